@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The few system interfaces that statwalk needs and rustix does not offer.
+//!
+//! This is the only crate of the engine that may contain `unsafe` code: each
+//! file wraps one interface of the C library or the kernel and gives it a safe
+//! signature. Everything else goes through [`rustix`].
+//!
+//! It decides nothing: no retries, no fallbacks, no policy.
+
+#![allow(
+    unsafe_code,
+    reason = "calls into the C library; every block says why it is sound"
+)]
+
+pub mod fnmatch;
+pub mod io_priority;

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What statwalk is tested with: trees, the answers to expect of them, and what can go wrong.
+//!
+//! Only tests depend on this crate, and it does not depend on the engine: its
+//! answers come from the description of a tree ([`model`]) or from plain
+//! recursion over `std::fs` ([`naive`]), so that an error in the engine cannot
+//! agree with itself.
+//!
+//! A test chooses a tree ([`trees`], [`strategy`], [`generator`] for big ones),
+//! makes it in a [`Scratch`] directory, perhaps on a file system of its own
+//! ([`mounts`]) or as an ordinary user ([`unprivileged`]), scans it, and
+//! compares with the model where it can and with the oracle where it must.
+//! What a machine cannot do is [`Skipped`], with a reason.
+//!
+//! ```
+//! use statwalk_testkit::{Scratch, naive, trees};
+//!
+//! let scratch = Scratch::new()?;
+//! let tree = trees::basic();
+//! let dir = scratch.path().join("tree");
+//! tree.materialise(&dir)?;
+//! let report = naive::scan(&dir)?;
+//! assert_eq!(report.total().totals(), tree.totals());
+//! assert_eq!(report.relative_entries(0), tree.entries());
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+pub mod model;
+pub mod text;
+pub mod trees;
+
+pub mod strategy;
+
+pub mod generator;
+
+pub mod naive;
+
+mod remove_tree;
+mod scratch;
+
+pub mod mounts;
+
+#[cfg(target_os = "linux")]
+pub mod fault_fs;
+
+pub mod unprivileged;
+
+mod skipped;
+
+pub use model::{EntryType, Model, Totals};
+pub use remove_tree::remove_tree;
+pub use scratch::{Scratch, settle};
+pub use skipped::Skipped;

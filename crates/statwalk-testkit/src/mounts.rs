@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Mounted file systems for the time of a test.
+//!
+//! Every function mounts on a directory that the test made, and returns a guard
+//! that unmounts when it goes out of scope, after a failure too. Declare the
+//! [`Scratch`] with the mount point before the guard, so that it is dropped
+//! after it. Where something is missing, the answer is [`Skipped`] with the
+//! reason; a set-up that should work and does not is a panic, never a skip.
+//!
+//! Image files lie in a scratch directory of the guard. Loop devices are told to
+//! go away by themselves with their last user, so even a killed test leaves none
+//! without a mount.
+//!
+//! Nothing here may mount an ext4 made with `-O inline_data` for writing: it
+//! deadlocks Linux 6.18. Make it with [`ext4_image`] and mount it with
+//! [`image`], read-only.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
+
+use crate::scratch::Scratch;
+use crate::skipped::Skipped;
+use crate::unprivileged::is_root;
+
+/// What an image holds where nothing else is asked for. It is sparse: it takes what is written to it.
+pub const IMAGE_BYTES: u64 = 512 << 20;
+
+/// A file system that can be made anew, empty and writable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileSystem {
+    /// ext4 as mkfs makes it.
+    Ext4,
+    /// ext4 whose directories do not hold types: each listed entry is `DT_UNKNOWN`.
+    Ext4WithoutFiletype,
+    /// XFS.
+    Xfs,
+    /// btrfs, on which [`btrfs_subvolume`] works.
+    Btrfs,
+    /// A file system in memory; needs no image.
+    Tmpfs,
+}
+
+impl FileSystem {
+    /// All of them, for tests that hold on each.
+    pub const ALL: [FileSystem; 5] = [
+        FileSystem::Ext4,
+        FileSystem::Ext4WithoutFiletype,
+        FileSystem::Xfs,
+        FileSystem::Btrfs,
+        FileSystem::Tmpfs,
+    ];
+
+    /// Makes one of [`IMAGE_BYTES`] and mounts it on the directory `at`. Its root is empty but for a `lost+found`.
+    ///
+    /// # Errors
+    ///
+    /// Skipped without root, the mkfs program or the kernel's support.
+    pub fn mount(self, at: &Path) -> Result<Mounted, Skipped> {
+        self.mount_sized(at, IMAGE_BYTES)
+    }
+
+    /// As [`FileSystem::mount`], in another size; XFS takes no less than 300 MiB, btrfs 128 MiB.
+    ///
+    /// # Errors
+    ///
+    /// As [`FileSystem::mount`].
+    pub fn mount_sized(self, at: &Path, bytes: u64) -> Result<Mounted, Skipped> {
+        needs_root()?;
+        if self == FileSystem::Tmpfs {
+            return mount_it(
+                "tmpfs",
+                at,
+                "tmpfs",
+                MountFlags::empty(),
+                &format!("size={bytes}"),
+            )
+            .map(|()| Mounted::new(at));
+        }
+        let home = Scratch::new().expect("a temporary directory");
+        let file = home.path().join("image");
+        let fs_type = match self {
+            FileSystem::Ext4 => {
+                ext4_image(&file, bytes, &[], None)?;
+                "ext4"
+            }
+            FileSystem::Ext4WithoutFiletype => {
+                ext4_image(&file, bytes, &["-O", "^filetype"], None)?;
+                "ext4"
+            }
+            FileSystem::Xfs => {
+                make_image(&file, bytes);
+                run(Command::new(program("mkfs.xfs")?)
+                    .args(["-q", "-f"])
+                    .arg(&file));
+                "xfs"
+            }
+            FileSystem::Btrfs => {
+                make_image(&file, bytes);
+                run(Command::new(program("mkfs.btrfs")?)
+                    .args(["-q", "-f"])
+                    .arg(&file));
+                "btrfs"
+            }
+            FileSystem::Tmpfs => unreachable!("mounted above"),
+        };
+        let mut mounted = image(&file, fs_type, at, Access::ReadWrite, "")?;
+        mounted.home = Some(home);
+        Ok(mounted)
+    }
+}
+
+/// Whether a mount can be written to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// It can.
+    ReadWrite,
+    /// It cannot, nor can its device.
+    ReadOnly,
+}
+
+/// A mount that goes away with this value.
+#[derive(Debug)]
+pub struct Mounted {
+    at: PathBuf,
+    device: Option<PathBuf>,
+    image: Option<PathBuf>,
+    is_mounted: bool,
+    /// Removed after the mount is gone.
+    home: Option<Scratch>,
+}
+
+impl Mounted {
+    fn new(at: &Path) -> Mounted {
+        Mounted {
+            at: at.to_owned(),
+            device: None,
+            image: None,
+            is_mounted: true,
+            home: None,
+        }
+    }
+
+    /// Where it is mounted.
+    pub fn path(&self) -> &Path {
+        &self.at
+    }
+
+    /// The block device, for images.
+    pub fn device(&self) -> Option<&Path> {
+        self.device.as_deref()
+    }
+
+    /// The image file, for images.
+    pub fn image(&self) -> Option<&Path> {
+        self.image.as_deref()
+    }
+
+    /// Writes everything to the device, so that `st_blocks` no longer changes and the image can be read.
+    ///
+    /// # Errors
+    ///
+    /// The file system cannot be written.
+    pub fn settle(&self) -> io::Result<()> {
+        crate::scratch::settle(&self.at)
+    }
+
+    /// Makes the mount read-only.
+    ///
+    /// # Errors
+    ///
+    /// Something is open for writing.
+    pub fn make_read_only(&self) -> io::Result<()> {
+        Ok(rustix::mount::mount_remount(
+            &self.at,
+            MountFlags::RDONLY,
+            c"",
+        )?)
+    }
+
+    /// Unmounts now, and says so if that fails. An image in a directory of the test stays.
+    ///
+    /// # Errors
+    ///
+    /// The mount is in use; it is then detached lazily.
+    pub fn unmount(mut self) -> io::Result<()> {
+        self.is_mounted = false;
+        unmount(&self.at)
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        if self.is_mounted
+            && let Err(e) = unmount(&self.at)
+        {
+            crate::skipped::note(&format!("detached lazily: {}: {e}", self.at.display()));
+        }
+    }
+}
+
+/// Unmounts, patiently, and in the end by detaching.
+fn unmount(at: &Path) -> io::Result<()> {
+    // Another thread between fork and exec holds our descriptors for a moment.
+    for _ in 0..40 {
+        match rustix::mount::unmount(at, UnmountFlags::NOFOLLOW) {
+            Err(Errno::BUSY) => std::thread::sleep(Duration::from_millis(25)),
+            other => return Ok(other?),
+        }
+    }
+    rustix::mount::unmount(at, UnmountFlags::NOFOLLOW | UnmountFlags::DETACH)?;
+    Err(Errno::BUSY.into())
+}
+
+/// Makes an ext4 image file with further arguments for mkfs, and if `from` is given with a copy of that tree.
+///
+/// This needs no root. The block size is 4 KiB, so that large sparse files are possible.
+///
+/// # Errors
+///
+/// Skipped without mkfs.ext4.
+///
+/// # Panics
+///
+/// If mkfs fails.
+pub fn ext4_image(
+    file: &Path,
+    bytes: u64,
+    arguments: &[&str],
+    from: Option<&Path>,
+) -> Result<(), Skipped> {
+    let mkfs = program("mkfs.ext4")?;
+    make_image(file, bytes);
+    let mut command = Command::new(mkfs);
+    command
+        .args(["-q", "-F", "-b", "4096", "-i", "8192"])
+        .args(arguments);
+    if let Some(from) = from {
+        command.arg("-d").arg(from);
+    }
+    run(command.arg(file));
+    Ok(())
+}
+
+/// Mounts an image file through a loop device.
+///
+/// # Errors
+///
+/// Skipped without root, loop devices or the kernel's support of `fs_type`.
+///
+/// # Panics
+///
+/// If the kernel refuses the image.
+pub fn image(
+    file: &Path,
+    fs_type: &str,
+    at: &Path,
+    access: Access,
+    options: &str,
+) -> Result<Mounted, Skipped> {
+    needs_root()?;
+    let losetup = program("losetup")?;
+    let mut command = Command::new(&losetup);
+    command.args(["--find", "--show"]);
+    let mut flags = MountFlags::empty();
+    if access == Access::ReadOnly {
+        command.arg("--read-only");
+        flags |= MountFlags::RDONLY;
+    }
+    let output = command.arg(file).output().expect("losetup is there");
+    if !output.status.success() {
+        let reason = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        return Err(Skipped::needs(format!("a loop device: {reason}")));
+    }
+    let device = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+    // A device in use is detached when its last user goes: from here on the
+    // mount is all that keeps it. Without a mount it goes at once.
+    let detach = || run(Command::new(&losetup).arg("--detach").arg(&device));
+    let outcome = mount_it(&device, at, fs_type, flags, options);
+    detach();
+    outcome?;
+    let mut mounted = Mounted::new(at);
+    mounted.device = Some(device);
+    mounted.image = Some(file.to_owned());
+    Ok(mounted)
+}
+
+/// Makes a squashfs image of the tree `from` and mounts it, read-only.
+///
+/// # Errors
+///
+/// Skipped without root, mksquashfs or the kernel's support.
+///
+/// # Panics
+///
+/// If mksquashfs fails.
+pub fn squashfs(at: &Path, from: &Path) -> Result<Mounted, Skipped> {
+    needs_root()?;
+    let home = Scratch::new().expect("a temporary directory");
+    let file = home.path().join("image");
+    let mut command = Command::new(program("mksquashfs")?);
+    run(command
+        .arg(from)
+        .arg(&file)
+        .args(["-quiet", "-no-progress"]));
+    let mut mounted = image(&file, "squashfs", at, Access::ReadOnly, "")?;
+    mounted.home = Some(home);
+    Ok(mounted)
+}
+
+/// Mounts an overlay of `upper` over `lower`; `work` is an empty directory beside `upper`.
+///
+/// Paths with a comma or a colon cannot be options and are refused.
+///
+/// # Errors
+///
+/// Skipped without root or the kernel's support.
+///
+/// # Panics
+///
+/// If the kernel refuses the directories.
+pub fn overlay(at: &Path, lower: &Path, upper: &Path, work: &Path) -> Result<Mounted, Skipped> {
+    needs_root()?;
+    let text = |path: &Path| {
+        let text = path.to_str().expect("a test's path is text").to_owned();
+        assert!(
+            !text.contains([',', ':']),
+            "not an option of overlay: {text}"
+        );
+        text
+    };
+    let options = format!(
+        "lowerdir={},upperdir={},workdir={}",
+        text(lower),
+        text(upper),
+        text(work)
+    );
+    mount_it("overlay", at, "overlay", MountFlags::empty(), &options)?;
+    Ok(Mounted::new(at))
+}
+
+/// Shows a directory, or a file, a second time: `at` must be of the same kind. Mounts below `source` are not shown.
+///
+/// # Errors
+///
+/// Skipped without root.
+///
+/// # Panics
+///
+/// If one of them is not there or of another kind.
+pub fn bind(source: &Path, at: &Path) -> Result<Mounted, Skipped> {
+    needs_root()?;
+    let outcome = rustix::mount::mount_bind(source, at);
+    judge(outcome, "bind", at)?;
+    Ok(Mounted::new(at))
+}
+
+/// Makes a subvolume of btrfs at a path that does not exist.
+///
+/// # Errors
+///
+/// Skipped without the btrfs program.
+///
+/// # Panics
+///
+/// If the path does not lie on btrfs.
+pub fn btrfs_subvolume(path: &Path) -> Result<(), Skipped> {
+    run(Command::new(program("btrfs")?)
+        .args(["-q", "subvolume", "create"])
+        .arg(path));
+    Ok(())
+}
+
+/// Makes a snapshot of a subvolume at a path that does not exist.
+///
+/// # Errors
+///
+/// Skipped without the btrfs program.
+///
+/// # Panics
+///
+/// If the source is not a subvolume.
+pub fn btrfs_snapshot(source: &Path, path: &Path) -> Result<(), Skipped> {
+    let mut command = Command::new(program("btrfs")?);
+    run(command
+        .args(["-q", "subvolume", "snapshot"])
+        .arg(source)
+        .arg(path));
+    Ok(())
+}
+
+/// Mounts one subvolume of a mounted btrfs once more, on its own; `subvolume` is its path from the top.
+///
+/// # Errors
+///
+/// Skipped without root.
+///
+/// # Panics
+///
+/// If there is no such subvolume.
+pub fn btrfs_mount_subvolume(
+    btrfs: &Mounted,
+    subvolume: &str,
+    at: &Path,
+) -> Result<Mounted, Skipped> {
+    needs_root()?;
+    let device = btrfs.device().expect("btrfs lies on a device");
+    mount_it(
+        device,
+        at,
+        "btrfs",
+        MountFlags::empty(),
+        &format!("subvol={subvolume}"),
+    )?;
+    Ok(Mounted::new(at))
+}
+
+fn needs_root() -> Result<(), Skipped> {
+    if is_root() {
+        Ok(())
+    } else {
+        Err(Skipped::needs("root"))
+    }
+}
+
+/// Finds a program; those of the administrator are not always in `PATH`.
+fn program(name: &str) -> Result<PathBuf, Skipped> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let further = ["/usr/sbin", "/sbin"].map(PathBuf::from);
+    std::env::split_paths(&path)
+        .chain(further)
+        .map(|directory| directory.join(name))
+        .find(|candidate| candidate.is_file())
+        .ok_or_else(|| Skipped::needs(name))
+}
+
+fn make_image(file: &Path, bytes: u64) {
+    let outcome = File::create_new(file).and_then(|file| file.set_len(bytes));
+    assert!(outcome.is_ok(), "{}: {outcome:?}", file.display());
+}
+
+fn run(command: &mut Command) {
+    let output = command.output();
+    let succeeded = output.as_ref().is_ok_and(|output| output.status.success());
+    assert!(succeeded, "{command:?}: {output:?}");
+}
+
+fn mount_it(
+    source: impl rustix::path::Arg,
+    at: &Path,
+    fs_type: &str,
+    flags: MountFlags,
+    options: &str,
+) -> Result<(), Skipped> {
+    let options = CString::new(options).expect("options have no NUL");
+    judge(
+        rustix::mount::mount(source, at, fs_type, flags, options.as_c_str()),
+        fs_type,
+        at,
+    )
+}
+
+/// Tells what the machine cannot do (skipped) from what should have worked (a panic), and keeps a mount to itself.
+fn judge(outcome: Result<(), Errno>, what: &str, at: &Path) -> Result<(), Skipped> {
+    match outcome {
+        Ok(()) => {
+            // Where `/` is shared, a bind mount would repeat what is mounted later.
+            let change = MountPropagationFlags::PRIVATE;
+            let changed = rustix::mount::mount_change(at, change);
+            assert!(changed.is_ok(), "{}: {changed:?}", at.display());
+            Ok(())
+        }
+        Err(Errno::PERM) => Err(Skipped::needs("CAP_SYS_ADMIN")),
+        Err(Errno::NODEV) => Err(Skipped::needs(format!("a kernel with {what}"))),
+        Err(e) => panic!("{what} on {}: {e}", at.display()),
+    }
+}

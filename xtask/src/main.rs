@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What is more than one line of cargo: `cargo xtask test`, `check`, `model`, `tidy`.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program that reports on a terminal"
+)]
+
+mod install;
+mod step;
+mod tidy;
+
+use std::process::ExitCode;
+
+use step::Step;
+
+const USAGE: &str = "\
+usage: cargo xtask TASK
+
+  test     installs what the tests need and runs all of them, model checks too
+  check    formatting, clippy with warnings denied, tidy
+  model    the model checks of the hand-over of work (loom)
+  tidy     licence lines, paths named in documents, layers
+  install  only installs what the tests need
+";
+
+fn main() -> ExitCode {
+    let task = std::env::args().nth(1);
+    let done = match task.as_deref() {
+        Some("test") => test(),
+        Some("check") => check(),
+        Some("model") => model(),
+        Some("tidy") => tidy::tidy(),
+        Some("install") => {
+            install::tools();
+            Ok(())
+        }
+        _ => {
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failed) => {
+            eprintln!("xtask: {failed}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn test() -> Result<(), String> {
+    install::tools();
+    model()?;
+    // Tests that skip say so on standard output, which the runner would keep.
+    Step::cargo(&["test", "--workspace", "--", "--show-output"]).run_and_list_skipped()
+}
+
+fn check() -> Result<(), String> {
+    Step::cargo(&["fmt", "--all", "--check"]).run()?;
+    let clippy = [
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ];
+    Step::cargo(&clippy).run()?;
+    tidy::tidy()
+}
+
+fn model() -> Result<(), String> {
+    let test = ["test", "--release", "-p", "statwalk", "--lib", "model_"];
+    Step::cargo(&test)
+        .env("RUSTFLAGS", "--cfg loom")
+        // Apart, so that the flag does not rebuild everything twice.
+        .env("CARGO_TARGET_DIR", "target/loom")
+        // Fat linking gains nothing here and takes minutes.
+        .env("CARGO_PROFILE_RELEASE_LTO", "off")
+        .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+        .run()
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! One command that must succeed.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+pub(crate) struct Step {
+    command: Command,
+    shown: String,
+}
+
+impl Step {
+    /// A call of the cargo that runs this program.
+    pub(crate) fn cargo(arguments: &[&str]) -> Step {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut command = Command::new(cargo);
+        command.args(arguments);
+        Step {
+            command,
+            shown: format!("cargo {}", arguments.join(" ")),
+        }
+    }
+
+    pub(crate) fn env(mut self, key: &str, value: &str) -> Step {
+        self.command.env(key, value);
+        self
+    }
+
+    pub(crate) fn run(mut self) -> Result<(), String> {
+        eprintln!("xtask: {}", self.shown);
+        match self.command.status() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(format!("{}: {status}", self.shown)),
+            Err(error) => Err(format!("{}: {error}", self.shown)),
+        }
+    }
+
+    /// Runs it, passes its output on without what successful tests print, and
+    /// repeats at the end what was skipped and why.
+    pub(crate) fn run_and_list_skipped(mut self) -> Result<(), String> {
+        eprintln!("xtask: {}", self.shown);
+        let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", self.shown);
+        let mut child = self
+            .command
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| failed(&error))?;
+        let mut skipped = Vec::new();
+        if let Some(output) = child.stdout.take() {
+            let mut in_output_of_successes = false;
+            for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
+                let line = String::from_utf8_lossy(&line).into_owned();
+                if line.starts_with("skipped: ") {
+                    skipped.push(line.clone());
+                }
+                // The runner lists successes twice; the second time with what they printed.
+                match line.as_str() {
+                    "successes:" => in_output_of_successes = true,
+                    "failures:" => in_output_of_successes = false,
+                    _ if line.starts_with("test result:") => in_output_of_successes = false,
+                    _ => {}
+                }
+                if !in_output_of_successes {
+                    println!("{line}");
+                }
+            }
+        }
+        let status = child.wait().map_err(|error| failed(&error))?;
+        skipped.sort();
+        skipped.dedup();
+        if skipped.is_empty() {
+            println!("xtask: no test was skipped");
+        }
+        for line in skipped {
+            println!("xtask: {line}");
+        }
+        if status.success() {
+            Ok(())
+        } else {
+            Err(failed(&status))
+        }
+    }
+}
