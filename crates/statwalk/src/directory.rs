@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Directories: the nodes of the frontier, and what a sink sees of one.
+
+use std::ffi::CStr;
+use std::fmt;
+use std::sync::{Arc, OnceLock, Weak};
+
+use crate::entry::{Attributes, DirId, FileId};
+use crate::exclusion::IgnoreRules;
+use crate::source::posix::handle::OpenParent;
+
+/// A directory that was listed and has subdirectories.
+///
+/// It lives as long as anything below it is known, and is what paths are made
+/// of. The names of the subdirectories lie here, once, so that what is queued
+/// is a pointer and an offset.
+pub(crate) struct Dir {
+    pub(crate) place: Place,
+    pub(crate) id: DirId,
+    pub(crate) root: u32,
+    pub(crate) depth: u32,
+    pub(crate) mount: MountMark,
+    /// Whether it was reached through a symbolic link.
+    pub(crate) followed: bool,
+    /// Device and inode number, to know it again; there where it was stat'ed,
+    /// and where its descriptor was closed early.
+    pub(crate) identity: Option<FileId>,
+    /// Its descriptor, as long as subdirectories wait.
+    pub(crate) held: OnceLock<Weak<OpenParent>>,
+    /// Names of subdirectories, each ended by NUL.
+    pub(crate) names: Box<[u8]>,
+    pub(crate) ignore: Option<Arc<IgnoreRules>>,
+}
+
+/// Where a directory hangs.
+#[derive(Clone)]
+pub(crate) enum Place {
+    /// A root, by the path that the caller gave.
+    Root(Arc<CStr>),
+    /// A child, by the offset of its name in [`Dir::names`].
+    Child(Arc<Dir>, u32),
+}
+
+/// The mount that a directory was reached through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MountMark {
+    /// `stx_mnt_id`, or `st_dev` where the kernel is too old to tell.
+    pub(crate) id: u64,
+    /// Whether its directories can be reached through another mount, so that
+    /// each must be remembered.
+    pub(crate) shared: bool,
+}
+
+impl Place {
+    pub(crate) fn name(&self) -> &CStr {
+        match self {
+            Place::Root(path) => path,
+            Place::Child(parent, offset) => parent.child_name(*offset),
+        }
+    }
+
+    pub(crate) fn parent(&self) -> Option<&Arc<Dir>> {
+        match self {
+            Place::Root(_) => None,
+            Place::Child(parent, _) => Some(parent),
+        }
+    }
+
+    /// The path, beginning with the root as the caller gave it.
+    pub(crate) fn path(&self) -> Vec<u8> {
+        let mut names = vec![self.name().to_bytes()];
+        let mut place = self;
+        while let Place::Child(parent, _) = place {
+            place = &parent.place;
+            names.push(place.name().to_bytes());
+        }
+        let mut path = Vec::with_capacity(names.iter().map(|n| n.len() + 1).sum());
+        for name in names.into_iter().rev() {
+            if !path.is_empty() && path.last() != Some(&b'/') {
+                path.push(b'/');
+            }
+            path.extend_from_slice(name);
+        }
+        path
+    }
+}
+
+impl Dir {
+    pub(crate) fn child_name(&self, offset: u32) -> &CStr {
+        CStr::from_bytes_until_nul(&self.names[offset as usize..])
+            .expect("every name in `names` ends with NUL")
+    }
+}
+
+impl Drop for Dir {
+    /// Lets go of the ancestors one after another: a chain of a hundred
+    /// thousand directories would overflow the stack if each dropped its parent.
+    fn drop(&mut self) {
+        let mut place = std::mem::replace(&mut self.place, Place::Root(Arc::default()));
+        while let Place::Child(parent, _) = place {
+            match Arc::into_inner(parent) {
+                Some(mut last) => {
+                    place = std::mem::replace(&mut last.place, Place::Root(Arc::default()));
+                }
+                None => break,
+            }
+        }
+    }
+}
+
+/// How far a directory was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DirState {
+    /// Its entries follow.
+    Listed,
+    /// It could not be opened.
+    Unreadable,
+    /// Another file system, or a second mount of a directory, that was not entered.
+    Crossing,
+    /// A kernel file system or a cache directory, left out on request.
+    Excluded,
+    /// Not a directory: the place of a root that is a file or a link.
+    Argument,
+}
+
+/// A directory, as a sink sees it.
+///
+/// A sink gets each directory once, by [`Collect::directory`](crate::Collect::directory),
+/// and again beside each batch of its entries.
+#[derive(Clone, Copy)]
+pub struct Directory<'a> {
+    pub(crate) place: &'a Place,
+    pub(crate) id: DirId,
+    /// Whether the worker that delivers it gave out its number.
+    pub(crate) own: bool,
+    /// Whether it, or the entry that comes with it, was reached by following a link.
+    pub(crate) followed: bool,
+    pub(crate) root: u32,
+    pub(crate) depth: u32,
+    pub(crate) attributes: &'a Attributes,
+    pub(crate) state: DirState,
+}
+
+impl Directory<'_> {
+    /// The number of the directory within this scan.
+    #[must_use]
+    pub fn id(&self) -> DirId {
+        self.id
+    }
+
+    /// Whether the number comes from a block that this worker took.
+    pub(crate) fn id_is_own(&self) -> bool {
+        self.own
+    }
+
+    /// The number of the parent; absent for a root.
+    #[must_use]
+    pub fn parent(&self) -> Option<DirId> {
+        self.place.parent().map(|parent| parent.id)
+    }
+
+    /// Which root it belongs to: an index into the roots of the scan.
+    #[must_use]
+    pub fn root(&self) -> usize {
+        self.root as usize
+    }
+
+    /// The distance from the root, which is 0.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// Whether a link was followed on the way to its entries.
+    pub(crate) fn is_behind_link(&self) -> bool {
+        let mut above = self.place.parent();
+        let mut behind = self.followed;
+        while let Some(dir) = above {
+            behind |= dir.followed;
+            above = dir.place.parent();
+        }
+        behind
+    }
+
+    /// The name; for a root the path that the caller gave.
+    #[must_use]
+    pub fn name(&self) -> &[u8] {
+        self.place.name().to_bytes()
+    }
+
+    /// The attributes; where it was not entered, those that are known.
+    #[must_use]
+    pub fn attributes(&self) -> &Attributes {
+        self.attributes
+    }
+
+    /// How far it was read.
+    #[must_use]
+    pub fn state(&self) -> DirState {
+        self.state
+    }
+
+    /// The whole path, beginning with the root as the caller gave it.
+    ///
+    /// Built on request from the names of all ancestors.
+    #[must_use]
+    pub fn path(&self) -> Vec<u8> {
+        match self.state {
+            DirState::Argument => Vec::new(),
+            _ => self.place.path(),
+        }
+    }
+
+    /// The path of an entry of this directory.
+    #[must_use]
+    pub fn entry_path(&self, name: &[u8]) -> Vec<u8> {
+        join(self.path(), name)
+    }
+}
+
+impl fmt::Debug for Directory<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Directory")
+            .field("path", &String::from_utf8_lossy(&self.path()))
+            .field("id", &self.id)
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Adds a name to the path of a directory.
+pub(crate) fn join(mut path: Vec<u8>, name: &[u8]) -> Vec<u8> {
+    if !path.is_empty() && path.last() != Some(&b'/') {
+        path.push(b'/');
+    }
+    path.extend_from_slice(name);
+    path
+}

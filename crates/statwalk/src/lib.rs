@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Scans directory trees, with the attributes of every entry, as fast as the
+//! machine allows.
+//!
+//! From the top: a [`Scan`] says what to read; it feeds a [`Sink`], which folds
+//! what it gets into an answer; the answer comes with a [`Report`] of what was
+//! read, what was not, and why.
+//!
+//! ```
+//! use statwalk::{Scan, Totals};
+//!
+//! let outcome = Scan::new(".").run(&Totals::with_sizes())?;
+//! let here = &outcome.output[0];
+//! println!("{} entries, {} bytes", here.entries, here.allocated_bytes);
+//! # Ok::<(), statwalk::Error>(())
+//! ```
+//!
+//! Sinks of this crate: [`Totals`], [`TreeSink`], [`Top`], [`Stats`]. A sink of
+//! your own sees the same batches: see [`Sink`] and `examples/custom_sink.rs`.
+//!
+//! An entry that cannot be read is no error of a scan but part of its answer.
+//! Names are bytes. A field that is not known is absent, never zero.
+
+pub(crate) mod mounts;
+
+mod batch;
+mod directory;
+mod entry;
+mod error;
+mod exclusion;
+mod inode_set;
+mod order;
+mod plan;
+mod progress;
+mod report;
+mod scan;
+mod sink;
+mod source;
+
+pub use batch::{Batch, EntryRef};
+pub use directory::{DirState, Directory};
+pub use entry::{Attributes, DirId, Fields, FileId, FileType};
+pub use error::{EntryError, Errno, Error, Op};
+pub use exclusion::Exclusions;
+pub use plan::Plan;
+pub use progress::Snapshot;
+pub use report::{LeftOut, Outcome, Report, RootReport};
+pub use scan::{
+    Canceller, IoClass, KernelFileSystems, MountCrossing, Running, Scan, SymlinkPolicy,
+};
+pub use sink::{
+    Collect, Context, GroupKey, Grouping, Largest, LinkPolicy, Node, NodeKind, RootTotals, Sink,
+    Stats, StatsState, Tally, Top, TopOf, TopState, Totals, TotalsState, Tree, TreeSink, TreeState,
+    path_order,
+};

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Which source, order, workers and calls a scan uses, and why.
+
+use crate::entry::Fields;
+
+/// What was chosen before the first directory, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Plan {
+    /// Where metadata comes from.
+    pub source: &'static str,
+    /// Which directory is next.
+    pub order: &'static str,
+    /// Up to how many workers take part.
+    pub workers_max: usize,
+    /// Up to how many directories stay open for their subdirectories.
+    pub open_dirs_max: usize,
+    /// What is read of each entry.
+    pub fields: Fields,
+    /// The reasons, one sentence each.
+    pub why: Vec<String>,
+}

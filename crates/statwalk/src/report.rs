@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What a scan says about itself: what was read, what was not, and why.
+
+use std::time::Duration;
+
+use crate::error::{EntryError, Errno, Op};
+use crate::plan::Plan;
+
+/// The answer of a scan.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Outcome<T> {
+    /// What the sink made of it.
+    pub output: T,
+    /// What was read and what was not.
+    pub report: Report,
+}
+
+/// What was read and what was not.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// What was chosen, and why.
+    pub plan: Plan,
+    /// The time that the scan took.
+    pub elapsed: Duration,
+    /// How many workers took part.
+    pub workers: usize,
+    /// Whether it was cancelled, or stopped by its sink.
+    pub interrupted: bool,
+    /// For each root, in the order of the arguments.
+    pub roots: Vec<RootReport>,
+    /// Entries that could not be read, in path order, up to the limit of
+    /// [`Scan::errors_kept`](crate::Scan::errors_kept).
+    pub errors: Vec<EntryError>,
+    /// How many there are by cause, exactly, the most frequent first.
+    pub error_counts: Vec<(Op, Errno, u64)>,
+    /// Kernel file systems that were left out.
+    pub left_out: Vec<LeftOut>,
+    /// Where the scan hung when it was cancelled: directories that a worker
+    /// did not come back from.
+    pub hanging: Vec<Vec<u8>>,
+}
+
+/// What was not read below one root.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RootReport {
+    /// Why the root itself is not there.
+    pub missing: Option<Errno>,
+    /// Whether an earlier root had reached it, so that it belongs there.
+    pub reached_earlier: bool,
+    /// Entries that could not be read.
+    pub unreadable: u64,
+    /// Entries that were gone before they could be read.
+    pub vanished: u64,
+    /// Directories that did not hold still.
+    pub changed_dirs: u64,
+    /// What patterns left out, kernel file systems, cache directories.
+    pub excluded: u64,
+    /// Mounts that were not entered, and second mounts of a directory.
+    pub crossings: u64,
+}
+
+impl RootReport {
+    pub(crate) fn add(&mut self, other: &RootReport) {
+        self.missing = self.missing.or(other.missing);
+        self.reached_earlier |= other.reached_earlier;
+        self.unreadable += other.unreadable;
+        self.vanished += other.vanished;
+        self.changed_dirs += other.changed_dirs;
+        self.excluded += other.excluded;
+        self.crossings += other.crossings;
+    }
+}
+
+/// A kernel file system that was left out.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LeftOut {
+    /// Where it is mounted.
+    pub path: Vec<u8>,
+    /// Its name, such as `proc`.
+    pub file_system: &'static str,
+}
+
+impl Report {
+    /// Whether the answer is whole: nothing unreadable, no directory that kept
+    /// changing, every root there, not interrupted.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        !self.interrupted
+            && self.roots.iter().all(|root| {
+                root.missing.is_none() && root.unreadable == 0 && root.changed_dirs == 0
+            })
+    }
+
+    /// Everything that was not read, over all roots.
+    #[must_use]
+    pub fn sum(&self) -> RootReport {
+        let mut sum = RootReport::default();
+        for root in &self.roots {
+            sum.add(root);
+        }
+        sum
+    }
+}

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! A scan: options in, result out.
+
+use std::ffi::{CStr, CString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::entry::Fields;
+use crate::error::{Error, ErrorList, Op};
+use crate::exclusion::Exclusions;
+use crate::order::parallel::{Pool, PoolOptions};
+use crate::plan::Plan;
+use crate::progress::{self, Snapshot};
+use crate::report::{Outcome, Report, RootReport};
+use crate::sink::{Collect, Context, LinkPolicy, Sink, path_order};
+use crate::source::posix::{Terms, TermsOptions, survey};
+
+/// What happens where another file system begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum MountCrossing {
+    /// It is entered.
+    #[default]
+    Enter,
+    /// It counts as one entry of no size.
+    Stay,
+}
+
+/// What happens with symbolic links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum SymlinkPolicy {
+    /// A link is an entry.
+    #[default]
+    Keep,
+    /// A link stands for what it leads to; what was listed already is not
+    /// listed again.
+    Follow,
+}
+
+/// What happens with file systems that live in the kernel alone, such as `/proc`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum KernelFileSystems {
+    /// They are left out, and named in the report. A root is scanned all the same.
+    #[default]
+    LeaveOut,
+    /// They are scanned like others.
+    Enter,
+}
+
+/// How the scan competes with others for the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum IoClass {
+    /// As the process does.
+    #[default]
+    Normal,
+    /// Only when nobody else wants it (ioprio_set(2), class idle).
+    Idle,
+}
+
+/// A scan of one or several trees.
+///
+/// # Examples
+///
+/// ```
+/// use statwalk::{MountCrossing, Scan, Totals};
+///
+/// let outcome = Scan::new("src").crossing(MountCrossing::Stay).run(&Totals::with_sizes())?;
+/// println!("{} bytes", outcome.output[0].allocated_bytes);
+/// assert!(outcome.report.is_complete());
+/// # Ok::<(), statwalk::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Scan {
+    roots: Vec<PathBuf>,
+    fields: Fields,
+    crossing: MountCrossing,
+    links: LinkPolicy,
+    symlinks: SymlinkPolicy,
+    kernel_file_systems: KernelFileSystems,
+    exclusions: Exclusions,
+    threads: Option<usize>,
+    errors_kept: usize,
+    io_class: IoClass,
+}
+
+/// A number that keeps one directory of small errors from filling the memory.
+const ERRORS_KEPT_DEFAULT: usize = 1_000;
+
+/// How long a worker that was told to stop may take before it counts as hanging.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// What a worker may need at once: a directory, the parent that it reopens and
+/// its copy, and a file with patterns.
+const DESCRIPTORS_PER_WORKER: usize = 4;
+
+impl Scan {
+    /// A scan of the tree at `root`.
+    pub fn new(root: impl Into<PathBuf>) -> Scan {
+        Scan::of([root])
+    }
+
+    /// A scan of several trees, one after another. What several of them reach
+    /// belongs to the first.
+    pub fn of(roots: impl IntoIterator<Item = impl Into<PathBuf>>) -> Scan {
+        Scan {
+            roots: roots.into_iter().map(Into::into).collect(),
+            fields: Fields::NONE,
+            crossing: MountCrossing::default(),
+            links: LinkPolicy::default(),
+            symlinks: SymlinkPolicy::default(),
+            kernel_file_systems: KernelFileSystems::default(),
+            exclusions: Exclusions::default(),
+            threads: None,
+            errors_kept: ERRORS_KEPT_DEFAULT,
+            io_class: IoClass::default(),
+        }
+    }
+
+    /// Reads these fields besides those that the sink needs.
+    #[must_use]
+    pub fn fields(mut self, fields: Fields) -> Scan {
+        self.fields = fields;
+        self
+    }
+
+    /// What happens where another file system begins.
+    #[must_use]
+    pub fn crossing(mut self, crossing: MountCrossing) -> Scan {
+        self.crossing = crossing;
+        self
+    }
+
+    /// How an inode with several names counts.
+    #[must_use]
+    pub fn links(mut self, links: LinkPolicy) -> Scan {
+        self.links = links;
+        self
+    }
+
+    /// What happens with symbolic links.
+    #[must_use]
+    pub fn symlinks(mut self, symlinks: SymlinkPolicy) -> Scan {
+        self.symlinks = symlinks;
+        self
+    }
+
+    /// What happens with file systems that live in the kernel alone.
+    #[must_use]
+    pub fn kernel_file_systems(mut self, kernel_file_systems: KernelFileSystems) -> Scan {
+        self.kernel_file_systems = kernel_file_systems;
+        self
+    }
+
+    /// What is left out.
+    #[must_use]
+    pub fn exclusions(mut self, exclusions: Exclusions) -> Scan {
+        self.exclusions = exclusions;
+        self
+    }
+
+    /// The number of workers; as many as processors where it is not set.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Scan {
+        self.threads = Some(threads.max(1));
+        self
+    }
+
+    /// Up to how many errors the report lists. All are counted.
+    #[must_use]
+    pub fn errors_kept(mut self, errors_kept: usize) -> Scan {
+        self.errors_kept = errors_kept;
+        self
+    }
+
+    /// How the scan competes with others for the device.
+    #[must_use]
+    pub fn io_class(mut self, io_class: IoClass) -> Scan {
+        self.io_class = io_class;
+        self
+    }
+
+    /// Scans, and waits for the answer.
+    ///
+    /// Entries that cannot be read are part of the answer, and so is a root
+    /// that is not there.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a root holds a NUL or no worker can be started.
+    pub fn run<S: Sink>(&self, sink: &S) -> Result<Outcome<S::Output>, Error> {
+        let running = self.start(sink)?;
+        running.wait();
+        Ok(running.finish())
+    }
+
+    /// Begins to scan.
+    ///
+    /// # Errors
+    ///
+    /// As for [`run`](Self::run).
+    pub fn start<'s, S: Sink>(&self, sink: &'s S) -> Result<Running<'s, S>, Error> {
+        let started = Instant::now();
+        let roots = self.root_paths()?;
+        let wanted = sink.fields() | self.fields | Fields::TYPE;
+        let context = Context {
+            roots: roots.iter().map(|root| root.to_bytes().to_vec()).collect(),
+            links: self.links,
+            follows: self.symlinks == SymlinkPolicy::Follow,
+            now_ns: now_ns(),
+        };
+        let (plan, terms) = self.plan(wanted, &roots);
+        let states = sink.states(&context, plan.workers_max);
+        let options = PoolOptions {
+            roots,
+            errors_kept_max: self.errors_kept,
+            idle_io: self.io_class == IoClass::Idle,
+            as_many_as_processors: self.threads.is_none(),
+        };
+        let terms = Arc::new(terms);
+        let pool = Pool::start(Arc::clone(&terms), states, options)
+            .map_err(|error| Error::io(Op::Start, None, error))?;
+        Ok(Running {
+            sink,
+            context,
+            pool,
+            terms,
+            plan,
+            started,
+        })
+    }
+
+    fn root_paths(&self) -> Result<Vec<Arc<CStr>>, Error> {
+        self.roots
+            .iter()
+            .map(|root| {
+                CString::new(root.as_os_str().as_bytes())
+                    .map(Arc::from)
+                    .map_err(|error| Error::io(Op::Open, Some(root.clone()), error.into()))
+            })
+            .collect()
+    }
+
+    fn plan(&self, wanted: Fields, roots: &[Arc<CStr>]) -> (Plan, Terms) {
+        let mut why = vec!["posix is the only source of this version".to_owned()];
+        let has_openat2 = survey::has_openat2();
+        if !has_openat2 {
+            why.push(
+                "openat2 is not there (Linux 5.6): each directory costs two more stats to \
+                 find crossings"
+                    .to_owned(),
+            );
+        }
+        if !survey::has_mount_ids() {
+            why.push(
+                "statx gives no mount id (Linux 5.8): the device number alone tells mounts \
+                 apart, so a bind mount is entered and a nested btrfs subvolume is a crossing"
+                    .to_owned(),
+            );
+        }
+        if !wanted.need_stat() {
+            why.push(
+                "only types are wanted: nothing is stat'ed where the listing gives types, and \
+                 directories that change while they are read are not noticed"
+                    .to_owned(),
+            );
+        }
+        let mut workers_max = match self.threads {
+            Some(threads) => {
+                why.push(format!("{threads} workers were asked for"));
+                threads
+            }
+            None => {
+                let processors = survey::processors();
+                why.push(format!(
+                    "at most as many workers as processors: {processors}"
+                ));
+                processors
+            }
+        };
+        let free = survey::free_descriptors();
+        let affordable = (free / 2 / DESCRIPTORS_PER_WORKER).max(1);
+        if workers_max > affordable {
+            workers_max = affordable;
+            why.push(format!(
+                "{workers_max} workers at most: only {free} files may be opened"
+            ));
+        }
+        let open_dirs_max = free
+            .saturating_sub(workers_max * DESCRIPTORS_PER_WORKER)
+            .max(1);
+        let enters_mounts = self.crossing == MountCrossing::Enter;
+        let follows = self.symlinks == SymlinkPolicy::Follow;
+        let terms = Terms::new(TermsOptions {
+            wanted,
+            enters_mounts,
+            enters_kernel_file_systems: self.kernel_file_systems == KernelFileSystems::Enter,
+            follows,
+            exclusions: self.exclusions.clone(),
+            has_openat2,
+            open_dirs_max,
+            root_paths: roots.to_vec(),
+            roots: survey::root_table(roots, follows),
+        });
+        let plan = Plan {
+            source: "posix",
+            order: "parallel",
+            workers_max,
+            open_dirs_max,
+            fields: wanted,
+            why,
+        };
+        (plan, terms)
+    }
+}
+
+/// A scan that goes on.
+pub struct Running<'s, S: Sink> {
+    sink: &'s S,
+    context: Context,
+    pool: Arc<Pool<S::State>>,
+    terms: Arc<Terms>,
+    plan: Plan,
+    started: Instant,
+}
+
+/// Stops a scan from another thread.
+#[derive(Clone)]
+pub struct Canceller {
+    cancel: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl Canceller {
+    /// Stops the scan: what was read until then is its answer.
+    pub fn cancel(&self) {
+        (self.cancel)();
+    }
+}
+
+impl<S: Sink> Running<'_, S> {
+    /// Waits until the scan is done, or has been cancelled and every worker has
+    /// stopped or hangs.
+    pub fn wait(&self) {
+        while !self.wait_for(Duration::from_secs(3600)) {}
+    }
+
+    /// Waits at most for a time. Answers whether the scan is done or was cancelled.
+    #[must_use]
+    pub fn wait_for(&self, timeout: Duration) -> bool {
+        self.pool.wait(timeout)
+    }
+
+    /// How far it has come.
+    #[must_use]
+    pub fn progress(&self) -> Snapshot {
+        progress::snapshot(&self.pool.progress)
+    }
+
+    /// A handle by which another thread can stop the scan.
+    #[must_use]
+    pub fn canceller(&self) -> Canceller
+    where
+        S::State: Collect,
+    {
+        let pool = Arc::clone(&self.pool);
+        Canceller {
+            cancel: Arc::new(move || pool.cancel()),
+        }
+    }
+
+    /// Stops the scan if it still goes on, and gives its answer.
+    ///
+    /// A worker that does not come back from a system call within 100 ms is
+    /// left behind: what it had delivered is part of the answer, and the
+    /// report names where it hangs.
+    #[must_use]
+    pub fn finish(self) -> Outcome<S::Output> {
+        let mut hanging = Vec::new();
+        let ended = self.pool.wait_gone(Duration::ZERO);
+        let interrupted = !ended || self.pool.is_cancelled();
+        if !ended {
+            self.pool.cancel();
+            if !self.pool.wait_gone(GRACE) {
+                let current = self.progress().current;
+                hanging = current.into_iter().map(|(path, _)| path).collect();
+            }
+        }
+        let workers = self.pool.started_workers();
+        let slots = self.pool.take_slots();
+        self.pool.clear();
+        let mut roots = vec![RootReport::default(); self.context.roots.len()];
+        let mut errors = ErrorList::default();
+        let mut left_out = Vec::new();
+        let mut states = Vec::with_capacity(slots.len());
+        for slot in slots {
+            for (sum, part) in roots.iter_mut().zip(&slot.roots) {
+                sum.add(part);
+            }
+            errors.absorb(slot.errors);
+            left_out.extend(slot.left_out);
+            states.push(slot.state);
+        }
+        for (root, reached) in roots.iter_mut().zip(&self.terms.roots.reached) {
+            root.reached_earlier = reached.load(Ordering::Relaxed);
+        }
+        errors
+            .kept
+            .sort_by(|a, b| (a.root.cmp(&b.root)).then_with(|| path_order(&a.path, &b.path)));
+        // Each worker keeps that many.
+        errors.kept.truncate(self.pool.errors_kept_max);
+        errors
+            .counts
+            .sort_by_key(|&(op, errno, count)| (std::cmp::Reverse(count), op, errno));
+        left_out.sort();
+        let mut plan = self.plan;
+        if self.terms.met_double_mounts() {
+            plan.why.push(
+                "a file system is mounted twice below a root: its directories were \
+                 remembered, so that each is listed once"
+                    .to_owned(),
+            );
+        }
+        let output = self.sink.merge(&self.context, states);
+        Outcome {
+            output,
+            report: Report {
+                plan,
+                elapsed: self.started.elapsed(),
+                workers,
+                interrupted,
+                roots,
+                errors: errors.kept,
+                error_counts: errors.counts,
+                left_out,
+                hanging,
+            },
+        }
+    }
+}
+
+fn now_ns() -> i64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    now.map_or(0, |now| i64::try_from(now.as_nanos()).unwrap_or(i64::MAX))
+}

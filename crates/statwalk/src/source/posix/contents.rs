@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What a worker found in a directory, until it is delivered.
+
+use std::ffi::CStr;
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use super::handle::OpenParent;
+use super::terms::Terms;
+use super::{Note, Outlet};
+use crate::batch::Batch;
+use crate::directory::Directory;
+use crate::error::Op;
+
+/// What a worker found in one directory, or in a part of it.
+#[derive(Default)]
+pub(crate) struct Contents {
+    pub(crate) batch: Batch,
+    /// Names that wait, each ended by NUL, and where each begins.
+    pub(crate) waiting_names: Vec<u8>,
+    pub(crate) subdir_offsets: Vec<u32>,
+    /// Symbolic links to follow.
+    pub(crate) link_offsets: Vec<u32>,
+    pub(crate) failures: Vec<(Vec<u8>, Op, Errno)>,
+    pub(crate) vanished: u32,
+    pub(crate) excluded: u32,
+    pub(crate) crossings: u32,
+}
+
+impl Contents {
+    pub(super) fn new(terms: &Terms) -> Contents {
+        Contents {
+            batch: Batch::new(terms.wanted),
+            ..Contents::default()
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.batch.clear();
+        self.waiting_names.clear();
+        self.subdir_offsets.clear();
+        self.link_offsets.clear();
+        self.failures.clear();
+        self.vanished = 0;
+        self.excluded = 0;
+        self.crossings = 0;
+    }
+
+    pub(super) fn push_subdir(&mut self, name: &CStr) {
+        // Bounded by WITHHELD_MAX names of 256 bytes and a buffer more, so it fits.
+        self.subdir_offsets.push(self.waiting_names.len() as u32);
+        self.waiting_names
+            .extend_from_slice(name.to_bytes_with_nul());
+    }
+
+    pub(super) fn push_link(&mut self, name: &CStr) {
+        self.link_offsets.push(self.waiting_names.len() as u32);
+        self.waiting_names
+            .extend_from_slice(name.to_bytes_with_nul());
+    }
+
+    pub(super) fn entry_count(&self) -> usize {
+        self.batch.len() + self.subdir_offsets.len() + self.link_offsets.len()
+    }
+}
+
+/// Delivers contents, with all that was noted about them.
+pub(super) fn deliver(
+    directory: &Directory<'_>,
+    announce: bool,
+    contents: &Contents,
+    out: &mut impl Outlet,
+) {
+    out.deliver(directory, announce, &[&contents.batch]);
+    let root = directory.root;
+    for _ in 0..contents.vanished {
+        out.note(root, Note::Vanished);
+    }
+    for _ in 0..contents.excluded {
+        out.note(root, Note::Excluded);
+    }
+    for _ in 0..contents.crossings {
+        out.note(root, Note::Crossing);
+    }
+    if !contents.failures.is_empty() {
+        for (name, op, errno) in &contents.failures {
+            out.failed(root, directory.entry_path(name), *op, *errno);
+        }
+        out.incomplete(directory);
+    }
+}
+
+/// Passes on the names that wait.
+pub(super) fn queue(node: &Arc<OpenParent>, contents: &Contents, out: &mut impl Outlet) {
+    if !contents.subdir_offsets.is_empty() {
+        out.queue(node, &contents.subdir_offsets);
+    }
+    if !contents.link_offsets.is_empty() {
+        out.defer_links(&node.dir, &contents.link_offsets);
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Open directories that wait for their subdirectories, and their number.
+//!
+//! A directory stays open while subdirectories of it wait, so that they can be
+//! opened relative to it. The number of such descriptors has a bound; beyond
+//! it a directory is closed and found again by its path when it is needed
+//! (see `reopen`).
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use super::shared_listing::SharedListing;
+use crate::directory::Dir;
+
+/// How many directories may stay open for their subdirectories.
+pub(crate) struct DescriptorBudget {
+    free: AtomicI64,
+}
+
+impl DescriptorBudget {
+    pub(crate) fn new(count: usize) -> Arc<DescriptorBudget> {
+        Arc::new(DescriptorBudget {
+            free: AtomicI64::new(i64::try_from(count).unwrap_or(i64::MAX)),
+        })
+    }
+
+    /// Keeps the descriptor open, or gives it back where the bound is reached.
+    pub(crate) fn keep(self: &Arc<Self>, fd: OwnedFd) -> Result<Handle, OwnedFd> {
+        match self.reserve() {
+            Some(place) => Ok(Handle::Open(CountedFd { fd, _place: place })),
+            None => Err(fd),
+        }
+    }
+
+    /// A place within the bound, if one is free.
+    pub(crate) fn reserve(self: &Arc<Self>) -> Option<Reservation> {
+        if self.free.fetch_sub(1, Ordering::Relaxed) > 0 {
+            Some(Reservation(Arc::clone(self)))
+        } else {
+            self.free.fetch_add(1, Ordering::Relaxed);
+            None
+        }
+    }
+}
+
+/// A directory some of whose subdirectories wait to be listed.
+///
+/// What waits holds it. With the last one it goes, and its descriptor is
+/// closed, while the [`Dir`] lives on in the places of what is below.
+pub(crate) struct OpenParent {
+    pub(crate) dir: Arc<Dir>,
+    pub(crate) handle: Handle,
+}
+
+impl OpenParent {
+    pub(crate) fn new(dir: Arc<Dir>, handle: Handle) -> Arc<OpenParent> {
+        let parent = Arc::new(OpenParent { dir, handle });
+        // A directory that is read in pieces has several; any will do.
+        let _ = parent.dir.held.set(Arc::downgrade(&parent));
+        parent
+    }
+}
+
+/// How the descriptor of a directory can be had.
+pub(crate) enum Handle {
+    /// It is open.
+    Open(CountedFd),
+    /// It belongs to a listing that several workers share.
+    Shared(Arc<SharedListing>),
+    /// It was closed to stay within the bound.
+    Closed,
+}
+
+impl Handle {
+    pub(crate) fn get(&self) -> Option<BorrowedFd<'_>> {
+        match self {
+            Handle::Open(counted) => Some(counted.fd.as_fd()),
+            Handle::Shared(listing) => Some(listing.fd()),
+            Handle::Closed => None,
+        }
+    }
+}
+
+/// A descriptor that has a place within the bound.
+pub(crate) struct CountedFd {
+    fd: OwnedFd,
+    _place: Reservation,
+}
+
+/// A place within the bound, free again when it is dropped.
+pub(crate) struct Reservation(Arc<DescriptorBudget>);
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.0.free.fetch_add(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Expands directories with `getdents64` and fills attributes with `statx`.
+//!
+//! The portable source: any mounted file system, no privileges, blocking
+//! system calls on the calling thread. For each directory it makes these
+//! calls: open, statx, getdents64 until empty, one statx for each entry that is
+//! not a directory, statx, close. With only types wanted it stats nothing.
+//!
+//! It does not choose the next directory; orders do that.
+
+pub(crate) mod survey;
+mod terms;
+
+mod expand;
+mod open;
+mod open_dir;
+mod read;
+pub(crate) mod shared_listing;
+
+mod contents;
+mod listed;
+mod stat;
+mod unlisted;
+
+pub(crate) mod handle;
+mod reopen;
+
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use crate::batch::Batch;
+use crate::directory::{Dir, Directory};
+use crate::entry::DirId;
+use crate::error::Op;
+use contents::Contents;
+use handle::OpenParent;
+use listed::Listed;
+use shared_listing::SharedListing;
+pub(crate) use terms::{Terms, TermsOptions};
+
+/// How many bytes of a listing one getdents64 call may bring.
+///
+/// SOURCES.md 4.1: 32 KiB, 64 KiB and 1 MiB take the same time.
+const BUFFER_BYTES: usize = 32 * 1024;
+
+/// Up to how many entries of a directory are withheld until it has been
+/// verified that it held still.
+pub(crate) const WITHHELD_MAX: usize = 64 * 1024;
+
+/// How often a directory that changes while it is read is read again.
+const REREADS_MAX: u32 = 3;
+
+/// A piece of work for a worker.
+pub(crate) enum Job {
+    /// List a subdirectory.
+    Child(Arc<OpenParent>, u32),
+    /// Go on with a very large directory.
+    Rest(Arc<SharedListing>),
+}
+
+/// What a source may ask of the order that drives it, and where its results go.
+pub(crate) trait Outlet {
+    /// Takes subdirectories to be listed later.
+    fn queue(&mut self, parent: &Arc<OpenParent>, name_offsets: &[u32]);
+    /// Takes the rest of a large directory, to be read by whoever is free.
+    fn queue_rest(&mut self, listing: Arc<SharedListing>);
+    /// Whether another worker has nothing to do.
+    fn somebody_idle(&self) -> bool;
+    /// Whether the scan was cancelled.
+    fn cancelled(&self) -> bool;
+    /// Takes a crossing that must wait until the rest of the scan is done.
+    fn defer(&mut self, parent: &Arc<OpenParent>, name_offset: u32);
+    /// Takes symbolic links that are to be followed when the rest is done.
+    fn defer_links(&mut self, parent: &Arc<Dir>, name_offsets: &[u32]);
+    /// A number for a directory.
+    fn next_id(&mut self) -> DirId;
+    /// Delivers a directory and some of its entries.
+    fn deliver(&mut self, directory: &Directory<'_>, announce: bool, batches: &[&Batch]);
+    /// Notes that something in the directory is missing.
+    fn incomplete(&mut self, directory: &Directory<'_>);
+    /// Notes an entry that could not be read.
+    fn failed(&mut self, root: u32, path: Vec<u8>, op: Op, errno: Errno);
+    /// Counts something that is not an error.
+    fn note(&mut self, root: u32, note: Note);
+    /// Names a file system that was left out.
+    fn left_out(&mut self, path: Vec<u8>, file_system: &'static str);
+}
+
+/// Things that are counted and are not errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Note {
+    /// An entry that was listed was gone when it was to be read.
+    Vanished,
+    /// A directory that did not hold still.
+    Changed,
+    /// Left out by a pattern or as a kernel file system.
+    Excluded,
+    /// Another file system, or a second mount, that was not entered.
+    Crossing,
+}
+
+/// Lists directories for one worker, with buffers that serve the whole scan.
+pub(crate) struct Lister {
+    terms: Arc<Terms>,
+    buffer: Box<[MaybeUninit<u8>]>,
+    listed: Listed,
+    contents: Contents,
+    /// The directory whose child was listed last, where it could not be kept
+    /// open for all.
+    kept: Option<(Arc<Dir>, OwnedFd)>,
+}
+
+impl Lister {
+    pub(crate) fn new(terms: Arc<Terms>) -> Lister {
+        Lister {
+            buffer: vec![MaybeUninit::uninit(); BUFFER_BYTES].into_boxed_slice(),
+            listed: Listed::default(),
+            contents: Contents::new(&terms),
+            kept: None,
+            terms,
+        }
+    }
+
+    /// Does one piece of work.
+    pub(crate) fn expand(&mut self, job: Job, out: &mut impl Outlet) {
+        match job {
+            Job::Child(parent, offset) => self.child(parent, offset, false, out),
+            Job::Rest(listing) => self.rest(&listing, out),
+        }
+    }
+
+    /// Drops what is only worth keeping while there is work.
+    pub(crate) fn rest_from_work(&mut self) {
+        self.kept = None;
+    }
+}

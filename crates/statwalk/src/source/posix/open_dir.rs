@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! A directory that is open and about to be read.
+
+use std::os::fd::BorrowedFd;
+use std::sync::{Arc, OnceLock};
+
+use rustix::fs::StatxFlags;
+
+use super::handle::{Handle, OpenParent};
+use super::stat;
+use crate::directory::{Dir, DirState, Directory, MountMark, Place};
+use crate::entry::{Attributes, DirId, FileId};
+use crate::exclusion::IgnoreRules;
+
+/// A directory that is open and about to be read.
+pub(crate) struct OpenDir {
+    pub(crate) place: Place,
+    pub(crate) id: DirId,
+    pub(crate) root: u32,
+    pub(crate) depth: u32,
+    pub(crate) mount: MountMark,
+    /// Whether it was reached through a symbolic link.
+    pub(crate) followed: bool,
+    pub(crate) attributes: Attributes,
+    /// Device and inode number, where it was stat'ed.
+    pub(crate) identity: Option<FileId>,
+    pub(crate) before: Option<rustix::fs::Statx>,
+    pub(crate) ignore: Option<Arc<IgnoreRules>>,
+}
+
+impl OpenDir {
+    pub(crate) fn view(&self) -> Directory<'_> {
+        Directory {
+            place: &self.place,
+            id: self.id,
+            own: false,
+            followed: self.followed,
+            root: self.root,
+            depth: self.depth,
+            attributes: &self.attributes,
+            state: DirState::Listed,
+        }
+    }
+
+    /// Whether the directory is as it was before it was read.
+    pub(super) fn held_still(&self, fd: BorrowedFd<'_>, mask: StatxFlags) -> bool {
+        let Some(before) = &self.before else {
+            return true;
+        };
+        match stat::by_descriptor(fd, mask) {
+            Ok(after) => stat::Stillness::of(before) == stat::Stillness::of(&after),
+            Err(_) => false,
+        }
+    }
+
+    /// The node that the subdirectories hang from.
+    pub(super) fn node(
+        &self,
+        names: &[u8],
+        mount: MountMark,
+        handle: Handle,
+        identity: Option<FileId>,
+    ) -> Arc<OpenParent> {
+        let dir = Arc::new(Dir {
+            place: self.place.clone(),
+            id: self.id,
+            root: self.root,
+            depth: self.depth,
+            mount,
+            followed: self.followed,
+            identity,
+            held: OnceLock::new(),
+            names: names.into(),
+            ignore: self.ignore.clone(),
+        });
+        OpenParent::new(dir, handle)
+    }
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Reads an open directory, verifies that it held still, and delivers it.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+use rustix::fs::{SeekFrom, seek};
+use rustix::io::Errno;
+
+use super::contents::{deliver, queue};
+use super::handle::Handle;
+use super::listed::More;
+use super::open::{self, Opening};
+use super::open_dir::OpenDir;
+use super::terms::Visit;
+use super::{Lister, Note, Outlet, REREADS_MAX, WITHHELD_MAX, stat};
+use crate::directory::{DirState, Directory, MountMark};
+use crate::entry::{Attributes, FileId, FileType};
+use crate::error::Op;
+
+/// How reading a directory ended.
+enum End {
+    Complete,
+    Failed(Errno),
+    Cancelled,
+    CacheDirectory,
+    /// There are more entries than are withheld, or somebody has nothing to do;
+    /// `listed` holds some that were not stat'ed.
+    Share,
+}
+
+impl Lister {
+    /// Reads a directory that is open.
+    pub(super) fn enter(&mut self, opening: Opening, out: &mut impl Outlet) {
+        let Opening {
+            fd,
+            place,
+            root,
+            depth,
+            parent_mount,
+            followed,
+        } = opening;
+        let terms = Arc::clone(&self.terms);
+        let (mut before, mut identity) = (None, None);
+        let mut mount = parent_mount.unwrap_or(MountMark {
+            id: 0,
+            shared: false,
+        });
+        if terms.stats_directories(parent_mount.is_none(), mount.shared) {
+            let found = match stat::by_descriptor(fd.as_fd(), terms.directory_mask) {
+                Ok(found) => found,
+                Err(errno) => {
+                    self.unreadable(&place, root, depth, None, errno, out);
+                    return;
+                }
+            };
+            let id = stat::mount_id(&found);
+            if parent_mount.is_none() {
+                mount = MountMark {
+                    id,
+                    // For a root it is asked when it has subdirectories.
+                    shared: depth > 0 && terms.is_reached_twice(id),
+                };
+            }
+            match terms.visit(&found, root, depth, mount.shared) {
+                Visit::First => {}
+                Visit::Again => {
+                    self.left_standing(&place, root, depth, DirState::Crossing, out);
+                    out.note(root, Note::Crossing);
+                    return;
+                }
+                Visit::EarlierRoot => return,
+            }
+            identity = Some(stat::file_id(&found));
+            before = terms.wanted.need_stat().then_some(found);
+        }
+        let attributes = match &before {
+            Some(found) => stat::attributes(found, terms.wanted),
+            None => Attributes::of_type(FileType::Directory),
+        };
+        let mut dir = OpenDir {
+            ignore: terms.ignore_rules(&place, fd.as_fd()),
+            id: out.next_id(),
+            place,
+            root,
+            depth,
+            mount,
+            followed,
+            attributes,
+            identity,
+            before,
+        };
+        let mut rereads = 0;
+        loop {
+            self.contents.clear();
+            let end = self.read_directory(&fd, &dir, out);
+            match end {
+                End::Cancelled => return,
+                End::Share => {
+                    return self.share(dir, fd, out);
+                }
+                End::CacheDirectory => {
+                    self.left_standing(&dir.place, root, depth, DirState::Excluded, out);
+                    out.note(root, Note::Excluded);
+                    return;
+                }
+                // It was removed after it was opened: getdents64 says so. What it
+                // held until then went before it.
+                End::Failed(Errno::NOENT) => return out.note(root, Note::Vanished),
+                End::Failed(errno) => {
+                    self.finish(&dir, fd, out);
+                    out.failed(root, dir.place.path(), Op::Read, errno);
+                    out.incomplete(&dir.view());
+                    return;
+                }
+                End::Complete => {}
+            }
+            if dir.held_still(fd.as_fd(), terms.directory_mask) {
+                return self.finish(&dir, fd, out);
+            }
+            if rereads == REREADS_MAX {
+                self.finish(&dir, fd, out);
+                out.note(root, Note::Changed);
+                out.incomplete(&dir.view());
+                return;
+            }
+            rereads += 1;
+            self.rewind(&mut dir, &fd);
+        }
+    }
+
+    /// Reads the next entries of an open directory into `listed`.
+    pub(super) fn fill(&mut self, fd: BorrowedFd<'_>) -> Result<More, Errno> {
+        let types_only = self.terms.types_only;
+        self.listed.fill(fd, &mut self.buffer, types_only)
+    }
+
+    /// Makes a directory that changed ready to be read again.
+    fn rewind(&self, dir: &mut OpenDir, fd: &OwnedFd) {
+        // If either call fails, the next look at the directory fails as well
+        // and reports it.
+        let _ = seek(fd, SeekFrom::Start(0));
+        if let Ok(found) = stat::by_descriptor(fd.as_fd(), self.terms.directory_mask) {
+            dir.attributes = stat::attributes(&found, self.terms.wanted);
+            dir.before = Some(found);
+        }
+    }
+
+    /// Reads entries until the directory ends or must be shared.
+    fn read_directory(&mut self, fd: &OwnedFd, dir: &OpenDir, out: &mut impl Outlet) -> End {
+        let mut buffers = 0;
+        loop {
+            match self.fill(fd.as_fd()) {
+                Ok(More::Entries) => {}
+                Ok(More::End) => return End::Complete,
+                Err(errno) => return End::Failed(errno),
+            }
+            if out.cancelled() {
+                return End::Cancelled;
+            }
+            if self.terms.exclusions.leaves_out_caches()
+                && self.listed.holds(c"CACHEDIR.TAG")
+                && open::is_cache_directory(fd.as_fd())
+            {
+                return End::CacheDirectory;
+            }
+            buffers += 1;
+            if self.contents.entry_count() + self.listed.len() > WITHHELD_MAX {
+                return End::Share;
+            }
+            if buffers > 1 && self.terms.wanted.need_stat() && out.somebody_idle() {
+                return End::Share;
+            }
+            if !self
+                .listed
+                .read_attributes(fd.as_fd(), dir, &self.terms, &mut self.contents, out)
+            {
+                return End::Cancelled;
+            }
+        }
+    }
+
+    /// Delivers what was read, and queues the subdirectories.
+    fn finish(&mut self, dir: &OpenDir, fd: OwnedFd, out: &mut impl Outlet) {
+        let contents = &self.contents;
+        if !contents.waiting_names.is_empty() {
+            let (handle, over) = match self.terms.budget.keep(fd) {
+                Ok(handle) => (handle, None),
+                Err(fd) => (Handle::Closed, Some(fd)),
+            };
+            let identity = match &over {
+                Some(fd) => self.identity_of(dir, fd.as_fd()),
+                None => dir.identity,
+            };
+            let mount = self.mount_below(dir);
+            let node = dir.node(&contents.waiting_names, mount, handle, identity);
+            if let Some(fd) = over {
+                self.kept = Some((Arc::clone(&node.dir), fd));
+            }
+            queue(&node, contents, out);
+        } else {
+            drop(fd);
+        }
+        let view = Directory {
+            own: true,
+            ..dir.view()
+        };
+        deliver(&view, true, contents, out);
+    }
+
+    /// The mount of the subdirectories.
+    ///
+    /// Whether a root's mount shows what another mount shows too is asked here,
+    /// when it is known that there is something below the root.
+    pub(super) fn mount_below(&self, dir: &OpenDir) -> MountMark {
+        let mut mount = dir.mount;
+        if dir.depth == 0 && self.terms.is_reached_twice(mount.id) {
+            mount.shared = true;
+            if let Some(id) = dir.identity {
+                self.terms.visited.insert(id);
+            }
+        }
+        mount
+    }
+
+    /// By what a directory that is going to be closed can be known again.
+    pub(super) fn identity_of(&self, dir: &OpenDir, fd: BorrowedFd<'_>) -> Option<FileId> {
+        dir.identity.or_else(|| {
+            let found = stat::by_descriptor(fd, open::IDENTITY).ok()?;
+            Some(stat::file_id(&found))
+        })
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Finds a directory again that was closed to stay within the bound.
+//!
+//! Three ways, cheapest first: the worker still has it; it lies above the
+//! directory that the worker has, some `..` up; it is reached from the nearest
+//! ancestor that is open. Whichever way, device and inode number must be those
+//! that were seen before, so a tree that was rearranged meanwhile cannot lead
+//! the scan elsewhere.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Weak};
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
+
+use super::stat::{self, uninterrupted};
+use super::{Lister, open};
+use crate::directory::{Dir, Place};
+
+/// How many bytes of path one call may carry: below `PATH_MAX`, limits.h.
+const PATH_BYTES_MAX: usize = 4000;
+
+/// Up to how many levels `..` is tried before the way from above.
+const LEVELS_UP_MAX: usize = 64;
+
+const SEARCH: OFlags = OFlags::PATH
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
+impl Lister {
+    /// A descriptor of a directory that is not open.
+    ///
+    /// It stays with the worker, for the next of its subdirectories.
+    pub(super) fn reopen(&mut self, dir: &Arc<Dir>) -> Result<OwnedFd, Errno> {
+        if let Some((kept, fd)) = &self.kept
+            && Arc::ptr_eq(kept, dir)
+        {
+            return duplicate(fd.as_fd());
+        }
+        let fd = match self.found_from_below(dir) {
+            Some(fd) => fd,
+            None => self.found_from_above(dir)?,
+        };
+        let copy = duplicate(fd.as_fd())?;
+        self.kept = Some((Arc::clone(dir), fd));
+        Ok(copy)
+    }
+
+    /// Goes up from the directory that the worker has.
+    fn found_from_below(&self, dir: &Arc<Dir>) -> Option<OwnedFd> {
+        let (kept, fd) = self.kept.as_ref()?;
+        let mut levels = 0;
+        let mut above = Arc::clone(kept);
+        while !Arc::ptr_eq(&above, dir) {
+            above = Arc::clone(above.place.parent()?);
+            levels += 1;
+            if levels > LEVELS_UP_MAX {
+                return None;
+            }
+        }
+        let path = vec!["..".to_owned(); levels].join("/");
+        let found = uninterrupted(|| openat(fd, path.as_str(), SEARCH, Mode::empty())).ok()?;
+        is_same(&found, dir).then_some(found)
+    }
+
+    /// Goes down from the nearest ancestor that is open.
+    fn found_from_above(&self, dir: &Arc<Dir>) -> Result<OwnedFd, Errno> {
+        let mut way = Vec::new();
+        let mut above = dir;
+        let mut fd = loop {
+            way.push(above);
+            match &above.place {
+                Place::Root(path) => {
+                    way.pop();
+                    // Where links are followed, a root can be one.
+                    let flags = match self.terms.follows {
+                        true => SEARCH.difference(OFlags::NOFOLLOW),
+                        false => SEARCH,
+                    };
+                    break uninterrupted(|| openat(CWD, &**path, flags, Mode::empty()))?;
+                }
+                Place::Child(parent, _) => {
+                    let held = parent.held.get().and_then(Weak::upgrade);
+                    if let Some(open) = held.as_ref().and_then(|held| held.handle.get()) {
+                        break duplicate(open)?;
+                    }
+                    above = parent;
+                }
+            }
+        };
+        // Names of one mount go into one call, as many as fit.
+        let mut path = Vec::new();
+        while let Some(next) = way.pop() {
+            let Place::Child(parent, offset) = &next.place else {
+                continue;
+            };
+            let name = parent.child_name(*offset).to_bytes();
+            let crosses = parent.mount.id != next.mount.id || next.followed;
+            let full = path.len() + name.len() + 1 > PATH_BYTES_MAX;
+            if !path.is_empty() && (crosses || full || !self.terms.has_openat2) {
+                fd = self.step(fd.as_fd(), &path, false)?;
+                path.clear();
+            }
+            if crosses {
+                fd = match next.followed {
+                    true => through_link(fd.as_fd(), name)?,
+                    false => self.step(fd.as_fd(), name, true)?,
+                };
+                continue;
+            }
+            if !path.is_empty() {
+                path.push(b'/');
+            }
+            path.extend_from_slice(name);
+        }
+        if !path.is_empty() {
+            fd = self.step(fd.as_fd(), &path, false)?;
+        }
+        // Something else stands in its place: for this scan it is gone.
+        if is_same(&fd, dir) {
+            Ok(fd)
+        } else {
+            Err(Errno::NOENT)
+        }
+    }
+
+    fn step(&self, from: BorrowedFd<'_>, path: &[u8], crosses: bool) -> Result<OwnedFd, Errno> {
+        let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
+        uninterrupted(|| {
+            if crosses || !self.terms.has_openat2 {
+                openat(from, path, SEARCH, Mode::empty())
+            } else {
+                openat2(from, path, SEARCH, Mode::empty(), resolve)
+            }
+        })
+    }
+}
+
+fn through_link(from: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
+    let flags = SEARCH.difference(OFlags::NOFOLLOW);
+    uninterrupted(|| openat(from, name, flags, Mode::empty()))
+}
+
+fn duplicate(fd: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+    fcntl_dupfd_cloexec(fd, 0)
+}
+
+fn is_same(fd: &OwnedFd, dir: &Dir) -> bool {
+    let mask = open::IDENTITY;
+    match (stat::by_descriptor(fd.as_fd(), mask), dir.identity) {
+        (Ok(found), Some(expected)) => stat::file_id(&found) == expected,
+        _ => false,
+    }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Reads the attributes of one entry with statx.
+//!
+//! `struct statx` and its masks: statx(2), include/uapi/linux/stat.h of Linux 6.18.
+
+use std::ffi::CStr;
+use std::os::fd::BorrowedFd;
+
+use rustix::fs::{AtFlags, Statx, StatxAttributes, StatxFlags, StatxTimestamp, makedev, statx};
+use rustix::io::Errno;
+
+use crate::entry::{Attributes, Fields, FileId, FileType};
+
+/// How often a call that a signal interrupts is made again.
+///
+/// A file system in user space can answer EINTR as often as it likes.
+const INTERRUPTIONS_MAX: u32 = 100;
+
+/// Makes a call again while it is interrupted.
+pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+    let mut tries = 0;
+    loop {
+        match call() {
+            Err(Errno::INTR) if tries < INTERRUPTIONS_MAX => tries += 1,
+            answer => return answer,
+        }
+    }
+}
+
+/// The smallest statx mask that gives the wanted fields, and what the walk
+/// itself needs: the type and the mount.
+pub(crate) fn mask(wanted: Fields) -> StatxFlags {
+    let mut mask = StatxFlags::TYPE | StatxFlags::MNT_ID;
+    for (field, flag) in [
+        (Fields::SIZE, StatxFlags::SIZE),
+        (Fields::ALLOCATED, StatxFlags::BLOCKS),
+        (Fields::LINKS, StatxFlags::NLINK),
+        (Fields::ID, StatxFlags::INO),
+        (Fields::MTIME, StatxFlags::MTIME),
+        (Fields::ATIME, StatxFlags::ATIME),
+        (Fields::CTIME, StatxFlags::CTIME),
+        (Fields::BTIME, StatxFlags::BTIME),
+        (Fields::OWNER, StatxFlags::UID | StatxFlags::GID),
+        (Fields::MODE, StatxFlags::MODE),
+    ] {
+        if wanted.contains(field) {
+            mask |= flag;
+        }
+    }
+    mask
+}
+
+/// What a directory's own stat must tell besides the wanted fields: who it is
+/// and whether it holds still.
+pub(crate) fn directory_mask(wanted: Fields) -> StatxFlags {
+    mask(wanted) | StatxFlags::INO | StatxFlags::NLINK | StatxFlags::MTIME | StatxFlags::CTIME
+}
+
+/// Stats a name in a directory: the entry itself, never what a link points to,
+/// and without waking an automount.
+#[inline]
+pub(crate) fn by_name(dir: BorrowedFd<'_>, name: &CStr, mask: StatxFlags) -> Result<Statx, Errno> {
+    const FLAGS: AtFlags = AtFlags::SYMLINK_NOFOLLOW.union(AtFlags::NO_AUTOMOUNT);
+    uninterrupted(|| statx(dir, name, FLAGS, mask))
+}
+
+/// Stats what a name in a directory leads to, through symbolic links.
+pub(crate) fn through_links(
+    dir: BorrowedFd<'_>,
+    name: &CStr,
+    mask: StatxFlags,
+) -> Result<Statx, Errno> {
+    uninterrupted(|| statx(dir, name, AtFlags::NO_AUTOMOUNT, mask))
+}
+
+/// Stats an open descriptor.
+#[inline]
+pub(crate) fn by_descriptor(fd: BorrowedFd<'_>, mask: StatxFlags) -> Result<Statx, Errno> {
+    uninterrupted(|| statx(fd, c"", AtFlags::EMPTY_PATH, mask))
+}
+
+/// The type in `st_mode`: `S_IFMT`, inode(7).
+pub(crate) fn kind(mode: u16) -> FileType {
+    match mode & 0o170_000 {
+        0o100_000 => FileType::File,
+        0o040_000 => FileType::Directory,
+        0o120_000 => FileType::Symlink,
+        0o010_000 => FileType::Fifo,
+        0o140_000 => FileType::Socket,
+        0o020_000 => FileType::CharDevice,
+        0o060_000 => FileType::BlockDevice,
+        _ => FileType::Unknown,
+    }
+}
+
+/// Device and inode number.
+pub(crate) fn file_id(stat: &Statx) -> FileId {
+    FileId {
+        dev: makedev(stat.stx_dev_major, stat.stx_dev_minor),
+        ino: stat.stx_ino,
+    }
+}
+
+/// The mount that the entry lies in: its id, or the device before Linux 5.8.
+pub(crate) fn mount_id(stat: &Statx) -> u64 {
+    if stat.stx_mask & StatxFlags::MNT_ID.bits() != 0 {
+        stat.stx_mnt_id
+    } else {
+        makedev(stat.stx_dev_major, stat.stx_dev_minor)
+    }
+}
+
+/// Whether the entry is an automount point on which nothing is mounted yet.
+///
+/// `STATX_ATTR_MOUNT_ROOT` is there since Linux 5.8, when mount ids came.
+pub(crate) fn is_idle_automount(stat: &Statx) -> bool {
+    stat.stx_attributes.contains(StatxAttributes::AUTOMOUNT)
+        && !stat.stx_attributes.contains(StatxAttributes::MOUNT_ROOT)
+}
+
+/// What must stay the same while a directory is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stillness {
+    mtime: (i64, u32),
+    ctime: (i64, u32),
+    links: u32,
+    size_bytes: u64,
+}
+
+impl Stillness {
+    pub(crate) fn of(stat: &Statx) -> Stillness {
+        Stillness {
+            mtime: (stat.stx_mtime.tv_sec, stat.stx_mtime.tv_nsec),
+            ctime: (stat.stx_ctime.tv_sec, stat.stx_ctime.tv_nsec),
+            links: stat.stx_nlink,
+            size_bytes: stat.stx_size,
+        }
+    }
+}
+
+/// Turns the kernel's answer into attributes.
+///
+/// Fields that were not in the mask are marked as valid all the same where the
+/// kernel filled them: it does so for all basic fields.
+#[inline]
+pub(crate) fn attributes(stat: &Statx, wanted: Fields) -> Attributes {
+    let mut attributes = Attributes::of_type(kind(stat.stx_mode));
+    attributes.valid = wanted | Fields::TYPE;
+    attributes.size_bytes = stat.stx_size;
+    // Block counts come from the file system; a damaged one can claim 2^64.
+    attributes.allocated_bytes = stat.stx_blocks.saturating_mul(512);
+    attributes.links = stat.stx_nlink;
+    attributes.id = file_id(stat);
+    attributes.uid = stat.stx_uid;
+    attributes.gid = stat.stx_gid;
+    attributes.mode = stat.stx_mode;
+    if wanted.contains(Fields::MTIME) {
+        attributes.mtime_ns = nanoseconds(&stat.stx_mtime);
+    }
+    if wanted.contains(Fields::ATIME) {
+        attributes.atime_ns = nanoseconds(&stat.stx_atime);
+    }
+    if wanted.contains(Fields::CTIME) {
+        attributes.ctime_ns = nanoseconds(&stat.stx_ctime);
+    }
+    if wanted.contains(Fields::BTIME) {
+        if stat.stx_mask & StatxFlags::BTIME.bits() != 0 {
+            attributes.btime_ns = nanoseconds(&stat.stx_btime);
+        } else {
+            attributes.valid = attributes.valid.without(Fields::BTIME);
+        }
+    }
+    if wanted.contains(Fields::RDEV) {
+        attributes.rdev = makedev(stat.stx_rdev_major, stat.stx_rdev_minor);
+    }
+    attributes
+}
+
+/// Nanoseconds since 1970; times before 1677 and after 2262 become the nearest
+/// that 64 bits can hold.
+fn nanoseconds(time: &StatxTimestamp) -> i64 {
+    time.tv_sec
+        .saturating_mul(1_000_000_000)
+        .saturating_add(i64::from(time.tv_nsec))
+}

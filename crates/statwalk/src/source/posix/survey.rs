@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What must be known before a scan begins: what the kernel can do, how many
+//! files may be opened, and where mounts and roots can lead to one directory twice.
+
+use std::collections::HashSet;
+use std::ffi::{CStr, CString, OsString};
+use std::os::unix::ffi::OsStringExt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use rustix::fs::{CWD, StatxFlags};
+use rustix::process::{Resource, getrlimit};
+
+use super::stat;
+use super::terms::RootTable;
+use crate::entry::FileType;
+use crate::mounts;
+
+pub(crate) use super::open::has_openat2;
+
+/// Descriptors that are left to the rest of the process.
+const DESCRIPTORS_SPARED: usize = 8;
+/// A limit of open files from which on they need not be counted: the usual one.
+const PLENTY: usize = 1024;
+
+/// Whether statx gives mount ids, which it does since Linux 5.8.
+pub(crate) fn has_mount_ids() -> bool {
+    stat::by_name(CWD, c"/", StatxFlags::MNT_ID)
+        .is_ok_and(|found| found.stx_mask & StatxFlags::MNT_ID.bits() != 0)
+}
+
+/// How many processors the process may run on.
+pub(crate) fn processors() -> usize {
+    let set = rustix::thread::sched_getaffinity(None);
+    set.map_or(1, |set| (set.count() as usize).max(1))
+}
+
+/// How many files the scan may open.
+pub(crate) fn free_descriptors() -> usize {
+    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX).min(1 << 20);
+    // Counting costs as much as scanning a small directory, so where there is
+    // plenty, a guess will do.
+    let open = match limit >= PLENTY {
+        true => PLENTY / 4,
+        false => std::fs::read_dir("/proc/self/fd").map_or(16, Iterator::count),
+    };
+    limit.saturating_sub(open + DESCRIPTORS_SPARED)
+}
+
+/// The mounts whose directories the scan can reach by two ways.
+pub(super) fn mounts_reached_twice(roots: &[Arc<CStr>]) -> HashSet<u64> {
+    let Ok(table) = mounts::read() else {
+        return HashSet::new();
+    };
+    let real: Vec<Vec<u8>> = roots
+        .iter()
+        .filter_map(|root| std::fs::canonicalize(OsString::from_vec(root.to_bytes().to_vec())).ok())
+        .map(|path| path.into_os_string().into_vec())
+        .collect();
+    mounts::reached_twice(&table, &real)
+}
+
+/// Where roots stand in each other's trees; empty for a single one.
+pub(crate) fn root_table(roots: &[Arc<CStr>], follows: bool) -> RootTable {
+    let mut table = RootTable::default();
+    if roots.len() < 2 {
+        return table;
+    }
+    table.reached = roots.iter().map(|_| AtomicBool::new(false)).collect();
+    let mask = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::MNT_ID;
+    for (index, root) in roots.iter().enumerate() {
+        let found = match follows {
+            true => stat::through_links(CWD, root, mask),
+            false => stat::by_name(CWD, root, mask),
+        };
+        let Ok(found) = found else { continue };
+        let number = index as u32;
+        let first = if stat::kind(found.stx_mode) == FileType::Directory {
+            let entry = table.directories.entry(stat::file_id(&found));
+            entry.or_insert((number, stat::mount_id(&found))).0
+        } else {
+            let (parent, name) = split(root.to_bytes());
+            let Ok(parent) = stat::through_links(CWD, &parent, mask) else {
+                continue;
+            };
+            let named = table.others.entry(stat::file_id(&parent)).or_default();
+            match named.iter().find(|(other, _)| other == name) {
+                Some(&(_, first)) => first,
+                None => {
+                    named.push((name.to_vec(), number));
+                    number
+                }
+            }
+        };
+        if first != number {
+            table.reached[index] = AtomicBool::new(true);
+        }
+    }
+    table
+}
+
+/// The directory that holds a path, and its name there.
+fn split(path: &[u8]) -> (CString, &[u8]) {
+    let (parent, name): (&[u8], &[u8]) = match path.iter().rposition(|&byte| byte == b'/') {
+        Some(0) => (b"/", &path[1..]),
+        Some(at) => (&path[..at], &path[at + 1..]),
+        None => (b".", path),
+    };
+    (CString::new(parent).unwrap_or_default(), name)
+}

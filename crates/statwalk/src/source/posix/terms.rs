@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What a scan asks of the source, decided once, before the first directory.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::CStr;
+use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use rustix::fs::{Statx, StatxFlags};
+use rustix::process::geteuid;
+
+use super::handle::DescriptorBudget;
+use super::{open, stat, survey};
+use crate::directory::Place;
+use crate::entry::{Fields, FileId};
+use crate::exclusion::{Exclusions, IgnoreRules};
+use crate::inode_set::InodeSet;
+
+/// The terms of one scan, shared by its workers.
+pub(crate) struct Terms {
+    pub(crate) wanted: Fields,
+    /// Whether nothing but the types of entries matters, so that only the names
+    /// of directories must be kept.
+    pub(super) types_only: bool,
+    pub(crate) mask: StatxFlags,
+    pub(crate) directory_mask: StatxFlags,
+    /// Whether other file systems are entered.
+    pub(crate) enters_mounts: bool,
+    pub(crate) enters_kernel_file_systems: bool,
+    pub(crate) follows: bool,
+    pub(crate) exclusions: Exclusions,
+    /// Whether openat2 (Linux 5.6) answers.
+    pub(crate) has_openat2: bool,
+    /// Whether to ask for `O_NOATIME`; false from the first refusal on.
+    pub(crate) no_atime: AtomicBool,
+    pub(crate) budget: Arc<DescriptorBudget>,
+    /// Mounts whose directories can be reached by two ways, once it was asked.
+    reached_twice: OnceLock<HashSet<u64>>,
+    root_paths: Vec<Arc<CStr>>,
+    pub(crate) roots: RootTable,
+    /// Directories that were seen, where one can be reached by two ways.
+    pub(crate) visited: InodeSet,
+}
+
+/// What the terms of a scan are made of.
+pub(crate) struct TermsOptions {
+    pub(crate) wanted: Fields,
+    pub(crate) enters_mounts: bool,
+    pub(crate) enters_kernel_file_systems: bool,
+    pub(crate) follows: bool,
+    pub(crate) exclusions: Exclusions,
+    pub(crate) has_openat2: bool,
+    pub(crate) open_dirs_max: usize,
+    pub(crate) root_paths: Vec<Arc<CStr>>,
+    pub(crate) roots: RootTable,
+}
+
+/// Where roots stand in each other's trees.
+///
+/// With a single root it is empty and costs nothing.
+#[derive(Default)]
+pub(crate) struct RootTable {
+    /// Roots that are directories, each with the mount that it lies in.
+    pub(crate) directories: HashMap<FileId, (u32, u64)>,
+    /// Roots that are no directories, by their parent directory.
+    pub(crate) others: HashMap<FileId, Vec<(Vec<u8>, u32)>>,
+    /// Roots that an earlier root has reached.
+    pub(crate) reached: Vec<AtomicBool>,
+}
+
+/// What the table says about an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Visit {
+    /// Nobody was here.
+    First,
+    /// It was listed already, in this tree: a second mount, or a loop.
+    Again,
+    /// It belongs to an earlier root.
+    EarlierRoot,
+}
+
+impl RootTable {
+    fn visit_directory(&self, id: FileId, mount: u64, root: u32, depth: u32) -> Visit {
+        match self.directories.get(&id) {
+            Some(&(other, there)) if other < root && there == mount => Visit::EarlierRoot,
+            // It stands here too, by another mount.
+            Some(&(other, _)) if other < root => Visit::Again,
+            Some(&(other, _)) if other == root && depth > 0 => Visit::Again,
+            Some(&(other, _)) if other > root => {
+                self.reached[other as usize].store(true, Ordering::Relaxed);
+                Visit::First
+            }
+            _ => Visit::First,
+        }
+    }
+
+    /// The roots among the entries of a directory.
+    pub(crate) fn roots_in(&self, id: FileId) -> &[(Vec<u8>, u32)] {
+        self.others.get(&id).map_or(&[], Vec::as_slice)
+    }
+
+    /// What to do with an entry that is named like a root.
+    pub(crate) fn visit_other(&self, named: &[(Vec<u8>, u32)], name: &[u8], root: u32) -> Visit {
+        match named.iter().find(|(other, _)| other == name) {
+            Some(&(_, other)) if other < root => Visit::EarlierRoot,
+            Some(&(_, other)) => {
+                self.reached[other as usize].store(true, Ordering::Relaxed);
+                Visit::First
+            }
+            None => Visit::First,
+        }
+    }
+}
+
+impl Terms {
+    pub(crate) fn new(options: TermsOptions) -> Terms {
+        let types_only = !options.wanted.need_stat()
+            && !options.wanted.contains(Fields::NAME)
+            && !options.exclusions.need_paths()
+            && !options.exclusions.leaves_out_caches()
+            && !options.follows
+            && options.roots.others.is_empty();
+        Terms {
+            types_only,
+            mask: stat::mask(options.wanted),
+            directory_mask: stat::directory_mask(options.wanted),
+            wanted: options.wanted,
+            enters_mounts: options.enters_mounts,
+            enters_kernel_file_systems: options.enters_kernel_file_systems,
+            follows: options.follows,
+            exclusions: options.exclusions,
+            has_openat2: options.has_openat2,
+            // Others would be refused for what they do not own: open(2).
+            no_atime: AtomicBool::new(geteuid().is_root()),
+            budget: DescriptorBudget::new(options.open_dirs_max),
+            reached_twice: OnceLock::new(),
+            root_paths: options.root_paths,
+            roots: options.roots,
+            visited: InodeSet::new(),
+        }
+    }
+
+    /// Whether the directories of a mount can be reached by another way.
+    ///
+    /// The mount table is read when this is asked for the first time, so that
+    /// a small directory does not pay for it.
+    pub(super) fn is_reached_twice(&self, mount: u64) -> bool {
+        let mounts = self.reached_twice.get_or_init(|| {
+            // Where links are followed every directory is remembered anyway.
+            if self.enters_mounts && !self.follows {
+                survey::mounts_reached_twice(&self.root_paths)
+            } else {
+                HashSet::new()
+            }
+        });
+        mounts.contains(&mount)
+    }
+
+    /// Whether directories had to be remembered, because a file system is
+    /// mounted twice below a root.
+    pub(crate) fn met_double_mounts(&self) -> bool {
+        self.reached_twice
+            .get()
+            .is_some_and(|mounts| !mounts.is_empty())
+    }
+
+    /// Whether a directory must be stat'ed.
+    pub(super) fn stats_directories(&self, first_of_mount: bool, shared: bool) -> bool {
+        self.wanted.need_stat()
+            || first_of_mount
+            || shared
+            || self.follows
+            || !self.roots.reached.is_empty()
+    }
+
+    /// Notes a visit to a directory.
+    pub(super) fn visit(&self, found: &Statx, root: u32, depth: u32, shared: bool) -> Visit {
+        let (id, mount) = (stat::file_id(found), stat::mount_id(found));
+        let visit = self.roots.visit_directory(id, mount, root, depth);
+        if visit == Visit::First && (shared || self.follows) && !self.visited.insert(id) {
+            return Visit::Again;
+        }
+        visit
+    }
+
+    /// The `.gitignore` rules for the entries of a directory.
+    pub(super) fn ignore_rules(
+        &self,
+        place: &Place,
+        fd: BorrowedFd<'_>,
+    ) -> Option<Arc<IgnoreRules>> {
+        if !self.exclusions.reads_gitignore() {
+            return None;
+        }
+        let above = match place {
+            Place::Root(path) => IgnoreRules::above_root(path.to_bytes()),
+            Place::Child(parent, _) => parent.ignore.clone(),
+        }?;
+        Some(match open::read_small_file(fd, c".gitignore") {
+            Some(text) => above.with(place, &text),
+            None => above,
+        })
+    }
+}

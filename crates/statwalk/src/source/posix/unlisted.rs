@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Entries that are delivered without a listing: roots that are files,
+//! directories that cannot be read or are not entered, and what took the place
+//! of a directory.
+
+use std::ffi::CStr;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use super::contents::deliver;
+use super::{Lister, Note, Outlet};
+use crate::directory::{Dir, DirState, Directory, Place};
+use crate::entry::{Attributes, FileType};
+use crate::error::Op;
+
+impl Lister {
+    /// Delivers a root that is not a directory.
+    pub(super) fn argument(
+        &mut self,
+        path: &CStr,
+        root: u32,
+        found: &Attributes,
+        out: &mut impl Outlet,
+    ) {
+        let place = Place::Root(Arc::from(path));
+        let directory = Directory {
+            place: &place,
+            id: out.next_id(),
+            own: true,
+            followed: false,
+            root,
+            depth: 0,
+            attributes: &Attributes::of_type(FileType::Unknown),
+            state: DirState::Argument,
+        };
+        self.contents.clear();
+        self.contents.batch.push_stated(path.to_bytes(), found);
+        deliver(&directory, true, &self.contents, out);
+    }
+
+    /// Delivers what now stands where a directory was listed.
+    pub(super) fn replaced(&mut self, base: BorrowedFd<'_>, place: &Place, out: &mut impl Outlet) {
+        let Place::Child(parent, _) = place else {
+            return;
+        };
+        let name = place.name();
+        match self.stat_of(base, name) {
+            Ok(found) if found.kind != FileType::Directory => {
+                self.deliver_alone(parent, name, &found, false, out);
+            }
+            // It keeps changing between directory and something else.
+            Ok(_) => {
+                self.left_standing(
+                    place,
+                    parent.root,
+                    parent.depth + 1,
+                    DirState::Unreadable,
+                    out,
+                );
+                out.note(parent.root, Note::Changed);
+            }
+            Err(_) => out.note(parent.root, Note::Vanished),
+        }
+    }
+
+    /// Delivers a directory that could not be read.
+    pub(super) fn unreadable(
+        &mut self,
+        place: &Place,
+        root: u32,
+        depth: u32,
+        found: Option<&Attributes>,
+        errno: Errno,
+        out: &mut impl Outlet,
+    ) {
+        let nothing = Attributes::of_type(FileType::Directory);
+        let directory = Directory {
+            place,
+            id: out.next_id(),
+            own: true,
+            followed: false,
+            root,
+            depth,
+            attributes: found.unwrap_or(&nothing),
+            state: DirState::Unreadable,
+        };
+        out.deliver(&directory, true, &[]);
+        out.incomplete(&directory);
+        out.failed(root, place.path(), Op::Open, errno);
+    }
+
+    /// Delivers a directory that is not entered: an entry of no size.
+    pub(super) fn left_standing(
+        &mut self,
+        place: &Place,
+        root: u32,
+        depth: u32,
+        state: DirState,
+        out: &mut impl Outlet,
+    ) {
+        let nothing = Attributes::of_type(FileType::Directory);
+        let directory = Directory {
+            place,
+            id: out.next_id(),
+            own: true,
+            followed: false,
+            root,
+            depth,
+            attributes: &nothing,
+            state,
+        };
+        out.deliver(&directory, true, &[]);
+    }
+
+    /// Delivers one entry of a directory that was delivered before; `followed`
+    /// where it is what a link leads to.
+    pub(super) fn deliver_alone(
+        &mut self,
+        parent: &Arc<Dir>,
+        name: &CStr,
+        found: &Attributes,
+        followed: bool,
+        out: &mut impl Outlet,
+    ) {
+        let nothing = Attributes::of_type(FileType::Directory);
+        let directory = Directory {
+            place: &parent.place,
+            id: parent.id,
+            own: false,
+            followed: parent.followed || followed,
+            root: parent.root,
+            depth: parent.depth,
+            attributes: &nothing,
+            state: DirState::Listed,
+        };
+        self.contents.clear();
+        if self.terms.wanted.need_stat() {
+            self.contents.batch.push_stated(name.to_bytes(), found);
+        } else {
+            self.contents
+                .batch
+                .push_listed(name.to_bytes(), found.kind, false);
+        }
+        deliver(&directory, false, &self.contents, out);
+    }
+}

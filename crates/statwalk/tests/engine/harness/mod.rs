@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What the tests share: scanning with every sink at once, comparing with the
+//! oracle, and running a part of a test in a process of its own.
+
+pub(crate) mod agreement;
+pub(crate) mod answer;
+pub(crate) mod child;
+pub(crate) mod listing;
+
+use std::path::{Path, PathBuf};
+
+use statwalk_testkit::{Model, Scratch};
+
+/// The numbers of workers that tests use: one, a few, more than processors.
+pub(crate) const THREADS: [usize; 4] = [1, 2, 3, 8];
+
+/// A scratch directory in memory where there is one: large trees belong there.
+pub(crate) fn scratch_in_memory() -> Scratch {
+    let memory = Path::new("/dev/shm");
+    match memory.is_dir() {
+        true => Scratch::within(memory),
+        false => Scratch::new(),
+    }
+    .expect("a temporary directory")
+}
+
+/// Makes the tree in a scratch directory of its own.
+pub(crate) fn made(tree: &Model) -> (Scratch, PathBuf) {
+    let scratch = Scratch::new().expect("a temporary directory");
+    let dir = scratch.path().join("t");
+    tree.materialise(&dir).expect("a tree that can be made");
+    statwalk_testkit::settle(&dir).expect("its file system can be written");
+    (scratch, dir)
+}
+
+/// Bytes as text, for messages.
+pub(crate) fn text(bytes: &[u8]) -> String {
+    bytes.escape_ascii().to_string()
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The engine against everything it has to agree with: the oracle, models,
+//! other programs, and file systems that misbehave.
+//!
+//! One program, so that it is linked once; each module is about one subject.
+//! `cargo test -p statwalk --test engine oracle::` runs those of one.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests fail as tests do, and children print what they measured"
+)]
+
+mod harness;
+
+mod oracle;
+mod random_trees;
+mod roots;
+
+mod mounts;
+
+mod changing_tree;
+mod faults;
+
+mod descriptors;
+mod large_directory;
+
+mod calls;
+
+mod du_find;
+mod exclusions;
+mod follow;
