@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What could not be read, in a few lines grouped by cause.
+
+use crate::count::counted;
+use crate::line::fit;
+use crate::{Terminal, escape, grouped, text_width, truncate_to_width};
+
+/// The lines at most, so that an unreadable disk does not scroll the rest away.
+const LINES_MAX: usize = 6;
+
+/// The paths shown at most for one cause.
+const PATHS_MAX: usize = 3;
+
+/// What could not be read, grouped by cause.
+///
+/// # Examples
+///
+/// ```
+/// use statwalk_view::{ErrorCause, ErrorSummary, Terminal};
+///
+/// let errors = ErrorSummary {
+///     unreadable: 14,
+///     causes: vec![ErrorCause {
+///         text: "permission denied",
+///         count: 14,
+///         examples: vec![b"/data/hr", b"/data/legal/2024"],
+///     }],
+///     ..ErrorSummary::default()
+/// };
+/// assert_eq!(errors.lines(Terminal::default()), [
+///     "statwalk: 14 entries could not be read; the totals are a lower bound",
+///     "  permission denied  14  /data/hr, /data/legal/2024 … 12 more",
+/// ]);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ErrorSummary<'a> {
+    /// Entries that could not be read, once each.
+    pub unreadable: u64,
+    /// Why they could not be read, in any order.
+    pub causes: Vec<ErrorCause<'a>>,
+    /// Entries that were gone when they were looked at.
+    pub vanished: u64,
+    /// Directories that did not hold still while they were read.
+    pub changed_dirs: u64,
+}
+
+/// The entries that one cause kept from being read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ErrorCause<'a> {
+    /// The cause in words, as the system says it.
+    pub text: &'a str,
+    /// How many entries it concerns.
+    pub count: u64,
+    /// The paths of some or all of them; three are enough.
+    pub examples: Vec<&'a [u8]>,
+}
+
+impl ErrorSummary<'_> {
+    /// Returns at most six lines, none wider than the terminal.
+    ///
+    /// The most frequent cause comes first. Where there are too many, the last
+    /// line counts the others. Entries that vanished are mentioned only beside
+    /// something that went wrong; without that there are no lines at all.
+    #[must_use]
+    pub fn lines(&self, terminal: Terminal) -> Vec<String> {
+        let changed = counted(self.changed_dirs, "directory", "directories");
+        let mut lines = Vec::new();
+        let mut notes = Vec::new();
+        if self.unreadable > 0 {
+            lines.push(format!(
+                "statwalk: {} could not be read; the totals are a lower bound",
+                counted(self.unreadable, "entry", "entries")
+            ));
+            if self.changed_dirs > 0 {
+                notes.push(format!(
+                    "  ({changed} changed while being read: the totals may not be exact)"
+                ));
+            }
+        } else if self.changed_dirs > 0 {
+            lines.push(format!(
+                "statwalk: {changed} changed while being read; the totals may not be exact"
+            ));
+        } else {
+            return lines;
+        }
+        if self.vanished > 0 {
+            notes.push(format!(
+                "  ({} vanished while scanning: not counted as errors)",
+                counted(self.vanished, "entry", "entries")
+            ));
+        }
+        lines.extend(self.rows(LINES_MAX - 1 - notes.len(), terminal));
+        lines.extend(notes);
+        lines.into_iter().map(|line| fit(line, terminal)).collect()
+    }
+
+    /// Returns at most `rows_max` rows, one for each cause.
+    fn rows(&self, rows_max: usize, terminal: Terminal) -> Vec<String> {
+        let mut causes: Vec<&ErrorCause<'_>> = self.causes.iter().collect();
+        causes.sort_by(|a, b| b.count.cmp(&a.count).then(a.text.cmp(b.text)));
+        let alone = if causes.len() > rows_max {
+            rows_max - 1
+        } else {
+            causes.len()
+        };
+        let (shown, others) = causes.split_at(alone);
+
+        let mut rows: Vec<(String, String, Option<&ErrorCause<'_>>)> = shown
+            .iter()
+            .map(|cause| {
+                let text = escape(cause.text.as_bytes(), terminal.charset).into_owned();
+                (text, grouped(cause.count), Some(*cause))
+            })
+            .collect();
+        if !others.is_empty() {
+            let count = others.iter().map(|cause| cause.count).sum();
+            // There are at least two: one would have had the row for itself.
+            let text = format!("{} other causes", others.len());
+            rows.push((text, grouped(count), None));
+        }
+
+        let text_columns = rows.iter().map(|row| text_width(&row.0)).max().unwrap_or(0);
+        let count_columns = rows.iter().map(|row| row.1.len()).max().unwrap_or(0);
+        rows.into_iter()
+            .map(|(text, count, cause)| {
+                let blank = " ".repeat(text_columns - text_width(&text));
+                let row = format!("  {text}{blank}  {count:>count_columns$}");
+                let room = terminal.width.saturating_sub(text_width(&row) + 2);
+                match cause.and_then(|cause| paths(cause, room, terminal)) {
+                    Some(paths) => format!("{row}  {paths}"),
+                    None => row,
+                }
+            })
+            .collect()
+    }
+}
+
+/// Returns as many paths as fit into `room` columns, and how many more there are.
+fn paths(cause: &ErrorCause<'_>, room: usize, terminal: Terminal) -> Option<String> {
+    let charset = terminal.charset;
+    let paths: Vec<_> = cause
+        .examples
+        .iter()
+        .take(PATHS_MAX)
+        .map(|path| escape(path, charset))
+        .collect();
+    let more = |shown: usize| match cause.count.saturating_sub(shown as u64) {
+        0 => String::new(),
+        more => format!(" {} {} more", charset.ellipsis(), grouped(more)),
+    };
+    for shown in (1..=paths.len()).rev() {
+        let text = paths[..shown].join(", ") + &more(shown);
+        if text_width(&text) <= room {
+            return Some(text);
+        }
+    }
+    let room = room.checked_sub(text_width(&more(1)))?;
+    let first = truncate_to_width(paths.first()?, room, charset);
+    // A path of a few letters says nothing.
+    (room >= 8).then(|| first.into_owned() + &more(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Charset;
+    use crate::escape::tests::hostile_name;
+    use proptest::prelude::*;
+
+    fn cause<'a>(text: &'a str, count: u64, examples: &[&'a str]) -> ErrorCause<'a> {
+        let examples = examples.iter().map(|path| path.as_bytes()).collect();
+        ErrorCause {
+            text,
+            count,
+            examples,
+        }
+    }
+
+    fn check(errors: &ErrorSummary<'_>, width: usize, expected: &[&str]) {
+        let terminal = Terminal {
+            width,
+            ..Terminal::default()
+        };
+        assert_eq!(errors.lines(terminal), expected);
+    }
+
+    fn example() -> ErrorSummary<'static> {
+        let disk = [
+            "/data/old/disk3/a",
+            "/data/old/disk3/b",
+            "/data/old/disk3/c",
+        ];
+        ErrorSummary {
+            unreadable: 17,
+            causes: vec![
+                cause("input/output error", 3, &disk),
+                cause("permission denied", 14, &["/data/hr", "/data/legal/2024"]),
+            ],
+            vanished: 8,
+            changed_dirs: 0,
+        }
+    }
+
+    #[test]
+    fn the_example() {
+        check(
+            &example(),
+            81,
+            &[
+                "statwalk: 17 entries could not be read; the totals are a lower bound",
+                "  permission denied   14  /data/hr, /data/legal/2024 … 12 more",
+                "  input/output error   3  /data/old/disk3/a, /data/old/disk3/b, /data/old/disk3/c",
+                "  (8 entries vanished while scanning: not counted as errors)",
+            ],
+        );
+    }
+
+    #[test]
+    fn paths_give_way() {
+        check(
+            &example(),
+            60,
+            &[
+                "statwalk: 17 entries could not be read; the totals are a lo…",
+                "  permission denied   14  /data/hr … 13 more",
+                "  input/output error   3  /data/old/disk3/a … 2 more",
+                "  (8 entries vanished while scanning: not counted as errors)",
+            ],
+        );
+        check(
+            &example(),
+            48,
+            &[
+                "statwalk: 17 entries could not be read; the tot…",
+                "  permission denied   14  /data/hr … 13 more",
+                "  input/output error   3  /data/…isk3/a … 2 more",
+                "  (8 entries vanished while scanning: not count…",
+            ],
+        );
+        check(
+            &example(),
+            30,
+            &[
+                "statwalk: 17 entries could no…",
+                "  permission denied   14",
+                "  input/output error   3",
+                "  (8 entries vanished while s…",
+            ],
+        );
+    }
+
+    #[test]
+    fn six_lines_at_most() {
+        let errors = ErrorSummary {
+            unreadable: 1_234 + 4 + 3 + 2 + 1,
+            causes: vec![
+                cause("e", 1, &["/e"]),
+                cause("d", 2, &["/d"]),
+                cause("b", 4, &["/b"]),
+                cause("a", 1_234, &["/a"]),
+                cause("c", 3, &["/c"]),
+            ],
+            vanished: 1,
+            changed_dirs: 2,
+        };
+        check(
+            &errors,
+            80,
+            &[
+                "statwalk: 1,244 entries could not be read; the totals are a lower bound",
+                "  a               1,234  /a … 1,233 more",
+                "  b                   4  /b … 3 more",
+                "  3 other causes      6",
+                "  (2 directories changed while being read: the totals may not be exact)",
+                "  (1 entry vanished while scanning: not counted as errors)",
+            ],
+        );
+        let without_notes = ErrorSummary {
+            vanished: 0,
+            changed_dirs: 0,
+            ..errors
+        };
+        let lines = without_notes.lines(Terminal::default());
+        assert_eq!(lines.len(), 6);
+        assert_eq!(lines[5], "  e      1  /e");
+    }
+
+    #[test]
+    fn singular_and_nothing() {
+        let one = ErrorSummary {
+            unreadable: 1,
+            causes: vec![cause("permission\tdenied", 1, &["/data/hr\n"])],
+            ..ErrorSummary::default()
+        };
+        check(
+            &one,
+            80,
+            &[
+                "statwalk: 1 entry could not be read; the totals are a lower bound",
+                r"  permission\tdenied  1  /data/hr\n",
+            ],
+        );
+        let changed = ErrorSummary {
+            changed_dirs: 1,
+            ..ErrorSummary::default()
+        };
+        check(
+            &changed,
+            80,
+            &["statwalk: 1 directory changed while being read; the totals may not be exact"],
+        );
+        let vanished = ErrorSummary {
+            vanished: 8,
+            ..ErrorSummary::default()
+        };
+        check(&vanished, 80, &[]);
+    }
+
+    proptest! {
+        #[test]
+        fn few_lines_none_too_wide(
+            paths in proptest::collection::vec(hostile_name(), 1..4),
+            counts in proptest::collection::vec(1u64..100_000, 1..9),
+            width in 0usize..120,
+            notes in 0u64..2,
+        ) {
+            let examples: Vec<&[u8]> = paths.iter().map(Vec::as_slice).collect();
+            let causes = counts.iter().map(|&count| ErrorCause {
+                text: "permission denied",
+                count,
+                examples: examples.clone(),
+            }).collect();
+            let unreadable = counts.iter().sum();
+            let errors = ErrorSummary { unreadable, causes, vanished: notes, changed_dirs: notes };
+            for charset in [Charset::Unicode, Charset::Ascii] {
+                let lines = errors.lines(Terminal { width, charset, ..Terminal::default() });
+                prop_assert!(lines.len() <= LINES_MAX);
+                for line in lines {
+                    prop_assert!(text_width(&line) <= width, "{line}");
+                    prop_assert!(!line.chars().any(char::is_control));
+                }
+            }
+        }
+    }
+}

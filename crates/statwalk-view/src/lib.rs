@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What a person sees of a scan: sizes, ages, names and tables as text.
+//!
+//! Everything here is a pure function of its arguments: nothing prints, asks
+//! the terminal, reads the environment or looks at a clock. The width of the
+//! terminal, the present moment, and whether there is colour are parameters;
+//! the program finds them out.
+//!
+//! Every name that is to reach a terminal goes through [`escape()`]; the
+//! tables, the progress line and the error summary do so themselves and take
+//! names as bytes.
+
+#![forbid(unsafe_code)]
+
+mod charset;
+mod colour;
+mod terminal;
+
+mod age;
+mod bar;
+mod count;
+mod duration;
+mod escape;
+mod json_path;
+mod share;
+mod size;
+mod truncate;
+
+mod error_summary;
+mod list_table;
+mod progress;
+mod summary;
+mod tree_table;
+
+mod line;
+mod wrap;
+
+pub use age::{MomentError, age, parse_moment};
+pub use bar::bar;
+pub use charset::Charset;
+pub use colour::{Colour, Style};
+pub use count::{compact, grouped, rate};
+pub use duration::duration;
+pub use error_summary::{ErrorCause, ErrorSummary};
+pub use escape::escape;
+pub use json_path::json_path;
+pub use list_table::{Align, Cell, Column, list_table};
+pub use progress::Progress;
+pub use share::share;
+pub use size::{ParseSizeError, SizeFilter, SizeFormat, Unit};
+pub use summary::{Ending, Summary};
+pub use terminal::Terminal;
+pub use tree_table::{
+    Direction, Figures, Files, SizeColumn, SortKey, Tree, TreeOptions, tree_table,
+};
+pub use truncate::{text_width, truncate_end, truncate_to_width};

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Aligned tables of one row an item, for `top` and `stats`.
+
+use std::borrow::Cow;
+
+use crate::line::Line;
+use crate::{Style, Terminal, bar, escape, share, text_width, truncate_to_width};
+
+/// The columns of a bar.
+pub(crate) const BAR_WIDTH: usize = 10;
+
+/// The columns of a share with its per cent sign.
+pub(crate) const SHARE_WIDTH: usize = 5;
+
+/// The head of a column, and where its cells stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column<'a> {
+    /// The words above the column.
+    pub title: &'a str,
+    /// Where the title and the cells stand.
+    pub align: Align,
+}
+
+/// Where a cell stands in its column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// At the left, as words do.
+    Left,
+    /// At the right, as numbers do.
+    Right,
+}
+
+/// What stands in one row of one column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cell<'a> {
+    /// Text made by the program.
+    Text(Cow<'a, str>),
+    /// A name or path from a disk; it is escaped here.
+    Name(Cow<'a, [u8]>),
+    /// A share of the whole, and its bar, which is full for the largest part.
+    Share {
+        /// What the row has.
+        part: u64,
+        /// What all rows have together, shown or not.
+        whole: u64,
+        /// What the largest row has.
+        largest: u64,
+    },
+}
+
+/// Returns the lines of a table: its head, then one for each row.
+///
+/// The last column takes the room that the others leave, and is cut in the
+/// middle where that is too little. Missing cells are blank.
+///
+/// # Examples
+///
+/// ```
+/// use statwalk_view::{Align, Cell, Column, Terminal, list_table};
+///
+/// let columns = [
+///     Column { title: "DISK", align: Align::Right },
+///     Column { title: "SHARE", align: Align::Left },
+///     Column { title: "FILE", align: Align::Left },
+/// ];
+/// let share = |part| Cell::Share { part, whole: 420, largest: 202 };
+/// let rows = [
+///     vec![Cell::Text("2.02 TiB".into()), share(202), Cell::Name(b"/data/a".into())],
+///     vec![Cell::Text("412 GiB".into()), share(41), Cell::Name(b"/data/b\n".into())],
+/// ];
+/// assert_eq!(list_table(&columns, &rows, Terminal::default()), [
+///     r"    DISK  SHARE             FILE",
+///     r"2.02 TiB   48 % ██████████  /data/a",
+///     r" 412 GiB   10 % ██          /data/b\n",
+/// ]);
+/// ```
+#[must_use]
+pub fn list_table(
+    columns: &[Column<'_>],
+    rows: &[Vec<Cell<'_>>],
+    terminal: Terminal,
+) -> Vec<String> {
+    let titles = columns.iter().map(|column| Text::plain(column.title));
+    let mut table = vec![titles.collect::<Vec<Text>>()];
+    table.extend(rows.iter().map(|row| {
+        let cells = row.iter().map(|cell| Text::of(cell, terminal));
+        cells.take(columns.len()).collect()
+    }));
+
+    let Some((last, others)) = columns.split_last() else {
+        return vec![String::new(); table.len()];
+    };
+    let widths: Vec<usize> = (0..others.len())
+        .map(|index| {
+            let cells = table.iter().filter_map(|row: &Vec<Text>| row.get(index));
+            cells.map(Text::width).max().unwrap_or(0)
+        })
+        .collect();
+    let taken: usize = widths.iter().map(|width| width + 2).sum();
+    let room = terminal.width.saturating_sub(taken);
+    let last_width = table
+        .iter()
+        .filter_map(|row| row.get(others.len()))
+        .map(|text| text.width().min(room))
+        .max()
+        .unwrap_or(0);
+
+    let aligns = others.iter().map(|column| column.align);
+    let layout = Layout {
+        columns: aligns.zip(widths).collect(),
+        last: (last.align, last_width),
+        terminal,
+    };
+    let mut lines = Vec::with_capacity(table.len());
+    for (index, row) in table.iter().enumerate() {
+        let header = (index == 0).then_some(Style::Header);
+        lines.push(layout.line(row, header));
+    }
+    lines
+}
+
+/// The text of a cell, in a part without a style and a part with one.
+struct Text {
+    plain: String,
+    bar: String,
+}
+
+impl Text {
+    fn plain(text: &str) -> Text {
+        Text {
+            plain: text.to_owned(),
+            bar: String::new(),
+        }
+    }
+
+    fn of(cell: &Cell<'_>, terminal: Terminal) -> Text {
+        match cell {
+            Cell::Text(text) => Text::plain(text),
+            Cell::Name(name) => Text::plain(&escape(name, terminal.charset)),
+            Cell::Share {
+                part,
+                whole,
+                largest,
+            } => Text {
+                plain: format!("{:>SHARE_WIDTH$} ", share(*part, *whole)),
+                bar: bar(*part, *largest, BAR_WIDTH, terminal.charset),
+            },
+        }
+    }
+
+    fn width(&self) -> usize {
+        text_width(&self.plain) + text_width(&self.bar)
+    }
+}
+
+struct Layout {
+    columns: Vec<(Align, usize)>,
+    last: (Align, usize),
+    terminal: Terminal,
+}
+
+impl Layout {
+    fn line(&self, row: &[Text], style: Option<Style>) -> String {
+        let blank = Text::plain("");
+        let mut line = Line::default();
+        let all = self.columns.iter().chain([&self.last]);
+        for (index, &(align, columns)) in all.enumerate() {
+            let text = row.get(index).unwrap_or(&blank);
+            let plain = if index < self.columns.len() {
+                Cow::Borrowed(&*text.plain)
+            } else {
+                truncate_to_width(&text.plain, columns, self.terminal.charset)
+            };
+            let space = columns.saturating_sub(text_width(&plain) + text_width(&text.bar));
+            if index > 0 {
+                line.pad(2);
+            }
+            if align == Align::Right {
+                line.pad(space);
+            }
+            line.push_as(style, plain);
+            line.push_as(Style::Bar, &*text.bar);
+            if align == Align::Left && index < self.columns.len() {
+                line.pad(space);
+            }
+        }
+        line.finish(self.terminal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::colour::plain;
+    use crate::escape::tests::hostile_name;
+    use crate::{Charset, Colour};
+    use proptest::prelude::*;
+
+    const COLUMNS: [Column<'_>; 4] = [
+        Column {
+            title: "DISK",
+            align: Align::Right,
+        },
+        Column {
+            title: "SHARE",
+            align: Align::Left,
+        },
+        Column {
+            title: "FILES",
+            align: Align::Right,
+        },
+        Column {
+            title: "TYPE",
+            align: Align::Left,
+        },
+    ];
+
+    fn rows() -> Vec<Vec<Cell<'static>>> {
+        let share = |part| Cell::Share {
+            part,
+            whole: 100,
+            largest: 60,
+        };
+        vec![
+            vec![
+                Cell::Text("600 GiB".into()),
+                share(60),
+                Cell::Text("1,204".into()),
+                Cell::Name(b"netcdf"[..].into()),
+            ],
+            vec![
+                Cell::Text("39.5 GiB".into()),
+                share(39),
+                Cell::Text("12,403,118".into()),
+                Cell::Name(b"no\x1btype"[..].into()),
+            ],
+            vec![Cell::Text("0 B".into()), share(0)],
+        ]
+    }
+
+    fn terminal(width: usize) -> Terminal {
+        Terminal {
+            width,
+            ..Terminal::default()
+        }
+    }
+
+    #[test]
+    fn columns_are_aligned() {
+        assert_eq!(
+            list_table(&COLUMNS, &rows(), terminal(80)),
+            [
+                r"    DISK  SHARE                  FILES  TYPE",
+                r" 600 GiB   60 % ██████████       1,204  netcdf",
+                r"39.5 GiB   39 % ██████▌     12,403,118  no\x1btype",
+                r"     0 B    0 %",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_last_column_gives_way() {
+        assert_eq!(
+            list_table(&COLUMNS, &rows(), terminal(46))[1..3],
+            [
+                r" 600 GiB   60 % ██████████       1,204  netcdf",
+                r"39.5 GiB   39 % ██████▌     12,403,118  no…ype",
+            ]
+        );
+        assert_eq!(
+            list_table(&COLUMNS, &rows(), terminal(20))[..2],
+            [r"    DISK  SHARE    …", r" 600 GiB   60 % ███…"]
+        );
+    }
+
+    #[test]
+    fn nothing_to_show() {
+        assert_eq!(list_table(&COLUMNS[..1], &[], terminal(80)), ["DISK"]);
+        assert_eq!(list_table(&[], &[vec![]], terminal(80)), ["", ""]);
+    }
+
+    #[test]
+    fn colour_changes_no_letter() {
+        let coloured = Terminal {
+            colour: Colour::On,
+            ..terminal(80)
+        };
+        let lines = list_table(&COLUMNS, &rows(), coloured);
+        assert!(
+            lines[1].contains("\x1b[36m██████████\x1b[0m"),
+            "{:?}",
+            lines[1]
+        );
+        let lines: Vec<String> = lines.iter().map(|line| plain(line)).collect();
+        let without = list_table(&COLUMNS, &rows(), terminal(80));
+        let trimmed: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+        assert_eq!(trimmed, without);
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_wider_than_the_terminal(
+            names in proptest::collection::vec(hostile_name(), 0..5), width in 0usize..120,
+        ) {
+            let mut rows = rows();
+            for (index, name) in names.into_iter().enumerate() {
+                let mut row = rows[index % 3].clone();
+                row.truncate(index % 4);
+                row.push(Cell::Name(name.into()));
+                rows.push(row);
+            }
+            for charset in [Charset::Unicode, Charset::Ascii] {
+                for colour in [Colour::Off, Colour::On] {
+                    let lines = list_table(&COLUMNS, &rows, Terminal { width, charset, colour });
+                    prop_assert_eq!(lines.len(), rows.len() + 1);
+                    for line in lines {
+                        let line = plain(&line);
+                        prop_assert!(text_width(&line) <= width, "{line}");
+                        prop_assert!(!line.chars().any(char::is_control));
+                    }
+                }
+            }
+        }
+    }
+}

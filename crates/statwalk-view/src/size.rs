@@ -1,0 +1,608 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Sizes in bytes: as text, and as a person writes them.
+//!
+//! Two habits meet here and both are kept. In the unit of an output
+//! (`--unit K`) a bare letter is a power of 1024, as in `du -BK` of GNU
+//! coreutils; in a filter (`-S +1k`) it is a power of 1000, as in fd
+//! (src/filter/size.rs, read against fd 10). `KiB` and `KB` mean the same in
+//! both.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::count::grouped;
+use crate::{Charset, escape};
+
+/// How a size is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SizeFormat {
+    /// Powers of 1024 and three significant digits: `2.02 TiB`.
+    #[default]
+    Binary,
+    /// Powers of 1000 and three significant digits: `2.22 TB`.
+    Si,
+    /// One unit for every size, with one decimal: `2,068.5 GiB`.
+    Unit(Unit),
+    /// Plain digits, to be copied and calculated with: `2220950999236`.
+    Bytes,
+}
+
+/// A unit of size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// One byte.
+    B,
+    /// 1024 bytes.
+    KiB,
+    /// 1024² bytes.
+    MiB,
+    /// 1024³ bytes.
+    GiB,
+    /// 1024⁴ bytes.
+    TiB,
+    /// 1024⁵ bytes.
+    PiB,
+    /// 1024⁶ bytes.
+    EiB,
+    /// 1000 bytes.
+    KB,
+    /// 1000² bytes.
+    MB,
+    /// 1000³ bytes.
+    GB,
+    /// 1000⁴ bytes.
+    TB,
+    /// 1000⁵ bytes.
+    PB,
+    /// 1000⁶ bytes.
+    EB,
+}
+
+/// Which sizes a person wants to see.
+///
+/// Written as in fd: `+1G` is at least, `-10k` at most, `500M` exactly. A unit
+/// is required, because other programs give a bare number other meanings.
+/// `b` is bytes; `k`, `m`, `g`, `t`, `p`, `e`, also with a `b`, are powers of
+/// 1000; with an `i`, as in `ki` or `KiB`, powers of 1024. Case does not
+/// matter. Beyond fd, a number may have decimals: `+1.5GiB`.
+///
+/// # Examples
+///
+/// ```
+/// use statwalk_view::SizeFilter;
+///
+/// let filter: SizeFilter = "+1.5GiB".parse()?;
+/// assert_eq!(filter, SizeFilter::AtLeast(1_610_612_736));
+/// assert!(filter.matches(1_610_612_736));
+/// assert!(!filter.matches(1_610_612_735));
+/// # Ok::<(), statwalk_view::ParseSizeError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SizeFilter {
+    /// This many bytes or more.
+    AtLeast(u64),
+    /// This many bytes or fewer.
+    AtMost(u64),
+    /// Exactly this many bytes.
+    Exactly(u64),
+}
+
+/// Says why a text is not a size or a unit; names the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseSizeError {
+    input: String,
+    problem: Problem,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Problem {
+    UnknownUnit,
+    NoNumber,
+    NoUnit,
+    UnknownSuffix,
+    TooLarge,
+    TooPrecise,
+    PartOfByte,
+}
+
+impl SizeFormat {
+    /// Returns `bytes` as text.
+    ///
+    /// In [`Binary`](Self::Binary) and [`Si`](Self::Si), at most three digits
+    /// stand before the unit: what would round to `1000 KiB` is `0.98 MiB`,
+    /// or `1.00 MB`. Only exact bytes go up to `1023 B`. In a fixed unit, a
+    /// size that is something, yet rounds to nothing, is `<0.1 GiB`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use statwalk_view::{SizeFormat, Unit};
+    ///
+    /// let bytes = 2_220_950_999_236;
+    /// assert_eq!(SizeFormat::Binary.text(bytes), "2.02 TiB");
+    /// assert_eq!(SizeFormat::Si.text(bytes), "2.22 TB");
+    /// assert_eq!(SizeFormat::Unit(Unit::GiB).text(bytes), "2,068.4 GiB");
+    /// assert_eq!(SizeFormat::Bytes.text(bytes), "2220950999236");
+    /// ```
+    #[must_use]
+    pub fn text(self, bytes: u64) -> String {
+        use Unit::{B, EB, EiB, GB, GiB, KB, KiB, MB, MiB, PB, PiB, TB, TiB};
+        match self {
+            SizeFormat::Binary => scaled(bytes, 1024, [KiB, MiB, GiB, TiB, PiB, EiB]),
+            SizeFormat::Si => scaled(bytes, 1000, [KB, MB, GB, TB, PB, EB]),
+            SizeFormat::Unit(B) => format!("{} B", grouped(bytes)),
+            SizeFormat::Unit(unit) => fixed(bytes, unit),
+            SizeFormat::Bytes => bytes.to_string(),
+        }
+    }
+}
+
+/// Returns three significant digits in the smallest unit that has room for
+/// them; below `base` bytes the exact number.
+fn scaled(bytes: u64, base: u64, units: [Unit; 6]) -> String {
+    if bytes < base {
+        return format!("{bytes} B");
+    }
+    let [.., largest] = units;
+    let fits = |unit: &Unit| u128::from(bytes) * 2 < u128::from(unit.bytes()) * 1999;
+    let unit = units.into_iter().find(fits).unwrap_or(largest);
+
+    let (bytes, one) = (u128::from(bytes), u128::from(unit.bytes()));
+    let rounded = |steps: u128| (bytes * steps * 2 + one) / (one * 2);
+    let (hundredths, tenths) = (rounded(100), rounded(10));
+    if hundredths < 1000 {
+        format!("{}.{:02} {unit}", hundredths / 100, hundredths % 100)
+    } else if tenths < 1000 {
+        format!("{}.{} {unit}", tenths / 10, tenths % 10)
+    } else {
+        format!("{} {unit}", rounded(1))
+    }
+}
+
+/// Returns `bytes` in `unit` with one decimal.
+fn fixed(bytes: u64, unit: Unit) -> String {
+    let one = u128::from(unit.bytes());
+    let tenths = (u128::from(bytes) * 20 + one) / (one * 2);
+    if tenths == 0 && bytes > 0 {
+        return format!("<0.1 {unit}");
+    }
+    let whole = u64::try_from(tenths / 10).unwrap_or(u64::MAX);
+    format!("{}.{} {unit}", grouped(whole), tenths % 10)
+}
+
+impl Unit {
+    /// Returns how many bytes one such unit is.
+    #[must_use]
+    pub fn bytes(self) -> u64 {
+        match self {
+            Unit::B => 1,
+            Unit::KiB => 1 << 10,
+            Unit::MiB => 1 << 20,
+            Unit::GiB => 1 << 30,
+            Unit::TiB => 1 << 40,
+            Unit::PiB => 1 << 50,
+            Unit::EiB => 1 << 60,
+            Unit::KB => 1_000,
+            Unit::MB => 1_000_000,
+            Unit::GB => 1_000_000_000,
+            Unit::TB => 1_000_000_000_000,
+            Unit::PB => 1_000_000_000_000_000,
+            Unit::EB => 1_000_000_000_000_000_000,
+        }
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Unit::B => "B",
+            Unit::KiB => "KiB",
+            Unit::MiB => "MiB",
+            Unit::GiB => "GiB",
+            Unit::TiB => "TiB",
+            Unit::PiB => "PiB",
+            Unit::EiB => "EiB",
+            // The prefix of a thousand is a small letter, alone among them.
+            Unit::KB => "kB",
+            Unit::MB => "MB",
+            Unit::GB => "GB",
+            Unit::TB => "TB",
+            Unit::PB => "PB",
+            Unit::EB => "EB",
+        })
+    }
+}
+
+/// Reads the unit of an output: `B`, `K`, `KiB`, `KB` and so on up to `E`.
+///
+/// A bare letter is a power of 1024, as in `du -BK`. Case does not matter.
+impl FromStr for Unit {
+    type Err = ParseSizeError;
+
+    fn from_str(input: &str) -> Result<Unit, ParseSizeError> {
+        Ok(match input.to_ascii_lowercase().as_str() {
+            "b" => Unit::B,
+            "k" | "ki" | "kib" => Unit::KiB,
+            "m" | "mi" | "mib" => Unit::MiB,
+            "g" | "gi" | "gib" => Unit::GiB,
+            "t" | "ti" | "tib" => Unit::TiB,
+            "p" | "pi" | "pib" => Unit::PiB,
+            "e" | "ei" | "eib" => Unit::EiB,
+            "kb" => Unit::KB,
+            "mb" => Unit::MB,
+            "gb" => Unit::GB,
+            "tb" => Unit::TB,
+            "pb" => Unit::PB,
+            "eb" => Unit::EB,
+            _ => return Err(error(input, Problem::UnknownUnit)),
+        })
+    }
+}
+
+impl SizeFilter {
+    /// Returns whether a file of `bytes` is wanted.
+    #[must_use]
+    pub fn matches(self, bytes: u64) -> bool {
+        match self {
+            SizeFilter::AtLeast(limit) => bytes >= limit,
+            SizeFilter::AtMost(limit) => bytes <= limit,
+            SizeFilter::Exactly(size) => bytes == size,
+        }
+    }
+}
+
+impl FromStr for SizeFilter {
+    type Err = ParseSizeError;
+
+    fn from_str(input: &str) -> Result<SizeFilter, ParseSizeError> {
+        let fail = |problem| Err(error(input, problem));
+        let (filter, rounding): (fn(u64) -> SizeFilter, _) = match input.as_bytes().first() {
+            Some(b'+') => (SizeFilter::AtLeast, Rounding::Up),
+            Some(b'-') => (SizeFilter::AtMost, Rounding::Down),
+            _ => (SizeFilter::Exactly, Rounding::Refused),
+        };
+        let quantity = input.strip_prefix(['+', '-']).unwrap_or(input);
+        let end = quantity
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(quantity.len());
+        let (number, suffix) = quantity.split_at(end);
+
+        let (whole, decimals) = number.split_once('.').unwrap_or((number, "0"));
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        if !digits(whole) || !digits(decimals) {
+            return fail(Problem::NoNumber);
+        }
+        if suffix.is_empty() {
+            return fail(Problem::NoUnit);
+        }
+        let Some(unit) = filter_unit(suffix) else {
+            return fail(Problem::UnknownSuffix);
+        };
+
+        // In 128 bits nothing below can overflow: 2^64 units of at most 2^60
+        // bytes, and decimals of at most 18 digits.
+        let Ok(whole) = whole.parse::<u64>() else {
+            return fail(Problem::TooLarge);
+        };
+        let decimals = decimals.trim_end_matches('0');
+        if decimals.len() > 18 {
+            return fail(Problem::TooPrecise);
+        }
+        let parts = 10u128.pow(u32::try_from(decimals.len()).unwrap_or(0));
+        let one = u128::from(unit.bytes());
+        let below_one = decimals.parse::<u128>().unwrap_or(0) * one;
+        let rest = match rounding {
+            Rounding::Up => below_one.div_ceil(parts),
+            Rounding::Down => below_one / parts,
+            Rounding::Refused if below_one % parts != 0 => return fail(Problem::PartOfByte),
+            Rounding::Refused => below_one / parts,
+        };
+        match u64::try_from(u128::from(whole) * one + rest) {
+            Ok(bytes) => Ok(filter(bytes)),
+            Err(_) => fail(Problem::TooLarge),
+        }
+    }
+}
+
+enum Rounding {
+    Up,
+    Down,
+    Refused,
+}
+
+/// Returns the unit of a filter, where a bare letter is a power of 1000.
+fn filter_unit(suffix: &str) -> Option<Unit> {
+    let decimal = match suffix.to_ascii_lowercase().as_str() {
+        "k" => Unit::KB,
+        "m" => Unit::MB,
+        "g" => Unit::GB,
+        "t" => Unit::TB,
+        "p" => Unit::PB,
+        "e" => Unit::EB,
+        _ => return suffix.parse().ok(),
+    };
+    Some(decimal)
+}
+
+fn error(input: &str, problem: Problem) -> ParseSizeError {
+    ParseSizeError {
+        input: input.to_owned(),
+        problem,
+    }
+}
+
+impl ParseSizeError {
+    /// Returns the text that could not be understood.
+    #[must_use]
+    pub fn input(&self) -> &str {
+        &self.input
+    }
+}
+
+impl fmt::Display for ParseSizeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let input = escape(self.input.as_bytes(), Charset::Unicode);
+        match self.problem {
+            Problem::UnknownUnit => write!(
+                f,
+                "`{input}` is not a unit: use `B`, `K` or `KiB` (1024 bytes), `KB` (1000 bytes) \
+                 and so on with M, G, T, P, E"
+            ),
+            Problem::NoNumber => write!(
+                f,
+                "`{input}` is not a size: a number such as `+1G`, `-10k` or `1.5GiB` is needed"
+            ),
+            Problem::NoUnit => write!(
+                f,
+                "`{input}` is a size without a unit: add `b` for bytes, or `k`, `M`, `G`, `KiB` \
+                 and so on"
+            ),
+            Problem::UnknownSuffix => write!(
+                f,
+                "`{input}` has an unknown unit: use `b`, `k` or `kB` (1000 bytes), `KiB` (1024 \
+                 bytes) and so on with M, G, T, P, E"
+            ),
+            Problem::TooLarge => write!(f, "`{input}` is too large: the limit is below 16 EiB"),
+            Problem::TooPrecise => write!(f, "`{input}` has too many decimals"),
+            Problem::PartOfByte => write!(f, "`{input}` is not a whole number of bytes"),
+        }
+    }
+}
+
+impl std::error::Error for ParseSizeError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text_width;
+    use proptest::prelude::*;
+
+    #[test]
+    fn sizes_have_three_digits() {
+        fn check(bytes: u64, binary: &str, si: &str) {
+            assert_eq!(SizeFormat::Binary.text(bytes), binary);
+            assert_eq!(SizeFormat::Si.text(bytes), si);
+        }
+        const KI: u64 = 1 << 10;
+        check(0, "0 B", "0 B");
+        check(17, "17 B", "17 B");
+        check(999, "999 B", "999 B");
+        check(1000, "1000 B", "1.00 kB");
+        check(1023, "1023 B", "1.02 kB");
+        check(KI, "1.00 KiB", "1.02 kB");
+        check(9_994, "9.76 KiB", "9.99 kB");
+        check(9_995, "9.76 KiB", "10.0 kB");
+        check(10 * KI - 6, "9.99 KiB", "10.2 kB");
+        check(10 * KI - 5, "10.0 KiB", "10.2 kB");
+        check(100 * KI - 52, "99.9 KiB", "102 kB");
+        check(100 * KI - 51, "100 KiB", "102 kB");
+        check(999_499, "976 KiB", "999 kB");
+        check(999_500, "976 KiB", "1.00 MB");
+        check(1_023_487, "999 KiB", "1.02 MB");
+        check(1_023_488, "0.98 MiB", "1.02 MB");
+        check(KI * KI - 1, "1.00 MiB", "1.05 MB");
+        check(412 << 30, "412 GiB", "442 GB");
+        check(2_220_950_999_236, "2.02 TiB", "2.22 TB");
+        check(1 << 60, "1.00 EiB", "1.15 EB");
+        check(u64::MAX, "16.0 EiB", "18.4 EB");
+    }
+
+    #[test]
+    fn a_fixed_unit_is_kept() {
+        fn check(bytes: u64, unit: &str, expected: &str) {
+            let unit = unit.parse().unwrap();
+            assert_eq!(SizeFormat::Unit(unit).text(bytes), expected);
+        }
+        check(0, "GiB", "0.0 GiB");
+        check(1, "GiB", "<0.1 GiB");
+        check(51, "K", "<0.1 KiB");
+        check(52, "K", "0.1 KiB");
+        check(1_234_567, "B", "1,234,567 B");
+        check(1_234_567, "kb", "1,234.6 kB");
+        check(2_220_950_999_236, "MiB", "2,118,063.9 MiB");
+        check(999_960_000, "MB", "1,000.0 MB");
+        check(u64::MAX, "KB", "18,446,744,073,709,551.6 kB");
+        check(u64::MAX, "e", "16.0 EiB");
+    }
+
+    #[test]
+    fn units() {
+        fn check(input: &str, expected: Unit) {
+            assert_eq!(input.parse(), Ok(expected));
+        }
+        check("B", Unit::B);
+        check("K", Unit::KiB);
+        check("k", Unit::KiB);
+        check("KiB", Unit::KiB);
+        check("KB", Unit::KB);
+        check("kB", Unit::KB);
+        check("M", Unit::MiB);
+        check("MiB", Unit::MiB);
+        check("MB", Unit::MB);
+        check("g", Unit::GiB);
+        check("TiB", Unit::TiB);
+        check("PB", Unit::PB);
+        check("EiB", Unit::EiB);
+        check("EB", Unit::EB);
+        for unit in [
+            Unit::B,
+            Unit::KiB,
+            Unit::MiB,
+            Unit::GiB,
+            Unit::TiB,
+            Unit::PiB,
+            Unit::EiB,
+            Unit::KB,
+            Unit::MB,
+            Unit::GB,
+            Unit::TB,
+            Unit::PB,
+            Unit::EB,
+        ] {
+            check(&unit.to_string(), unit);
+        }
+        for input in ["", "X", "KiBB", "bib", "ib", " K", "K ", "Z", "ZiB"] {
+            let error = input.parse::<Unit>().unwrap_err().to_string();
+            assert!(
+                error.starts_with(&format!("`{input}` is not a unit")),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn filters_mean_what_fd_means() {
+        fn check(input: &str, expected: SizeFilter) {
+            assert_eq!(input.parse(), Ok(expected), "{input}");
+        }
+        use SizeFilter::{AtLeast, AtMost, Exactly};
+        check("+1b", AtLeast(1));
+        check("-1B", AtMost(1));
+        check("0b", Exactly(0));
+        check("+1k", AtLeast(1_000));
+        check("-10k", AtMost(10_000));
+        check("+1Kb", AtLeast(1_000));
+        check("+1ki", AtLeast(1_024));
+        check("-1KIB", AtMost(1_024));
+        check("500M", Exactly(500_000_000));
+        check("1mi", Exactly(1 << 20));
+        check("+1G", AtLeast(1_000_000_000));
+        check("1.5GiB", Exactly(1_610_612_736));
+        check("+1.50GiB", AtLeast(1_610_612_736));
+        check("+1t", AtLeast(1_000_000_000_000));
+        check("2TiB", Exactly(2 << 40));
+        check("1P", Exactly(1_000_000_000_000_000));
+        check("15EiB", Exactly(15 << 60));
+        // Part of a byte: no file smaller than 1.1 KiB has 1127 bytes or more.
+        check("+1.1KiB", AtLeast(1_127));
+        check("-1.1KiB", AtMost(1_126));
+        check("18446744073709551615b", Exactly(u64::MAX));
+        check("+18.446744073709551615E", AtLeast(u64::MAX));
+        check("+0001k", AtLeast(1_000));
+    }
+
+    #[test]
+    fn errors_name_the_input() {
+        fn check(input: &str, expected: &str) {
+            let error = input.parse::<SizeFilter>().unwrap_err();
+            assert_eq!(error.input(), input);
+            let message = error.to_string();
+            assert!(message.starts_with(expected), "{message}");
+        }
+        check("", "`` is not a size");
+        check("+", "`+` is not a size");
+        check("+g", "`+g` is not a size");
+        check("++1g", "`++1g` is not a size");
+        check("1..5g", "`1..5g` is not a size");
+        check(".5g", "`.5g` is not a size");
+        check("5.g", "`5.g` is not a size");
+        check("$10M", "`$10M` is not a size");
+        check("1e3b", "`1e3b` has an unknown unit");
+        check("9999", "`9999` is a size without a unit");
+        check("+50a", "`+50a` has an unknown unit");
+        check("+1Mv", "`+1Mv` has an unknown unit");
+        check("+1 M", "`+1 M` has an unknown unit");
+        check("+1bb", "`+1bb` has an unknown unit");
+        check("+1bib", "`+1bib` has an unknown unit");
+        check("1\x1b[2J", "`1\\x1b[2J` has an unknown unit");
+        check("+16EiB", "`+16EiB` is too large");
+        check(
+            "18446744073709551616b",
+            "`18446744073709551616b` is too large",
+        );
+        check(
+            "99999999999999999999999b",
+            "`99999999999999999999999b` is too large",
+        );
+        check(
+            "1.0000000000000000001k",
+            "`1.0000000000000000001k` has too many decimals",
+        );
+        check("1.1KiB", "`1.1KiB` is not a whole number of bytes");
+    }
+
+    #[test]
+    fn filters_include_their_limit() {
+        fn check(input: &str, matching: [bool; 3]) {
+            let filter: SizeFilter = input.parse().unwrap();
+            assert_eq!(
+                [999, 1000, 1001].map(|bytes| filter.matches(bytes)),
+                matching
+            );
+        }
+        check("+1k", [false, true, true]);
+        check("-1k", [true, true, false]);
+        check("1k", [false, true, false]);
+    }
+
+    /// Sizes of every magnitude, and those beside the powers.
+    fn bytes() -> impl Strategy<Value = u64> {
+        prop_oneof![
+            (any::<u64>(), 0u32..64).prop_map(|(bits, shift)| bits >> shift),
+            (0u32..64, -600i64..600).prop_map(|(bit, by)| (1u64 << bit).saturating_add_signed(by)),
+            (0u32..20, -600i64..600)
+                .prop_map(|(power, by)| 10u64.pow(power).saturating_add_signed(by)),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn no_size_has_four_digits_before_its_unit(bytes in bytes()) {
+            for format in [SizeFormat::Binary, SizeFormat::Si] {
+                let text = format.text(bytes);
+                let (number, unit) = text.split_once(' ').unwrap();
+                if unit == "B" {
+                    prop_assert_eq!(number.parse::<u64>().ok(), Some(bytes));
+                    continue;
+                }
+                let (whole, _) = number.split_once('.').unwrap_or((number, ""));
+                prop_assert!(whole.len() <= 3, "{text}");
+                prop_assert!((3..=4).contains(&number.len()), "{text}");
+                prop_assert!(text_width(&text) <= 8);
+                let unit: Unit = unit.parse().unwrap();
+                let near = number.parse::<f64>().unwrap() * unit.bytes() as f64;
+                prop_assert!((near - bytes as f64).abs() <= bytes as f64 * 0.0052, "{text} for {bytes}");
+            }
+        }
+
+        #[test]
+        fn more_is_never_shown_as_less(a in bytes(), b in bytes()) {
+            let shown = |bytes: u64, format: SizeFormat| {
+                let text = format.text(bytes);
+                let (number, unit) = text.split_once(' ').unwrap();
+                number.parse::<f64>().unwrap() * unit.parse::<Unit>().unwrap().bytes() as f64
+            };
+            for format in [SizeFormat::Binary, SizeFormat::Si] {
+                prop_assert!(shown(a.min(b), format) <= shown(a.max(b), format));
+            }
+        }
+
+        #[test]
+        fn any_text_is_a_filter_or_an_error(input in "[+-]?[0-9.]{0,25}[a-zA-Z]{0,3}") {
+            if let Err(error) = input.parse::<SizeFilter>() {
+                prop_assert!(error.to_string().contains(&input));
+            }
+        }
+    }
+}
