@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The commands, one file each.
+
+mod completions;
+mod errors;
+mod find;
+mod man;
+mod stats;
+mod summary;
+mod top;
+
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::flags::Invocation;
+
+/// Does what was asked.
+///
+/// # Errors
+///
+/// Returns an error where there is no answer.
+pub(crate) fn run(invocation: Invocation) -> Result<ExitStatus, Failure> {
+    match invocation {
+        Invocation::Summary(flags) => summary::run(*flags),
+        Invocation::Top(flags) => top::run(*flags),
+        Invocation::Stats(flags) => stats::run(*flags),
+        Invocation::Find(flags) => find::run(*flags),
+        Invocation::Errors(flags) => errors::run(*flags),
+        Invocation::Completions(shell) => completions::run(shell),
+        Invocation::Man(command) => man::run(command.as_deref()),
+        Invocation::NotThere(name) => Err(Failure::NotThere(format!("'{name}'"))),
+    }
+}

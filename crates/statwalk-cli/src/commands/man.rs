@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `statwalk man`: the manual page.
+
+use std::io::Write as _;
+
+use clap_mangen::Man;
+use statwalk_view::{Charset, escape};
+
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::flags;
+use crate::output::Output;
+
+pub(super) fn run(name: Option<&str>) -> Result<ExitStatus, Failure> {
+    let mut whole = flags::whole();
+    whole.build();
+    let command = match name {
+        None => whole,
+        Some(name) => {
+            let found = whole.find_subcommand(name).cloned();
+            let found = found.ok_or_else(|| {
+                let name = escape(name.as_bytes(), Charset::Unicode);
+                Failure::Usage(format!("man: there is no subcommand `{name}`"))
+            })?;
+            // The page of a subcommand is called as git's are.
+            let name = format!("statwalk-{}", found.get_name());
+            found.name(name)
+        }
+    };
+    let mut page = Vec::new();
+    Man::new(command)
+        .render(&mut page)
+        .map_err(Failure::Output)?;
+    let mut out = Output::new();
+    out.write(|out| out.write_all(&page))?;
+    out.finish()?;
+    Ok(ExitStatus::Complete)
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! How the program ends.
+
+use crate::signals;
+
+/// How the program ends. The numbers are part of its contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ExitStatus {
+    /// 0: done, and everything was read. Entries that vanished meanwhile, and a
+    /// reader of our output that left, are no failures.
+    Complete,
+    /// 1: done, but something could not be read: the result is a lower bound.
+    Incomplete,
+    /// 2: bad usage, a root that is not there (the others were counted), or an
+    /// output that could not be written.
+    Failed,
+    /// A signal stopped the scan; what was known was printed. The program dies
+    /// of the same signal, which a shell shows as 128 and its number.
+    Interrupted(i32),
+}
+
+impl ExitStatus {
+    /// The status of what clap answered: help that was asked for is no error.
+    pub(crate) fn of_usage(answer: &clap::Error) -> ExitStatus {
+        match answer.use_stderr() {
+            true => ExitStatus::Failed,
+            false => ExitStatus::Complete,
+        }
+    }
+
+    /// Ends the program.
+    pub(crate) fn exit(self) -> ! {
+        match self {
+            ExitStatus::Complete => std::process::exit(0),
+            ExitStatus::Incomplete => std::process::exit(1),
+            ExitStatus::Failed => std::process::exit(2),
+            ExitStatus::Interrupted(signal) => signals::die_of(signal),
+        }
+    }
+}

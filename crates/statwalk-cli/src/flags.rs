@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What was typed: the flags of every command, and which command it is.
+//!
+//! Flags are defined here once; help, completions and the man page come from
+//! the same definitions. What the flags mean is [`request`](crate::request)'s
+//! business: here a date is still a text.
+//!
+//! The first word alone decides about the command, and only that command's
+//! definition is built: building all of them would take longer than scanning a
+//! small directory.
+
+mod errors_flags;
+mod filter_flags;
+mod find_flags;
+mod scan_flags;
+mod size_flags;
+mod stats_flags;
+mod summary_flags;
+mod top_flags;
+
+use std::ffi::{OsStr, OsString};
+
+use clap::error::ErrorKind;
+use clap::{Args, Command, CommandFactory, FromArgMatches, Parser};
+use clap_complete::Shell;
+
+pub(crate) use errors_flags::ErrorsFlags;
+pub(crate) use filter_flags::FilterFlags;
+pub(crate) use find_flags::FindFlags;
+pub(crate) use scan_flags::{OrderName, ScanFlags, SourceName, When};
+pub(crate) use size_flags::SizeFlags;
+pub(crate) use stats_flags::{By, StatsFlags, StatsSortName};
+pub(crate) use summary_flags::{SortName, SummaryFlags};
+pub(crate) use top_flags::TopFlags;
+
+/// What is to be done.
+pub(crate) enum Invocation {
+    Summary(Box<SummaryFlags>),
+    Top(Box<TopFlags>),
+    Stats(Box<StatsFlags>),
+    Find(Box<FindFlags>),
+    Errors(Box<ErrorsFlags>),
+    Completions(Shell),
+    Man(Option<String>),
+    /// A subcommand of a later version.
+    NotThere(&'static str),
+}
+
+/// Print a script that completes commands and flags in a shell
+///
+/// For instance: statwalk completions bash > ~/.local/share/bash-completion/completions/statwalk
+#[derive(Parser)]
+#[command(name = "completions", disable_version_flag = true)]
+struct CompletionsFlags {
+    /// The shell
+    shell: Shell,
+}
+
+/// Print the manual page, in the form that man reads
+///
+/// For instance: statwalk man | man -l -
+#[derive(Parser)]
+#[command(name = "man", disable_version_flag = true)]
+struct ManFlags {
+    /// The subcommand to print the page of; without it the page of statwalk itself
+    command: Option<String>,
+}
+
+/// Builds the definition of a command.
+type Definition = fn() -> Command;
+
+/// The subcommands that are there, in the order of the help.
+const COMMANDS: [(&str, Definition); 6] = [
+    ("top", TopFlags::command),
+    ("stats", StatsFlags::command),
+    ("find", FindFlags::command),
+    ("errors", ErrorsFlags::command),
+    ("completions", CompletionsFlags::command),
+    ("man", ManFlags::command),
+];
+
+/// The names that later versions will use.
+const NOT_THERE: [&str; 14] = [
+    "browse", "report", "snapshot", "diff", "query", "export", "import", "bench", "serve", "watch",
+    "trash", "config", "schema", "info",
+];
+
+/// Whether `word` is the name of a subcommand, so that a directory of this name
+/// is written `./word`.
+pub(crate) fn is_reserved(word: &OsStr) -> bool {
+    let names = COMMANDS.iter().map(|(name, _)| name).chain(&NOT_THERE);
+    names.into_iter().any(|name| word == *name)
+}
+
+/// Reads the command line, without the name of the program.
+///
+/// # Errors
+///
+/// Returns what clap has to say: a usage error, or help that was asked for.
+pub(crate) fn parse(words: &[OsString]) -> Result<Invocation, clap::Error> {
+    let Some((name, rest)) = words.split_first().filter(|(first, _)| is_reserved(first)) else {
+        return parse_summary(words);
+    };
+    if let Some(name) = NOT_THERE.into_iter().find(|known| name == known) {
+        return Ok(Invocation::NotThere(name));
+    }
+    Ok(match name.to_str() {
+        Some("top") => Invocation::Top(Box::new(parse_as(rest)?)),
+        Some("stats") => Invocation::Stats(Box::new(parse_as(rest)?)),
+        Some("find") => Invocation::Find(Box::new(parse_as(rest)?)),
+        Some("errors") => Invocation::Errors(Box::new(parse_as(rest)?)),
+        Some("completions") => Invocation::Completions(parse_as::<CompletionsFlags>(rest)?.shell),
+        _ => Invocation::Man(parse_as::<ManFlags>(rest)?.command),
+    })
+}
+
+fn parse_summary(words: &[OsString]) -> Result<Invocation, clap::Error> {
+    let command = SummaryFlags::command().no_binary_name(true);
+    match parse_with(command, words) {
+        Ok(flags) => Ok(Invocation::Summary(Box::new(flags))),
+        // Only the help lists the subcommands.
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => {
+            let command = whole().no_binary_name(true);
+            parse_with(command, words).map(|flags| Invocation::Summary(Box::new(flags)))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn parse_as<P: Args + CommandFactory>(words: &[OsString]) -> Result<P, clap::Error> {
+    let command = P::command();
+    let name = format!("statwalk {}", command.get_name());
+    parse_with(command.no_binary_name(true).bin_name(name), words)
+}
+
+fn parse_with<P: FromArgMatches>(
+    mut command: Command,
+    words: &[OsString],
+) -> Result<P, clap::Error> {
+    let mut matches = command.try_get_matches_from_mut(words)?;
+    P::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
+/// The whole command with the subcommands that are there.
+pub(crate) fn whole() -> Command {
+    let subcommands = COMMANDS.into_iter().map(|(_, command)| command());
+    SummaryFlags::command().subcommands(subcommands)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split_whitespace().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn definitions_are_consistent() {
+        whole().debug_assert();
+    }
+
+    #[test]
+    fn every_subcommand_has_its_own_name() {
+        for (name, command) in COMMANDS {
+            assert_eq!(command().get_name(), name);
+        }
+    }
+
+    #[test]
+    fn the_first_word_is_the_subcommand() {
+        assert!(matches!(parse(&words("top /usr")), Ok(Invocation::Top(_))));
+        assert!(matches!(
+            parse(&words("browse")),
+            Ok(Invocation::NotThere("browse"))
+        ));
+        for line in ["./top", "-- top", "-x top", "", "/usr top"] {
+            assert!(
+                matches!(parse(&words(line)), Ok(Invocation::Summary(_))),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn bad_flags_are_usage_errors() {
+        for line in [
+            "--nonsense",
+            "-d x",
+            "-j 0",
+            "-s -d 1",
+            "--count -a",
+            "--si --unit K",
+            "stats --by colour",
+            "completions basic",
+        ] {
+            let Err(error) = parse(&words(line)) else {
+                panic!("{line} was taken");
+            };
+            assert_eq!(error.exit_code(), 2, "{line}");
+        }
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The flags of `errors`.
+
+use std::ffi::OsString;
+
+use clap::Parser;
+
+use super::ScanFlags;
+use super::scan_flags::SHOWN;
+
+/// List every path that could not be read, with the reason
+///
+/// Where the output is not a terminal, each is a row of what was being done,
+/// the reason and the path, with tabulators between.
+#[derive(Parser)]
+#[command(
+    name = "errors",
+    disable_version_flag = true,
+    args_override_self = true
+)]
+pub(crate) struct ErrorsFlags {
+    /// What to scan [default: .]
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<OsString>,
+
+    /// List this many
+    #[arg(short = 'n', long, value_name = "N", help_heading = SHOWN)]
+    pub(crate) lines: Option<usize>,
+
+    #[command(flatten)]
+    pub(crate) scan: ScanFlags,
+}

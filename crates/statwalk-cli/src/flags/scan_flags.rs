@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The flags of every command that scans: what counts, how it is read, and the
+//! form of the answer.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// The flags of every command that scans.
+#[derive(Args)]
+pub(crate) struct ScanFlags {
+    /// Print the same answer as JSON
+    #[arg(long, help_heading = SHOWN)]
+    pub(crate) json: bool,
+
+    /// End rows by NUL and leave names as they are
+    #[arg(short = '0', long, help_heading = SHOWN)]
+    pub(crate) print0: bool,
+
+    /// When to use colour; NO_COLOR is heeded
+    #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = SHOWN,
+        hide_default_value = true)]
+    pub(crate) color: When,
+
+    /// When to show progress on stderr
+    #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = SHOWN,
+        hide_default_value = true)]
+    pub(crate) progress: When,
+
+    /// Stay on this file system
+    ///
+    /// Where another file system is mounted, it counts as one entry of no
+    /// size. Nested btrfs subvolumes of the same mount are entered.
+    #[arg(short = 'x', long, help_heading = COUNTED)]
+    pub(crate) one_file_system: bool,
+
+    /// Follow symbolic links; loops are detected
+    ///
+    /// Each file and directory counts once, however many links lead to it.
+    #[arg(short = 'L', long, help_heading = COUNTED)]
+    pub(crate) follow: bool,
+
+    /// Count the bytes of a hard-linked file for each of its names
+    #[arg(short = 'l', long, help_heading = COUNTED)]
+    pub(crate) count_links: bool,
+
+    /// Leave out what matches, as du does; can be repeated
+    ///
+    /// A shell pattern, matched against the whole path and against what follows
+    /// any of its slashes; `*` matches a slash too. What is left out is
+    /// reported as excluded.
+    #[arg(long, value_name = "GLOB", help_heading = COUNTED)]
+    pub(crate) exclude: Vec<OsString>,
+
+    /// Leave out what matches a line of FILE
+    #[arg(short = 'X', long, value_name = "FILE", help_heading = COUNTED)]
+    pub(crate) exclude_from: Vec<PathBuf>,
+
+    /// Leave out directories that hold a valid CACHEDIR.TAG
+    #[arg(long, help_heading = COUNTED)]
+    pub(crate) exclude_caches: bool,
+
+    /// Leave out what .gitignore files name; off by default
+    ///
+    /// fd and rg do so unless told otherwise. A disk tool counts what is there,
+    /// so here it is off; hidden files are always counted.
+    #[arg(long, help_heading = COUNTED)]
+    pub(crate) gitignore: bool,
+
+    /// Enter /proc, /sys and other file systems that live in the kernel alone
+    #[arg(long, help_heading = COUNTED)]
+    pub(crate) include_kernfs: bool,
+
+    /// Number of workers [default: adaptive]
+    #[arg(short = 'j', long, value_name = "N", help_heading = READ,
+        value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+
+    /// Which directory is next; only parallel is there yet
+    #[arg(long, value_name = "ORDER", help_heading = READ, hide_possible_values = true)]
+    pub(crate) order: Option<OrderName>,
+
+    /// Where metadata comes from: auto or posix; ext4 and btrfs are not there yet
+    #[arg(long, value_name = "SOURCE", help_heading = READ, hide_possible_values = true)]
+    pub(crate) source: Option<SourceName>,
+
+    /// Get out of the way of others: few workers, idle I/O class
+    #[arg(long, help_heading = READ)]
+    pub(crate) nice: bool,
+
+    /// Refuse sources that must sync the file system first
+    ///
+    /// The posix source, the only one yet, never does: nothing is refused.
+    #[arg(long, help_heading = READ)]
+    pub(crate) no_sync: bool,
+
+    /// What changed since an earlier scan of a btrfs; not there yet
+    #[arg(long, value_name = "GENERATION", help_heading = READ, hide = true)]
+    pub(crate) since: Option<OsString>,
+
+    /// Print the plan: what was chosen, what was not, and why
+    #[arg(long, help_heading = READ)]
+    pub(crate) explain: bool,
+}
+
+/// Headings of the help.
+pub(super) const COUNTED: &str = "What counts";
+pub(super) const READ: &str = "How it is read";
+pub(super) const SHOWN: &str = "How it is shown";
+pub(super) const FILTERS: &str = "Filters";
+
+/// Whether something is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal
+    Auto,
+    /// In any case
+    Always,
+    /// In no case
+    Never,
+}
+
+/// Which directory is next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OrderName {
+    Recursive,
+    Stack,
+    Queue,
+    Inode,
+    Parallel,
+}
+
+/// Where metadata comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SourceName {
+    Auto,
+    Posix,
+    Ext4,
+    Btrfs,
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The flags that say which sizes are shown, and how.
+
+use clap::Args;
+
+use super::scan_flags::SHOWN;
+
+/// The flags that say which sizes are shown, and how.
+#[derive(Args)]
+pub(crate) struct SizeFlags {
+    /// Show the sizes that ls shows instead of the space on disk
+    #[arg(short = 'A', long, help_heading = SHOWN)]
+    pub(crate) apparent_size: bool,
+
+    /// Show apparent sizes in bytes, as GNU du -b
+    #[arg(short = 'b', long, conflicts_with_all = ["si", "unit"], help_heading = SHOWN)]
+    pub(crate) bytes: bool,
+
+    /// Show sizes in powers of 1000
+    #[arg(long, conflicts_with = "unit", help_heading = SHOWN)]
+    pub(crate) si: bool,
+
+    /// Show every size in UNIT: B, KiB, MiB, GiB … or kB, MB, GB …
+    #[arg(long, value_name = "UNIT", help_heading = SHOWN)]
+    pub(crate) unit: Option<String>,
+}

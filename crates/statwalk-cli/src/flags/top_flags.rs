@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The flags of `top`.
+
+use std::ffi::OsString;
+
+use clap::Parser;
+
+use super::scan_flags::SHOWN;
+use super::{FilterFlags, ScanFlags, SizeFlags};
+
+/// List the largest files, or the largest directories
+///
+/// A file with several names is listed once. Where the output is not a
+/// terminal, each is a row of its bytes, a tabulator and its path.
+#[derive(Parser)]
+#[command(name = "top", disable_version_flag = true, args_override_self = true)]
+pub(crate) struct TopFlags {
+    /// What to scan [default: .]
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<OsString>,
+
+    /// List this many
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20, help_heading = SHOWN)]
+    pub(crate) lines: usize,
+
+    /// List directories, with all that is below them, instead of files
+    ///
+    /// The roots themselves are not listed. Of the filters, those by name and
+    /// by size apply, the latter to the whole directory.
+    #[arg(long, help_heading = SHOWN,
+        conflicts_with_all = ["kind", "changed_within", "changed_before", "owner"])]
+    pub(crate) dirs: bool,
+
+    #[command(flatten)]
+    pub(crate) sizes: SizeFlags,
+
+    /// Turn the order around: the largest last
+    #[arg(short = 'r', long, help_heading = SHOWN)]
+    pub(crate) reverse: bool,
+
+    #[command(flatten)]
+    pub(crate) scan: ScanFlags,
+
+    #[command(flatten)]
+    pub(crate) filters: FilterFlags,
+}

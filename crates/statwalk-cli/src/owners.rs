@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Whom entries belong to: the filter `--owner`, and names for `stats`.
+
+use statwalk_view::{Charset, escape};
+
+use crate::accounts::{GROUPS, USERS};
+use crate::failure::Failure;
+use crate::request::bad;
+
+/// Whom an entry must belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OwnerFilter {
+    user: Id,
+    group: Id,
+}
+
+/// A number that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Id {
+    Any,
+    Is(u32),
+    IsNot(u32),
+}
+
+impl Id {
+    fn fits(self, id: u32) -> bool {
+        match self {
+            Id::Any => true,
+            Id::Is(wanted) => id == wanted,
+            Id::IsNot(unwanted) => id != unwanted,
+        }
+    }
+
+    fn parse(text: &str, number_of: impl Fn(&str) -> Option<u32>) -> Option<Id> {
+        if text.is_empty() {
+            return Some(Id::Any);
+        }
+        let (make, name): (fn(u32) -> Id, _) = match text.strip_prefix('!') {
+            Some(name) => (Id::IsNot, name),
+            None => (Id::Is, text),
+        };
+        // As in chown, a name comes before a number.
+        let number = number_of(name).or_else(|| name.parse().ok());
+        number.map(make)
+    }
+}
+
+impl OwnerFilter {
+    /// Reads `user`, `user:group` or `:group`, by name or number, either with
+    /// a `!` before it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names the user or group that nobody knows.
+    pub(crate) fn parse(text: &str) -> Result<OwnerFilter, Failure> {
+        let (user, group) = text.split_once(':').unwrap_or((text, ""));
+        let unknown = |what: &str, name: &str| {
+            let name = escape(name.trim_start_matches('!').as_bytes(), Charset::Unicode);
+            bad("--owner", format!("there is no {what} `{name}`"))
+        };
+        let filter = OwnerFilter {
+            user: Id::parse(user, uid).ok_or_else(|| unknown("user", user))?,
+            group: Id::parse(group, gid).ok_or_else(|| unknown("group", group))?,
+        };
+        match filter {
+            OwnerFilter {
+                user: Id::Any,
+                group: Id::Any,
+            } => Err(bad("--owner", format!("`{text}` names nobody"))),
+            filter => Ok(filter),
+        }
+    }
+
+    /// Whether something of this user and group is wanted.
+    pub(crate) fn fits(self, uid: u32, gid: u32) -> bool {
+        self.user.fits(uid) && self.group.fits(gid)
+    }
+}
+
+/// The name of a user, exact bytes; absent where nobody has the number.
+pub(crate) fn user_name(uid: u32) -> Option<Vec<u8>> {
+    USERS.name(uid)
+}
+
+/// The name of a group, exact bytes; absent where no group has the number.
+pub(crate) fn group_name(gid: u32) -> Option<Vec<u8>> {
+    GROUPS.name(gid)
+}
+
+fn uid(name: &str) -> Option<u32> {
+    USERS.number(name.as_bytes())
+}
+
+fn gid(name: &str) -> Option<u32> {
+    GROUPS.number(name.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn owners() {
+        let check = |text: &str, uid, gid, expected| {
+            let filter = OwnerFilter::parse(text).unwrap();
+            assert_eq!(filter.fits(uid, gid), expected, "{text} {uid} {gid}");
+        };
+        check("root", 0, 7, true);
+        check("0", 0, 7, true);
+        check("!root", 0, 7, false);
+        check("!root", 1, 7, true);
+        check("7:8", 7, 8, true);
+        check("7:8", 7, 9, false);
+        check(":!8", 7, 8, false);
+        check("4000000000", 4_000_000_000, 0, true);
+    }
+
+    #[test]
+    fn unknown_owners_are_named() {
+        for (text, expected) in [
+            ("nobody-has-this-name", "user `nobody-has-this-name`"),
+            ("root:no-such-group", "group `no-such-group`"),
+            ("!no-such-user", "user `no-such-user`"),
+            (":", "`:` names nobody"),
+            ("4294967296", "user `4294967296`"),
+            ("-1", "user `-1`"),
+        ] {
+            let message = OwnerFilter::parse(text).unwrap_err().to_string();
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The progress line on stderr.
+//!
+//! It comes after a while, changes ten times a second, and leaves no trace. It
+//! is drawn by the thread that waits for the scan; the workers know nothing of
+//! it.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use statwalk::Snapshot;
+use statwalk_view::{Progress, SizeFormat, Terminal, escape, text_width, truncate_end};
+
+use crate::flags::When;
+use crate::{failure, screen, used_inodes};
+
+/// A scan that is over before is not worth a line.
+const APPEARS_AFTER: Duration = Duration::from_millis(300);
+const PERIOD: Duration = Duration::from_millis(100);
+/// From then on a directory is named in which a worker does not get on.
+const HANGS_AFTER: Duration = Duration::from_secs(2);
+/// A status line that is asked for is not cut.
+const STATUS_WIDTH: usize = 4_000;
+
+/// What the progress of a scan needs to be told.
+#[derive(Clone, Debug)]
+pub(crate) struct ProgressOptions {
+    /// When the line is shown.
+    pub(crate) when: When,
+    /// Whether the scan reads sizes.
+    pub(crate) sizes: bool,
+    /// How sizes are written.
+    pub(crate) format: SizeFormat,
+    /// The root, where it may be a whole file system that is scanned wholly.
+    pub(crate) whole: Option<PathBuf>,
+    /// Whether the scan stays on the file system of its root.
+    pub(crate) stays: bool,
+}
+
+/// The progress line.
+pub(crate) struct ProgressLine {
+    options: ProgressOptions,
+    started: Instant,
+    next: Instant,
+    frame: usize,
+    /// The number of inodes to come, once it was looked for.
+    inodes: Option<Option<u64>>,
+    is_drawn: bool,
+    stalls: Stalls,
+}
+
+impl ProgressLine {
+    pub(crate) fn new(options: ProgressOptions) -> ProgressLine {
+        let started = Instant::now();
+        ProgressLine {
+            options,
+            started,
+            next: started + APPEARS_AFTER,
+            frame: 0,
+            inodes: None,
+            is_drawn: false,
+            stalls: Stalls::default(),
+        }
+    }
+
+    /// Draws the line anew if it is time.
+    pub(crate) fn tick(&mut self, snapshot: impl FnOnce() -> Snapshot) {
+        let now = Instant::now();
+        if now < self.next {
+            return;
+        }
+        self.next = now + PERIOD;
+        let snapshot = snapshot();
+        // Also where no line is drawn: somebody may ask for the status.
+        self.stalls.look(&snapshot, now);
+        // Its size may have changed, and the program have gone to the background.
+        let Some(terminal) = terminal(self.options.when) else {
+            return;
+        };
+        let text = self.text(&snapshot, now, terminal);
+        self.frame += 1;
+        self.is_drawn = true;
+        // `\x1b[K` clears what an earlier, longer line left.
+        let _ = std::io::stderr().write_all(format!("\r{text}\x1b[K").as_bytes());
+    }
+
+    /// Takes the line away.
+    pub(crate) fn clear(&mut self) {
+        if std::mem::take(&mut self.is_drawn) {
+            let _ = std::io::stderr().write_all(b"\r\x1b[K");
+        }
+    }
+
+    /// Writes how far the scan is, as a line that stays.
+    pub(crate) fn print_status(&mut self, snapshot: &Snapshot) {
+        self.clear();
+        let now = Instant::now();
+        self.stalls.look(snapshot, now);
+        let terminal = Terminal {
+            width: STATUS_WIDTH,
+            ..screen::stderr_or_default().terminal
+        };
+        let text = self.text(snapshot, now, terminal);
+        // The sign at the head turns, which a line that stays does not.
+        let text = text.split_once(' ').map_or(text.as_str(), |(_, rest)| rest);
+        failure::say(text);
+    }
+
+    fn text(&mut self, snapshot: &Snapshot, now: Instant, terminal: Terminal) -> String {
+        let elapsed = now - self.started;
+        let (percent, left) = match self.share_done(snapshot.entries) {
+            Some(done) => (Some((done * 100.0) as u8), time_left(elapsed, done)),
+            None => (None, None),
+        };
+        let stalled = self.stalls.longest(now);
+        let path = snapshot.current.first().map(|(path, _)| path.as_slice());
+        let progress = Progress {
+            entries: snapshot.entries,
+            allocated_bytes: self.options.sizes.then_some(snapshot.allocated_bytes),
+            elapsed,
+            percent,
+            left: left.filter(|_| stalled.is_none()),
+            unreadable: snapshot.unreadable,
+            path: path.filter(|_| stalled.is_none()).unwrap_or_default(),
+        };
+        let mut text = progress.line(self.frame, self.options.format, terminal);
+        if let Some((path, since)) = stalled {
+            let waits = format!(
+                " - no answer for {} s in {}",
+                since.as_secs(),
+                escape(path, terminal.charset)
+            );
+            let room = terminal.width.saturating_sub(text_width(&text));
+            text.push_str(&truncate_end(&waits, room, terminal.charset));
+        }
+        text
+    }
+
+    /// The share of the whole that is done, where the whole is known.
+    fn share_done(&mut self, entries: u64) -> Option<f64> {
+        let options = &self.options;
+        let inodes = *self.inodes.get_or_insert_with(|| {
+            let root = options.whole.as_ref()?;
+            used_inodes::below(root, options.stays)
+        });
+        // With more entries than inodes, hard links have made it a guess.
+        let inodes = inodes.filter(|&inodes| entries < inodes)?;
+        Some(entries as f64 / inodes as f64)
+    }
+}
+
+fn terminal(when: When) -> Option<Terminal> {
+    let screen = match when {
+        When::Never => None,
+        When::Auto => screen::of_stderr().filter(|_| screen::is_ours()),
+        When::Always => Some(screen::stderr_or_default()),
+    };
+    let mut terminal = screen?.terminal;
+    // A terminal wraps when its last column is written.
+    terminal.width = terminal.width.saturating_sub(1);
+    Some(terminal)
+}
+
+/// The time that is left; absent where it would be a guess.
+fn time_left(elapsed: Duration, done: f64) -> Option<Duration> {
+    (done >= 0.01).then(|| elapsed.mul_f64((1.0 - done) / done))
+}
+
+/// Workers that do not get on.
+#[derive(Default)]
+struct Stalls {
+    /// Where a worker was, how many steps it had made, and since when.
+    seen: Vec<(Vec<u8>, u64, Instant)>,
+}
+
+impl Stalls {
+    fn look(&mut self, snapshot: &Snapshot, now: Instant) {
+        let seen = snapshot.current.iter().map(|(path, steps)| {
+            let known = self
+                .seen
+                .iter()
+                .find(|(old, old_steps, _)| old_steps == steps && old == path);
+            let since = known.map_or(now, |&(_, _, since)| since);
+            (path.clone(), *steps, since)
+        });
+        self.seen = seen.collect();
+    }
+
+    /// The directory that keeps a worker longest, and for how long.
+    fn longest(&self, now: Instant) -> Option<(&[u8], Duration)> {
+        let first = self.seen.iter().min_by_key(|(_, _, since)| *since)?;
+        let since = now - first.2;
+        (since > HANGS_AFTER).then_some((first.0.as_slice(), since))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn snapshot(current: &[(&str, u64)]) -> Snapshot {
+        let mut snapshot = Snapshot::default();
+        let current = current.iter();
+        snapshot.current = current.map(|&(path, steps)| (path.into(), steps)).collect();
+        snapshot
+    }
+
+    fn options() -> ProgressOptions {
+        ProgressOptions {
+            when: When::Always,
+            sizes: false,
+            format: SizeFormat::Binary,
+            whole: None,
+            stays: false,
+        }
+    }
+
+    #[test]
+    fn a_worker_that_stands_still_is_named() {
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
+        let mut stalls = Stalls::default();
+        stalls.look(&snapshot(&[("/a", 5), ("/dead", 7)]), at(0));
+        stalls.look(&snapshot(&[("/b", 6), ("/dead", 7)]), at(1_500));
+        assert_eq!(stalls.longest(at(1_500)), None);
+        stalls.look(&snapshot(&[("/c", 7), ("/dead", 7)]), at(2_100));
+        let stalled = stalls.longest(at(2_100)).unwrap();
+        assert_eq!(stalled, (&b"/dead"[..], Duration::from_millis(2_100)));
+        // It goes on: nothing is named any more.
+        stalls.look(&snapshot(&[("/c", 8), ("/dead", 8)]), at(2_200));
+        assert_eq!(stalls.longest(at(2_300)), None);
+    }
+
+    #[test]
+    fn the_line_says_where_it_hangs_within_its_width() {
+        let mut line = ProgressLine::new(options());
+        let started = line.started;
+        line.stalls
+            .look(&snapshot(&[("/mnt/dead\x1b[2J", 7)]), started);
+        let now = started + Duration::from_secs(12);
+        let terminal = Terminal::default();
+        let text = line.text(&snapshot(&[("/mnt/dead\x1b[2J", 7)]), now, terminal);
+        assert!(
+            text.ends_with(r"- no answer for 12 s in /mnt/dead\x1b[2J"),
+            "{text}"
+        );
+        let narrow = Terminal {
+            width: 30,
+            ..terminal
+        };
+        let text = line.text(&snapshot(&[("/mnt/dead", 7)]), now, narrow);
+        assert!(text_width(&text) <= 30, "{text}");
+    }
+
+    #[test]
+    fn there_is_no_share_of_an_unknown_or_exceeded_whole() {
+        let mut line = ProgressLine::new(options());
+        assert_eq!(line.share_done(5), None);
+        line.inodes = Some(Some(10));
+        assert_eq!(line.share_done(5), Some(0.5));
+        assert_eq!(line.share_done(10), None);
+    }
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What was meant: flags turned into a scan and a way to show its answer.
+//!
+//! Texts become values here, and a text that is none becomes a message that
+//! names it.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use statwalk::{
+    Exclusions, IoClass, KernelFileSystems, LinkPolicy, MountCrossing, Scan, SymlinkPolicy,
+};
+use statwalk_view::{SizeColumn, SizeFormat};
+
+use crate::failure::Failure;
+use crate::flags::{OrderName, ScanFlags, SizeFlags, SourceName, When};
+use crate::progress::ProgressOptions;
+use crate::screen::{self, Screen};
+
+/// A scan, and what every command needs to know about its answer.
+pub(crate) struct Request {
+    pub(crate) scan: Scan,
+    pub(crate) paths: Vec<PathBuf>,
+    pub(crate) form: Form,
+    pub(crate) explain: bool,
+    /// When progress is shown.
+    pub(crate) progress: When,
+    stays: bool,
+    /// Whether the scan covers everything below a root.
+    is_whole: bool,
+}
+
+/// The form of an answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    /// A picture or a table for a person.
+    Screen(Screen),
+    /// Rows with raw names, for programs.
+    Rows(RowEnd),
+    /// A JSON document, made safe and readable where a terminal shows it.
+    Json(Option<Screen>),
+}
+
+/// What ends a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RowEnd {
+    Newline,
+    Nul,
+}
+
+impl RowEnd {
+    pub(crate) fn byte(self) -> u8 {
+        match self {
+            RowEnd::Newline => b'\n',
+            RowEnd::Nul => 0,
+        }
+    }
+}
+
+/// Which sizes are shown, and how.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    pub(crate) column: SizeColumn,
+    /// How sizes are written for a person.
+    pub(crate) format: SizeFormat,
+    /// How they are written in rows for programs: plain bytes, unless a unit
+    /// was asked for.
+    pub(crate) format_in_rows: SizeFormat,
+}
+
+impl Request {
+    /// What `flags` and `paths` ask for.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for what is not there yet, and for patterns that are none.
+    pub(crate) fn new(
+        flags: &ScanFlags,
+        paths: impl IntoIterator<Item = OsString>,
+    ) -> Result<Request, Failure> {
+        refuse_what_is_not_there(flags)?;
+        let mut paths: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
+        if paths.is_empty() {
+            paths.push(PathBuf::from("."));
+        }
+        let mut scan = Scan::of(&paths).exclusions(exclusions(flags)?);
+        if flags.one_file_system {
+            scan = scan.crossing(MountCrossing::Stay);
+        }
+        if flags.follow {
+            scan = scan.symlinks(SymlinkPolicy::Follow);
+        }
+        if flags.count_links {
+            scan = scan.links(LinkPolicy::Each);
+        }
+        if flags.include_kernfs {
+            scan = scan.kernel_file_systems(KernelFileSystems::Enter);
+        }
+        if flags.nice {
+            scan = scan.io_class(IoClass::Idle).threads(few_workers());
+        }
+        if let Some(threads) = flags.threads {
+            scan = scan.threads(threads.into());
+        }
+        let excludes = flags.exclude_caches
+            || flags.gitignore
+            || !flags.exclude.is_empty()
+            || !flags.exclude_from.is_empty();
+        Ok(Request {
+            scan,
+            form: form(flags),
+            explain: flags.explain,
+            progress: flags.progress,
+            stays: flags.one_file_system,
+            is_whole: paths.len() == 1 && !excludes && !flags.follow,
+            paths,
+        })
+    }
+
+    /// What the progress line needs to know; `sizes` where sizes are read.
+    pub(crate) fn progress(&self, sizes: Option<SizeFormat>) -> ProgressOptions {
+        ProgressOptions {
+            when: self.progress,
+            sizes: sizes.is_some(),
+            format: sizes.unwrap_or_default(),
+            whole: self.paths.first().filter(|_| self.is_whole).cloned(),
+            stays: self.stays,
+        }
+    }
+}
+
+impl Sizes {
+    /// What `flags` ask for.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for a unit that is none.
+    pub(crate) fn new(flags: &SizeFlags) -> Result<Sizes, Failure> {
+        let asked_for = match (&flags.unit, flags.si, flags.bytes) {
+            (Some(unit), _, _) => {
+                let unit = unit.parse().map_err(|error| bad("--unit", error))?;
+                Some(SizeFormat::Unit(unit))
+            }
+            (None, true, _) => Some(SizeFormat::Si),
+            (None, false, true) => Some(SizeFormat::Bytes),
+            (None, false, false) => None,
+        };
+        Ok(Sizes {
+            column: match flags.apparent_size || flags.bytes {
+                true => SizeColumn::Apparent,
+                false => SizeColumn::Disk,
+            },
+            format: asked_for.unwrap_or_default(),
+            format_in_rows: asked_for.unwrap_or(SizeFormat::Bytes),
+        })
+    }
+
+    /// The size that is shown, of the two.
+    pub(crate) fn of(&self, allocated_bytes: u64, apparent_bytes: u64) -> u64 {
+        match self.column {
+            SizeColumn::Disk => allocated_bytes,
+            SizeColumn::Apparent => apparent_bytes,
+        }
+    }
+
+    /// The head of its column.
+    pub(crate) fn title(&self) -> &'static str {
+        match self.column {
+            SizeColumn::Disk => "DISK",
+            SizeColumn::Apparent => "APPARENT",
+        }
+    }
+}
+
+/// A value of a flag that has no meaning.
+pub(crate) fn bad(flag: &str, error: impl std::fmt::Display) -> Failure {
+    Failure::Usage(format!("{flag}: {error}"))
+}
+
+fn form(flags: &ScanFlags) -> Form {
+    let screen = || screen::of_stdout(flags.color);
+    match (flags.json, flags.print0) {
+        (true, _) => Form::Json(screen()),
+        (false, true) => Form::Rows(RowEnd::Nul),
+        (false, false) => screen().map_or(Form::Rows(RowEnd::Newline), Form::Screen),
+    }
+}
+
+fn refuse_what_is_not_there(flags: &ScanFlags) -> Result<(), Failure> {
+    let order = match flags.order {
+        None | Some(OrderName::Parallel) => None,
+        Some(OrderName::Recursive) => Some("recursive"),
+        Some(OrderName::Stack) => Some("stack"),
+        Some(OrderName::Queue) => Some("queue"),
+        Some(OrderName::Inode) => Some("inode"),
+    };
+    let source = match flags.source {
+        None | Some(SourceName::Auto | SourceName::Posix) => None,
+        Some(SourceName::Ext4) => Some("ext4"),
+        Some(SourceName::Btrfs) => Some("btrfs"),
+    };
+    match (order, source, &flags.since) {
+        (Some(order), _, _) => Err(Failure::NotThere(format!("order '{order}'"))),
+        (None, Some(source), _) => Err(Failure::NotThere(format!("source '{source}'"))),
+        (None, None, Some(_)) => Err(Failure::NotThere("'--since'".to_owned())),
+        (None, None, None) => Ok(()),
+    }
+}
+
+fn exclusions(flags: &ScanFlags) -> Result<Exclusions, Failure> {
+    let mut exclusions = Exclusions::new()
+        .caches(flags.exclude_caches)
+        .gitignore(flags.gitignore);
+    for glob in &flags.exclude {
+        let added = exclusions.glob(glob.as_bytes());
+        exclusions = added.map_err(|error| bad("--exclude", error_text(&error)))?;
+    }
+    for file in &flags.exclude_from {
+        // As in du, `-` is stdin.
+        let file = match file.as_os_str() == OsStr::new("-") {
+            true => Path::new("/dev/stdin"),
+            false => file,
+        };
+        exclusions = exclusions.glob_file(file)?;
+    }
+    Ok(exclusions)
+}
+
+fn error_text(error: &statwalk::Error) -> String {
+    let text = error.to_string();
+    statwalk_view::escape(text.as_bytes(), statwalk_view::Charset::Unicode).into_owned()
+}
+
+/// A share of the processors that others hardly miss.
+fn few_workers() -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    (processors / 4).clamp(1, 4)
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What stands behind stdout and stderr: a terminal, its size, its letters and
+//! its colours.
+//!
+//! The environment is looked at only where there is a terminal.
+
+use std::env;
+use std::io::IsTerminal;
+
+use rustix::fd::BorrowedFd;
+use statwalk_view::{Charset, Colour, Terminal};
+
+use crate::flags::When;
+
+/// A terminal that the answer goes to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Screen {
+    /// How wide it is, and what it can show.
+    pub(crate) terminal: Terminal,
+    /// How many lines it has.
+    pub(crate) rows: usize,
+}
+
+const WIDTH_DEFAULT: usize = 80;
+const ROWS_DEFAULT: usize = 24;
+
+/// The terminal behind stdout, if there is one.
+pub(crate) fn of_stdout(colour: When) -> Option<Screen> {
+    let stdout = std::io::stdout();
+    stdout
+        .is_terminal()
+        .then(|| screen(rustix::stdio::stdout(), colour))
+}
+
+/// The terminal behind stderr, if there is one.
+pub(crate) fn of_stderr() -> Option<Screen> {
+    let stderr = std::io::stderr();
+    stderr
+        .is_terminal()
+        .then(|| screen(rustix::stdio::stderr(), When::Never))
+}
+
+/// Whether the terminal behind stderr is ours to draw on, and not, because the
+/// program runs in the background, somebody else's.
+pub(crate) fn is_ours() -> bool {
+    let foreground = rustix::termios::tcgetpgrp(rustix::stdio::stderr());
+    // A terminal that does not control us has no foreground that we could ask for.
+    foreground.map_or(true, |group| group == rustix::process::getpgrp())
+}
+
+/// What stderr is taken for where it is no terminal: a file or a pipe that a
+/// person will look at.
+pub(crate) fn stderr_or_default() -> Screen {
+    of_stderr().unwrap_or(Screen {
+        terminal: Terminal {
+            charset: charset(),
+            ..Terminal::default()
+        },
+        rows: ROWS_DEFAULT,
+    })
+}
+
+fn screen(fd: BorrowedFd<'_>, colour: When) -> Screen {
+    let size = rustix::termios::tcgetwinsize(fd).ok();
+    let (columns, rows) = size.map_or((0, 0), |size| (size.ws_col, size.ws_row));
+    Screen {
+        terminal: Terminal {
+            width: or_variable(columns.into(), "COLUMNS", WIDTH_DEFAULT),
+            charset: charset(),
+            colour: match is_coloured(colour) {
+                true => Colour::On,
+                false => Colour::Off,
+            },
+        },
+        rows: or_variable(rows.into(), "LINES", ROWS_DEFAULT),
+    }
+}
+
+/// A size that the terminal told, or else the environment. A serial line tells 0.
+fn or_variable(told: usize, variable: &str, default: usize) -> usize {
+    if told > 0 {
+        return told;
+    }
+    let value = env::var(variable).ok();
+    let value = value.and_then(|value| value.parse().ok());
+    value.filter(|&value| value > 0).unwrap_or(default)
+}
+
+/// See <https://no-color.org>: any value but the empty one counts.
+fn is_coloured(colour: When) -> bool {
+    let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+    match colour {
+        When::Always => true,
+        When::Never => false,
+        When::Auto => !is_set("NO_COLOR") && env::var_os("TERM").is_none_or(|term| term != "dumb"),
+    }
+}
+
+/// What the locale says; the first variable that is set decides, as in setlocale(3).
+pub(crate) fn charset() -> Charset {
+    let set = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .find_map(|name| env::var_os(name).filter(|value| !value.is_empty()));
+    let locale = set.map(|value| value.to_string_lossy().to_ascii_lowercase());
+    match locale {
+        Some(locale) if locale.contains("utf-8") || locale.contains("utf8") => Charset::Unicode,
+        _ => Charset::Ascii,
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What has no meaning is named, with status 2, and nothing is scanned.
+
+use crate::run::Tree;
+
+#[test]
+fn what_has_no_meaning_is_named() {
+    let tree = Tree::new("x 1");
+    std::fs::write(tree.parent().join("bad-patterns"), "good\n[bad\n").unwrap();
+    for (arguments, expected) in [
+        (&["--nonsense"][..], "--nonsense"),
+        (&["-d", "deep"], "deep"),
+        (&["-d", "-1"], "-1"),
+        (&["-n", "1.5"], "1.5"),
+        (&["-j", "0"], "0"),
+        (&["-j", "many"], "many"),
+        (&["-s", "-d2"], "--max-depth"),
+        (&["-s", "-a"], "--all"),
+        (&["--count", "-b"], "--bytes"),
+        (&["--unit", "parsec"], "`parsec` is not a unit"),
+        (&["--unit", ""], "`` is not a unit"),
+        (&["--sort", "colour"], "colour"),
+        (&["--color", "sometimes"], "sometimes"),
+        (&["--exclude", "[a"], "`[a`"),
+        (&["--exclude", "a\\"], "`a\\\\`"),
+        (&["-X", "nope"], "nope: no such file or directory"),
+        (&["-X", "bad-patterns"], "bad-patterns"),
+        (&["-X", "bad-patterns"], "[bad"),
+        (&["--order", "random"], "random"),
+        (&["--order", "inode"], "order 'inode' is not there yet"),
+        (&["--source", "btrfs"], "source 'btrfs' is not there yet"),
+        (&["--since", "7"], "'--since' is not there yet"),
+        (&["top", "-S", "+1Q"], "`+1Q`"),
+        (&["top", "-S", "big"], "`big` is not a size"),
+        (&["top", "-S", "100"], "`100` is a size without a unit"),
+        (&["top", "-S", "-99999999999999999999k"], "too large"),
+        (
+            &["top", "--changed-within", "yesterday"],
+            "`yesterday` is neither",
+        ),
+        (
+            &["top", "--changed-before", "2026-02-30"],
+            "`2026-02-30` is not a date",
+        ),
+        (&["top", "--owner", "no-such-user"], "user `no-such-user`"),
+        (
+            &["top", "--owner", ":no-such-group"],
+            "group `no-such-group`",
+        ),
+        (&["top", "-t", "z"], "`z` is not a type"),
+        (&["top", "-t", "d"], "--dirs"),
+        (&["top", "--dirs", "--owner", "root"], "--owner"),
+        (&["top", "-g", "[a"], "`[a`"),
+        (&["find", "-g", "a/b"], "no name holds a slash"),
+        (&["find", "tree", "a(b"], "bad pattern `a(b`"),
+        (&["stats", "--by", "colour"], "colour"),
+        (&["completions", "basic"], "basic"),
+        (&["man", "nope"], "`nope`"),
+        (&["--unit", "\x1b[2J"], "`\\x1b[2J`"),
+    ] {
+        let answer = tree.run(arguments);
+        assert_eq!(answer.code, Some(2), "{arguments:?}: {}", answer.stderr);
+        assert!(
+            answer.stderr.contains(expected),
+            "{arguments:?} says {:?}",
+            answer.stderr
+        );
+        assert_eq!(answer.stdout, b"", "{arguments:?}");
+        assert!(!answer.stderr.contains('\x1b'), "{arguments:?}");
+    }
+}
+
+#[test]
+fn later_subcommands_are_reserved() {
+    let tree = Tree::new("browse/");
+    for name in [
+        "browse", "report", "snapshot", "diff", "query", "export", "import", "bench", "serve",
+        "watch", "trash", "config", "schema", "info",
+    ] {
+        let answer = tree.run(&[name, "tree", "--whatever"]);
+        assert_eq!(answer.code, Some(2));
+        assert_eq!(
+            answer.stderr,
+            format!("statwalk: '{name}' is not there yet\n")
+        );
+    }
+}
+
+#[test]
+fn missing_roots_are_named() {
+    let tree = Tree::new("x 10");
+    let answer = tree.run(&["-sA", "nope", "tree", "tree/x/y", ""]);
+    assert_eq!(answer.code, Some(2));
+    assert_eq!(answer.lines(), ["10\ttree"]);
+    assert_eq!(
+        answer.stderr,
+        "statwalk: nope: no such file or directory\n\
+         statwalk: tree/x/y: not a directory\n\
+         statwalk: : no such file or directory\n"
+    );
+    let answer = tree.run(&["-x", "top"]);
+    assert_eq!(answer.code, Some(2));
+    assert!(
+        answer.stderr.contains("must be the first word"),
+        "{}",
+        answer.stderr
+    );
+    let answer = tree.run(&["bad\x1b[2J"]);
+    assert_eq!(
+        answer.stderr,
+        "statwalk: bad\\x1b[2J: no such file or directory\n"
+    );
+}
+
+#[test]
+fn help_is_no_error() {
+    let tree = Tree::new("x 10");
+    for (arguments, expected) in [
+        (&["-h"][..], "errors"),
+        (&["--help"], "Examples:"),
+        (&["-V"], concat!("statwalk ", env!("CARGO_PKG_VERSION"))),
+        (&["top", "-h"], "--dirs"),
+        (&["find", "--help"], "PATTERN"),
+        (&["stats", "--help"], "--by"),
+        (&["completions", "zsh"], "#compdef statwalk"),
+        (&["completions", "fish"], "exclude-caches"),
+        (&["completions", "bash"], "--apparent-size"),
+        (&["man"], ".TH statwalk 1"),
+        (&["man", "top"], "statwalk\\-top"),
+    ] {
+        let answer = tree.run(arguments).good();
+        let text = String::from_utf8(answer.stdout).unwrap();
+        assert!(text.contains(expected), "{arguments:?}");
+    }
+    let short = tree.run(&["-h"]).good().stdout.len();
+    let full = tree.run(&["--help"]).good().stdout.len();
+    assert!(short * 3 / 2 < full);
+    assert!(full < 12_000);
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Exit codes, closed pipes, full disks.
+
+use std::fs::File;
+use std::io::Read;
+use std::process::Stdio;
+
+use statwalk_testkit::fault_fs::{Changes, FaultFs, Op, When};
+use statwalk_testkit::or_skip;
+
+use crate::run::{Answer, Tree, statwalk};
+
+/// A tree of which every answer is longer than a pipe holds.
+fn large() -> Tree {
+    let tree = Tree::new("a/");
+    for n in 0..2_000 {
+        let name = format!("a/{}{n}", "x".repeat(120));
+        std::fs::create_dir(tree.path().join(name)).unwrap();
+    }
+    tree
+}
+
+const ANSWERS: [&[&str]; 6] = [
+    &["-d2", "tree"],
+    &["-d2", "--json", "tree"],
+    &["find", "tree"],
+    &["find", "--json", "tree"],
+    &["top", "--dirs", "-n9999", "tree"],
+    &["--help"],
+];
+
+#[test]
+fn a_reader_who_leaves_is_no_failure() {
+    let tree = large();
+    for arguments in ANSWERS {
+        // Gone before anything is written, and after the first bytes.
+        for taken in [0, 10] {
+            let mut child = statwalk()
+                .args(arguments)
+                .current_dir(tree.parent())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut stdout = child.stdout.take().unwrap();
+            stdout.read_exact(&mut vec![0; taken]).unwrap();
+            drop(stdout);
+            let answer = Answer::from(child.wait_with_output().unwrap());
+            assert_eq!(
+                (answer.code, answer.stderr.as_str()),
+                (Some(0), ""),
+                "{arguments:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_is_a_failure() {
+    let tree = large();
+    for arguments in &ANSWERS[..5] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let mut command = statwalk();
+        command
+            .args(*arguments)
+            .current_dir(tree.parent())
+            .stdout(full);
+        let output = command
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+            .wait_with_output();
+        let answer = Answer::from(output.unwrap());
+        assert_eq!(answer.code, Some(2), "{arguments:?}");
+        assert_eq!(
+            answer.stderr, "statwalk: cannot write the output: no space left on device\n",
+            "{arguments:?}"
+        );
+    }
+}
+
+#[test]
+fn what_vanished_is_no_error_and_what_changed_is() {
+    let gone = FaultFs::builder()
+        .entries("a/\na/x 100\na/gone 100")
+        .vanished("a/gone");
+    let mount = or_skip!(gone.mount());
+    let mut command = statwalk();
+    let answer = Answer::of(command.args(["-s", "--json"]).arg(mount.path())).good();
+    assert_eq!(answer.json()["complete"], true);
+    assert_eq!(answer.json()["roots"][0]["vanished"], 1);
+
+    let changes = FaultFs::builder().files("a", 10, 0);
+    let mount = or_skip!(changes.attributes_change("a", Changes::Forever).mount());
+    let mut command = statwalk();
+    let answer = Answer::of(command.args(["-s", "--json"]).arg(mount.path()));
+    assert_eq!(answer.code, Some(1), "{}", answer.stderr);
+    assert_eq!(answer.json()["complete"], false);
+    assert_eq!(answer.json()["roots"][0]["changed_dirs"], 1);
+    assert!(
+        answer
+            .stderr
+            .contains("1 directory changed while being read"),
+        "{}",
+        answer.stderr
+    );
+}
+
+#[test]
+fn errors_are_grouped_by_cause() {
+    let mut fs = FaultFs::builder();
+    for n in 0..20 {
+        let name = format!("io/{n:02}");
+        fs = fs.file(&name, 1);
+        fs = fs.fail(
+            name.as_str(),
+            Op::Getattr,
+            rustix::io::Errno::IO,
+            When::Always,
+        );
+    }
+    let fs = fs.dir("denied").fail(
+        "denied",
+        Op::Opendir,
+        rustix::io::Errno::ACCESS,
+        When::Always,
+    );
+    let mount = or_skip!(fs.mount());
+    let mut command = statwalk();
+    let answer = Answer::of(command.arg("-s").current_dir(mount.path()));
+    assert_eq!(answer.code, Some(1));
+    assert_eq!(
+        answer.stderr,
+        "statwalk: 21 entries could not be read; the totals are a lower bound\n\
+         \x20 input/output error  20  ./io/00, ./io/01, ./io/02 … 17 more\n\
+         \x20 permission denied    1  ./denied\n"
+    );
+}
+
+#[test]
+fn the_plan_is_told_beside_the_answer() {
+    let tree = Tree::new("x 10");
+    let answer = tree.run(&["-sA", "--explain", "-j3", "tree"]);
+    assert_eq!((answer.code, answer.lines()), (Some(0), vec!["10\ttree"]));
+    for expected in [
+        "source   posix",
+        "order    parallel",
+        "of at most 3",
+        "size",
+        "asked for",
+    ] {
+        assert!(answer.stderr.contains(expected), "{}", answer.stderr);
+    }
+    // Flags that change nothing in the answer.
+    for flag in [
+        "--nice",
+        "--no-sync",
+        "--source=auto",
+        "--source=posix",
+        "--order=parallel",
+    ] {
+        assert_eq!(
+            tree.run(&["-sA", flag, "tree"]).good().lines(),
+            ["10\ttree"]
+        );
+    }
+}

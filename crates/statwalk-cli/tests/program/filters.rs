@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `find`, `top`, `stats` and `errors`.
+
+use serde_json::{Value, json};
+use statwalk_testkit::fault_fs::{FaultFs, Op, When};
+use statwalk_testkit::{Skipped, or_skip, trees};
+
+use crate::run::{Answer, Tree, as_ordinary_user, of_program, sorted, statwalk};
+
+/// A tree with files of known sizes and ages, some of them hidden or ignored.
+fn tree() -> Tree {
+    let tree = Tree::new(
+        "
+        src/
+        src/main.rs      1000     mtime=1000000000
+        src/lib.RS       2000
+        src/Readme.md    3000     mtime=1500000000
+        src/.hidden.rs   10
+        docs/
+        docs/readme.txt  500000   mtime=1000000000
+        docs/deep/
+        docs/deep/a.tar.gz  7000000 sparse
+        link.rs          -> src/main.rs
+        pipe             fifo
+        .gitignore       5
+        ",
+    );
+    std::fs::write(tree.path().join(".gitignore"), "*.md\n").unwrap();
+    tree
+}
+
+#[track_caller]
+fn found(tree: &Tree, arguments: &[&str]) -> String {
+    let answer = tree.run(&[&["find"], arguments].concat()).good();
+    let names = answer
+        .lines()
+        .into_iter()
+        .map(|path| path.trim_start_matches("tree/"));
+    names.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn names_are_found() {
+    let tree = tree();
+    let check = |arguments: &[&str], expected: &str| {
+        assert_eq!(found(&tree, arguments), expected, "{arguments:?}");
+    };
+    check(
+        &["tree"],
+        ".gitignore docs docs/deep docs/deep/a.tar.gz docs/readme.txt link.rs pipe src \
+         src/.hidden.rs src/Readme.md src/lib.RS src/main.rs",
+    );
+    check(&["tree", "readme"], "docs/readme.txt src/Readme.md");
+    check(&["tree", "Readme"], "src/Readme.md");
+    check(&["tree", r"^[a-z]+\.rs$"], "link.rs src/lib.RS src/main.rs");
+    check(
+        &["tree/src", "tree/docs", "^r"],
+        "docs/readme.txt src/Readme.md",
+    );
+    check(
+        &["-g", "*.rs", "tree"],
+        "link.rs src/.hidden.rs src/lib.RS src/main.rs",
+    );
+    check(&["-g", "m*", "-g", "pipe", "tree"], "pipe src/main.rs");
+    check(
+        &["-e", "rs", "-t", "f", "tree"],
+        "src/.hidden.rs src/lib.RS src/main.rs",
+    );
+    check(&["-e", "tar.gz", "tree"], "docs/deep/a.tar.gz");
+    check(&["-t", "d", "tree"], "docs docs/deep src");
+    check(&["-tl", "-tp", "tree"], "link.rs pipe");
+    check(&["tree", "readme", "-e", "md"], "src/Readme.md");
+    check(&["-d1", "tree"], ".gitignore docs link.rs pipe src");
+    check(&["-d1", "-td", "tree"], "docs src");
+    check(&["--gitignore", "-emd", "tree"], "");
+    check(&["--exclude", "docs", "tree", "readme"], "src/Readme.md");
+    check(&["tree/pipe"], "pipe");
+}
+
+#[test]
+fn attributes_are_found() {
+    let tree = tree();
+    let check = |arguments: &[&str], expected: &str| {
+        assert_eq!(found(&tree, arguments), expected, "{arguments:?}");
+    };
+    check(
+        &["-S", "+3k", "tree"],
+        "docs/deep/a.tar.gz docs/readme.txt src/Readme.md",
+    );
+    check(
+        &["-S", "+1k", "-S", "-2k", "tree"],
+        "src/lib.RS src/main.rs",
+    );
+    check(&["-S", "-10b", "tree"], ".gitignore src/.hidden.rs");
+    check(&["-S1k", "tree"], "src/main.rs");
+    check(
+        &["--changed-before", "2002-01-01", "tree"],
+        "docs/readme.txt src/main.rs",
+    );
+    check(
+        &[
+            "--changed-before",
+            "2020-01-01",
+            "--changed-within",
+            "2010-01-01",
+            "tree",
+        ],
+        "src/Readme.md",
+    );
+    check(
+        &["--changed-within", "1h", "-t", "d", "tree"],
+        "docs docs/deep src",
+    );
+    check(
+        &["--changed-before", "@1000000001", "tree"],
+        "docs/readme.txt src/main.rs",
+    );
+    check(&["--changed-before", "@1000000000", "tree"], "");
+    let me = rustix::process::geteuid().as_raw();
+    check(
+        &["--owner", &me.to_string(), "-e", "md", "tree"],
+        "src/Readme.md",
+    );
+    check(&["--owner", &format!("!{me}"), "tree"], "");
+    check(&["--owner", &format!("{me}:4242"), "tree"], "");
+}
+
+#[test]
+fn everything_is_found_that_find_finds() {
+    for (name, model) in trees::named() {
+        let tree = Tree::of(&model);
+        let mut find = of_program("find");
+        find.args(["tree", "-mindepth", "1", "-print0"])
+            .current_dir(tree.parent());
+        let mut ours = statwalk();
+        ours.args(["find", "-0", "tree"]).current_dir(tree.parent());
+        let (theirs, ours) = (Answer::of(&mut find), Answer::of(&mut ours).good());
+        assert_eq!(sorted(&ours.stdout, 0), sorted(&theirs.stdout, 0), "{name}");
+    }
+}
+
+#[test]
+fn a_long_list_comes_whole() {
+    let tree = Tree::new("a/\nb/");
+    for n in 0..5_000 {
+        let dir = if n % 2 == 0 { "a" } else { "b" };
+        let long = "x".repeat(100);
+        std::fs::write(tree.path().join(format!("{dir}/{long}{n}")), "").unwrap();
+    }
+    let mut find = of_program("find");
+    find.args(["tree", "-mindepth", "1"])
+        .current_dir(tree.parent());
+    let theirs = Answer::of(&mut find);
+    for threads in ["1", "4"] {
+        let ours = tree.run(&["find", "-j", threads, "tree"]).good();
+        assert_eq!(ours.sorted(), theirs.sorted());
+    }
+    // No more than asked for, and all of them are there.
+    let some = tree.run(&["find", "-n", "700", "tree"]).good().sorted();
+    assert_eq!(some.len(), 700);
+    let all = theirs.sorted();
+    assert!(some.iter().all(|row| all.binary_search(row).is_ok()));
+    assert_eq!(tree.run(&["find", "-n0", "tree"]).good().stdout, b"");
+}
+
+#[test]
+fn only_filters_on_attributes_read_attributes() {
+    let fs = FaultFs::builder()
+        .entries("a/\na/x 100\na/y.rs 200")
+        .fail("a/x", Op::Getattr, rustix::io::Errno::IO, When::Always)
+        .fail("a/y.rs", Op::Getattr, rustix::io::Errno::IO, When::Always);
+    let mount = or_skip!(fs.mount());
+    let run = |arguments: &[&str]| {
+        let mut command = statwalk();
+        command.args(arguments).current_dir(mount.path());
+        Answer::of(&mut command)
+    };
+    let by_name = run(&["find", "-e", "rs"]).good();
+    assert_eq!(by_name.lines(), ["./a/y.rs"]);
+    assert_eq!(run(&["find", "-tf", "--json"]).good().lines().len(), 2);
+    assert_eq!(run(&["--count"]).good().lines(), ["4\t."]);
+    assert_eq!(mount.counts().faults, 0);
+    let by_size = run(&["find", "-S", "+1b"]);
+    assert_eq!((by_size.code, by_size.stdout.len()), (Some(1), 0));
+    assert!(mount.counts().faults >= 2);
+}
+
+#[test]
+fn what_is_found_can_be_json() {
+    let tree = tree();
+    let answer = tree.run(&["find", "--json", "-e", "md", "tree"]).good();
+    assert_eq!(
+        answer.json(),
+        json!({"path": "tree/src/Readme.md", "type": "f"})
+    );
+    let answer = tree
+        .run(&["find", "--json", "-S3k", "--changed-before=1d", "tree"])
+        .good();
+    assert_eq!(
+        answer.json(),
+        json!({
+            "path": "tree/src/Readme.md", "type": "f",
+            "apparent_bytes": 3000, "mtime_ns": 1_500_000_000_000_000_000_i64,
+        })
+    );
+    let answer = tree.run(&["find", "--json", "-t", "d", "tree"]).good();
+    let lines = answer.lines();
+    let paths = lines
+        .iter()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let paths: Vec<_> = paths.map(|found| found["path"].clone()).collect();
+    assert_eq!(paths, ["tree/docs", "tree/docs/deep", "tree/src"]);
+}
+
+#[test]
+fn one_word_is_a_path() {
+    let tree = Tree::new("x 1");
+    let answer = tree.run(&["find", "readme"]);
+    assert_eq!(answer.code, Some(2));
+    assert!(
+        answer.stderr.contains("readme: no such file or directory"),
+        "{}",
+        answer.stderr
+    );
+    assert!(
+        answer.stderr.contains("statwalk find . PATTERN"),
+        "{}",
+        answer.stderr
+    );
+}
+
+#[test]
+fn the_largest_files_are_at_the_top() {
+    let tree = tree();
+    let top = |arguments: &[&str]| -> Vec<String> {
+        let answer = tree
+            .run(&[&["top", "-A", "tree"], arguments].concat())
+            .good();
+        answer.lines().into_iter().map(str::to_owned).collect()
+    };
+    assert_eq!(
+        top(&["-n3"]),
+        [
+            "7000000\ttree/docs/deep/a.tar.gz",
+            "500000\ttree/docs/readme.txt",
+            "3000\ttree/src/Readme.md"
+        ]
+    );
+    assert_eq!(top(&["-n1", "-e", "rs"]), ["2000\ttree/src/lib.RS"]);
+    assert_eq!(top(&["-r", "-n2"])[1], "7000000\ttree/docs/deep/a.tar.gz");
+    assert_eq!(top(&["-n0"]), [""; 0]);
+    // The sparse file takes nothing.
+    let on_disk = tree.run(&["top", "-n1", "tree"]).good();
+    assert!(on_disk.lines()[0].ends_with("\ttree/docs/readme.txt"));
+
+    let dirs = top(&["--dirs"]);
+    assert_eq!(
+        dirs,
+        [
+            "7500000\ttree/docs",
+            "7000000\ttree/docs/deep",
+            "6010\ttree/src"
+        ]
+    );
+    assert_eq!(
+        top(&["--dirs", "-g", "*e*", "-n5"]),
+        ["7000000\ttree/docs/deep"]
+    );
+
+    let json = tree
+        .run(&["top", "-A", "-n1", "--json", "tree"])
+        .good()
+        .json();
+    assert_eq!(json["schema"], 1);
+    assert_eq!(json["roots"][0]["entries"], 13);
+    let first = &json["top"][0];
+    assert_eq!(first["path"], "tree/docs/deep/a.tar.gz");
+    assert_eq!(first["apparent_bytes"], 7_000_000);
+    assert_eq!((&first["type"], &first["links"]), (&json!("f"), &json!(1)));
+    let json = tree
+        .run(&["top", "-A", "-n1", "--dirs", "--json", "tree"])
+        .good()
+        .json();
+    assert_eq!(json["top"][0]["path"], "tree/docs");
+    assert_eq!(json["top"][0]["files"], 2);
+}
+
+#[test]
+fn a_file_with_several_names_is_listed_once() {
+    let tree = Tree::of(&trees::hard_links());
+    let answer = tree.run(&["top", "-A", "-n3", "tree"]).good();
+    assert_eq!(
+        answer.lines(),
+        [
+            "10000\ttree/a/three",
+            "500\ttree/nested/inner/x",
+            "300\ttree/pair"
+        ]
+    );
+}
+
+#[test]
+fn entries_are_grouped() {
+    let tree = tree();
+    let rows = |arguments: &[&str]| -> Vec<String> {
+        let answer = tree
+            .run(&[&["stats", "-A", "tree"], arguments].concat())
+            .good();
+        answer.lines().into_iter().map(str::to_owned).collect()
+    };
+    assert_eq!(
+        rows(&["--by", "type"]),
+        [
+            "7000000\t1\t.gz",
+            "500000\t1\t.txt",
+            "3010\t3\t.rs",
+            "3000\t1\t.md",
+            "11\t1\tsymbolic links",
+            "5\t1\tno extension",
+            "0\t4\tdirectories",
+            "0\t1\tpipes",
+        ]
+    );
+    assert_eq!(
+        rows(&["--by=depth"]),
+        ["0\t1\t0", "16\t5\t1", "506010\t6\t2", "7000000\t1\t3"]
+    );
+    assert_eq!(
+        rows(&["--by=depth", "--sort=count", "-n1"]),
+        ["506010\t6\t2"]
+    );
+    assert_eq!(rows(&["--by=owner", "-e", "md"]).len(), 1);
+    assert_eq!(
+        rows(&["--by=size", "-t", "f", "-S", "+1k"]),
+        [
+            "1000\t1\t512 B to below 1.00 KiB",
+            "2000\t1\t1.00 KiB to below 2.00 KiB",
+            "3000\t1\t2.00 KiB to below 4.00 KiB",
+            "500000\t1\t256 KiB to below 512 KiB",
+            "7000000\t1\t4.00 MiB to below 8.00 MiB",
+        ]
+    );
+    let ages = rows(&["--by=age", "-t", "f"]);
+    assert_eq!(ages.last().unwrap(), "501000\t2\tolder");
+    assert_eq!(ages[0], "7002015\t4\twithin 1 hour");
+
+    let json = tree
+        .run(&["stats", "--by=type", "--json", "tree"])
+        .good()
+        .json();
+    assert_eq!(json["by"], "type");
+    let groups = json["groups"].as_array().unwrap();
+    let rust = groups
+        .iter()
+        .find(|group| group["extension"] == "rs")
+        .unwrap();
+    assert_eq!(
+        (&rust["entries"], &rust["apparent_bytes"]),
+        (&json!(3), &json!(3010))
+    );
+    let json = tree
+        .run(&["stats", "--by=size", "-S7M", "--json", "tree"])
+        .good()
+        .json();
+    assert_eq!(
+        json["groups"][0],
+        json!({
+            "size_min_bytes": 4_194_304, "size_max_bytes": 8_388_607,
+            "entries": 1, "apparent_bytes": 7_000_000, "allocated_bytes": 0,
+        })
+    );
+}
+
+#[test]
+fn every_error_is_listed() {
+    let tree = Tree::new("ok 1\nnone/ mode=000\nnames/ mode=444\nnames/a 1\nnames/b 2");
+    let run = |arguments: &[&str]| {
+        let mut command = as_ordinary_user(&tree)?;
+        Ok::<_, Skipped>(Answer::of(command.args(arguments)))
+    };
+    let answer = or_skip!(run(&["errors", "tree"]));
+    assert_eq!((answer.code, answer.stderr.as_str()), (Some(1), ""));
+    assert_eq!(
+        answer.lines(),
+        [
+            "stat\tpermission denied\ttree/names/a",
+            "stat\tpermission denied\ttree/names/b",
+            "open\tpermission denied\ttree/none",
+        ]
+    );
+    let answer = or_skip!(run(&["errors", "--json", "tree"]));
+    assert_eq!(answer.json()["errors"].as_array().unwrap().len(), 3);
+    assert_eq!(answer.json()["roots"][0]["unreadable"], 3);
+    // What cannot be stat'ed is found by name all the same.
+    let answer = or_skip!(run(&["find", "tree", "^a$"]));
+    assert_eq!(answer.lines(), ["tree/names/a"]);
+    // An unreadable root is status 1, and the others are counted.
+    let answer = or_skip!(run(&["-s", "tree/none", "tree/ok"]));
+    assert_eq!((answer.code, answer.lines().len()), (Some(1), 2));
+}

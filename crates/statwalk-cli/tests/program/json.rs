@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The JSON documents, field by field.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use statwalk_testkit::mounts::FileSystem;
+use statwalk_testkit::{or_skip, trees};
+
+use crate::run::{Answer, Tree, as_ordinary_user};
+
+fn allocated(path: &Path) -> u64 {
+    std::fs::symlink_metadata(path).unwrap().blocks() * 512
+}
+
+/// The document without what differs from run to run, which is checked here.
+fn steady(mut document: Value) -> Value {
+    let map = document.as_object_mut().unwrap();
+    assert_eq!(map.remove("schema"), Some(json!(1)));
+    assert_eq!(
+        map.remove("version"),
+        Some(json!(env!("CARGO_PKG_VERSION")))
+    );
+    let elapsed_s = map.remove("elapsed_s").unwrap().as_f64().unwrap();
+    assert!(elapsed_s > 0.0 && elapsed_s < 60.0, "{elapsed_s}");
+    let plan = map.remove("plan").unwrap();
+    assert_eq!(plan["source"], "posix");
+    assert_eq!(plan["order"], "parallel");
+    assert!(plan["workers_max"].as_u64().unwrap() >= 1);
+    assert!(plan["why"].as_str().unwrap().len() > 10);
+    assert!(plan["fields"].as_array().unwrap().contains(&json!("type")));
+    assert_eq!(plan.as_object().unwrap().len(), 5);
+    document
+}
+
+const SMALL: &str = "
+    dir/
+    dir/file    1000000  mtime=1000000000+5
+    dir/inner/
+    dir/inner/again  = dir/file
+    empty/
+    link        -> dir
+    pipe        fifo     mtime=900000000
+    sparse      10G sparse mtime=800000000
+";
+
+#[test]
+fn the_document_of_a_small_tree() {
+    let tree = Tree::new(SMALL);
+    let path = tree.path();
+    let link = std::fs::symlink_metadata(path.join("link")).unwrap();
+    let link_ns = i128::from(link.mtime()) * 1_000_000_000 + i128::from(link.mtime_nsec());
+    let link_ns = i64::try_from(link_ns).unwrap();
+    let file = allocated(&path.join("dir/file"));
+    let dir = allocated(&path.join("dir")) + file + allocated(&path.join("dir/inner"));
+    let empty = allocated(&path.join("empty"));
+    let others: u64 = ["", "link", "pipe", "sparse"]
+        .iter()
+        .map(|name| allocated(&path.join(name)))
+        .sum();
+    let whole = dir + empty + others;
+    let sparse: u64 = 10 << 30;
+    let answer = tree.run(&["--json", "tree"]).good();
+    assert_eq!(answer.stdout.last(), Some(&b'\n'));
+    assert_eq!(
+        steady(answer.json()),
+        json!({
+            "complete": true,
+            "roots": [{
+                "path": "tree",
+                "entries": 9, "files": 3, "dirs": 4, "symlinks": 1, "others": 1,
+                "file_size_bytes": 1_000_000 + sparse,
+                "apparent_bytes": 1_000_003 + sparse,
+                "allocated_bytes": whole,
+                "extra_hard_links": 1,
+                "unreadable": 0, "vanished": 0, "changed_dirs": 0, "excluded": 0, "crossings": 0,
+            }],
+            "tree": [
+                {
+                    "path": "tree", "type": "d",
+                    "apparent_bytes": 1_000_003 + sparse, "allocated_bytes": whole,
+                    "entries": 9, "files": 3, "dirs": 4,
+                    "newest_mtime_ns": link_ns, "incomplete": false,
+                },
+                {
+                    "path": "tree/dir", "type": "d",
+                    "apparent_bytes": 1_000_000, "allocated_bytes": dir,
+                    "entries": 4, "files": 2, "dirs": 2,
+                    "newest_mtime_ns": 1_000_000_000_000_000_005_i64, "incomplete": false,
+                },
+                {
+                    "path": "tree/empty", "type": "d",
+                    "apparent_bytes": 0, "allocated_bytes": empty,
+                    "entries": 1, "files": 0, "dirs": 1, "incomplete": false,
+                },
+            ],
+            "errors": [],
+        })
+    );
+}
+
+#[test]
+fn the_tree_goes_as_deep_as_asked() {
+    let tree = Tree::new(SMALL);
+    let paths = |arguments: &[&str]| -> Vec<String> {
+        let document = tree
+            .run(&[&["--json", "--sort=name", "tree"], arguments].concat())
+            .good();
+        let document = document.json();
+        let rows = document["tree"].as_array().unwrap().iter();
+        rows.map(|row| {
+            format!(
+                "{} {}",
+                row["type"].as_str().unwrap(),
+                row["path"].as_str().unwrap()
+            )
+        })
+        .collect()
+    };
+    assert_eq!(paths(&["-d0"]), ["d tree"]);
+    assert_eq!(
+        paths(&["-d2"]),
+        ["d tree", "d tree/dir", "d tree/dir/inner", "d tree/empty"]
+    );
+    assert_eq!(paths(&["-s"]), [""; 0]);
+    assert_eq!(
+        paths(&["-a"]),
+        [
+            "d tree",
+            "d tree/dir",
+            "d tree/empty",
+            "l tree/link",
+            "p tree/pipe",
+            "f tree/sparse"
+        ]
+    );
+    assert_eq!(paths(&["-n1"]), ["d tree/dir"]);
+    assert_eq!(paths(&["-n1", "--sort=size"]), ["d tree"]);
+}
+
+#[test]
+fn totals_alone_need_no_names() {
+    let tree = Tree::new(SMALL);
+    let document = tree.run(&["-s", "--json", "tree"]).good().json();
+    let fields = json!(["type", "size", "allocated", "links", "id"]);
+    assert_eq!(document["plan"]["fields"], fields);
+    assert_eq!(document["roots"][0]["extra_hard_links"], 1);
+    let every_name = tree.run(&["-sl", "--json", "tree"]).good().json();
+    assert_eq!(every_name["roots"][0]["extra_hard_links"], 0);
+    assert_eq!(
+        every_name["roots"][0]["file_size_bytes"].as_u64().unwrap(),
+        document["roots"][0]["file_size_bytes"].as_u64().unwrap() + 1_000_000
+    );
+}
+
+#[test]
+fn counts_have_no_sizes() {
+    let tree = Tree::new(SMALL);
+    let document = tree.run(&["--count", "--json", "tree"]).good().json();
+    assert_eq!(document["plan"]["fields"], json!(["type"]));
+    assert_eq!(
+        steady(document),
+        json!({
+            "complete": true,
+            "roots": [{
+                "path": "tree",
+                "entries": 9, "files": 3, "dirs": 4, "symlinks": 1, "others": 1,
+                "unreadable": 0, "vanished": 0, "changed_dirs": 0, "excluded": 0, "crossings": 0,
+            }],
+            "tree": [],
+            "errors": [],
+        })
+    );
+}
+
+#[test]
+fn exact_bytes_stand_beside_a_path_that_is_no_text() {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    let tree = Tree::new("bad-\\xff\\xfe\\e[2J/\ngood-\\u{e9}/");
+    let document = tree.run(&["--json", "--sort=name", "tree"]).good().json();
+    assert_eq!(
+        document["tree"][1]["path"],
+        "tree/bad-\u{fffd}\u{fffd}\x1b[2J"
+    );
+    let exact = STANDARD.encode(b"tree/bad-\xff\xfe\x1b[2J");
+    assert_eq!(document["tree"][1]["path_b64"], exact);
+    assert_eq!(document["tree"][2]["path"], "tree/good-\u{e9}");
+    assert_eq!(document["tree"][2].get("path_b64"), None);
+}
+
+#[test]
+fn a_root_that_is_no_directory_is_itself() {
+    let tree = Tree::new("file 10\nlink -> file\npipe fifo");
+    let document = tree
+        .run(&["--json", "tree/file", "tree/link", "tree/pipe"])
+        .good()
+        .json();
+    let kinds = document["tree"].as_array().unwrap().iter();
+    let kinds: Vec<&str> = kinds.map(|row| row["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["f", "l", "?"]);
+    assert_eq!(document["roots"][1]["symlinks"], 1);
+    assert_eq!(document["roots"][0]["dirs"], 0);
+}
+
+#[test]
+fn a_missing_root_is_told_and_the_others_are_counted() {
+    let tree = Tree::new("file 10");
+    let answer = tree.run(&["-s", "--json", "nope", "tree", "tree"]);
+    assert_eq!(answer.code, Some(2));
+    assert_eq!(answer.stderr, "statwalk: nope: no such file or directory\n");
+    let document = answer.json();
+    assert_eq!(document["complete"], false);
+    assert_eq!(
+        document["roots"][0],
+        json!({"path": "nope", "missing": true})
+    );
+    assert_eq!(document["roots"][1]["entries"], 2);
+    assert_eq!(document["roots"][2]["entries"], 0);
+    assert_eq!(document["roots"][2]["reached_earlier"], true);
+    assert_eq!(
+        document["errors"],
+        json!([{"path": "nope", "op": "open", "errno": 2, "error": "no such file or directory"}])
+    );
+}
+
+#[test]
+fn what_cannot_be_read_is_listed() {
+    let tree = Tree::new("a/\na/none/ mode=000\na/none/x 10\nb/\nb/y 20\nb/z 30");
+    let mut command = or_skip!(as_ordinary_user(&tree));
+    command.args(["--json", "tree"]);
+    let answer = Answer::of(&mut command);
+    assert_eq!(answer.code, Some(1));
+    assert_eq!(
+        answer.stderr,
+        "statwalk: 1 entry could not be read; the totals are a lower bound\n\
+         \x20 permission denied  1  tree/a/none\n"
+    );
+    let document = answer.json();
+    assert_eq!(document["complete"], false);
+    assert_eq!(
+        document["errors"],
+        json!([{"path": "tree/a/none", "op": "open", "errno": 13, "error": "permission denied"}])
+    );
+    assert_eq!(document["roots"][0]["unreadable"], 1);
+    assert_eq!(document["roots"][0]["dirs"], 4);
+    let incomplete = |path: &str| {
+        let rows = document["tree"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["path"] == path).unwrap();
+        row["incomplete"].as_bool().unwrap()
+    };
+    assert!(incomplete("tree") && incomplete("tree/a") && !incomplete("tree/b"));
+}
+
+#[test]
+fn numbers_are_exact() {
+    let tree = Tree::new("mount/");
+    // One of the few that take such a file.
+    let tmpfs = or_skip!(FileSystem::Tmpfs.mount(&tree.path().join("mount")));
+    // Beyond 2^53, where a floating-point number would lose the last digit.
+    let size = (1_u64 << 62) + 1;
+    let file = std::fs::File::create(tmpfs.path().join("huge")).unwrap();
+    file.set_len(size).unwrap();
+    let answer = tree.run(&["-s", "--json", "tree"]).good();
+    let text = String::from_utf8(answer.stdout).unwrap();
+    assert!(
+        text.contains(&format!("\"file_size_bytes\":{size},")),
+        "{text}"
+    );
+}
+
+#[test]
+fn every_named_tree_gives_its_totals() {
+    for (name, model) in trees::named() {
+        let tree = Tree::of(&model);
+        let document = tree.run(&["-s", "--json", "tree"]).good().json();
+        let root = &document["roots"][0];
+        let totals = model.totals();
+        for (field, expected) in [
+            ("entries", totals.entries),
+            ("files", totals.files),
+            ("dirs", totals.dirs),
+            ("symlinks", totals.symlinks),
+            ("others", totals.others),
+            ("file_size_bytes", totals.file_size_bytes),
+            ("apparent_bytes", totals.apparent_bytes),
+        ] {
+            assert_eq!(root[field], expected, "{name} {field}");
+        }
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The program as its users meet it: started, read, interrupted.
+//!
+//! Reference programs are GNU du and find, run on the same trees.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may panic as tests may"
+)]
+
+mod bad_input;
+mod ending;
+mod filters;
+mod json;
+mod picture;
+mod progress;
+mod rows;
+mod run;
+mod signals;

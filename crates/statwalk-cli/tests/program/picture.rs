@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What a person sees, on a terminal of known size.
+
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::process::{Command, Stdio};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use statwalk_testkit::{or_skip, trees};
+
+use crate::run::{Tree, as_ordinary_user, spawn, statwalk};
+
+/// Runs a program whose stdout is a terminal, and gives what the terminal got.
+fn on_terminal(command: &mut Command, columns: u16, rows: u16) -> String {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let size = Winsize {
+        ws_col: columns,
+        ws_row: rows,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(&master, size).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let terminal: OwnedFd = rustix::fs::open(&name, flags, Mode::empty()).unwrap();
+    let mut child = spawn(command.stdout(terminal).stderr(Stdio::piped()));
+    // The command keeps a copy of the terminal; without it the end can be seen.
+    command.stdout(Stdio::null());
+    let mut shown = Vec::new();
+    let mut buffer = [0; 4096];
+    // Reading fails when nobody has the terminal open any more.
+    while let Ok(count @ 1..) = std::fs::File::from(master.try_clone().unwrap()).read(&mut buffer) {
+        shown.extend_from_slice(&buffer[..count]);
+    }
+    assert!(child.wait().unwrap().code().is_some());
+    // A terminal shows a newline as two bytes.
+    let text = String::from_utf8(shown).expect("a terminal gets text");
+    text.replace("\r\n", "\n")
+}
+
+fn shown(tree: &Tree, arguments: &[&str]) -> String {
+    let mut command = statwalk();
+    command.args(arguments).current_dir(tree.parent());
+    on_terminal(&mut command, 80, 24)
+}
+
+/// The text without the time that the scan took.
+fn steady(text: &str) -> String {
+    let Some((front, back)) = text.split_once(", in ") else {
+        panic!("no time in {text}");
+    };
+    let (_, back) = back.split_once('.').unwrap();
+    format!("{front}, in T.{back}")
+}
+
+/// The text without the space on disk, which depends on the file system.
+fn without_disk(text: &str) -> String {
+    let (front, back) = text.split_once(" on disk, ").unwrap();
+    let (front, _) = front.rsplit_once('\n').unwrap();
+    format!("{front}\n{back}")
+}
+
+/// Half a tree from long ago and half of a day that has not come.
+fn tree() -> Tree {
+    Tree::new(
+        "
+        projects/
+        projects/climate/
+        projects/climate/raw   500000 mtime=1000000000
+        projects/climate/plan  250000 mtime=1000000000
+        projects/notes         1000   mtime=9000000000
+        home/
+        home/film              200000 mtime=1000000000
+        home/empty/
+        ",
+    )
+}
+
+#[test]
+fn the_default_view() {
+    let text = shown(
+        &tree(),
+        &["-A", "--color=never", "--progress=never", "tree"],
+    );
+    assert_eq!(
+        without_disk(&steady(&text)),
+        "\
+APPARENT SHARE             ENTRIES  NEWEST  tree
+ 733 KiB  79 % ██████████        5  future  ├── projects/
+ 732 KiB  79 % ██████████        3  25 y    │   ├── climate/
+  1000 B  <1 %                   1  future  │   └── … 1 file
+ 195 KiB  21 % ██▋               3  25 y    └── home/
+     0 B   0 %                   1     –        ├── empty/
+ 195 KiB  21 % ██▋               1  25 y        └── … 1 file
+
+929 KiB apparent; 9 entries: 4 files, 5 directories, in T.
+"
+    );
+}
+
+#[test]
+fn the_picture_fills_the_terminal_and_no_more() {
+    let tree = Tree::new("");
+    for n in 0..200 {
+        let dir = tree.path().join(format!("d{n}"));
+        std::fs::create_dir(&dir).unwrap();
+        std::fs::create_dir(dir.join("inner")).unwrap();
+    }
+    for rows in [12, 24, 50] {
+        let mut command = statwalk();
+        command.arg("tree").current_dir(tree.parent());
+        let text = on_terminal(&mut command, 80, rows);
+        // The last row is for the prompt.
+        assert_eq!(text.lines().count(), usize::from(rows) - 1, "{text}");
+    }
+    let mut command = statwalk();
+    command
+        .args(["-n", "30", "tree"])
+        .current_dir(tree.parent());
+    let text = on_terminal(&mut command, 80, 12);
+    assert_eq!(
+        text.lines().filter(|line| line.contains("── ")).count(),
+        30,
+        "{text}"
+    );
+    let text = shown(&tree, &["-d1", "tree"]);
+    assert!(!text.contains("inner"), "{text}");
+}
+
+#[test]
+fn several_roots_have_a_tree_each_and_share_the_terminal() {
+    let tree = Tree::new("");
+    for root in ["one", "two"] {
+        for n in 0..30 {
+            std::fs::create_dir_all(tree.path().join(format!("{root}/{n}"))).unwrap();
+        }
+    }
+    let text = shown(&tree, &["tree/one", "tree/two", "nope"]);
+    // The row that is missing is the prompt's; stderr is no terminal here.
+    assert_eq!(text.lines().count(), 24 - 1, "{text}");
+    assert_eq!(text.matches("SHARE").count(), 2, "{text}");
+    assert!(text.contains("62 entries: 62 directories, in"), "{text}");
+    let text = shown(&tree, &["-s", "tree/one", "tree/two"]);
+    assert!(
+        text.contains("50 %") && text.contains("  tree/two\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn colour_is_for_those_who_want_it() {
+    let tree = tree();
+    let coloured = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let mut command = statwalk();
+        command
+            .args(arguments)
+            .arg("tree")
+            .current_dir(tree.parent());
+        command.envs(variables.iter().copied());
+        on_terminal(&mut command, 80, 24).contains('\x1b')
+    };
+    assert!(coloured(&[], &[]));
+    assert!(coloured(&[], &[("NO_COLOR", "")]));
+    assert!(!coloured(&[], &[("NO_COLOR", "1")]));
+    assert!(!coloured(&[], &[("TERM", "dumb")]));
+    assert!(!coloured(&["--color=never"], &[]));
+    assert!(coloured(&["--color=always"], &[("NO_COLOR", "1")]));
+}
+
+#[test]
+fn a_terminal_without_utf8_gets_ascii() {
+    let tree = Tree::new("dir-\\u{e9}/\ndir-\\u{e9}/x 1000");
+    let mut command = statwalk();
+    command
+        .env("LANG", "C")
+        .args(["-A", "--color=never", "tree"])
+        .current_dir(tree.parent());
+    let text = on_terminal(&mut command, 80, 24);
+    assert!(text.is_ascii(), "{text}");
+    assert!(text.contains(r"`-- dir-\u{e9}/"), "{text}");
+}
+
+#[test]
+fn names_do_not_reach_a_terminal_raw() {
+    let tree = Tree::of(&trees::odd_names());
+    for arguments in [
+        &["-a", "-n500", "--color=never", "tree"][..],
+        &["-s", "--color=never", "tree/dir\n\u{202e}", "tree"],
+        &["top", "-n500", "--color=never", "tree"],
+        &["find", "tree"],
+        &["find", "--json", "tree"],
+        &["--json", "-a", "-d9", "tree"],
+        &["stats", "--color=never", "tree"],
+    ] {
+        let text = shown(&tree, arguments);
+        let control = |c: &char| {
+            (c.is_control() && *c != '\n')
+                || "\u{202e}\u{2066}\u{200b}\u{feff}\u{2028}".contains(*c)
+        };
+        assert_eq!(text.chars().find(control), None, "{arguments:?}");
+        assert!(text.len() > 100, "{arguments:?}: {text}");
+    }
+    let text = shown(&tree, &["find", "tree"]);
+    assert!(text.contains(r"tree/\x1b[31mred\x1b[0m"), "{text}");
+    assert!(text.contains(r"tree/new\nline"), "{text}");
+}
+
+#[test]
+fn json_on_a_terminal_is_the_same_document() {
+    let tree = Tree::new("a\\e[2J\\u{202e}/");
+    let text = shown(&tree, &["--json", "tree"]);
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(document["tree"][1]["path"], "tree/a\x1b[2J\u{202e}");
+}
+
+#[test]
+fn tables_have_a_summary_below() {
+    let tree = tree();
+    let text = shown(&tree, &["top", "-A", "-n2", "--color=never", "tree"]);
+    assert_eq!(
+        without_disk(&steady(&text)),
+        "\
+APPARENT  SHARE             NEWEST  FILE
+ 488 KiB   53 % ██████████    25 y  tree/projects/climate/raw
+ 244 KiB   26 % █████         25 y  tree/projects/climate/plan
+
+929 KiB apparent; 9 entries: 4 files, 5 directories, in T.
+"
+    );
+    let text = shown(
+        &tree,
+        &["stats", "-A", "--by=depth", "--color=never", "tree"],
+    );
+    assert_eq!(
+        without_disk(&steady(&text)),
+        "\
+APPARENT  SHARE             ENTRIES  DEPTH
+     0 B    0 %                   1  0
+     0 B    0 %                   2  1
+ 196 KiB   21 % ██▋               4  2
+ 732 KiB   79 % ██████████        2  3
+
+929 KiB apparent; 9 entries: 4 files, 5 directories, in T.
+"
+    );
+}
+
+#[test]
+fn nothing_scrolls_away_for_errors() {
+    let tree = Tree::new("");
+    for n in 0..40 {
+        std::fs::create_dir(tree.path().join(format!("d{n}"))).unwrap();
+    }
+    let text = shown(&tree, &["errors", "tree"]);
+    assert_eq!(text, "Everything could be read.\n");
+    let denied = tree.path().join("denied");
+    std::fs::create_dir(&denied).unwrap();
+    std::fs::set_permissions(&denied, std::os::unix::fs::PermissionsExt::from_mode(0o000)).unwrap();
+    let mut command = or_skip!(as_ordinary_user(&tree));
+    command.args(["errors", "--color=never", "tree"]);
+    let text = on_terminal(&mut command, 80, 24);
+    assert_eq!(
+        text,
+        "\
+DOING  REASON             PATH
+open   permission denied  tree/denied
+
+1 entry could not be read.
+"
+    );
+}

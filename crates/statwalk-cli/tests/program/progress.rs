@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The progress line.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use statwalk_testkit::fault_fs::{FaultFs, FaultMount, Hang, Op};
+use statwalk_testkit::mounts::FileSystem;
+use statwalk_testkit::{Skipped, or_skip};
+
+use crate::run::{Answer, LONG, Tree, statwalk};
+
+fn hangs_in(dir: &str) -> Result<FaultMount, Skipped> {
+    FaultFs::builder()
+        .files("alive", 5, 1000)
+        .dir(dir)
+        .hang(dir, Op::Opendir, Hang::UntilSignal)
+        .mount()
+}
+
+/// What the program wrote while something hung for so long.
+fn answer_after(mount: &FaultMount, wait: Duration, arguments: &[&str]) -> Answer {
+    let mut command = statwalk();
+    command.args(arguments).current_dir(mount.path());
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    assert!(
+        mount.wait_for(LONG, |counts| counts.hanging == 1),
+        "it does not hang"
+    );
+    std::thread::sleep(wait);
+    mount.release();
+    Answer::from(child.wait_with_output().unwrap())
+}
+
+#[test]
+fn a_directory_that_does_not_answer_is_named() {
+    let mount = or_skip!(hangs_in("dead\x1b[2J"));
+    let arguments = ["-sA", "--progress=always"];
+    let answer = answer_after(&mount, Duration::from_millis(3_500), &arguments);
+    assert_eq!(answer.code, Some(0));
+    assert_eq!(answer.lines(), ["5000\t."]);
+    let shown = answer.stderr;
+    assert!(shown.contains(" entries · "), "{shown:?}");
+    assert!(
+        shown.contains(r" - no answer for 2 s in ./dead\x1b[2J"),
+        "{shown:?}"
+    );
+    // Only our own codes: back to the start, and clear to the end.
+    let codes = shown.replace("\x1b[K", "");
+    assert!(
+        !codes.contains('\x1b') && !codes.contains('\n'),
+        "{shown:?}"
+    );
+    assert!(shown.ends_with("\r\x1b[K"), "{shown:?}");
+    // Ten times a second, from 300 ms on.
+    let drawn = shown.matches('\r').count();
+    assert!((5..=40).contains(&drawn), "{drawn}");
+}
+
+#[test]
+fn there_is_no_progress_where_no_terminal_shows_it() {
+    let mount = or_skip!(hangs_in("dead"));
+    let answer = answer_after(&mount, Duration::from_millis(600), &["-sA"]);
+    answer.good();
+    let mount = or_skip!(hangs_in("dead"));
+    let arguments = ["-sA", "--progress", "never"];
+    answer_after(&mount, Duration::from_millis(600), &arguments).good();
+}
+
+#[test]
+fn there_is_no_progress_before_it_is_worth_it() {
+    let tree = Tree::new("x 10");
+    let answer = tree.run(&["-sA", "--progress=always", "tree"]);
+    // On a machine that is busy enough even this takes long.
+    assert!(answer.stderr.is_empty() || answer.stderr.ends_with("\r\x1b[K"));
+}
+
+#[test]
+fn a_percentage_is_shown_of_a_whole_file_system_only() {
+    let tree = Tree::new("tmpfs/");
+    let tmpfs = or_skip!(FileSystem::Tmpfs.mount(&tree.path().join("tmpfs")));
+    let dead = or_skip!(hangs_in("dead"));
+    std::fs::create_dir(tmpfs.path().join("dir")).unwrap();
+    for n in 0..40 {
+        std::fs::write(tmpfs.path().join(format!("dir/{n}")), "").unwrap();
+    }
+    let shown_of = |root: &std::path::Path, more: &[&str]| {
+        let mut command = statwalk();
+        command
+            .args(["-s", "--progress=always"])
+            .args(more)
+            .arg(root);
+        let child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        assert!(
+            dead.wait_for(LONG, |counts| counts.hanging == 1),
+            "it does not hang"
+        );
+        std::thread::sleep(Duration::from_millis(700));
+        dead.release();
+        Answer::from(child.wait_with_output().unwrap()).stderr
+    };
+    // It hangs in a link out of it: a scan that follows links is no whole.
+    let link = tmpfs.path().join("link");
+    std::os::unix::fs::symlink(dead.path(), link).unwrap();
+    let shown = shown_of(tmpfs.path(), &["-L"]);
+    assert!(shown.contains(" entries"), "{shown:?}");
+    assert!(!shown.contains(" % "), "{shown:?}");
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Starting the program, and others that its answers are compared with.
+
+use std::ffi::OsStr;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use statwalk_testkit::{Model, Scratch, Skipped, settle, text, unprivileged};
+
+/// Longer than anything takes on a busy machine; only failures wait so long.
+pub(crate) const LONG: Duration = Duration::from_secs(60);
+
+/// A tree that a test made.
+pub(crate) struct Tree {
+    // Removed when this goes.
+    scratch: Scratch,
+}
+
+impl Tree {
+    /// Makes a tree from its text form.
+    pub(crate) fn new(entries: &str) -> Tree {
+        Tree::of(&text::parse(entries).unwrap())
+    }
+
+    pub(crate) fn of(model: &Model) -> Tree {
+        let scratch = Scratch::new().unwrap();
+        let tree = scratch.path().join("tree");
+        model.materialise(&tree).unwrap();
+        settle(&tree).unwrap();
+        Tree { scratch }
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.scratch.path().join("tree")
+    }
+
+    /// The directory that it is in, as `tree`.
+    pub(crate) fn parent(&self) -> &Path {
+        self.scratch.path()
+    }
+
+    /// Runs the program beside the tree, which it knows as `tree`.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Answer {
+        Answer::of(statwalk().args(arguments).current_dir(self.parent()))
+    }
+}
+
+/// The program, in surroundings that are the same everywhere.
+pub(crate) fn statwalk() -> Command {
+    of_program(env!("CARGO_BIN_EXE_statwalk"))
+}
+
+pub(crate) fn of_program(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    in_known_surroundings(&mut command);
+    command
+}
+
+pub(crate) fn in_known_surroundings(command: &mut Command) {
+    command.env_clear().env("LANG", "C.UTF-8").env("TZ", "UTC");
+    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    command.stdin(Stdio::null());
+}
+
+/// The program as somebody who is not root, beside a tree.
+pub(crate) fn as_ordinary_user(tree: &Tree) -> Result<Command, Skipped> {
+    let program = Path::new(env!("CARGO_BIN_EXE_statwalk"));
+    let copy = unprivileged::publish(program, tree.parent()).unwrap();
+    let mut command = unprivileged::command(copy)?;
+    in_known_surroundings(&mut command);
+    command.current_dir(tree.parent());
+    Ok(command)
+}
+
+/// Starts a program, also one that was written just now: another test may have
+/// started a process meanwhile, which for a moment has the file open as well.
+pub(crate) fn spawn(command: &mut Command) -> Child {
+    loop {
+        match command.spawn() {
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            child => return child.unwrap(),
+        }
+    }
+}
+
+/// What a program answered.
+pub(crate) struct Answer {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+}
+
+impl Answer {
+    pub(crate) fn of(command: &mut Command) -> Answer {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Answer::from(spawn(command).wait_with_output().unwrap())
+    }
+
+    /// The rows, sorted.
+    pub(crate) fn sorted(&self) -> Vec<String> {
+        sorted(&self.stdout, b'\n')
+    }
+
+    pub(crate) fn lines(&self) -> Vec<&str> {
+        std::str::from_utf8(&self.stdout).unwrap().lines().collect()
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.stdout).unwrap_or_else(|error| {
+            let text = String::from_utf8_lossy(&self.stdout);
+            panic!("{error} in {text}{}", self.stderr)
+        })
+    }
+
+    /// Everything was well, and nothing was said on stderr.
+    #[track_caller]
+    pub(crate) fn good(self) -> Answer {
+        assert_eq!((self.code, self.stderr.as_str()), (Some(0), ""));
+        self
+    }
+}
+
+impl From<Output> for Answer {
+    fn from(output: Output) -> Answer {
+        Answer {
+            code: output.status.code(),
+            stdout: output.stdout,
+            stderr: String::from_utf8(output.stderr).expect("stderr is text"),
+        }
+    }
+}
+
+/// Rows ended by `end`, sorted, as text in which no two rows look the same.
+pub(crate) fn sorted(bytes: &[u8], end: u8) -> Vec<String> {
+    let rows = bytes.split_inclusive(|&byte| byte == end);
+    let mut rows: Vec<String> = rows.map(|row| row.escape_ascii().to_string()).collect();
+    rows.sort();
+    rows
+}
+
+/// Waits until something is so.
+#[track_caller]
+pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < LONG, "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

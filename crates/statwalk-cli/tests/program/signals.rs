@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Signals, on file systems that hang.
+
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use statwalk_testkit::fault_fs::{FaultFs, FaultMount, Hang, Op};
+use statwalk_testkit::{Skipped, or_skip};
+
+use crate::run::{LONG, Tree, statwalk, wait_until};
+
+/// A file system that answers for everything but `dead`.
+fn half_dead() -> Result<FaultMount, Skipped> {
+    FaultFs::builder()
+        .files("alive", 5, 1000)
+        .dir("dead")
+        .hang("dead", Op::Opendir, Hang::UntilSignal)
+        .mount()
+}
+
+/// The program, once it hangs.
+fn hanging(mount: &FaultMount, arguments: &[&str]) -> Child {
+    let mut command = statwalk();
+    command.args(arguments).current_dir(mount.path());
+    start(&mut command, mount)
+}
+
+fn start(command: &mut Command, mount: &FaultMount) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    assert!(
+        mount.wait_for(LONG, |counts| counts.hanging == 1),
+        "it does not hang"
+    );
+    child
+}
+
+fn wait_until_the_rest_is_read(mount: &FaultMount) {
+    wait_until("`alive` is closed", || mount.counts().releasedir > 0);
+    // What was read is delivered at about that time.
+    std::thread::sleep(Duration::from_millis(100));
+}
+
+fn send(child: &Child, signal: Signal) {
+    let pid = Pid::from_child(child);
+    kill_process(pid, signal).unwrap();
+}
+
+/// How it ended, and what it wrote.
+fn end(mut child: Child) -> (ExitStatus, String, String) {
+    let (mut out, mut err) = (String::new(), String::new());
+    // The answers here are smaller than a pipe.
+    child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut out)
+        .unwrap();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut err)
+        .unwrap();
+    (child.wait().unwrap(), out, err)
+}
+
+#[test]
+fn the_first_signal_stops_the_scan_and_what_is_known_is_printed() {
+    for (signal, number) in [(Signal::INT, 2), (Signal::TERM, 15)] {
+        let mount = or_skip!(half_dead());
+        let child = hanging(&mount, &["--json", "-j2"]);
+        wait_until_the_rest_is_read(&mount);
+        let start = Instant::now();
+        send(&child, signal);
+        let (status, out, err) = end(child);
+        assert!(
+            start.elapsed() < Duration::from_secs(20),
+            "{:?}",
+            start.elapsed()
+        );
+        assert_eq!(status.signal(), Some(number), "{err}");
+        assert!(
+            err.starts_with("statwalk: interrupted, lower bound\n"),
+            "{err}"
+        );
+        assert!(err.contains("./dead: no answer, left behind"), "{err}");
+        let document: serde_json::Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(document["complete"], false);
+        assert_eq!(document["interrupted"], true);
+        assert_eq!(document["roots"][0]["files"], 5);
+    }
+}
+
+#[test]
+fn others_go_on_where_one_worker_hangs() {
+    // The first directory that is read is the one that hangs.
+    let fs = FaultFs::builder().dir("dead").files("alive", 5, 1000).hang(
+        "dead",
+        Op::Opendir,
+        Hang::UntilSignal,
+    );
+    let mount = or_skip!(fs.mount());
+    let child = hanging(&mount, &["-sA", "-j2"]);
+    wait_until_the_rest_is_read(&mount);
+    send(&child, Signal::TERM);
+    let (status, out, err) = end(child);
+    assert_eq!(
+        (status.signal(), out.as_str()),
+        (Some(15), "5000\t.\n"),
+        "{err}"
+    );
+}
+
+#[test]
+fn find_prints_what_it_found_before_the_signal() {
+    let mount = or_skip!(half_dead());
+    let child = hanging(&mount, &["find", "-j2"]);
+    wait_until_the_rest_is_read(&mount);
+    send(&child, Signal::INT);
+    let (status, out, err) = end(child);
+    assert_eq!(status.signal(), Some(2), "{err}");
+    assert_eq!(
+        out.lines()
+            .filter(|path| path.starts_with("./alive/f"))
+            .count(),
+        5,
+        "{out}"
+    );
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once() {
+    let mount = or_skip!(half_dead());
+    // The answer is longer than a pipe holds, and nobody reads it.
+    let many = Tree::new("");
+    for n in 0..1_000 {
+        let name = format!("{}{n}", "x".repeat(150));
+        std::fs::create_dir(many.path().join(name)).unwrap();
+    }
+    let mut command = statwalk();
+    command
+        .args(["--json", "tree"])
+        .arg(mount.path())
+        .current_dir(many.parent());
+    let mut child = start(&mut command, &mount);
+    send(&child, Signal::INT);
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(child.try_wait().unwrap().is_none(), "it should be writing");
+    send(&child, Signal::INT);
+    let mut status = None;
+    wait_until("the second signal ends it", || {
+        status = child.try_wait().unwrap();
+        status.is_some()
+    });
+    assert_eq!(status.unwrap().signal(), Some(2));
+}
+
+#[test]
+fn after_the_scan_one_signal_is_enough() {
+    let many = Tree::new("");
+    for n in 0..1_000 {
+        let name = format!("{}{n}", "x".repeat(150));
+        std::fs::create_dir(many.path().join(name)).unwrap();
+    }
+    for arguments in [&["tree"][..], &["find", "tree"]] {
+        let mut command = statwalk();
+        command.args(arguments).current_dir(many.parent());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // Nobody reads, so it is stuck in its answer.
+        let mut first = [0];
+        child
+            .stdout
+            .as_mut()
+            .unwrap()
+            .read_exact(&mut first)
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(500));
+        assert!(child.try_wait().unwrap().is_none(), "it should be writing");
+        send(&child, Signal::TERM);
+        let mut status = None;
+        wait_until("the signal ends it", || {
+            status = child.try_wait().unwrap();
+            status.is_some()
+        });
+        assert_eq!(status.unwrap().signal(), Some(15), "{arguments:?}");
+    }
+}
+
+#[test]
+fn the_status_is_told_on_request() {
+    let mount = or_skip!(half_dead());
+    let child = hanging(&mount, &["-s", "-j2"]);
+    std::thread::sleep(Duration::from_millis(300));
+    send(&child, Signal::USR1);
+    std::thread::sleep(Duration::from_millis(300));
+    send(&child, Signal::USR1);
+    std::thread::sleep(Duration::from_millis(300));
+    mount.release();
+    let (status, out, err) = end(child);
+    assert_eq!(status.code(), Some(0), "{err}");
+    assert_eq!(out.lines().count(), 1);
+    let lines: Vec<&str> = err.lines().collect();
+    assert_eq!(lines.len(), 2, "{err}");
+    assert!(lines[0].starts_with("statwalk: "), "{err}");
+    assert!(lines[0].contains(" entries · "), "{err}");
+    assert!(lines[0].ends_with("./dead"), "{err}");
+}
