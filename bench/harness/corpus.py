@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The trees that are scanned: made by the generator, or there already."""
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+SEED = 1
+# Counts up when the generator makes other trees from the same seed.
+GENERATOR_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A tree by name; `kind` is None where it exists without us."""
+
+    name: str
+    what: str
+    kind: str | None = None
+    entries: int = 0
+    existing: str | None = None
+    tmpfs: bool = False
+    # Memory that must be free before the tree is made, in bytes.
+    memory_bytes: int = 0
+    rounds: int | None = None
+
+
+CORPORA = {
+    corpus.name: corpus
+    for corpus in (
+        Corpus("wide", "4 directories with 100,000 to 130,000 entries each or more", "wide", 500_000),
+        Corpus("flat", "one directory with everything in it", "flat", 500_000),
+        Corpus("deep", "chains 400 directories deep, and binary trees", "deep", 500_000),
+        Corpus("small-dirs", "80,000 directories with about nine other entries each", "small-dirs", 800_000),
+        Corpus("usr", "the system's own /usr", existing="/usr"),
+        Corpus("scale-100k", "mixed sizes of directories, tmpfs", "mixed", 100_000, tmpfs=True,
+               memory_bytes=1 << 30, rounds=31),
+        Corpus("scale-10m", "mixed sizes of directories, tmpfs", "mixed", 10_000_000, tmpfs=True,
+               memory_bytes=13 << 30, rounds=6),
+    )
+}
+STANDARD = ["wide", "flat", "deep", "small-dirs", "usr"]
+SCALE = ["scale-100k", "scale-10m"]
+
+
+class Unavailable(Exception):
+    """The tree cannot be made here; the text says why."""
+
+
+@dataclass
+class Place:
+    """Where a corpus is: engines are started in `cwd` and given `path`.
+
+    The path is short and relative, so that engines which pass full paths to
+    the kernel are not charged for where somebody put the trees.
+    """
+
+    cwd: str
+    path: str
+    mounted: Path | None = None
+
+    def leave(self) -> None:
+        """Takes away what lives in memory."""
+        if self.mounted:
+            subprocess.run(["umount", str(self.mounted)], check=True)
+            self.mounted.rmdir()
+            self.mounted = None
+
+
+def prepare(corpus: Corpus, folder: Path, generator: Path) -> Place:
+    """Makes the tree unless it is there already."""
+    if corpus.existing:
+        return Place("/", corpus.existing)
+    folder.mkdir(parents=True, exist_ok=True)
+    if corpus.tmpfs:
+        return _prepare_tmpfs(corpus, folder, generator)
+    tree, manifest = folder / corpus.name, folder / f"{corpus.name}.json"
+    made_as = {"kind": corpus.kind, "entries": corpus.entries, "seed": SEED, "generator": GENERATOR_VERSION}
+    if tree.exists() and manifest.exists() and json.loads(manifest.read_text()) == made_as:
+        return Place(str(folder), corpus.name)
+    _need_inodes(folder, corpus.entries)
+    part = folder / f"{corpus.name}.part"
+    for old in (tree, part):
+        if old.exists():
+            print(f"removing the old {old.name} ...", flush=True)
+            shutil.rmtree(old)
+    _generate(corpus, part, generator)
+    part.rename(tree)
+    manifest.write_text(json.dumps(made_as) + "\n")
+    return Place(str(folder), corpus.name)
+
+
+def _prepare_tmpfs(corpus: Corpus, folder: Path, generator: Path) -> Place:
+    available = _memory_available()
+    if available < corpus.memory_bytes:
+        raise Unavailable(
+            f"needs {corpus.memory_bytes >> 30} GiB of free memory, there are {available / 2**30:.1f} GiB"
+        )
+    if os.geteuid() != 0:
+        raise Unavailable("mounting a tmpfs needs root")
+    mount = folder / f"{corpus.name}.tmpfs"
+    if mount.exists() and os.path.ismount(mount):
+        raise Unavailable(f"{mount.name} is still mounted from an earlier run; unmount it first")
+    mount.mkdir(exist_ok=True)
+    # The default number of inodes is half the number of memory pages, too few for 10 million.
+    subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"nr_inodes=0,size={corpus.memory_bytes},mode=755", "bench", str(mount)],
+        check=True,
+    )
+    place = Place(str(mount), corpus.name, mount)
+    try:
+        _generate(corpus, mount / corpus.name, generator)
+    except BaseException:
+        place.leave()
+        raise
+    return place
+
+
+def _generate(corpus: Corpus, tree: Path, generator: Path) -> None:
+    print(f"making {corpus.name}: {corpus.entries:,} entries ...", flush=True)
+    subprocess.run([str(generator), str(corpus.kind), str(corpus.entries), str(SEED), str(tree)], check=True)
+
+
+def _need_inodes(folder: Path, entries: int) -> None:
+    state = os.statvfs(folder)
+    if 0 < state.f_files and state.f_ffree < entries:
+        raise Unavailable(f"the file system has {state.f_ffree:,} inodes left")
+
+
+def _memory_available() -> int:
+    with open("/proc/meminfo") as meminfo:
+        for line in meminfo:
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    return 0

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""One run of one command: what it cost and what it printed."""
+
+import os
+import select
+import signal
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass
+class Run:
+    """The cost and the output of one run."""
+
+    wall_s: float
+    cpu_s: float
+    max_rss_kib: int
+    status: int
+    stdout: bytes
+    stderr: bytes
+    # CPU time that other processes of the machine took meanwhile, in seconds.
+    others_cpu_s: float
+
+
+class Timeout(Exception):
+    """The command took longer than it was given."""
+
+
+class Runner:
+    """Starts commands through the small C program, in a clean environment."""
+
+    def __init__(self, binary: Path):
+        self.binary = str(binary)
+        self.home = tempfile.mkdtemp(prefix="statwalk-bench-home-")
+        # No settings of the user may change what an engine does.
+        self.environment = {
+            "PATH": os.environ["PATH"], "HOME": self.home, "LC_ALL": "C", "TERM": "dumb", "NO_COLOR": "1",
+        }
+
+    def close(self) -> None:
+        """Removes the empty home directory; programs may have left files in it."""
+        subprocess.run(["rm", "-rf", "--one-file-system", self.home])
+
+    def run(self, command: list[str], cwd: str, timeout_s: float) -> Run:
+        """Runs a command with its output in memory, so that no disk and no reader slows it."""
+        stdout, stderr = os.memfd_create("stdout"), os.memfd_create("stderr")
+        result_read, result_write = os.pipe()
+        try:
+            busy_before = _busy_s()
+            process = subprocess.Popen(
+                [self.binary, str(result_write), *command], cwd=cwd, env=self.environment,
+                stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
+                pass_fds=[result_write], start_new_session=True,
+            )
+            os.close(result_write)
+            result_write = -1
+            try:
+                # Not Popen.wait with a timeout: that looks again and again, on the
+                # processors that are being measured.
+                ready, _, _ = select.select([result_read], [], [], timeout_s)
+            finally:
+                if process.poll() is None and not _readable(result_read):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+            if not ready:
+                raise Timeout(f"took longer than {timeout_s:.0f} s")
+            busy = _busy_s() - busy_before
+            fields = os.read(result_read, 200).split()
+            if len(fields) != 5:
+                raise RuntimeError(f"could not start {command[0]}: {_content(stderr).decode(errors='replace')}")
+            wall_ns, user_us, system_us, rss_kib, status = map(int, fields)
+            cpu_s = (user_us + system_us) / 1e6
+            return Run(
+                wall_ns / 1e9, cpu_s, rss_kib, status, _content(stdout), _content(stderr), max(0.0, busy - cpu_s)
+            )
+        finally:
+            for descriptor in (stdout, stderr, result_read, result_write):
+                if descriptor >= 0:
+                    os.close(descriptor)
+
+
+def _readable(descriptor: int) -> bool:
+    return bool(select.select([descriptor], [], [], 0)[0])
+
+
+def _content(descriptor: int) -> bytes:
+    size = os.fstat(descriptor).st_size
+    parts, at = [], 0
+    while at < size:
+        part = os.pread(descriptor, size - at, at)
+        if not part:
+            break
+        parts.append(part)
+        at += len(part)
+    return b"".join(parts)
+
+
+def _busy_s() -> float:
+    """CPU time of the whole machine that was neither idle nor waiting."""
+    with open("/proc/stat") as stat:
+        fields = [int(x) for x in stat.readline().split()[1:]]
+    user, nice, system, _idle, _iowait, irq, softirq, steal = fields[:8]
+    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
