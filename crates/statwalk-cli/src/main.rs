@@ -26,6 +26,7 @@ mod filters;
 mod name_pattern;
 mod owners;
 
+mod open_files;
 mod progress;
 mod signals;
 mod used_inodes;

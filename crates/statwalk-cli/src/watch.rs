@@ -8,7 +8,7 @@ use statwalk::{Outcome, Scan, Sink};
 
 use crate::failure::Failure;
 use crate::progress::{ProgressLine, ProgressOptions};
-use crate::signals;
+use crate::{open_files, signals};
 
 /// How often the scan is looked after. A signal waits as long at most, and a
 /// scan that takes less is not disturbed at all.
@@ -39,6 +39,7 @@ pub(crate) fn watch<S: Sink>(
     companion: &mut dyn Companion,
 ) -> Result<Outcome<S::Output>, Failure> {
     signals::install();
+    open_files::raise_limit();
     let mut line = ProgressLine::new(progress);
     let running = scan.start(sink)?;
     while !running.wait_for(PERIOD) {

@@ -5,7 +5,7 @@
 //! Reads what the default view reads: an error that only a stat meets is met.
 
 use statwalk::{EntryError, Report, Totals};
-use statwalk_view::{Align, Cell, Column, grouped, list_table};
+use statwalk_view::{Align, Cell, Column, SizeFormat, grouped, list_table};
 
 use crate::ending::{self, Errors};
 use crate::exit_status::ExitStatus;
@@ -21,7 +21,7 @@ use crate::watch::watch;
 pub(super) fn run(flags: ErrorsFlags) -> Result<ExitStatus, Failure> {
     let mut request = Request::new(&flags.scan, flags.paths)?;
     request.scan = request.scan.errors_kept(usize::MAX);
-    let progress = request.progress(Some(Default::default()));
+    let progress = request.progress(Some(SizeFormat::default()));
     let outcome = watch(&request.scan, &Totals::with_sizes(), progress, &mut ())?;
     let mut report = outcome.report;
     report.errors.truncate(flags.lines.unwrap_or(usize::MAX));

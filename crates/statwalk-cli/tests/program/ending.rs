@@ -7,9 +7,9 @@ use std::io::Read;
 use std::process::Stdio;
 
 use statwalk_testkit::fault_fs::{Changes, FaultFs, Op, When};
-use statwalk_testkit::or_skip;
+use statwalk_testkit::{or_skip, trees};
 
-use crate::run::{Answer, Tree, statwalk};
+use crate::run::{Answer, Tree, of_program, statwalk};
 
 /// A tree of which every answer is longer than a pipe holds.
 fn large() -> Tree {
@@ -165,4 +165,24 @@ fn the_plan_is_told_beside_the_answer() {
             ["10\ttree"]
         );
     }
+}
+
+#[test]
+fn as_many_files_are_opened_as_may_be() {
+    let tree = Tree::of(&trees::deep(200));
+    let run = |limit: &str| {
+        let script = format!("ulimit {limit} && exec \"$0\" \"$@\"");
+        let mut command = of_program("sh");
+        command
+            .args(["-c", &script, env!("CARGO_BIN_EXE_statwalk")])
+            .args(["-sA", "--explain", "tree"])
+            .current_dir(tree.parent());
+        let answer = Answer::of(&mut command);
+        assert_eq!((answer.code, answer.lines()), (Some(0), vec!["1\ttree"]));
+        let (_, most) = answer.stderr.split_once("open     at most ").unwrap();
+        most.split(' ').next().unwrap().parse::<usize>().unwrap()
+    };
+    // The soft limit alone is raised, the hard one holds.
+    assert!(run("-Sn 64 && ulimit -Hn 200") > 64);
+    assert!(run("-n 64") < 64);
 }
