@@ -141,6 +141,24 @@ fn the_tree_goes_as_deep_as_asked() {
 }
 
 #[test]
+fn a_further_name_of_a_file_brings_no_bytes() {
+    let tree = Tree::of(&trees::hard_links());
+    let document = tree.run(&["--json", "-a", "-d9", "tree"]).good().json();
+    let row = |path: &str| {
+        let rows = document["tree"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["path"] == path);
+        row.unwrap_or_else(|| panic!("{path}")).clone()
+    };
+    let (first, further) = (row("tree/a/three"), row("tree/z/first"));
+    assert_eq!(first["apparent_bytes"], 10_000);
+    assert_eq!(first.get("extra_hard_link"), None);
+    assert_eq!(further["apparent_bytes"], 0);
+    assert_eq!(further["allocated_bytes"], 0);
+    assert_eq!(further["extra_hard_link"], true);
+    assert_eq!(row("tree/z")["apparent_bytes"], 0);
+}
+
+#[test]
 fn totals_alone_need_no_names() {
     let tree = Tree::new(SMALL);
     let document = tree.run(&["-s", "--json", "tree"]).good().json();
