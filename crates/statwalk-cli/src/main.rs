@@ -9,6 +9,7 @@
 //! `docs/stability.md` has it.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(all(not(test), target_os = "linux", target_env = "gnu"), no_main)]
 #![allow(
     clippy::print_stderr,
     reason = "a program talks; everything goes to stdout through `output`, and a stderr \
@@ -47,7 +48,15 @@ use std::ffi::OsString;
 
 use exit_status::ExitStatus;
 
+#[cfg(not(test))]
+statwalk_sys::entry_point!(run);
+
+#[cfg(test)]
 fn main() -> ! {
+    run()
+}
+
+fn run() -> ! {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     let status = match flags::parse(&words) {
         Ok(invocation) => commands::run(invocation).unwrap_or_else(failure::Failure::report),

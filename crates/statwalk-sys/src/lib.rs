@@ -13,5 +13,6 @@
     reason = "calls into the C library; every block says why it is sound"
 )]
 
+pub mod entry_point;
 pub mod fnmatch;
 pub mod io_priority;

@@ -57,6 +57,21 @@ fn a_reader_who_leaves_is_no_failure() {
 }
 
 #[test]
+fn closed_standard_streams_are_not_what_it_opens_next() {
+    let tree = large();
+    let answer = |streams: &str| {
+        let mut shell = of_program("sh");
+        let script = format!("exec \"$0\" -s --json tree {streams}");
+        shell.args(["-c", &script, env!("CARGO_BIN_EXE_statwalk")]);
+        Answer::of(shell.current_dir(tree.parent()))
+    };
+    let whole = answer("").good().json();
+    let without = answer("<&- 2>&-").good().json();
+    assert_eq!(without["roots"], whole["roots"]);
+    assert_eq!(answer(">&- 2>&- <&-").code, Some(0));
+}
+
+#[test]
 fn an_answer_that_cannot_be_written_is_a_failure() {
     let tree = large();
     for arguments in &ANSWERS[..5] {
@@ -109,32 +124,26 @@ fn what_vanished_is_no_error_and_what_changed_is() {
 
 #[test]
 fn errors_are_grouped_by_cause() {
+    use rustix::io::Errno;
     let mut fs = FaultFs::builder();
     for n in 0..20 {
         let name = format!("io/{n:02}");
         fs = fs.file(&name, 1);
-        fs = fs.fail(
-            name.as_str(),
-            Op::Getattr,
-            rustix::io::Errno::IO,
-            When::Always,
-        );
+        fs = fs.fail(name.as_str(), Op::Getattr, Errno::IO, When::Always);
     }
-    let fs = fs.dir("denied").fail(
-        "denied",
-        Op::Opendir,
-        rustix::io::Errno::ACCESS,
-        When::Always,
-    );
+    // What was being done does not matter: one could not be opened, one not be stat'ed.
+    let fs = fs.dir("closed").file("secret", 1);
+    let fs = fs.fail("closed", Op::Opendir, Errno::ACCESS, When::Always);
+    let fs = fs.fail("secret", Op::Getattr, Errno::ACCESS, When::Always);
     let mount = or_skip!(fs.mount());
     let mut command = statwalk();
     let answer = Answer::of(command.arg("-s").current_dir(mount.path()));
     assert_eq!(answer.code, Some(1));
     assert_eq!(
         answer.stderr,
-        "statwalk: 21 entries could not be read; the totals are a lower bound\n\
+        "statwalk: 22 entries could not be read; the totals are a lower bound\n\
          \x20 input/output error  20  ./io/00, ./io/01, ./io/02 … 17 more\n\
-         \x20 permission denied    1  ./denied\n"
+         \x20 permission denied    2  ./closed, ./secret\n"
     );
 }
 
