@@ -16,3 +16,4 @@
 pub mod entry_point;
 pub mod fnmatch;
 pub mod io_priority;
+pub mod thread_clock;

@@ -43,6 +43,7 @@ pub use directory::{DirState, Directory};
 pub use entry::{Attributes, DirId, Fields, FileId, FileType};
 pub use error::{EntryError, Errno, Error, Op};
 pub use exclusion::Exclusions;
+pub use order::Order;
 pub use plan::Plan;
 pub use progress::Snapshot;
 pub use report::{LeftOut, Outcome, Report, RootReport};
@@ -54,3 +55,4 @@ pub use sink::{
     Stats, StatsState, Tally, Top, TopOf, TopState, Totals, TotalsState, Tree, TreeSink, TreeState,
     path_order,
 };
+pub use source::posix::calls::{Calls, Detail, Freshness, Naming, Sharing, StatOrder, TypeSource};

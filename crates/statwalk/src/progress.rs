@@ -5,8 +5,9 @@
 //! Each worker writes counters of its own; reading them costs the workers nothing.
 
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 
@@ -29,6 +30,9 @@ pub struct Snapshot {
     pub current: Vec<(Vec<u8>, u64)>,
 }
 
+/// The calls that take time in a directory: open, two getdents64, statx.
+const CALLS_OF_DIRECTORY: u64 = 4;
+
 /// The counters of one worker.
 #[derive(Default)]
 pub(crate) struct WorkerProgress {
@@ -37,6 +41,14 @@ pub(crate) struct WorkerProgress {
     pub(crate) allocated_bytes: AtomicU64,
     pub(crate) unreadable: AtomicU64,
     steps: AtomicU64,
+    /// System calls, more or less: what the rate of a worker is measured by.
+    calls: AtomicU64,
+    /// The number of the thread; 0 while there is none.
+    thread: AtomicI32,
+    /// How long it had something to do until it last had nothing, and since when
+    /// it has again; 0 for not. In nanoseconds since the scan began.
+    occupied_ns: AtomicU64,
+    occupied_since_ns: AtomicU64,
     current_offset: AtomicU32,
     current: Mutex<Option<Current>>,
 }
@@ -52,10 +64,70 @@ impl WorkerProgress {
         counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed);
     }
 
+    /// Notes that the calling thread is the worker from now on.
+    pub(crate) fn know_thread(&self) {
+        let thread = rustix::thread::gettid().as_raw_nonzero().get();
+        self.thread.store(thread, Ordering::Relaxed);
+    }
+
+    pub(crate) fn forget_thread(&self) {
+        self.thread.store(0, Ordering::Relaxed);
+    }
+
+    /// How long the worker's thread has computed, and how long it has waited
+    /// for a processor, while it has one.
+    ///
+    /// Who waits for a processor does not wait for a device: where others keep
+    /// the processors busy, more workers would bring nothing.
+    pub(crate) fn computed_and_waited(&self) -> Option<(Duration, Duration)> {
+        match self.thread.load(Ordering::Relaxed) {
+            0 => None,
+            thread => {
+                let computed = statwalk_sys::thread_clock::of(thread)?;
+                let waited = waited_for_processor(thread).unwrap_or_default();
+                Some((computed, waited))
+            }
+        }
+    }
+
+    /// Notes that the worker has something to do from now on.
+    pub(crate) fn begin_work(&self, now: Duration) {
+        self.occupied_since_ns
+            .store(nanoseconds(now).max(1), Ordering::Relaxed);
+    }
+
+    /// Notes that it has nothing to do.
+    pub(crate) fn end_work(&self, now: Duration) {
+        let since = self.occupied_since_ns.swap(0, Ordering::Relaxed);
+        if since > 0 {
+            let more = nanoseconds(now).saturating_sub(since);
+            WorkerProgress::add(&self.occupied_ns, more);
+        }
+    }
+
+    /// How long it has had something to do.
+    pub(crate) fn occupied(&self, now: Duration) -> Duration {
+        let before = self.occupied_ns.load(Ordering::Relaxed);
+        let since = match self.occupied_since_ns.load(Ordering::Relaxed) {
+            0 => 0,
+            since => nanoseconds(now).saturating_sub(since),
+        };
+        Duration::from_nanos(before + since)
+    }
+
+    pub(crate) fn count_call(&self) {
+        WorkerProgress::add(&self.calls, 1);
+    }
+
+    pub(crate) fn calls(&self) -> u64 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
     /// Notes the directory that is read from now on.
     pub(crate) fn begin_child(&self, parent: &Arc<Dir>, offset: u32, same_parent: bool) {
         self.current_offset.store(offset, Ordering::Relaxed);
         WorkerProgress::add(&self.steps, 1);
+        WorkerProgress::add(&self.calls, CALLS_OF_DIRECTORY);
         if !same_parent {
             self.set(Some(Current::ChildOf(Arc::clone(parent))));
         }
@@ -95,6 +167,19 @@ impl WorkerProgress {
             Current::ChildOf(parent) => Some(parent.place.path()),
         }
     }
+}
+
+/// 64 bits last for 584 years.
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The second number of schedstat, in nanoseconds: proc_pid_schedstat in
+/// Documentation/scheduler/sched-stats.rst of Linux 6.18.
+fn waited_for_processor(thread: i32) -> Option<Duration> {
+    let text = std::fs::read_to_string(format!("/proc/self/task/{thread}/schedstat")).ok()?;
+    let nanoseconds = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    Some(Duration::from_nanos(nanoseconds))
 }
 
 /// Reads the counters of all workers.

@@ -27,6 +27,9 @@ pub struct Report {
     pub elapsed: Duration,
     /// How many workers took part.
     pub workers: usize,
+    /// How many system calls the source made to read the trees. Those of
+    /// workers that hang are not known.
+    pub calls: u64,
     /// Whether it was cancelled, or stopped by its sink.
     pub interrupted: bool,
     /// For each root, in the order of the arguments.

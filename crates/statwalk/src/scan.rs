@@ -12,11 +12,14 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::entry::Fields;
 use crate::error::{Error, ErrorList, Op};
 use crate::exclusion::Exclusions;
-use crate::order::parallel::{Pool, PoolOptions};
+use crate::order::Order;
+use crate::order::concurrency::WORKERS_MAX;
+use crate::order::pool::{Pool, PoolOptions};
 use crate::plan::Plan;
 use crate::progress::{self, Snapshot};
 use crate::report::{Outcome, Report, RootReport};
 use crate::sink::{Collect, Context, LinkPolicy, Sink, path_order};
+use crate::source::posix::calls::Calls;
 use crate::source::posix::{Terms, TermsOptions, survey};
 
 /// What happens where another file system begins.
@@ -82,6 +85,8 @@ pub struct Scan {
     kernel_file_systems: KernelFileSystems,
     exclusions: Exclusions,
     threads: Option<usize>,
+    order: Order,
+    calls: Calls,
     errors_kept: usize,
     io_class: IoClass,
 }
@@ -91,6 +96,9 @@ const ERRORS_KEPT_DEFAULT: usize = 1_000;
 
 /// How long a worker that was told to stop may take before it counts as hanging.
 const GRACE: Duration = Duration::from_millis(100);
+
+/// Up to how many directories are open whose entries wait, in the order of inodes.
+const LISTINGS_MAX: usize = 512;
 
 /// What a worker may need at once: a directory, the parent that it reopens and
 /// its copy, and a file with patterns.
@@ -114,6 +122,8 @@ impl Scan {
             kernel_file_systems: KernelFileSystems::default(),
             exclusions: Exclusions::default(),
             threads: None,
+            order: Order::default(),
+            calls: Calls::default(),
             errors_kept: ERRORS_KEPT_DEFAULT,
             io_class: IoClass::default(),
         }
@@ -161,7 +171,27 @@ impl Scan {
         self
     }
 
-    /// The number of workers; as many as processors where it is not set.
+    /// Which directory is listed next.
+    #[must_use]
+    pub fn order(mut self, order: Order) -> Scan {
+        self.order = order;
+        self
+    }
+
+    /// How the source asks the kernel.
+    #[must_use]
+    pub fn calls(mut self, calls: Calls) -> Scan {
+        self.calls = calls;
+        self
+    }
+
+    /// The number of workers.
+    ///
+    /// Where it is not set, it follows what they do: as many as processors
+    /// while the data is in memory, up to 64 while they wait. That takes somebody
+    /// who waits for the scan, as [`run`](Self::run) does.
+    /// [`Order::Recursive`] always has one, and the other orders have one
+    /// where it is not set.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Scan {
         self.threads = Some(threads.max(1));
@@ -204,20 +234,23 @@ impl Scan {
     pub fn start<'s, S: Sink>(&self, sink: &'s S) -> Result<Running<'s, S>, Error> {
         let started = Instant::now();
         let roots = self.root_paths()?;
-        let wanted = sink.fields() | self.fields | Fields::TYPE;
+        let wanted = sink.fields() | self.fields;
         let context = Context {
             roots: roots.iter().map(|root| root.to_bytes().to_vec()).collect(),
             links: self.links,
             follows: self.symlinks == SymlinkPolicy::Follow,
             now_ns: now_ns(),
         };
-        let (plan, terms) = self.plan(wanted, &roots);
+        let (plan, terms, listings_max) = self.plan(wanted, &roots);
         let states = sink.states(&context, plan.workers_max);
         let options = PoolOptions {
+            order: self.order,
             roots,
             errors_kept_max: self.errors_kept,
             idle_io: self.io_class == IoClass::Idle,
-            as_many_as_processors: self.threads.is_none(),
+            adapts: self.threads.is_none() && self.order.workers().is_none(),
+            listings_max,
+            processors: survey::processors(),
         };
         let terms = Arc::new(terms);
         let pool = Pool::start(Arc::clone(&terms), states, options)
@@ -243,7 +276,9 @@ impl Scan {
             .collect()
     }
 
-    fn plan(&self, wanted: Fields, roots: &[Arc<CStr>]) -> (Plan, Terms) {
+    /// The plan, what it asks of the source, and how many directories may be
+    /// open whose entries wait.
+    fn plan(&self, wanted: Fields, roots: &[Arc<CStr>]) -> (Plan, Terms, usize) {
         let mut why = vec!["posix is the only source of this version".to_owned()];
         let has_openat2 = survey::has_openat2();
         if !has_openat2 {
@@ -260,24 +295,37 @@ impl Scan {
                     .to_owned(),
             );
         }
+        why.extend(self.calls.told());
         if !wanted.need_stat() {
             why.push(
-                "only types are wanted: nothing is stat'ed where the listing gives types, and \
+                "no more than types is wanted: nothing is stat'ed where the listing gives types, and \
                  directories that change while they are read are not noticed"
                     .to_owned(),
             );
         }
-        let mut workers_max = match self.threads {
-            Some(threads) => {
+        let mut workers_max = match (self.order, self.threads) {
+            (Order::Recursive, _) => {
+                why.push("one worker: recursion has one call stack".to_owned());
+                1
+            }
+            (_, Some(threads)) => {
                 why.push(format!("{threads} workers were asked for"));
                 threads
             }
-            None => {
+            (order, None) if order.workers().is_some() => {
+                let workers = order.workers().unwrap_or(1);
+                why.push(format!(
+                    "{workers} workers, as {} has unless told otherwise",
+                    order.name()
+                ));
+                workers
+            }
+            (_, None) => {
                 let processors = survey::processors();
                 why.push(format!(
-                    "at most as many workers as processors: {processors}"
+                    "as many workers as processors: {processors}; up to {WORKERS_MAX} while they wait"
                 ));
-                processors
+                WORKERS_MAX.max(processors)
             }
         };
         let free = survey::free_descriptors();
@@ -288,13 +336,18 @@ impl Scan {
                 "{workers_max} workers at most: only {free} files may be opened"
             ));
         }
-        let open_dirs_max = free
+        let mut open_dirs_max = free
             .saturating_sub(workers_max * DESCRIPTORS_PER_WORKER)
             .max(1);
+        let listings_max = (open_dirs_max / 2).clamp(1, LISTINGS_MAX);
+        if self.order == Order::Inode {
+            open_dirs_max = open_dirs_max.saturating_sub(listings_max).max(1);
+        }
         let enters_mounts = self.crossing == MountCrossing::Enter;
         let follows = self.symlinks == SymlinkPolicy::Follow;
         let terms = Terms::new(TermsOptions {
             wanted,
+            calls: self.calls.clone(),
             enters_mounts,
             enters_kernel_file_systems: self.kernel_file_systems == KernelFileSystems::Enter,
             follows,
@@ -306,13 +359,13 @@ impl Scan {
         });
         let plan = Plan {
             source: "posix",
-            order: "parallel",
+            order: self.order.name(),
             workers_max,
             open_dirs_max,
             fields: wanted,
             why,
         };
-        (plan, terms)
+        (plan, terms, listings_max)
     }
 }
 
@@ -393,6 +446,7 @@ impl<S: Sink> Running<'_, S> {
         let mut roots = vec![RootReport::default(); self.context.roots.len()];
         let mut errors = ErrorList::default();
         let mut left_out = Vec::new();
+        let mut calls = 0;
         let mut states = Vec::with_capacity(slots.len());
         for slot in slots {
             for (sum, part) in roots.iter_mut().zip(&slot.roots) {
@@ -400,6 +454,7 @@ impl<S: Sink> Running<'_, S> {
             }
             errors.absorb(slot.errors);
             left_out.extend(slot.left_out);
+            calls += slot.calls;
             states.push(slot.state);
         }
         for (root, reached) in roots.iter_mut().zip(&self.terms.roots.reached) {
@@ -415,6 +470,7 @@ impl<S: Sink> Running<'_, S> {
             .sort_by_key(|&(op, errno, count)| (std::cmp::Reverse(count), op, errno));
         left_out.sort();
         let mut plan = self.plan;
+        plan.why.extend(self.pool.told_concurrency());
         if self.terms.met_double_mounts() {
             plan.why.push(
                 "a file system is mounted twice below a root: its directories were \
@@ -429,6 +485,7 @@ impl<S: Sink> Running<'_, S> {
                 plan,
                 elapsed: self.started.elapsed(),
                 workers,
+                calls,
                 interrupted,
                 roots,
                 errors: errors.kept,

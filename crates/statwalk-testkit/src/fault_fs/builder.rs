@@ -9,6 +9,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 
 use super::answer::Settings;
+use super::disk::{Disk, Head};
 use super::mount::FaultMount;
 use super::rules::{Changes, Hang, Latency, Op, Rule, RuleBook, When, Where};
 use super::run::Letter;
@@ -33,6 +34,7 @@ impl FaultFs {
                 entries_per_readdir_max: usize::MAX,
             },
             slots: None,
+            disk: None,
         }
     }
 }
@@ -64,6 +66,7 @@ pub struct FaultFsBuilder {
     rules: Vec<(Where, Rule)>,
     settings: Settings,
     slots: Option<usize>,
+    disk: Option<Disk>,
 }
 
 /// The tree.
@@ -312,6 +315,13 @@ impl FaultFsBuilder {
         self
     }
 
+    /// Has inodes lie on a disk with one head, which serves one call at a time.
+    pub fn disk(mut self, disk: Disk) -> Self {
+        self.disk = Some(disk);
+        self.slots = Some(1);
+        self
+    }
+
     /// Mounts the file system on a new temporary directory.
     ///
     /// # Errors
@@ -324,6 +334,13 @@ impl FaultFsBuilder {
     /// fails for any other reason.
     pub fn mount(self) -> Result<FaultMount, Skipped> {
         let rules = RuleBook::new(self.rules, &self.tree);
-        FaultMount::new(self.tree, rules, self.settings, Slots::new(self.slots))
+        let head = self.disk.map(Head::new);
+        FaultMount::new(
+            self.tree,
+            rules,
+            self.settings,
+            Slots::new(self.slots),
+            head,
+        )
     }
 }

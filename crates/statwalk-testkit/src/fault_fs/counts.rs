@@ -39,6 +39,10 @@ pub struct Counts {
     pub waiting: u64,
     /// The most calls that ever waited at once.
     pub waiting_max: u64,
+    /// Moves of the disk's head, see [`Disk`](super::Disk).
+    pub seeks: u64,
+    /// The blocks that the head passed.
+    pub seek_blocks: u64,
     /// Directories open at the moment.
     pub open_dirs: u64,
     /// The most directories that were ever open at once.

@@ -34,12 +34,14 @@
 
 pub use self::builder::{FaultFs, FaultFsBuilder, Uniform};
 pub use self::counts::Counts;
+pub use self::disk::Disk;
 pub use self::mount::FaultMount;
 pub use self::rules::{Changes, Hang, Latency, Op, When, Where};
 
 mod answer;
 mod builder;
 mod counts;
+mod disk;
 mod mount;
 mod rules;
 mod run;

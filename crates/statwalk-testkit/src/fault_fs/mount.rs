@@ -25,6 +25,7 @@ use rustix::mount::{UnmountFlags, unmount};
 
 use super::answer::{Answers, Settings};
 use super::counts::{Board, Counts};
+use super::disk::Head;
 use super::rules::RuleBook;
 use super::server::{Orders, Server, Slots};
 use super::tree::Tree;
@@ -59,6 +60,7 @@ impl FaultMount {
         rules: RuleBook,
         settings: Settings,
         slots: Slots,
+        disk: Option<Head>,
     ) -> Result<FaultMount, Skipped> {
         probe(
             Path::new(DEVICE),
@@ -86,6 +88,7 @@ impl FaultMount {
             Arc::clone(&board),
             answers,
             slots,
+            disk,
         );
         let (tell_id, thread_id) = std::sync::mpsc::channel();
         let server = std::thread::Builder::new()

@@ -24,6 +24,7 @@ use rustix::io::Errno;
 
 use super::answer::{Answer, Answers};
 use super::counts::Board;
+use super::disk::Head;
 use super::rules::Hang;
 use super::wire::{Call, REQUEST_MAX_BYTES, Request, reply, reply_error};
 
@@ -42,6 +43,7 @@ pub(super) struct Server {
     board: Arc<Board>,
     answers: Answers,
     slots: Slots,
+    disk: Option<Head>,
     hanging: HashMap<u64, (Request, Hang)>,
     released: bool,
     later: BinaryHeap<Reverse<Later>>,
@@ -91,6 +93,7 @@ impl Server {
         board: Arc<Board>,
         answers: Answers,
         slots: Slots,
+        disk: Option<Head>,
     ) -> Server {
         Server {
             device,
@@ -99,6 +102,7 @@ impl Server {
             board,
             answers,
             slots,
+            disk,
             hanging: HashMap::new(),
             released: false,
             later: BinaryHeap::new(),
@@ -175,7 +179,17 @@ impl Server {
     /// Answers now, and sends the answer once the call's latency is over.
     fn serve(&mut self, request: &Request) {
         let subject = self.answers.subject(request);
-        let latency = self.answers.latency(subject);
+        let mut latency = self.answers.latency(subject);
+        if let Some(disk) = &mut self.disk
+            && subject.op.is_some()
+            && let Some(seek) = disk.read(subject.ino)
+        {
+            latency += seek.duration;
+            self.board.change(|counts| {
+                counts.seeks += 1;
+                counts.seek_blocks += seek.blocks;
+            });
+        }
         let answer = self.answers.answer(request);
         let unique = request.unique;
         let reply = match answer {

@@ -24,7 +24,7 @@ use crate::entry::{Fields, FileType};
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Totals {
-    sizes: bool,
+    fields: Fields,
 }
 
 /// What one root amounts to.
@@ -56,13 +56,29 @@ impl Totals {
     /// Counts entries and sums their sizes: one stat for each entry.
     #[must_use]
     pub fn with_sizes() -> Totals {
-        Totals { sizes: true }
+        Totals {
+            fields: Fields::TYPE | Fields::SIZE | Fields::ALLOCATED | Fields::LINKS | Fields::ID,
+        }
     }
 
     /// Counts entries by type: no stat at all where the listing gives types.
     #[must_use]
     pub fn of_types() -> Totals {
-        Totals { sizes: false }
+        Totals {
+            fields: Fields::TYPE,
+        }
+    }
+
+    /// Counts entries and directories; what else an entry is only where the
+    /// listing tells it.
+    ///
+    /// Where it does not, an entry that is no directory counts as another: not
+    /// all of them are stat'ed then.
+    #[must_use]
+    pub fn of_names() -> Totals {
+        Totals {
+            fields: Fields::NONE,
+        }
     }
 }
 
@@ -105,18 +121,14 @@ impl Sink for Totals {
     type Output = Vec<RootTotals>;
 
     fn fields(&self) -> Fields {
-        if self.sizes {
-            Fields::TYPE | Fields::SIZE | Fields::ALLOCATED | Fields::LINKS | Fields::ID
-        } else {
-            Fields::TYPE
-        }
+        self.fields
     }
 
     fn states(&self, context: &Context, count: usize) -> Vec<TotalsState> {
         let seen = SeenInodes::new(context);
         (0..count)
             .map(|_| TotalsState {
-                sizes: self.sizes,
+                sizes: self.fields.need_stat(),
                 roots: vec![RootTotals::default(); context.roots.len()],
                 seen: seen.clone(),
             })

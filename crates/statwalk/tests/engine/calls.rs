@@ -134,6 +134,8 @@ fn one_stat_for_a_file_and_five_calls_for_a_directory() {
         assert!((more..=more + A_FEW).contains(&opened), "{opened}, {told}");
         let closed = counted.beyond(&nothing, "close");
         assert!((more..=more + A_FEW).contains(&closed), "{closed}, {told}");
+        // The report counts the same.
+        assert_eq!(counted.found["calls"], FILES + 6 * DIRS, "{told}");
         // Nothing else is made for each entry or directory.
         for (name, &count) in &counted.calls {
             // With debug assertions std looks at each descriptor that it closes.

@@ -23,11 +23,14 @@ mod mounts;
 
 mod changing_tree;
 mod faults;
+mod latency;
+mod seeks;
 
 mod descriptors;
 mod large_directory;
 
 mod calls;
+mod tricks;
 
 mod du_find;
 mod exclusions;

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 
 use super::handle::OpenParent;
 use super::terms::Terms;
+use super::unknown::LinkStop;
 use super::{Note, Outlet};
 use crate::batch::Batch;
 use crate::directory::Directory;
@@ -21,12 +22,15 @@ pub(crate) struct Contents {
     /// Names that wait, each ended by NUL, and where each begins.
     pub(crate) waiting_names: Vec<u8>,
     pub(crate) subdir_offsets: Vec<u32>,
+    /// The inode numbers of the subdirectories, as the listing gave them.
+    pub(crate) subdir_inos: Vec<u64>,
     /// Symbolic links to follow.
     pub(crate) link_offsets: Vec<u32>,
     pub(crate) failures: Vec<(Vec<u8>, Op, Errno)>,
     pub(crate) vanished: u32,
     pub(crate) excluded: u32,
     pub(crate) crossings: u32,
+    pub(super) link_stop: LinkStop,
 }
 
 impl Contents {
@@ -41,16 +45,19 @@ impl Contents {
         self.batch.clear();
         self.waiting_names.clear();
         self.subdir_offsets.clear();
+        self.subdir_inos.clear();
         self.link_offsets.clear();
         self.failures.clear();
         self.vanished = 0;
         self.excluded = 0;
         self.crossings = 0;
+        self.link_stop = LinkStop::default();
     }
 
-    pub(super) fn push_subdir(&mut self, name: &CStr) {
+    pub(super) fn push_subdir(&mut self, name: &CStr, ino: u64) {
         // Bounded by WITHHELD_MAX names of 256 bytes and a buffer more, so it fits.
         self.subdir_offsets.push(self.waiting_names.len() as u32);
+        self.subdir_inos.push(ino);
         self.waiting_names
             .extend_from_slice(name.to_bytes_with_nul());
     }
@@ -95,7 +102,7 @@ pub(super) fn deliver(
 /// Passes on the names that wait.
 pub(super) fn queue(node: &Arc<OpenParent>, contents: &Contents, out: &mut impl Outlet) {
     if !contents.subdir_offsets.is_empty() {
-        out.queue(node, &contents.subdir_offsets);
+        out.queue(node, &contents.subdir_offsets, &contents.subdir_inos);
     }
     if !contents.link_offsets.is_empty() {
         out.defer_links(&node.dir, &contents.link_offsets);

@@ -7,30 +7,48 @@
 
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use rustix::fs::RawDir;
+use rustix::fs::{CWD, RawDir, Statx};
 use rustix::io::Errno;
 
-use super::Outlet;
+use super::calls::{Naming, Sharing, TypeSource};
 use super::contents::Contents;
 use super::open_dir::OpenDir;
+use super::shared_listing::PART_MIN;
 use super::stat::{self, uninterrupted};
 use super::terms::{Terms, Visit};
+use super::unknown::find_directories;
+use super::{Outlet, Tick};
 use crate::entry::FileType;
 use crate::error::Op;
 
 /// Entries as the listing gives them.
 #[derive(Default)]
-pub(super) struct Listed {
+pub(crate) struct Listed {
     /// Names, each ended by NUL.
     names: Vec<u8>,
     entries: Vec<ListedEntry>,
 }
 
 struct ListedEntry {
+    /// As the listing gives it: a number of the file system, without the device.
+    ino: u64,
     name_offset: u32,
+    /// Without the NUL.
+    name_bytes: u16,
     kind: FileType,
+}
+
+/// How far the attributes of some entries were read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    Whole,
+    /// The scan was cancelled.
+    Stopped,
+    /// Others can take what begins here.
+    Until(usize),
 }
 
 /// Whether a listing has ended.
@@ -40,7 +58,7 @@ pub(super) enum More {
 }
 
 impl Listed {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
@@ -49,36 +67,73 @@ impl Listed {
         (0..self.len()).any(|index| self.name(index) == name)
     }
 
-    fn name(&self, index: usize) -> &CStr {
-        let start = self.entries[index].name_offset as usize;
-        let end = match self.entries.get(index + 1) {
-            Some(next) => next.name_offset as usize,
-            None => self.names.len(),
-        };
+    pub(super) fn name(&self, index: usize) -> &CStr {
+        let entry = &self.entries[index];
+        let start = entry.name_offset as usize;
+        let end = start + usize::from(entry.name_bytes) + 1;
         CStr::from_bytes_with_nul(&self.names[start..end]).expect("a name is kept with its NUL")
     }
 
-    /// Reads the next entries of an open directory.
+    pub(super) fn kind(&self, index: usize) -> FileType {
+        self.entries[index].kind
+    }
+
+    pub(crate) fn ino(&self, index: usize) -> u64 {
+        self.entries[index].ino
+    }
+
+    /// Takes the entries from `start` on away.
+    pub(super) fn split_off(&mut self, start: usize) -> Listed {
+        let mut part = Listed::default();
+        for mut entry in self.entries.drain(start..) {
+            let from = entry.name_offset as usize;
+            let to = from + usize::from(entry.name_bytes) + 1;
+            entry.name_offset = part.names.len() as u32;
+            part.names.extend_from_slice(&self.names[from..to]);
+            part.entries.push(entry);
+        }
+        part
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.names.clear();
+        self.entries.clear();
+    }
+
+    /// Sorts the entries by their inode numbers.
+    pub(super) fn sort_by_inode(&mut self) {
+        radsort::sort_by_key(&mut self.entries, |entry| entry.ino);
+    }
+
+    /// Reads the next entries of an open directory, behind those that are there.
     ///
-    /// With `types_only`, only names that may be those of directories are kept.
+    /// Where only types are wanted, only names that may be those of directories
+    /// are kept.
     pub(super) fn fill(
         &mut self,
         fd: BorrowedFd<'_>,
         buffer: &mut [MaybeUninit<u8>],
-        types_only: bool,
+        terms: &Terms,
     ) -> Result<More, Errno> {
-        self.names.clear();
-        self.entries.clear();
+        let types_only = terms.types_only;
+        let type_source = terms.calls.types;
         uninterrupted(|| {
             let mut raw = RawDir::new(fd.as_fd(), buffer);
             while let Some(entry) = raw.next() {
                 let entry = entry?;
                 let name = entry.file_name();
                 if !matches!(name.to_bytes(), b"." | b"..") {
-                    let kind = kind(entry.file_type());
+                    let kind = match type_source {
+                        TypeSource::Listing => kind(entry.file_type()),
+                        TypeSource::Stat => FileType::Unknown,
+                    };
                     self.entries.push(ListedEntry {
-                        // One buffer of names is far below 4 GiB.
+                        ino: entry.ino(),
+                        // Some buffers of names are far below 4 GiB, and a name
+                        // is shorter than the smallest buffer of getdents64 that
+                        // the kernel fills, 64 KiB.
                         name_offset: self.names.len() as u32,
+                        name_bytes: name.count_bytes() as u16,
                         kind,
                     });
                     if !types_only || matches!(kind, FileType::Directory | FileType::Unknown) {
@@ -95,7 +150,7 @@ impl Listed {
 
     /// Stats what must be stat'ed and sorts the entries into `contents`.
     ///
-    /// Answers false where the scan was cancelled.
+    /// Where it ends early, it says so.
     pub(super) fn read_attributes(
         &self,
         fd: BorrowedFd<'_>,
@@ -103,9 +158,31 @@ impl Listed {
         terms: &Terms,
         contents: &mut Contents,
         out: &impl Outlet,
-    ) -> bool {
+    ) -> Reading {
+        self.read_some(0..self.len(), fd, dir, terms, contents, out)
+    }
+
+    /// As [`read_attributes`](Self::read_attributes), for some of the entries.
+    pub(super) fn read_some(
+        &self,
+        which: Range<usize>,
+        fd: BorrowedFd<'_>,
+        dir: &OpenDir,
+        terms: &Terms,
+        contents: &mut Contents,
+        out: &impl Outlet,
+    ) -> Reading {
+        if terms.shape_only {
+            return match find_directories(self, fd, dir, terms, contents, out) {
+                true => Reading::Whole,
+                false => Reading::Stopped,
+            };
+        }
         if terms.types_only {
-            return self.sort_by_type(fd, terms, contents, out);
+            return match self.sort_by_type(fd, terms, contents, out) {
+                true => Reading::Whole,
+                false => Reading::Stopped,
+            };
         }
         let needs_stat = terms.wanted.need_stat();
         let roots_here = match dir.identity {
@@ -113,22 +190,33 @@ impl Listed {
             _ => &[],
         };
         let mut path = Vec::new();
-        if terms.exclusions.need_paths() {
+        let stats_by_path = terms.calls.naming == Naming::Path;
+        let matches_paths = terms.exclusions.need_paths();
+        if matches_paths || stats_by_path {
             path = dir.place.path();
             if path.last() != Some(&b'/') {
                 path.push(b'/');
             }
         }
         let directory_length = path.len();
-        for (index, listed) in self.entries.iter().enumerate() {
+        let shares = needs_stat && terms.calls.sharing == Sharing::WhenIdle;
+        let (start, end) = (which.start, which.end);
+        for index in which {
+            let listed = &self.entries[index];
             // Where the file system is slow, even a few stats take too long.
-            if out.cancelled() {
-                return false;
+            match out.tick() {
+                Tick::GoOn => {}
+                Tick::Stop => return Reading::Stopped,
+                // At least one, so that whoever goes on gets on.
+                Tick::Share if !shares || index == start || end - index < 2 * PART_MIN => {}
+                Tick::Share => return Reading::Until(index),
             }
             let name = self.name(index);
             if directory_length > 0 {
                 path.truncate(directory_length);
                 path.extend_from_slice(name.to_bytes());
+            }
+            if matches_paths {
                 let is_directory = listed.kind == FileType::Directory;
                 let ignored =
                     |rules: &crate::exclusion::IgnoreRules| rules.leave_out(&path, is_directory);
@@ -146,17 +234,21 @@ impl Listed {
                 continue;
             }
             match listed.kind {
-                FileType::Directory => contents.push_subdir(name),
+                FileType::Directory => contents.push_subdir(name, listed.ino),
                 FileType::Symlink if terms.follows => {
                     contents.push_link(name);
                 }
                 kind if needs_stat || kind == FileType::Unknown => {
-                    stat_entry(fd, name, kind, dir, terms, contents);
+                    let found = match stats_by_path {
+                        true => stat_by_path(fd, &mut path, name, terms),
+                        false => terms.stat_entry(fd, name),
+                    };
+                    sort_in(found, name, listed, dir, terms, contents);
                 }
                 kind => contents.batch.push_listed(name.to_bytes(), kind, false),
             }
         }
-        true
+        Reading::Whole
     }
 
     /// The short way where only types are wanted. Answers false where the scan
@@ -170,15 +262,15 @@ impl Listed {
     ) -> bool {
         for (index, listed) in self.entries.iter().enumerate() {
             match listed.kind {
-                FileType::Directory => contents.push_subdir(self.name(index)),
+                FileType::Directory => contents.push_subdir(self.name(index), listed.ino),
                 FileType::Unknown => {
-                    if out.cancelled() {
+                    if out.tick() == Tick::Stop {
                         return false;
                     }
                     let name = self.name(index);
-                    match stat::by_name(fd, name, terms.mask) {
+                    match terms.stat_entry(fd, name) {
                         Ok(found) if stat::kind(found.stx_mode) == FileType::Directory => {
-                            contents.push_subdir(name);
+                            contents.push_subdir(name, listed.ino);
                         }
                         Ok(found) => {
                             let kind = stat::kind(found.stx_mode);
@@ -194,24 +286,41 @@ impl Listed {
     }
 }
 
-/// Stats one entry that is not known to be a directory.
-#[inline]
-fn stat_entry(
+/// Stats an entry by its whole path, which is put together in `path`.
+fn stat_by_path(
     fd: BorrowedFd<'_>,
+    path: &mut Vec<u8>,
     name: &CStr,
-    listed: FileType,
+    terms: &Terms,
+) -> Result<Statx, Errno> {
+    path.push(0);
+    let whole = CStr::from_bytes_with_nul(path).expect("the parts of a path hold no NUL");
+    let found = terms.stat_entry(CWD, whole);
+    path.pop();
+    match found {
+        Err(Errno::NAMETOOLONG) => terms.stat_entry(fd, name),
+        found => found,
+    }
+}
+
+/// Sorts in one entry that was stat'ed and is not known to be a directory.
+#[inline]
+fn sort_in(
+    found: Result<Statx, Errno>,
+    name: &CStr,
+    listed: &ListedEntry,
     dir: &OpenDir,
     terms: &Terms,
     contents: &mut Contents,
 ) {
-    let found = match stat::by_name(fd, name, terms.mask) {
+    let found = match found {
         Ok(found) => found,
-        Err(errno) => return failed(name, listed, errno, contents),
+        Err(errno) => return failed(name, listed.kind, errno, contents),
     };
     let attributes = stat::attributes(&found, terms.wanted);
     match attributes.kind {
         // The listing did not tell, or a directory has taken the place meanwhile.
-        FileType::Directory => contents.push_subdir(name),
+        FileType::Directory => contents.push_subdir(name, listed.ino),
         FileType::Symlink if terms.follows => contents.push_link(name),
         kind if !terms.wanted.need_stat() => {
             contents.batch.push_listed(name.to_bytes(), kind, false);
@@ -224,7 +333,7 @@ fn stat_entry(
     }
 }
 
-fn failed(name: &CStr, listed: FileType, errno: Errno, contents: &mut Contents) {
+pub(super) fn failed(name: &CStr, listed: FileType, errno: Errno, contents: &mut Contents) {
     if errno == Errno::NOENT {
         contents.vanished += 1;
         return;

@@ -9,6 +9,7 @@
 //!
 //! It does not choose the next directory; orders do that.
 
+pub(crate) mod calls;
 pub(crate) mod survey;
 mod terms;
 
@@ -19,12 +20,14 @@ mod read;
 pub(crate) mod shared_listing;
 
 mod contents;
-mod listed;
+pub(crate) mod listed;
 mod stat;
+mod unknown;
 mod unlisted;
 
 pub(crate) mod handle;
 mod reopen;
+pub(crate) mod tally;
 
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
@@ -42,11 +45,6 @@ use listed::Listed;
 use shared_listing::SharedListing;
 pub(crate) use terms::{Terms, TermsOptions};
 
-/// How many bytes of a listing one getdents64 call may bring.
-///
-/// SOURCES.md 4.1: 32 KiB, 64 KiB and 1 MiB take the same time.
-const BUFFER_BYTES: usize = 32 * 1024;
-
 /// Up to how many entries of a directory are withheld until it has been
 /// verified that it held still.
 pub(crate) const WITHHELD_MAX: usize = 64 * 1024;
@@ -60,16 +58,56 @@ pub(crate) enum Job {
     Child(Arc<OpenParent>, u32),
     /// Go on with a very large directory.
     Rest(Arc<SharedListing>),
+    /// Stat some entries of a directory.
+    Part(Arc<SharedListing>, Box<Listed>),
+    /// Stat an entry whose turn has come.
+    Entry(Box<Deferred>),
+}
+
+/// An entry that was listed and is to be stat'ed when its turn comes.
+pub(crate) struct Deferred {
+    pub(crate) ino: u64,
+    pub(crate) listing: Arc<SharedListing>,
+    pub(crate) part: Arc<Listed>,
+    pub(crate) index: usize,
+}
+
+/// How a worker goes on with the entries of a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tick {
+    GoOn,
+    /// The scan was cancelled.
+    Stop,
+    /// Calls wait for long, and somebody has nothing to do.
+    Share,
+}
+
+/// A step in gathering the entries of a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gathering {
+    Begins,
+    Ends,
 }
 
 /// What a source may ask of the order that drives it, and where its results go.
 pub(crate) trait Outlet {
     /// Takes subdirectories to be listed later.
-    fn queue(&mut self, parent: &Arc<OpenParent>, name_offsets: &[u32]);
+    fn queue(&mut self, parent: &Arc<OpenParent>, name_offsets: &[u32], inos: &[u64]);
     /// Takes the rest of a large directory, to be read by whoever is free.
     fn queue_rest(&mut self, listing: Arc<SharedListing>);
+    /// Whether entries are gathered from several directories before they are stat'ed.
+    fn gathers(&self) -> bool;
+    /// Notes that the entries of a directory wait, or that none does any more.
+    fn gathering(&self, what: Gathering);
+    /// Takes entries of a directory that somebody else may stat.
+    fn queue_part(&mut self, listing: &Arc<SharedListing>, part: Listed);
+    /// Whether calls wait so long that even a few entries are worth handing to
+    /// others.
+    fn is_slow(&self) -> bool;
     /// Whether another worker has nothing to do.
     fn somebody_idle(&self) -> bool;
+    /// Counts a call that may wait, and says how to go on.
+    fn tick(&self) -> Tick;
     /// Whether the scan was cancelled.
     fn cancelled(&self) -> bool;
     /// Takes a crossing that must wait until the rest of the scan is done.
@@ -117,7 +155,7 @@ pub(crate) struct Lister {
 impl Lister {
     pub(crate) fn new(terms: Arc<Terms>) -> Lister {
         Lister {
-            buffer: vec![MaybeUninit::uninit(); BUFFER_BYTES].into_boxed_slice(),
+            buffer: vec![MaybeUninit::uninit(); terms.calls.buffer_bytes].into_boxed_slice(),
             listed: Listed::default(),
             contents: Contents::new(&terms),
             kept: None,
@@ -130,6 +168,8 @@ impl Lister {
         match job {
             Job::Child(parent, offset) => self.child(parent, offset, false, out),
             Job::Rest(listing) => self.rest(&listing, out),
+            Job::Part(listing, part) => self.part(&listing, *part, out),
+            Job::Entry(entry) => self.entry(&entry, out),
         }
     }
 

@@ -13,6 +13,7 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, StatxFlags, fstatfs, openat, o
 use rustix::io::Errno;
 
 use super::stat::{self, uninterrupted};
+use super::tally;
 use super::terms::Terms;
 use crate::directory::{MountMark, Place};
 use crate::exclusion::CACHE_TAG;
@@ -126,10 +127,18 @@ fn open(
         match uninterrupted(|| call(DIRECTORY | OFlags::NOATIME)) {
             // Only the owner may ask for it: open(2).
             Err(Errno::PERM) => terms.no_atime.store(false, Ordering::Relaxed),
-            answer => return answer.map_err(NotOpened::from),
+            answer => return counted(answer),
         }
     }
-    uninterrupted(|| call(DIRECTORY)).map_err(NotOpened::from)
+    counted(uninterrupted(|| call(DIRECTORY)))
+}
+
+/// What is opened is closed by one call more.
+fn counted(answer: Result<OwnedFd, Errno>) -> Result<OwnedFd, NotOpened> {
+    if answer.is_ok() {
+        tally::count();
+    }
+    answer.map_err(NotOpened::from)
 }
 
 /// Whether the kernel has openat2 and lets us call it.
@@ -145,6 +154,7 @@ pub(crate) fn has_openat2() -> bool {
 
 /// The name of the kernel file system that a directory belongs to, if it does.
 pub(crate) fn kernel_file_system(fd: BorrowedFd<'_>) -> Option<&'static str> {
+    tally::count();
     let found = fstatfs(fd).ok()?;
     // The type is signed on some architectures; the number is not.
     mounts::kernel_file_system(found.f_type as u64 & 0xffff_ffff)

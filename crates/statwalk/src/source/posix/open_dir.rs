@@ -5,10 +5,9 @@
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, OnceLock};
 
-use rustix::fs::StatxFlags;
-
 use super::handle::{Handle, OpenParent};
 use super::stat;
+use super::terms::Terms;
 use crate::directory::{Dir, DirState, Directory, MountMark, Place};
 use crate::entry::{Attributes, DirId, FileId};
 use crate::exclusion::IgnoreRules;
@@ -27,6 +26,8 @@ pub(crate) struct OpenDir {
     pub(crate) identity: Option<FileId>,
     pub(crate) before: Option<rustix::fs::Statx>,
     pub(crate) ignore: Option<Arc<IgnoreRules>>,
+    /// Whether its link count must not be relied on.
+    pub(crate) link_stop_is_off: bool,
 }
 
 impl OpenDir {
@@ -44,11 +45,11 @@ impl OpenDir {
     }
 
     /// Whether the directory is as it was before it was read.
-    pub(super) fn held_still(&self, fd: BorrowedFd<'_>, mask: StatxFlags) -> bool {
+    pub(super) fn held_still(&self, fd: BorrowedFd<'_>, terms: &Terms) -> bool {
         let Some(before) = &self.before else {
             return true;
         };
-        match stat::by_descriptor(fd, mask) {
+        match terms.stat_directory(fd) {
             Ok(after) => stat::Stillness::of(before) == stat::Stillness::of(&after),
             Err(_) => false,
         }

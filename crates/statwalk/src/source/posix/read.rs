@@ -8,13 +8,15 @@ use std::sync::Arc;
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 
+use super::calls::{Sharing, StatOrder};
 use super::contents::{deliver, queue};
 use super::handle::Handle;
-use super::listed::More;
+use super::listed::{More, Reading};
 use super::open::{self, Opening};
 use super::open_dir::OpenDir;
+use super::shared_listing::PART_MIN;
 use super::terms::Visit;
-use super::{Lister, Note, Outlet, REREADS_MAX, WITHHELD_MAX, stat};
+use super::{Lister, Note, Outlet, REREADS_MAX, WITHHELD_MAX, stat, tally};
 use crate::directory::{DirState, Directory, MountMark};
 use crate::entry::{Attributes, FileId, FileType};
 use crate::error::Op;
@@ -48,7 +50,7 @@ impl Lister {
             shared: false,
         });
         if terms.stats_directories(parent_mount.is_none(), mount.shared) {
-            let found = match stat::by_descriptor(fd.as_fd(), terms.directory_mask) {
+            let found = match terms.stat_directory(fd.as_fd()) {
                 Ok(found) => found,
                 Err(errno) => {
                     self.unreadable(&place, root, depth, None, errno, out);
@@ -90,7 +92,13 @@ impl Lister {
             attributes,
             identity,
             before,
+            link_stop_is_off: false,
         };
+        // To find the tag of a cache the whole directory must have been seen.
+        let may_gather = terms.wanted.need_stat() && !terms.exclusions.leaves_out_caches();
+        if may_gather && out.gathers() {
+            return self.gather(dir, fd, out);
+        }
         let mut rereads = 0;
         loop {
             self.contents.clear();
@@ -116,7 +124,10 @@ impl Lister {
                 }
                 End::Complete => {}
             }
-            if dir.held_still(fd.as_fd(), terms.directory_mask) {
+            let link_stop = &self.contents.link_stop;
+            dir.link_stop_is_off |= !link_stop.can_be_trusted(fd.as_fd(), &terms);
+            let doubtful = dir.link_stop_is_off && link_stop.was_used();
+            if !doubtful && dir.held_still(fd.as_fd(), &terms) {
                 return self.finish(&dir, fd, out);
             }
             if rereads == REREADS_MAX {
@@ -132,16 +143,24 @@ impl Lister {
 
     /// Reads the next entries of an open directory into `listed`.
     pub(super) fn fill(&mut self, fd: BorrowedFd<'_>) -> Result<More, Errno> {
-        let types_only = self.terms.types_only;
-        self.listed.fill(fd, &mut self.buffer, types_only)
+        self.listed.clear();
+        self.fill_on(fd)
+    }
+
+    /// Reads the next entries of an open directory behind those in `listed`.
+    fn fill_on(&mut self, fd: BorrowedFd<'_>) -> Result<More, Errno> {
+        self.listed.fill(fd, &mut self.buffer, &self.terms)
     }
 
     /// Makes a directory that changed ready to be read again.
     fn rewind(&self, dir: &mut OpenDir, fd: &OwnedFd) {
         // If either call fails, the next look at the directory fails as well
         // and reports it.
+        tally::count();
         let _ = seek(fd, SeekFrom::Start(0));
-        if let Ok(found) = stat::by_descriptor(fd.as_fd(), self.terms.directory_mask) {
+        if dir.before.is_some()
+            && let Ok(found) = self.terms.stat_directory(fd.as_fd())
+        {
             dir.attributes = stat::attributes(&found, self.terms.wanted);
             dir.before = Some(found);
         }
@@ -149,12 +168,24 @@ impl Lister {
 
     /// Reads entries until the directory ends or must be shared.
     fn read_directory(&mut self, fd: &OwnedFd, dir: &OpenDir, out: &mut impl Outlet) -> End {
+        let sorts = self.terms.calls.stat_order == StatOrder::Inode;
         let mut buffers = 0;
         loop {
             match self.fill(fd.as_fd()) {
                 Ok(More::Entries) => {}
                 Ok(More::End) => return End::Complete,
                 Err(errno) => return End::Failed(errno),
+            }
+            // The whole directory, as far as it is withheld, before the first stat.
+            while sorts && self.listed.len() < WITHHELD_MAX && !out.cancelled() {
+                match self.fill_on(fd.as_fd()) {
+                    Ok(More::Entries) => {}
+                    Ok(More::End) => break,
+                    Err(errno) => return End::Failed(errno),
+                }
+            }
+            if sorts {
+                self.listed.sort_by_inode();
             }
             if out.cancelled() {
                 return End::Cancelled;
@@ -169,14 +200,23 @@ impl Lister {
             if self.contents.entry_count() + self.listed.len() > WITHHELD_MAX {
                 return End::Share;
             }
-            if buffers > 1 && self.terms.wanted.need_stat() && out.somebody_idle() {
+            let may_share =
+                self.terms.wanted.need_stat() && self.terms.calls.sharing == Sharing::WhenIdle;
+            let worth_it = match out.is_slow() {
+                true => self.listed.len() >= 2 * PART_MIN,
+                false => buffers > 1 && out.somebody_idle(),
+            };
+            if may_share && worth_it {
                 return End::Share;
             }
-            if !self
-                .listed
-                .read_attributes(fd.as_fd(), dir, &self.terms, &mut self.contents, out)
-            {
-                return End::Cancelled;
+            let (listed, contents) = (&self.listed, &mut self.contents);
+            match listed.read_attributes(fd.as_fd(), dir, &self.terms, contents, out) {
+                Reading::Whole => {}
+                Reading::Stopped => return End::Cancelled,
+                Reading::Until(index) => {
+                    self.listed = self.listed.split_off(index);
+                    return End::Share;
+                }
             }
         }
     }

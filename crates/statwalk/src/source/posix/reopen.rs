@@ -15,7 +15,7 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
 use super::stat::{self, uninterrupted};
-use super::{Lister, open};
+use super::{Lister, open, tally};
 use crate::directory::{Dir, Place};
 
 /// How many bytes of path one call may carry: below `PATH_MAX`, limits.h.
@@ -144,6 +144,9 @@ fn through_link(from: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
 }
 
 fn duplicate(fd: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+    // And the call that closes it.
+    tally::count();
+    tally::count();
     fcntl_dupfd_cloexec(fd, 0)
 }
 

@@ -15,13 +15,27 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rustix::io::Errno;
 
+use super::calls::Sharing;
 use super::contents::{Contents, deliver, queue};
 use super::handle::{Handle, Reservation};
-use super::listed::More;
+use super::listed::{Listed, More, Reading};
 use super::open_dir::OpenDir;
-use super::{Lister, Note, Outlet, REREADS_MAX, WITHHELD_MAX, stat};
+use super::{Deferred, Gathering, Lister, Note, Outlet, REREADS_MAX, WITHHELD_MAX, stat};
 use crate::directory::Place;
 use crate::error::Op;
+
+/// How many entries are worth being handed to another worker where calls wait:
+/// their stats take longer than that. The larger the parts are, the later a
+/// directory ends and its subdirectories can begin.
+pub(super) const PART_MIN: usize = 4;
+
+/// How many entries of a directory that is too large to be withheld are
+/// delivered together, where they come one by one.
+const DELIVERED_AT_ONCE: usize = 4096;
+
+/// Up to how many such parts of a directory wait before no more of it is read,
+/// about.
+const QUEUED_PARTS_MAX: usize = 1024;
 
 /// A directory that is read in pieces.
 pub(crate) struct SharedListing {
@@ -30,6 +44,8 @@ pub(crate) struct SharedListing {
     /// A place within the bound of descriptors, once subdirectories wait.
     reservation: OnceLock<Option<Reservation>>,
     announced: AtomicBool,
+    /// Whether its entries are stat'ed together with those of others.
+    is_gathered: bool,
     progress: Mutex<Progress>,
 }
 
@@ -37,6 +53,10 @@ pub(crate) struct SharedListing {
 struct Progress {
     /// Pieces that are being worked on, and the right to read the next one.
     parts: usize,
+    /// Parts that wait for somebody to take them.
+    queued_parts: usize,
+    /// Whether the right to read on waits for them to become fewer.
+    right_waits: bool,
     withheld: Vec<Contents>,
     withheld_entries: usize,
     /// Whether pieces are delivered at once.
@@ -70,15 +90,21 @@ impl Lister {
     /// Turns the directory that is being read into a shared one and goes on.
     ///
     /// `listed` holds a piece that was not stat'ed yet.
-    pub(super) fn share(&mut self, dir: OpenDir, fd: OwnedFd, out: &mut impl Outlet) {
+    pub(super) fn share(&mut self, mut dir: OpenDir, fd: OwnedFd, out: &mut impl Outlet) {
+        // Pieces do not know how many subdirectories were found in others, and
+        // what was delivered cannot be read again.
+        dir.link_stop_is_off = true;
         let read = std::mem::replace(&mut self.contents, Contents::new(&self.terms));
         let listing = Arc::new(SharedListing {
             dir,
             fd,
             reservation: OnceLock::new(),
             announced: AtomicBool::new(false),
+            is_gathered: false,
             progress: Mutex::new(Progress {
                 parts: 1,
+                queued_parts: 0,
+                right_waits: false,
                 withheld_entries: read.entry_count(),
                 withheld: vec![read],
                 released: false,
@@ -91,8 +117,87 @@ impl Lister {
         }
     }
 
+    /// Lists a directory whose entries are stat'ed later.
+    pub(super) fn gather(&mut self, dir: OpenDir, fd: OwnedFd, out: &mut impl Outlet) {
+        let listing = Arc::new(SharedListing {
+            dir,
+            fd,
+            reservation: OnceLock::new(),
+            announced: AtomicBool::new(false),
+            is_gathered: true,
+            progress: Mutex::new(Progress {
+                parts: 1,
+                queued_parts: 0,
+                right_waits: false,
+                // By it the directory is delivered, also an empty one.
+                withheld: vec![Contents::new(&self.terms)],
+                withheld_entries: 0,
+                released: false,
+                failed: None,
+                rereads: 0,
+            }),
+        });
+        out.gathering(Gathering::Begins);
+        self.gather_on(&listing, out);
+    }
+
+    /// Goes on with the listing, up to as many entries as are withheld.
+    fn gather_on(&mut self, listing: &Arc<SharedListing>, out: &mut impl Outlet) {
+        let mut entries = 0;
+        while entries < WITHHELD_MAX {
+            match self.fill(listing.fd.as_fd()) {
+                Ok(More::Entries) => {}
+                Ok(More::End) => return self.part_done(listing, out),
+                Err(errno) => {
+                    listing.progress().failed = Some(errno);
+                    return self.part_done(listing, out);
+                }
+            }
+            if out.cancelled() {
+                return;
+            }
+            let part = std::mem::take(&mut self.listed);
+            entries += part.len();
+            // Each entry counts, because each is done at another time.
+            listing.progress().parts += part.len();
+            out.queue_part(listing, part);
+        }
+        // There is more than can be withheld: it is delivered as it comes.
+        listing.progress().released = true;
+        out.queue_rest(Arc::clone(listing));
+    }
+
+    /// Stats an entry whose turn has come.
+    pub(super) fn entry(&mut self, entry: &Deferred, out: &mut impl Outlet) {
+        let Deferred {
+            listing,
+            part,
+            index,
+            ..
+        } = entry;
+        // What a worker begins, it or another one goes on with.
+        let begun = listing.progress().withheld.pop();
+        let mut contents = begun.unwrap_or_else(|| Contents::new(&self.terms));
+        let fd = listing.fd.as_fd();
+        let one = *index..*index + 1;
+        let reading = part.read_some(one, fd, &listing.dir, &self.terms, &mut contents, out);
+        if reading != Reading::Whole {
+            return;
+        }
+        let released = listing.progress().released;
+        if released && contents.entry_count() >= DELIVERED_AT_ONCE {
+            self.hand_out(listing, &contents, listing.announce_once(), out);
+        } else {
+            listing.progress().withheld.push(contents);
+        }
+        self.part_done(listing, out);
+    }
+
     /// Reads on with the right to do so.
     pub(super) fn rest(&mut self, listing: &Arc<SharedListing>, out: &mut impl Outlet) {
+        if listing.is_gathered {
+            return self.gather_on(listing, out);
+        }
         loop {
             match self.fill(listing.fd.as_fd()) {
                 Ok(More::Entries) => {}
@@ -111,44 +216,116 @@ impl Lister {
     /// Works on the piece in `listed`. Answers whether the right to read is
     /// still here.
     fn piece(&mut self, listing: &Arc<SharedListing>, out: &mut impl Outlet) -> bool {
-        let mut passed_on = out.somebody_idle();
+        let shares = self.terms.calls.sharing == Sharing::WhenIdle;
+        if shares && self.terms.wanted.need_stat() && out.is_slow() {
+            let start = self.listed.len().min(PART_MIN);
+            self.hand_parts(listing, start, out);
+        }
+        let mut passed_on = false;
+        {
+            let mut progress = listing.progress();
+            progress.right_waits = progress.queued_parts > QUEUED_PARTS_MAX;
+            if progress.right_waits || (shares && out.somebody_idle()) {
+                passed_on = true;
+                progress.parts += 1;
+            }
+            if passed_on && !progress.right_waits {
+                drop(progress);
+                out.queue_rest(Arc::clone(listing));
+            }
+        }
+        if !self.digest(listing, &mut passed_on, out) {
+            return false;
+        }
         if passed_on {
-            listing.progress().parts += 1;
+            self.part_done(listing, out);
+        }
+        !passed_on
+    }
+
+    /// Works on entries that another worker has listed.
+    pub(super) fn part(
+        &mut self,
+        listing: &Arc<SharedListing>,
+        part: Listed,
+        out: &mut impl Outlet,
+    ) {
+        let right_comes = {
+            let mut progress = listing.progress();
+            progress.queued_parts -= 1;
+            let is_low = progress.queued_parts <= QUEUED_PARTS_MAX / 2;
+            progress.right_waits && is_low && std::mem::take(&mut progress.right_waits)
+        };
+        if right_comes {
             out.queue_rest(Arc::clone(listing));
         }
-        self.contents.clear();
-        let whole = self.listed.read_attributes(
-            listing.fd.as_fd(),
-            &listing.dir,
-            &self.terms,
-            &mut self.contents,
-            out,
-        );
-        if !whole {
-            return false;
+        self.listed = part;
+        let mut passed_on = true;
+        if self.digest(listing, &mut passed_on, out) {
+            self.part_done(listing, out);
+        }
+    }
+
+    /// Lets others take the entries from `start` on, a few at a time.
+    fn hand_parts(&mut self, listing: &Arc<SharedListing>, start: usize, out: &mut impl Outlet) {
+        while self.listed.len() > start {
+            let from = start.max(self.listed.len().saturating_sub(PART_MIN));
+            let part = self.listed.split_off(from);
+            {
+                let mut progress = listing.progress();
+                progress.parts += 1;
+                progress.queued_parts += 1;
+            }
+            out.queue_part(listing, part);
+        }
+    }
+
+    /// Stats what is in `listed` and delivers or withholds it. Answers false
+    /// where the scan was cancelled.
+    ///
+    /// `passed_on` says whether somebody else has the right to read on; it may
+    /// be passed on here.
+    fn digest(
+        &mut self,
+        listing: &Arc<SharedListing>,
+        passed_on: &mut bool,
+        out: &mut impl Outlet,
+    ) -> bool {
+        // What a worker begins, it or another one goes on with: there are no more
+        // of them than workers, however small the pieces are.
+        let begun = listing.progress().withheld.pop();
+        let mut contents = begun.unwrap_or_else(|| {
+            self.contents.clear();
+            std::mem::replace(&mut self.contents, Contents::new(&self.terms))
+        });
+        let before = contents.entry_count();
+        let (fd, dir) = (listing.fd.as_fd(), &listing.dir);
+        let reading = (self.listed).read_attributes(fd, dir, &self.terms, &mut contents, out);
+        match reading {
+            Reading::Whole => {}
+            Reading::Stopped => return false,
+            Reading::Until(index) => self.hand_parts(listing, index, out),
         }
         // The lock is held for the length of a statement: what follows may take it again.
         let released = {
             let mut progress = listing.progress();
-            progress.withheld_entries += self.contents.entry_count();
+            progress.withheld_entries += contents.entry_count() - before;
             progress.released
         };
         if released {
             // The right goes below the subdirectories, so that these are listed
             // before more of them are read.
-            if !passed_on && !self.contents.subdir_offsets.is_empty() {
+            if !*passed_on && !contents.subdir_offsets.is_empty() {
                 listing.progress().parts += 1;
                 out.queue_rest(Arc::clone(listing));
-                passed_on = true;
+                *passed_on = true;
             }
-            let contents = std::mem::take(&mut self.contents);
-            self.hand_out(listing, &contents, false, out);
+            self.hand_out(listing, &contents, listing.announce_once(), out);
             self.contents = contents;
         } else {
-            let piece = std::mem::replace(&mut self.contents, Contents::new(&self.terms));
             let withheld = {
                 let mut progress = listing.progress();
-                progress.withheld.push(piece);
+                progress.withheld.push(contents);
                 // Somebody may have released it since, and does not look again.
                 progress.released |= progress.withheld_entries > WITHHELD_MAX;
                 match progress.released {
@@ -160,10 +337,7 @@ impl Lister {
                 self.hand_out(listing, contents, listing.announce_once(), out);
             }
         }
-        if passed_on {
-            self.part_done(listing, out);
-        }
-        !passed_on
+        true
     }
 
     /// Notes that a piece is done, and with the last one ends the directory.
@@ -181,8 +355,7 @@ impl Lister {
 
         let dir = &listing.dir;
         let root = dir.root;
-        let mut still =
-            failed.is_some() || dir.held_still(listing.fd.as_fd(), self.terms.directory_mask);
+        let mut still = failed.is_some() || dir.held_still(listing.fd.as_fd(), &self.terms);
         // What is withheld can be thrown away and read again, by one worker.
         while !still && !released && rereads < REREADS_MAX && !out.cancelled() {
             rereads += 1;
@@ -206,6 +379,9 @@ impl Lister {
         } else if !still {
             out.note(root, Note::Changed);
             out.incomplete(&dir.view());
+        }
+        if listing.is_gathered {
+            out.gathering(Gathering::Ends);
         }
     }
 
@@ -233,6 +409,26 @@ impl Lister {
         deliver(&listing.dir.view(), announce, contents, out);
     }
 
+    /// Stats what is in `listed`, alone. Answers false where the scan was cancelled.
+    fn read_all(
+        &self,
+        fd: BorrowedFd<'_>,
+        dir: &OpenDir,
+        contents: &mut Contents,
+        out: &impl Outlet,
+    ) -> bool {
+        let mut start = 0;
+        while start < self.listed.len() {
+            let rest = start..self.listed.len();
+            match (self.listed).read_some(rest, fd, dir, &self.terms, contents, out) {
+                Reading::Whole => break,
+                Reading::Stopped => return false,
+                Reading::Until(index) => start = index,
+            }
+        }
+        true
+    }
+
     /// Reads the whole directory again. Nothing where it cannot be read or has
     /// become too large to be withheld; else whether it held still.
     fn reread(
@@ -242,7 +438,7 @@ impl Lister {
     ) -> Option<(Contents, bool)> {
         let fd = listing.fd.as_fd();
         rustix::fs::seek(fd, rustix::fs::SeekFrom::Start(0)).ok()?;
-        let before = stat::by_descriptor(fd, self.terms.directory_mask).ok()?;
+        let before = self.terms.stat_directory(fd).ok()?;
         let mut contents = Contents::new(&self.terms);
         loop {
             match self.fill(fd).ok()? {
@@ -250,15 +446,11 @@ impl Lister {
                 More::Entries => {}
             }
             let room = contents.entry_count() + self.listed.len() <= WITHHELD_MAX;
-            if !room
-                || !self
-                    .listed
-                    .read_attributes(fd, &listing.dir, &self.terms, &mut contents, out)
-            {
+            if !room || !self.read_all(fd, &listing.dir, &mut contents, out) {
                 return None;
             }
         }
-        let after = stat::by_descriptor(fd, self.terms.directory_mask).ok()?;
+        let after = self.terms.stat_directory(fd).ok()?;
         let still = stat::Stillness::of(&before) == stat::Stillness::of(&after);
         Some((contents, still))
     }

@@ -10,6 +10,7 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::{AtFlags, Statx, StatxAttributes, StatxFlags, StatxTimestamp, makedev, statx};
 use rustix::io::Errno;
 
+use super::tally;
 use crate::entry::{Attributes, Fields, FileId, FileType};
 
 /// How often a call that a signal interrupts is made again.
@@ -21,6 +22,7 @@ const INTERRUPTIONS_MAX: u32 = 100;
 pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     let mut tries = 0;
     loop {
+        tally::count();
         match call() {
             Err(Errno::INTR) if tries < INTERRUPTIONS_MAX => tries += 1,
             answer => return answer,
@@ -59,10 +61,20 @@ pub(crate) fn directory_mask(wanted: Fields) -> StatxFlags {
 
 /// Stats a name in a directory: the entry itself, never what a link points to,
 /// and without waking an automount.
-#[inline]
 pub(crate) fn by_name(dir: BorrowedFd<'_>, name: &CStr, mask: StatxFlags) -> Result<Statx, Errno> {
+    by_name_with(dir, name, AtFlags::empty(), mask)
+}
+
+/// As [`by_name`], with flags of one's own besides.
+#[inline]
+pub(crate) fn by_name_with(
+    dir: BorrowedFd<'_>,
+    name: &CStr,
+    flags: AtFlags,
+    mask: StatxFlags,
+) -> Result<Statx, Errno> {
     const FLAGS: AtFlags = AtFlags::SYMLINK_NOFOLLOW.union(AtFlags::NO_AUTOMOUNT);
-    uninterrupted(|| statx(dir, name, FLAGS, mask))
+    uninterrupted(|| statx(dir, name, FLAGS | flags, mask))
 }
 
 /// Stats what a name in a directory leads to, through symbolic links.
@@ -75,9 +87,18 @@ pub(crate) fn through_links(
 }
 
 /// Stats an open descriptor.
-#[inline]
 pub(crate) fn by_descriptor(fd: BorrowedFd<'_>, mask: StatxFlags) -> Result<Statx, Errno> {
-    uninterrupted(|| statx(fd, c"", AtFlags::EMPTY_PATH, mask))
+    by_descriptor_with(fd, AtFlags::empty(), mask)
+}
+
+/// As [`by_descriptor`], with flags of one's own besides.
+#[inline]
+pub(crate) fn by_descriptor_with(
+    fd: BorrowedFd<'_>,
+    flags: AtFlags,
+    mask: StatxFlags,
+) -> Result<Statx, Errno> {
+    uninterrupted(|| statx(fd, c"", AtFlags::EMPTY_PATH | flags, mask))
 }
 
 /// The type in `st_mode`: `S_IFMT`, inode(7).

@@ -8,9 +8,11 @@ use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use rustix::fs::{Statx, StatxFlags};
+use rustix::fs::{AtFlags, Statx, StatxFlags};
+use rustix::io::Errno;
 use rustix::process::geteuid;
 
+use super::calls::{Calls, Detail, Freshness};
 use super::handle::DescriptorBudget;
 use super::{open, stat, survey};
 use crate::directory::Place;
@@ -24,6 +26,12 @@ pub(crate) struct Terms {
     /// Whether nothing but the types of entries matters, so that only the names
     /// of directories must be kept.
     pub(super) types_only: bool,
+    /// Whether not even types matter but those of directories, so that the
+    /// tricks of `unknown` apply.
+    pub(super) shape_only: bool,
+    pub(super) calls: Calls,
+    /// The flags of every stat of an entry or of a directory that is read.
+    flags: AtFlags,
     pub(crate) mask: StatxFlags,
     pub(crate) directory_mask: StatxFlags,
     /// Whether other file systems are entered.
@@ -47,6 +55,7 @@ pub(crate) struct Terms {
 /// What the terms of a scan are made of.
 pub(crate) struct TermsOptions {
     pub(crate) wanted: Fields,
+    pub(crate) calls: Calls,
     pub(crate) enters_mounts: bool,
     pub(crate) enters_kernel_file_systems: bool,
     pub(crate) follows: bool,
@@ -116,16 +125,25 @@ impl RootTable {
 
 impl Terms {
     pub(crate) fn new(options: TermsOptions) -> Terms {
-        let types_only = !options.wanted.need_stat()
-            && !options.wanted.contains(Fields::NAME)
+        let listing_only = !options.wanted.need_stat()
             && !options.exclusions.need_paths()
             && !options.exclusions.leaves_out_caches()
             && !options.follows
             && options.roots.others.is_empty();
+        let all = match options.calls.detail {
+            Detail::Smallest => StatxFlags::empty(),
+            Detail::Full => StatxFlags::BASIC_STATS | StatxFlags::BTIME | StatxFlags::MNT_ID,
+        };
         Terms {
-            types_only,
-            mask: stat::mask(options.wanted),
-            directory_mask: stat::directory_mask(options.wanted),
+            types_only: listing_only && !options.wanted.contains(Fields::NAME),
+            shape_only: listing_only && !options.wanted.contains(Fields::TYPE),
+            flags: match options.calls.freshness {
+                Freshness::AsStat => AtFlags::empty(),
+                Freshness::DontSync => AtFlags::STATX_DONT_SYNC,
+            },
+            mask: stat::mask(options.wanted) | all,
+            directory_mask: stat::directory_mask(options.wanted) | all,
+            calls: options.calls,
             wanted: options.wanted,
             enters_mounts: options.enters_mounts,
             enters_kernel_file_systems: options.enters_kernel_file_systems,
@@ -140,6 +158,28 @@ impl Terms {
             roots: options.roots,
             visited: InodeSet::new(),
         }
+    }
+
+    /// Stats an entry of an open directory.
+    #[inline]
+    pub(super) fn stat_entry(&self, fd: BorrowedFd<'_>, name: &CStr) -> Result<Statx, Errno> {
+        self.stat_entry_as(fd, name, self.mask)
+    }
+
+    /// Stats an entry of an open directory with a mask of one's own.
+    #[inline]
+    pub(super) fn stat_entry_as(
+        &self,
+        fd: BorrowedFd<'_>,
+        name: &CStr,
+        mask: StatxFlags,
+    ) -> Result<Statx, Errno> {
+        stat::by_name_with(fd, name, self.flags, mask)
+    }
+
+    /// Stats a directory that is read.
+    pub(super) fn stat_directory(&self, fd: BorrowedFd<'_>) -> Result<Statx, Errno> {
+        stat::by_descriptor_with(fd, self.flags, self.directory_mask)
     }
 
     /// Whether the directories of a mount can be reached by another way.

@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use statwalk::{FileType, GroupKey, NodeKind, Report, RootTotals, Scan, Tally, Totals, TreeSink};
+use statwalk::{
+    FileType, GroupKey, NodeKind, Order, Report, RootTotals, Scan, Tally, Totals, TreeSink,
+};
 use statwalk_testkit::EntryType;
 use statwalk_testkit::naive::{self, Counts, NaiveEntry, NaiveReport, Options, Subtree};
 
@@ -25,13 +27,10 @@ pub(crate) fn check_scan<P: AsRef<Path>>(
     scan: &Scan,
 ) {
     let expected = naive::scan_with(roots, options).expect("the oracle can judge");
-    for &threads in threads {
-        let scan = scan.clone().threads(threads);
+    for (scan, told) in variants(scan, threads) {
         let (answer, report) = answer(&scan);
-        let told = format!(
-            "{threads} workers, {:?}",
-            roots.iter().map(|root| root.as_ref()).collect::<Vec<_>>()
-        );
+        let paths: Vec<_> = roots.iter().map(|root| root.as_ref()).collect();
+        let told = format!("{told}, {paths:?}");
         compare_totals(&expected, &answer.totals, &report, &told);
         compare_errors(&expected, &report, &told);
         compare_tree(&expected, &answer, &told);
@@ -52,6 +51,40 @@ pub(crate) fn check_scan<P: AsRef<Path>>(
         assert_eq!(kinds(&types.output), kinds(&answer.totals), "{told}");
     }
 }
+
+/// The scan with each number of workers, and in every other order.
+fn variants(scan: &Scan, threads: &[usize]) -> Vec<(Scan, String)> {
+    let parallel = threads.iter().map(|&threads| (Order::Parallel, threads));
+    let most = threads.iter().copied().max().unwrap_or(1);
+    let others = ORDERS.into_iter().flat_map(|order| {
+        // Recursion is one worker's.
+        let both = [1, most];
+        let numbers = if order == Order::Recursive || most == 1 {
+            &both[..1]
+        } else {
+            &both
+        };
+        numbers
+            .iter()
+            .map(move |&threads| (order, threads))
+            .collect::<Vec<_>>()
+    });
+    let chosen = parallel.chain(others);
+    let variant = |(order, threads): (Order, usize)| {
+        let told = format!("{}, {threads} workers", order.name());
+        (scan.clone().order(order).threads(threads), told)
+    };
+    chosen.map(variant).collect()
+}
+
+/// The orders besides the parallel one.
+const ORDERS: [Order; 5] = [
+    Order::Recursive,
+    Order::Queue,
+    Order::Stack,
+    Order::ReservedStack,
+    Order::Inode,
+];
 
 /// Compares only sums over whole roots; where attribution is left to choice.
 pub(crate) fn check_totals<P: AsRef<Path>>(roots: &[P], options: &Options<'_>, threads: &[usize]) {

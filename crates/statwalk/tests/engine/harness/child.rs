@@ -85,6 +85,7 @@ pub(crate) fn print_totals(outcome: &statwalk::Outcome<Vec<statwalk::RootTotals>
         ("complete", u64::from(outcome.report.is_complete())),
         ("workers_max", outcome.report.plan.workers_max as u64),
         ("elapsed_ms", outcome.report.elapsed.as_millis() as u64),
+        ("calls", outcome.report.calls),
         ("peak_kib", peak_kib()),
     ] {
         println!("{name}={number}");

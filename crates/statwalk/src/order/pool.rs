@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Work stealing over directories.
+//! The workers of a scan.
 //!
-//! Each worker has a deque: it takes what it queued last and steals what others
-//! queued first, so that it stays near what it read and others get large
-//! subtrees. Only directories are queued, and the rest of very large ones.
-//! Workers without work wait ([`Parking`]). Each folds what it finds into a
-//! state of its own.
+//! They take directories from the [`Frontier`], which knows the order. Only
+//! directories are queued, and parts of very large ones. Workers without work
+//! wait ([`Parking`]). Each folds what it finds into a state of its own. How many
+//! there are follows what they do, where nobody has said ([`Concurrency`]).
 //!
 //! The roots are scanned one after another, and so are crossings and links that
 //! had to wait: which of two ways leads to a directory must not depend on
@@ -19,10 +18,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 use crossbeam_utils::CachePadded;
 use rustix::io::Errno as KernelErrno;
 
+use super::Order;
+use super::concurrency::{Concurrency, LOOK_MIN, Look, Step};
+use super::frontier::{Frontier, Hand};
 use super::parking::Parking;
 use crate::batch::Batch;
 use crate::directory::{Dir, DirState, Directory, Place};
@@ -32,8 +33,9 @@ use crate::progress::WorkerProgress;
 use crate::report::{LeftOut, RootReport};
 use crate::sink::{Collect, path_order};
 use crate::source::posix::handle::OpenParent;
+use crate::source::posix::listed::Listed;
 use crate::source::posix::shared_listing::SharedListing;
-use crate::source::posix::{Job, Lister, Note, Outlet, Terms};
+use crate::source::posix::{Gathering, Job, Lister, Note, Outlet, Terms, Tick, tally};
 
 /// When one worker alone is too slow: after this many directories, entries, or
 /// this time. Starting a thread takes as long as reading some ten directories.
@@ -44,10 +46,20 @@ const ALONE_TIME_MAX: Duration = Duration::from_micros(300);
 /// After how long others start on what a worker queued that does not come back.
 const HELP_DELAY_MAX: Duration = Duration::from_millis(20);
 
+/// How often the number of workers is looked at where it has been right for long.
+const LOOK_PAUSE_MAX: Duration = Duration::from_millis(64);
+
+/// How deep recursion goes before what is below waits. A level takes less than
+/// 2 KiB of the stack.
+const RECURSION_MAX: u32 = 4096;
+/// The stack of a worker that recurses.
+const RECURSION_STACK_BYTES: usize = 32 << 20;
+
 /// What the workers of one scan share.
 pub(crate) struct Pool<C> {
     terms: Arc<Terms>,
-    stealers: Box<[Stealer<Job>]>,
+    order: Order,
+    frontier: Frontier,
     parking: Parking,
     /// Jobs that are queued or being worked on.
     ///
@@ -59,16 +71,55 @@ pub(crate) struct Pool<C> {
     slots: Box<[SlotCell<C>]>,
     pub(crate) progress: Box<[CachePadded<WorkerProgress>]>,
     agenda: Mutex<Agenda>,
-    /// Workers that were not started yet.
-    unborn: Mutex<Vec<(usize, Deque<Job>)>>,
-    has_unborn: AtomicBool,
+    crew: Mutex<Crew>,
+    /// Whether calls wait so long that entries are handed around in small parts.
+    /// By inode number each goes by itself anyway.
+    is_slow: AtomicBool,
+    /// How many workers there are to be.
+    wanted: AtomicUsize,
+    /// Whether there are fewer.
+    wants_helpers: AtomicBool,
+    /// Whether there are more.
+    has_too_many: AtomicBool,
+    /// How many there are to be at first, once that was asked.
+    wanted_first: OnceLock<usize>,
+    /// How the number follows what the workers do, where nobody has said.
+    overseer: Option<Mutex<Overseer>>,
     pub(crate) errors_kept_max: usize,
     started: Instant,
     alive: Mutex<usize>,
     gone: Condvar,
     idle_io: bool,
-    as_many_as_processors: bool,
-    workers_most: OnceLock<usize>,
+}
+
+/// What is known of the workers that do not work.
+struct Crew {
+    /// The first that was never started.
+    next: usize,
+    /// What those had that were sent away.
+    sent_away: Vec<Hand>,
+    /// How long these computed, and waited for a processor.
+    effort_of_gone: (Duration, Duration),
+}
+
+/// Looks at what the workers do and decides how many there are.
+struct Overseer {
+    concurrency: Option<Concurrency>,
+    last_look: Instant,
+    pause: Duration,
+    effort: Effort,
+}
+
+/// What all workers did so far.
+#[derive(Clone, Copy, Default)]
+struct Effort {
+    /// How long they had something to do.
+    occupied: Duration,
+    /// How long they computed.
+    cpu: Duration,
+    /// How long they computed or waited for a processor.
+    busy: Duration,
+    calls: u64,
 }
 
 /// The place of a worker's slot: empty once it was taken.
@@ -83,6 +134,8 @@ pub(crate) struct Slot<C> {
     pub(crate) roots: Vec<RootReport>,
     pub(crate) errors: ErrorList,
     pub(crate) left_out: Vec<LeftOut>,
+    /// System calls of the source.
+    pub(crate) calls: u64,
     /// Whether the sink asked to stop.
     pub(crate) stopped: bool,
 }
@@ -107,23 +160,25 @@ enum Item {
 
 /// What a pool needs to begin.
 pub(crate) struct PoolOptions {
+    pub(crate) order: Order,
     pub(crate) roots: Vec<Arc<CStr>>,
     pub(crate) errors_kept_max: usize,
     pub(crate) idle_io: bool,
-    /// Whether the number of workers is to follow that of processors.
-    pub(crate) as_many_as_processors: bool,
+    /// Whether the number of workers is to follow what they do.
+    pub(crate) adapts: bool,
+    /// How many directories may be open whose entries wait.
+    pub(crate) listings_max: usize,
+    pub(crate) processors: usize,
 }
 
 impl<C: Collect> Pool<C> {
-    /// Starts one worker for each state, the first at once and the others when
-    /// there is enough to do.
+    /// Starts the first worker; the others when there is enough to do.
     pub(crate) fn start(
         terms: Arc<Terms>,
         states: Vec<C>,
         options: PoolOptions,
     ) -> std::io::Result<Arc<Pool<C>>> {
         let count = states.len();
-        let deques: Vec<Deque<Job>> = (0..count).map(|_| Deque::new_lifo()).collect();
         let root_count = options.roots.len();
         let slots = states.into_iter().map(|state| {
             CachePadded::new(Mutex::new(Some(Slot {
@@ -131,12 +186,15 @@ impl<C: Collect> Pool<C> {
                 roots: vec![RootReport::default(); root_count],
                 errors: ErrorList::default(),
                 left_out: Vec::new(),
+                calls: 0,
                 stopped: false,
             })))
         });
+        let started = Instant::now();
         let pool = Arc::new(Pool {
             terms,
-            stealers: deques.iter().map(Deque::stealer).collect(),
+            order: options.order,
+            frontier: Frontier::new(options.order, count, options.listings_max),
             parking: Parking::new(),
             pending: CachePadded::new(AtomicUsize::new(0)),
             next_id_block: AtomicU32::new(0),
@@ -151,64 +209,111 @@ impl<C: Collect> Pool<C> {
                 links: Vec::new(),
                 sorted: Vec::new(),
             }),
-            unborn: Mutex::new(deques.into_iter().enumerate().rev().collect()),
-            has_unborn: AtomicBool::new(true),
+            crew: Mutex::new(Crew {
+                next: 0,
+                sent_away: Vec::new(),
+                effort_of_gone: (Duration::ZERO, Duration::ZERO),
+            }),
+            // Who asks for more workers than processors expects calls to wait.
+            is_slow: AtomicBool::new(
+                !options.adapts && options.order != Order::Inode && count > options.processors,
+            ),
+            wanted: AtomicUsize::new(count),
+            wants_helpers: AtomicBool::new(true),
+            has_too_many: AtomicBool::new(false),
+            wanted_first: OnceLock::new(),
+            overseer: options.adapts.then(|| {
+                Mutex::new(Overseer {
+                    concurrency: None,
+                    last_look: started,
+                    pause: LOOK_MIN,
+                    effort: Effort::default(),
+                })
+            }),
             errors_kept_max: options.errors_kept_max,
-            started: Instant::now(),
+            started,
             alive: Mutex::new(0),
             gone: Condvar::new(),
             idle_io: options.idle_io,
-            as_many_as_processors: options.as_many_as_processors,
-            workers_most: OnceLock::new(),
         });
         pool.start_worker(true)?;
         Ok(pool)
     }
 
-    /// Starts the next worker, if any is left.
+    /// Starts one worker more, if more are wanted.
     fn start_worker(self: &Arc<Self>, first: bool) -> std::io::Result<()> {
-        let Some((index, deque)) = lock(&self.unborn).pop() else {
-            self.has_unborn.store(false, Ordering::Relaxed);
-            return Ok(());
+        {
+            let mut alive = lock(&self.alive);
+            let wanted = self.wanted.load(Ordering::Relaxed);
+            if *alive >= wanted {
+                self.wants_helpers.store(false, Ordering::Relaxed);
+                return Ok(());
+            }
+            *alive += 1;
+        }
+        let hand = {
+            let mut crew = lock(&self.crew);
+            match crew.sent_away.pop() {
+                Some(hand) => hand,
+                None => {
+                    crew.next += 1;
+                    self.frontier.hand(crew.next - 1)
+                }
+            }
         };
-        *lock(&self.alive) += 1;
         let pool = Arc::clone(self);
-        let builder = thread::Builder::new().name(format!("statwalk-{index}"));
+        let mut builder = thread::Builder::new().name(format!("statwalk-{}", hand.index()));
+        if self.order == Order::Recursive {
+            builder = builder.stack_size(RECURSION_STACK_BYTES);
+        }
         let started = builder.spawn(move || {
-            let mut worker = Worker::new(Arc::clone(&pool), index, deque);
+            let mut worker = Worker::new(Arc::clone(&pool), hand);
             if first {
                 worker.advance();
             }
-            worker.work();
-            drop(worker);
-            pool.leave();
+            let leave = worker.work();
+            let Worker { lister, outlet } = worker;
+            drop(lister);
+            let calls = tally::take();
+            outlet.slot(|slot| slot.calls += calls);
+            if leave == Leave::Ended {
+                drop(outlet);
+                pool.leave();
+            } else {
+                pool.send_away(outlet.hand);
+            }
         });
         if let Err(error) = started {
+            // What it had is empty: it was never started, or has been stolen from.
             self.leave();
             return Err(error);
         }
         Ok(())
     }
 
-    /// Whether the processors allow for one worker more.
+    /// How many workers there are before anything was seen.
     ///
     /// Control groups can grant less than there is; to find out costs as much as
     /// scanning a small directory, so it is asked when the first helper is needed.
-    fn may_start_more(&self) -> bool {
-        let most = *self
-            .workers_most
-            .get_or_init(|| match self.as_many_as_processors {
-                true => thread::available_parallelism().map_or(1, usize::from),
-                false => usize::MAX,
-            });
-        self.started_workers() < most
+    fn settle_wanted(&self) {
+        self.wanted_first.get_or_init(|| {
+            let mut wanted = self.slots.len();
+            if self.overseer.is_some() {
+                let processors = thread::available_parallelism().map_or(1, usize::from);
+                wanted = wanted.min(processors);
+            }
+            self.wanted.store(wanted, Ordering::Relaxed);
+            wanted
+        });
     }
 
     /// Starts one worker more. One that cannot be started is one helper less,
     /// and no error: those that are there do all the work.
     fn start_helper(self: &Arc<Self>) {
-        if !self.may_start_more() || self.start_worker(false).is_err() {
-            self.has_unborn.store(false, Ordering::Relaxed);
+        self.settle_wanted();
+        if self.start_worker(false).is_err() {
+            self.wanted.store(*lock(&self.alive), Ordering::Relaxed);
+            self.wants_helpers.store(false, Ordering::Relaxed);
         }
     }
 
@@ -217,25 +322,149 @@ impl<C: Collect> Pool<C> {
         self.gone.notify_all();
     }
 
+    /// Whether the worker that asks is one too many; if so it is counted as gone.
+    fn may_go(&self) -> bool {
+        if !self.has_too_many.load(Ordering::Relaxed) {
+            return false;
+        }
+        let mut alive = lock(&self.alive);
+        let wanted = self.wanted.load(Ordering::Relaxed);
+        let is_one_too_many = *alive > wanted;
+        *alive -= usize::from(is_one_too_many);
+        if *alive <= wanted {
+            self.has_too_many.store(false, Ordering::Relaxed);
+        }
+        is_one_too_many
+    }
+
+    /// Keeps what a worker had that is not needed for now. Others take what it
+    /// had queued.
+    fn send_away(&self, hand: Hand) {
+        let progress = &self.progress[hand.index()];
+        let (computed, waited) = progress.computed_and_waited().unwrap_or_default();
+        progress.end_work(self.started.elapsed());
+        progress.forget_thread();
+        let mut crew = lock(&self.crew);
+        crew.effort_of_gone.0 += computed;
+        crew.effort_of_gone.1 += waited;
+        crew.sent_away.push(hand);
+        drop(crew);
+        self.parking.call_one();
+    }
+
     /// Waits for the workers, at most for a time. Answers whether they are done
     /// or were told to stop.
+    ///
+    /// Whoever waits here also sees to it that there are enough of them.
     pub(crate) fn wait(self: &Arc<Self>, timeout: Duration) -> bool {
         let ended = |pool: &Self, alive| alive == 0 || pool.is_cancelled();
         let deadline = Instant::now() + timeout;
-        // A worker that hangs cannot call for help; what it queued is for others.
-        while self.has_unborn.load(Ordering::Relaxed) {
+        loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            if self.wait_until(left.min(HELP_DELAY_MAX), ended) {
+            let pause = self.pause_before_look().unwrap_or(left);
+            if self.wait_until(left.min(pause), ended) {
                 return true;
             }
-            if left <= HELP_DELAY_MAX {
+            if left <= pause {
                 return false;
             }
-            if self.has_work() && !self.parking.somebody_waits() {
+            // A worker that hangs cannot call for help; what it queued is for others.
+            if self.wants_helpers.load(Ordering::Relaxed)
+                && self.frontier.has_work()
+                && !self.parking.somebody_waits()
+                && self.started.elapsed() >= HELP_DELAY_MAX
+            {
                 self.start_helper();
             }
+            self.oversee();
         }
-        self.wait_until(deadline.saturating_duration_since(Instant::now()), ended)
+    }
+
+    /// How long nobody needs to look at the workers; absent where never.
+    fn pause_before_look(&self) -> Option<Duration> {
+        match &self.overseer {
+            Some(overseer) => Some(lock(overseer).pause),
+            None if self.wants_helpers.load(Ordering::Relaxed) => Some(HELP_DELAY_MAX),
+            None => None,
+        }
+    }
+
+    /// Looks at what the workers did, and changes their number.
+    fn oversee(self: &Arc<Self>) {
+        let Some(overseer) = &self.overseer else {
+            return;
+        };
+        let mut overseer = lock(overseer);
+        let now = Instant::now();
+        let effort = self.effort(now);
+        let look = Look {
+            elapsed: now - overseer.last_look,
+            occupied: effort.occupied.saturating_sub(overseer.effort.occupied),
+            cpu: effort.cpu.saturating_sub(overseer.effort.cpu),
+            busy: effort.busy.saturating_sub(overseer.effort.busy),
+            calls: effort.calls.saturating_sub(overseer.effort.calls),
+        };
+        let Overseer { concurrency, .. } = &mut *overseer;
+        let concurrency = concurrency.get_or_insert_with(|| {
+            self.settle_wanted();
+            Concurrency::new(self.wanted.load(Ordering::Relaxed), self.slots.len())
+        });
+        if !concurrency.is_long_enough(&look) {
+            return;
+        }
+        self.is_slow
+            .store(concurrency.is_slow(&look), Ordering::Relaxed);
+        let step = concurrency.decide(&look);
+        let workers = concurrency.workers();
+        overseer.pause = match step {
+            Some(_) => LOOK_MIN,
+            None => (overseer.pause * 2).min(LOOK_PAUSE_MAX),
+        };
+        overseer.last_look = now;
+        overseer.effort = effort;
+        drop(overseer);
+        match step {
+            None => {}
+            Some(Step::Up(_)) => {
+                self.wanted.store(workers, Ordering::Relaxed);
+                self.wants_helpers.store(true, Ordering::Relaxed);
+                while self.wants_helpers.load(Ordering::Relaxed) && !self.is_over() {
+                    self.start_helper();
+                }
+            }
+            Some(Step::Back(_) | Step::Down(_)) => {
+                self.wanted.store(workers, Ordering::Relaxed);
+                self.wants_helpers.store(false, Ordering::Relaxed);
+                self.has_too_many.store(true, Ordering::Relaxed);
+                self.parking.call_all();
+            }
+        }
+    }
+
+    /// What all workers did so far.
+    fn effort(&self, now: Instant) -> Effort {
+        let now = now.saturating_duration_since(self.started);
+        let crew = lock(&self.crew);
+        let (computed, waited) = crew.effort_of_gone;
+        let mut sum = Effort {
+            cpu: computed,
+            busy: computed + waited,
+            ..Effort::default()
+        };
+        for worker in &self.progress[..crew.next] {
+            let (computed, waited) = worker.computed_and_waited().unwrap_or_default();
+            sum.cpu += computed;
+            sum.busy += computed + waited;
+            sum.occupied += worker.occupied(now);
+            sum.calls += worker.calls();
+        }
+        sum
+    }
+
+    /// What became of the number of workers, for the plan.
+    pub(crate) fn told_concurrency(&self) -> Option<String> {
+        let overseer = lock(self.overseer.as_ref()?);
+        overseer.concurrency.as_ref()?.told()
     }
 
     /// Waits for the workers, at most for a time. Answers whether all are gone.
@@ -269,9 +498,14 @@ impl<C: Collect> Pool<C> {
         self.cancelled.load(Ordering::Relaxed)
     }
 
+    /// Whether no worker needs to be started any more.
+    fn is_over(&self) -> bool {
+        self.is_cancelled() || self.done.load(Ordering::Acquire)
+    }
+
     /// How many workers were started.
     pub(crate) fn started_workers(&self) -> usize {
-        self.slots.len() - lock(&self.unborn).len()
+        lock(&self.crew).next
     }
 
     /// Takes what the workers have, also from those that hang.
@@ -292,10 +526,6 @@ impl<C: Collect> Pool<C> {
         for progress in &self.progress {
             progress.rest();
         }
-    }
-
-    fn has_work(&self) -> bool {
-        self.stealers.iter().any(|stealer| !stealer.is_empty())
     }
 }
 
@@ -344,7 +574,16 @@ fn last_first<P>(
         .collect()
 }
 
-/// One worker: the deque and the lister that are its own.
+/// Why a worker stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leave {
+    /// The scan is done or cancelled.
+    Ended,
+    /// There are more workers than are wanted.
+    TooMany,
+}
+
+/// One worker: what it has of the frontier, and the lister that is its own.
 struct Worker<C> {
     lister: Lister,
     outlet: WorkerOutlet<C>,
@@ -353,8 +592,7 @@ struct Worker<C> {
 /// The worker's side of the pool, as its lister sees it.
 struct WorkerOutlet<C> {
     pool: Arc<Pool<C>>,
-    index: usize,
-    deque: Deque<Job>,
+    hand: Hand,
     next_id: u32,
     ids_end: u32,
     last_parent: Option<Arc<Dir>>,
@@ -362,17 +600,19 @@ struct WorkerOutlet<C> {
 }
 
 impl<C: Collect> Worker<C> {
-    fn new(pool: Arc<Pool<C>>, index: usize, deque: Deque<Job>) -> Worker<C> {
+    fn new(pool: Arc<Pool<C>>, hand: Hand) -> Worker<C> {
         if pool.idle_io {
             // Refused, it costs politeness, not truth.
             let _ = statwalk_sys::io_priority::set_idle();
         }
+        let progress = &pool.progress[hand.index()];
+        progress.know_thread();
+        progress.begin_work(pool.started.elapsed());
         Worker {
             lister: Lister::new(Arc::clone(&pool.terms)),
             outlet: WorkerOutlet {
                 pool,
-                index,
-                deque,
+                hand,
                 next_id: 0,
                 ids_end: 0,
                 last_parent: None,
@@ -381,28 +621,63 @@ impl<C: Collect> Worker<C> {
         }
     }
 
-    /// Works until the scan is done or cancelled.
-    fn work(&mut self) {
+    /// Works until the scan is done or cancelled, or there are too many workers.
+    fn work(&mut self) -> Leave {
         let pool = Arc::clone(&self.outlet.pool);
-        while !pool.done.load(Ordering::Acquire) && !pool.is_cancelled() {
-            match self.outlet.find_work() {
-                Some(job) => {
-                    self.outlet.begin(&job);
-                    self.lister.expand(job, &mut self.outlet);
-                    if pool.pending.fetch_sub(1, Ordering::AcqRel) == 1 {
-                        self.advance();
-                    }
-                }
+        while !pool.is_over() {
+            match self.outlet.take() {
+                Some(job) => self.visit(job, 0),
                 None => {
                     self.outlet.rest();
                     self.lister.rest_from_work();
-                    pool.parking.wait_unless(|| {
-                        pool.done.load(Ordering::Acquire) || pool.is_cancelled() || pool.has_work()
-                    });
+                    let progress = &pool.progress[self.outlet.hand.index()];
+                    progress.end_work(pool.started.elapsed());
+                    pool.parking
+                        .wait_unless(|| pool.is_over() || pool.frontier.has_work());
+                    progress.begin_work(pool.started.elapsed());
                 }
+            }
+            if pool.may_go() {
+                self.outlet.rest();
+                return Leave::TooMany;
             }
         }
         self.outlet.rest();
+        Leave::Ended
+    }
+
+    /// Lists a directory; in the recursive order also all that is below it.
+    fn visit(&mut self, job: Job, level: u32) {
+        self.outlet.begin(&job);
+        let lists = matches!(job, Job::Child(..) | Job::Rest(_));
+        self.lister.expand(job, &mut self.outlet);
+        let pool = &self.outlet.pool;
+        if let Some(sweep) = pool.frontier.sweep().filter(|_| lists) {
+            sweep.listed();
+            pool.parking.call_one();
+        }
+        if pool.order == Order::Recursive {
+            self.descend(level);
+        }
+        if self.outlet.pool.pending.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.advance();
+        }
+    }
+
+    /// Visits what the last directory led to, in the order of the listing.
+    fn descend(&mut self, level: u32) {
+        let mut below = std::mem::take(&mut self.outlet.hand.called);
+        // A large directory is read on when what was found in it is done.
+        below.sort_by_key(|job| matches!(job, Job::Rest(_)));
+        if level >= RECURSION_MAX {
+            return self.outlet.pool.frontier.put_off(below);
+        }
+        for job in below {
+            if self.outlet.pool.is_cancelled() {
+                return;
+            }
+            self.visit(job, level + 1);
+        }
     }
 
     /// Begins what comes next on the agenda; to be called when nothing is pending.
@@ -423,7 +698,7 @@ impl<C: Collect> Worker<C> {
             match item {
                 Item::Root(root, path) => {
                     out.last_parent = None;
-                    pool.progress[out.index].begin_root(&path);
+                    pool.progress[out.hand.index()].begin_root(&path);
                     if let Err(errno) = lister.root(&path, root as u32, out) {
                         out.missing(root, errno);
                     }
@@ -437,6 +712,9 @@ impl<C: Collect> Worker<C> {
                     lister.follow(parent, offset, out);
                 }
             }
+            if pool.order == Order::Recursive {
+                self.descend(0);
+            }
             if pool.pending.fetch_sub(1, Ordering::AcqRel) > 1 {
                 return;
             }
@@ -445,45 +723,30 @@ impl<C: Collect> Worker<C> {
 }
 
 impl<C: Collect> WorkerOutlet<C> {
-    fn find_work(&mut self) -> Option<Job> {
-        if let Some(job) = self.deque.pop() {
-            return Some(job);
+    fn take(&mut self) -> Option<Job> {
+        let taken = self.pool.frontier.take(&mut self.hand)?;
+        if taken.more {
+            self.pool.parking.call_one();
         }
-        let count = self.pool.stealers.len();
-        loop {
-            let mut retry = false;
-            for step in 1..count {
-                let victim = &self.pool.stealers[(self.index + step) % count];
-                match victim.steal_batch_and_pop(&self.deque) {
-                    Steal::Success(job) => {
-                        // Where there was more, somebody else may help.
-                        if !self.deque.is_empty() || !victim.is_empty() {
-                            self.pool.parking.call_one();
-                        }
-                        return Some(job);
-                    }
-                    Steal::Retry => retry = true,
-                    Steal::Empty => {}
-                }
-            }
-            if !retry {
-                return None;
-            }
-        }
+        Some(taken.job)
     }
 
     fn begin(&mut self, job: &Job) {
         self.dirs_done += 1;
-        let progress = &self.pool.progress[self.index];
         match job {
             Job::Child(parent, offset) => self.begin_child(&parent.dir, *offset),
-            Job::Rest(listing) => match listing.place() {
-                Place::Root(path) => {
-                    self.last_parent = None;
-                    progress.begin_root(path);
-                }
-                Place::Child(parent, offset) => self.begin_child(parent, *offset),
-            },
+            Job::Rest(listing) | Job::Part(listing, _) => self.begin_in(listing.place()),
+            Job::Entry(entry) => self.begin_in(entry.listing.place()),
+        }
+    }
+
+    fn begin_in(&mut self, place: &Place) {
+        match place {
+            Place::Root(path) => {
+                self.last_parent = None;
+                self.pool.progress[self.hand.index()].begin_root(path);
+            }
+            Place::Child(parent, offset) => self.begin_child(parent, *offset),
         }
     }
 
@@ -492,7 +755,7 @@ impl<C: Collect> WorkerOutlet<C> {
             .last_parent
             .as_ref()
             .is_some_and(|last| Arc::ptr_eq(last, parent));
-        self.pool.progress[self.index].begin_child(parent, offset, same);
+        self.pool.progress[self.hand.index()].begin_child(parent, offset, same);
         if !same {
             self.last_parent = Some(Arc::clone(parent));
         }
@@ -500,15 +763,15 @@ impl<C: Collect> WorkerOutlet<C> {
 
     fn rest(&mut self) {
         self.last_parent = None;
-        self.pool.progress[self.index].rest();
+        self.pool.progress[self.hand.index()].rest();
     }
 
     /// Starts more workers once there is enough to do.
     fn call_help(&self) {
-        if !self.pool.has_unborn.load(Ordering::Relaxed) {
+        if !self.pool.wants_helpers.load(Ordering::Relaxed) {
             return;
         }
-        let entries = &self.pool.progress[self.index].entries;
+        let entries = &self.pool.progress[self.hand.index()].entries;
         let enough = self.dirs_done >= ALONE_DIRS_MAX
             || entries.load(Ordering::Relaxed) >= ALONE_ENTRIES_MAX
             || self.pool.started.elapsed() >= ALONE_TIME_MAX;
@@ -518,7 +781,7 @@ impl<C: Collect> WorkerOutlet<C> {
     }
 
     fn slot(&self, work: impl FnOnce(&mut Slot<C>)) {
-        match &mut *lock(&self.pool.slots[self.index]) {
+        match &mut *lock(&self.pool.slots[self.hand.index()]) {
             Some(slot) => work(slot),
             // The scan went on without this worker, which hung.
             None => self.pool.cancelled.store(true, Ordering::Relaxed),
@@ -531,26 +794,72 @@ impl<C: Collect> WorkerOutlet<C> {
 }
 
 impl<C: Collect> Outlet for WorkerOutlet<C> {
-    fn queue(&mut self, parent: &Arc<OpenParent>, name_offsets: &[u32]) {
+    fn queue(&mut self, parent: &Arc<OpenParent>, name_offsets: &[u32], inos: &[u64]) {
         self.pool
             .pending
             .fetch_add(name_offsets.len(), Ordering::Relaxed);
-        for &offset in name_offsets.iter().rev() {
-            self.deque.push(Job::Child(Arc::clone(parent), offset));
-        }
+        let frontier = &self.pool.frontier;
+        frontier.push(&mut self.hand, parent, name_offsets, inos);
         self.call_help();
         self.pool.parking.call_one();
     }
 
     fn queue_rest(&mut self, listing: Arc<SharedListing>) {
         self.pool.pending.fetch_add(1, Ordering::Relaxed);
-        self.deque.push(Job::Rest(listing));
+        let job = Job::Rest(listing);
+        self.pool.frontier.push_one(&mut self.hand, job);
         self.pool.parking.call_one();
+    }
+
+    fn queue_part(&mut self, listing: &Arc<SharedListing>, part: Listed) {
+        // By inode number each entry is a job of its own.
+        let weight = match self.pool.frontier.sweep() {
+            Some(_) => part.len(),
+            None => 1,
+        };
+        self.pool.pending.fetch_add(weight, Ordering::Relaxed);
+        let job = Job::Part(Arc::clone(listing), Box::new(part));
+        self.pool.frontier.push_one(&mut self.hand, job);
+        self.call_help();
+        self.pool.parking.call_one();
+    }
+
+    fn gathers(&self) -> bool {
+        self.pool.frontier.sweep().is_some()
+    }
+
+    fn gathering(&self, what: Gathering) {
+        if let Some(sweep) = self.pool.frontier.sweep() {
+            match what {
+                Gathering::Begins => sweep.opened(),
+                Gathering::Ends => {
+                    sweep.closed();
+                    self.pool.parking.call_one();
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn is_slow(&self) -> bool {
+        self.pool.is_slow.load(Ordering::Relaxed)
     }
 
     fn somebody_idle(&self) -> bool {
         self.call_help();
         self.pool.parking.somebody_waits()
+    }
+
+    #[inline]
+    fn tick(&self) -> Tick {
+        self.pool.progress[self.hand.index()].count_call();
+        if self.pool.is_cancelled() {
+            Tick::Stop
+        } else if self.is_slow() && self.pool.parking.somebody_waits() {
+            Tick::Share
+        } else {
+            Tick::GoOn
+        }
     }
 
     fn cancelled(&self) -> bool {
@@ -580,7 +889,7 @@ impl<C: Collect> Outlet for WorkerOutlet<C> {
     }
 
     fn deliver(&mut self, directory: &Directory<'_>, announce: bool, batches: &[&Batch]) {
-        let progress = &self.pool.progress[self.index];
+        let progress = &self.pool.progress[self.hand.index()];
         let announced = announce && directory.state != DirState::Argument;
         let entries: usize = batches.iter().map(|batch| batch.len()).sum();
         WorkerProgress::add(&progress.entries, entries as u64 + u64::from(announced));
@@ -615,7 +924,7 @@ impl<C: Collect> Outlet for WorkerOutlet<C> {
     fn failed(&mut self, root: u32, path: Vec<u8>, op: Op, errno: KernelErrno) {
         let errno = Errno::of(errno);
         let kept_max = self.pool.errors_kept_max;
-        WorkerProgress::add(&self.pool.progress[self.index].unreadable, 1);
+        WorkerProgress::add(&self.pool.progress[self.hand.index()].unreadable, 1);
         self.slot(|slot| {
             slot.roots[root as usize].unreadable += 1;
             slot.errors.count(op, errno, 1);

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! How many workers there are, while nobody has said.
+//!
+//! Where the data is in memory, more workers than processors bring nothing.
+//! Where each call waits for a network or a disk, the rate is the number of
+//! calls under way divided by the latency. So the number follows what workers
+//! do: while they mostly wait it is multiplied, and if the rate does not follow,
+//! the last step is taken back. It never falls below the number of processors.
+//!
+//! This file decides; it reads no clock and starts no thread.
+
+use std::time::Duration;
+
+/// Up to how many workers there are. The rate on a network file system is this
+/// divided by the latency of a call; a worker takes some 100 KiB.
+pub(crate) const WORKERS_MAX: usize = 64;
+
+/// How long a look at the workers lasts at least.
+pub(super) const LOOK_MIN: Duration = Duration::from_millis(8);
+/// How long it lasts at most, where calls are slow.
+const LOOK_MAX: Duration = Duration::from_millis(400);
+/// How many calls a worker should make during a look, so that the rate of two
+/// looks can be compared.
+const CALLS_PER_WORKER: u64 = 6;
+
+/// The share of their time that workers must wait for more to be tried.
+const WAITING_ENOUGH: f64 = 0.5;
+/// The share from which on the step is larger.
+const WAITING_MOSTLY: f64 = 0.9;
+/// The share of the time in which workers must have something to do for their
+/// number to matter.
+const OCCUPIED_ENOUGH: f64 = 0.7;
+/// By how much the rate must follow a step, as a share of what the step adds.
+const GAIN_ENOUGH: f64 = 0.2;
+/// After how many looks a step that was taken back is tried again, at first.
+const PATIENCE: u32 = 8;
+
+/// What the workers did since the last look.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Look {
+    pub(super) elapsed: Duration,
+    /// How long all workers together had something to do.
+    pub(super) occupied: Duration,
+    /// How long all workers together computed.
+    pub(super) cpu: Duration,
+    /// How long they computed or waited for a processor.
+    pub(super) busy: Duration,
+    /// System calls of all workers, more or less.
+    pub(super) calls: u64,
+}
+
+impl Look {
+    /// The share of the time in which workers had something to do and waited.
+    fn waiting(&self) -> f64 {
+        let occupied = self.occupied.as_secs_f64();
+        1.0 - (self.busy.as_secs_f64() / occupied.max(f64::MIN_POSITIVE)).min(1.0)
+    }
+}
+
+/// A change of the number of workers, for the plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// More were tried.
+    Up(usize),
+    /// More brought nothing: back to this many.
+    Back(usize),
+    /// The processors are busy: fewer will do.
+    Down(usize),
+}
+
+/// Decides how many workers there are.
+#[derive(Debug)]
+pub(super) struct Concurrency {
+    processors: usize,
+    most: usize,
+    now: usize,
+    /// The number and the rate before the last step, until it is judged.
+    tried: Option<(usize, f64)>,
+    /// How many looks pass before the next try.
+    rest: u32,
+    patience: u32,
+    /// The highest number that brought something, and how much the workers waited.
+    pub(super) highest: usize,
+    pub(super) waited_percent: u32,
+    /// How often a step was taken back.
+    pub(super) taken_back: u32,
+}
+
+impl Concurrency {
+    pub(super) fn new(processors: usize, most: usize) -> Concurrency {
+        let processors = processors.min(most).max(1);
+        Concurrency {
+            processors,
+            most,
+            now: processors,
+            tried: None,
+            rest: 0,
+            patience: PATIENCE,
+            highest: processors,
+            waited_percent: 0,
+            taken_back: 0,
+        }
+    }
+
+    /// Whether enough was seen to decide.
+    pub(super) fn is_long_enough(&self, look: &Look) -> bool {
+        let calls_enough = CALLS_PER_WORKER * self.now as u64;
+        look.elapsed >= LOOK_MIN && (look.calls >= calls_enough || look.elapsed >= LOOK_MAX)
+    }
+
+    /// Whether those that have something to do mostly wait.
+    pub(super) fn is_slow(&self, look: &Look) -> bool {
+        look.waiting() > WAITING_ENOUGH
+    }
+
+    /// Looks at what the workers did, and says how many there are from now on
+    /// if that changes.
+    pub(super) fn decide(&mut self, look: &Look) -> Option<Step> {
+        let rate = look.calls as f64 / look.elapsed.as_secs_f64();
+        let time = look.elapsed.as_secs_f64() * self.now as f64;
+        let waiting = look.waiting();
+        // More workers are of use only where those that are there find work.
+        let occupied = look.occupied.as_secs_f64() > OCCUPIED_ENOUGH * time;
+        if let Some((before, rate_before)) = self.tried.take() {
+            let added = self.now as f64 / before as f64 - 1.0;
+            if occupied && rate < rate_before * (1.0 + GAIN_ENOUGH * added) {
+                self.now = before;
+                self.rest = self.patience;
+                self.patience = self.patience.saturating_mul(2);
+                self.taken_back += 1;
+                return Some(Step::Back(before));
+            }
+            if occupied {
+                self.patience = PATIENCE;
+                self.highest = self.highest.max(self.now);
+                self.waited_percent = (waiting * 100.0) as u32;
+            }
+        }
+        let busy =
+            look.cpu.as_secs_f64() > 0.9 * look.elapsed.as_secs_f64() * self.processors as f64;
+        if busy && self.now > self.processors {
+            self.now = (self.now / 2).max(self.processors);
+            return Some(Step::Down(self.now));
+        }
+        if self.rest > 0 {
+            self.rest -= 1;
+            return None;
+        }
+        if occupied && waiting > WAITING_ENOUGH && self.now < self.most {
+            let factor = if waiting > WAITING_MOSTLY { 4 } else { 2 };
+            self.tried = Some((self.now, rate));
+            self.now = (self.now * factor).min(self.most);
+            return Some(Step::Up(self.now));
+        }
+        None
+    }
+
+    /// What happened, if anything did.
+    pub(super) fn told(&self) -> Option<String> {
+        if self.highest > self.processors {
+            Some(format!(
+                "workers rose from {} to {}, because they waited for {} % of their time",
+                self.processors, self.highest, self.waited_percent
+            ))
+        } else if self.taken_back > 0 {
+            Some(format!(
+                "workers waited, but more than {} brought nothing",
+                self.processors
+            ))
+        } else {
+            None
+        }
+    }
+
+    /// How many workers there may be.
+    pub(super) fn workers(&self) -> usize {
+        self.now
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A device on which a call takes `latency` and of which `width` are served
+    /// at once, and processors that need `cpu` for a call.
+    struct Machine {
+        latency: Duration,
+        width: usize,
+        cpu: Duration,
+        processors: usize,
+    }
+
+    impl Machine {
+        fn look(&self, workers: usize) -> Look {
+            let elapsed = Duration::from_millis(100);
+            let served = workers.min(self.width) as f64 / self.latency.as_secs_f64();
+            let computed = match self.cpu.is_zero() {
+                true => f64::INFINITY,
+                false => self.processors as f64 / self.cpu.as_secs_f64(),
+            };
+            let calls = served.min(computed) * elapsed.as_secs_f64();
+            Look {
+                elapsed,
+                cpu: self.cpu.mul_f64(calls),
+                busy: self.cpu.mul_f64(calls),
+                calls: calls as u64,
+                occupied: elapsed * workers as u32,
+            }
+        }
+
+        /// Where the number settles, and how many looks that took.
+        fn settles(&self) -> (usize, u32) {
+            let mut concurrency = Concurrency::new(self.processors, WORKERS_MAX);
+            let mut last_change = 0;
+            for look in 0..15 {
+                if concurrency
+                    .decide(&self.look(concurrency.workers()))
+                    .is_some()
+                {
+                    last_change = look + 1;
+                }
+            }
+            (concurrency.workers(), last_change)
+        }
+    }
+
+    const MS: Duration = Duration::from_millis(1);
+    const US: Duration = Duration::from_micros(1);
+
+    #[test]
+    fn latency_is_met_with_all_there_are() {
+        let network = Machine {
+            latency: 10 * MS,
+            width: 1000,
+            cpu: 10 * US,
+            processors: 2,
+        };
+        assert_eq!(network.settles(), (WORKERS_MAX, 3));
+    }
+
+    #[test]
+    fn a_device_gets_as_many_calls_as_it_serves() {
+        let disk = Machine {
+            latency: 100 * US,
+            width: 8,
+            cpu: 5 * US,
+            processors: 2,
+        };
+        let (workers, _) = disk.settles();
+        assert!((8..=32).contains(&workers), "{workers}");
+        let rotating = Machine {
+            latency: 8 * MS,
+            width: 1,
+            cpu: 5 * US,
+            processors: 2,
+        };
+        assert_eq!(rotating.settles().0, 2);
+    }
+
+    #[test]
+    fn what_is_in_memory_keeps_its_workers() {
+        let memory = Machine {
+            latency: 2 * US,
+            width: 1000,
+            cpu: 2 * US,
+            processors: 2,
+        };
+        assert_eq!(memory.settles(), (2, 0));
+    }
+
+    #[test]
+    fn nobody_is_added_to_those_who_have_nothing_to_do() {
+        let mut concurrency = Concurrency::new(2, WORKERS_MAX);
+        let look = Look {
+            elapsed: 100 * MS,
+            occupied: 110 * MS,
+            cpu: MS,
+            busy: MS,
+            calls: 100,
+        };
+        assert_eq!(concurrency.decide(&look), None);
+    }
+
+    #[test]
+    fn workers_go_when_the_processors_are_busy() {
+        let mut concurrency = Concurrency::new(2, WORKERS_MAX);
+        let slow = Look {
+            elapsed: 100 * MS,
+            occupied: 200 * MS,
+            cpu: MS,
+            busy: MS,
+            calls: 10_000,
+        };
+        assert_eq!(concurrency.decide(&slow), Some(Step::Up(8)));
+        let busy = |workers: u32| Look {
+            elapsed: 100 * MS,
+            occupied: workers * 100 * MS,
+            cpu: 195 * MS,
+            busy: 195 * MS,
+            calls: 100_000,
+        };
+        assert_eq!(concurrency.decide(&busy(8)), Some(Step::Down(4)));
+        assert_eq!(concurrency.decide(&busy(4)), Some(Step::Down(2)));
+        assert_eq!(concurrency.decide(&busy(2)), None);
+    }
+
+    #[test]
+    fn short_looks_do_not_count() {
+        let concurrency = Concurrency::new(2, WORKERS_MAX);
+        let look = |ms: u32, calls| Look {
+            elapsed: ms * MS,
+            occupied: ms * MS,
+            cpu: MS,
+            busy: MS,
+            calls,
+        };
+        assert!(!concurrency.is_long_enough(&look(1, 1000)));
+        assert!(!concurrency.is_long_enough(&look(50, 3)));
+        assert!(concurrency.is_long_enough(&look(50, 12)));
+        assert!(concurrency.is_long_enough(&look(500, 0)));
+    }
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What waits to be listed, and who takes what of it.
+//!
+//! Work stealing: each worker has a deque. It takes what it queued last and
+//! steals what others queued first, so that it stays near what it read and
+//! others get large subtrees. The other orders have one container for all, or
+//! none: recursion keeps what waits on the call stack.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crossbeam_deque::{Steal, Stealer, Worker as Deque};
+
+use super::Order;
+use super::sweep::Sweep;
+use crate::source::posix::Job;
+use crate::source::posix::handle::OpenParent;
+
+/// For how many directories a stack has room up front, where that is asked for.
+const RESERVED: usize = 1 << 20;
+
+/// What waits to be listed.
+pub(super) enum Frontier {
+    /// The deques of the workers that were started.
+    Stealing(Box<[OnceLock<Stealer<Job>>]>),
+    /// One container for all.
+    Shared(Shared),
+    /// Nothing waits here but what is too deep to be called.
+    Recursion(Shared),
+    /// By inode number.
+    Sweep(Sweep),
+}
+
+/// A container that all workers use.
+pub(super) struct Shared {
+    jobs: Mutex<Container>,
+    /// How many there are, to be read without the lock.
+    count: AtomicUsize,
+}
+
+enum Container {
+    Queue(VecDeque<Job>),
+    Stack(Vec<Job>),
+}
+
+/// What one worker has of the frontier.
+pub(super) struct Hand {
+    index: usize,
+    deque: Deque<Job>,
+    /// What the directory that is being listed leads to, where it is to be
+    /// called and not queued.
+    pub(super) called: Vec<Job>,
+}
+
+impl Hand {
+    /// The number of the worker.
+    pub(super) fn index(&self) -> usize {
+        self.index
+    }
+}
+
+/// What a worker got.
+pub(super) struct Taken {
+    pub(super) job: Job,
+    /// Whether there was more, so that somebody else may help.
+    pub(super) more: bool,
+}
+
+impl Frontier {
+    /// `listings_max` is how many directories may be open whose entries wait.
+    pub(super) fn new(order: Order, workers: usize, listings_max: usize) -> Frontier {
+        match order {
+            Order::Parallel => Frontier::Stealing((0..workers).map(|_| OnceLock::new()).collect()),
+            Order::Recursive => Frontier::Recursion(Shared::new(Container::Stack(Vec::new()))),
+            Order::Queue => Frontier::Shared(Shared::new(Container::Queue(VecDeque::new()))),
+            Order::Stack => Frontier::Shared(Shared::new(Container::Stack(Vec::new()))),
+            Order::ReservedStack => {
+                let room = Vec::with_capacity(RESERVED);
+                Frontier::Shared(Shared::new(Container::Stack(room)))
+            }
+            Order::Inode => Frontier::Sweep(Sweep::new(listings_max)),
+        }
+    }
+
+    /// What the worker of this number has; to be called once for each.
+    pub(super) fn hand(&self, index: usize) -> Hand {
+        let deque = Deque::new_lifo();
+        if let Frontier::Stealing(stealers) = self {
+            let first = stealers[index].set(deque.stealer());
+            debug_assert!(first.is_ok(), "worker {index} has two deques");
+        }
+        Hand {
+            index,
+            deque,
+            called: Vec::new(),
+        }
+    }
+
+    /// Takes subdirectories that were found, in the order of the listing.
+    pub(super) fn push(
+        &self,
+        hand: &mut Hand,
+        parent: &Arc<OpenParent>,
+        name_offsets: &[u32],
+        inos: &[u64],
+    ) {
+        let job = |&offset: &u32| Job::Child(Arc::clone(parent), offset);
+        match self {
+            Frontier::Stealing(_) => {
+                for offset in name_offsets.iter().rev() {
+                    hand.deque.push(job(offset));
+                }
+            }
+            Frontier::Shared(shared) => shared.extend(name_offsets.iter().map(job)),
+            Frontier::Recursion(_) => hand.called.extend(name_offsets.iter().map(job)),
+            Frontier::Sweep(sweep) => sweep.push_dirs(parent, name_offsets, inos),
+        }
+    }
+
+    /// Takes what remains of a large directory, or a part of it.
+    pub(super) fn push_one(&self, hand: &mut Hand, job: Job) {
+        match self {
+            Frontier::Stealing(_) => hand.deque.push(job),
+            Frontier::Shared(shared) => shared.push(job),
+            Frontier::Recursion(_) => hand.called.push(job),
+            Frontier::Sweep(sweep) => match job {
+                Job::Part(listing, part) => sweep.push_part(&listing, *part),
+                job => sweep.push_rest(job),
+            },
+        }
+    }
+
+    /// The sweep by inode number, if that is the order.
+    pub(super) fn sweep(&self) -> Option<&Sweep> {
+        match self {
+            Frontier::Sweep(sweep) => Some(sweep),
+            _ => None,
+        }
+    }
+
+    /// Lets what is too deep to be called wait.
+    pub(super) fn put_off(&self, jobs: Vec<Job>) {
+        if let Frontier::Recursion(shared) = self {
+            shared.extend(jobs.into_iter());
+        }
+    }
+
+    /// What a worker does next.
+    pub(super) fn take(&self, hand: &mut Hand) -> Option<Taken> {
+        match self {
+            Frontier::Stealing(stealers) => match hand.deque.pop() {
+                Some(job) => Some(Taken { job, more: false }),
+                None => steal(stealers, hand),
+            },
+            Frontier::Shared(shared) | Frontier::Recursion(shared) => shared.pop(),
+            Frontier::Sweep(sweep) => sweep.take(),
+        }
+    }
+
+    /// Whether something waits.
+    pub(super) fn has_work(&self) -> bool {
+        match self {
+            Frontier::Stealing(stealers) => {
+                let mut started = stealers.iter().map_while(OnceLock::get);
+                started.any(|stealer| !stealer.is_empty())
+            }
+            Frontier::Shared(shared) | Frontier::Recursion(shared) => {
+                shared.count.load(Ordering::Relaxed) > 0
+            }
+            Frontier::Sweep(sweep) => sweep.has_work(),
+        }
+    }
+}
+
+fn steal(stealers: &[OnceLock<Stealer<Job>>], hand: &Hand) -> Option<Taken> {
+    let started = stealers.iter().take_while(|s| s.get().is_some()).count();
+    loop {
+        let mut retry = false;
+        for step in 1..started {
+            let Some(victim) = stealers[(hand.index + step) % started].get() else {
+                continue;
+            };
+            match victim.steal_batch_and_pop(&hand.deque) {
+                Steal::Success(job) => {
+                    let more = !hand.deque.is_empty() || !victim.is_empty();
+                    return Some(Taken { job, more });
+                }
+                Steal::Retry => retry = true,
+                Steal::Empty => {}
+            }
+        }
+        if !retry {
+            return None;
+        }
+    }
+}
+
+impl Shared {
+    fn new(container: Container) -> Shared {
+        Shared {
+            jobs: Mutex::new(container),
+            count: AtomicUsize::new(0),
+        }
+    }
+
+    fn push(&self, job: Job) {
+        self.extend(std::iter::once(job));
+    }
+
+    /// Adds jobs so that the first of them is taken before the others.
+    fn extend(&self, jobs: impl DoubleEndedIterator<Item = Job>) {
+        let mut container = self.lock();
+        let count = match &mut *container {
+            Container::Queue(queue) => {
+                queue.extend(jobs);
+                queue.len()
+            }
+            Container::Stack(stack) => {
+                stack.extend(jobs.rev());
+                stack.len()
+            }
+        };
+        self.count.store(count, Ordering::Relaxed);
+    }
+
+    fn pop(&self) -> Option<Taken> {
+        let mut container = self.lock();
+        let (job, count) = match &mut *container {
+            Container::Queue(queue) => (queue.pop_front(), queue.len()),
+            Container::Stack(stack) => (stack.pop(), stack.len()),
+        };
+        self.count.store(count, Ordering::Relaxed);
+        Some(Taken {
+            job: job?,
+            more: count > 0,
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Container> {
+        // Nothing panics between two steps that belong together.
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

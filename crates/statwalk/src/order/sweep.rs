@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The order of inode numbers, over the whole frontier.
+//!
+//! An inode number is, on most file systems, a place on the disk. So what is
+//! known of the tree is read in the order of those numbers: directories are
+//! listed upwards from where the last one was, and begin again at the lowest
+//! when there is none above, as an elevator's head does; their entries are not
+//! stat'ed as they are listed but gathered, over many directories, sorted, and
+//! then stat'ed in one sweep by several workers, one entry at a time, so that
+//! calls under way lie next to each other.
+//!
+//! What is gathered has a bound, and so have the directories that are open for
+//! it. Then the sweep begins, and with its end gathering goes on.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::frontier::Taken;
+use crate::source::posix::handle::OpenParent;
+use crate::source::posix::listed::Listed;
+use crate::source::posix::shared_listing::SharedListing;
+use crate::source::posix::{Deferred, Job};
+
+/// Up to how many entries are gathered for one sweep, about.
+const GATHERED_MAX: usize = 64 * 1024;
+
+/// What waits, by inode number.
+pub(super) struct Sweep {
+    state: Mutex<State>,
+    /// Up to how many directories are open whose entries wait.
+    listings_max: usize,
+}
+
+struct State {
+    /// Directories to be listed, by number; several can have the same on
+    /// different devices.
+    dirs: BTreeMap<(u64, u64), Job>,
+    next_number: u64,
+    /// Where the last directory was.
+    head: u64,
+    /// Large directories to be read on.
+    rests: VecDeque<Job>,
+    /// Entries that were gathered and not sorted yet.
+    gathered: Vec<Deferred>,
+    /// Entries of the sweep that goes on, the lowest first.
+    sweep: VecDeque<Deferred>,
+    /// Directories that are being listed.
+    listing: usize,
+    /// Directories that are open because entries of theirs wait.
+    open: usize,
+}
+
+/// What can be done next.
+enum Next {
+    List,
+    Sweep,
+    Nothing,
+}
+
+impl Sweep {
+    pub(super) fn new(listings_max: usize) -> Sweep {
+        Sweep {
+            state: Mutex::new(State {
+                dirs: BTreeMap::new(),
+                next_number: 0,
+                head: 0,
+                rests: VecDeque::new(),
+                gathered: Vec::new(),
+                sweep: VecDeque::new(),
+                listing: 0,
+                open: 0,
+            }),
+            listings_max: listings_max.max(1),
+        }
+    }
+
+    /// Takes subdirectories, each with its inode number.
+    pub(super) fn push_dirs(&self, parent: &Arc<OpenParent>, name_offsets: &[u32], inos: &[u64]) {
+        let mut state = self.lock();
+        for (&offset, &ino) in name_offsets.iter().zip(inos) {
+            let number = state.next_number;
+            state.next_number += 1;
+            let job = Job::Child(Arc::clone(parent), offset);
+            state.dirs.insert((ino, number), job);
+        }
+    }
+
+    /// Takes the entries of a part of a listing.
+    pub(super) fn push_part(&self, listing: &Arc<SharedListing>, part: Listed) {
+        let part = Arc::new(part);
+        let entries = (0..part.len()).map(|index| Deferred {
+            ino: part.ino(index),
+            listing: Arc::clone(listing),
+            part: Arc::clone(&part),
+            index,
+        });
+        self.lock().gathered.extend(entries);
+    }
+
+    /// Takes the right to read on in a large directory.
+    pub(super) fn push_rest(&self, job: Job) {
+        self.lock().rests.push_back(job);
+    }
+
+    /// A directory was opened whose entries wait.
+    pub(super) fn opened(&self) {
+        self.lock().open += 1;
+    }
+
+    /// The last of its entries is done.
+    pub(super) fn closed(&self) {
+        self.lock().open -= 1;
+    }
+
+    /// A directory that was taken has been listed as far as it goes for now.
+    pub(super) fn listed(&self) {
+        self.lock().listing -= 1;
+    }
+
+    pub(super) fn take(&self) -> Option<Taken> {
+        let mut state = self.lock();
+        let job = match self.next(&state) {
+            Next::Nothing => return None,
+            Next::List => {
+                state.listing += 1;
+                state.take_directory()?
+            }
+            Next::Sweep => {
+                if state.sweep.is_empty() {
+                    let mut entries = std::mem::take(&mut state.gathered);
+                    radsort::sort_by_key(&mut entries, |entry| entry.ino);
+                    state.sweep = entries.into();
+                }
+                Job::Entry(Box::new(state.sweep.pop_front()?))
+            }
+        };
+        let more = !matches!(self.next(&state), Next::Nothing);
+        Some(Taken { job, more })
+    }
+
+    pub(super) fn has_work(&self) -> bool {
+        !matches!(self.next(&self.lock()), Next::Nothing)
+    }
+
+    fn next(&self, state: &State) -> Next {
+        if !state.sweep.is_empty() {
+            return Next::Sweep;
+        }
+        // A large directory that is read on is open already.
+        let may_open = state.open + state.listing < self.listings_max;
+        let has_some = !state.rests.is_empty() || (may_open && !state.dirs.is_empty());
+        if has_some && state.gathered.len() < GATHERED_MAX {
+            return Next::List;
+        }
+        // What is being listed now belongs into the same sweep.
+        match state.gathered.is_empty() || state.listing > 0 {
+            true => Next::Nothing,
+            false => Next::Sweep,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing panics between two steps that belong together.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn take_directory(&mut self) -> Option<Job> {
+        if let Some(rest) = self.rests.pop_front() {
+            return Some(rest);
+        }
+        let above = self.dirs.range((self.head, 0)..).next();
+        let (&key, _) = above.or_else(|| self.dirs.first_key_value())?;
+        self.head = key.0;
+        self.dirs.remove(&key)
+    }
+}

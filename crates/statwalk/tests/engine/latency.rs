@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! File systems where each call waits: the number of workers follows.
+
+use std::time::{Duration, Instant};
+
+use statwalk::{Scan, Totals};
+use statwalk_testkit::fault_fs::{FaultFs, Latency, Uniform, Where};
+use statwalk_testkit::{Skipped, or_skip};
+
+/// Up to how many calls the engine has under way at once.
+const BOUND: f64 = 64.0;
+
+/// Scans a tree of 13,300 files, and returns the time as a share of what it
+/// would take with all calls overlapping as far as the bound allows.
+fn share_of_bound(latency: Latency, mean: Duration) -> Result<f64, Skipped> {
+    let shape = Uniform {
+        depth: 2,
+        dirs_each: 11,
+        files_each: 100,
+        file_size_bytes: 1,
+    };
+    let fs = FaultFs::builder()
+        .uniform("u", shape)
+        .latency(Where::Everywhere, latency);
+    let mount = fs.mount()?;
+    let start = Instant::now();
+    let outcome = Scan::new(mount.path()).run(&Totals::with_sizes()).unwrap();
+    let elapsed = start.elapsed().as_secs_f64();
+    assert_eq!(outcome.output[0].files, mount.expected().files);
+    let counts = mount.counts();
+    let calls = counts.lookup + counts.getattr + counts.opendir + counts.readdir;
+    let ideal = calls as f64 * mean.as_secs_f64() / BOUND;
+    println!(
+        "{latency:?}: {calls} calls in {elapsed:.3} s, {:.2} of the bound, {} workers, {:?}",
+        ideal / elapsed,
+        outcome.report.workers,
+        outcome.report.plan.why.last(),
+    );
+    let told = outcome
+        .report
+        .plan
+        .why
+        .iter()
+        .any(|why| why.contains("workers rose"));
+    assert!(told, "{:?}", outcome.report.plan.why);
+    Ok(ideal / elapsed)
+}
+
+// Alone on two processors both come to about 0.8; other tests run beside them.
+
+const MS: Duration = Duration::from_millis(1);
+
+#[test]
+fn ten_milliseconds_a_call_are_met_with_many_workers() {
+    let share = or_skip!(share_of_bound(Latency::Fixed(10 * MS), 10 * MS));
+    assert!(share >= 0.65, "{share}");
+}
+
+#[test]
+fn variable_latency_is_met_with_many_workers() {
+    let latency = Latency::Between {
+        least: 2 * MS,
+        most: 18 * MS,
+        seed: 3,
+    };
+    let share = or_skip!(share_of_bound(latency, 10 * MS));
+    assert!(share >= 0.65, "{share}");
+}
+
+#[test]
+fn a_scan_in_memory_keeps_its_workers() {
+    let scratch = super::harness::scratch_in_memory();
+    for dir in 0..300 {
+        let dir = scratch.path().join(format!("d{dir}"));
+        std::fs::create_dir(&dir).unwrap();
+        for file in 0..60 {
+            std::fs::write(dir.join(format!("f{file}")), b"").unwrap();
+        }
+    }
+    let processors = std::thread::available_parallelism().unwrap().get();
+    for _ in 0..5 {
+        let outcome = Scan::new(scratch.path())
+            .run(&Totals::with_sizes())
+            .unwrap();
+        assert!(
+            outcome.report.workers <= processors,
+            "{:?}",
+            outcome.report.plan
+        );
+    }
+}
