@@ -2,6 +2,7 @@
 
 //! The commands, one file each.
 
+mod bench;
 mod completions;
 mod errors;
 mod find;
@@ -26,6 +27,7 @@ pub(crate) fn run(invocation: Invocation) -> Result<ExitStatus, Failure> {
         Invocation::Stats(flags) => stats::run(*flags),
         Invocation::Find(flags) => find::run(*flags),
         Invocation::Errors(flags) => errors::run(*flags),
+        Invocation::Bench(flags) => bench::run(*flags),
         Invocation::Completions(shell) => completions::run(shell),
         Invocation::Man(command) => man::run(command.as_deref()),
         Invocation::NotThere(name) => Err(Failure::NotThere(format!("'{name}'"))),

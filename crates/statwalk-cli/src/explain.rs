@@ -19,10 +19,7 @@ fn lines(report: &Report) -> Vec<String> {
     let mut lines = vec![
         "statwalk: the plan".to_owned(),
         format!("  source   {}; not there yet: ext4, btrfs", plan.source),
-        format!(
-            "  order    {}; not there yet: recursive, stack, queue, inode",
-            plan.order
-        ),
+        format!("  order    {}", plan.order),
         format!(
             "  workers  {} started of at most {}",
             report.workers, plan.workers_max

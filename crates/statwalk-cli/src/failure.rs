@@ -66,7 +66,7 @@ impl fmt::Display for Failure {
 }
 
 /// The system's words for an error, without its number.
-fn reason(error: &io::Error) -> String {
+pub(crate) fn reason(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(number) => Errno(number).to_string(),
         None => error.to_string(),

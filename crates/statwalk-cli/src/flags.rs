@@ -10,6 +10,7 @@
 //! definition is built: building all of them would take longer than scanning a
 //! small directory.
 
+mod bench_flags;
 mod errors_flags;
 mod filter_flags;
 mod find_flags;
@@ -25,10 +26,11 @@ use clap::error::ErrorKind;
 use clap::{Args, Command, CommandFactory, FromArgMatches, Parser};
 use clap_complete::Shell;
 
+pub(crate) use bench_flags::{Axis, BenchFlags, Level};
 pub(crate) use errors_flags::ErrorsFlags;
 pub(crate) use filter_flags::FilterFlags;
 pub(crate) use find_flags::FindFlags;
-pub(crate) use scan_flags::{OrderName, ScanFlags, SourceName, When};
+pub(crate) use scan_flags::{OrderName, ScanFlags, SourceName, StatByName, StatOrderName, When};
 pub(crate) use size_flags::SizeFlags;
 pub(crate) use stats_flags::{By, StatsFlags, StatsSortName};
 pub(crate) use summary_flags::{SortName, SummaryFlags};
@@ -41,6 +43,7 @@ pub(crate) enum Invocation {
     Stats(Box<StatsFlags>),
     Find(Box<FindFlags>),
     Errors(Box<ErrorsFlags>),
+    Bench(Box<BenchFlags>),
     Completions(Shell),
     Man(Option<String>),
     /// A subcommand of a later version.
@@ -71,19 +74,20 @@ struct ManFlags {
 type Definition = fn() -> Command;
 
 /// The subcommands that are there, in the order of the help.
-const COMMANDS: [(&str, Definition); 6] = [
+const COMMANDS: [(&str, Definition); 7] = [
     ("top", TopFlags::command),
     ("stats", StatsFlags::command),
     ("find", FindFlags::command),
     ("errors", ErrorsFlags::command),
+    ("bench", BenchFlags::command),
     ("completions", CompletionsFlags::command),
     ("man", ManFlags::command),
 ];
 
 /// The names that later versions will use.
-const NOT_THERE: [&str; 14] = [
-    "browse", "report", "snapshot", "diff", "query", "export", "import", "bench", "serve", "watch",
-    "trash", "config", "schema", "info",
+const NOT_THERE: [&str; 13] = [
+    "browse", "report", "snapshot", "diff", "query", "export", "import", "serve", "watch", "trash",
+    "config", "schema", "info",
 ];
 
 /// Whether `word` is the name of a subcommand, so that a directory of this name
@@ -110,6 +114,7 @@ pub(crate) fn parse(words: &[OsString]) -> Result<Invocation, clap::Error> {
         Some("stats") => Invocation::Stats(Box::new(parse_as(rest)?)),
         Some("find") => Invocation::Find(Box::new(parse_as(rest)?)),
         Some("errors") => Invocation::Errors(Box::new(parse_as(rest)?)),
+        Some("bench") => Invocation::Bench(Box::new(parse_as(rest)?)),
         Some("completions") => Invocation::Completions(parse_as::<CompletionsFlags>(rest)?.shell),
         _ => Invocation::Man(parse_as::<ManFlags>(rest)?.command),
     })

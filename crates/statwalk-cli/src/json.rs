@@ -5,6 +5,7 @@
 //! One document for each answer, written while it is made. Fields are only ever
 //! added; [`SCHEMA`] counts up when one must change.
 
+mod bench;
 mod entries;
 mod safe_text;
 mod scan_report;
@@ -17,6 +18,7 @@ use serde_json::Serializer;
 use serde_json::ser::{CompactFormatter, PrettyFormatter};
 use statwalk::{Report, RootTotals};
 
+pub(crate) use bench::{BenchJson, ConditionsJson, ResultJson};
 pub(crate) use entries::{
     FoundJson, GroupJson, GroupsAnswer, TopAnswer, TopJson, size_max, size_min,
 };
@@ -89,6 +91,33 @@ pub(crate) fn write(
         errors: errors_of(request, report),
         left_out: report.left_out.iter().map(LeftOutJson::new).collect(),
     };
+    write_whole(screen, &document)
+}
+
+/// A document that is not about one scan.
+#[derive(Serialize)]
+struct Alone<'a, A: Serialize> {
+    schema: u32,
+    version: &'static str,
+    #[serde(flatten)]
+    answer: &'a A,
+}
+
+/// Writes an answer that is not about one scan.
+///
+/// # Errors
+///
+/// Returns an error if it cannot be written.
+pub(crate) fn write_alone(screen: Option<Screen>, answer: &impl Serialize) -> Result<(), Failure> {
+    let document = Alone {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION"),
+        answer,
+    };
+    write_whole(screen, &document)
+}
+
+fn write_whole(screen: Option<Screen>, document: &impl Serialize) -> Result<(), Failure> {
     let mut out = Output::new();
     out.write(|out| {
         match screen {

@@ -16,6 +16,7 @@
               that is closed must not stop it"
 )]
 
+mod bench;
 mod commands;
 mod exit_status;
 mod failure;

@@ -10,12 +10,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use statwalk::{
-    Exclusions, IoClass, KernelFileSystems, LinkPolicy, MountCrossing, Scan, SymlinkPolicy,
+    Calls, Exclusions, Freshness, IoClass, KernelFileSystems, LinkPolicy, MountCrossing, Naming,
+    Order, Scan, StatOrder, SymlinkPolicy,
 };
-use statwalk_view::{SizeColumn, SizeFormat};
+use statwalk_view::{SizeColumn, SizeFormat, Unit};
 
 use crate::failure::Failure;
-use crate::flags::{OrderName, ScanFlags, SizeFlags, SourceName, When};
+use crate::flags::{OrderName, ScanFlags, SizeFlags, SourceName, StatByName, StatOrderName, When};
 use crate::progress::ProgressOptions;
 use crate::screen::{self, Screen};
 
@@ -85,7 +86,12 @@ impl Request {
         if paths.is_empty() {
             paths.push(PathBuf::from("."));
         }
-        let mut scan = Scan::of(&paths).exclusions(exclusions(flags)?);
+        let mut scan = Scan::of(&paths)
+            .exclusions(exclusions(flags)?)
+            .calls(calls(flags)?);
+        if let Some(name) = flags.order {
+            scan = scan.order(order(name));
+        }
         if flags.one_file_system {
             scan = scan.crossing(MountCrossing::Stay);
         }
@@ -189,23 +195,70 @@ fn form(flags: &ScanFlags) -> Form {
 }
 
 fn refuse_what_is_not_there(flags: &ScanFlags) -> Result<(), Failure> {
-    let order = match flags.order {
-        None | Some(OrderName::Parallel) => None,
-        Some(OrderName::Recursive) => Some("recursive"),
-        Some(OrderName::Stack) => Some("stack"),
-        Some(OrderName::Queue) => Some("queue"),
-        Some(OrderName::Inode) => Some("inode"),
-    };
     let source = match flags.source {
         None | Some(SourceName::Auto | SourceName::Posix) => None,
         Some(SourceName::Ext4) => Some("ext4"),
         Some(SourceName::Btrfs) => Some("btrfs"),
     };
-    match (order, source, &flags.since) {
-        (Some(order), _, _) => Err(Failure::NotThere(format!("order '{order}'"))),
-        (None, Some(source), _) => Err(Failure::NotThere(format!("source '{source}'"))),
-        (None, None, Some(_)) => Err(Failure::NotThere("'--since'".to_owned())),
-        (None, None, None) => Ok(()),
+    match (source, &flags.since) {
+        (Some(source), _) => Err(Failure::NotThere(format!("source '{source}'"))),
+        (None, Some(_)) => Err(Failure::NotThere("'--since'".to_owned())),
+        (None, None) => Ok(()),
+    }
+}
+
+/// The engine's order.
+pub(crate) fn order(name: OrderName) -> Order {
+    match name {
+        OrderName::Parallel => Order::Parallel,
+        OrderName::Recursive => Order::Recursive,
+        OrderName::Stack => Order::Stack,
+        OrderName::StackReserved => Order::ReservedStack,
+        OrderName::Queue => Order::Queue,
+        OrderName::Inode => Order::Inode,
+    }
+}
+
+/// How the source is to ask the kernel.
+///
+/// # Errors
+///
+/// Returns an error for a size that is none.
+pub(crate) fn calls(flags: &ScanFlags) -> Result<Calls, Failure> {
+    let mut calls = Calls::default();
+    if let Some(text) = &flags.buffer {
+        calls = calls.buffer_bytes(buffer_bytes(text)?);
+    }
+    if flags.stat_order == Some(StatOrderName::Inode) {
+        calls = calls.stat_order(StatOrder::Inode);
+    }
+    if flags.stat_by == Some(StatByName::Path) {
+        calls = calls.naming(Naming::Path);
+    }
+    if flags.cached_attributes {
+        calls = calls.freshness(Freshness::DontSync);
+    }
+    Ok(calls)
+}
+
+/// The size of a buffer, which has bounds.
+fn buffer_bytes(text: &str) -> Result<usize, Failure> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let unit = match unit {
+        "" => Some(1),
+        unit => unit.parse().map(Unit::bytes).ok(),
+    };
+    let number = number.parse::<u64>().ok();
+    let bytes = number
+        .zip(unit)
+        .and_then(|(number, unit)| number.checked_mul(unit));
+    match bytes.map(usize::try_from) {
+        Some(Ok(bytes)) if (1 << 10..=4 << 20).contains(&bytes) => Ok(bytes),
+        _ => Err(bad(
+            "--buffer",
+            format!("'{}' is no size between 1K and 4M", safe(text)),
+        )),
     }
 }
 
@@ -229,7 +282,11 @@ fn exclusions(flags: &ScanFlags) -> Result<Exclusions, Failure> {
 }
 
 fn error_text(error: &statwalk::Error) -> String {
-    let text = error.to_string();
+    safe(&error.to_string())
+}
+
+/// Text that a terminal takes.
+fn safe(text: &str) -> String {
     statwalk_view::escape(text.as_bytes(), statwalk_view::Charset::Unicode).into_owned()
 }
 

@@ -135,7 +135,7 @@ impl Stream {
             return ControlFlow::Break(());
         }
         if part.bytes.len() >= PART_BYTES {
-            self.write(&mut part, |bytes| {
+            self.write(&mut part, lock(&self.writer), |bytes| {
                 Stdout.write_all(bytes).map(|()| bytes.len())
             });
         }
@@ -150,9 +150,10 @@ impl Stream {
         }
         let parts = self.parts.read().unwrap_or_else(PoisonError::into_inner);
         for part in &*parts {
-            // Whoever holds it is about to write, or adds rows.
-            if let Ok(mut part) = part.try_lock() {
-                self.write(&mut part, write_without_waiting);
+            // Whoever holds it is about to write, or adds rows; whoever holds the
+            // writer may wait for a reader that does not read.
+            if let (Ok(mut part), Ok(writer)) = (part.try_lock(), self.writer.try_lock()) {
+                self.write(&mut part, writer, write_without_waiting);
             }
         }
     }
@@ -172,8 +173,12 @@ impl Stream {
         }
     }
 
-    fn write(&self, part: &mut Part, write: impl FnOnce(&[u8]) -> io::Result<usize>) {
-        let mut writer = lock(&self.writer);
+    fn write(
+        &self,
+        part: &mut Part,
+        mut writer: MutexGuard<'_, Writer>,
+        write: impl FnOnce(&[u8]) -> io::Result<usize>,
+    ) {
         self.writing.store(true, Ordering::SeqCst);
         // Once stopped, what is left is written at the end.
         if !self.stopped.load(Ordering::SeqCst) && !part.bytes.is_empty() {

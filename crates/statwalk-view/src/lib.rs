@@ -25,8 +25,10 @@ mod escape;
 mod json_path;
 mod share;
 mod size;
+mod spread;
 mod truncate;
 
+mod bar_plot;
 mod error_summary;
 mod list_table;
 mod progress;
@@ -38,6 +40,7 @@ mod wrap;
 
 pub use age::{MomentError, age, parse_moment};
 pub use bar::bar;
+pub use bar_plot::{PlotBar, bar_plot};
 pub use charset::Charset;
 pub use colour::{Colour, Style};
 pub use count::{compact, grouped, rate};
@@ -49,6 +52,7 @@ pub use list_table::{Align, Cell, Column, list_table};
 pub use progress::Progress;
 pub use share::share;
 pub use size::{ParseSizeError, SizeFilter, SizeFormat, Unit};
+pub use spread::Spread;
 pub use summary::{Ending, Summary};
 pub use terminal::Terminal;
 pub use tree_table::{

@@ -78,8 +78,8 @@ pub(crate) struct ScanFlags {
         value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 
-    /// Which directory is next; only parallel is there yet
-    #[arg(long, value_name = "ORDER", help_heading = READ, hide_possible_values = true)]
+    /// Which directory is next; the answer is the same [default: parallel]
+    #[arg(long, value_name = "ORDER", help_heading = READ)]
     pub(crate) order: Option<OrderName>,
 
     /// Where metadata comes from: auto or posix; ext4 and btrfs are not there yet
@@ -89,6 +89,22 @@ pub(crate) struct ScanFlags {
     /// Get out of the way of others: few workers, idle I/O class
     #[arg(long, help_heading = READ)]
     pub(crate) nice: bool,
+
+    /// Bytes of a directory that one call brings, from 1K to 4M [default: 32K]
+    #[arg(long, value_name = "SIZE", help_heading = READ, hide_short_help = true)]
+    pub(crate) buffer: Option<String>,
+
+    /// In which order the entries of a directory are stat'ed [default: listing]
+    #[arg(long, value_name = "ORDER", help_heading = READ, hide_short_help = true)]
+    pub(crate) stat_order: Option<StatOrderName>,
+
+    /// By what an entry is named when it is stat'ed [default: descriptor]
+    #[arg(long, value_name = "WAY", help_heading = READ, hide_short_help = true)]
+    pub(crate) stat_by: Option<StatByName>,
+
+    /// Let a network file system answer from what it remembers
+    #[arg(long, help_heading = READ, hide_short_help = true)]
+    pub(crate) cached_attributes: bool,
 
     /// Refuse sources that must sync the file system first
     ///
@@ -125,11 +141,36 @@ pub(crate) enum When {
 /// Which directory is next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OrderName {
+    /// What is below a directory at once, by recursion; one worker
     Recursive,
+    /// What was found last
     Stack,
+    /// As stack, with room for a million directories from the start
+    StackReserved,
+    /// What was found first
     Queue,
+    /// By inode number over the whole tree, for rotating disks and cold caches
     Inode,
+    /// Each worker what it found last; others take from it
     Parallel,
+}
+
+/// In which order the entries of a directory are stat'ed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StatOrderName {
+    /// As they are listed
+    Listing,
+    /// By inode number
+    Inode,
+}
+
+/// By what an entry is named when it is stat'ed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StatByName {
+    /// The directory's descriptor and the name
+    Descriptor,
+    /// The whole path: slower, and there for comparisons
+    Path,
 }
 
 /// Where metadata comes from.

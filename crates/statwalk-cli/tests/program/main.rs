@@ -10,6 +10,7 @@
 )]
 
 mod bad_input;
+mod bench;
 mod ending;
 mod filters;
 mod json;

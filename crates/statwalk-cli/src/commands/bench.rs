@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `statwalk bench`: every way to scan a tree, sorted by time.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use statwalk_view::{
+    Align, Cell, Charset, Column, PlotBar, Spread, bar_plot, escape, grouped, list_table,
+};
+
+use crate::bench::conditions::Conditions;
+use crate::bench::measurement::{Cache, End, Measured, Measurements, Plan, measure};
+use crate::bench::settings;
+use crate::exit_status::ExitStatus;
+use crate::failure::{Failure, reason};
+use crate::flags::{BenchFlags, When};
+use crate::json::{self, BenchJson, ConditionsJson, ResultJson};
+use crate::output::Output;
+use crate::request::{Form, Request, bad, calls, order};
+use crate::{screen, signals};
+
+/// A gain that is smaller than this is none: machines are not that steady.
+const GAIN_MIN: f64 = 0.02;
+
+pub(super) fn run(flags: BenchFlags) -> Result<ExitStatus, Failure> {
+    let calls = calls(&flags.scan)?;
+    let request = Request::new(&flags.scan, flags.path.clone())?;
+    let path = request.paths.first().cloned().unwrap_or_default();
+    // A tree that is not there is bad usage here: there is nothing to measure.
+    std::fs::symlink_metadata(&path).map_err(|error| {
+        let path = escape(path.as_os_str().as_bytes(), Charset::Unicode);
+        Failure::Usage(format!("{path}: {}", reason(&error)))
+    })?;
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let asked = flags.scan.order.map(order).unwrap_or_default();
+    let settings = settings::chosen(&flags.vary, flags.cross, flags.level, asked, processors);
+    let seed = flags.seed.unwrap_or_else(|| {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        now.map_or(0, |now| now.as_secs())
+    });
+    let plan = Plan {
+        path: &path,
+        scan: &request.scan,
+        calls: &calls,
+        settings: &settings,
+        rounds: flags.rounds,
+        budget: Duration::from_secs(flags.budget),
+        cold: flags.cold,
+        seed,
+        shows_progress: match flags.scan.progress {
+            When::Always => true,
+            When::Auto => screen::of_stderr().is_some() && screen::is_ours(),
+            When::Never => false,
+        },
+    };
+    let conditions = Conditions::of(&path);
+    let measurements = measure(&plan)?;
+    let answer = Answer {
+        path,
+        flags: &flags,
+        seed,
+        conditions,
+        rows: rows(&measurements.measured),
+        measurements,
+    };
+    if let Some(file) = &flags.svg {
+        std::fs::write(file, answer.plot()).map_err(|error| {
+            let file = escape(file.as_os_str().as_bytes(), Charset::Unicode);
+            bad("--svg", format!("{file}: {}", reason(&error)))
+        })?;
+    }
+    answer.print(&request)?;
+    Ok(answer.status())
+}
+
+struct Answer<'a> {
+    path: PathBuf,
+    flags: &'a BenchFlags,
+    seed: u64,
+    conditions: Conditions,
+    /// What has a time, the fastest first.
+    rows: Vec<Row>,
+    measurements: Measurements,
+}
+
+/// A setting with what its runs amount to.
+struct Row {
+    /// Which of the measured it is.
+    index: usize,
+    wall: Spread,
+    cpu: Spread,
+    calls: f64,
+    workers: usize,
+    rounds: usize,
+}
+
+fn rows(measured: &[Measured]) -> Vec<Row> {
+    let mut rows: Vec<Row> = measured
+        .iter()
+        .enumerate()
+        .filter(|(_, measured)| measured.differs.is_none())
+        .filter_map(|(index, measured)| {
+            let all = |of: fn(&crate::bench::measurement::Run) -> f64| {
+                Spread::of(&measured.runs.iter().map(of).collect::<Vec<_>>())
+            };
+            Some(Row {
+                index,
+                wall: all(|run| run.wall_s)?,
+                cpu: all(|run| run.cpu_s)?,
+                calls: all(|run| run.calls as f64)?.median,
+                workers: measured.runs.iter().map(|run| run.workers).max()?,
+                rounds: measured.runs.len(),
+            })
+        })
+        .collect();
+    rows.sort_by(|a, b| a.wall.median.total_cmp(&b.wall.median));
+    rows
+}
+
+impl Answer<'_> {
+    fn measured(&self, row: &Row) -> &Measured {
+        &self.measurements.measured[row.index]
+    }
+
+    fn caches(&self) -> &'static [Cache] {
+        match self.flags.cold {
+            true => &[Cache::Warm, Cache::Cold],
+            false => &[Cache::Warm],
+        }
+    }
+
+    /// The rows of one cache state that read what the default reads.
+    fn comparable(&self, cache: Cache) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(move |row| {
+            let measured = self.measured(row);
+            measured.cache == cache && measured.setting.level == self.flags.level
+        })
+    }
+
+    fn base(&self, cache: Cache) -> Option<&Row> {
+        self.comparable(cache)
+            .find(|row| self.measured(row).setting.is_base())
+    }
+
+    /// The fastest setting that flags can select, if it is faster than what the
+    /// flags say by more than chance.
+    fn best(&self, cache: Cache) -> Option<(&Row, String)> {
+        let base = self.base(cache)?;
+        let mut selectable = self.comparable(cache).filter_map(|row| {
+            let flags = self.measured(row).setting.flags()?;
+            Some((row, flags))
+        });
+        let (best, flags) = selectable.next()?;
+        let is_faster = best.wall.median < base.wall.median * (1.0 - GAIN_MIN)
+            && best.wall.high < base.wall.low;
+        is_faster.then_some((best, flags))
+    }
+
+    fn status(&self) -> ExitStatus {
+        let signal = signals::caught().filter(|_| self.measurements.end == End::Interrupted);
+        if let Some(signal) = signal {
+            return ExitStatus::Interrupted(signal);
+        }
+        let differs = |measured: &Measured| measured.differs.is_some();
+        match self.measurements.is_complete && !self.measurements.measured.iter().any(differs) {
+            true => ExitStatus::Complete,
+            false => ExitStatus::Incomplete,
+        }
+    }
+
+    fn print(&self, request: &Request) -> Result<(), Failure> {
+        match request.form {
+            Form::Json(screen) => json::write_alone(screen, &self.document()),
+            Form::Screen(screen) => {
+                let mut out = Output::new();
+                out.lines(self.report(screen.terminal))?;
+                out.finish()
+            }
+            Form::Rows(_) => {
+                let mut out = Output::new();
+                out.lines(self.report(screen::stderr_or_default().terminal))?;
+                out.finish()
+            }
+        }
+    }
+
+    fn report(&self, terminal: statwalk_view::Terminal) -> Vec<String> {
+        let totals = &self.measurements.totals;
+        let path = escape(self.path.as_os_str().as_bytes(), terminal.charset);
+        let mut lines = vec![format!(
+            "{path}: {} entries, {} directories",
+            grouped(totals.entries),
+            grouped(totals.dirs)
+        )];
+        lines.extend(self.conditions.lines());
+        lines.extend(self.disturbance());
+        for &cache in self.caches() {
+            lines.push(String::new());
+            lines.extend(self.table(cache, terminal));
+        }
+        lines.push(String::new());
+        lines.extend(self.untimed());
+        lines.push(self.how_it_ended());
+        for &cache in self.caches() {
+            lines.push(self.verdict(cache));
+        }
+        lines
+    }
+
+    fn table(&self, cache: Cache, terminal: statwalk_view::Terminal) -> Vec<String> {
+        let column = |title, align| Column { title, align };
+        let title = format!("SETTING, {}", cache.name());
+        let columns = [
+            column("TIME", Align::Right),
+            column("SPREAD", Align::Right),
+            column("RATIO", Align::Right),
+            column("CPU", Align::Right),
+            column("CALLS/ENTRY", Align::Right),
+            column("WORKERS", Align::Right),
+            column("LEVEL", Align::Left),
+            column(&title, Align::Left),
+        ];
+        let base = self.base(cache).map(|row| row.wall.median);
+        let entries = self.measurements.totals.entries.max(1) as f64;
+        let rows = self
+            .rows
+            .iter()
+            .filter(|row| self.measured(row).cache == cache);
+        let cells = rows.map(|row| {
+            let setting = &self.measured(row).setting;
+            let ratio = base.map_or(String::new(), |base| {
+                format!("{:.2}", row.wall.median / base)
+            });
+            [
+                seconds(row.wall.median),
+                format!("{:.0} %", row.wall.width() * 100.0),
+                ratio,
+                seconds(row.cpu.median),
+                format!("{:.2}", row.calls / entries),
+                row.workers.to_string(),
+                setting.level.name().to_owned(),
+                setting.label(),
+            ]
+            .map(|text| Cell::Text(text.into()))
+            .into()
+        });
+        list_table(&columns, &cells.collect::<Vec<_>>(), terminal)
+    }
+
+    /// What else the machine did.
+    fn disturbance(&self) -> Option<String> {
+        let load = &self.measurements.load;
+        let percent = |share: f64| format!("{:.0} %", share * 100.0);
+        Some(format!(
+            "others used {} of the processors meanwhile, the host took {}",
+            percent(load.others?),
+            percent(load.stolen?)
+        ))
+    }
+
+    /// What has no time, and why.
+    fn untimed(&self) -> Vec<String> {
+        let measured = self.measurements.measured.iter();
+        measured
+            .filter_map(|measured| {
+                let label = measured.setting.label();
+                let level = measured.setting.level.name();
+                let cache = measured.cache.name();
+                let why = match &measured.differs {
+                    Some(told) => format!("differs: {told}"),
+                    None if measured.runs.is_empty() => "not measured".to_owned(),
+                    None => return None,
+                };
+                Some(format!("No time for {label} ({level}, {cache}): {why}."))
+            })
+            .collect()
+    }
+
+    fn how_it_ended(&self) -> String {
+        let done = self.measurements.rounds_done;
+        let counted = done.saturating_sub(1);
+        let seconds = self.measurements.elapsed.as_secs_f64();
+        let asked = self.flags.rounds;
+        let seed = self.seed;
+        match self.measurements.end {
+            End::AllRounds => format!("{counted} rounds counted, {seconds:.0} s; seed {seed}."),
+            End::Budget => format!(
+                "Stopped in round {} of {asked}, because {} s are over; seed {seed}.",
+                done + 1,
+                self.flags.budget
+            ),
+            End::Interrupted => {
+                format!("Interrupted in round {} of {asked}; seed {seed}.", done + 1)
+            }
+        }
+    }
+
+    fn verdict(&self, cache: Cache) -> String {
+        let cache_name = cache.name();
+        match (self.best(cache), self.base(cache)) {
+            (Some((best, flags)), Some(base)) => format!(
+                "Best for this tree, {cache_name}: {flags} ({:.2} of the default's time).",
+                best.wall.median / base.wall.median
+            ),
+            (None, Some(_)) => format!(
+                "Best for this tree, {cache_name}: the default; nothing was faster by more than chance."
+            ),
+            _ => format!("Best for this tree, {cache_name}: not known, too little was measured."),
+        }
+    }
+
+    fn plot(&self) -> String {
+        let path = escape(self.path.as_os_str().as_bytes(), Charset::Unicode);
+        let entries = grouped(self.measurements.totals.entries);
+        let title = format!("statwalk bench {path}: {entries} entries");
+        let bars: Vec<PlotBar> = self
+            .rows
+            .iter()
+            .map(|row| {
+                let Measured { setting, cache, .. } = self.measured(row);
+                PlotBar {
+                    label: format!(
+                        "{}, {}, {}",
+                        setting.label(),
+                        setting.level.name(),
+                        cache.name()
+                    ),
+                    value: row.wall.median,
+                    spread: (row.wall.low, row.wall.high),
+                    text: seconds(row.wall.median),
+                    is_base: setting.is_base() && setting.level == self.flags.level,
+                }
+            })
+            .collect();
+        bar_plot(&title, &bars)
+    }
+
+    fn document(&self) -> BenchJson {
+        let totals = &self.measurements.totals;
+        let entries = totals.entries.max(1) as f64;
+        let result = |row: &Row| {
+            let Measured { setting, cache, .. } = self.measured(row);
+            ResultJson {
+                cache: cache.name(),
+                level: setting.level.name(),
+                setting: setting.label(),
+                flags: setting.flags(),
+                rounds: row.rounds,
+                wall_s: Some(row.wall.into()),
+                cpu_s: Some(row.cpu.into()),
+                calls_per_entry: Some(row.calls / entries),
+                workers: Some(row.workers),
+                differs: None,
+            }
+        };
+        let without = self
+            .measurements
+            .measured
+            .iter()
+            .filter(|measured| measured.differs.is_some() || measured.runs.is_empty());
+        let untimed = without.map(|measured| ResultJson {
+            cache: measured.cache.name(),
+            level: measured.setting.level.name(),
+            setting: measured.setting.label(),
+            flags: measured.setting.flags(),
+            rounds: 0,
+            wall_s: None,
+            cpu_s: None,
+            calls_per_entry: None,
+            workers: None,
+            differs: measured.differs.clone(),
+        });
+        let best = |cache| match self.best(cache) {
+            Some((_, flags)) => Some(flags),
+            None => self.base(cache).map(|_| String::new()),
+        };
+        let (path, path_b64) = statwalk_view::json_path(self.path.as_os_str().as_bytes());
+        BenchJson {
+            path,
+            path_b64,
+            conditions: ConditionsJson::new(&self.conditions, &self.measurements.load),
+            entries: totals.entries,
+            dirs: totals.dirs,
+            complete: self.measurements.is_complete,
+            seed: self.seed,
+            rounds_asked: self.flags.rounds,
+            rounds_done: self.measurements.rounds_done,
+            stopped_by: match self.measurements.end {
+                End::AllRounds => None,
+                End::Budget => Some("budget"),
+                End::Interrupted => Some("signal"),
+            },
+            elapsed_s: self.measurements.elapsed.as_secs_f64(),
+            results: self.rows.iter().map(result).chain(untimed).collect(),
+            best_warm: best(Cache::Warm),
+            best_cold: best(Cache::Cold).filter(|_| self.flags.cold),
+        }
+    }
+}
+
+/// A time in the unit that gives it three digits.
+fn seconds(time_s: f64) -> String {
+    match time_s {
+        s if s < 0.01 => format!("{:.2} ms", s * 1e3),
+        s if s < 0.1 => format!("{:.1} ms", s * 1e3),
+        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
+        s if s < 10.0 => format!("{s:.2} s"),
+        s if s < 100.0 => format!("{s:.1} s"),
+        s => format!("{s:.0} s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_three_digits() {
+        let times = [0.001_234, 0.012_34, 0.123_4, 1.234, 12.34, 123.4];
+        let expected = ["1.23 ms", "12.3 ms", "123 ms", "1.23 s", "12.3 s", "123 s"];
+        assert_eq!(times.map(seconds), expected);
+    }
+}
