@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use statwalk_view::{
-    Align, Cell, Charset, Column, PlotBar, Spread, bar_plot, escape, grouped, list_table,
+    Align, Cell, Charset, Column, PlotBar, Spread, Terminal, bar_plot, escape, grouped, list_table,
 };
 
 use crate::bench::conditions::Conditions;
@@ -180,13 +180,18 @@ impl Answer<'_> {
             }
             Form::Rows(_) => {
                 let mut out = Output::new();
-                out.lines(self.report(screen::stderr_or_default().terminal))?;
+                // Nothing is cut where nobody looks at its width.
+                let terminal = Terminal {
+                    width: usize::MAX,
+                    ..screen::stderr_or_default().terminal
+                };
+                out.lines(self.report(terminal))?;
                 out.finish()
             }
         }
     }
 
-    fn report(&self, terminal: statwalk_view::Terminal) -> Vec<String> {
+    fn report(&self, terminal: Terminal) -> Vec<String> {
         let totals = &self.measurements.totals;
         let path = escape(self.path.as_os_str().as_bytes(), terminal.charset);
         let mut lines = vec![format!(
@@ -209,7 +214,7 @@ impl Answer<'_> {
         lines
     }
 
-    fn table(&self, cache: Cache, terminal: statwalk_view::Terminal) -> Vec<String> {
+    fn table(&self, cache: Cache, terminal: Terminal) -> Vec<String> {
         let column = |title, align| Column { title, align };
         let title = format!("SETTING, {}", cache.name());
         let columns = [

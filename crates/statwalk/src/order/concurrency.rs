@@ -24,15 +24,18 @@ const LOOK_MAX: Duration = Duration::from_millis(400);
 /// looks can be compared.
 const CALLS_PER_WORKER: u64 = 6;
 
-/// The share of their time that workers must wait for more to be tried.
-const WAITING_ENOUGH: f64 = 0.5;
+/// The share of their time that workers must wait for more to be tried. A cold
+/// local disk makes two workers wait for a third of theirs; memory for none.
+const WAITING_ENOUGH: f64 = 0.2;
+/// The share from which on calls are so slow that entries are handed around.
+const WAITING_LONG: f64 = 0.5;
 /// The share from which on the step is larger.
 const WAITING_MOSTLY: f64 = 0.9;
 /// The share of the time in which workers must have something to do for their
 /// number to matter.
 const OCCUPIED_ENOUGH: f64 = 0.7;
 /// By how much the rate must follow a step, as a share of what the step adds.
-const GAIN_ENOUGH: f64 = 0.2;
+const GAIN_ENOUGH: f64 = 0.1;
 /// After how many looks a step that was taken back is tried again, at first.
 const PATIENCE: u32 = 8;
 
@@ -111,7 +114,7 @@ impl Concurrency {
 
     /// Whether those that have something to do mostly wait.
     pub(super) fn is_slow(&self, look: &Look) -> bool {
-        look.waiting() > WAITING_ENOUGH
+        look.waiting() > WAITING_LONG
     }
 
     /// Looks at what the workers did, and says how many there are from now on
