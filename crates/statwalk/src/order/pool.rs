@@ -107,6 +107,7 @@ struct Overseer {
     concurrency: Option<Concurrency>,
     last_look: Instant,
     pause: Duration,
+    next_look: Instant,
     effort: Effort,
 }
 
@@ -227,6 +228,7 @@ impl<C: Collect> Pool<C> {
                     concurrency: None,
                     last_look: started,
                     pause: LOOK_MIN,
+                    next_look: started + LOOK_MIN,
                     effort: Effort::default(),
                 })
             }),
@@ -383,7 +385,11 @@ impl<C: Collect> Pool<C> {
     /// How long nobody needs to look at the workers; absent where never.
     fn pause_before_look(&self) -> Option<Duration> {
         match &self.overseer {
-            Some(overseer) => Some(lock(overseer).pause),
+            // Whoever waits may wait in shorter pieces than a pause.
+            Some(overseer) => {
+                let next_look = lock(overseer).next_look;
+                Some(next_look.saturating_duration_since(Instant::now()))
+            }
             None if self.wants_helpers.load(Ordering::Relaxed) => Some(HELP_DELAY_MAX),
             None => None,
         }
@@ -410,6 +416,7 @@ impl<C: Collect> Pool<C> {
             Concurrency::new(self.wanted.load(Ordering::Relaxed), self.slots.len())
         });
         if !concurrency.is_long_enough(&look) {
+            overseer.next_look = now + overseer.pause;
             return;
         }
         self.is_slow
@@ -421,6 +428,7 @@ impl<C: Collect> Pool<C> {
             None => (overseer.pause * 2).min(LOOK_PAUSE_MAX),
         };
         overseer.last_look = now;
+        overseer.next_look = now + overseer.pause;
         overseer.effort = effort;
         drop(overseer);
         match step {

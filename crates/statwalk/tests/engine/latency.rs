@@ -68,6 +68,20 @@ fn variable_latency_is_met_with_many_workers() {
     assert!(share >= 0.65, "{share}");
 }
 
+/// Whoever waits in pieces that are shorter than the pause between two looks.
+#[test]
+fn waiting_in_short_pieces_is_enough() {
+    let fs = FaultFs::builder()
+        .files("d", 1_000, 1)
+        .latency(Where::Everywhere, Latency::Fixed(5 * MS));
+    let mount = or_skip!(fs.mount());
+    let sink = Totals::with_sizes();
+    let scan = Scan::new(mount.path());
+    let running = scan.start(&sink).unwrap();
+    while !running.wait_for(5 * MS) {}
+    assert!(running.finish().report.workers > 8);
+}
+
 #[test]
 fn a_scan_in_memory_keeps_its_workers() {
     let scratch = super::harness::scratch_in_memory();
