@@ -215,6 +215,7 @@ pub(crate) fn order(name: OrderName) -> Order {
         OrderName::Stack => Order::Stack,
         OrderName::StackReserved => Order::ReservedStack,
         OrderName::Queue => Order::Queue,
+        OrderName::Futures => Order::Futures,
         OrderName::Inode => Order::Inode,
     }
 }

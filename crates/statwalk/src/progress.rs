@@ -30,9 +30,6 @@ pub struct Snapshot {
     pub current: Vec<(Vec<u8>, u64)>,
 }
 
-/// The calls that take time in a directory: open, two getdents64, statx.
-const CALLS_OF_DIRECTORY: u64 = 4;
-
 /// The counters of one worker.
 #[derive(Default)]
 pub(crate) struct WorkerProgress {
@@ -41,7 +38,7 @@ pub(crate) struct WorkerProgress {
     pub(crate) allocated_bytes: AtomicU64,
     pub(crate) unreadable: AtomicU64,
     steps: AtomicU64,
-    /// System calls, more or less: what the rate of a worker is measured by.
+    /// System calls of the source: what the rate of a worker is measured by.
     calls: AtomicU64,
     /// The number of the thread; 0 while there is none.
     thread: AtomicI32,
@@ -49,6 +46,8 @@ pub(crate) struct WorkerProgress {
     /// it has again; 0 for not. In nanoseconds since the scan began.
     occupied_ns: AtomicU64,
     occupied_since_ns: AtomicU64,
+    /// How long it had waited for a device when it was last looked at.
+    waited_for_device_ns: AtomicU64,
     current_offset: AtomicU32,
     current: Mutex<Option<Current>>,
 }
@@ -68,25 +67,40 @@ impl WorkerProgress {
     pub(crate) fn know_thread(&self) {
         let thread = rustix::thread::gettid().as_raw_nonzero().get();
         self.thread.store(thread, Ordering::Relaxed);
+        // Its clocks begin anew.
+        let occupied = self.occupied_ns.load(Ordering::Relaxed);
+        self.waited_for_device_ns.store(occupied, Ordering::Relaxed);
     }
 
     pub(crate) fn forget_thread(&self) {
         self.thread.store(0, Ordering::Relaxed);
     }
 
-    /// How long the worker's thread has computed, and how long it has waited
-    /// for a processor, while it has one.
-    ///
-    /// Who waits for a processor does not wait for a device: where others keep
-    /// the processors busy, more workers would bring nothing.
-    pub(crate) fn computed_and_waited(&self) -> Option<(Duration, Duration)> {
-        match self.thread.load(Ordering::Relaxed) {
-            0 => None,
-            thread => {
-                let computed = statwalk_sys::thread_clock::of(thread)?;
-                let waited = waited_for_processor(thread).unwrap_or_default();
-                Some((computed, waited))
-            }
+    /// What the worker did so far; to be asked by one thread at a time.
+    pub(crate) fn effort(&self, now: Duration) -> WorkerEffort {
+        let occupied = self.occupied(now);
+        let thread = self.thread.load(Ordering::Relaxed);
+        let times = (thread != 0).then(|| cpu_and_wait(thread)).flatten();
+        let Some((cpu, waited)) = times else {
+            return WorkerEffort {
+                occupied,
+                ..WorkerEffort::default()
+            };
+        };
+        let mut busy = cpu + waited;
+        let before = Duration::from_nanos(self.waited_for_device_ns.load(Ordering::Relaxed));
+        // The kernel counts a wait for a processor when it is over.
+        let unexplained = occupied.saturating_sub(busy).saturating_sub(before);
+        if unexplained > WAIT_MIN && is_kept_from_processors(thread) {
+            busy += unexplained;
+        }
+        let for_device = nanoseconds(occupied.saturating_sub(busy));
+        self.waited_for_device_ns
+            .store(for_device, Ordering::Relaxed);
+        WorkerEffort {
+            occupied,
+            cpu,
+            busy,
         }
     }
 
@@ -115,8 +129,9 @@ impl WorkerProgress {
         Duration::from_nanos(before + since)
     }
 
-    pub(crate) fn count_call(&self) {
-        WorkerProgress::add(&self.calls, 1);
+    /// Notes how many calls the worker has made.
+    pub(crate) fn tell_calls(&self, calls: u64) {
+        self.calls.store(calls, Ordering::Relaxed);
     }
 
     pub(crate) fn calls(&self) -> u64 {
@@ -127,7 +142,6 @@ impl WorkerProgress {
     pub(crate) fn begin_child(&self, parent: &Arc<Dir>, offset: u32, same_parent: bool) {
         self.current_offset.store(offset, Ordering::Relaxed);
         WorkerProgress::add(&self.steps, 1);
-        WorkerProgress::add(&self.calls, CALLS_OF_DIRECTORY);
         if !same_parent {
             self.set(Some(Current::ChildOf(Arc::clone(parent))));
         }
@@ -167,6 +181,41 @@ impl WorkerProgress {
             Current::ChildOf(parent) => Some(parent.place.path()),
         }
     }
+}
+
+/// From which on it is worth knowing for what a thread waits.
+const WAIT_MIN: Duration = Duration::from_millis(1);
+
+/// What a worker did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WorkerEffort {
+    /// How long it had something to do.
+    pub(crate) occupied: Duration,
+    /// How long it computed.
+    pub(crate) cpu: Duration,
+    /// How long it computed or waited for a processor.
+    ///
+    /// Who waits for a processor does not wait for a device: where others keep
+    /// the processors busy, more workers would bring nothing.
+    pub(crate) busy: Duration,
+}
+
+/// How long a thread has computed, and how long it has waited for a processor
+/// until it last had one.
+fn cpu_and_wait(thread: i32) -> Option<(Duration, Duration)> {
+    let cpu = statwalk_sys::thread_clock::of(thread)?;
+    Some((cpu, waited_for_processor(thread).unwrap_or_default()))
+}
+
+/// Whether a thread could run and does not.
+fn is_kept_from_processors(thread: i32) -> bool {
+    let clock = || statwalk_sys::thread_clock::of(thread);
+    let before = clock();
+    // The state follows the name, which may hold anything: proc(5).
+    let text = std::fs::read(format!("/proc/self/task/{thread}/stat")).unwrap_or_default();
+    let name_end = text.iter().rposition(|&byte| byte == b')');
+    let state = name_end.and_then(|end| text.get(end + 2));
+    state == Some(&b'R') && clock() == before
 }
 
 /// 64 bits last for 584 years.

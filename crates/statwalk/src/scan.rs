@@ -446,7 +446,6 @@ impl<S: Sink> Running<'_, S> {
         let mut roots = vec![RootReport::default(); self.context.roots.len()];
         let mut errors = ErrorList::default();
         let mut left_out = Vec::new();
-        let mut calls = 0;
         let mut states = Vec::with_capacity(slots.len());
         for slot in slots {
             for (sum, part) in roots.iter_mut().zip(&slot.roots) {
@@ -454,9 +453,9 @@ impl<S: Sink> Running<'_, S> {
             }
             errors.absorb(slot.errors);
             left_out.extend(slot.left_out);
-            calls += slot.calls;
             states.push(slot.state);
         }
+        let calls = self.pool.calls();
         for (root, reached) in roots.iter_mut().zip(&self.terms.roots.reached) {
             root.reached_earlier = reached.load(Ordering::Relaxed);
         }

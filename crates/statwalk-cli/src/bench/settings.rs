@@ -33,6 +33,7 @@ pub(crate) enum Way {
     Queue,
     Stack,
     StackReserved,
+    Futures,
     Inode,
 }
 
@@ -48,12 +49,13 @@ pub(crate) enum Stats {
     AloneInADirectory,
 }
 
-const ORDERS: [Way; 6] = [
+const ORDERS: [Way; 7] = [
     Way::Parallel,
     Way::Recursive,
     Way::Queue,
     Way::Stack,
     Way::StackReserved,
+    Way::Futures,
     Way::Inode,
 ];
 
@@ -179,6 +181,7 @@ impl Way {
             Way::Queue => Some(Order::Queue),
             Way::Stack => Some(Order::Stack),
             Way::StackReserved => Some(Order::ReservedStack),
+            Way::Futures => Some(Order::Futures),
             Way::Inode => Some(Order::Inode),
         }
     }

@@ -149,6 +149,8 @@ pub(crate) enum OrderName {
     StackReserved,
     /// What was found first
     Queue,
+    /// A thread for each directory, up to 64 at a time
+    Futures,
     /// By inode number over the whole tree, for rotating disks and cold caches
     Inode,
     /// Each worker what it found last; others take from it

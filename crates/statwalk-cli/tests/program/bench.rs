@@ -39,6 +39,7 @@ fn every_order_is_measured_and_agrees() {
         "queue",
         "stack",
         "stack-reserved",
+        "futures",
         "inode",
         "1 worker",
         "buffer 1K",

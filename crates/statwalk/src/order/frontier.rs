@@ -75,7 +75,9 @@ impl Frontier {
             Order::Parallel => Frontier::Stealing((0..workers).map(|_| OnceLock::new()).collect()),
             Order::Recursive => Frontier::Recursion(Shared::new(Container::Stack(Vec::new()))),
             Order::Queue => Frontier::Shared(Shared::new(Container::Queue(VecDeque::new()))),
-            Order::Stack => Frontier::Shared(Shared::new(Container::Stack(Vec::new()))),
+            Order::Stack | Order::Futures => {
+                Frontier::Shared(Shared::new(Container::Stack(Vec::new())))
+            }
             Order::ReservedStack => {
                 let room = Vec::with_capacity(RESERVED);
                 Frontier::Shared(Shared::new(Container::Stack(room)))

@@ -4,12 +4,15 @@
 //!
 //! An order drives a source and never names a file system.
 
+mod agenda;
 pub(crate) mod concurrency;
 mod frontier;
+mod overseer;
 mod parking;
 pub(crate) mod pool;
 mod sweep;
 mod sync;
+mod worker;
 
 /// Which directory is listed next.
 ///
@@ -36,6 +39,9 @@ pub enum Order {
     /// As [`Stack`](Self::Stack), with room for a million directories taken
     /// before the first.
     ReservedStack,
+    /// A thread for each directory, up to 64 at a time unless told otherwise: what
+    /// `std::async` makes of a function that calls itself.
+    Futures,
     /// By inode number, over all that is known of the tree: for rotating disks
     /// and for what is not in memory. Four workers unless told otherwise.
     Inode,
@@ -51,6 +57,7 @@ impl Order {
             Order::Queue => "queue",
             Order::Stack => "stack",
             Order::ReservedStack => "stack-reserved",
+            Order::Futures => "futures",
             Order::Inode => "inode",
         }
     }
@@ -62,7 +69,16 @@ impl Order {
             Order::Parallel => None,
             // aio_scandir's number. More are no nearer to each other.
             Order::Inode => Some(4),
+            Order::Futures => Some(concurrency::WORKERS_MAX),
             _ => Some(1),
         }
+    }
+
+    /// Whether a directory's entries may be handed around in parts where calls wait.
+    ///
+    /// By inode number each entry goes by itself anyway, and a future is a
+    /// directory.
+    fn hands_parts(self) -> bool {
+        !matches!(self, Order::Inode | Order::Futures)
     }
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A very large directory that several workers read together.
+//! A directory that several workers read together: a very large one, one whose
+//! calls wait, or one whose entries are gathered with those of others.
 //!
 //! The right to read the next piece goes from hand to hand as a job: a worker
 //! that has read a piece passes the right on if somebody has nothing to do, and
 //! then stats its own piece. What was read is withheld until the directory has
 //! been verified, or until there is too much of it; from then on it is
 //! delivered piece by piece, and so are the subdirectories, so that neither
-//! memory nor the frontier grows with the directory.
+//! memory nor the frontier grows with the directory. Where calls wait, a piece
+//! is cut into parts of a few entries; where entries are gathered, each is a job
+//! of its own.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -62,10 +65,29 @@ struct Progress {
     /// Whether pieces are delivered at once.
     released: bool,
     failed: Option<Errno>,
-    rereads: u32,
 }
 
 impl SharedListing {
+    /// A listing of which one piece is being worked on.
+    fn new(dir: OpenDir, fd: OwnedFd, begun: Contents, is_gathered: bool) -> Arc<SharedListing> {
+        Arc::new(SharedListing {
+            dir,
+            fd,
+            reservation: OnceLock::new(),
+            announced: AtomicBool::new(false),
+            is_gathered,
+            progress: Mutex::new(Progress {
+                parts: 1,
+                queued_parts: 0,
+                right_waits: false,
+                withheld_entries: begun.entry_count(),
+                withheld: vec![begun],
+                released: false,
+                failed: None,
+            }),
+        })
+    }
+
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
@@ -95,23 +117,7 @@ impl Lister {
         // what was delivered cannot be read again.
         dir.link_stop_is_off = true;
         let read = std::mem::replace(&mut self.contents, Contents::new(&self.terms));
-        let listing = Arc::new(SharedListing {
-            dir,
-            fd,
-            reservation: OnceLock::new(),
-            announced: AtomicBool::new(false),
-            is_gathered: false,
-            progress: Mutex::new(Progress {
-                parts: 1,
-                queued_parts: 0,
-                right_waits: false,
-                withheld_entries: read.entry_count(),
-                withheld: vec![read],
-                released: false,
-                failed: None,
-                rereads: 0,
-            }),
-        });
+        let listing = SharedListing::new(dir, fd, read, false);
         if self.piece(&listing, out) {
             self.rest(&listing, out);
         }
@@ -119,24 +125,9 @@ impl Lister {
 
     /// Lists a directory whose entries are stat'ed later.
     pub(super) fn gather(&mut self, dir: OpenDir, fd: OwnedFd, out: &mut impl Outlet) {
-        let listing = Arc::new(SharedListing {
-            dir,
-            fd,
-            reservation: OnceLock::new(),
-            announced: AtomicBool::new(false),
-            is_gathered: true,
-            progress: Mutex::new(Progress {
-                parts: 1,
-                queued_parts: 0,
-                right_waits: false,
-                // By it the directory is delivered, also an empty one.
-                withheld: vec![Contents::new(&self.terms)],
-                withheld_entries: 0,
-                released: false,
-                failed: None,
-                rereads: 0,
-            }),
-        });
+        // By what is begun the directory is delivered, also an empty one.
+        let begun = Contents::new(&self.terms);
+        let listing = SharedListing::new(dir, fd, begun, true);
         out.gathering(Gathering::Begins);
         self.gather_on(&listing, out);
     }
@@ -349,13 +340,13 @@ impl Lister {
         }
         let released = progress.released;
         let failed = progress.failed;
-        let mut rereads = progress.rereads;
         let mut withheld = std::mem::take(&mut progress.withheld);
         drop(progress);
 
         let dir = &listing.dir;
         let root = dir.root;
         let mut still = failed.is_some() || dir.held_still(listing.fd.as_fd(), &self.terms);
+        let mut rereads = 0;
         // What is withheld can be thrown away and read again, by one worker.
         while !still && !released && rereads < REREADS_MAX && !out.cancelled() {
             rereads += 1;

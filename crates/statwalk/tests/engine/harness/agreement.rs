@@ -78,11 +78,12 @@ fn variants(scan: &Scan, threads: &[usize]) -> Vec<(Scan, String)> {
 }
 
 /// The orders besides the parallel one.
-const ORDERS: [Order; 5] = [
+const ORDERS: [Order; 6] = [
     Order::Recursive,
     Order::Queue,
     Order::Stack,
     Order::ReservedStack,
+    Order::Futures,
     Order::Inode,
 ];
 

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What is scanned one after another: roots, then crossings, then links.
+//!
+//! Which of two ways leads to a directory must not depend on chance, so those
+//! that could lead to the same wait, and go one by one in path order.
+
+use std::ffi::CStr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::directory::{Dir, Place};
+use crate::sink::path_order;
+use crate::source::posix::Terms;
+use crate::source::posix::handle::OpenParent;
+
+/// What is scanned one after another.
+pub(super) struct Agenda {
+    roots: Vec<Arc<CStr>>,
+    next_root: usize,
+    /// Mounts that show what another mount shows too.
+    pub(super) crossings: Vec<(Arc<OpenParent>, u32)>,
+    /// Symbolic links to follow.
+    pub(super) links: Vec<(Arc<Dir>, u32)>,
+    /// Those of either that are next, the first in path order at the end.
+    sorted: Vec<Item>,
+}
+
+/// What the next thing is.
+pub(super) enum Item {
+    Root(usize, Arc<CStr>),
+    Crossing(Arc<OpenParent>, u32),
+    Link(Arc<Dir>, u32),
+}
+
+impl Agenda {
+    pub(super) fn new(roots: Vec<Arc<CStr>>) -> Agenda {
+        Agenda {
+            roots,
+            next_root: 0,
+            crossings: Vec::new(),
+            links: Vec::new(),
+            sorted: Vec::new(),
+        }
+    }
+
+    /// Lets go of what waits.
+    pub(super) fn clear(&mut self) {
+        self.crossings.clear();
+        self.links.clear();
+        self.sorted.clear();
+    }
+
+    /// What comes next, when nothing of what came before is left to do.
+    pub(super) fn next(&mut self, terms: &Terms) -> Option<Item> {
+        if self.sorted.is_empty() && !self.crossings.is_empty() {
+            let crossings = std::mem::take(&mut self.crossings);
+            self.sorted = last_first(crossings, |parent| &parent.dir, Item::Crossing);
+        }
+        if self.sorted.is_empty() && !self.links.is_empty() {
+            let links = std::mem::take(&mut self.links);
+            self.sorted = last_first(links, |dir| dir, Item::Link);
+        }
+        if let Some(item) = self.sorted.pop() {
+            return Some(item);
+        }
+        while let Some(path) = self.roots.get(self.next_root) {
+            let root = self.next_root;
+            self.next_root += 1;
+            let reached = terms.roots.reached.get(root);
+            if !reached.is_some_and(|reached| reached.load(Ordering::Relaxed)) {
+                return Some(Item::Root(root, Arc::clone(path)));
+            }
+        }
+        None
+    }
+}
+
+/// Sorts what waits against the order of paths.
+fn last_first<P>(
+    waiting: Vec<(P, u32)>,
+    dir: fn(&P) -> &Arc<Dir>,
+    item: fn(P, u32) -> Item,
+) -> Vec<Item> {
+    let mut with_paths: Vec<_> = waiting
+        .into_iter()
+        .map(|(parent, offset)| {
+            let path = Place::Child(Arc::clone(dir(&parent)), offset).path();
+            (path, parent, offset)
+        })
+        .collect();
+    with_paths.sort_by(|a, b| path_order(&b.0, &a.0));
+    with_paths
+        .into_iter()
+        .map(|(_, parent, offset)| item(parent, offset))
+        .collect()
+}

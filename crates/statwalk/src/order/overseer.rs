@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Looks at what the workers do, now and then, and says how many there are to be.
+
+use std::time::{Duration, Instant};
+
+use super::concurrency::{Concurrency, LOOK_MIN, Look, Step};
+
+/// How often the number of workers is looked at where it has been right for long.
+const LOOK_PAUSE_MAX: Duration = Duration::from_millis(64);
+
+/// Looks at what the workers do and decides how many there are.
+pub(super) struct Overseer {
+    concurrency: Option<Concurrency>,
+    last_look: Instant,
+    pause: Duration,
+    next_look: Instant,
+    effort: Effort,
+}
+
+/// What all workers did so far.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Effort {
+    /// How long they had something to do.
+    pub(super) occupied: Duration,
+    /// How long they computed.
+    pub(super) cpu: Duration,
+    /// How long they computed or waited for a processor.
+    pub(super) busy: Duration,
+    pub(super) calls: u64,
+}
+
+/// What a look led to.
+pub(super) struct Verdict {
+    /// Whether calls wait so long that entries are handed around.
+    pub(super) is_slow: bool,
+    pub(super) step: Option<Step>,
+    /// How many workers there are to be.
+    pub(super) workers: usize,
+}
+
+impl Overseer {
+    pub(super) fn new(started: Instant) -> Overseer {
+        Overseer {
+            concurrency: None,
+            last_look: started,
+            pause: LOOK_MIN,
+            next_look: started + LOOK_MIN,
+            effort: Effort::default(),
+        }
+    }
+
+    /// When it is time to look again.
+    pub(super) fn next_look(&self) -> Instant {
+        self.next_look
+    }
+
+    /// Looks at what all workers did so far; nothing where that is too little to
+    /// decide. `begin` says how many there are at first.
+    pub(super) fn look(
+        &mut self,
+        now: Instant,
+        effort: Effort,
+        begin: impl FnOnce() -> Concurrency,
+    ) -> Option<Verdict> {
+        let look = Look {
+            elapsed: now - self.last_look,
+            occupied: effort.occupied.saturating_sub(self.effort.occupied),
+            cpu: effort.cpu.saturating_sub(self.effort.cpu),
+            busy: effort.busy.saturating_sub(self.effort.busy),
+            calls: effort.calls.saturating_sub(self.effort.calls),
+        };
+        let concurrency = self.concurrency.get_or_insert_with(begin);
+        if !concurrency.is_long_enough(&look) {
+            self.next_look = now + self.pause;
+            return None;
+        }
+        let is_slow = concurrency.is_slow(&look);
+        let step = concurrency.decide(&look);
+        let workers = concurrency.workers();
+        self.pause = match step {
+            Some(_) => LOOK_MIN,
+            None => (self.pause * 2).min(LOOK_PAUSE_MAX),
+        };
+        self.last_look = now;
+        self.next_look = now + self.pause;
+        self.effort = effort;
+        Some(Verdict {
+            is_slow,
+            step,
+            workers,
+        })
+    }
+
+    /// What became of the number of workers, for the plan.
+    pub(super) fn told(&self) -> Option<String> {
+        self.concurrency.as_ref()?.told()
+    }
+}

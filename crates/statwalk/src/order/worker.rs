@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! One worker: it takes directories, lists them, and folds what it finds into
+//! a state of its own.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use rustix::io::Errno as KernelErrno;
+
+use super::Order;
+use super::agenda::Item;
+use super::frontier::Hand;
+use super::pool::{Pool, Slot, lock};
+use crate::batch::Batch;
+use crate::directory::{Dir, DirState, Directory, Place};
+use crate::entry::DirId;
+use crate::error::{Errno, Op};
+use crate::progress::WorkerProgress;
+use crate::report::LeftOut;
+use crate::sink::Collect;
+use crate::source::posix::handle::OpenParent;
+use crate::source::posix::listed::Listed;
+use crate::source::posix::shared_listing::SharedListing;
+use crate::source::posix::{Gathering, Job, Lister, Note, Outlet, Tick, tally};
+
+/// When one worker alone is too slow: after this many directories, entries, or
+/// this time. Starting a thread takes as long as reading some ten directories.
+const ALONE_DIRS_MAX: u32 = 16;
+const ALONE_ENTRIES_MAX: u64 = 1_000;
+const ALONE_TIME_MAX: Duration = Duration::from_micros(300);
+
+/// How deep recursion goes before what is below waits. A level takes less than
+/// 2 KiB of the stack.
+const RECURSION_MAX: u32 = 4096;
+
+/// Why a worker stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leave {
+    /// The scan is done or cancelled.
+    Ended,
+    /// There are more workers than are wanted.
+    TooMany,
+    /// The directory is done for which this worker was started.
+    TaskDone,
+}
+
+/// One worker: what it has of the frontier, and the lister that is its own.
+pub(super) struct Worker<C> {
+    lister: Lister,
+    outlet: WorkerOutlet<C>,
+}
+
+/// The worker's side of the pool, as its lister sees it.
+struct WorkerOutlet<C> {
+    pool: Arc<Pool<C>>,
+    hand: Hand,
+    next_id: u32,
+    ids_end: u32,
+    last_parent: Option<Arc<Dir>>,
+    dirs_done: u32,
+    /// The calls of those that had this place before.
+    calls_before: u64,
+}
+
+impl<C: Collect> Worker<C> {
+    pub(super) fn new(pool: Arc<Pool<C>>, hand: Hand) -> Worker<C> {
+        if pool.idle_io {
+            // Refused, it costs politeness, not truth.
+            let _ = statwalk_sys::io_priority::set_idle();
+        }
+        let progress = &pool.progress[hand.index()];
+        progress.know_thread();
+        progress.begin_work(pool.started.elapsed());
+        let calls_before = progress.calls();
+        Worker {
+            lister: Lister::new(Arc::clone(&pool.terms)),
+            outlet: WorkerOutlet {
+                pool,
+                hand,
+                next_id: 0,
+                ids_end: 0,
+                last_parent: None,
+                dirs_done: 0,
+                calls_before,
+            },
+        }
+    }
+
+    /// Works until the scan is done or cancelled, or there are too many workers.
+    /// Gives back what it has of the frontier.
+    pub(super) fn work(mut self) -> (Leave, Hand) {
+        let leave = self.work_on();
+        let Worker { lister, outlet } = self;
+        drop(lister);
+        outlet.tell_calls();
+        (leave, outlet.hand)
+    }
+
+    fn work_on(&mut self) -> Leave {
+        let pool = Arc::clone(&self.outlet.pool);
+        while !pool.is_over() {
+            if pool.order == Order::Futures {
+                if let Some(job) = self.outlet.take() {
+                    self.visit(job, 0);
+                }
+                self.outlet.rest();
+                return Leave::TaskDone;
+            }
+            match self.outlet.take() {
+                Some(job) => self.visit(job, 0),
+                None => {
+                    self.outlet.rest();
+                    self.lister.rest_from_work();
+                    let progress = &pool.progress[self.outlet.hand.index()];
+                    progress.end_work(pool.started.elapsed());
+                    pool.parking
+                        .wait_unless(|| pool.is_over() || pool.frontier.has_work());
+                    progress.begin_work(pool.started.elapsed());
+                }
+            }
+            if pool.may_go() {
+                self.outlet.rest();
+                return Leave::TooMany;
+            }
+        }
+        self.outlet.rest();
+        Leave::Ended
+    }
+
+    /// Lists a directory; in the recursive order also all that is below it.
+    fn visit(&mut self, job: Job, level: u32) {
+        self.outlet.begin(&job);
+        let lists = matches!(job, Job::Child(..) | Job::Rest(_));
+        self.lister.expand(job, &mut self.outlet);
+        let pool = &self.outlet.pool;
+        if let Some(sweep) = pool.frontier.sweep().filter(|_| lists) {
+            sweep.listed();
+            pool.parking.call_one();
+        }
+        if pool.order == Order::Recursive {
+            self.descend(level);
+        }
+        if self.outlet.pool.pending.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.advance();
+        }
+    }
+
+    /// Visits what the last directory led to, in the order of the listing.
+    fn descend(&mut self, level: u32) {
+        let mut below = std::mem::take(&mut self.outlet.hand.called);
+        // A large directory is read on when what was found in it is done.
+        below.sort_by_key(|job| matches!(job, Job::Rest(_)));
+        if level >= RECURSION_MAX {
+            return self.outlet.pool.frontier.put_off(below);
+        }
+        for job in below {
+            if self.outlet.pool.is_cancelled() {
+                return;
+            }
+            self.visit(job, level + 1);
+        }
+    }
+
+    /// Begins what comes next on the agenda; to be called when nothing is pending.
+    pub(super) fn advance(&mut self) {
+        let pool = Arc::clone(&self.outlet.pool);
+        loop {
+            let item = match pool.is_cancelled() {
+                true => None,
+                false => lock(&pool.agenda).next(&pool.terms),
+            };
+            let Some(item) = item else {
+                pool.done.store(true, Ordering::Release);
+                pool.parking.call_all();
+                return;
+            };
+            pool.pending.store(1, Ordering::Relaxed);
+            let (lister, out) = (&mut self.lister, &mut self.outlet);
+            match item {
+                Item::Root(root, path) => {
+                    out.last_parent = None;
+                    pool.progress[out.hand.index()].begin_root(&path);
+                    if let Err(errno) = lister.root(&path, root as u32, out) {
+                        out.missing(root, errno);
+                    }
+                }
+                Item::Crossing(parent, offset) => {
+                    out.begin_child(&parent.dir, offset);
+                    lister.deferred(parent, offset, out);
+                }
+                Item::Link(parent, offset) => {
+                    out.begin_child(&parent, offset);
+                    lister.follow(parent, offset, out);
+                }
+            }
+            if pool.order == Order::Recursive {
+                self.descend(0);
+            }
+            if pool.pending.fetch_sub(1, Ordering::AcqRel) > 1 {
+                return;
+            }
+        }
+    }
+}
+
+impl<C: Collect> WorkerOutlet<C> {
+    fn take(&mut self) -> Option<Job> {
+        let taken = self.pool.frontier.take(&mut self.hand)?;
+        if taken.more {
+            self.pool.parking.call_one();
+        }
+        Some(taken.job)
+    }
+
+    fn begin(&mut self, job: &Job) {
+        self.tell_calls();
+        match job {
+            Job::Child(parent, offset) => {
+                self.dirs_done += 1;
+                self.begin_child(&parent.dir, *offset);
+            }
+            Job::Rest(listing) | Job::Part(listing, _) => self.begin_in(listing.place()),
+            Job::Entry(entry) => self.begin_in(entry.listing.place()),
+        }
+    }
+
+    fn begin_in(&mut self, place: &Place) {
+        match place {
+            Place::Root(path) => {
+                self.last_parent = None;
+                self.pool.progress[self.hand.index()].begin_root(path);
+            }
+            Place::Child(parent, offset) => self.begin_child(parent, *offset),
+        }
+    }
+
+    fn begin_child(&mut self, parent: &Arc<Dir>, offset: u32) {
+        let same = self
+            .last_parent
+            .as_ref()
+            .is_some_and(|last| Arc::ptr_eq(last, parent));
+        self.pool.progress[self.hand.index()].begin_child(parent, offset, same);
+        if !same {
+            self.last_parent = Some(Arc::clone(parent));
+        }
+    }
+
+    /// Lets others know how many calls this worker has made.
+    fn tell_calls(&self) {
+        let calls = self.calls_before + tally::made();
+        self.pool.progress[self.hand.index()].tell_calls(calls);
+    }
+
+    fn rest(&mut self) {
+        self.last_parent = None;
+        self.pool.progress[self.hand.index()].rest();
+    }
+
+    /// Starts more workers once there is enough to do.
+    fn call_help(&self) {
+        if !self.pool.wants_helpers.load(Ordering::Relaxed) {
+            return;
+        }
+        let entries = &self.pool.progress[self.hand.index()].entries;
+        let enough = self.dirs_done >= ALONE_DIRS_MAX
+            || entries.load(Ordering::Relaxed) >= ALONE_ENTRIES_MAX
+            || self.pool.started.elapsed() >= ALONE_TIME_MAX;
+        if enough {
+            self.pool.start_helper();
+        }
+    }
+
+    fn slot(&self, work: impl FnOnce(&mut Slot<C>)) {
+        match &mut *lock(&self.pool.slots[self.hand.index()]) {
+            Some(slot) => work(slot),
+            // The scan went on without this worker, which hung.
+            None => self.pool.cancelled.store(true, Ordering::Relaxed),
+        }
+    }
+
+    fn missing(&self, root: usize, errno: KernelErrno) {
+        self.slot(|slot| slot.roots[root].missing = Some(Errno::of(errno)));
+    }
+}
+
+impl<C: Collect> Outlet for WorkerOutlet<C> {
+    fn queue(&mut self, parent: &Arc<OpenParent>, name_offsets: &[u32], inos: &[u64]) {
+        self.pool
+            .pending
+            .fetch_add(name_offsets.len(), Ordering::Relaxed);
+        let frontier = &self.pool.frontier;
+        frontier.push(&mut self.hand, parent, name_offsets, inos);
+        if self.pool.order == Order::Futures {
+            return self.pool.start_tasks(name_offsets.len());
+        }
+        self.call_help();
+        self.pool.parking.call_one();
+    }
+
+    fn queue_rest(&mut self, listing: Arc<SharedListing>) {
+        self.pool.pending.fetch_add(1, Ordering::Relaxed);
+        let job = Job::Rest(listing);
+        self.pool.frontier.push_one(&mut self.hand, job);
+        self.pool.parking.call_one();
+    }
+
+    fn queue_part(&mut self, listing: &Arc<SharedListing>, part: Listed) {
+        // By inode number each entry is a job of its own.
+        let weight = match self.pool.frontier.sweep() {
+            Some(_) => part.len(),
+            None => 1,
+        };
+        self.pool.pending.fetch_add(weight, Ordering::Relaxed);
+        let job = Job::Part(Arc::clone(listing), Box::new(part));
+        self.pool.frontier.push_one(&mut self.hand, job);
+        self.call_help();
+        self.pool.parking.call_one();
+    }
+
+    fn gathers(&self) -> bool {
+        self.pool.frontier.sweep().is_some()
+    }
+
+    fn gathering(&self, what: Gathering) {
+        if let Some(sweep) = self.pool.frontier.sweep() {
+            match what {
+                Gathering::Begins => sweep.opened(),
+                Gathering::Ends => {
+                    sweep.closed();
+                    self.pool.parking.call_one();
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn is_slow(&self) -> bool {
+        self.pool.is_slow.load(Ordering::Relaxed)
+    }
+
+    fn somebody_idle(&self) -> bool {
+        self.call_help();
+        self.pool.parking.somebody_waits()
+    }
+
+    #[inline]
+    fn tick(&self) -> Tick {
+        self.tell_calls();
+        if self.pool.is_cancelled() {
+            Tick::Stop
+        } else if self.is_slow() && self.pool.parking.somebody_waits() {
+            Tick::Share
+        } else {
+            Tick::GoOn
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        self.pool.is_cancelled()
+    }
+
+    fn defer(&mut self, parent: &Arc<OpenParent>, name_offset: u32) {
+        let item = (Arc::clone(parent), name_offset);
+        lock(&self.pool.agenda).crossings.push(item);
+    }
+
+    fn defer_links(&mut self, parent: &Arc<Dir>, name_offsets: &[u32]) {
+        let items = name_offsets
+            .iter()
+            .map(|&offset| (Arc::clone(parent), offset));
+        lock(&self.pool.agenda).links.extend(items);
+    }
+
+    fn next_id(&mut self) -> DirId {
+        if self.next_id == self.ids_end {
+            let block = self.pool.next_id_block.fetch_add(1, Ordering::Relaxed);
+            self.next_id = block * DirId::BLOCK;
+            self.ids_end = self.next_id + DirId::BLOCK;
+        }
+        self.next_id += 1;
+        DirId(self.next_id - 1)
+    }
+
+    fn deliver(&mut self, directory: &Directory<'_>, announce: bool, batches: &[&Batch]) {
+        let progress = &self.pool.progress[self.hand.index()];
+        let announced = announce && directory.state != DirState::Argument;
+        let entries: usize = batches.iter().map(|batch| batch.len()).sum();
+        WorkerProgress::add(&progress.entries, entries as u64 + u64::from(announced));
+        WorkerProgress::add(&progress.dirs, u64::from(announced));
+        let bytes = batches.iter().flat_map(|batch| batch.allocated_bytes());
+        WorkerProgress::add(&progress.allocated_bytes, bytes.sum());
+        progress.step();
+        self.slot(|slot| {
+            let mut flow = match announce {
+                true => slot.state.directory(directory),
+                false => std::ops::ControlFlow::Continue(()),
+            };
+            for batch in batches {
+                if flow.is_continue() && !batch.is_empty() {
+                    flow = slot.state.batch(directory, batch);
+                }
+            }
+            if flow.is_break() {
+                self.pool.cancelled.store(true, Ordering::Relaxed);
+            }
+        });
+        if self.pool.is_cancelled() {
+            self.pool.parking.call_all();
+        }
+    }
+
+    fn incomplete(&mut self, directory: &Directory<'_>) {
+        self.slot(|slot| slot.state.incomplete(directory));
+    }
+
+    fn failed(&mut self, root: u32, path: Vec<u8>, op: Op, errno: KernelErrno) {
+        let errno = Errno::of(errno);
+        let kept_max = self.pool.errors_kept_max;
+        WorkerProgress::add(&self.pool.progress[self.hand.index()].unreadable, 1);
+        self.slot(|slot| {
+            slot.roots[root as usize].unreadable += 1;
+            slot.errors.count(op, errno, 1);
+            if slot.errors.kept.len() < kept_max {
+                let root = root as usize;
+                slot.errors.kept.push(crate::error::EntryError {
+                    path,
+                    op,
+                    errno,
+                    root,
+                });
+            }
+        });
+    }
+
+    fn note(&mut self, root: u32, note: Note) {
+        self.slot(|slot| {
+            let root = &mut slot.roots[root as usize];
+            match note {
+                Note::Vanished => root.vanished += 1,
+                Note::Changed => root.changed_dirs += 1,
+                Note::Excluded => root.excluded += 1,
+                Note::Crossing => root.crossings += 1,
+            }
+        });
+    }
+
+    fn left_out(&mut self, path: Vec<u8>, file_system: &'static str) {
+        self.slot(|slot| slot.left_out.push(LeftOut { path, file_system }));
+    }
+}
