@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 /// Layers of the engine: what a folder must not name.
 ///
-/// `order` never names a file system, `sink` never names a source, and the data
-/// at the bottom knows neither.
-const LAYERS: [(&str, &[&str]); 4] = [
+/// `order` never names a file system, `sink` never names a source, the data
+/// at the bottom knows neither, and `decode` reads nothing.
+const LAYERS: [(&str, &[&str]); 5] = [
     (
         "crates/statwalk/src/entry.rs",
         &["crate::source", "crate::order", "crate::sink", "rustix"],
@@ -17,6 +17,17 @@ const LAYERS: [(&str, &[&str]); 4] = [
     (
         "crates/statwalk/src/batch.rs",
         &["crate::source", "crate::order", "crate::sink", "rustix"],
+    ),
+    (
+        "crates/statwalk/src/decode",
+        &[
+            "crate::source",
+            "crate::order",
+            "crate::sink",
+            "rustix",
+            "std::fs",
+            "std::io",
+        ],
     ),
     (
         "crates/statwalk/src/sink",

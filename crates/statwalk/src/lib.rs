@@ -25,6 +25,7 @@
 pub(crate) mod mounts;
 
 mod batch;
+mod decode;
 mod directory;
 mod entry;
 mod error;
@@ -37,6 +38,17 @@ mod report;
 mod scan;
 mod sink;
 mod source;
+
+/// The formats of file systems, for the tests and fuzz targets of this
+/// repository: not part of the promised API.
+///
+/// It is there in every build, because behind a feature the tests would test
+/// another program than the one that is used.
+#[doc(hidden)]
+pub mod formats {
+    pub use crate::decode::Malformed;
+    pub use crate::decode::ext4;
+}
 
 pub use batch::{Batch, EntryRef};
 pub use directory::{DirState, Directory};

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The block map of ext2 and ext3: 12 blocks, and three trees of blocks.
+//!
+//! `ext4_block_to_path`, fs/ext4/indirect.c of Linux 6.18.
+
+use crate::decode::little_endian::u32_at;
+
+/// `EXT4_NDIR_BLOCKS`: blocks that the inode names itself.
+const DIRECT_COUNT: usize = 12;
+/// `EXT4_N_BLOCKS`: those and the three trees.
+pub const ROOT_POINTERS: usize = 15;
+
+/// One of the pointers in an inode, and which blocks of the file it leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RootPointer {
+    /// A block on the device, or 0 for a hole.
+    pub block: u32,
+    /// How many levels of blocks with pointers come first, 0 to 3.
+    pub depth: u32,
+    /// The first block of the file that lies there.
+    pub logical_block: u64,
+}
+
+/// One of the 15 pointers in [`block_area`](super::inode::Inode::block_area).
+#[must_use]
+pub fn root_pointer(block_area: &[u8], index: usize, block_size_bytes: u32) -> Option<RootPointer> {
+    let block = u32_at(block_area, index.checked_mul(4)?)?;
+    let per_block = u64::from(block_size_bytes / 4);
+    let (depth, logical_block) = match index.checked_sub(DIRECT_COUNT) {
+        None => (0, index as u64),
+        Some(0) => (1, 12),
+        Some(1) => (2, 12 + per_block),
+        Some(2) => (3, 12 + per_block + per_block * per_block),
+        Some(_) => return None,
+    };
+    Some(RootPointer {
+        block,
+        depth,
+        logical_block,
+    })
+}
+
+/// How many blocks of the file one pointer leads to.
+#[must_use]
+pub fn blocks_below(depth: u32, block_size_bytes: u32) -> u64 {
+    // At most 2^14 to the power of 3.
+    u64::from(block_size_bytes / 4).saturating_pow(depth)
+}
+
+/// A pointer in a block of pointers; 0 is a hole.
+#[inline]
+#[must_use]
+pub fn pointer(block: &[u8], index: usize) -> Option<u32> {
+    u32_at(block, index.checked_mul(4)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trees_begin_where_the_one_before_ends() {
+        let area: Vec<u8> = (0..15_u32).flat_map(u32::to_le_bytes).collect();
+        for block_size in [1024, 4096, 65536] {
+            let mut next = 0;
+            for index in 0..ROOT_POINTERS {
+                let root = root_pointer(&area, index, block_size).unwrap();
+                assert_eq!(root.block, index as u32);
+                assert_eq!(root.logical_block, next);
+                next += blocks_below(root.depth, block_size);
+            }
+        }
+        assert_eq!(root_pointer(&area, 15, 1024), None);
+        assert_eq!(root_pointer(&area[..59], 14, 1024), None);
+        assert_eq!(root_pointer(&[0; 200], 15, 1024), None);
+        assert_eq!(root_pointer(&area, usize::MAX, 1024), None);
+    }
+
+    #[test]
+    fn pointers_end_with_the_block() {
+        let block = [1, 0, 0, 0, 2, 0, 0, 0, 3];
+        assert_eq!(pointer(&block, 1), Some(2));
+        assert_eq!(pointer(&block, 2), None);
+        assert_eq!(pointer(&block, usize::MAX), None);
+    }
+}

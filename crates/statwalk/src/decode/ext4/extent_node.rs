@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! One node of an extent tree: the root in an inode, or a block.
+//!
+//! fs/ext4/ext4_extents.h and the checks of `__ext4_ext_check`,
+//! fs/ext4/extents.c, of Linux 6.18.
+
+use super::checksum::Crc32c;
+use crate::decode::Malformed;
+use crate::decode::little_endian::{u16_at, u32_at};
+
+/// `EXT4_MAX_EXTENT_DEPTH`: levels below the root.
+pub const DEPTH_MAX: u16 = 5;
+
+/// `EXT4_EXT_MAGIC`.
+const MAGIC: u16 = 0xF30A;
+/// The header, an extent and an index are 12 bytes each.
+const RECORD_BYTES: usize = 12;
+/// `EXT_INIT_MAX_LEN`: longer ones are shorter ones that were not written yet.
+const WRITTEN_BLOCKS_MAX: u16 = 1 << 15;
+
+/// Consecutive blocks of a file that are consecutive on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Its first block in the file.
+    pub logical_block: u32,
+    /// How many, 1 to 32,768.
+    pub blocks_count: u32,
+    /// Its first block on the device.
+    pub physical_block: u64,
+    /// Whether it is allocated but reads as zeros.
+    pub is_unwritten: bool,
+}
+
+/// A reference to a node one level below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExtentIndex {
+    /// The first block in the file that lies there, or behind it.
+    pub logical_block: u32,
+    /// The node's block on the device.
+    pub child_block: u64,
+}
+
+/// A node whose header makes sense.
+#[derive(Clone, Copy, Debug)]
+pub struct ExtentNode<'a> {
+    bytes: &'a [u8],
+    records_count: usize,
+    records_max: usize,
+    depth: u16,
+}
+
+impl<'a> ExtentNode<'a> {
+    /// Decodes a node that fills `bytes`: the 60 bytes in an inode, or a block.
+    ///
+    /// # Errors
+    ///
+    /// It is none, claims more than there is room for, or is too deep.
+    pub fn decode(bytes: &'a [u8]) -> Result<ExtentNode<'a>, Malformed> {
+        let u16 =
+            |offset| u16_at(bytes, offset).ok_or(Malformed::at(offset, "the extent node is cut"));
+        if u16(0)? != MAGIC {
+            return Err(Malformed::at(0, "the extent node's magic number is wrong"));
+        }
+        let (records_count, records_max, depth) =
+            (usize::from(u16(2)?), usize::from(u16(4)?), u16(6)?);
+        if records_max == 0 || (records_max + 1) * RECORD_BYTES > bytes.len() {
+            return Err(Malformed::at(
+                4,
+                "the extent node claims more than its room",
+            ));
+        }
+        if records_count > records_max {
+            return Err(Malformed::at(2, "the extent node has too many records"));
+        }
+        if depth > DEPTH_MAX {
+            return Err(Malformed::at(6, "the extent tree is too deep"));
+        }
+        if depth > 0 && records_count == 0 {
+            return Err(Malformed::at(2, "the extent node has no children"));
+        }
+        Ok(ExtentNode {
+            bytes,
+            records_count,
+            records_max,
+            depth,
+        })
+    }
+
+    /// How many levels lie below; 0 for a leaf, which has extents.
+    #[must_use]
+    pub fn depth(&self) -> u16 {
+        self.depth
+    }
+
+    /// How many extents or indexes it has.
+    #[must_use]
+    pub fn records_count(&self) -> usize {
+        self.records_count
+    }
+
+    /// One extent of a leaf.
+    ///
+    /// # Errors
+    ///
+    /// It has no blocks, or reaches beyond the last that a file can have.
+    #[inline]
+    pub fn extent(&self, index: usize) -> Result<Extent, Malformed> {
+        let (offset, record) = self.record(index)?;
+        let logical_block = u32_at(record, 0).unwrap_or(0);
+        let length = u16_at(record, 4).unwrap_or(0);
+        let is_unwritten = length > WRITTEN_BLOCKS_MAX;
+        let blocks_count = u32::from(if is_unwritten {
+            length - WRITTEN_BLOCKS_MAX
+        } else {
+            length
+        });
+        if blocks_count == 0 {
+            return Err(Malformed::at(offset + 4, "the extent has no blocks"));
+        }
+        if logical_block.checked_add(blocks_count - 1).is_none() {
+            return Err(Malformed::at(
+                offset,
+                "the extent reaches beyond the last block",
+            ));
+        }
+        let high = u16_at(record, 6).unwrap_or(0);
+        let low = u32_at(record, 8).unwrap_or(0);
+        Ok(Extent {
+            logical_block,
+            blocks_count,
+            physical_block: u64::from(high) << 32 | u64::from(low),
+            is_unwritten,
+        })
+    }
+
+    /// One index of an inner node.
+    ///
+    /// # Errors
+    ///
+    /// There is no such index.
+    pub fn index(&self, index: usize) -> Result<ExtentIndex, Malformed> {
+        let (_, record) = self.record(index)?;
+        let low = u32_at(record, 4).unwrap_or(0);
+        let high = u16_at(record, 8).unwrap_or(0);
+        Ok(ExtentIndex {
+            logical_block: u32_at(record, 0).unwrap_or(0),
+            child_block: u64::from(high) << 32 | u64::from(low),
+        })
+    }
+
+    /// Whether the sum behind the records of a block matches; a root has none.
+    ///
+    /// `ext4_extent_block_csum`: `seed` is that of the inode.
+    #[must_use]
+    pub fn is_checksum_right(&self, seed: Crc32c) -> bool {
+        let end = (self.records_max + 1) * RECORD_BYTES;
+        let sum = u32_at(self.bytes, end);
+        self.bytes
+            .get(..end)
+            .is_some_and(|covered| Some(seed.with(covered).0) == sum)
+    }
+
+    #[inline]
+    fn record(&self, index: usize) -> Result<(usize, &'a [u8]), Malformed> {
+        // The count was checked against the room.
+        let offset = (index + 1) * RECORD_BYTES;
+        if index >= self.records_count {
+            return Err(Malformed::at(offset, "the extent node has no such record"));
+        }
+        let record = self.bytes.get(offset..offset + RECORD_BYTES);
+        record
+            .map(|record| (offset, record))
+            .ok_or(Malformed::at(offset, "the extent node is cut"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::superblock::tests::{put16, put32};
+    use super::*;
+
+    fn node(count: u16, max: u16, depth: u16, length: usize) -> Vec<u8> {
+        let mut bytes = vec![0; length];
+        put16(&mut bytes, 0, MAGIC);
+        put16(&mut bytes, 2, count);
+        put16(&mut bytes, 4, max);
+        put16(&mut bytes, 6, depth);
+        bytes
+    }
+
+    #[test]
+    fn a_leaf_has_extents() {
+        let mut bytes = node(2, 4, 0, 60);
+        put32(&mut bytes, 12, 7);
+        put16(&mut bytes, 16, 32768);
+        put16(&mut bytes, 18, 1);
+        put32(&mut bytes, 20, 99);
+        put16(&mut bytes, 28, 32769);
+        let node = ExtentNode::decode(&bytes).unwrap();
+        assert_eq!(
+            node.extent(0),
+            Ok(Extent {
+                logical_block: 7,
+                blocks_count: 32768,
+                physical_block: 1 << 32 | 99,
+                is_unwritten: false
+            })
+        );
+        let unwritten = node.extent(1).unwrap();
+        assert!(unwritten.is_unwritten && unwritten.blocks_count == 1);
+        assert!(node.extent(2).is_err());
+    }
+
+    #[test]
+    fn an_inner_node_has_indexes() {
+        let mut bytes = node(1, 340, 2, 4096);
+        put32(&mut bytes, 12, 5);
+        put32(&mut bytes, 16, 1234);
+        put16(&mut bytes, 20, 3);
+        let node = ExtentNode::decode(&bytes).unwrap();
+        assert_eq!(node.depth(), 2);
+        let index = node.index(0).unwrap();
+        assert_eq!(index.child_block, 3 << 32 | 1234);
+        assert_eq!(index.logical_block, 5);
+    }
+
+    #[test]
+    fn nonsense_is_malformed() {
+        let decode = |bytes: &[u8]| ExtentNode::decode(bytes).map(|_| ());
+        assert!(decode(&node(4, 4, 0, 60)).is_ok());
+        assert!(decode(&node(4, 5, 0, 60)).is_err());
+        assert!(decode(&node(5, 4, 0, 60)).is_err());
+        assert!(decode(&node(0, 0, 0, 60)).is_err());
+        assert!(decode(&node(0, 4, 1, 60)).is_err());
+        assert!(decode(&node(1, 4, 6, 60)).is_err());
+        assert!(decode(&node(65535, 65535, 0, 60)).is_err());
+        assert!(decode(&[0; 60]).is_err());
+        for length in 0..60 {
+            assert!(decode(&node(4, 4, 0, 60)[..length]).is_err());
+        }
+        let mut bytes = node(1, 4, 0, 60);
+        assert!(ExtentNode::decode(&bytes).unwrap().extent(0).is_err());
+        put32(&mut bytes, 12, u32::MAX);
+        put16(&mut bytes, 16, 2);
+        assert!(ExtentNode::decode(&bytes).unwrap().extent(0).is_err());
+    }
+
+    #[test]
+    fn the_sum_lies_behind_the_room() {
+        let mut bytes = node(1, 340, 0, 4096);
+        let sum = Crc32c(5).with(&bytes[..4092]).0;
+        put32(&mut bytes, 4092, sum);
+        let is_right = |bytes: &[u8]| {
+            let node = ExtentNode::decode(bytes).unwrap();
+            node.is_checksum_right(Crc32c(5))
+        };
+        assert!(is_right(&bytes));
+        bytes[100] = 1;
+        assert!(!is_right(&bytes));
+        assert!(!is_right(&node(1, 4, 0, 60)));
+    }
+}

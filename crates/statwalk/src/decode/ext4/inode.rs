@@ -1,0 +1,602 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Inodes, decoded field by field when asked.
+//!
+//! `struct ext4_inode`, fs/ext4/ext4.h; what the fields mean to a caller of
+//! statx is in `__ext4_iget`, `ext4_inode_blocks`, `ext4_getattr` and
+//! `ext4_file_getattr`, fs/ext4/inode.c, of Linux 6.18.
+
+use super::checksum::Crc32c;
+use crate::decode::Malformed;
+use crate::decode::little_endian::u16_at;
+use crate::entry::FileType;
+
+/// How much of an inode is kept: all fields that exist, and with the usual
+/// size of 256 bytes the attributes behind them. Larger inodes have more
+/// room for those.
+pub const INODE_BYTES_MAX: usize = 256;
+
+/// `EXT4_ROOT_INO`.
+pub const ROOT_INODE: u32 = 2;
+
+/// `EXT4_GOOD_OLD_INODE_SIZE`: the fields that every inode has.
+const OLD_BYTES: usize = 128;
+/// The size of all fields that exist; `sizeof(struct ext4_inode)`.
+const ALL_FIELDS_BYTES: usize = 160;
+/// Where `i_block` lies, and how long it is.
+const BLOCK_AREA: std::ops::Range<usize> = 0x28..0x64;
+
+/// `EXT4_ENCRYPT_FL`.
+const FLAG_ENCRYPTED: u32 = 0x800;
+/// `EXT4_HUGE_FILE_FL`: blocks are counted in blocks, not in sectors.
+const FLAG_HUGE_FILE: u32 = 0x4_0000;
+/// `EXT4_EXTENTS_FL`.
+const FLAG_EXTENTS: u32 = 0x8_0000;
+/// `EXT4_EA_INODE_FL`: holds a large attribute of another inode.
+const FLAG_EA_INODE: u32 = 0x20_0000;
+/// `EXT4_INLINE_DATA_FL`.
+const FLAG_INLINE_DATA: u32 = 0x1000_0000;
+/// `EXT4_CASEFOLD_FL`.
+const FLAG_CASEFOLD: u32 = 0x4000_0000;
+
+/// What must be known of the file system to understand its inodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InodeFormat {
+    /// How long they are on the device.
+    pub size_bytes: u32,
+    /// 10 to 16.
+    pub block_size_log2: u32,
+    /// Block counts have 48 bits: the feature `huge_file`.
+    pub has_huge_files: bool,
+    /// Directories have 64-bit sizes: the feature `large_dir`.
+    pub has_large_directories: bool,
+    /// Block numbers have high halves: the feature `64bit`.
+    pub is_64bit: bool,
+}
+
+impl InodeFormat {
+    /// How many bytes of an inode are kept.
+    #[must_use]
+    pub fn kept_bytes(&self) -> usize {
+        (self.size_bytes as usize).min(INODE_BYTES_MAX)
+    }
+}
+
+/// How a directory's or a file's content is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContentLocation {
+    /// By the extent tree whose root lies in [`Inode::block_area`].
+    Extents,
+    /// By the old map of blocks there.
+    BlockMap,
+    /// In the inode itself.
+    Inline,
+}
+
+/// A copy of one inode.
+#[derive(Clone, Debug)]
+pub struct Inode {
+    raw: [u8; INODE_BYTES_MAX],
+    number: u32,
+    format: InodeFormat,
+}
+
+impl Inode {
+    /// Copies an inode by a function that fills the bytes.
+    ///
+    /// # Errors
+    ///
+    /// What the function answers.
+    #[inline]
+    pub fn read_with<E>(
+        number: u32,
+        format: InodeFormat,
+        fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+    ) -> Result<Inode, E> {
+        let mut inode = Inode {
+            raw: [0; INODE_BYTES_MAX],
+            number,
+            format,
+        };
+        fill(&mut inode.raw[..format.kept_bytes()])?;
+        Ok(inode)
+    }
+
+    /// Copies an inode; what is missing is zero.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8], number: u32, format: InodeFormat) -> Inode {
+        let mut inode = Inode {
+            raw: [0; INODE_BYTES_MAX],
+            number,
+            format,
+        };
+        for (to, from) in inode.raw[..format.kept_bytes()].iter_mut().zip(bytes) {
+            *to = *from;
+        }
+        inode
+    }
+
+    /// Looks for what the kernel refuses to load.
+    ///
+    /// # Errors
+    ///
+    /// The extra fields do not fit, or the size is negative.
+    #[inline]
+    pub fn check(&self) -> Result<(), Malformed> {
+        if self.format.size_bytes as usize > OLD_BYTES {
+            let extra = u32::from(self.u16(0x80));
+            if !extra.is_multiple_of(4) || OLD_BYTES as u32 + extra > self.format.size_bytes {
+                return Err(Malformed::at(0x80, "the extra fields do not fit the inode"));
+            }
+        }
+        if i64::try_from(self.size_bytes()).is_err() {
+            return Err(Malformed::at(0x6C, "the size is negative"));
+        }
+        Ok(())
+    }
+
+    /// Its number.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// The bytes that were kept.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.raw[..self.format.kept_bytes()]
+    }
+
+    /// Whether the bytes kept are the whole inode.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.format.size_bytes as usize <= INODE_BYTES_MAX
+    }
+
+    /// Whether no name leads here: an inode that was deleted, or never used.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        self.links() == 0 || self.mode() == 0
+    }
+
+    /// Type and permission bits, as in `st_mode`.
+    #[inline]
+    #[must_use]
+    pub fn mode(&self) -> u16 {
+        self.u16(0x0)
+    }
+
+    /// The type.
+    #[inline]
+    #[must_use]
+    pub fn kind(&self) -> FileType {
+        match self.mode() & 0o170_000 {
+            0o100_000 => FileType::File,
+            0o040_000 => FileType::Directory,
+            0o120_000 => FileType::Symlink,
+            0o010_000 => FileType::Fifo,
+            0o140_000 => FileType::Socket,
+            0o020_000 => FileType::CharDevice,
+            0o060_000 => FileType::BlockDevice,
+            _ => FileType::Unknown,
+        }
+    }
+
+    /// User id.
+    #[inline]
+    #[must_use]
+    pub fn uid(&self) -> u32 {
+        u32::from(self.u16(0x2)) | u32::from(self.u16(0x78)) << 16
+    }
+
+    /// Group id.
+    #[inline]
+    #[must_use]
+    pub fn gid(&self) -> u32 {
+        u32::from(self.u16(0x18)) | u32::from(self.u16(0x7A)) << 16
+    }
+
+    /// The number of names. A directory with too many subdirectories has 1
+    /// (the feature `dir_nlink`), and statx shows it so.
+    #[inline]
+    #[must_use]
+    pub fn links(&self) -> u32 {
+        u32::from(self.u16(0x1A))
+    }
+
+    /// `st_size`, in bytes.
+    ///
+    /// The high half is another field in old directories: `ext4_isize`.
+    #[inline]
+    #[must_use]
+    pub fn size_bytes(&self) -> u64 {
+        let low = u64::from(self.u32(0x4));
+        if self.format.has_large_directories || self.kind() == FileType::File {
+            low | u64::from(self.u32(0x6C)) << 32
+        } else {
+            low
+        }
+    }
+
+    /// The space taken, 512 × `st_blocks`, in bytes.
+    ///
+    /// Content in the inode takes no block, but statx counts it in files, so
+    /// that they do not look sparse: `ext4_file_getattr`. It does not in
+    /// directories and symbolic links.
+    #[inline]
+    #[must_use]
+    pub fn allocated_bytes(&self) -> u64 {
+        let mut sectors = u64::from(self.u32(0x1C));
+        if self.format.has_huge_files {
+            sectors |= u64::from(self.u16(0x74)) << 32;
+            if self.has_flag(FLAG_HUGE_FILE) {
+                // 48 bits and at most 7 more.
+                sectors <<= self.format.block_size_log2.saturating_sub(9).min(7);
+            }
+        }
+        if self.has_flag(FLAG_INLINE_DATA) && self.kind() == FileType::File {
+            sectors = sectors.saturating_add(self.size_bytes().div_ceil(512));
+        }
+        sectors.saturating_mul(512)
+    }
+
+    /// Last access, in nanoseconds since 1970.
+    #[inline]
+    #[must_use]
+    pub fn atime_ns(&self) -> i64 {
+        self.time_ns(0x8, 0x8C)
+    }
+
+    /// Last change of the inode, in nanoseconds since 1970.
+    #[inline]
+    #[must_use]
+    pub fn ctime_ns(&self) -> i64 {
+        self.time_ns(0xC, 0x84)
+    }
+
+    /// Last change of the content, in nanoseconds since 1970.
+    #[inline]
+    #[must_use]
+    pub fn mtime_ns(&self) -> i64 {
+        self.time_ns(0x10, 0x88)
+    }
+
+    /// Birth, in nanoseconds since 1970, where inodes have room for it.
+    #[inline]
+    #[must_use]
+    pub fn btime_ns(&self) -> Option<i64> {
+        self.has_field_until(0x94).then(|| self.time_ns(0x90, 0x94))
+    }
+
+    /// The device that a device node stands for: major and minor number.
+    ///
+    /// `old_decode_dev` and `new_decode_dev`, include/linux/kdev_t.h.
+    #[must_use]
+    pub fn rdev(&self) -> Option<(u32, u32)> {
+        if !matches!(self.kind(), FileType::CharDevice | FileType::BlockDevice) {
+            return None;
+        }
+        let old = self.u32(0x28);
+        if old != 0 {
+            return Some((old >> 8 & 0xFF, old & 0xFF));
+        }
+        let new = self.u32(0x2C);
+        Some((new >> 8 & 0xFFF, new & 0xFF | new >> 12 & 0xF_FF00))
+    }
+
+    /// `i_flags`.
+    #[inline]
+    #[must_use]
+    pub fn flags(&self) -> u32 {
+        self.u32(0x20)
+    }
+
+    /// `i_generation`: another one for each use of the number.
+    #[must_use]
+    pub fn generation(&self) -> u32 {
+        self.u32(0x64)
+    }
+
+    /// The block with attributes that did not fit, or 0.
+    #[must_use]
+    pub fn attribute_block(&self) -> u64 {
+        let low = u64::from(self.u32(0x68));
+        if self.format.is_64bit {
+            low | u64::from(self.u16(0x76)) << 32
+        } else {
+            low
+        }
+    }
+
+    /// Whether names in this directory, or this file's content, are encrypted.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        self.has_flag(FLAG_ENCRYPTED)
+    }
+
+    /// Whether it holds a large attribute of another inode: no file, and never
+    /// in a directory.
+    #[must_use]
+    pub fn is_attribute(&self) -> bool {
+        self.has_flag(FLAG_EA_INODE)
+    }
+
+    /// Whether names in this directory are found whatever their case.
+    #[must_use]
+    pub fn is_casefolded(&self) -> bool {
+        self.has_flag(FLAG_CASEFOLD)
+    }
+
+    /// How the content is found.
+    #[must_use]
+    pub fn content_location(&self) -> ContentLocation {
+        if self.has_flag(FLAG_INLINE_DATA) {
+            ContentLocation::Inline
+        } else if self.has_flag(FLAG_EXTENTS) {
+            ContentLocation::Extents
+        } else {
+            ContentLocation::BlockMap
+        }
+    }
+
+    /// `i_block`, 60 bytes: the root of the extent tree, or 15 block numbers,
+    /// or the beginning of the content.
+    #[must_use]
+    pub fn block_area(&self) -> &[u8] {
+        &self.raw[BLOCK_AREA]
+    }
+
+    /// Where the attributes within the inode begin, in bytes from its beginning.
+    #[must_use]
+    pub fn attributes_offset(&self) -> usize {
+        OLD_BYTES + usize::from(self.u16(0x80))
+    }
+
+    /// The sum that those of its directory blocks and extent blocks begin with.
+    #[must_use]
+    pub fn checksum_seed(&self, file_system_seed: u32) -> Crc32c {
+        Crc32c::of_inode(file_system_seed, self.number, self.generation())
+    }
+
+    #[inline]
+    fn u16(&self, offset: usize) -> u16 {
+        u16::from_le_bytes([self.raw[offset], self.raw[offset + 1]])
+    }
+
+    #[inline]
+    fn u32(&self, offset: usize) -> u32 {
+        u32::from(self.u16(offset)) | u32::from(self.u16(offset + 2)) << 16
+    }
+
+    #[inline]
+    fn has_flag(&self, flag: u32) -> bool {
+        self.flags() & flag != 0
+    }
+
+    /// Whether the extra fields reach beyond the one at `offset`, of 4 bytes.
+    #[inline]
+    fn has_field_until(&self, offset: usize) -> bool {
+        if self.format.size_bytes as usize <= OLD_BYTES {
+            return false;
+        }
+        // 0 means that nobody used them yet, and the kernel takes all of them.
+        let end = match usize::from(self.u16(0x80)) {
+            0 => ALL_FIELDS_BYTES,
+            extra => OLD_BYTES + extra,
+        };
+        offset + 4 <= end
+    }
+
+    /// Signed seconds; above them 2 bits of epoch and 30 of nanoseconds where
+    /// there is room: `ext4_decode_extra_time`, fs/ext4/ext4.h.
+    #[inline]
+    fn time_ns(&self, seconds_offset: usize, extra_offset: usize) -> i64 {
+        let mut seconds = i64::from(self.u32(seconds_offset) as i32);
+        let mut nanoseconds = 0;
+        if self.has_field_until(extra_offset) {
+            let extra = self.u32(extra_offset);
+            seconds += i64::from(extra & 3) << 32;
+            nanoseconds = i64::from(extra >> 2);
+        }
+        seconds
+            .saturating_mul(1_000_000_000)
+            .saturating_add(nanoseconds)
+    }
+}
+
+/// Whether the checksum of a whole inode matches; `bytes` are all of it.
+///
+/// `ext4_inode_csum_verify`, fs/ext4/inode.c. Half of the sum lies in the extra
+/// fields; where they do not reach so far, the other half has to do.
+#[must_use]
+pub fn is_checksum_right(bytes: &[u8], number: u32, file_system_seed: u32) -> bool {
+    let Some((old, extra)) = bytes.split_at_checked(OLD_BYTES) else {
+        return false;
+    };
+    let low = u16_at(old, 0x7C).unwrap_or(0);
+    let generation = old[0x64..]
+        .first_chunk()
+        .map_or(0, |b| u32::from_le_bytes(*b));
+    let mut sum = Crc32c::of_inode(file_system_seed, number, generation)
+        .with(&old[..0x7C])
+        .with(&[0; 2])
+        .with(&old[0x7E..]);
+    let has_high = u16_at(extra, 0).is_some_and(|size| size >= 4);
+    if has_high && extra.len() >= 4 {
+        sum = sum.with(&extra[..2]).with(&[0; 2]).with(&extra[4..]);
+        let high = u16_at(extra, 2).unwrap_or(0);
+        sum.0 == u32::from(low) | u32::from(high) << 16
+    } else {
+        sum = sum.with(extra);
+        sum.0 as u16 == low
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::superblock::tests::{put16, put32};
+    use super::*;
+
+    const FORMAT: InodeFormat = InodeFormat {
+        size_bytes: 256,
+        block_size_log2: 12,
+        has_huge_files: true,
+        has_large_directories: false,
+        is_64bit: true,
+    };
+
+    fn inode_with(format: InodeFormat, fields: &[(usize, u32)]) -> Inode {
+        let mut bytes = [0; 256];
+        for &(offset, value) in fields {
+            put32(&mut bytes, offset, value);
+        }
+        Inode::from_bytes(&bytes, 12, format)
+    }
+
+    fn inode(fields: &[(usize, u32)]) -> Inode {
+        inode_with(FORMAT, fields)
+    }
+
+    #[test]
+    fn times_reach_from_1901_to_2446() {
+        let mtime = |seconds: i32, extra: u32| {
+            inode(&[(0x10, seconds as u32), (0x80, 32), (0x88, extra)]).mtime_ns()
+        };
+        assert_eq!(mtime(-1, 999_999_999 << 2), -1);
+        assert_eq!(mtime(i32::MIN, 0), i64::from(i32::MIN) * 1_000_000_000);
+        // 2038-01-19, one second after the old end.
+        assert_eq!(mtime(i32::MIN, 1), (1 << 31) * 1_000_000_000);
+        // 64 bits of nanoseconds end in 2262.
+        assert_eq!(mtime(i32::MAX, 3), i64::MAX);
+        assert_eq!(mtime(0, u32::MAX), i64::MAX);
+    }
+
+    #[test]
+    fn extra_fields_count_as_far_as_they_reach() {
+        let fields = [(0x8, 5), (0x8C, 7 << 2), (0x90, 9), (0x94, 1 << 2)];
+        let with_extra = |extra| {
+            let mut all = fields.to_vec();
+            all.push((0x80, extra));
+            inode(&all)
+        };
+        assert_eq!(with_extra(32).btime_ns(), Some(9_000_000_001));
+        assert_eq!(with_extra(24).btime_ns(), Some(9_000_000_001));
+        assert_eq!(with_extra(20).btime_ns(), None);
+        assert_eq!(with_extra(16).atime_ns(), 5_000_000_007);
+        assert_eq!(with_extra(12).atime_ns(), 5_000_000_000);
+        assert_eq!(with_extra(0).btime_ns(), Some(9_000_000_001));
+        let small = InodeFormat {
+            size_bytes: 128,
+            ..FORMAT
+        };
+        let small = inode_with(small, &fields);
+        assert_eq!(small.btime_ns(), None);
+        assert_eq!(small.atime_ns(), 5_000_000_000);
+    }
+
+    #[test]
+    fn sizes_have_a_high_half_in_files_and_large_directories() {
+        let fields = |mode| [(0x0, mode), (0x4, 4096), (0x6C, 1)];
+        let large = 4096 | 1 << 32;
+        assert_eq!(inode(&fields(0o100_644)).size_bytes(), large);
+        assert_eq!(inode(&fields(0o040_755)).size_bytes(), 4096);
+        let format = InodeFormat {
+            has_large_directories: true,
+            ..FORMAT
+        };
+        assert_eq!(inode_with(format, &fields(0o040_755)).size_bytes(), large);
+    }
+
+    #[test]
+    fn blocks_are_counted_in_sectors_or_in_blocks() {
+        let fields = |flags| [(0x1C, 8), (0x20, flags), (0x74, 1)];
+        let sectors = |format, flags| inode_with(format, &fields(flags)).allocated_bytes() / 512;
+        assert_eq!(sectors(FORMAT, 0), 8 | 1 << 32);
+        assert_eq!(sectors(FORMAT, FLAG_HUGE_FILE), (8 | 1 << 32) * 8);
+        let old = InodeFormat {
+            has_huge_files: false,
+            ..FORMAT
+        };
+        assert_eq!(sectors(old, FLAG_HUGE_FILE), 8);
+        let most = inode(&[(0x1C, u32::MAX), (0x20, FLAG_HUGE_FILE), (0x74, 0xFFFF)]);
+        assert_eq!(most.allocated_bytes(), ((1 << 48) - 1) * 4096);
+    }
+
+    #[test]
+    fn inline_content_counts_in_files_only() {
+        let allocated =
+            |mode| inode(&[(0x0, mode), (0x4, 20), (0x20, FLAG_INLINE_DATA)]).allocated_bytes();
+        assert_eq!(allocated(0o100_644), 512);
+        assert_eq!(allocated(0o040_755), 0);
+        assert_eq!(allocated(0o120_777), 0);
+    }
+
+    #[test]
+    fn owners_have_high_halves() {
+        let inode = inode(&[(0x0, 0xABCD_0000), (0x18, 0x1234), (0x78, 0x0007_0005)]);
+        assert_eq!(inode.uid(), 0x5_ABCD);
+        assert_eq!(inode.gid(), 0x7_1234);
+    }
+
+    #[test]
+    fn device_numbers_are_old_or_new() {
+        let rdev = |old, new| inode(&[(0x0, 0o060_600), (0x28, old), (0x2C, new)]).rdev();
+        assert_eq!(rdev(0x0801, 0), Some((8, 1)));
+        assert_eq!(rdev(0, 0xABC1_2345), Some((0x123, 0xA_BC45)));
+        assert_eq!(rdev(0, 0), Some((0, 0)));
+        assert_eq!(inode(&[(0x0, 0o100_600), (0x28, 5)]).rdev(), None);
+    }
+
+    #[test]
+    fn what_the_kernel_does_not_load_is_malformed() {
+        assert!(inode(&[(0x80, 32)]).check().is_ok());
+        assert!(inode(&[(0x80, 128)]).check().is_ok());
+        assert!(inode(&[(0x80, 132)]).check().is_err());
+        assert!(inode(&[(0x80, 30)]).check().is_err());
+        assert!(inode(&[(0x0, 0o100_644), (0x6C, 1 << 31)]).check().is_err());
+    }
+
+    /// Sums with both halves are compared on images that the kernel wrote.
+    #[test]
+    fn each_bit_of_an_inode_counts_in_its_sum() {
+        for size in [128, 256] {
+            let mut bytes: Vec<u8> = (0..=255).cycle().take(size).collect();
+            if size > 128 {
+                put16(&mut bytes, 0x80, 0);
+            }
+            let is_right = |bytes: &[u8]| is_checksum_right(bytes, 12, 77);
+            // Found by trying: the sum's own bytes do not count in it.
+            let sum = (0..=u16::MAX).find(|&low| {
+                put16(&mut bytes, 0x7C, low);
+                is_right(&bytes)
+            });
+            put16(&mut bytes, 0x7C, sum.unwrap());
+            assert!(!is_checksum_right(&bytes, 13, 77));
+            for bit in 0..size * 8 {
+                bytes[bit / 8] ^= 1 << (bit % 8);
+                assert!(!is_right(&bytes), "bit {bit}");
+                bytes[bit / 8] ^= 1 << (bit % 8);
+            }
+        }
+        assert!(!is_checksum_right(&[0; 127], 12, 0));
+    }
+
+    #[test]
+    fn whatever_the_bytes_are_all_fields_can_be_asked() {
+        for size_bytes in [128, 256, 1024] {
+            let format = InodeFormat {
+                size_bytes,
+                ..FORMAT
+            };
+            for length in [0, 1, 127, 128, 129, 160, 256, 1024] {
+                for fill in [0, 0x7F, 0xFF] {
+                    let inode = Inode::from_bytes(&vec![fill; length], 1, format);
+                    let _ = (inode.check(), inode.kind(), inode.size_bytes());
+                    let _ = (inode.allocated_bytes(), inode.rdev(), inode.btime_ns());
+                    let _ = (inode.mtime_ns(), inode.attributes_offset());
+                    let _ = is_checksum_right(inode.bytes(), 1, 1);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The superblock: how everything else is laid out.
+//!
+//! `struct ext4_super_block`, fs/ext4/ext4.h, and what `ext4_fill_super`,
+//! fs/ext4/super.c, accepts, of Linux 6.18.
+
+use std::fmt;
+
+use super::checksum::Crc32c;
+use super::directory_block::DirectoryFormat;
+use super::feature::{self, Features, IncompatBits};
+use super::inode::InodeFormat;
+use crate::decode::Malformed;
+use crate::decode::little_endian::{u16_at, u32_at};
+
+/// Where the superblock begins on the device, whatever the size of blocks.
+pub const SUPERBLOCK_OFFSET_BYTES: u64 = 1024;
+/// How long it is.
+pub const SUPERBLOCK_BYTES: usize = 1024;
+
+/// `EXT4_SUPER_MAGIC`, include/uapi/linux/magic.h; ext2 and ext3 have the same.
+const MAGIC: u16 = 0xEF53;
+/// `EXT4_GOOD_OLD_INODE_SIZE`.
+const OLD_INODE_SIZE_BYTES: u16 = 128;
+/// `EXT4_GOOD_OLD_FIRST_INO`.
+const OLD_FIRST_INODE: u32 = 11;
+/// `EXT4_MIN_DESC_SIZE`; what a descriptor takes without the feature 64bit.
+const OLD_DESCRIPTOR_BYTES: u16 = 32;
+/// `EXT4_CRC32C_CHKSUM`, the one kind of checksum there is.
+const CHECKSUM_TYPE_CRC32C: u8 = 1;
+/// `EXT4_VALID_FS`: it was unmounted, or never written to.
+const STATE_VALID: u16 = 1;
+
+/// Whether checksums are compared, where a structure has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checksums {
+    /// One that does not match is damage.
+    Verified,
+    /// They are not looked at: for fuzzing and for measurements.
+    Ignored,
+}
+
+/// Why a file system cannot be read at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// There is no superblock.
+    NoSuperblock,
+    /// It is the journal of another file system.
+    JournalDevice,
+    /// It has features that a reader must know and we do not.
+    Features(IncompatBits),
+    /// Its checksums are of a kind that does not exist yet.
+    ChecksumType(u8),
+    /// The superblock's checksum does not match.
+    Checksum,
+    /// The superblock contradicts itself.
+    Malformed(Malformed),
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unfit::NoSuperblock => f.write_str("no ext2, ext3 or ext4 superblock"),
+            Unfit::JournalDevice => f.write_str("the journal of another file system"),
+            Unfit::Features(bits) => write!(f, "unknown features: {bits}"),
+            Unfit::ChecksumType(kind) => write!(f, "unknown kind of checksum: {kind}"),
+            Unfit::Checksum => f.write_str("the superblock's checksum does not match"),
+            Unfit::Malformed(malformed) => write!(f, "superblock: {malformed}"),
+        }
+    }
+}
+
+/// A superblock that makes sense: a file system that can be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Superblock {
+    /// `s_uuid`.
+    pub uuid: [u8; 16],
+    /// The three words of features; all zero before revision 1.
+    pub features: Features,
+    /// Which checksums are compared; those that there are none of are ignored.
+    pub checksums: Checksums,
+    /// The sum that all other sums begin with, where there is `metadata_csum`.
+    pub checksum_seed: u32,
+    /// 1 KiB to 64 KiB, a power of two.
+    pub block_size_bytes: u32,
+    /// What is allocated at once: a block, or more with `bigalloc`.
+    pub cluster_size_bytes: u32,
+    /// 128 bytes to a block, a power of two.
+    pub inode_size_bytes: u32,
+    /// 32 bytes, or a power of two from 64 to 1,024.
+    pub descriptor_size_bytes: u32,
+    /// The number of blocks that it claims.
+    pub blocks_count: u64,
+    /// The block that the first group begins with: 1 if blocks are 1 KiB, else 0.
+    pub first_data_block: u32,
+    /// At least 8.
+    pub blocks_per_group: u32,
+    /// At least 1.
+    pub inodes_per_group: u32,
+    /// The highest number of an inode; not above what the groups hold.
+    pub inodes_count: u32,
+    /// The lowest number that is not reserved.
+    pub first_inode: u32,
+    /// The number of groups that it claims.
+    pub groups_count: u32,
+    /// The first block of descriptors that lies where `meta_bg` puts it.
+    pub first_meta_bg: u32,
+    /// The two groups with a copy, with `sparse_super2`.
+    pub backup_groups: [u32; 2],
+    /// `s_state`.
+    pub state: u16,
+    /// `s_encoding`: what casefolded names are in; 0 without.
+    pub encoding: u16,
+}
+
+impl Superblock {
+    /// Decodes the 1,024 bytes at [`SUPERBLOCK_OFFSET_BYTES`].
+    ///
+    /// # Errors
+    ///
+    /// There is none, or it must not or cannot be read. A journal that has not
+    /// been replayed is none of these: see [`needs_recovery`](Self::needs_recovery).
+    pub fn decode(bytes: &[u8], checksums: Checksums) -> Result<Superblock, Unfit> {
+        let bytes: &[u8; SUPERBLOCK_BYTES] = bytes.first_chunk().ok_or(Unfit::NoSuperblock)?;
+        let u16 = |offset| u16_at(bytes, offset).unwrap_or(0);
+        let u32 = |offset| u32_at(bytes, offset).unwrap_or(0);
+        if u16(0x38) != MAGIC {
+            return Err(Unfit::NoSuperblock);
+        }
+        let is_dynamic = u32(0x4C) != 0;
+        // Linux looks at the words before revision 1 as well, and warns:
+        // mke2fs -r 0 with features makes such file systems.
+        let features = Features {
+            compat: u32(0x5C),
+            incompat: u32(0x60),
+            ro_compat: u32(0x64),
+        };
+        if features.incompat(feature::INCOMPAT_JOURNAL_DEV) {
+            return Err(Unfit::JournalDevice);
+        }
+        if features.unreadable().0 != 0 {
+            return Err(Unfit::Features(features.unreadable()));
+        }
+        let uuid = *bytes[0x68..].first_chunk().expect("1,024 bytes");
+        let mut checksum_seed = 0;
+        if features.ro_compat(feature::RO_COMPAT_METADATA_CSUM) {
+            let kind = bytes[0x175];
+            if kind != CHECKSUM_TYPE_CRC32C {
+                return Err(Unfit::ChecksumType(kind));
+            }
+            if checksums == Checksums::Verified
+                && Crc32c::NEW.with(&bytes[..0x3FC]) != Crc32c(u32(0x3FC))
+            {
+                return Err(Unfit::Checksum);
+            }
+            checksum_seed = if features.incompat(feature::INCOMPAT_CSUM_SEED) {
+                u32(0x270)
+            } else {
+                Crc32c::NEW.with(&uuid).0
+            };
+        }
+        let is_64bit = features.incompat(feature::INCOMPAT_64BIT);
+        let block_size_log2 = u32(0x18);
+        if block_size_log2 > 6 {
+            return Err(malformed(0x18, "the block size is above 64 KiB"));
+        }
+        let block_size_bytes = 1024 << block_size_log2;
+        let cluster_size_bytes = if features.ro_compat(feature::RO_COMPAT_BIGALLOC) {
+            let cluster_size_log2 = u32(0x1C);
+            // EXT4_MAX_CLUSTER_LOG_SIZE is 30.
+            if cluster_size_log2 < block_size_log2 || cluster_size_log2 > 20 {
+                return Err(malformed(0x1C, "the cluster size is out of range"));
+            }
+            1024 << cluster_size_log2
+        } else {
+            block_size_bytes
+        };
+        let inode_size_bytes = u32::from(if is_dynamic {
+            u16(0x58)
+        } else {
+            OLD_INODE_SIZE_BYTES
+        });
+        if inode_size_bytes < u32::from(OLD_INODE_SIZE_BYTES)
+            || inode_size_bytes > block_size_bytes
+            || !inode_size_bytes.is_power_of_two()
+        {
+            return Err(malformed(0x58, "the inode size is out of range"));
+        }
+        let descriptor_size_bytes = u32::from(if is_64bit {
+            u16(0xFE)
+        } else {
+            OLD_DESCRIPTOR_BYTES
+        });
+        // EXT4_MIN_DESC_SIZE_64BIT and EXT4_MAX_DESC_SIZE.
+        if is_64bit
+            && !((64..=1024).contains(&descriptor_size_bytes)
+                && descriptor_size_bytes.is_power_of_two())
+        {
+            return Err(malformed(0xFE, "the descriptor size is out of range"));
+        }
+        let mut blocks_count = u64::from(u32(0x4));
+        if is_64bit {
+            blocks_count |= u64::from(u32(0x150)) << 32;
+        }
+        let first_data_block = u32(0x14);
+        if u64::from(first_data_block) >= blocks_count {
+            return Err(malformed(0x14, "the first data block is behind the last"));
+        }
+        if first_data_block > 1 {
+            return Err(malformed(0x14, "the first data block is neither 0 nor 1"));
+        }
+        let blocks_per_group = u32(0x20);
+        // A bitmap of one block says which clusters are free.
+        let blocks_per_group_max =
+            8 * u64::from(block_size_bytes) * u64::from(cluster_size_bytes / block_size_bytes);
+        if blocks_per_group < 8 || u64::from(blocks_per_group) > blocks_per_group_max {
+            return Err(malformed(0x20, "the blocks per group are out of range"));
+        }
+        let inodes_per_group = u32(0x28);
+        if inodes_per_group == 0 || inodes_per_group > 8 * block_size_bytes {
+            return Err(malformed(0x28, "the inodes per group are out of range"));
+        }
+        let groups_count =
+            (blocks_count - u64::from(first_data_block)).div_ceil(u64::from(blocks_per_group));
+        let Ok(groups_count) = u32::try_from(groups_count) else {
+            return Err(malformed(0x4, "there are more than 2^32 groups"));
+        };
+        let inodes_count = u32(0x0);
+        if u64::from(inodes_count) > u64::from(groups_count) * u64::from(inodes_per_group) {
+            return Err(malformed(0x0, "there are more inodes than the groups hold"));
+        }
+        let has_sums = features.ro_compat(feature::RO_COMPAT_METADATA_CSUM)
+            || features.ro_compat(feature::RO_COMPAT_GDT_CSUM);
+        Ok(Superblock {
+            uuid,
+            features,
+            checksums: if has_sums {
+                checksums
+            } else {
+                Checksums::Ignored
+            },
+            checksum_seed,
+            block_size_bytes,
+            cluster_size_bytes,
+            inode_size_bytes,
+            descriptor_size_bytes,
+            blocks_count,
+            first_data_block,
+            blocks_per_group,
+            inodes_per_group,
+            inodes_count,
+            first_inode: if is_dynamic {
+                u32(0x54)
+            } else {
+                OLD_FIRST_INODE
+            },
+            groups_count,
+            first_meta_bg: u32(0x104),
+            backup_groups: [u32(0x24C), u32(0x250)],
+            state: u16(0x3A),
+            encoding: u16(0x27C),
+        })
+    }
+
+    /// Whether the journal holds changes that are not in place: the file system
+    /// is mounted, or was not unmounted. What is read may be older than what a
+    /// mount would show.
+    #[must_use]
+    pub fn needs_recovery(&self) -> bool {
+        self.features.incompat(feature::INCOMPAT_RECOVER)
+    }
+
+    /// Whether it was not unmounted, or has errors: how ext2 says that it is in use.
+    #[must_use]
+    pub fn is_unclean(&self) -> bool {
+        self.state & STATE_VALID == 0
+    }
+
+    /// Whether structures have a CRC-32C that is to be compared.
+    #[must_use]
+    pub fn verifies_metadata(&self) -> bool {
+        self.checksums == Checksums::Verified
+            && self.features.ro_compat(feature::RO_COMPAT_METADATA_CSUM)
+    }
+
+    /// The features that this program does not know but, by their definition,
+    /// need not know in order to read.
+    #[must_use]
+    pub fn unknown_read_only_features(&self) -> u32 {
+        self.features.ro_compat & !feature::RO_COMPAT_KNOWN
+    }
+
+    /// Whether a group has a copy of the superblock at its beginning.
+    ///
+    /// `ext4_bg_has_super`, fs/ext4/balloc.c.
+    #[must_use]
+    pub fn has_superblock_copy(&self, group: u32) -> bool {
+        if group == 0 {
+            return true;
+        }
+        if self.features.compat & feature::COMPAT_SPARSE_SUPER2 != 0 {
+            return self.backup_groups.contains(&group);
+        }
+        if group == 1 || !self.features.ro_compat(feature::RO_COMPAT_SPARSE_SUPER) {
+            return true;
+        }
+        [3, 5, 7].into_iter().any(|root| is_power(group, root))
+    }
+
+    /// What is needed to understand inodes.
+    #[must_use]
+    pub fn inode_format(&self) -> InodeFormat {
+        InodeFormat {
+            size_bytes: self.inode_size_bytes,
+            block_size_log2: self.block_size_bytes.trailing_zeros(),
+            has_huge_files: self.features.ro_compat(feature::RO_COMPAT_HUGE_FILE),
+            has_large_directories: self.features.incompat(feature::INCOMPAT_LARGEDIR),
+            is_64bit: self.features.incompat(feature::INCOMPAT_64BIT),
+        }
+    }
+
+    /// What is needed to understand directory blocks.
+    #[must_use]
+    pub fn directory_format(&self) -> DirectoryFormat {
+        DirectoryFormat {
+            block_size_bytes: self.block_size_bytes,
+            inode_max: self.inodes_count,
+            has_types: self.features.incompat(feature::INCOMPAT_FILETYPE),
+        }
+    }
+}
+
+fn malformed(offset: usize, what: &'static str) -> Unfit {
+    Unfit::Malformed(Malformed::at(offset, what))
+}
+
+/// Whether a number is a power of `root`, the first at least.
+fn is_power(number: u32, root: u32) -> bool {
+    let mut power = u64::from(root);
+    while power < u64::from(number) {
+        power *= u64::from(root);
+    }
+    power == u64::from(number)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A superblock as small as it can be: 8,192 blocks of 4 KiB in one group.
+    pub(crate) fn plain() -> Vec<u8> {
+        let mut bytes = vec![0; SUPERBLOCK_BYTES];
+        put32(&mut bytes, 0x0, 2048);
+        put32(&mut bytes, 0x4, 8192);
+        put32(&mut bytes, 0x18, 2);
+        put32(&mut bytes, 0x1C, 2);
+        put32(&mut bytes, 0x20, 32768);
+        put32(&mut bytes, 0x28, 2048);
+        put16(&mut bytes, 0x38, MAGIC);
+        put16(&mut bytes, 0x3A, STATE_VALID);
+        put32(&mut bytes, 0x4C, 1);
+        put32(&mut bytes, 0x54, 11);
+        put16(&mut bytes, 0x58, 256);
+        put32(&mut bytes, 0x60, feature::INCOMPAT_FILETYPE);
+        bytes
+    }
+
+    pub(crate) fn put16(bytes: &mut [u8], offset: usize, value: u16) {
+        bytes[offset..offset + 2].copy_from_slice(&value.to_le_bytes());
+    }
+
+    pub(crate) fn put32(bytes: &mut [u8], offset: usize, value: u32) {
+        bytes[offset..offset + 4].copy_from_slice(&value.to_le_bytes());
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Superblock, Unfit> {
+        Superblock::decode(bytes, Checksums::Verified)
+    }
+
+    #[test]
+    fn a_plain_one_is_read() {
+        let superblock = decode(&plain()).unwrap();
+        assert_eq!(superblock.block_size_bytes, 4096);
+        assert_eq!(superblock.groups_count, 1);
+        assert_eq!(superblock.descriptor_size_bytes, 32);
+        assert!(!superblock.needs_recovery() && !superblock.is_unclean());
+        assert_eq!(superblock.checksums, Checksums::Ignored);
+    }
+
+    #[test]
+    fn a_cut_or_empty_one_is_none() {
+        let bytes = plain();
+        for length in 0..SUPERBLOCK_BYTES {
+            assert_eq!(decode(&bytes[..length]), Err(Unfit::NoSuperblock));
+        }
+        assert_eq!(decode(&[0; 1024]), Err(Unfit::NoSuperblock));
+    }
+
+    #[test]
+    fn a_dirty_journal_is_reported_and_read() {
+        let mut bytes = plain();
+        put32(&mut bytes, 0x60, 0x2 | feature::INCOMPAT_RECOVER);
+        assert!(decode(&bytes).unwrap().needs_recovery());
+    }
+
+    #[test]
+    fn revision_0_has_fixed_sizes() {
+        let mut bytes = plain();
+        put32(&mut bytes, 0x4C, 0);
+        put32(&mut bytes, 0x54, 77);
+        put16(&mut bytes, 0x58, 0);
+        let superblock = decode(&bytes).unwrap();
+        assert_eq!(superblock.inode_size_bytes, 128);
+        assert_eq!(superblock.first_inode, 11);
+    }
+
+    #[test]
+    fn what_must_not_be_read_is_named() {
+        let mut bytes = plain();
+        put32(&mut bytes, 0x60, 0x1002);
+        let unfit = decode(&bytes).unwrap_err();
+        assert_eq!(unfit.to_string(), "unknown features: dirdata");
+        put32(&mut bytes, 0x60, feature::INCOMPAT_JOURNAL_DEV);
+        assert_eq!(decode(&bytes), Err(Unfit::JournalDevice));
+        let mut bytes = plain();
+        put32(&mut bytes, 0x64, 1 << 25);
+        let superblock = decode(&bytes).unwrap();
+        assert_eq!(superblock.unknown_read_only_features(), 1 << 25);
+    }
+
+    #[test]
+    fn checksums_are_compared_when_asked() {
+        let mut bytes = plain();
+        put32(&mut bytes, 0x64, feature::RO_COMPAT_METADATA_CSUM);
+        assert_eq!(decode(&bytes), Err(Unfit::ChecksumType(0)));
+        bytes[0x175] = 1;
+        assert_eq!(decode(&bytes), Err(Unfit::Checksum));
+        assert!(Superblock::decode(&bytes, Checksums::Ignored).is_ok());
+        let sum = Crc32c::NEW.with(&bytes[..0x3FC]).0;
+        put32(&mut bytes, 0x3FC, sum);
+        assert!(decode(&bytes).unwrap().verifies_metadata());
+    }
+
+    #[test]
+    fn nonsense_is_malformed() {
+        let cases: [(usize, u32, &str); 9] = [
+            (0x0, u32::MAX, "more inodes"),
+            (0x4, 0, "first data block"),
+            (0x14, 9, "first data block"),
+            (0x18, 7, "block size"),
+            (0x18, u32::MAX, "block size"),
+            (0x20, 0, "blocks per group"),
+            (0x20, u32::MAX, "blocks per group"),
+            (0x28, 0, "inodes per group"),
+            (0x58, 200, "inode size"),
+        ];
+        for (offset, value, expected) in cases {
+            let mut bytes = plain();
+            put32(&mut bytes, offset, value);
+            let text = decode(&bytes).unwrap_err().to_string();
+            assert!(text.contains(expected), "{offset:#x}: {text}");
+        }
+        let mut bytes = plain();
+        put32(&mut bytes, 0x60, feature::INCOMPAT_64BIT);
+        for size in [0, 32, 63, 96, 2048] {
+            put16(&mut bytes, 0xFE, size);
+            let text = decode(&bytes).unwrap_err().to_string();
+            assert!(text.contains("descriptor size"), "{text}");
+        }
+        put16(&mut bytes, 0xFE, 64);
+        put32(&mut bytes, 0x150, u32::MAX);
+        let text = decode(&bytes).unwrap_err().to_string();
+        assert!(text.contains("2^32 groups"), "{text}");
+    }
+
+    #[test]
+    fn copies_of_the_superblock_lie_in_few_groups() {
+        let mut superblock = decode(&plain()).unwrap();
+        let with_copies = |superblock: &Superblock| {
+            (0..60)
+                .filter(|&group| superblock.has_superblock_copy(group))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(with_copies(&superblock).len(), 60);
+        superblock.features.ro_compat = feature::RO_COMPAT_SPARSE_SUPER;
+        assert_eq!(with_copies(&superblock), [0, 1, 3, 5, 7, 9, 25, 27, 49]);
+        superblock.features.compat = feature::COMPAT_SPARSE_SUPER2;
+        superblock.backup_groups = [2, 50];
+        assert_eq!(with_copies(&superblock), [0, 2, 50]);
+    }
+}
