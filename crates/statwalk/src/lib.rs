@@ -48,6 +48,7 @@ mod source;
 pub mod formats {
     pub use crate::decode::Malformed;
     pub use crate::decode::ext4;
+    pub use crate::source::ext4 as ext4_volume;
 }
 
 pub use batch::{Batch, EntryRef};

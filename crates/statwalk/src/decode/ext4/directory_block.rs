@@ -77,6 +77,13 @@ pub fn entries(bytes: &[u8], format: DirectoryFormat) -> DirectoryEntries<'_> {
     }
 }
 
+/// The number behind the `.` that a directory's first block begins with.
+#[must_use]
+pub fn own_inode(block: &[u8]) -> Option<u32> {
+    let is_dot = u8_at(block, 6) == Some(1) && u8_at(block, 8) == Some(b'.');
+    u32_at(block, 0).filter(|_| is_dot)
+}
+
 /// See [`entries`].
 #[derive(Clone, Debug)]
 pub struct DirectoryEntries<'a> {

@@ -265,7 +265,7 @@ impl Inode {
     #[inline]
     #[must_use]
     pub fn btime_ns(&self) -> Option<i64> {
-        self.has_field_until(0x94).then(|| self.time_ns(0x90, 0x94))
+        self.has_field_until(0x90).then(|| self.time_ns(0x90, 0x94))
     }
 
     /// The device that a device node stands for: major and minor number.
@@ -481,7 +481,8 @@ mod tests {
         };
         assert_eq!(with_extra(32).btime_ns(), Some(9_000_000_001));
         assert_eq!(with_extra(24).btime_ns(), Some(9_000_000_001));
-        assert_eq!(with_extra(20).btime_ns(), None);
+        assert_eq!(with_extra(20).btime_ns(), Some(9_000_000_000));
+        assert_eq!(with_extra(16).btime_ns(), None);
         assert_eq!(with_extra(16).atime_ns(), 5_000_000_007);
         assert_eq!(with_extra(12).atime_ns(), 5_000_000_000);
         assert_eq!(with_extra(0).btime_ns(), Some(9_000_000_001));

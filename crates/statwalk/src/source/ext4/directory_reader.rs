@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Finds the blocks of one directory and delivers those that are sound.
+//!
+//! Whatever the image claims, the work is bounded: blocks of the directory come
+//! in rising order, so each is read once; trees have a depth; and no more
+//! blocks are read for one directory than the device has.
+
+use std::ops::ControlFlow;
+
+use super::bytes::Bytes;
+use super::damage::{Damage, Fault};
+use super::volume::Volume;
+use crate::decode::Malformed;
+use crate::decode::ext4::block_map;
+use crate::decode::ext4::checksum::Crc32c;
+use crate::decode::ext4::directory_block::{self, DirectoryEntries};
+use crate::decode::ext4::extent_node::{DEPTH_MAX, ExtentNode};
+use crate::decode::ext4::inline_data;
+use crate::decode::ext4::inode::{ContentLocation, Inode};
+
+/// How much is copied at once where blocks are consecutive: few calls where a
+/// copy is a call, and still in the first cache when it is parsed.
+const RUN_BYTES_MAX: usize = 16 << 10;
+
+/// How many bad blocks end the reading of a directory. Where one is torn, the
+/// others are worth reading; where many are, it is no directory.
+const DAMAGED_BLOCKS_MAX: u32 = 16;
+
+/// Buffers that are used for one directory after the other.
+///
+/// They grow to what is needed: 16 KiB or one block, and with deep extent trees
+/// one block for each level.
+#[derive(Debug, Default)]
+pub struct DirectoryScratch {
+    run: Vec<u8>,
+    nodes: [Vec<u8>; DEPTH_MAX as usize],
+}
+
+impl DirectoryScratch {
+    /// Buffers that take nothing yet.
+    #[must_use]
+    pub fn new() -> DirectoryScratch {
+        DirectoryScratch::default()
+    }
+
+    /// A buffer of a length; what it holds is of no meaning.
+    pub(super) fn buffer(&mut self, length: usize) -> &mut [u8] {
+        sized(&mut self.run, length)
+    }
+}
+
+fn sized(buffer: &mut Vec<u8>, length: usize) -> &mut [u8] {
+    if buffer.len() < length {
+        buffer.resize(length, 0);
+    }
+    &mut buffer[..length]
+}
+
+/// Blocks that follow each other in the directory and on the device.
+#[derive(Clone, Copy)]
+struct Run {
+    logical_block: u64,
+    physical_block: u64,
+    blocks_count: u64,
+}
+
+/// The reading of one directory.
+pub(super) struct DirectoryReader<'a, B, F> {
+    volume: &'a Volume<B>,
+    inode: &'a Inode,
+    visit: F,
+    /// Where blocks have checksums.
+    seed: Option<Crc32c>,
+    block_size: usize,
+    /// The first block that was not come to yet.
+    next_block: u64,
+    /// The number of blocks by the directory's size.
+    blocks_end: u64,
+    /// How many blocks may still be read, of entries and of pointers.
+    blocks_left: u64,
+    damaged_count: u32,
+    damage: Option<Damage>,
+}
+
+impl<'a, B: Bytes, F> DirectoryReader<'a, B, F>
+where
+    F: FnMut(DirectoryEntries<'_>) -> ControlFlow<()>,
+{
+    /// Begins with a directory that may be read at all.
+    pub(super) fn new(
+        volume: &'a Volume<B>,
+        inode: &'a Inode,
+        blocks_left: u64,
+        visit: F,
+    ) -> DirectoryReader<'a, B, F> {
+        let superblock = volume.superblock();
+        let block_size = superblock.block_size_bytes;
+        DirectoryReader {
+            volume,
+            inode,
+            visit,
+            seed: superblock
+                .verifies_metadata()
+                .then(|| inode.checksum_seed(superblock.checksum_seed)),
+            block_size: block_size as usize,
+            next_block: 0,
+            blocks_end: inode.size_bytes().div_ceil(u64::from(block_size)),
+            blocks_left,
+            damaged_count: 0,
+            damage: None,
+        }
+    }
+
+    /// Reads everything; answers how many blocks that took, and the first damage.
+    pub(super) fn read(mut self, scratch: &mut DirectoryScratch) -> (u64, Result<(), Damage>) {
+        let blocks_before = self.blocks_left;
+        let flow = match self.inode.content_location() {
+            ContentLocation::Inline => self.read_inline(scratch),
+            ContentLocation::Extents => {
+                let DirectoryScratch { run, nodes } = scratch;
+                self.read_extents(self.inode.block_area(), None, 0, nodes, run)
+            }
+            ContentLocation::BlockMap => self.read_block_map(scratch),
+        };
+        let is_inline = self.inode.content_location() == ContentLocation::Inline;
+        if flow.is_continue() && !is_inline {
+            if self.blocks_end == 0 {
+                self.note(self.malformed(0, 0x4, "the directory has no blocks"));
+            } else if self.next_block < self.blocks_end {
+                self.note(self.malformed(0, 0x4, "the directory has a hole"));
+            }
+        }
+        let used = blocks_before - self.blocks_left;
+        (used, self.damage.map_or(Ok(()), Err))
+    }
+
+    fn read_inline(&mut self, scratch: &mut DirectoryScratch) -> ControlFlow<()> {
+        let volume = self.volume;
+        let format = volume.superblock().directory_format();
+        let whole = match volume.whole_inode(self.inode, scratch) {
+            Ok(whole) => whole,
+            Err(damage) => return self.stop(damage),
+        };
+        let checked = inline_data::directory(self.inode, whole).and_then(|found| {
+            directory_block::check(found.first, format)?;
+            directory_block::check(found.rest, format)?;
+            Ok(found)
+        });
+        match checked {
+            Ok(found) => {
+                (self.visit)(directory_block::entries(found.first, format))?;
+                (self.visit)(directory_block::entries(found.rest, format))
+            }
+            Err(malformed) => self.stop(Damage::malformed(self.inode.number(), 0, malformed)),
+        }
+    }
+
+    /// Reads what lies below a node; `depth` is what its parent says.
+    fn read_extents(
+        &mut self,
+        node: &[u8],
+        depth: Option<u16>,
+        block: u64,
+        levels: &mut [Vec<u8>],
+        run: &mut Vec<u8>,
+    ) -> ControlFlow<()> {
+        let number = self.inode.number();
+        let node = match ExtentNode::decode(node) {
+            Ok(node) => node,
+            Err(malformed) => return self.stop(Damage::malformed(number, block, malformed)),
+        };
+        if depth.is_some_and(|depth| depth != node.depth()) {
+            return self.stop(self.malformed(block, 6, "the extent tree's depth is wrong"));
+        }
+        if let Some(seed) = self.seed
+            && block != 0
+            && !node.is_checksum_right(seed)
+        {
+            let what = "the extent node's checksum does not match";
+            return self.stop(self.malformed(block, 0, what));
+        }
+        for index in 0..node.records_count() {
+            if node.depth() == 0 {
+                let extent = match node.extent(index) {
+                    Ok(extent) => extent,
+                    Err(malformed) => {
+                        return self.stop(Damage::malformed(number, block, malformed));
+                    }
+                };
+                if extent.is_unwritten {
+                    // Nobody wrote entries there. It counts as a hole.
+                    continue;
+                }
+                let blocks = Run {
+                    logical_block: u64::from(extent.logical_block),
+                    physical_block: extent.physical_block,
+                    blocks_count: u64::from(extent.blocks_count),
+                };
+                self.read_run(blocks, run)?;
+                continue;
+            }
+            let child = match node.index(index) {
+                Ok(index) => index.child_block,
+                Err(malformed) => return self.stop(Damage::malformed(number, block, malformed)),
+            };
+            let Some((buffer, deeper)) = levels.split_first_mut() else {
+                return self.stop(self.malformed(block, 6, "the extent tree is too deep"));
+            };
+            let buffer = sized(buffer, self.block_size);
+            if let Err(damage) = self.read_block(child, buffer) {
+                return self.stop(damage);
+            }
+            self.read_extents(buffer, Some(node.depth() - 1), child, deeper, run)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn read_block_map(&mut self, scratch: &mut DirectoryScratch) -> ControlFlow<()> {
+        let DirectoryScratch { run, nodes } = scratch;
+        for index in 0..block_map::ROOT_POINTERS {
+            let area = self.inode.block_area();
+            let Some(root) = block_map::root_pointer(area, index, self.block_size as u32) else {
+                break;
+            };
+            if root.logical_block >= self.blocks_end {
+                break;
+            }
+            self.read_pointers(root.block, root.depth, root.logical_block, nodes, run)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Reads what one pointer leads to, through `depth` blocks of pointers.
+    fn read_pointers(
+        &mut self,
+        block: u32,
+        depth: u32,
+        logical_block: u64,
+        levels: &mut [Vec<u8>],
+        run: &mut Vec<u8>,
+    ) -> ControlFlow<()> {
+        if block == 0 {
+            // A hole: seen when the next block is there, or at the end.
+            return ControlFlow::Continue(());
+        }
+        let physical_block = u64::from(block);
+        if depth == 0 {
+            let blocks = Run {
+                logical_block,
+                physical_block,
+                blocks_count: 1,
+            };
+            return self.read_run(blocks, run);
+        }
+        // There are five buffers, and three levels.
+        let Some((buffer, deeper)) = levels.split_first_mut() else {
+            return ControlFlow::Continue(());
+        };
+        let buffer = sized(buffer, self.block_size);
+        if let Err(damage) = self.read_block(physical_block, buffer) {
+            return self.stop(damage);
+        }
+        let below = block_map::blocks_below(depth - 1, self.block_size as u32);
+        for index in 0..self.block_size / 4 {
+            let logical_block = logical_block + below * index as u64;
+            if logical_block >= self.blocks_end {
+                break;
+            }
+            let pointer = block_map::pointer(buffer, index).unwrap_or(0);
+            self.read_pointers(pointer, depth - 1, logical_block, deeper, run)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Reads blocks with entries, as many at once as the buffer takes.
+    fn read_run(&mut self, blocks: Run, buffer: &mut Vec<u8>) -> ControlFlow<()> {
+        if blocks.logical_block >= self.blocks_end {
+            // Allocated behind the end: not of the directory.
+            return ControlFlow::Continue(());
+        }
+        if blocks.logical_block < self.next_block {
+            let what = "the directory's blocks are not in order";
+            return self.stop(self.malformed(blocks.physical_block, 0, what));
+        }
+        if blocks.logical_block > self.next_block {
+            self.note(self.malformed(blocks.physical_block, 0, "the directory has a hole"));
+        }
+        let end = (blocks.logical_block + blocks.blocks_count).min(self.blocks_end);
+        let mut logical_block = blocks.logical_block;
+        self.next_block = end;
+        while logical_block < end {
+            let physical_block = blocks.physical_block + (logical_block - blocks.logical_block);
+            let at_once = (RUN_BYTES_MAX / self.block_size).max(1) as u64;
+            let count = at_once
+                .min(end - logical_block)
+                .min(self.blocks_left.max(1));
+            let into = sized(buffer, self.block_size * count as usize);
+            match self.read_blocks(physical_block, count, into) {
+                Ok(()) => {}
+                // The others of the run may lie before the end of the device.
+                Err(damage) if count > 1 && damage.fault != Fault::TooMuchWork => {
+                    self.read_singly(logical_block, physical_block, count, into)?;
+                    logical_block += count;
+                    continue;
+                }
+                Err(damage) => {
+                    self.bad_block(damage)?;
+                    logical_block += count;
+                    continue;
+                }
+            }
+            for (block, index) in into.chunks_mut(self.block_size).zip(0..) {
+                self.deliver(block, logical_block + index, physical_block + index)?;
+            }
+            logical_block += count;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn read_singly(
+        &mut self,
+        logical_block: u64,
+        physical_block: u64,
+        count: u64,
+        buffer: &mut [u8],
+    ) -> ControlFlow<()> {
+        let Some(buffer) = buffer.get_mut(..self.block_size) else {
+            return ControlFlow::Continue(());
+        };
+        for index in 0..count {
+            match self.read_block(physical_block + index, buffer) {
+                Ok(()) => self.deliver(buffer, logical_block + index, physical_block + index)?,
+                Err(damage) => self.bad_block(damage)?,
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Delivers one block if it is sound.
+    ///
+    /// Where it is not, it is copied once more: the kernel changes entries and
+    /// checksum in two steps.
+    #[inline]
+    fn deliver(
+        &mut self,
+        block: &mut [u8],
+        logical_block: u64,
+        physical_block: u64,
+    ) -> ControlFlow<()> {
+        if self.check(block, logical_block).is_err() {
+            if let Err(damage) = self.read_block(physical_block, block) {
+                return self.bad_block(damage);
+            }
+            if let Err(malformed) = self.check(block, logical_block) {
+                let number = self.inode.number();
+                return self.bad_block(Damage::malformed(number, physical_block, malformed));
+            }
+        }
+        let format = self.volume.superblock().directory_format();
+        (self.visit)(directory_block::entries(block, format))
+    }
+
+    #[inline]
+    fn check(&self, block: &[u8], logical_block: u64) -> Result<(), Malformed> {
+        if let Some(seed) = self.seed {
+            directory_block::check_checksum(block, seed)?;
+        }
+        // Without checksums this tells a directory from what took its place.
+        if logical_block == 0 && directory_block::own_inode(block) != Some(self.inode.number()) {
+            return Err(Malformed {
+                offset_bytes: 0,
+                what: "the directory does not begin with itself",
+            });
+        }
+        directory_block::check(block, self.volume.superblock().directory_format())
+    }
+
+    fn read_block(&mut self, block: u64, into: &mut [u8]) -> Result<(), Damage> {
+        self.read_blocks(block, 1, into)
+    }
+
+    #[inline]
+    fn read_blocks(&mut self, block: u64, count: u64, into: &mut [u8]) -> Result<(), Damage> {
+        let number = self.inode.number();
+        let superblock = self.volume.superblock();
+        let is_within = block
+            .checked_add(count)
+            .is_some_and(|end| end <= superblock.blocks_count);
+        if block <= u64::from(superblock.first_data_block) || !is_within {
+            return Err(self.malformed(block, 0, "the block is not on the file system"));
+        }
+        self.blocks_left = self
+            .blocks_left
+            .checked_sub(count)
+            .ok_or(Damage::of_inode(number, Fault::TooMuchWork))?;
+        // Both numbers were checked when the superblock was decoded.
+        let offset = block.saturating_mul(self.block_size as u64);
+        self.volume
+            .bytes()
+            .read(offset, into)
+            .map_err(|error| Damage::unreadable(number, block, error))
+    }
+
+    fn malformed(&self, block: u64, offset_bytes: u32, what: &'static str) -> Damage {
+        let malformed = Malformed { offset_bytes, what };
+        Damage::malformed(self.inode.number(), block, malformed)
+    }
+
+    /// Keeps the first damage.
+    fn note(&mut self, damage: Damage) {
+        self.damage.get_or_insert(damage);
+    }
+
+    /// Notes a bad block, and goes on while there are few.
+    #[cold]
+    fn bad_block(&mut self, damage: Damage) -> ControlFlow<()> {
+        self.note(damage);
+        self.damaged_count += 1;
+        if self.damaged_count >= DAMAGED_BLOCKS_MAX || damage.fault == Fault::TooMuchWork {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Notes damage after which nothing more can be found.
+    #[cold]
+    fn stop(&mut self, damage: Damage) -> ControlFlow<()> {
+        self.note(damage);
+        ControlFlow::Break(())
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Where the inode table of each group lies: 12 bytes a group, read once.
+
+use super::bytes::{Bytes, ReadError};
+use crate::decode::Malformed;
+use crate::decode::ext4::group_descriptor::{self, GroupDescriptor};
+use crate::decode::ext4::superblock::Superblock;
+
+/// How many groups are kept at most: 1 PiB in groups of 128 MiB, 100 MB of memory.
+pub(super) const GROUPS_MAX: u32 = 1 << 23;
+
+/// How often a descriptor is read whose checksum does not match: the kernel
+/// changes both while we read, in two steps.
+const TRIES: u32 = 3;
+
+/// A group as it is kept; three halves of 64 bits, so that nothing is padding.
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    table_offset_low: u32,
+    table_offset_high: u32,
+    /// 0 as well where the descriptor could not be used.
+    initialised_inodes: u32,
+}
+
+impl Group {
+    fn of(descriptor: GroupDescriptor, superblock: &Superblock) -> Option<Group> {
+        let offset = descriptor
+            .inode_table_block
+            .checked_mul(u64::from(superblock.block_size_bytes))
+            .filter(|&offset| offset > 0)?;
+        Some(Group {
+            table_offset_low: offset as u32,
+            table_offset_high: (offset >> 32) as u32,
+            initialised_inodes: descriptor.initialised_inodes,
+        })
+    }
+
+    fn table_offset(&self) -> u64 {
+        u64::from(self.table_offset_low) | u64::from(self.table_offset_high) << 32
+    }
+}
+
+/// All groups that lie on the device, however many the superblock claims.
+#[derive(Debug)]
+pub(super) struct GroupTable {
+    groups: Vec<Group>,
+}
+
+/// Why there is no place for an inode.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum NoPlace {
+    Unreadable(ReadError),
+    Malformed(Malformed),
+}
+
+impl GroupTable {
+    /// Reads the descriptors, a block at a time. One that cannot be used is
+    /// looked at again when one of its inodes is wanted.
+    pub(super) fn read(bytes: &impl Bytes, superblock: &Superblock) -> GroupTable {
+        let group_bytes =
+            u64::from(superblock.blocks_per_group) * u64::from(superblock.block_size_bytes);
+        let on_device = bytes.length_bytes().div_ceil(group_bytes);
+        let count = u64::from(superblock.groups_count.min(GROUPS_MAX)).min(on_device) as u32;
+        let mut groups = vec![Group::default(); count as usize];
+        let per_block = superblock.block_size_bytes / superblock.descriptor_size_bytes;
+        let size = superblock.descriptor_size_bytes as usize;
+        let mut buffer = vec![0; superblock.block_size_bytes as usize];
+        for (index, chunk) in groups.chunks_mut(per_block as usize).enumerate() {
+            let first = index as u32 * per_block;
+            let into = &mut buffer[..chunk.len() * size];
+            let is_read = group_descriptor::offset_bytes(first, superblock)
+                .is_some_and(|offset| bytes.read(offset, into).is_ok());
+            if !is_read {
+                continue;
+            }
+            for ((group, raw), number) in chunk.iter_mut().zip(into.chunks(size)).zip(first..) {
+                *group = GroupDescriptor::decode(raw, number, superblock)
+                    .ok()
+                    .and_then(|descriptor| Group::of(descriptor, superblock))
+                    .unwrap_or_default();
+            }
+        }
+        GroupTable { groups }
+    }
+
+    /// Where an inode lies on the device; `number` is one that exists.
+    #[inline]
+    pub(super) fn inode_offset(
+        &self,
+        number: u32,
+        bytes: &impl Bytes,
+        superblock: &Superblock,
+    ) -> Result<u64, NoPlace> {
+        let index = number.wrapping_sub(1);
+        let number = index / superblock.inodes_per_group;
+        let within = index % superblock.inodes_per_group;
+        let group = match self.groups.get(number as usize) {
+            Some(group) if within < group.initialised_inodes => *group,
+            _ => self.look_again(number, within, bytes, superblock)?,
+        };
+        // The table begins within 2^63, and is at most 2^34 bytes long.
+        Ok(group
+            .table_offset()
+            .saturating_add(u64::from(within) * u64::from(superblock.inode_size_bytes)))
+    }
+
+    /// Reads the descriptor anew: inodes behind the last one in use may have
+    /// been taken into use meanwhile.
+    #[cold]
+    fn look_again(
+        &self,
+        number: u32,
+        within: u32,
+        bytes: &impl Bytes,
+        superblock: &Superblock,
+    ) -> Result<Group, NoPlace> {
+        let missing = NoPlace::Malformed(Malformed {
+            offset_bytes: 0,
+            what: "the inode lies in a group that is not on the device",
+        });
+        if number as usize >= self.groups.len() {
+            return Err(missing);
+        }
+        let offset = group_descriptor::offset_bytes(number, superblock).ok_or(missing)?;
+        // EXT4_MAX_DESC_SIZE.
+        let mut buffer = [0; 1024];
+        let raw = &mut buffer[..(superblock.descriptor_size_bytes as usize).min(1024)];
+        let mut outcome = Err(missing);
+        for _ in 0..TRIES {
+            bytes.read(offset, raw).map_err(NoPlace::Unreadable)?;
+            outcome = GroupDescriptor::decode(raw, number, superblock).map_err(NoPlace::Malformed);
+            if outcome.is_ok() {
+                break;
+            }
+        }
+        let group = Group::of(outcome?, superblock).ok_or(missing)?;
+        if within >= group.initialised_inodes {
+            return Err(NoPlace::Malformed(Malformed {
+                offset_bytes: 0,
+                what: "the inode was never used",
+            }));
+        }
+        Ok(group)
+    }
+}

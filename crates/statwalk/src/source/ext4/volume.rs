@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! A whole file system over any bytes: inodes by number, directories by inode.
+//!
+//! Inodes lie where fs/ext4/inode.c, `__ext4_get_inode_loc`, of Linux 6.18
+//! looks for them.
+
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::bytes::{Bytes, ReadError};
+use super::damage::{Damage, Fault};
+use super::directory_reader::DirectoryReader;
+pub use super::directory_reader::DirectoryScratch;
+use super::group_table::{GROUPS_MAX, GroupTable, NoPlace};
+use crate::decode::ext4::directory_block::{DirectoryEntries, DirectoryEntry};
+use crate::decode::ext4::inode::{self, Inode, InodeFormat, ROOT_INODE};
+use crate::decode::ext4::superblock::{
+    Checksums, SUPERBLOCK_BYTES, SUPERBLOCK_OFFSET_BYTES, Superblock, Unfit,
+};
+use crate::entry::FileType;
+
+/// How often a superblock is read whose checksum does not match: the kernel
+/// changes both while we read, in two steps.
+const SUPERBLOCK_TRIES: u32 = 3;
+
+/// How many times the device's blocks may be read as directories in all. A
+/// sound file system needs a part of one; the rest is for what is read again.
+const DEVICE_READS_MAX: u64 = 4;
+
+/// Why there is no volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The superblock could not be read.
+    Unreadable(ReadError),
+    /// It is no file system that can be read.
+    Unfit(Unfit),
+    /// It has more groups than any that was ever made.
+    TooManyGroups(u32),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Unreadable(error) => write!(f, "superblock: {error}"),
+            Refusal::Unfit(unfit) => unfit.fmt(f),
+            Refusal::TooManyGroups(count) => write!(f, "too many block groups: {count}"),
+        }
+    }
+}
+
+/// An ext2, ext3 or ext4 file system.
+///
+/// All methods can be called by many threads at once. The file system may be
+/// mounted and change: each inode and each block is copied before it is looked
+/// at, so an answer fits together within one of them, and not beyond.
+#[derive(Debug)]
+pub struct Volume<B> {
+    bytes: B,
+    superblock: Superblock,
+    inode_format: InodeFormat,
+    groups: GroupTable,
+    blocks_on_device: u64,
+    /// What all directories together may still read.
+    blocks_left: AtomicU64,
+}
+
+impl<B: Bytes> Volume<B> {
+    /// Reads the superblock, and where the inodes of each group lie.
+    ///
+    /// The memory taken is 12 bytes for each group that lies on the device.
+    ///
+    /// # Errors
+    ///
+    /// There is no such file system, or it has features that must be known.
+    pub fn open(bytes: B) -> Result<Volume<B>, Refusal> {
+        Volume::open_with(bytes, Checksums::Verified)
+    }
+
+    /// As [`open`](Self::open), and says whether checksums are compared.
+    ///
+    /// Those of the superblock, of group descriptors, directory blocks and
+    /// extent blocks are, where there are any. Those of inodes are not unless
+    /// [`verify`](Self::verify) is called: they cost as much as an inode.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_with(bytes: B, checksums: Checksums) -> Result<Volume<B>, Refusal> {
+        let mut raw = [0; SUPERBLOCK_BYTES];
+        let mut decoded = Err(Unfit::NoSuperblock);
+        for _ in 0..SUPERBLOCK_TRIES {
+            match bytes.read(SUPERBLOCK_OFFSET_BYTES, &mut raw) {
+                Ok(()) => {}
+                Err(ReadError::BeyondEnd) => break,
+                Err(error) => return Err(Refusal::Unreadable(error)),
+            }
+            decoded = Superblock::decode(&raw, checksums);
+            if decoded != Err(Unfit::Checksum) {
+                break;
+            }
+        }
+        let superblock = decoded.map_err(Refusal::Unfit)?;
+        if superblock.groups_count > GROUPS_MAX {
+            return Err(Refusal::TooManyGroups(superblock.groups_count));
+        }
+        let groups = GroupTable::read(&bytes, &superblock);
+        let block_size = u64::from(superblock.block_size_bytes);
+        let blocks_on_device = bytes
+            .length_bytes()
+            .div_ceil(block_size)
+            .min(superblock.blocks_count);
+        Ok(Volume {
+            inode_format: superblock.inode_format(),
+            blocks_left: AtomicU64::new(blocks_on_device.saturating_mul(DEVICE_READS_MAX)),
+            blocks_on_device,
+            bytes,
+            superblock,
+            groups,
+        })
+    }
+
+    /// The superblock as it was when the volume was opened.
+    #[must_use]
+    pub fn superblock(&self) -> &Superblock {
+        &self.superblock
+    }
+
+    /// Where the bytes come from.
+    #[must_use]
+    pub fn bytes(&self) -> &B {
+        &self.bytes
+    }
+
+    /// Whether the device is shorter than the file system: a part of an image.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        let block_size = u64::from(self.superblock.block_size_bytes);
+        self.bytes.length_bytes() / block_size < self.superblock.blocks_count
+    }
+
+    /// Copies an inode.
+    ///
+    /// It may be [free](Inode::is_free): then a name that leads to it is old.
+    ///
+    /// # Errors
+    ///
+    /// There is no such inode, it is one of the file system's own, it cannot
+    /// be read, or makes no sense.
+    #[inline]
+    pub fn inode(&self, number: u32) -> Result<Inode, Damage> {
+        // ext4_valid_inum, fs/ext4/ext4.h: names lead to these only.
+        let is_valid = number == ROOT_INODE
+            || (self.superblock.first_inode..=self.superblock.inodes_count).contains(&number);
+        if number == 0 || !is_valid {
+            return Err(Damage::of_inode(number, Fault::NoSuchInode));
+        }
+        let inode = self.read_inode(number)?;
+        inode
+            .check()
+            .map_err(|malformed| Damage::malformed(number, 0, malformed))?;
+        Ok(inode)
+    }
+
+    /// Compares an inode's checksum, where inodes have one and they are compared.
+    ///
+    /// # Errors
+    ///
+    /// It does not match, or the rest of a large inode cannot be read.
+    pub fn verify(&self, inode: &Inode, scratch: &mut DirectoryScratch) -> Result<(), Damage> {
+        if !self.superblock.verifies_metadata() {
+            return Ok(());
+        }
+        let whole = self.whole_inode(inode, scratch)?;
+        if inode::is_checksum_right(whole, inode.number(), self.superblock.checksum_seed) {
+            Ok(())
+        } else {
+            let fault = Fault::Malformed("the inode's checksum does not match");
+            Err(Damage::of_inode(inode.number(), fault))
+        }
+    }
+
+    /// Visits the entries of a directory, without `.` and `..`.
+    ///
+    /// # Errors
+    ///
+    /// The first damage that was met. Of a block that is damaged nothing is
+    /// delivered; the entries of the others are, before and after it.
+    pub fn read_directory(
+        &self,
+        inode: &Inode,
+        scratch: &mut DirectoryScratch,
+        mut visit: impl FnMut(DirectoryEntry<'_>),
+    ) -> Result<(), Damage> {
+        self.read_directory_blocks(inode, scratch, |entries| {
+            entries.for_each(&mut visit);
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// As [`read_directory`](Self::read_directory), a block at a time, until
+    /// the function has seen enough.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_directory`](Self::read_directory).
+    pub fn read_directory_blocks(
+        &self,
+        inode: &Inode,
+        scratch: &mut DirectoryScratch,
+        visit: impl FnMut(DirectoryEntries<'_>) -> ControlFlow<()>,
+    ) -> Result<(), Damage> {
+        let refused = |fault| Err(Damage::of_inode(inode.number(), fault));
+        if inode.kind() != FileType::Directory {
+            return refused(Fault::NotADirectory);
+        }
+        if inode.is_encrypted() {
+            return refused(Fault::Encrypted);
+        }
+        // Directories that share blocks, each within its bound, are no end.
+        let blocks_left = self.blocks_left.load(Ordering::Relaxed);
+        if blocks_left == 0 {
+            return refused(Fault::TooMuchWork);
+        }
+        let reader =
+            DirectoryReader::new(self, inode, blocks_left.min(self.blocks_on_device), visit);
+        let (used, outcome) = reader.read(scratch);
+        let less = |left: u64| Some(left.saturating_sub(used));
+        let _ = self
+            .blocks_left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        outcome
+    }
+
+    /// All bytes of an inode; of one larger than what is kept they are read now.
+    pub(super) fn whole_inode<'a>(
+        &self,
+        inode: &'a Inode,
+        scratch: &'a mut DirectoryScratch,
+    ) -> Result<&'a [u8], Damage> {
+        if inode.is_whole() {
+            return Ok(inode.bytes());
+        }
+        let number = inode.number();
+        let whole = scratch.buffer(self.superblock.inode_size_bytes as usize);
+        self.read_inode_bytes(number, whole)?;
+        Ok(whole)
+    }
+
+    #[inline]
+    fn read_inode(&self, number: u32) -> Result<Inode, Damage> {
+        Inode::read_with(number, self.inode_format, |into| {
+            self.read_inode_bytes(number, into)
+        })
+    }
+
+    #[inline]
+    fn read_inode_bytes(&self, number: u32, into: &mut [u8]) -> Result<(), Damage> {
+        let offset = self
+            .groups
+            .inode_offset(number, &self.bytes, &self.superblock)
+            .map_err(|no_place| match no_place {
+                NoPlace::Unreadable(error) => Damage::unreadable(number, 0, error),
+                NoPlace::Malformed(malformed) => Damage::malformed(number, 0, malformed),
+            })?;
+        self.bytes
+            .read(offset, into)
+            .map_err(|error| Damage::unreadable(number, 0, error))
+    }
+}
