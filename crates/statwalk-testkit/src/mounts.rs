@@ -431,7 +431,7 @@ fn needs_root() -> Result<(), Skipped> {
 }
 
 /// Finds a program; those of the administrator are not always in `PATH`.
-fn program(name: &str) -> Result<PathBuf, Skipped> {
+pub(crate) fn program(name: &str) -> Result<PathBuf, Skipped> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let further = ["/usr/sbin", "/sbin"].map(PathBuf::from);
     std::env::split_paths(&path)
@@ -441,12 +441,12 @@ fn program(name: &str) -> Result<PathBuf, Skipped> {
         .ok_or_else(|| Skipped::needs(name))
 }
 
-fn make_image(file: &Path, bytes: u64) {
+pub(crate) fn make_image(file: &Path, bytes: u64) {
     let outcome = File::create_new(file).and_then(|file| file.set_len(bytes));
     assert!(outcome.is_ok(), "{}: {outcome:?}", file.display());
 }
 
-fn run(command: &mut Command) {
+pub(crate) fn run(command: &mut Command) {
     let output = command.output();
     let succeeded = output.as_ref().is_ok_and(|output| output.status.success());
     assert!(succeeded, "{command:?}: {output:?}");
