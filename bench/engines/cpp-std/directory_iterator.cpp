@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Article 4: a task for each directory, std::filesystem::directory_iterator in
+// each task, one vector of records behind one lock.
+//
+//   directory_iterator redundant|lstat alone|pool MODEL ROUNDS PATH
+//
+//   redundant  asks the library by path for each property, as the article's
+//              first program: is_symlink, file_size, last_write_time three
+//              times. The library asks the system anew for each of them.
+//   lstat      asks the system once for each entry, as its second program
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+// As in the article; the default allocator would be another measurement.
+#include <mimalloc-new-delete.h>
+
+#include "answer.hpp"
+#include "executors.hpp"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void complain_of(const fs::path& path, const std::error_code& error) {
+  complain(path.c_str(), error.message().c_str());
+}
+
+struct Redundant {
+  using Time = fs::file_time_type;
+
+  struct Record {
+    std::string name;
+    std::uint64_t size = 0;
+    Time created, modified, accessed;
+    bool is_directory = false, is_file = false;
+  };
+
+  static std::int64_t seconds(Time time) {
+    return std::chrono::floor<std::chrono::seconds>(Time::clock::to_sys(time)).time_since_epoch().count();
+  }
+
+  // Leaves links out: false.
+  static bool ask(Model model, const fs::directory_entry& entry, Record& record) {
+    const fs::path& path = entry.path();
+    std::error_code error;
+    if (fs::is_symlink(path, error)) return false;
+    // These two know the answer from reading the directory.
+    record.is_directory = entry.is_directory(error);
+    record.is_file = !record.is_directory && entry.is_regular_file(error);
+    if (model == Model::count) return true;
+    if (record.is_file) record.size = fs::file_size(path, error);
+    if (model == Model::records) {
+      // The library has one of the three times; the article asks for it thrice.
+      record.created = fs::last_write_time(path, error);
+      record.modified = fs::last_write_time(path, error);
+      record.accessed = fs::last_write_time(path, error);
+      record.name = path.string();
+    }
+    if (error) complain_of(path, error);
+    return true;
+  }
+};
+
+struct Lstat {
+  using Time = std::chrono::time_point<std::chrono::system_clock, std::chrono::nanoseconds>;
+
+  struct Record {
+    std::string name;
+    std::uint64_t size = 0;
+    Time created, modified, accessed;
+    bool is_directory = false, is_file = false, is_symlink = false;
+  };
+
+  static std::int64_t seconds(Time time) {
+    return std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
+  }
+
+  static Time time_of(const timespec& t) {
+    return Time(std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec));
+  }
+
+  static bool ask(Model model, const fs::directory_entry& entry, Record& record) {
+    const fs::path& path = entry.path();
+    struct stat st {};
+    if (lstat(path.c_str(), &st) < 0) complain_of(path, std::error_code(errno, std::generic_category()));
+    record.is_directory = S_ISDIR(st.st_mode);
+    record.is_file = S_ISREG(st.st_mode);
+    record.is_symlink = S_ISLNK(st.st_mode);
+    if (model == Model::count) return true;
+    record.size = record.is_file ? st.st_size : 0;
+    if (model == Model::records) {
+      record.created = time_of(st.st_ctim);
+      record.modified = time_of(st.st_mtim);
+      record.accessed = time_of(st.st_atim);
+      record.name = path.string();
+    }
+    return true;
+  }
+};
+
+template <class Way, class Executor>
+class Walker {
+ public:
+  explicit Walker(Model model) : model_(model) {}
+
+  Answer walk(const fs::path& path) {
+    read_directory(path);
+    executor_.wait();
+    for (const auto& record : records_) {
+      answer_.bytes += record.size;
+      answer_.mtime_seconds += Way::seconds(record.modified);
+    }
+    return answer_;
+  }
+
+ private:
+  void read_directory(const fs::path& directory) {
+    std::error_code error;
+    for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+      typename Way::Record record;
+      if (!Way::ask(model_, *it, record)) continue;
+      const bool enter = record.is_directory && model_ != Model::directory;
+      take(std::move(record));
+      if (enter) executor_.detach([this, path = it->path()] { read_directory(path); });
+    }
+    if (error) complain_of(directory, error);
+  }
+
+  void take(typename Way::Record record) {
+    std::scoped_lock lock(mutex_);
+    (record.is_directory ? answer_.directories : answer_.files)++;
+    if (model_ == Model::records)
+      records_.push_back(std::move(record));
+    else
+      answer_.bytes += record.size;
+  }
+
+  const Model model_;
+  Answer answer_;
+  std::vector<typename Way::Record> records_;
+  typename Executor::Mutex mutex_;
+  // Last: its threads must end before what they use.
+  Executor executor_;
+};
+
+template <class Way>
+int answer_by(std::string_view executor, char** argv) {
+  const fs::path path = argv[2];
+  if (executor == "pool") return answer<Walker<Way, Pool>>(argv[0], std::atoi(argv[1]), path);
+  return answer<Walker<Way, Alone>>(argv[0], std::atoi(argv[1]), path);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 6) return 2;
+  if (std::string_view(argv[1]) == "lstat") return answer_by<Lstat>(argv[2], argv + 3);
+  return answer_by<Redundant>(argv[2], argv + 3);
+}
