@@ -20,6 +20,8 @@ use crate::entry::FileType;
 const RECORD_BYTES_MIN: usize = 12;
 /// Inode, length of the record, length of the name, type.
 const HEADER_BYTES: usize = 8;
+/// The header and the longest name, `EXT4_NAME_LEN`.
+pub const NAMED_BYTES_MAX: usize = HEADER_BYTES + 255;
 /// `struct ext4_dir_entry_tail`: looks like a deleted entry, holds the checksum.
 const TAIL_BYTES: usize = 12;
 /// `EXT4_FT_DIR_CSUM`: the type of the tail.
@@ -75,6 +77,16 @@ pub fn entries(bytes: &[u8], format: DirectoryFormat) -> DirectoryEntries<'_> {
         offset: 0,
         format,
     }
+}
+
+/// Where the record behind the one at an offset begins; nothing if its length
+/// is wrong. At the end that is the length of the block.
+#[inline]
+#[must_use]
+pub fn next_record(bytes: &[u8], offset: usize, format: DirectoryFormat) -> Option<usize> {
+    let length = record_bytes(bytes, offset, format.block_size_bytes)?;
+    let is_right = length >= RECORD_BYTES_MIN && length.is_multiple_of(4);
+    offset.checked_add(length).filter(|_| is_right)
 }
 
 /// The number behind the `.` that a directory's first block begins with.

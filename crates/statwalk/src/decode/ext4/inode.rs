@@ -11,18 +11,16 @@ use crate::decode::Malformed;
 use crate::decode::little_endian::u16_at;
 use crate::entry::FileType;
 
-/// How much of an inode is kept: all fields that exist, and with the usual
-/// size of 256 bytes the attributes behind them. Larger inodes have more
-/// room for those.
-pub const INODE_BYTES_MAX: usize = 256;
+/// How much of an inode is kept: all fields that exist, `sizeof(struct
+/// ext4_inode)`. Behind them are attributes, which take a third of what has to
+/// be fetched from memory for the usual size of 256 bytes.
+pub const INODE_BYTES_MAX: usize = 160;
 
 /// `EXT4_ROOT_INO`.
 pub const ROOT_INODE: u32 = 2;
 
 /// `EXT4_GOOD_OLD_INODE_SIZE`: the fields that every inode has.
 const OLD_BYTES: usize = 128;
-/// The size of all fields that exist; `sizeof(struct ext4_inode)`.
-const ALL_FIELDS_BYTES: usize = 160;
 /// Where `i_block` lies, and how long it is.
 const BLOCK_AREA: std::ops::Range<usize> = 0x28..0x64;
 
@@ -82,34 +80,42 @@ pub struct Inode {
 }
 
 impl Inode {
-    /// Copies an inode by a function that fills the bytes.
+    /// An inode to be [filled](Self::fill_with): until then all fields are zero.
+    #[must_use]
+    pub fn empty(format: InodeFormat) -> Inode {
+        Inode {
+            raw: [0; INODE_BYTES_MAX],
+            number: 0,
+            format,
+        }
+    }
+
+    /// Copies another inode of the same file system into this one, by a
+    /// function that fills the bytes.
     ///
     /// # Errors
     ///
-    /// What the function answers.
+    /// What the function answers. The fields are then of no meaning.
     #[inline]
-    pub fn read_with<E>(
+    pub fn fill_with<E>(
+        &mut self,
         number: u32,
-        format: InodeFormat,
         fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
-    ) -> Result<Inode, E> {
-        let mut inode = Inode {
-            raw: [0; INODE_BYTES_MAX],
-            number,
-            format,
-        };
-        fill(&mut inode.raw[..format.kept_bytes()])?;
-        Ok(inode)
+    ) -> Result<(), E> {
+        self.number = number;
+        // Separate, because a copy of a known length needs no call.
+        if self.format.size_bytes as usize >= INODE_BYTES_MAX {
+            fill(&mut self.raw)
+        } else {
+            fill(&mut self.raw[..OLD_BYTES])
+        }
     }
 
     /// Copies an inode; what is missing is zero.
     #[must_use]
     pub fn from_bytes(bytes: &[u8], number: u32, format: InodeFormat) -> Inode {
-        let mut inode = Inode {
-            raw: [0; INODE_BYTES_MAX],
-            number,
-            format,
-        };
+        let mut inode = Inode::empty(format);
+        inode.number = number;
         for (to, from) in inode.raw[..format.kept_bytes()].iter_mut().zip(bytes) {
             *to = *from;
         }
@@ -145,12 +151,6 @@ impl Inode {
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.raw[..self.format.kept_bytes()]
-    }
-
-    /// Whether the bytes kept are the whole inode.
-    #[must_use]
-    pub fn is_whole(&self) -> bool {
-        self.format.size_bytes as usize <= INODE_BYTES_MAX
     }
 
     /// Whether no name leads here: an inode that was deleted, or never used.
@@ -381,7 +381,7 @@ impl Inode {
         }
         // 0 means that nobody used them yet, and the kernel takes all of them.
         let end = match usize::from(self.u16(0x80)) {
-            0 => ALL_FIELDS_BYTES,
+            0 => INODE_BYTES_MAX,
             extra => OLD_BYTES + extra,
         };
         offset + 4 <= end

@@ -23,6 +23,10 @@ use crate::decode::ext4::inode::{ContentLocation, Inode};
 /// copy is a call, and still in the first cache when it is parsed.
 const RUN_BYTES_MAX: usize = 16 << 10;
 
+/// How much of a block is copied at a time where only what is used is
+/// copied: a power of two.
+const USED_BYTES_STEP: usize = 512;
+
 /// How many bad blocks end the reading of a directory. Where one is torn, the
 /// others are worth reading; where many are, it is no directory.
 const DAMAGED_BLOCKS_MAX: u32 = 16;
@@ -35,6 +39,7 @@ const DAMAGED_BLOCKS_MAX: u32 = 16;
 pub struct DirectoryScratch {
     run: Vec<u8>,
     nodes: [Vec<u8>; DEPTH_MAX as usize],
+    inodes: Vec<Inode>,
 }
 
 impl DirectoryScratch {
@@ -42,6 +47,16 @@ impl DirectoryScratch {
     #[must_use]
     pub fn new() -> DirectoryScratch {
         DirectoryScratch::default()
+    }
+
+    /// Inodes that were kept, to be read into.
+    pub(super) fn take_inodes(&mut self) -> Vec<Inode> {
+        std::mem::take(&mut self.inodes)
+    }
+
+    /// Keeps them for the next time.
+    pub(super) fn keep_inodes(&mut self, inodes: Vec<Inode>) {
+        self.inodes = inodes;
     }
 
     /// A buffer of a length; what it holds is of no meaning.
@@ -112,13 +127,13 @@ where
         }
     }
 
-    /// Reads everything; answers how many blocks that took, and the first damage.
+    /// Reads everything; answers how many bytes that took, and the first damage.
     pub(super) fn read(mut self, scratch: &mut DirectoryScratch) -> (u64, Result<(), Damage>) {
         let blocks_before = self.blocks_left;
         let flow = match self.inode.content_location() {
             ContentLocation::Inline => self.read_inline(scratch),
             ContentLocation::Extents => {
-                let DirectoryScratch { run, nodes } = scratch;
+                let DirectoryScratch { run, nodes, .. } = scratch;
                 self.read_extents(self.inode.block_area(), None, 0, nodes, run)
             }
             ContentLocation::BlockMap => self.read_block_map(scratch),
@@ -131,8 +146,12 @@ where
                 self.note(self.malformed(0, 0x4, "the directory has a hole"));
             }
         }
-        let used = blocks_before - self.blocks_left;
-        (used, self.damage.map_or(Ok(()), Err))
+        let used_bytes = if is_inline {
+            u64::from(self.volume.superblock().inode_size_bytes)
+        } else {
+            (blocks_before - self.blocks_left).saturating_mul(self.block_size as u64)
+        };
+        (used_bytes, self.damage.map_or(Ok(()), Err))
     }
 
     fn read_inline(&mut self, scratch: &mut DirectoryScratch) -> ControlFlow<()> {
@@ -217,7 +236,7 @@ where
     }
 
     fn read_block_map(&mut self, scratch: &mut DirectoryScratch) -> ControlFlow<()> {
-        let DirectoryScratch { run, nodes } = scratch;
+        let DirectoryScratch { run, nodes, .. } = scratch;
         for index in 0..block_map::ROOT_POINTERS {
             let area = self.inode.block_area();
             let Some(root) = block_map::root_pointer(area, index, self.block_size as u32) else {
@@ -291,12 +310,20 @@ where
         self.next_block = end;
         while logical_block < end {
             let physical_block = blocks.physical_block + (logical_block - blocks.logical_block);
-            let at_once = (RUN_BYTES_MAX / self.block_size).max(1) as u64;
+            let at_once = match self.seed {
+                Some(_) => (RUN_BYTES_MAX / self.block_size).max(1) as u64,
+                // Without checksums a block is copied as far as it is used.
+                None => 1,
+            };
             let count = at_once
                 .min(end - logical_block)
                 .min(self.blocks_left.max(1));
             let into = sized(buffer, self.block_size * count as usize);
-            match self.read_blocks(physical_block, count, into) {
+            let outcome = match self.seed {
+                Some(_) => self.read_blocks(physical_block, count, into),
+                None => self.read_used(physical_block, into),
+            };
+            match outcome {
                 Ok(()) => {}
                 // The others of the run may lie before the end of the device.
                 Err(damage) if count > 1 && damage.fault != Fault::TooMuchWork => {
@@ -380,8 +407,49 @@ where
         self.read_blocks(block, 1, into)
     }
 
+    /// Copies what is used of a block: small directories leave most of it empty.
+    ///
+    /// The chain of records is followed in the copy. What lies within a long
+    /// record, behind its name, stays what it was; nobody looks at it.
+    #[inline]
+    fn read_used(&mut self, block: u64, into: &mut [u8]) -> Result<(), Damage> {
+        let begin = self.locate(block, 1)?;
+        let format = self.volume.superblock().directory_format();
+        let mut copied = 0;
+        let mut record = 0;
+        while record < into.len() {
+            // A record whose name may end beyond the copy is not followed yet.
+            if record + directory_block::NAMED_BYTES_MAX > copied && copied < into.len() {
+                let from = copied.max(record & !(USED_BYTES_STEP - 1));
+                copied = (record + directory_block::NAMED_BYTES_MAX)
+                    .next_multiple_of(USED_BYTES_STEP)
+                    .min(into.len());
+                self.volume
+                    .bytes()
+                    .read(begin.saturating_add(from as u64), &mut into[from..copied])
+                    .map_err(|error| Damage::unreadable(self.inode.number(), block, error))?;
+            }
+            match directory_block::next_record(into, record, format) {
+                Some(next) => record = next,
+                // Damage, which the check finds.
+                None => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
     #[inline]
     fn read_blocks(&mut self, block: u64, count: u64, into: &mut [u8]) -> Result<(), Damage> {
+        let offset = self.locate(block, count)?;
+        self.volume
+            .bytes()
+            .read(offset, into)
+            .map_err(|error| Damage::unreadable(self.inode.number(), block, error))
+    }
+
+    /// Where blocks lie on the device, in bytes; they are counted as read.
+    #[inline]
+    fn locate(&mut self, block: u64, count: u64) -> Result<u64, Damage> {
         let number = self.inode.number();
         let superblock = self.volume.superblock();
         let is_within = block
@@ -395,11 +463,7 @@ where
             .checked_sub(count)
             .ok_or(Damage::of_inode(number, Fault::TooMuchWork))?;
         // Both numbers were checked when the superblock was decoded.
-        let offset = block.saturating_mul(self.block_size as u64);
-        self.volume
-            .bytes()
-            .read(offset, into)
-            .map_err(|error| Damage::unreadable(number, block, error))
+        Ok(block.saturating_mul(self.block_size as u64))
     }
 
     fn malformed(&self, block: u64, offset_bytes: u32, what: &'static str) -> Damage {
