@@ -10,7 +10,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
-    reason = "helpers of tests fail as tests do, and the measurement prints what it measured"
+    reason = "helpers of tests fail as tests do, and say why"
 )]
 
 mod harness;
@@ -20,3 +20,5 @@ mod variants;
 mod unmountable;
 
 mod doctored;
+
+mod hostile;

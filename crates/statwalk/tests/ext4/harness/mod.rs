@@ -3,6 +3,7 @@
 //! What the tests share: an image with something in it, and two ways to list it.
 
 pub(crate) mod listed;
+pub(crate) mod random;
 
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Any bytes as an inode with a directory in it.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use statwalk::formats::ext4::inline_data;
+use statwalk::formats::ext4::inode::{Inode, InodeFormat};
+
+fuzz_target!(|bytes: &[u8]| {
+    let format = InodeFormat {
+        size_bytes: 256,
+        block_size_log2: 12,
+        has_huge_files: true,
+        has_large_directories: true,
+        is_64bit: true,
+    };
+    let inode = Inode::from_bytes(bytes, 12, format);
+    if let Ok(found) = inline_data::directory(&inode, bytes) {
+        assert_eq!(found.first.len(), 56);
+        assert!(found.rest.len() <= bytes.len());
+    }
+});
