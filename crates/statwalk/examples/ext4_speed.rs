@@ -51,27 +51,30 @@ fn main() {
     measure("pread", &bytes, rounds.min(2));
 }
 
+const WAYS: [Way; 5] = [
+    Way::WithoutChecksums,
+    Way::BlockChecksums,
+    Way::AllChecksums,
+    Way::NamesOnly,
+    Way::OneByOne,
+];
+
+/// All ways in each round, so that a disturbance meets all of them.
 fn measure(from: &str, bytes: &(impl Bytes + ?Sized), rounds: u32) {
-    for way in [
-        Way::WithoutChecksums,
-        Way::BlockChecksums,
-        Way::AllChecksums,
-        Way::NamesOnly,
-        Way::OneByOne,
-    ] {
-        let mut times = Vec::new();
-        let mut answer = (0, 0);
-        for _ in 0..rounds {
+    let mut times = [const { Vec::new() }; WAYS.len()];
+    let mut answers = [(0, 0); WAYS.len()];
+    for _ in 0..rounds {
+        for ((way, times), answer) in WAYS.into_iter().zip(&mut times).zip(&mut answers) {
             let begin = Instant::now();
-            answer = walk(bytes, way);
+            *answer = walk(bytes, way);
             times.push(begin.elapsed().as_secs_f64() * 1e9 / answer.0 as f64);
         }
+    }
+    for ((way, times), (entries, sum)) in WAYS.into_iter().zip(&mut times).zip(answers) {
         times.sort_by(f64::total_cmp);
         println!(
-            "{from:7} {:17} {} entries, sum {:x}: {:.1} ns an entry at best, {:.1} in the middle",
+            "{from:7} {:17} {entries} entries, sum {sum:x}: {:.1} ns an entry at best, {:.1} in the middle",
             format!("{way:?}"),
-            answer.0,
-            answer.1,
             times[0],
             times[times.len() / 2],
         );
