@@ -212,8 +212,8 @@ impl<B: Bytes> Volume<B> {
     /// As [`read_directory`](Self::read_directory), with the inode of each entry.
     ///
     /// Inodes are copied some at a time before the first of them is looked at,
-    /// because then the processor waits for several at once: that halves the
-    /// time of an entry (`examples/ext4_speed.rs`).
+    /// because then the processor waits for several at once: that takes a quarter
+    /// off the time of an entry (`examples/ext4_speed.rs`).
     ///
     /// # Errors
     ///
