@@ -13,6 +13,7 @@
     reason = "calls into the C library; every block says why it is sound"
 )]
 
+pub mod btrfs;
 pub mod device_map;
 pub mod entry_point;
 pub mod fnmatch;
