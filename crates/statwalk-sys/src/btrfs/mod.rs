@@ -4,7 +4,7 @@
 //!
 //! Any descriptor on the file system will do, of a directory or a file, but not
 //! one with `O_PATH`. Where a subvolume matters it is the one that the file lies
-//! in. What the bytes of [`tree_search`] mean is not told here.
+//! in. What the bytes of [`tree_search()`] mean is not told here.
 //!
 //! Layouts: include/uapi/linux/btrfs.h; behaviour: fs/btrfs/ioctl.c, both of
 //! Linux 6.18. `ENOTTY` is the answer of another file system.

@@ -42,6 +42,7 @@ mod platform;
 mod platform;
 
 #[cfg(test)]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod tests;
 
 use std::fmt;

@@ -352,7 +352,7 @@ const ROLE: &str = "STATWALK_SYS_DEVICE_MAP_ROLE";
 const HANDLED: c_int = 42;
 
 type Role = (&'static str, fn());
-const ROLES: [Role; 8] = [
+const ROLES: [Role; 9] = [
     ("runtime", || fault_outside(map_and_fault())),
     ("default", || {
         set_handler(libc::SIG_DFL, 0);
@@ -393,6 +393,21 @@ const ROLES: [Role; 8] = [
         let into = bad_page();
         // SAFETY: it never comes to an end; the page is no memory of Rust.
         unsafe { platform::copy(into, map.start.as_ptr(), 64) };
+    }),
+    ("registers", || {
+        set_handler(libc::SIG_DFL, 0);
+        let _map = map_and_fault();
+        let page = bad_page();
+        // Bounds as the copying routine has them, in code that is not its own.
+        // SAFETY: it never comes to an end.
+        unsafe {
+            std::arch::asm!(
+                "mov {value}, byte ptr [r8]",
+                value = out(reg_byte) _,
+                in("r8") page,
+                in("r9") page.add(PAGE as usize),
+            );
+        }
     }),
 ];
 
@@ -506,6 +521,7 @@ fn other_faults_go_where_they_went() {
         ("plain", handled),
         ("once", killed),
         ("destination", killed),
+        ("registers", killed),
     ] {
         let status = run_child(role);
         assert_eq!((status.signal(), status.code()), expected, "{role}");
