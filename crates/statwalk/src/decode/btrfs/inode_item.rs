@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! INODE_ITEM: what stat tells of a file.
+
+use super::Malformed;
+use super::reader::Reader;
+
+/// `sizeof(struct btrfs_inode_item)`
+pub(crate) const INODE_ITEM_BYTES: usize = 160;
+
+/// A point in time, as `struct btrfs_timespec`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Time {
+    pub(crate) seconds: i64,
+    pub(crate) nanoseconds: u32,
+}
+
+/// An inode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct InodeItem {
+    /// The transaction that made it.
+    pub(crate) generation: u64,
+    /// The transaction that changed it last.
+    pub(crate) transid: u64,
+    pub(crate) size_bytes: u64,
+    /// The space of its data, before compression and whoever shares it. For
+    /// data within the tree it is their length; see [`InodeItem::blocks`].
+    pub(crate) data_bytes: u64,
+    /// Always one for a directory.
+    pub(crate) link_count: u32,
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+    /// Type and permissions, as `st_mode`.
+    pub(crate) mode: u32,
+    /// A device number in the kernel's own form; see [`InodeItem::device`].
+    pub(crate) rdev: u64,
+    pub(crate) flags: u64,
+    pub(crate) atime: Time,
+    pub(crate) ctime: Time,
+    pub(crate) mtime: Time,
+    /// When it was made.
+    pub(crate) btime: Time,
+}
+
+impl InodeItem {
+    /// Reads the item.
+    #[inline]
+    pub(crate) fn parse(bytes: &[u8]) -> Result<InodeItem, Malformed> {
+        let mut reader = Reader::new(bytes, "INODE_ITEM");
+        // All at once, so that the fields need no checks.
+        let item: [u8; INODE_ITEM_BYTES] = reader.array()?;
+        let mut reader = Reader::new(&item, "INODE_ITEM");
+        let generation = reader.u64()?;
+        let transid = reader.u64()?;
+        let size_bytes = reader.u64()?;
+        let data_bytes = reader.u64()?;
+        let _block_group = reader.u64()?;
+        let link_count = reader.u32()?;
+        let uid = reader.u32()?;
+        let gid = reader.u32()?;
+        let mode = reader.u32()?;
+        let rdev = reader.u64()?;
+        let flags = reader.u64()?;
+        let _sequence = reader.u64()?;
+        let _reserved = reader.take(4 * 8)?;
+        Ok(InodeItem {
+            generation,
+            transid,
+            size_bytes,
+            data_bytes,
+            link_count,
+            uid,
+            gid,
+            mode,
+            rdev,
+            flags,
+            atime: time(&mut reader)?,
+            ctime: time(&mut reader)?,
+            mtime: time(&mut reader)?,
+            btime: time(&mut reader)?,
+        })
+    }
+
+    /// `st_blocks`: 512 bytes each, in whole sectors (`btrfs_getattr`,
+    /// fs/btrfs/inode.c).
+    pub(crate) fn blocks(&self, sector_bytes: u32) -> u64 {
+        let sector_bytes = u64::from(sector_bytes.max(1));
+        self.data_bytes
+            .div_ceil(sector_bytes)
+            .saturating_mul(sector_bytes)
+            / 512
+    }
+
+    /// The major and minor number of a device (`MAJOR` and `MINOR`,
+    /// include/linux/kdev_t.h).
+    pub(crate) fn device(&self) -> (u32, u32) {
+        let rdev = self.rdev as u32;
+        (rdev >> 20, rdev & 0xf_ffff)
+    }
+}
+
+fn time(reader: &mut Reader<'_>) -> Result<Time, Malformed> {
+    Ok(Time {
+        seconds: reader.u64()?.cast_signed(),
+        nanoseconds: reader.u32()?,
+    })
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The items of btrfs trees, as a search returns them.
+//!
+//! A search answers with items, each behind a header ([`search_items`]). What an
+//! item is, its key tells ([`kind`]): in a subvolume's tree the object is an
+//! inode number, and all items of an inode follow each other, first what it is,
+//! then its names.
+//!
+//! ```text
+//! (inode, INODE_ITEM, 0)            InodeItem
+//! (inode, INODE_REF, directory)     names in that directory
+//! (inode, INODE_EXTREF, hash)       names that found no place there
+//! (directory, DIR_ITEM, hash)       entries by name
+//! (directory, DIR_INDEX, sequence)  entries in the order they were made
+//! (inode, EXTENT_DATA, offset)      what the file has on the device
+//! ```
+//!
+//! In the tree of roots the object is a subvolume's number, with a ROOT_ITEM, a
+//! ROOT_BACKREF for its own name and a ROOT_REF for each subvolume in it.
+//!
+//! The header is the kernel's and in the order of this machine; items are as
+//! they lie on the device, little-endian. Layouts:
+//! include/uapi/linux/btrfs_tree.h and btrfs.h of Linux 6.1.
+
+#![forbid(unsafe_code)]
+
+pub(crate) mod kind;
+pub(crate) mod search_items;
+
+pub(crate) mod inode_item;
+pub(crate) mod inode_ref;
+
+pub(crate) mod dir_item;
+pub(crate) mod extent_data;
+
+pub(crate) mod root_item;
+pub(crate) mod root_ref;
+
+mod reader;
+
+#[cfg(test)]
+mod tests;
+
+/// Bytes that are not what they should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Malformed {
+    /// What they should be.
+    pub(crate) what: &'static str,
+    /// Where it ended, or where the wrong value stands, from the first byte on.
+    pub(crate) offset: usize,
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The items in the answer to a search.
+
+use statwalk_sys::btrfs::Key;
+
+use super::Malformed;
+use super::reader::Reader;
+
+/// An item of a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SearchItem<'a> {
+    /// Where it stands.
+    pub(crate) key: Key,
+    /// The transaction that wrote the leaf last in which it stands.
+    pub(crate) transid: u64,
+    /// The item itself.
+    pub(crate) bytes: &'a [u8],
+}
+
+/// Reads `count` items, each with its `struct btrfs_ioctl_search_header`.
+///
+/// What follows them is not looked at. After an error there are no more.
+pub(crate) fn search_items(bytes: &[u8], count: u32) -> SearchItems<'_> {
+    SearchItems {
+        reader: Reader::new(bytes, "search item"),
+        left: count,
+    }
+}
+
+/// See [`search_items`].
+#[derive(Debug, Clone)]
+pub(crate) struct SearchItems<'a> {
+    reader: Reader<'a>,
+    left: u32,
+}
+
+impl<'a> SearchItems<'a> {
+    fn read(&mut self) -> Result<SearchItem<'a>, Malformed> {
+        let mut reader = self.reader;
+        let transid = u64::from_ne_bytes(reader.array()?);
+        let objectid = u64::from_ne_bytes(reader.array()?);
+        let offset = u64::from_ne_bytes(reader.array()?);
+        let at_kind = reader.malformed();
+        let kind = u32::from_ne_bytes(reader.array()?);
+        let kind = u8::try_from(kind).map_err(|_| at_kind)?;
+        let length = u32::from_ne_bytes(reader.array()?);
+        let bytes = reader.take(length as usize)?;
+        self.reader = reader;
+        Ok(SearchItem {
+            key: Key {
+                objectid,
+                kind,
+                offset,
+            },
+            transid,
+            bytes,
+        })
+    }
+}
+
+impl<'a> Iterator for SearchItems<'a> {
+    type Item = Result<SearchItem<'a>, Malformed>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        let item = self.read();
+        if item.is_err() {
+            self.left = 0;
+        }
+        Some(item)
+    }
+}
