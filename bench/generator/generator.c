@@ -3,12 +3,15 @@
 // Makes the trees of the comparison, the same from the same seed.
 //
 //   generator KIND ENTRIES SEED DIR
+//   generator tree FILES+DIRECTORIES SEED DIR
 //
 //   wide         four directories with at least a fifth of the entries each
 //   flat         one directory with everything in it
 //   deep         chains of directories 400 levels deep, and binary trees
 //   small-dirs   many directories with about nine entries each
 //   mixed        sizes of directories as in a home directory: most small, some large
+//   tree         exactly so many files in so many directories below DIR, at most 12 levels deep
+//   links        directories of 100 names each; each file has ten names, in ten directories
 //
 // DIR must not exist. Of the entries that are not directories, 3 % are symbolic
 // links (some dangling, some to directories, some to their own parent, to catch
@@ -215,6 +218,47 @@ static void mixed(int dir, int level) {
   }
 }
 
+// Spends exactly so many files and directories below a directory. Most stay with
+// the first of its children, as a home directory has one large project.
+static void tree(int dir, long files, long dirs, int level) {
+  long here = dirs == 0 ? files : files / (dirs + 1) / 2 + below(files / (dirs + 1) + 1);
+  left = here;
+  fill(dir, here);
+  files -= here;
+  for (uint32_t i = 0; dirs > 0; i++) {
+    // The last takes the rest; on the lowest level each has no directories of its own.
+    long part = level >= 11 ? 0 : (dirs - 1) * (long)below(80) / 100;
+    if (i >= 12 && level < 11) part = dirs - 1;
+    long part_files = dirs == part + 1 ? files : files * (part + 1) / dirs;
+    char name[NAME_BYTES];
+    snprintf(name, sizeof name, "%s-%u", below(2) ? "album" : "folder", i);
+    int fd = make_dir(dir, name);
+    tree(fd, part_files, part, level + 1);
+    close(fd);
+    dirs -= part + 1;
+    files -= part_files;
+  }
+}
+
+static void links(int root) {
+  for (long number = 0; left > 0;) {
+    int group[10];
+    char name[NAME_BYTES];
+    for (int i = 0; i < 10; i++) {
+      snprintf(name, sizeof name, "links-%ld", number++);
+      group[i] = make_dir(root, name);
+    }
+    for (uint32_t file = 0; file < 100 && left > 0; file++) {
+      file_name(name, file);
+      make_regular(group[0], name);
+      left--;
+      for (int i = 1; i < 10 && left > 0; i++, left--)
+        if (linkat(group[0], name, group[i], name, 0)) fail(name);
+    }
+    for (int i = 0; i < 10; i++) close(group[i]);
+  }
+}
+
 // Repeats a tree below numbered directories until the entries are used up.
 static void repeat(int root, void (*tree)(int, int)) {
   for (uint32_t i = 0; left > 0; i++) {
@@ -228,7 +272,7 @@ static void repeat(int root, void (*tree)(int, int)) {
 
 int main(int argc, char **argv) {
   if (argc != 5) {
-    fprintf(stderr, "usage: generator wide|flat|deep|small-dirs|mixed ENTRIES SEED DIR\n");
+    fprintf(stderr, "usage: generator wide|flat|deep|small-dirs|mixed|links ENTRIES SEED DIR\n       generator tree FILES+DIRECTORIES SEED DIR\n");
     return 2;
   }
   const char *kind = argv[1];
@@ -252,6 +296,10 @@ int main(int argc, char **argv) {
     repeat(root, small_dirs);
   else if (!strcmp(kind, "mixed"))
     repeat(root, mixed);
+  else if (!strcmp(kind, "links"))
+    links(root);
+  else if (!strcmp(kind, "tree") && strchr(argv[2], '+'))
+    tree(root, atol(argv[2]), atol(strchr(argv[2], '+') + 1), 0);
   else
     return 2;
   // Blocks are allocated when data is written back; before that st_blocks may

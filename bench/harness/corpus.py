@@ -26,6 +26,8 @@ class Corpus:
     # Memory that must be free before the tree is made, in bytes.
     memory_bytes: int = 0
     rounds: int | None = None
+    # What the generator is told instead of the number of entries.
+    amount: str | None = None
 
 
 CORPORA = {
@@ -40,6 +42,20 @@ CORPORA = {
                memory_bytes=1 << 30, rounds=31),
         Corpus("scale-10m", "mixed sizes of directories, tmpfs", "mixed", 10_000_000, tmpfs=True,
                memory_bytes=13 << 30, rounds=6),
+    )
+}
+# The trees of the articles: as many files and directories as their authors had.
+ARTICLES = {
+    corpus.name: corpus
+    for corpus in (
+        Corpus("music", "article 1's music folder: 3,315 files in 467 directories", "tree", 3_783, amount="3315+467"),
+        Corpus("data", "article 1's data folder: 56,393 files in 7,858 directories", "tree", 64_252,
+               amount="56393+7858"),
+        Corpus("nine-thousand", "article 3's directory of 9,000 files", "flat", 9_001),
+        Corpus("home", "article 4's 414,615 files, in 52,000 directories", "tree", 466_616, amount="414615+52000"),
+        Corpus("users", "article 2's about 2 million files, in 250,000 directories", "tree", 2_250_001,
+               amount="2000000+250000"),
+        Corpus("links", "100,000 names of 10,000 files, in 110 directories", "links", 100_000),
     )
 }
 STANDARD = ["wide", "flat", "deep", "small-dirs", "usr"]
@@ -78,7 +94,8 @@ def prepare(corpus: Corpus, folder: Path, generator: Path) -> Place:
     if corpus.tmpfs:
         return _prepare_tmpfs(corpus, folder, generator)
     tree, manifest = folder / corpus.name, folder / f"{corpus.name}.json"
-    made_as = {"kind": corpus.kind, "entries": corpus.entries, "seed": SEED, "generator": GENERATOR_VERSION}
+    made_as = {"kind": corpus.kind, "entries": corpus.amount or corpus.entries, "seed": SEED,
+               "generator": GENERATOR_VERSION}
     if tree.exists() and manifest.exists() and json.loads(manifest.read_text()) == made_as:
         return Place(str(folder), corpus.name)
     _need_inodes(folder, corpus.entries)
@@ -87,7 +104,7 @@ def prepare(corpus: Corpus, folder: Path, generator: Path) -> Place:
         if old.exists():
             print(f"removing the old {old.name} ...", flush=True)
             shutil.rmtree(old)
-    _generate(corpus, part, generator)
+    generate(corpus, part, generator)
     part.rename(tree)
     manifest.write_text(json.dumps(made_as) + "\n")
     return Place(str(folder), corpus.name)
@@ -112,16 +129,18 @@ def _prepare_tmpfs(corpus: Corpus, folder: Path, generator: Path) -> Place:
     )
     place = Place(str(mount), corpus.name, mount)
     try:
-        _generate(corpus, mount / corpus.name, generator)
+        generate(corpus, mount / corpus.name, generator)
     except BaseException:
         place.leave()
         raise
     return place
 
 
-def _generate(corpus: Corpus, tree: Path, generator: Path) -> None:
+def generate(corpus: Corpus, tree: Path, generator: Path) -> None:
+    """Makes a tree where there is none."""
     print(f"making {corpus.name}: {corpus.entries:,} entries ...", flush=True)
-    subprocess.run([str(generator), str(corpus.kind), str(corpus.entries), str(SEED), str(tree)], check=True)
+    amount = corpus.amount or str(corpus.entries)
+    subprocess.run([str(generator), str(corpus.kind), amount, str(SEED), str(tree)], check=True)
 
 
 def _need_inodes(folder: Path, entries: int) -> None:

@@ -31,26 +31,26 @@ class Timeout(Exception):
 class Runner:
     """Starts commands through the small C program, in a clean environment."""
 
-    def __init__(self, binary: Path):
+    def __init__(self, binary: Path, locale: str = "C"):
         self.binary = str(binary)
         self.home = tempfile.mkdtemp(prefix="statwalk-bench-home-")
         # No settings of the user may change what an engine does.
         self.environment = {
-            "PATH": os.environ["PATH"], "HOME": self.home, "LC_ALL": "C", "TERM": "dumb", "NO_COLOR": "1",
+            "PATH": os.environ["PATH"], "HOME": self.home, "LC_ALL": locale, "TERM": "dumb", "NO_COLOR": "1",
         }
 
     def close(self) -> None:
         """Removes the empty home directory; programs may have left files in it."""
         subprocess.run(["rm", "-rf", "--one-file-system", self.home])
 
-    def run(self, command: list[str], cwd: str, timeout_s: float) -> Run:
+    def run(self, command: list[str], cwd: str, timeout_s: float, settings: dict[str, str] | None = None) -> Run:
         """Runs a command with its output in memory, so that no disk and no reader slows it."""
         stdout, stderr = os.memfd_create("stdout"), os.memfd_create("stderr")
         result_read, result_write = os.pipe()
         try:
             busy_before = _busy_s()
             process = subprocess.Popen(
-                [self.binary, str(result_write), *command], cwd=cwd, env=self.environment,
+                [self.binary, str(result_write), *command], cwd=cwd, env={**self.environment, **(settings or {})},
                 stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
                 pass_fds=[result_write], start_new_session=True,
             )

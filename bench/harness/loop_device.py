@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""File systems of one's own: on a loop device with direct I/O, or in memory."""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+MKFS = {
+    "ext4": ["mkfs.ext4", "-q", "-F", "-i", "8192"],
+    "xfs": ["mkfs.xfs", "-q", "-f"],
+    "btrfs": ["mkfs.btrfs", "-q", "-f"],
+}
+KINDS = (*MKFS, "tmpfs")
+
+
+@contextmanager
+def mounted(kind: str, folder: Path, size_bytes: int = 8 << 30) -> Iterator[Path]:
+    """A new, empty file system; it is gone afterwards.
+
+    Direct I/O, so that the page cache holds nothing of the image. Needs root.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f"{kind}-", dir=folder) as home:
+        image, at = Path(home) / "image", Path(home) / "at"
+        at.mkdir()
+        device = None
+        if kind == "tmpfs":
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"nr_inodes=0,size={size_bytes}", "bench", str(at)],
+                           check=True)
+        else:
+            with open(image, "wb") as file:
+                file.truncate(size_bytes)
+            device = subprocess.run(["losetup", "--direct-io=on", "-f", "--show", str(image)], check=True,
+                                    stdout=subprocess.PIPE, text=True).stdout.strip()
+        try:
+            if device:
+                subprocess.run([*MKFS[kind], device], check=True, stdout=subprocess.DEVNULL)
+                subprocess.run(["mount", device, str(at)], check=True)
+            try:
+                yield at
+            finally:
+                subprocess.run(["umount", str(at)], check=True)
+        finally:
+            if device:
+                subprocess.run(["losetup", "-d", device], check=True)
+
+
+def drop_caches(path: str) -> None:
+    """Nothing of a file system stays in memory."""
+    subprocess.run(["sync", "-f", path], check=True)
+    Path("/proc/sys/vm/drop_caches").write_text("3")
+
+
+def may_mount() -> bool:
+    """Whether this process can mount."""
+    return os.geteuid() == 0

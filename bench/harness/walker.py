@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The small programs of `engines/`: what their definitions say, and their builds."""
+
+import fnmatch
+import re
+import subprocess
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .programs import BENCH, TARGET
+
+ENGINES = BENCH / "engines"
+MODELS = ("count", "size", "records", "directory")
+
+
+@dataclass
+class Walker:
+    """One way to walk, as `engines/README.md` defines it."""
+
+    name: str
+    what: str
+    folder: Path
+    run: list[str]
+    models: list[str]
+    counts: str
+    threads: str
+    article: int | None = None
+    remark: str = ""
+    version: list[str] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
+    # Walks nothing: what it costs is the cost of what the others run in.
+    is_baseline: bool = False
+    # Runs as long as engines of the folder do, so that none of them starts it.
+    keep: list[str] = field(default_factory=list)
+
+    @property
+    def out(self) -> Path:
+        """Where the build leaves what runs."""
+        return TARGET / "engines" / self.folder.name
+
+    def command(self, model: str, rounds: int, path: str) -> list[str]:
+        """The command line."""
+        return [*map(self._placed, self.run), model, str(rounds), path]
+
+    def settings(self) -> dict[str, str]:
+        """What must stand in its environment."""
+        return {name: self._placed(value) for name, value in self.environment.items()}
+
+    def keep_command(self) -> list[str]:
+        """What runs meanwhile; empty for nothing."""
+        return [*map(self._placed, self.keep)]
+
+    def version_text(self) -> str:
+        """The first line of what it says of its version."""
+        if not self.version:
+            return ""
+        try:
+            done = subprocess.run([*map(self._placed, self.version)], stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, timeout=60)
+        except (OSError, subprocess.TimeoutExpired):
+            return "unknown"
+        lines = done.stdout.decode(errors="replace").split("\n")
+        return re.sub(r"\s+", " ", next((line for line in lines if line.strip()), "unknown")).strip()
+
+    def _placed(self, word: str) -> str:
+        return re.sub(r"\bOUT\b", str(self.out), word)
+
+
+def all_walkers() -> list[Walker]:
+    """Every definition, in the order of folders and files."""
+    found = []
+    for file in sorted(ENGINES.glob("*/engine.toml")):
+        for entry in tomllib.loads(file.read_text())["engine"]:
+            found.append(Walker(
+                name=entry["name"], what=entry["what"], folder=file.parent, run=entry["run"],
+                models=entry["models"], counts=entry.get("counts", "names"), threads=str(entry.get("threads", 1)),
+                article=entry.get("article"), remark=" ".join(entry.get("remark", "").split()),
+                version=entry.get("version", []), environment=entry.get("environment", {}),
+                is_baseline=entry.get("baseline", False), keep=entry.get("keep", []),
+            ))
+    return found
+
+
+def fits(name: str, patterns: str | None) -> bool:
+    """Whether a name fits one of the patterns, which are separated by commas; without any it does."""
+    return not patterns or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns.split(","))
+
+
+def build(walkers: list[Walker]) -> dict[str, str]:
+    """Builds the folders that the walkers need. Returns why folders are missing."""
+    missing = {}
+    for folder in sorted({w.folder for w in walkers}):
+        out = TARGET / "engines" / folder.name
+        out.mkdir(parents=True, exist_ok=True)
+        log = TARGET / "engines" / f"{folder.name}.log"
+        print(f"engines: {folder.name} ...", flush=True)
+        with open(log, "wb") as file:
+            done = subprocess.run([str(folder / "build"), str(out)], cwd=folder, stdout=file,
+                                  stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        if done.returncode != 0:
+            lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+            missing[folder.name] = lines[-1] if lines else f"build ended with status {done.returncode}"
+    return missing
