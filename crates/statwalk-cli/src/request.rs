@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use statwalk::{
     Calls, Exclusions, Freshness, IoClass, KernelFileSystems, LinkPolicy, MountCrossing, Naming,
-    Order, Scan, StatOrder, SymlinkPolicy,
+    Order, Scan, Source, StatOrder, SymlinkPolicy,
 };
 use statwalk_view::{SizeColumn, SizeFormat, Unit};
 
@@ -91,6 +91,9 @@ impl Request {
             .calls(calls(flags)?);
         if let Some(name) = flags.order {
             scan = scan.order(order(name));
+        }
+        if let Some(name) = flags.source {
+            scan = scan.source(source(name));
         }
         if flags.one_file_system {
             scan = scan.crossing(MountCrossing::Stay);
@@ -195,15 +198,19 @@ fn form(flags: &ScanFlags) -> Form {
 }
 
 fn refuse_what_is_not_there(flags: &ScanFlags) -> Result<(), Failure> {
-    let source = match flags.source {
-        None | Some(SourceName::Auto | SourceName::Posix) => None,
-        Some(SourceName::Ext4) => Some("ext4"),
-        Some(SourceName::Btrfs) => Some("btrfs"),
-    };
-    match (source, &flags.since) {
-        (Some(source), _) => Err(Failure::NotThere(format!("source '{source}'"))),
-        (None, Some(_)) => Err(Failure::NotThere("'--since'".to_owned())),
-        (None, None) => Ok(()),
+    match (flags.source, &flags.since) {
+        (Some(SourceName::Btrfs), _) => Err(Failure::NotThere("source 'btrfs'".to_owned())),
+        (_, Some(_)) => Err(Failure::NotThere("'--since'".to_owned())),
+        _ => Ok(()),
+    }
+}
+
+/// The engine's source; btrfs was refused before.
+fn source(name: SourceName) -> Source {
+    match name {
+        SourceName::Auto | SourceName::Btrfs => Source::Auto,
+        SourceName::Posix => Source::Posix,
+        SourceName::Ext4 => Source::Ext4,
     }
 }
 

@@ -18,4 +18,5 @@ pub mod device_map;
 pub mod entry_point;
 pub mod fnmatch;
 pub mod io_priority;
+pub mod secure_execution;
 pub mod thread_clock;

@@ -14,12 +14,25 @@ use std::path::Path;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Mount {
     pub(crate) id: u64,
+    /// The mount that it is mounted on.
+    pub(crate) parent: u64,
     /// `major:minor` of the file system, the same for all its mounts.
-    device: String,
+    pub(crate) device: String,
     /// The directory within the file system that is mounted.
     root: Vec<u8>,
     /// Where it is mounted.
-    point: Vec<u8>,
+    pub(crate) point: Vec<u8>,
+    /// The type of the file system.
+    pub(crate) file_system: String,
+    /// The options of the mount and of the file system.
+    options: Vec<String>,
+}
+
+impl Mount {
+    /// Whether the mount or its file system has an option.
+    pub(crate) fn has_option(&self, option: &str) -> bool {
+        self.options.iter().any(|own| own == option)
+    }
 }
 
 /// Reads the table of the calling process.
@@ -33,16 +46,32 @@ fn parse(table: &[u8]) -> Vec<Mount> {
         .filter_map(|line| {
             let mut words = line.split(|&byte| byte == b' ');
             let id = std::str::from_utf8(words.next()?).ok()?.parse().ok()?;
-            let _parent = words.next()?;
+            let parent = std::str::from_utf8(words.next()?).ok()?.parse().ok()?;
             let device = String::from_utf8(words.next()?.to_vec()).ok()?;
+            let root = unescape(words.next()?);
+            let point = unescape(words.next()?);
+            let mut options = split_options(words.next()?);
+            // Optional fields end with a hyphen.
+            let mut words = words.skip_while(|word| *word != b"-").skip(1);
+            let file_system = String::from_utf8(words.next()?.to_vec()).ok()?;
+            let _source = words.next()?;
+            options.extend(words.next().map(split_options).unwrap_or_default());
             Some(Mount {
                 id,
+                parent,
                 device,
-                root: unescape(words.next()?),
-                point: unescape(words.next()?),
+                root,
+                point,
+                file_system,
+                options,
             })
         })
         .collect()
+}
+
+fn split_options(word: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(word);
+    text.split(',').map(str::to_owned).collect()
 }
 
 /// Undoes `\040` and its like, with which the kernel writes space, tab,
@@ -156,16 +185,21 @@ mod tests {
     fn mount(id: u64, device: &str, root: &str, point: &str) -> Mount {
         Mount {
             id,
+            parent: 35,
             device: device.into(),
             root: root.into(),
             point: point.into(),
+            file_system: "ext3".into(),
+            options: vec!["rw".into(), "noatime".into(), "errors=remount-ro".into()],
         }
     }
 
     #[test]
     fn reads_a_line_with_escapes() {
-        let table = b"36 35 98:0 /mnt1 /mnt\\0402\\134 rw,noatime master:1 - ext3 /dev/root rw\n";
-        assert_eq!(parse(table), [mount(36, "98:0", "/mnt1", "/mnt 2\\")]);
+        let table = b"36 35 98:0 /mnt1 /mnt\\0402\\134 rw,noatime master:1 - ext3 /dev/root errors=remount-ro\n";
+        let read = parse(table);
+        assert_eq!(read, [mount(36, "98:0", "/mnt1", "/mnt 2\\")]);
+        assert!(read[0].has_option("noatime") && !read[0].has_option("lazytime"));
         assert_eq!(parse(b"garbage\n\n12 x\n"), []);
     }
 

@@ -38,8 +38,11 @@ pub(crate) struct WorkerProgress {
     pub(crate) allocated_bytes: AtomicU64,
     pub(crate) unreadable: AtomicU64,
     steps: AtomicU64,
-    /// System calls of the source: what the rate of a worker is measured by.
+    /// System calls of the source.
     calls: AtomicU64,
+    /// What the rate of a worker is measured by: those, and entries that were
+    /// read without.
+    work: AtomicU64,
     /// The number of the thread; 0 while there is none.
     thread: AtomicI32,
     /// How long it had something to do until it last had nothing, and since when
@@ -129,9 +132,14 @@ impl WorkerProgress {
         Duration::from_nanos(before + since)
     }
 
-    /// Notes how many calls the worker has made.
-    pub(crate) fn tell_calls(&self, calls: u64) {
+    /// Notes how many calls the worker has made, and how much it has done.
+    pub(crate) fn tell_work(&self, calls: u64, work: u64) {
         self.calls.store(calls, Ordering::Relaxed);
+        self.work.store(work, Ordering::Relaxed);
+    }
+
+    pub(crate) fn work(&self) -> u64 {
+        self.work.load(Ordering::Relaxed)
     }
 
     pub(crate) fn calls(&self) -> u64 {

@@ -19,6 +19,8 @@ use crate::plan::Plan;
 use crate::progress::{self, Snapshot};
 use crate::report::{Outcome, Report, RootReport};
 use crate::sink::{Collect, Context, LinkPolicy, Sink, path_order};
+use crate::source::choice::Source;
+use crate::source::ext4::volume_table::VolumeTable;
 use crate::source::posix::calls::Calls;
 use crate::source::posix::{Terms, TermsOptions, survey};
 
@@ -87,6 +89,9 @@ pub struct Scan {
     threads: Option<usize>,
     order: Order,
     calls: Calls,
+    source: Source,
+    /// When the scan is taken to begin, where that is not now.
+    as_of: Option<SystemTime>,
     errors_kept: usize,
     io_class: IoClass,
 }
@@ -124,6 +129,8 @@ impl Scan {
             threads: None,
             order: Order::default(),
             calls: Calls::default(),
+            source: Source::default(),
+            as_of: None,
             errors_kept: ERRORS_KEPT_DEFAULT,
             io_class: IoClass::default(),
         }
@@ -185,6 +192,22 @@ impl Scan {
         self
     }
 
+    /// Where entries and attributes come from.
+    #[must_use]
+    pub fn source(mut self, source: Source) -> Scan {
+        self.source = source;
+        self
+    }
+
+    /// Takes the scan to begin at another time. For tests: what has changed lately
+    /// is read from the kernel, and everything in a test has.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn as_of(mut self, time: SystemTime) -> Scan {
+        self.as_of = Some(time);
+        self
+    }
+
     /// The number of workers.
     ///
     /// Where it is not set, it follows what they do: as many as processors
@@ -219,7 +242,8 @@ impl Scan {
     ///
     /// # Errors
     ///
-    /// Returns an error if a root holds a NUL or no worker can be started.
+    /// Returns an error if a root holds a NUL, no worker can be started, or a root
+    /// cannot be read by the source that was asked for.
     pub fn run<S: Sink>(&self, sink: &S) -> Result<Outcome<S::Output>, Error> {
         let running = self.start(sink)?;
         running.wait();
@@ -242,6 +266,16 @@ impl Scan {
             now_ns: now_ns(),
         };
         let (plan, terms, listings_max) = self.plan(wanted, &roots);
+        if self.source == Source::Ext4 {
+            for (number, root) in roots.iter().enumerate() {
+                terms
+                    .volumes
+                    .require(number as u32, root, context.follows)
+                    .map_err(|error| {
+                        Error::io(Op::Open, Some(self.roots[number].clone()), error)
+                    })?;
+            }
+        }
         let states = sink.states(&context, plan.workers_max);
         let options = PoolOptions {
             order: self.order,
@@ -279,7 +313,7 @@ impl Scan {
     /// The plan, what it asks of the source, and how many directories may be
     /// open whose entries wait.
     fn plan(&self, wanted: Fields, roots: &[Arc<CStr>]) -> (Plan, Terms, usize) {
-        let mut why = vec!["posix is the only source of this version".to_owned()];
+        let mut why = Vec::new();
         let has_openat2 = survey::has_openat2();
         if !has_openat2 {
             why.push(
@@ -356,9 +390,14 @@ impl Scan {
             open_dirs_max,
             root_paths: roots.to_vec(),
             roots: survey::root_table(roots, follows),
+            volumes: VolumeTable::new(
+                self.source,
+                self.objection_to_devices(),
+                self.as_of.map_or_else(now_ns, nanoseconds),
+            ),
         });
         let plan = Plan {
-            source: "posix",
+            source: Source::Posix.name(),
             order: self.order.name(),
             workers_max,
             open_dirs_max,
@@ -366,6 +405,16 @@ impl Scan {
             why,
         };
         (plan, terms, listings_max)
+    }
+}
+
+impl Scan {
+    /// What speaks against reading devices in this scan, although that may be
+    /// possible.
+    fn objection_to_devices(&self) -> Option<String> {
+        let asks_in_its_own_way = self.calls != Calls::default();
+        (self.source == Source::Auto && asks_in_its_own_way)
+            .then(|| "how the kernel is to be asked was said".to_owned())
     }
 }
 
@@ -469,6 +518,9 @@ impl<S: Sink> Running<'_, S> {
             .sort_by_key(|&(op, errno, count)| (std::cmp::Reverse(count), op, errno));
         left_out.sort();
         let mut plan = self.plan;
+        let (source, why) = self.terms.volumes.told();
+        plan.source = source;
+        plan.why.extend(why);
         plan.why.extend(self.pool.told_concurrency());
         if self.terms.met_double_mounts() {
             plan.why.push(
@@ -497,6 +549,12 @@ impl<S: Sink> Running<'_, S> {
 }
 
 fn now_ns() -> i64 {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    now.map_or(0, |now| i64::try_from(now.as_nanos()).unwrap_or(i64::MAX))
+    nanoseconds(SystemTime::now())
+}
+
+fn nanoseconds(time: SystemTime) -> i64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+    })
 }

@@ -6,7 +6,8 @@
 use std::collections::BTreeSet;
 
 use statwalk::{
-    Calls, Detail, Fields, Freshness, Naming, Order, Scan, Sharing, StatOrder, Totals, TypeSource,
+    Calls, Detail, Fields, Freshness, Naming, Order, Scan, Sharing, Source, StatOrder, Totals,
+    TypeSource,
 };
 
 use crate::flags::{Axis, Level};
@@ -21,6 +22,8 @@ pub(crate) struct Setting {
     pub(crate) buffer_bytes: Option<usize>,
     pub(crate) level: Level,
     pub(crate) stats: Stats,
+    /// Whether everything comes from system calls, whatever else could be read.
+    pub(crate) by_calls: bool,
 }
 
 /// The orders, so that they can be sorted.
@@ -70,6 +73,7 @@ impl Setting {
             buffer_bytes: None,
             level,
             stats: Stats::AsAsked,
+            by_calls: false,
         }
     }
 
@@ -103,6 +107,9 @@ impl Setting {
         if let Some(workers) = self.workers {
             scan = scan.threads(workers);
         }
+        if self.by_calls {
+            scan = scan.source(Source::Posix);
+        }
         scan.calls(calls)
     }
 
@@ -129,6 +136,7 @@ impl Setting {
                 .map(|bytes| format!("buffer {}", size(bytes))),
         );
         words.extend(self.stats.words().map(str::to_owned));
+        words.extend(self.by_calls.then(|| "source posix".to_owned()));
         match words.is_empty() {
             true => "default".to_owned(),
             false => words.join(", "),
@@ -148,6 +156,7 @@ impl Setting {
             self.buffer_bytes
                 .map(|bytes| format!("--buffer {}", size(bytes))),
         );
+        words.extend(self.by_calls.then(|| "--source posix".to_owned()));
         match self.stats {
             Stats::AsAsked => {}
             Stats::ByInode => words.push("--stat-order inode".to_owned()),
@@ -218,6 +227,7 @@ pub(crate) fn chosen(
         Axis::Buffer,
         Axis::Level,
         Axis::Calls,
+        Axis::Source,
     ] {
         if !vary.contains(&axis) {
             continue;
@@ -270,6 +280,7 @@ fn varied(setting: &Setting, axis: Axis, asked: Order, processors: usize) -> Vec
         ]
         .map(|stats| with(&|other| other.stats = stats))
         .into(),
+        Axis::Source => vec![with(&|other| other.by_calls = true)],
     }
 }
 
@@ -294,7 +305,7 @@ mod tests {
             Order::Parallel,
             2,
         );
-        assert_eq!(settings.len(), 1 + 5 + 5);
+        assert_eq!(settings.len(), 1 + 6 + 5);
         for setting in &settings {
             let differs = [
                 setting.order != Way::AsAsked,
@@ -317,7 +328,7 @@ mod tests {
             Order::Parallel,
             2,
         );
-        assert_eq!(settings.len(), 6 * 6);
+        assert_eq!(settings.len(), 7 * 6);
         let settings = chosen(
             &[Axis::Order, Axis::Workers],
             true,
@@ -326,7 +337,7 @@ mod tests {
             2,
         );
         // Recursion takes part with its own number and with one.
-        assert_eq!(settings.len(), 5 * (1 + 4) + 2);
+        assert_eq!(settings.len(), 6 * (1 + 4) + 2);
     }
 
     #[test]

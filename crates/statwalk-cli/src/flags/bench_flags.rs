@@ -23,7 +23,7 @@ pub(crate) struct BenchFlags {
 
     /// What is varied, each by itself: order, buffer, level, workers, calls
     #[arg(long, value_name = "AXIS,…", value_delimiter = ',', help_heading = MEASURED,
-        default_value = "order,buffer,level,workers,calls", hide_possible_values = true)]
+        default_value = "order,buffer,level,workers,calls,source", hide_possible_values = true)]
     pub(crate) vary: Vec<Axis>,
 
     /// Measure every combination of what is varied
@@ -76,6 +76,8 @@ pub(crate) enum Axis {
     Workers,
     /// How entries are stat'ed
     Calls,
+    /// Where metadata comes from: system calls alone
+    Source,
 }
 
 /// What is read of each entry.

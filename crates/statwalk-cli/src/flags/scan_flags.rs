@@ -82,7 +82,11 @@ pub(crate) struct ScanFlags {
     #[arg(long, value_name = "ORDER", help_heading = READ)]
     pub(crate) order: Option<OrderName>,
 
-    /// Where metadata comes from: auto or posix; ext4 and btrfs are not there yet
+    /// Where metadata comes from: auto, posix or ext4; btrfs is not there yet [default: auto]
+    ///
+    /// posix asks the kernel. ext4 reads the device that the file system lies on, for which it needs the right to
+    /// read it; with it a PATH that is a device or a file is read as an image of a file system. auto takes what is
+    /// fastest of what can be used.
     #[arg(long, value_name = "SOURCE", help_heading = READ, hide_possible_values = true)]
     pub(crate) source: Option<SourceName>,
 
@@ -108,7 +112,7 @@ pub(crate) struct ScanFlags {
 
     /// Refuse sources that must sync the file system first
     ///
-    /// The posix source, the only one yet, never does: nothing is refused.
+    /// posix and ext4 never do: nothing is refused.
     #[arg(long, help_heading = READ)]
     pub(crate) no_sync: bool,
 

@@ -47,6 +47,7 @@ fn every_order_is_measured_and_agrees() {
         "stats by inode",
         "stats by path",
         "types by stat",
+        "source posix",
     ] {
         assert!(
             settings.iter().any(|known| known == setting),

@@ -19,3 +19,4 @@ mod progress;
 mod rows;
 mod run;
 mod signals;
+mod sources;

@@ -23,3 +23,6 @@ pub(super) unsafe fn copy(_into: *mut u8, _from: *const u8, _length: usize) -> b
 pub(super) unsafe fn leave(_context: *mut c_void, _address: usize) -> bool {
     false
 }
+
+/// Brings nothing.
+pub(super) fn prefetch(_from: *const u8, _count: usize) {}

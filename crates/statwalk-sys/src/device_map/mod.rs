@@ -177,6 +177,19 @@ impl DeviceMap {
         }
     }
 
+    /// Has bytes brought from memory into the processor's caches, if they are in
+    /// memory and mapped. Nothing waits for it, and nothing can go wrong.
+    #[inline]
+    pub fn prefetch(&self, offset: u64, count: usize) {
+        let Ok(offset) = usize::try_from(offset) else {
+            return;
+        };
+        let is_within = offset.checked_add(count).is_some_and(|end| end <= self.len);
+        if is_within {
+            platform::prefetch(self.start.as_ptr().wrapping_add(offset), count);
+        }
+    }
+
     /// Tells the kernel how the whole map is going to be read.
     ///
     /// # Errors

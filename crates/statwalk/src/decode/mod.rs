@@ -10,7 +10,10 @@
 
 #[cfg_attr(
     not(test),
-    expect(dead_code, reason = "the source btrfs, which is to read them, is not there yet")
+    expect(
+        dead_code,
+        reason = "the source btrfs, which is to read them, is not there yet"
+    )
 )]
 pub(crate) mod btrfs;
 pub mod ext4;

@@ -49,7 +49,7 @@ pub(super) struct Look {
     pub(super) cpu: Duration,
     /// How long they computed or waited for a processor.
     pub(super) busy: Duration,
-    /// System calls of all workers, more or less.
+    /// System calls of all workers, and what they read without.
     pub(super) calls: u64,
 }
 

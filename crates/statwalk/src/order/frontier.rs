@@ -108,15 +108,14 @@ impl Frontier {
         name_offsets: &[u32],
         inos: &[u64],
     ) {
-        let job = |&offset: &u32| Job::Child(Arc::clone(parent), offset);
+        let jobs = name_offsets
+            .iter()
+            .zip(inos)
+            .map(|(&offset, &ino)| child_job(parent, offset, ino));
         match self {
-            Frontier::Stealing(_) => {
-                for offset in name_offsets.iter().rev() {
-                    hand.deque.push(job(offset));
-                }
-            }
-            Frontier::Shared(shared) => shared.extend(name_offsets.iter().map(job)),
-            Frontier::Recursion(_) => hand.called.extend(name_offsets.iter().map(job)),
+            Frontier::Stealing(_) => jobs.rev().for_each(|job| hand.deque.push(job)),
+            Frontier::Shared(shared) => shared.extend(jobs),
+            Frontier::Recursion(_) => hand.called.extend(jobs),
             Frontier::Sweep(sweep) => sweep.push_dirs(parent, name_offsets, inos),
         }
     }
@@ -174,6 +173,12 @@ impl Frontier {
             Frontier::Sweep(sweep) => sweep.has_work(),
         }
     }
+}
+
+/// The job to list a subdirectory.
+pub(super) fn child_job(parent: &Arc<OpenParent>, offset: u32, ino: u64) -> Job {
+    let ino = u32::try_from(ino).unwrap_or_default();
+    Job::Child(Arc::clone(parent), offset, ino)
 }
 
 fn steal(stealers: &[OnceLock<Stealer<Job>>], hand: &Hand) -> Option<Taken> {

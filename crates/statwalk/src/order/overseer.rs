@@ -27,7 +27,8 @@ pub(super) struct Effort {
     pub(super) cpu: Duration,
     /// How long they computed or waited for a processor.
     pub(super) busy: Duration,
-    pub(super) calls: u64,
+    /// Calls, and entries that were read without.
+    pub(super) work: u64,
 }
 
 /// What a look led to.
@@ -68,7 +69,7 @@ impl Overseer {
             occupied: effort.occupied.saturating_sub(self.effort.occupied),
             cpu: effort.cpu.saturating_sub(self.effort.cpu),
             busy: effort.busy.saturating_sub(self.effort.busy),
-            calls: effort.calls.saturating_sub(self.effort.calls),
+            calls: effort.work.saturating_sub(self.effort.work),
         };
         let concurrency = self.concurrency.get_or_insert_with(begin);
         if !concurrency.is_long_enough(&look) {

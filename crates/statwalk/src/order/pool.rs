@@ -403,7 +403,7 @@ impl<C: Collect> Pool<C> {
             sum.cpu += effort.cpu;
             sum.busy += effort.busy;
             sum.occupied += effort.occupied;
-            sum.calls += worker.calls();
+            sum.work += worker.work();
         }
         sum
     }

@@ -16,7 +16,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::frontier::Taken;
+use super::frontier::{Taken, child_job};
 use crate::source::posix::handle::OpenParent;
 use crate::source::posix::listed::Listed;
 use crate::source::posix::shared_listing::SharedListing;
@@ -81,7 +81,7 @@ impl Sweep {
         for (&offset, &ino) in name_offsets.iter().zip(inos) {
             let number = state.next_number;
             state.next_number += 1;
-            let job = Job::Child(Arc::clone(parent), offset);
+            let job = child_job(parent, offset, ino);
             state.dirs.insert((ino, number), job);
         }
     }

@@ -60,8 +60,9 @@ struct WorkerOutlet<C> {
     ids_end: u32,
     last_parent: Option<Arc<Dir>>,
     dirs_done: u32,
-    /// The calls of those that had this place before.
+    /// What those did that had this place before.
     calls_before: u64,
+    work_before: u64,
 }
 
 impl<C: Collect> Worker<C> {
@@ -73,7 +74,7 @@ impl<C: Collect> Worker<C> {
         let progress = &pool.progress[hand.index()];
         progress.know_thread();
         progress.begin_work(pool.started.elapsed());
-        let calls_before = progress.calls();
+        let (calls_before, work_before) = (progress.calls(), progress.work());
         Worker {
             lister: Lister::new(Arc::clone(&pool.terms)),
             outlet: WorkerOutlet {
@@ -84,6 +85,7 @@ impl<C: Collect> Worker<C> {
                 last_parent: None,
                 dirs_done: 0,
                 calls_before,
+                work_before,
             },
         }
     }
@@ -94,7 +96,7 @@ impl<C: Collect> Worker<C> {
         let leave = self.work_on();
         let Worker { lister, outlet } = self;
         drop(lister);
-        outlet.tell_calls();
+        outlet.tell_work();
         (leave, outlet.hand)
     }
 
@@ -215,9 +217,9 @@ impl<C: Collect> WorkerOutlet<C> {
     }
 
     fn begin(&mut self, job: &Job) {
-        self.tell_calls();
+        self.tell_work();
         match job {
-            Job::Child(parent, offset) => {
+            Job::Child(parent, offset, _) => {
                 self.dirs_done += 1;
                 self.begin_child(&parent.dir, *offset);
             }
@@ -247,10 +249,11 @@ impl<C: Collect> WorkerOutlet<C> {
         }
     }
 
-    /// Lets others know how many calls this worker has made.
-    fn tell_calls(&self) {
+    /// Lets others know how much this worker has done.
+    fn tell_work(&self) {
         let calls = self.calls_before + tally::made();
-        self.pool.progress[self.hand.index()].tell_calls(calls);
+        let work = self.work_before + tally::made() + tally::read();
+        self.pool.progress[self.hand.index()].tell_work(calls, work);
     }
 
     fn rest(&mut self) {
@@ -347,7 +350,7 @@ impl<C: Collect> Outlet for WorkerOutlet<C> {
 
     #[inline]
     fn tick(&self) -> Tick {
-        self.tell_calls();
+        self.tell_work();
         if self.pool.is_cancelled() {
             Tick::Stop
         } else if self.is_slow() && self.pool.parking.somebody_waits() {

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use statwalk::{Scan, Totals};
+use statwalk::{Scan, Source, Totals};
 use statwalk_testkit::unprivileged::{self, publish};
 use statwalk_testkit::{Scratch, Skipped, or_skip};
 
@@ -21,7 +21,9 @@ fn scanned_under_strace() {
         return;
     };
     let words: Vec<_> = argument.split(' ').collect();
-    let scan = Scan::new(words[0]).threads(words[1].parse().unwrap());
+    let scan = Scan::new(words[0])
+        .source(Source::Posix)
+        .threads(words[1].parse().unwrap());
     let sink = match words[2] {
         "sizes" => Totals::with_sizes(),
         _ => Totals::of_types(),

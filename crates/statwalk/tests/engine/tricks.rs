@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use statwalk::{
     Batch, Calls, Collect, Context, Detail, Directory, Fields, Freshness, Naming, Outcome,
-    RootTotals, Scan, Sharing, Sink, StatOrder, Totals, TypeSource,
+    RootTotals, Scan, Sharing, Sink, Source, StatOrder, Totals, TypeSource,
 };
 use statwalk_testkit::fault_fs::{FaultFs, FaultFsBuilder, Latency, Where};
 use statwalk_testkit::mounts::FileSystem;
@@ -21,7 +21,10 @@ use super::harness::answer::scan_of;
 use super::harness::scratch_in_memory;
 
 fn scan_with(path: &Path, calls: Calls, sink: &Totals) -> Outcome<Vec<RootTotals>> {
-    let scan = Scan::new(path).threads(1).calls(calls);
+    let scan = Scan::new(path)
+        .source(Source::Posix)
+        .threads(1)
+        .calls(calls);
     let outcome = scan.run(sink).unwrap();
     assert!(outcome.report.is_complete(), "{:?}", outcome.report);
     outcome
@@ -154,7 +157,10 @@ fn stats_follow_the_inodes_of_the_whole_directory() {
     }
     let inodes = |stat_order| {
         let calls = Calls::default().stat_order(stat_order);
-        let scan = Scan::new(scratch.path()).threads(1).calls(calls);
+        let scan = Scan::new(scratch.path())
+            .source(Source::Posix)
+            .threads(1)
+            .calls(calls);
         scan.run(&Inodes).unwrap().output
     };
     let sorted = inodes(StatOrder::Inode);
@@ -262,7 +268,7 @@ fn the_link_count_hides_no_directory_while_others_come_and_go() {
             }
         });
         for _ in 0..300 {
-            let scan = Scan::new(&dir).threads(1);
+            let scan = Scan::new(&dir).source(Source::Posix).threads(1);
             let outcome = scan.run(&Totals::of_names()).unwrap();
             let found = &outcome.output[0];
             assert!(

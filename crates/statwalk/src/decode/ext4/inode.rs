@@ -141,6 +141,12 @@ impl Inode {
         Ok(())
     }
 
+    /// How it is laid out.
+    #[must_use]
+    pub fn format(&self) -> InodeFormat {
+        self.format
+    }
+
     /// Its number.
     #[must_use]
     pub fn number(&self) -> u32 {

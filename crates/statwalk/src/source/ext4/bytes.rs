@@ -25,6 +25,10 @@ pub trait Bytes: Send + Sync {
 
     /// How many bytes there are.
     fn length_bytes(&self) -> u64;
+
+    /// Says that some bytes are read soon.
+    #[inline]
+    fn will_read(&self, _offset_bytes: u64, _count: usize) {}
 }
 
 /// Why bytes could not be read.
@@ -82,6 +86,11 @@ impl<B: Bytes + ?Sized> Bytes for &B {
     fn length_bytes(&self) -> u64 {
         (**self).length_bytes()
     }
+
+    #[inline]
+    fn will_read(&self, offset_bytes: u64, count: usize) {
+        (**self).will_read(offset_bytes, count);
+    }
 }
 
 impl<B: Bytes + ?Sized> Bytes for Arc<B> {
@@ -92,6 +101,11 @@ impl<B: Bytes + ?Sized> Bytes for Arc<B> {
 
     fn length_bytes(&self) -> u64 {
         (**self).length_bytes()
+    }
+
+    #[inline]
+    fn will_read(&self, offset_bytes: u64, count: usize) {
+        (**self).will_read(offset_bytes, count);
     }
 }
 

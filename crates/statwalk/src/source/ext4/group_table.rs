@@ -84,6 +84,18 @@ impl GroupTable {
         GroupTable { groups }
     }
 
+    /// Where an inode lies, as far as that is known without reading anything.
+    #[inline]
+    pub(super) fn likely_offset(&self, number: u32, superblock: &Superblock) -> Option<u64> {
+        let index = number.wrapping_sub(1);
+        let group = self
+            .groups
+            .get((index / superblock.inodes_per_group) as usize)?;
+        let within = u64::from(index % superblock.inodes_per_group);
+        let size = u64::from(superblock.inode_size_bytes);
+        Some(group.table_offset().saturating_add(within * size))
+    }
+
     /// Where an inode lies on the device; `number` is one that exists.
     #[inline]
     pub(super) fn inode_offset(

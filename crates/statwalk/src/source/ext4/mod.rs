@@ -2,10 +2,12 @@
 
 //! Reads ext2, ext3 and ext4 from the bytes of the device or of an image.
 //!
-//! Nothing here knows of mounts, threads or what the kernel has not written
-//! yet: a [`Volume`](volume::Volume) reads what lies there, copies each piece
-//! before it looks at it, and says what does not fit together. What the bytes
-//! mean is in [`decode::ext4`](crate::decode::ext4).
+//! A [`Volume`](volume::Volume) reads what lies there, copies each piece before
+//! it looks at it, and says what does not fit together; it knows nothing of
+//! mounts, or of what the kernel has not written yet. What the bytes mean is in
+//! [`decode::ext4`](crate::decode::ext4). `mounted.rs` knows what must be asked
+//! of the kernel all the same, `read.rs` and `pass.rs` read one directory for a
+//! worker, `volume_table.rs` has the volumes of a scan.
 
 pub mod volume;
 
@@ -18,3 +20,13 @@ pub mod attributes;
 mod directory_reader;
 
 mod group_table;
+
+mod device;
+
+mod mounted;
+
+mod pass;
+
+pub(crate) mod read;
+
+pub(crate) mod volume_table;

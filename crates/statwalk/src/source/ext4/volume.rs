@@ -173,6 +173,22 @@ impl<B: Bytes> Volume<B> {
             .map_err(|malformed| Damage::malformed(number, 0, malformed))
     }
 
+    /// An inode for [`read_inode`](Self::read_inode).
+    #[must_use]
+    pub fn empty_inode(&self) -> Inode {
+        Inode::empty(self.inode_format)
+    }
+
+    /// Has an inode on its way from memory to the processor when it is read.
+    #[inline]
+    pub fn will_read(&self, number: u32) {
+        if number != 0
+            && let Some(offset) = self.groups.likely_offset(number, &self.superblock)
+        {
+            self.bytes.will_read(offset, self.inode_format.kept_bytes());
+        }
+    }
+
     /// Compares an inode's checksum, where inodes have one and they are compared.
     ///
     /// # Errors

@@ -2,7 +2,6 @@
 
 //! What a worker found in a directory, until it is delivered.
 
-use std::ffi::CStr;
 use std::sync::Arc;
 
 use rustix::io::Errno;
@@ -34,14 +33,14 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
-    pub(super) fn new(terms: &Terms) -> Contents {
+    pub(in crate::source) fn new(terms: &Terms) -> Contents {
         Contents {
             batch: Batch::new(terms.wanted),
             ..Contents::default()
         }
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(in crate::source) fn clear(&mut self) {
         self.batch.clear();
         self.waiting_names.clear();
         self.subdir_offsets.clear();
@@ -54,27 +53,32 @@ impl Contents {
         self.link_stop = LinkStop::default();
     }
 
-    pub(super) fn push_subdir(&mut self, name: &CStr, ino: u64) {
+    /// Takes the name of a subdirectory, which holds no NUL.
+    pub(in crate::source) fn push_subdir(&mut self, name: &[u8], ino: u64) {
         // Bounded by WITHHELD_MAX names of 256 bytes and a buffer more, so it fits.
         self.subdir_offsets.push(self.waiting_names.len() as u32);
         self.subdir_inos.push(ino);
-        self.waiting_names
-            .extend_from_slice(name.to_bytes_with_nul());
+        self.push_waiting(name);
     }
 
-    pub(super) fn push_link(&mut self, name: &CStr) {
+    /// Takes the name of a symbolic link to follow, which holds no NUL.
+    pub(in crate::source) fn push_link(&mut self, name: &[u8]) {
         self.link_offsets.push(self.waiting_names.len() as u32);
-        self.waiting_names
-            .extend_from_slice(name.to_bytes_with_nul());
+        self.push_waiting(name);
     }
 
-    pub(super) fn entry_count(&self) -> usize {
+    fn push_waiting(&mut self, name: &[u8]) {
+        self.waiting_names.extend_from_slice(name);
+        self.waiting_names.push(0);
+    }
+
+    pub(in crate::source) fn entry_count(&self) -> usize {
         self.batch.len() + self.subdir_offsets.len() + self.link_offsets.len()
     }
 }
 
 /// Delivers contents, with all that was noted about them.
-pub(super) fn deliver(
+pub(in crate::source) fn deliver(
     directory: &Directory<'_>,
     announce: bool,
     contents: &Contents,
@@ -100,7 +104,7 @@ pub(super) fn deliver(
 }
 
 /// Passes on the names that wait.
-pub(super) fn queue(node: &Arc<OpenParent>, contents: &Contents, out: &mut impl Outlet) {
+pub(in crate::source) fn queue(node: &Arc<OpenParent>, contents: &Contents, out: &mut impl Outlet) {
     if !contents.subdir_offsets.is_empty() {
         out.queue(node, &contents.subdir_offsets, &contents.subdir_inos);
     }

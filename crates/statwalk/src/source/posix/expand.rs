@@ -15,6 +15,7 @@ use super::{Lister, Note, Outlet, stat};
 use crate::directory::{Dir, DirState, Place};
 use crate::entry::{Attributes, FileType};
 use crate::error::Op;
+use crate::source::ext4::read::DeviceDir;
 
 impl Lister {
     /// Lists the tree's root, or delivers it as an entry where it is no directory.
@@ -31,6 +32,10 @@ impl Lister {
         let place = Place::Root(Arc::clone(path));
         if self.terms.exclusions.fits(path.to_bytes()) {
             out.note(root, Note::Excluded);
+            return Ok(());
+        }
+        if let Some((id, mounted)) = self.terms.volumes.image(root) {
+            self.image(path, root, id, &mounted, out);
             return Ok(());
         }
         match open::root(path, &self.terms) {
@@ -76,7 +81,7 @@ impl Lister {
 
     /// Lists a crossing that had to wait.
     pub(crate) fn deferred(&mut self, parent: Arc<OpenParent>, offset: u32, out: &mut impl Outlet) {
-        self.child(parent, offset, true, out);
+        self.child(parent, offset, 0, true, out);
     }
 
     /// Follows a symbolic link.
@@ -174,12 +179,29 @@ impl Lister {
         &mut self,
         parent: Arc<OpenParent>,
         offset: u32,
+        ino: u32,
         deferred: bool,
         out: &mut impl Outlet,
     ) {
         let dir = &parent.dir;
         let (root, depth, mount) = (dir.root, dir.depth + 1, dir.mount);
         let place = Place::Child(Arc::clone(dir), offset);
+        if ino != 0
+            && let Some(mounted) = self.volume_of(mount.id)
+            && !mounted.may_be_mount_point(place.name())
+        {
+            let dir = DeviceDir {
+                place: &place,
+                root,
+                depth,
+                mount,
+                followed: false,
+                is_visited: false,
+            };
+            if self.read_from_device(&mounted, ino, &dir, out) {
+                return;
+            }
+        }
         let Some(reopened) = self.base_of(&parent.handle, &place, out) else {
             return;
         };

@@ -234,16 +234,23 @@ impl Listed {
                 continue;
             }
             match listed.kind {
-                FileType::Directory => contents.push_subdir(name, listed.ino),
+                FileType::Directory => contents.push_subdir(name.to_bytes(), listed.ino),
                 FileType::Symlink if terms.follows => {
-                    contents.push_link(name);
+                    contents.push_link(name.to_bytes());
                 }
                 kind if needs_stat || kind == FileType::Unknown => {
                     let found = match stats_by_path {
                         true => stat_by_path(fd, &mut path, name, terms),
                         false => terms.stat_entry(fd, name),
                     };
-                    sort_in(found, name, listed, dir, terms, contents);
+                    sort_in(
+                        found,
+                        name,
+                        (listed.kind, listed.ino),
+                        dir.mount.id,
+                        terms,
+                        contents,
+                    );
                 }
                 kind => contents.batch.push_listed(name.to_bytes(), kind, false),
             }
@@ -262,7 +269,9 @@ impl Listed {
     ) -> bool {
         for (index, listed) in self.entries.iter().enumerate() {
             match listed.kind {
-                FileType::Directory => contents.push_subdir(self.name(index), listed.ino),
+                FileType::Directory => {
+                    contents.push_subdir(self.name(index).to_bytes(), listed.ino)
+                }
                 FileType::Unknown => {
                     if out.tick() == Tick::Stop {
                         return false;
@@ -270,7 +279,7 @@ impl Listed {
                     let name = self.name(index);
                     match terms.stat_entry(fd, name) {
                         Ok(found) if stat::kind(found.stx_mode) == FileType::Directory => {
-                            contents.push_subdir(name, listed.ino);
+                            contents.push_subdir(name.to_bytes(), listed.ino);
                         }
                         Ok(found) => {
                             let kind = stat::kind(found.stx_mode);
@@ -303,29 +312,30 @@ fn stat_by_path(
     }
 }
 
-/// Sorts in one entry that was stat'ed and is not known to be a directory.
+/// Sorts in one entry that was stat'ed and is not known to be a directory; type
+/// and inode number are those of the listing.
 #[inline]
-fn sort_in(
+pub(in crate::source) fn sort_in(
     found: Result<Statx, Errno>,
     name: &CStr,
-    listed: &ListedEntry,
-    dir: &OpenDir,
+    (listed_kind, ino): (FileType, u64),
+    mount: u64,
     terms: &Terms,
     contents: &mut Contents,
 ) {
     let found = match found {
         Ok(found) => found,
-        Err(errno) => return failed(name, listed.kind, errno, contents),
+        Err(errno) => return failed(name, listed_kind, errno, contents),
     };
     let attributes = stat::attributes(&found, terms.wanted);
     match attributes.kind {
         // The listing did not tell, or a directory has taken the place meanwhile.
-        FileType::Directory => contents.push_subdir(name, listed.ino),
-        FileType::Symlink if terms.follows => contents.push_link(name),
+        FileType::Directory => contents.push_subdir(name.to_bytes(), ino),
+        FileType::Symlink if terms.follows => contents.push_link(name.to_bytes()),
         kind if !terms.wanted.need_stat() => {
             contents.batch.push_listed(name.to_bytes(), kind, false);
         }
-        kind if !terms.enters_mounts && stat::mount_id(&found) != dir.mount.id => {
+        kind if !terms.enters_mounts && stat::mount_id(&found) != mount => {
             contents.crossings += 1;
             contents.batch.push_listed(name.to_bytes(), kind, false);
         }

@@ -11,17 +11,17 @@
 
 pub(crate) mod calls;
 pub(crate) mod survey;
-mod terms;
+pub(in crate::source) mod terms;
 
 mod expand;
-mod open;
-mod open_dir;
+pub(in crate::source) mod open;
+pub(in crate::source) mod open_dir;
 mod read;
 pub(crate) mod shared_listing;
 
-mod contents;
+pub(in crate::source) mod contents;
 pub(crate) mod listed;
-mod stat;
+pub(in crate::source) mod stat;
 mod unknown;
 mod unlisted;
 
@@ -39,6 +39,7 @@ use crate::batch::Batch;
 use crate::directory::{Dir, Directory};
 use crate::entry::DirId;
 use crate::error::Op;
+use crate::source::ext4::read::DeviceReader;
 use contents::Contents;
 use handle::OpenParent;
 use listed::Listed;
@@ -54,8 +55,9 @@ const REREADS_MAX: u32 = 3;
 
 /// A piece of work for a worker.
 pub(crate) enum Job {
-    /// List a subdirectory.
-    Child(Arc<OpenParent>, u32),
+    /// List a subdirectory: the offset of its name, and its inode number, 0 where
+    /// that is not known or does not fit.
+    Child(Arc<OpenParent>, u32, u32),
     /// Go on with a very large directory.
     Rest(Arc<SharedListing>),
     /// Stat some entries of a directory.
@@ -143,13 +145,16 @@ pub(crate) enum Note {
 
 /// Lists directories for one worker, with buffers that serve the whole scan.
 pub(crate) struct Lister {
-    terms: Arc<Terms>,
+    pub(in crate::source) terms: Arc<Terms>,
     buffer: Box<[MaybeUninit<u8>]>,
     listed: Listed,
-    contents: Contents,
+    pub(in crate::source) contents: Contents,
     /// The directory whose child was listed last, where it could not be kept
     /// open for all.
     kept: Option<(Arc<Dir>, OwnedFd)>,
+    /// Directories that the kernel was asked for.
+    pub(in crate::source) dirs_begun: u32,
+    pub(in crate::source) device: DeviceReader,
 }
 
 impl Lister {
@@ -159,6 +164,8 @@ impl Lister {
             listed: Listed::default(),
             contents: Contents::new(&terms),
             kept: None,
+            dirs_begun: 0,
+            device: DeviceReader::default(),
             terms,
         }
     }
@@ -166,7 +173,7 @@ impl Lister {
     /// Does one piece of work.
     pub(crate) fn expand(&mut self, job: Job, out: &mut impl Outlet) {
         match job {
-            Job::Child(parent, offset) => self.child(parent, offset, false, out),
+            Job::Child(parent, offset, ino) => self.child(parent, offset, ino, false, out),
             Job::Rest(listing) => self.rest(&listing, out),
             Job::Part(listing, part) => self.part(&listing, *part, out),
             Job::Entry(entry) => self.entry(&entry, out),

@@ -56,7 +56,7 @@ impl OpenDir {
     }
 
     /// The node that the subdirectories hang from.
-    pub(super) fn node(
+    pub(in crate::source) fn node(
         &self,
         names: &[u8],
         mount: MountMark,

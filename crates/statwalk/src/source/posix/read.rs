@@ -20,6 +20,7 @@ use super::{Lister, Note, Outlet, REREADS_MAX, WITHHELD_MAX, stat, tally};
 use crate::directory::{DirState, Directory, MountMark};
 use crate::entry::{Attributes, FileId, FileType};
 use crate::error::Op;
+use crate::source::ext4::read::DeviceDir;
 
 /// How reading a directory ended.
 enum End {
@@ -43,6 +44,7 @@ impl Lister {
             parent_mount,
             followed,
         } = opening;
+        self.dirs_begun += 1;
         let terms = Arc::clone(&self.terms);
         let (mut before, mut identity) = (None, None);
         let mut mount = parent_mount.unwrap_or(MountMark {
@@ -65,7 +67,7 @@ impl Lister {
                     shared: depth > 0 && terms.is_reached_twice(id),
                 };
             }
-            match terms.visit(&found, root, depth, mount.shared) {
+            match terms.visit(stat::file_id(&found), mount, root, depth) {
                 Visit::First => {}
                 Visit::Again => {
                     self.left_standing(&place, root, depth, DirState::Crossing, out);
@@ -75,6 +77,23 @@ impl Lister {
                 Visit::EarlierRoot => return,
             }
             identity = Some(stat::file_id(&found));
+            // Where a mount begins, whoever opened it did not look at its device.
+            if parent_mount.is_none()
+                && let Some(mounted) = self.volume_of(mount.id)
+            {
+                let number = u32::try_from(found.stx_ino).unwrap_or_default();
+                let dir = DeviceDir {
+                    place: &place,
+                    root,
+                    depth,
+                    mount,
+                    followed,
+                    is_visited: true,
+                };
+                if self.read_from_device(&mounted, number, &dir, out) {
+                    return;
+                }
+            }
             before = terms.wanted.need_stat().then_some(found);
         }
         let attributes = match &before {
@@ -253,7 +272,7 @@ impl Lister {
     ///
     /// Whether a root's mount shows what another mount shows too is asked here,
     /// when it is known that there is something below the root.
-    pub(super) fn mount_below(&self, dir: &OpenDir) -> MountMark {
+    pub(in crate::source) fn mount_below(&self, dir: &OpenDir) -> MountMark {
         let mut mount = dir.mount;
         if dir.depth == 0 && self.terms.is_reached_twice(mount.id) {
             mount.shared = true;

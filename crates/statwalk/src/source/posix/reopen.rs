@@ -33,7 +33,7 @@ impl Lister {
     /// A descriptor of a directory that is not open.
     ///
     /// It stays with the worker, for the next of its subdirectories.
-    pub(super) fn reopen(&mut self, dir: &Arc<Dir>) -> Result<OwnedFd, Errno> {
+    pub(in crate::source) fn reopen(&mut self, dir: &Arc<Dir>) -> Result<OwnedFd, Errno> {
         if let Some((kept, fd)) = &self.kept
             && Arc::ptr_eq(kept, dir)
         {

@@ -15,17 +15,18 @@ use rustix::process::geteuid;
 use super::calls::{Calls, Detail, Freshness};
 use super::handle::DescriptorBudget;
 use super::{open, stat, survey};
-use crate::directory::Place;
+use crate::directory::{MountMark, Place};
 use crate::entry::{Fields, FileId};
 use crate::exclusion::{Exclusions, IgnoreRules};
 use crate::inode_set::InodeSet;
+use crate::source::ext4::volume_table::VolumeTable;
 
 /// The terms of one scan, shared by its workers.
 pub(crate) struct Terms {
     pub(crate) wanted: Fields,
     /// Whether nothing but the types of entries matters, so that only the names
     /// of directories must be kept.
-    pub(super) types_only: bool,
+    pub(in crate::source) types_only: bool,
     /// Whether not even types matter but those of directories, so that the
     /// tricks of `unknown` apply.
     pub(super) shape_only: bool,
@@ -50,6 +51,8 @@ pub(crate) struct Terms {
     pub(crate) roots: RootTable,
     /// Directories that were seen, where one can be reached by two ways.
     pub(crate) visited: InodeSet,
+    /// What can be read without the kernel.
+    pub(crate) volumes: VolumeTable,
 }
 
 /// What the terms of a scan are made of.
@@ -64,6 +67,7 @@ pub(crate) struct TermsOptions {
     pub(crate) open_dirs_max: usize,
     pub(crate) root_paths: Vec<Arc<CStr>>,
     pub(crate) roots: RootTable,
+    pub(crate) volumes: VolumeTable,
 }
 
 /// Where roots stand in each other's trees.
@@ -157,12 +161,17 @@ impl Terms {
             root_paths: options.root_paths,
             roots: options.roots,
             visited: InodeSet::new(),
+            volumes: options.volumes,
         }
     }
 
     /// Stats an entry of an open directory.
     #[inline]
-    pub(super) fn stat_entry(&self, fd: BorrowedFd<'_>, name: &CStr) -> Result<Statx, Errno> {
+    pub(in crate::source) fn stat_entry(
+        &self,
+        fd: BorrowedFd<'_>,
+        name: &CStr,
+    ) -> Result<Statx, Errno> {
         self.stat_entry_as(fd, name, self.mask)
     }
 
@@ -216,13 +225,29 @@ impl Terms {
     }
 
     /// Notes a visit to a directory.
-    pub(super) fn visit(&self, found: &Statx, root: u32, depth: u32, shared: bool) -> Visit {
-        let (id, mount) = (stat::file_id(found), stat::mount_id(found));
-        let visit = self.roots.visit_directory(id, mount, root, depth);
-        if visit == Visit::First && (shared || self.follows) && !self.visited.insert(id) {
+    pub(in crate::source) fn visit(
+        &self,
+        id: FileId,
+        mount: MountMark,
+        root: u32,
+        depth: u32,
+    ) -> Visit {
+        let visit = self.roots.visit_directory(id, mount.id, root, depth);
+        if visit == Visit::First && (mount.shared || self.follows) && !self.visited.insert(id) {
             return Visit::Again;
         }
         visit
+    }
+
+    /// The `.gitignore` rules that apply in a directory which has none of its own.
+    pub(in crate::source) fn rules_above(&self, place: &Place) -> Option<Arc<IgnoreRules>> {
+        if !self.exclusions.reads_gitignore() {
+            return None;
+        }
+        match place {
+            Place::Root(path) => IgnoreRules::above_root(path.to_bytes()),
+            Place::Child(parent, _) => parent.ignore.clone(),
+        }
     }
 
     /// The `.gitignore` rules for the entries of a directory.
@@ -231,13 +256,7 @@ impl Terms {
         place: &Place,
         fd: BorrowedFd<'_>,
     ) -> Option<Arc<IgnoreRules>> {
-        if !self.exclusions.reads_gitignore() {
-            return None;
-        }
-        let above = match place {
-            Place::Root(path) => IgnoreRules::above_root(path.to_bytes()),
-            Place::Child(parent, _) => parent.ignore.clone(),
-        }?;
+        let above = self.rules_above(place)?;
         Some(match open::read_small_file(fd, c".gitignore") {
             Some(text) => above.with(place, &text),
             None => above,

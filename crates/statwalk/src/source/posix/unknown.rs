@@ -97,7 +97,9 @@ pub(super) fn find_directories(
     let mut unknown = Vec::new();
     for index in 0..listed.len() {
         match listed.kind(index) {
-            FileType::Directory => contents.push_subdir(listed.name(index), listed.ino(index)),
+            FileType::Directory => {
+                contents.push_subdir(listed.name(index).to_bytes(), listed.ino(index))
+            }
             FileType::Unknown => unknown.push(index),
             kind => contents.batch.push_listed(name_of(index), kind, false),
         }
@@ -135,7 +137,7 @@ pub(super) fn find_directories(
         }
         match terms.stat_entry(fd, name) {
             Ok(found) if stat::kind(found.stx_mode) == FileType::Directory => {
-                contents.push_subdir(name, listed.ino(index));
+                contents.push_subdir(name.to_bytes(), listed.ino(index));
             }
             Ok(found) => {
                 let kind = stat::kind(found.stx_mode);

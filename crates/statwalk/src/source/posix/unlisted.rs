@@ -67,7 +67,7 @@ impl Lister {
     }
 
     /// Delivers a directory that could not be read.
-    pub(super) fn unreadable(
+    pub(in crate::source) fn unreadable(
         &mut self,
         place: &Place,
         root: u32,
@@ -93,7 +93,7 @@ impl Lister {
     }
 
     /// Delivers a directory that is not entered: an entry of no size.
-    pub(super) fn left_standing(
+    pub(in crate::source) fn left_standing(
         &mut self,
         place: &Place,
         root: u32,

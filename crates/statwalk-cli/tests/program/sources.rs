@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Where metadata comes from: images and devices, and when they are refused.
+
+use std::os::unix::fs::PermissionsExt;
+
+use statwalk_testkit::mounts::ext4_image;
+use statwalk_testkit::{Skipped, or_skip, trees};
+
+use crate::run::{Answer, Tree, as_ordinary_user};
+
+/// What `--json` says of the first root, without its path.
+fn totals(answer: &Answer) -> serde_json::Value {
+    let mut root = answer.json()["roots"][0].clone();
+    root.as_object_mut().unwrap().remove("path");
+    root
+}
+
+#[test]
+fn an_image_shows_what_it_was_made_from() {
+    let tree = Tree::of(&trees::hard_links());
+    let image = tree.parent().join("image");
+    or_skip!(ext4_image(&image, 64 << 20, &[], Some(&tree.path())));
+    let by_image = tree
+        .run(&["-s", "--json", "--source", "ext4", "image"])
+        .good();
+    let by_kernel = tree.run(&["-s", "--json", "tree"]).good();
+    // mke2fs adds a directory of its own, lays files out anew, and makes two of
+    // a symbolic link with two names.
+    for (name, more) in [("files", 0), ("symlinks", 0), ("dirs", 1), ("entries", 1)] {
+        let count = |answer: &Answer| totals(answer)[name].as_u64().unwrap();
+        assert_eq!(count(&by_image), count(&by_kernel) + more, "{name}");
+    }
+    assert_eq!(
+        totals(&by_image)["file_size_bytes"],
+        totals(&by_kernel)["file_size_bytes"]
+    );
+    assert_eq!(by_image.json()["plan"]["source"], "ext4");
+    // Every command reads it.
+    let found = tree.run(&["find", "--source", "ext4", "image"]).good();
+    let entries = totals(&by_image)["entries"].as_u64().unwrap();
+    assert_eq!(found.lines().len() as u64, entries - 1);
+    // Without the flag it is a file.
+    let as_file = tree.run(&["-s", "--json", "image"]).good();
+    assert_eq!(totals(&as_file)["entries"], 1);
+    let told = tree.run(&["-s", "--explain", "--source", "ext4", "image"]);
+    assert!(told.stderr.contains("source   ext4"), "{}", told.stderr);
+}
+
+#[test]
+fn what_is_no_image_is_named() {
+    let tree = Tree::new("x 9000");
+    let refused = tree.run(&["--source", "ext4", "tree/x"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    for word in ["tree/x", "no ext2, ext3 or ext4 superblock"] {
+        assert!(refused.stderr.contains(word), "{}", refused.stderr);
+    }
+    let refused = tree.run(&["--source", "ext4", "/proc/self"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(refused.stderr.contains("/proc"), "{}", refused.stderr);
+}
+
+#[test]
+fn an_ordinary_user_reads_images_of_its_own_and_no_device() {
+    let tree = Tree::of(&trees::basic());
+    let image = tree.parent().join("image");
+    or_skip!(ext4_image(&image, 64 << 20, &[], Some(&tree.path())));
+    std::fs::set_permissions(&image, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let mut program = or_skip!(as_ordinary_user(&tree));
+    let answer = Answer::of(program.args(["-s", "--json", "--source", "ext4", "image"]));
+    assert_eq!(answer.code, Some(0), "{}", answer.stderr);
+    assert!(totals(&answer)["entries"].as_u64().unwrap() > 1);
+    let mut program = or_skip!(as_ordinary_user(&tree));
+    let answer = Answer::of(program.args(["-s", "--source", "ext4", "tree"]));
+    assert_eq!(answer.code, Some(2), "{}", answer.stderr);
+    assert!(answer.stderr.contains("tree"), "{}", answer.stderr);
+}
+
+/// Whether a program here runs as its owner, and that is not who starts it.
+fn honours_set_uid(tree: &Tree) -> Result<(), Skipped> {
+    let found = rustix::fs::statvfs(tree.parent()).unwrap();
+    if found.f_flag.contains(rustix::fs::StatVfsMountFlags::NOSUID) {
+        return Err(Skipped::needs("a temporary directory without nosuid"));
+    }
+    match rustix::process::geteuid().is_root() {
+        true => Ok(()),
+        false => Err(Skipped::needs("root")),
+    }
+}
+
+#[test]
+fn a_set_uid_program_lends_its_eyes_to_nobody() {
+    let tree = Tree::of(&trees::basic());
+    let image = tree.parent().join("image");
+    or_skip!(ext4_image(&image, 64 << 20, &[], Some(&tree.path())));
+    or_skip!(honours_set_uid(&tree));
+    let mut program = or_skip!(as_ordinary_user(&tree));
+    let copy = std::path::PathBuf::from(program.get_program());
+    std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o4755)).unwrap();
+    let answer = Answer::of(program.args(["-s", "--source", "ext4", "image"]));
+    assert_eq!(answer.code, Some(2), "{}", answer.stderr);
+    assert!(answer.stderr.contains("set-uid"), "{}", answer.stderr);
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Block devices and image files, opened for reading and nothing else.
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno as KernelErrno;
+use statwalk_sys::device_map::{CopyError, DeviceMap};
+
+use super::bytes::{Bytes, FileBytes, ReadError};
+use crate::error::Errno;
+
+/// The bytes of a device or an image.
+#[derive(Debug)]
+pub(crate) enum Device {
+    /// In memory, as far as they are looked at.
+    Mapped(DeviceMap),
+    /// By a call for each piece, where this machine has no map.
+    Called(FileBytes),
+}
+
+impl Device {
+    /// Takes a device or a file that is open for reading.
+    ///
+    /// # Errors
+    ///
+    /// It has no length, or cannot be mapped.
+    pub(crate) fn new(mut file: File) -> io::Result<Device> {
+        let length_bytes = file.seek(SeekFrom::End(0))?;
+        if !DeviceMap::IS_SUPPORTED || length_bytes == 0 {
+            return Ok(Device::Called(FileBytes::new(file)?));
+        }
+        Ok(Device::Mapped(DeviceMap::new(file.as_fd(), length_bytes)?))
+    }
+
+    /// Opens the block device with a number, as `major:minor`.
+    ///
+    /// # Errors
+    ///
+    /// Its node is not there or cannot be opened, or is that of another device.
+    pub(crate) fn open(number: &str) -> Result<(Device, PathBuf), (PathBuf, io::Error)> {
+        let known = PathBuf::from(format!("/sys/dev/block/{number}/uevent"));
+        let path = match std::fs::read_to_string(&known) {
+            // Documentation/ABI/stable/sysfs-devices: DEVNAME is relative to /dev.
+            Ok(text) => match text.lines().find_map(|line| line.strip_prefix("DEVNAME=")) {
+                Some(name) => Path::new("/dev").join(name),
+                None => return Err((known, KernelErrno::NODEV.into())),
+            },
+            Err(error) => return Err((known, error)),
+        };
+        let opened = File::open(&path).and_then(|file| {
+            let found = file.metadata()?;
+            let is_it = found.file_type().is_block_device()
+                && number_of(found.rdev()).as_deref() == Some(number);
+            match is_it {
+                true => Device::new(file),
+                false => Err(KernelErrno::NXIO.into()),
+            }
+        });
+        match opened {
+            Ok(device) => Ok((device, path)),
+            Err(error) => Err((path, error)),
+        }
+    }
+
+    /// Opens an image or an unmounted device by the path that a caller gave.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's answer.
+    pub(crate) fn open_image(path: &std::ffi::CStr) -> io::Result<Device> {
+        let path = Path::new(std::ffi::OsStr::from_bytes(path.to_bytes()));
+        File::open(path).and_then(Device::new)
+    }
+}
+
+/// `major:minor` of a device number.
+fn number_of(rdev: u64) -> Option<String> {
+    let (major, minor) = (rustix::fs::major(rdev), rustix::fs::minor(rdev));
+    (rdev != 0).then(|| format!("{major}:{minor}"))
+}
+
+impl Bytes for Device {
+    #[inline]
+    fn read(&self, offset_bytes: u64, into: &mut [u8]) -> Result<(), ReadError> {
+        match self {
+            Device::Mapped(map) => map.copy(offset_bytes, into).map_err(|error| match error {
+                CopyError::OutOfRange => ReadError::BeyondEnd,
+                CopyError::Io => ReadError::Failed(Errno(KernelErrno::IO.raw_os_error())),
+            }),
+            Device::Called(file) => file.read(offset_bytes, into),
+        }
+    }
+
+    #[inline]
+    fn will_read(&self, offset_bytes: u64, count: usize) {
+        if let Device::Mapped(map) = self {
+            map.prefetch(offset_bytes, count);
+        }
+    }
+
+    fn length_bytes(&self) -> u64 {
+        match self {
+            Device::Mapped(map) => map.len(),
+            Device::Called(file) => file.length_bytes(),
+        }
+    }
+}

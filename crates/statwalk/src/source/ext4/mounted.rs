@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! A volume, and what must be known to trust it: which mount shows it, what the
+//! kernel has not written yet, and what is mounted on its directories.
+
+use std::collections::HashSet;
+use std::ffi::{CStr, CString};
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::{CWD, StatxFlags, makedev, statvfs};
+
+use super::device::Device;
+use super::volume::Volume;
+use crate::decode::ext4::inode::Inode;
+use crate::entry::FileType;
+use crate::mounts::{self, Mount};
+use crate::source::posix::stat;
+
+/// Files that changed since so long are stat'ed: their sizes and blocks can be
+/// those of before, because space is allocated when data is written back. The
+/// kernel writes it back after 30 s and looks every 5 s
+/// (Documentation/admin-guide/sysctl/vm.rst); this is a multiple of it.
+const FRESH_NS: i64 = 120 * NS_PER_SECOND;
+/// As long as some space is still to be allocated: on a slow device writing back
+/// can take longer than planned.
+const FRESH_WHILE_PENDING_NS: i64 = 3600 * NS_PER_SECOND;
+/// The kernel's clock for times of files can be a tick behind: 10 ms with 100 Hz.
+const TICK_NS: i64 = 20_000_000;
+const NS_PER_SECOND: i64 = 1_000_000_000;
+
+/// A volume that can be read in place of the kernel.
+#[derive(Debug)]
+pub(crate) struct Mounted {
+    pub(super) volume: Volume<Device>,
+    /// What `st_dev` of its entries is.
+    pub(super) dev: u64,
+    /// The device's or the image's path.
+    pub(super) name: String,
+    /// Whether nothing but the device knows of it, so that the kernel cannot be
+    /// asked.
+    pub(super) is_image: bool,
+    /// Directories that changed since then are the kernel's to read.
+    pub(super) changed_ns: i64,
+    /// Files that changed since then are stat'ed.
+    pub(super) fresh_ns: i64,
+    mount_points: MountPoints,
+    pub(super) counts: Counts,
+}
+
+/// Where other mounts hide what lies on the device.
+#[derive(Debug, Default)]
+struct MountPoints {
+    /// The inodes of the directories that hold them: they are the kernel's to read.
+    holders: HashSet<u32>,
+    /// Their names. The kernel lists a mount point with the inode that it hides,
+    /// so whatever has such a name is the kernel's to open.
+    names: HashSet<Vec<u8>>,
+}
+
+/// Why an image cannot be read.
+#[derive(Debug)]
+pub(super) enum NoImage {
+    Unopened(io::Error),
+    /// In a sentence.
+    Refused(String),
+}
+
+/// What was read from where.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub(super) dirs: AtomicU64,
+    pub(super) dirs_by_kernel: AtomicU64,
+    pub(super) files_by_kernel: AtomicU64,
+}
+
+impl Mounted {
+    /// Opens the volume that a mount shows.
+    ///
+    /// # Errors
+    ///
+    /// Why it is left to the kernel.
+    pub(super) fn of_mount(mount: &Mount, table: &[Mount], now_ns: i64) -> Result<Mounted, String> {
+        let point = String::from_utf8_lossy(&mount.point).into_owned();
+        if !matches!(mount.file_system.as_str(), "ext2" | "ext3" | "ext4") {
+            return Err(format!("{point} is {}", mount.file_system));
+        }
+        if mount.has_option("lazytime") {
+            return Err(format!(
+                "{point} is mounted with lazytime: times lie in memory"
+            ));
+        }
+        if mount.has_option("idmapped") {
+            return Err(format!(
+                "{point} is an idmapped mount: it shows other owners"
+            ));
+        }
+        let path = CString::new(mount.point.clone()).unwrap_or_default();
+        let mask = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::MNT_ID;
+        let top = stat::by_name(CWD, &path, mask).map_err(|errno| format!("{point}: {errno}"))?;
+        if stat::mount_id(&top) != mount.id {
+            return Err(format!("something else is mounted over {point}"));
+        }
+        let (device, name) = Device::open(&mount.device)
+            .map_err(|(path, error)| format!("{}: {error}", path.display()))?;
+        let name = name.display().to_string();
+        let volume = Volume::open(device).map_err(|refusal| format!("{name}: {refusal}"))?;
+        let unknown = volume.superblock().unknown_read_only_features();
+        if unknown != 0 {
+            return Err(format!(
+                "{name}: unknown features for reading: {unknown:#x}"
+            ));
+        }
+        // ext4_statfs, fs/ext4/super.c of Linux 6.18: both halves of the UUID in one number.
+        let shown = statvfs(&path).map_err(|errno| format!("{point}: {errno}"))?;
+        if shown.f_fsid != folded(&volume.superblock().uuid) {
+            return Err(format!("{name} is not what is mounted at {point}"));
+        }
+        Ok(Mounted {
+            volume,
+            dev: makedev(top.stx_dev_major, top.stx_dev_minor),
+            is_image: false,
+            changed_ns: now_ns - TICK_NS,
+            fresh_ns: now_ns - fresh_ns(has_pending_blocks(&name)),
+            name,
+            mount_points: MountPoints::on(mount.id, table),
+            counts: Counts::default(),
+        })
+    }
+
+    /// Opens an image or an unmounted device.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be opened, or holds no such file system.
+    pub(super) fn of_image(path: &CStr, number: u64) -> Result<Mounted, NoImage> {
+        let device = Device::open_image(path).map_err(NoImage::Unopened)?;
+        let volume =
+            Volume::open(device).map_err(|refusal| NoImage::Refused(refusal.to_string()))?;
+        Ok(Mounted {
+            volume,
+            dev: number,
+            name: path.to_string_lossy().into_owned(),
+            is_image: true,
+            changed_ns: i64::MAX,
+            fresh_ns: i64::MAX,
+            mount_points: MountPoints::default(),
+            counts: Counts::default(),
+        })
+    }
+
+    /// Whether a directory is read here: what changed since the scan began, or has
+    /// something mounted in it, is for the kernel.
+    pub(super) fn is_readable(&self, inode: &Inode) -> bool {
+        inode.kind() == FileType::Directory
+            && !inode.is_free()
+            && (self.is_image
+                || inode.ctime_ns() < self.changed_ns
+                    && !self.mount_points.holders.contains(&inode.number()))
+    }
+
+    /// Whether something may be mounted on a directory of this name.
+    pub(crate) fn may_be_mount_point(&self, name: &CStr) -> bool {
+        let names = &self.mount_points.names;
+        !names.is_empty() && names.contains(name.to_bytes())
+    }
+
+    /// Whether a directory is as it was before it was read.
+    pub(super) fn held_still(&self, before: &Inode) -> bool {
+        let state = |inode: &Inode| {
+            let times = (inode.ctime_ns(), inode.mtime_ns());
+            (times, inode.size_bytes(), inode.links(), inode.generation())
+        };
+        self.is_image
+            || self
+                .volume
+                .inode(before.number())
+                .is_ok_and(|after| !after.is_free() && state(&after) == state(before))
+    }
+
+    /// What was read from it, and what must be known of it, for the plan.
+    pub(super) fn told(&self) -> Vec<String> {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let Counts {
+            dirs,
+            dirs_by_kernel,
+            files_by_kernel,
+        } = &self.counts;
+        let mut told = vec![format!(
+            "{}: {} directories were read in place; the kernel was asked for {} that changed, hold \
+             mounts or did not check out, and for {} files that changed lately",
+            self.name,
+            count(dirs),
+            count(dirs_by_kernel),
+            count(files_by_kernel),
+        )];
+        if self.is_image {
+            told[0] = format!(
+                "{}: {} directories were read in place",
+                self.name,
+                count(dirs)
+            );
+            if self.volume.superblock().needs_recovery() {
+                told.push(format!(
+                    "{}: its journal was not replayed, what was written last may be missing or half done",
+                    self.name
+                ));
+            }
+            if self.volume.is_cut() {
+                told.push(format!("{}: it is shorter than its file system", self.name));
+            }
+        }
+        told
+    }
+}
+
+/// `uuid_to_fsid`, include/linux/uuid.h of Linux 6.18.
+fn folded(uuid: &[u8; 16]) -> u64 {
+    let (low, high) = uuid.split_at(8);
+    let number = |half: &[u8]| {
+        half.iter()
+            .rev()
+            .fold(0u64, |sum, &byte| sum << 8 | u64::from(byte))
+    };
+    number(low) ^ number(high)
+}
+
+/// Whether a mounted file system has blocks that are still to be allocated:
+/// Documentation/ABI/testing/sysfs-fs-ext4. None at this moment does not prove
+/// that sizes are written (an append into space that was allocated before is not
+/// counted), so this only ever makes the time longer.
+fn has_pending_blocks(device: &str) -> bool {
+    let name = device.rsplit('/').next().unwrap_or(device);
+    let path = format!("/sys/fs/ext4/{name}/delayed_allocation_blocks");
+    std::fs::read_to_string(path).is_ok_and(|text| text.trim() != "0")
+}
+
+/// How long data can stay unwritten, with room to spare.
+fn fresh_ns(is_pending: bool) -> i64 {
+    let hundredths = |file: &str| -> i64 {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        text.trim().parse().unwrap_or_default()
+    };
+    let set = hundredths("/proc/sys/vm/dirty_expire_centisecs")
+        .saturating_add(hundredths("/proc/sys/vm/dirty_writeback_centisecs"));
+    let least = match is_pending {
+        true => FRESH_WHILE_PENDING_NS,
+        false => FRESH_NS,
+    };
+    least.max(set.saturating_mul(3 * NS_PER_SECOND / 100))
+}
+
+impl MountPoints {
+    /// Those on a mount.
+    fn on(id: u64, table: &[Mount]) -> MountPoints {
+        let mask = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::MNT_ID;
+        let mut points = MountPoints::default();
+        for mount in table.iter().filter(|mount| mount.parent == id) {
+            let Some(slash) = mount.point.iter().rposition(|&byte| byte == b'/') else {
+                continue;
+            };
+            points.names.insert(mount.point[slash + 1..].to_vec());
+            let holder = CString::new(&mount.point[..slash.max(1)]).unwrap_or_default();
+            // Where another mount covers the holder, nobody gets there.
+            if let Ok(found) = stat::by_name(CWD, &holder, mask)
+                && stat::mount_id(&found) == id
+                && let Ok(number) = u32::try_from(found.stx_ino)
+            {
+                points.holders.insert(number);
+            }
+        }
+        points
+    }
+}
+
+/// The mount of a number, and the table that it stands in.
+pub(super) fn look_up(id: u64) -> Option<(usize, Vec<Mount>)> {
+    let table = mounts::read().ok()?;
+    let index = table.iter().position(|mount| mount.id == id)?;
+    Some((index, table))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uuid_is_folded_as_the_kernel_does_it() {
+        let mut uuid = [0; 16];
+        uuid[0] = 1;
+        uuid[9] = 2;
+        assert_eq!(folded(&uuid), 0x0201);
+        assert_eq!(folded(&[0xff; 16]), 0);
+    }
+
+    #[test]
+    fn what_counts_as_fresh_is_never_less_than_two_minutes() {
+        assert!(fresh_ns(false) >= FRESH_NS);
+        assert!(fresh_ns(true) >= FRESH_WHILE_PENDING_NS);
+    }
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! One reading of one directory: its entries, and the inodes that they name.
+
+use std::ffi::CStr;
+use std::ops::ControlFlow;
+
+use super::attributes::attributes;
+use super::damage::{Damage, Fault};
+use super::mounted::Mounted;
+use super::read::errno_of;
+use super::volume::DirectoryScratch;
+use crate::decode::ext4::directory_block::DirectoryEntry;
+use crate::decode::ext4::inode::Inode;
+use crate::entry::FileType;
+use crate::error::Op;
+use crate::source::posix::contents::Contents;
+use crate::source::posix::open_dir::OpenDir;
+use crate::source::posix::{Outlet, Terms, WITHHELD_MAX};
+
+/// Buffers that serve one directory after the other.
+#[derive(Default)]
+pub(super) struct PassBuffers {
+    scratch: DirectoryScratch,
+    inode: Option<Box<Inode>>,
+    fresh: Fresh,
+    path: Vec<u8>,
+}
+
+/// Files that must be stat'ed.
+#[derive(Default)]
+pub(super) struct Fresh {
+    /// Each ended by NUL.
+    names: Vec<u8>,
+    inos: Vec<u64>,
+}
+
+/// How far a directory was read.
+pub(super) enum Piece {
+    /// To its end.
+    Whole,
+    /// Until there is as much as is withheld.
+    Full,
+    /// Until something that only the kernel can tell.
+    ByKernel,
+    /// Something does not check out.
+    Damaged(Damage),
+    Cancelled,
+}
+
+/// One reading of one directory.
+pub(super) struct Pass<'a> {
+    pub(super) mounted: &'a Mounted,
+    terms: &'a Terms,
+    dir: &'a OpenDir,
+    pub(super) contents: Contents,
+    /// The inode that was read last.
+    inode: Box<Inode>,
+    buffers: PassBuffers,
+    /// The length of the directory's path with its slash, where paths matter.
+    directory_length: usize,
+    /// How many blocks were read.
+    blocks_done: u64,
+    /// Why it ends before the directory does.
+    stop: Option<Piece>,
+}
+
+impl Fresh {
+    pub(super) fn len(&self) -> usize {
+        self.inos.len()
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = (&CStr, u64)> {
+        let names = self.names.split_inclusive(|&byte| byte == 0);
+        let names = names.filter_map(|name| CStr::from_bytes_with_nul(name).ok());
+        names.zip(self.inos.iter().copied())
+    }
+}
+
+impl<'a> Pass<'a> {
+    pub(super) fn new(
+        mounted: &'a Mounted,
+        terms: &'a Terms,
+        dir: &'a OpenDir,
+        mut buffers: PassBuffers,
+        mut contents: Contents,
+    ) -> Pass<'a> {
+        contents.clear();
+        buffers.path.clear();
+        if terms.exclusions.need_paths() {
+            buffers.path = dir.place.path();
+            if buffers.path.last() != Some(&b'/') {
+                buffers.path.push(b'/');
+            }
+        }
+        Pass {
+            mounted,
+            terms,
+            dir,
+            contents,
+            directory_length: buffers.path.len(),
+            inode: inode_of(mounted, &mut buffers),
+            buffers,
+            blocks_done: 0,
+            stop: None,
+        }
+    }
+
+    /// Reads on, up to as much as is withheld.
+    pub(super) fn read_piece(&mut self, inode: &Inode, out: &impl Outlet) -> Piece {
+        let mut scratch = std::mem::take(&mut self.buffers.scratch);
+        let (volume, done) = (&self.mounted.volume, self.blocks_done);
+        let mut block = 0;
+        let answer = volume.read_directory_blocks(inode, &mut scratch, |entries| {
+            block += 1;
+            if block <= done {
+                return ControlFlow::Continue(());
+            }
+            if out.cancelled() {
+                self.stop = Some(Piece::Cancelled);
+                return ControlFlow::Break(());
+            }
+            if self.terms.wanted.need_stat() {
+                // Inodes lie anywhere; a processor can wait for several at once.
+                let others = |entry: &DirectoryEntry<'_>| entry.kind != FileType::Directory;
+                let coming = entries.clone().filter(others);
+                coming.for_each(|entry| volume.will_read(entry.inode));
+            }
+            for entry in entries {
+                self.take(&entry);
+            }
+            self.blocks_done = block;
+            if self.contents.entry_count() + self.buffers.fresh.len() > WITHHELD_MAX {
+                self.stop.get_or_insert(Piece::Full);
+            }
+            match self.stop {
+                Some(_) => ControlFlow::Break(()),
+                None => ControlFlow::Continue(()),
+            }
+        });
+        self.buffers.scratch = scratch;
+        match (self.stop.take(), answer) {
+            (None | Some(Piece::Full), Err(damage)) => Piece::Damaged(damage),
+            (Some(stop), _) => stop,
+            (None, Ok(())) => Piece::Whole,
+        }
+    }
+
+    /// Sorts in one entry.
+    #[inline]
+    fn take(&mut self, entry: &DirectoryEntry<'_>) {
+        let (terms, name) = (self.terms, entry.name);
+        // Such a file must be read, which the kernel does.
+        let has_content = (terms.exclusions.reads_gitignore() && name == b".gitignore")
+            || (terms.exclusions.leaves_out_caches() && name == b"CACHEDIR.TAG");
+        if has_content && !self.mounted.is_image {
+            self.stop = Some(Piece::ByKernel);
+            return;
+        }
+        let mut kind = entry.kind;
+        // Without the feature filetype the inode alone knows.
+        if kind == FileType::Unknown {
+            match self.load(entry) {
+                Ok(inode) => kind = inode.kind(),
+                Err(fault) => return self.unusable(entry, fault),
+            }
+        }
+        if self.directory_length > 0 && self.is_left_out(name, kind) {
+            self.contents.excluded += 1;
+            return;
+        }
+        match kind {
+            FileType::Directory => self.contents.push_subdir(name, u64::from(entry.inode)),
+            FileType::Symlink if terms.follows => self.contents.push_link(name),
+            _ if terms.types_only => self.contents.batch.push_listed(&[], kind, false),
+            _ if !terms.wanted.need_stat() => {
+                self.contents.batch.push_listed(name, kind, false);
+            }
+            _ => {
+                let (wanted, mounted) = (terms.wanted, self.mounted);
+                let inode = match self.load(entry) {
+                    Ok(inode) if inode.kind() == kind => inode,
+                    Ok(_) => {
+                        return self.unusable(entry, Fault::Malformed("the types differ"));
+                    }
+                    Err(fault) => return self.unusable(entry, fault),
+                };
+                // Space is allocated when data is written back; until then size
+                // and blocks can be those of before (ext4_da_write_end and
+                // ext4_writepages, fs/ext4/inode.c of Linux 6.18).
+                if kind == FileType::File && inode.ctime_ns() >= mounted.fresh_ns {
+                    let fresh = &mut self.buffers.fresh;
+                    fresh.names.extend_from_slice(name);
+                    fresh.names.push(0);
+                    fresh.inos.push(u64::from(entry.inode));
+                    return;
+                }
+                let found = attributes(inode, wanted, mounted.dev);
+                self.contents.batch.push_stated(name, &found);
+            }
+        }
+    }
+
+    /// The inode that an entry names, if it is in use.
+    #[inline]
+    fn load(&mut self, entry: &DirectoryEntry<'_>) -> Result<&Inode, Fault> {
+        let volume = &self.mounted.volume;
+        let inode = &mut self.inode;
+        match volume.read_inode(entry.inode, inode) {
+            Ok(()) if inode.is_free() || inode.is_attribute() => Err(Fault::NoSuchInode),
+            Ok(()) => Ok(inode),
+            Err(damage) => Err(damage.fault),
+        }
+    }
+
+    /// An entry whose inode does not fit.
+    fn unusable(&mut self, entry: &DirectoryEntry<'_>, fault: Fault) {
+        if !self.mounted.is_image {
+            self.stop = Some(Piece::ByKernel);
+            return;
+        }
+        self.contents
+            .batch
+            .push_listed(entry.name, entry.kind, true);
+        let failure = (entry.name.to_vec(), Op::Stat, errno_of(fault));
+        self.contents.failures.push(failure);
+    }
+
+    fn is_left_out(&mut self, name: &[u8], kind: FileType) -> bool {
+        let path = &mut self.buffers.path;
+        path.truncate(self.directory_length);
+        path.extend_from_slice(name);
+        let is_directory = kind == FileType::Directory;
+        self.terms.exclusions.fits(path)
+            || self
+                .dir
+                .ignore
+                .as_deref()
+                .is_some_and(|rules| rules.leave_out(path, is_directory))
+    }
+
+    /// The files that must be stat'ed; nothing where there is none.
+    pub(super) fn take_fresh(&mut self) -> Option<Fresh> {
+        match self.buffers.fresh.len() {
+            0 => None,
+            _ => Some(std::mem::take(&mut self.buffers.fresh)),
+        }
+    }
+
+    /// Takes the buffers back for the next.
+    pub(super) fn give_back(&mut self, mut fresh: Fresh) {
+        fresh.names.clear();
+        fresh.inos.clear();
+        self.buffers.fresh = fresh;
+    }
+
+    /// Forgets what was delivered, and makes ready for the next piece.
+    pub(super) fn go_on(&mut self) {
+        self.contents.clear();
+    }
+
+    /// Gives the buffers to the next.
+    pub(super) fn end(mut self) -> (PassBuffers, Contents) {
+        self.buffers.fresh.names.clear();
+        self.buffers.fresh.inos.clear();
+        self.buffers.inode = Some(self.inode);
+        (self.buffers, self.contents)
+    }
+}
+
+/// A place for inodes of a volume: that of the last volume, if they are alike.
+fn inode_of(mounted: &Mounted, buffers: &mut PassBuffers) -> Box<Inode> {
+    let kept = buffers.inode.take();
+    let format = mounted.volume.superblock().inode_format();
+    kept.filter(|inode| inode.format() == format)
+        .unwrap_or_else(|| Box::new(mounted.volume.empty_inode()))
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Whether this process may look at a device without showing anybody what they
+//! were not to see.
+//!
+//! Who reads a device sees everything, whatever the permissions of files say.
+
+/// `CAP_DAC_OVERRIDE` and `CAP_DAC_READ_SEARCH`, include/uapi/linux/capability.h:
+/// who has either reads every directory by system calls too.
+const READS_EVERYTHING: u64 = 1 << 1 | 1 << 2;
+
+/// What `/proc/self/status` says of capabilities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Capabilities {
+    effective: u64,
+    ambient: u64,
+}
+
+/// Why the device is not looked at although it may be readable.
+///
+/// `was_asked` is whether the caller named the source: then who may open the
+/// device may read it, and capabilities that were handed down are taken to be
+/// given on purpose.
+pub(crate) fn objection(was_asked: bool) -> Option<&'static str> {
+    if let Some(objection) = objection_to_images() {
+        return Some(objection);
+    }
+    if !has_all_ids() {
+        return Some("this user namespace maps owners, which the device does not");
+    }
+    if was_asked {
+        return None;
+    }
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let capabilities = parse(&status);
+    if capabilities.ambient & READS_EVERYTHING != 0 {
+        return Some("the right to read everything is an ambient capability");
+    }
+    if capabilities.effective & READS_EVERYTHING == 0 {
+        return Some("without the right to read everything, a device shows more than is permitted");
+    }
+    None
+}
+
+/// Why not even an image or a device that was named is read: whoever calls a
+/// set-uid program must not borrow its eyes.
+pub(crate) fn objection_to_images() -> Option<&'static str> {
+    statwalk_sys::secure_execution::is_on()
+        .then_some("this program runs set-uid, set-gid or with capabilities of its file")
+}
+
+fn parse(status: &str) -> Capabilities {
+    let number = |name: &str| {
+        status
+            .lines()
+            .find_map(|line| line.strip_prefix(name))
+            .and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok())
+            .unwrap_or_default()
+    };
+    Capabilities {
+        effective: number("CapEff:"),
+        ambient: number("CapAmb:"),
+    }
+}
+
+/// Whether owners are shown as they are stored: user_namespaces(7).
+fn has_all_ids() -> bool {
+    let is_whole = |file: &str| match std::fs::read_to_string(file) {
+        Ok(map) => map.split_ascii_whitespace().eq(["0", "0", "4294967295"]),
+        // A kernel without user namespaces.
+        Err(_) => true,
+    };
+    is_whole("/proc/self/uid_map") && is_whole("/proc/self/gid_map")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn capabilities_are_read_from_the_status() {
+        let status = "Name:\tx\nCapPrm:\t0000000000000006\nCapEff:\t0000000000000002\n\
+                      CapAmb:\t0000000000000004\n";
+        let expected = Capabilities {
+            effective: 2,
+            ambient: 4,
+        };
+        assert_eq!(parse(status), expected);
+        assert_eq!(parse(""), Capabilities::default());
+    }
+}
