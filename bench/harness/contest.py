@@ -3,6 +3,7 @@
 
 import random
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from .comparison import say
 from .engine import Engine
 from .measurement import Run, Runner, Timeout
 from .oracle import Answer
+from .programs import BENCH
 from .walk_oracle import Tree, Unjudged
 from .walker import Walker
 
@@ -40,10 +42,10 @@ class Contestant:
         self.is_tool = isinstance(subject, Engine)
         self.name = f"program/{subject.name}" if isinstance(subject, Engine) else subject.name
 
-    def command(self, path: str, rounds: int) -> list[str]:
-        """The command line for a tree."""
+    def command(self, path: str, empty: str, rounds: int) -> list[str]:
+        """The command line for a tree; some programs are given an empty directory besides."""
         if isinstance(self.subject, Engine):
-            return self.subject.command(self.subject.variants[0], path, path)
+            return self.subject.command(self.subject.variants[0], path, empty)
         return self.subject.command(self.model, rounds, path)
 
     def settings(self) -> dict[str, str]:
@@ -55,7 +57,7 @@ class Contestant:
         if isinstance(self.subject, Engine):
             return judge_tool(self.subject, self.subject.variants[0], run, answer), []
         if run.status != 0:
-            lines = run.stderr.decode(errors="replace").strip().splitlines()
+            lines = run.stderr.decode(errors="replace").replace(f"{BENCH}/", "").strip().splitlines()
             return f"exit status {run.status}: {lines[-1][:160] if lines else 'no message'}", []
         try:
             lines = [tuple(map(int, line.split())) for line in run.stdout.decode().splitlines()]
@@ -100,6 +102,8 @@ class Contest:
         self.runner = runner
         self.limits = limits
         self.random = random.Random(seed)
+        # It lives in the home of the runner, which is empty but for it.
+        self.empty = tempfile.mkdtemp(dir=runner.home)
 
     def case(self, contestants: list[Contestant], cwd: str, path: str, tree: Tree, answer: Answer,
              before_each: Callable[[], None] | None = None, counts_calls: bool = False) -> list[Result]:
@@ -172,7 +176,7 @@ class Contest:
         contestant = result.contestant
         started = time.monotonic()
         try:
-            run = self.runner.run(contestant.command(path, rounds), cwd, self.limits.timeout_s, contestant.settings())
+            run = self.runner.run(contestant.command(path, self.empty, rounds), cwd, self.limits.timeout_s, contestant.settings())
             problem, inner = contestant.judge(run, rounds, tree, answer)
         except Timeout as error:
             result.wrong = str(error)
@@ -204,6 +208,6 @@ class Contest:
         contestant = result.contestant
         environment = {**self.runner.environment, **contestant.settings()}
         try:
-            result.calls = calls.count(contestant.command(path, 1), cwd, environment, self.limits.strace_timeout_s)
+            result.calls = calls.count(contestant.command(path, self.empty, 1), cwd, environment, self.limits.strace_timeout_s)
         except calls.NotCounted as reason:
             result.note = f"calls not counted: {reason}"

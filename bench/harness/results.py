@@ -117,13 +117,13 @@ def _table(case: dict, wanted: Callable[[str], bool] = lambda name: True) -> lis
 def fill_page(page: Path, record: str, data: dict) -> None:
     """Puts the tables between their marks; what stands around them is written by hand."""
     text = page.read_text()
-    text = re.sub(r"(<!-- table: ([a-z0-9: -]+) -->\n).*?(<!-- end -->)",
+    text = re.sub(r"(<!-- table: ([^>]+) -->\n).*?(<!-- end -->)",
                   lambda m: m[1] + "\n".join(_section(m[2].strip(), record, data)) + "\n" + m[3], text, flags=re.S)
     page.write_text(text)
     pictures = page.parent / "pictures"
     pictures.mkdir(exist_ok=True)
     for case in data["cases"]:
-        if case["corpus"] == "music" and not case["cold"] and any("calls" in r for r in case["results"]):
+        if case["corpus"] == "music" and case["model"] == "size" and not case["cold"]:
             (pictures / f"calls-{case['model']}.svg").write_text(_scatter(case))
 
 
@@ -172,15 +172,15 @@ def _first(data: dict) -> list[str]:
 
 def _calls(data: dict) -> list[str]:
     """System calls by name, on the smallest tree where they were counted."""
-    lines = ["| way | model | calls an entry | by name |", "|---|---|---:|---|"]
+    lines = ["| way | calls an entry | by name |", "|---|---:|---|"]
     for case in data["cases"]:
-        if case["corpus"] != "music" or case["cold"]:
+        if case["corpus"] != "music" or case["cold"] or case["model"] != "size":
             continue
         entries = case["files"] + case["dirs"]
         found = [r for r in case["results"] if "calls" in r]
         for r in sorted(found, key=lambda r: r["calls_per_entry"]):
             named = ", ".join(f"{name} {count / entries:.2f}" for name, count in list(r["calls"].items())[:5])
-            lines.append(f"| {r['name']} | {case['model']} | {r['calls_per_entry']:.2f} | {named} |")
+            lines.append(f"| {r['name']} | {r['calls_per_entry']:.2f} | {named} |")
     return lines
 
 
@@ -188,7 +188,8 @@ def _scatter(case: dict) -> str:
     """Calls an entry against time within one process, both on logarithmic axes."""
     from math import floor, log10
     points = [(r["name"], r["calls_per_entry"], (r.get("inner_s") or r["wall_s"])["median"] * 1e3)
-              for r in case["results"] if "calls_per_entry" in r and "wall_s" in r and r["calls_per_entry"] > 0]
+              for r in _timed(case) if r.get("calls_per_entry", 0) > 0]
+    points = [point for point in points if point[2] > 0]
     if not points:
         return "<svg xmlns='http://www.w3.org/2000/svg'/>\n"
     width, height, left, bottom = 900, 560, 70, 50
