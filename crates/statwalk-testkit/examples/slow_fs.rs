@@ -41,7 +41,7 @@ fn main() {
     let (entries, bytes) = (fs.expected().entries, fs.expected_allocated_bytes());
     match fs.mount() {
         Ok(mount) => {
-            println!("{}\n{entries}\n{bytes}", mount.join("tree").display());
+            println!("{}\n{entries}\n{bytes}", mount.path().display());
             // Whoever started it ends it.
             let _ = std::io::stdin().read_to_end(&mut Vec::new());
             let counts = mount.counts();

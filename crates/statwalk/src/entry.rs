@@ -30,6 +30,21 @@ pub enum FileType {
 }
 
 impl FileType {
+    /// The type in `st_mode`: `S_IFMT`, inode(7).
+    #[inline]
+    pub(crate) fn of_mode(mode: u16) -> FileType {
+        match mode & 0o170_000 {
+            0o100_000 => FileType::File,
+            0o040_000 => FileType::Directory,
+            0o120_000 => FileType::Symlink,
+            0o010_000 => FileType::Fifo,
+            0o140_000 => FileType::Socket,
+            0o020_000 => FileType::CharDevice,
+            0o060_000 => FileType::BlockDevice,
+            _ => FileType::Unknown,
+        }
+    }
+
     /// The letter that `find -type` uses; `?` where the type is unknown.
     ///
     /// ```

@@ -370,6 +370,11 @@ impl<C: Collect> Pool<C> {
             return;
         };
         self.is_slow.store(verdict.is_slow, Ordering::Relaxed);
+        // Who lists a slow directory alone has nobody to share it with, and is
+        // only one of those that are wanted.
+        if verdict.is_slow && self.wants_helpers.load(Ordering::Relaxed) {
+            self.start_helper();
+        }
         match verdict.step {
             None => {}
             Some(Step::Up(_)) => {

@@ -176,16 +176,7 @@ impl Inode {
     #[inline]
     #[must_use]
     pub fn kind(&self) -> FileType {
-        match self.mode() & 0o170_000 {
-            0o100_000 => FileType::File,
-            0o040_000 => FileType::Directory,
-            0o120_000 => FileType::Symlink,
-            0o010_000 => FileType::Fifo,
-            0o140_000 => FileType::Socket,
-            0o020_000 => FileType::CharDevice,
-            0o060_000 => FileType::BlockDevice,
-            _ => FileType::Unknown,
-        }
+        FileType::of_mode(self.mode())
     }
 
     /// User id.

@@ -105,7 +105,7 @@ impl VolumeTable {
         let Ok(found) = found else {
             return Ok(());
         };
-        if stat::kind(found.stx_mode) == FileType::Directory {
+        if FileType::of_mode(found.stx_mode) == FileType::Directory {
             let is_there = self.of_mount(stat::mount_id(&found)).is_some();
             let state = self.lock();
             return match state.reasons.last() {

@@ -95,7 +95,7 @@ impl Lister {
         let mask = self.terms.directory_mask;
         let target = stat::through_links(base, name, mask);
         if let Ok(target) = target
-            && stat::kind(target.stx_mode) == FileType::Directory
+            && FileType::of_mode(target.stx_mode) == FileType::Directory
             && (self.terms.enters_mounts || stat::mount_id(&target) == parent.mount.id)
             && !self.terms.visited.contains(stat::file_id(&target))
         {

@@ -278,11 +278,11 @@ impl Listed {
                     }
                     let name = self.name(index);
                     match terms.stat_entry(fd, name) {
-                        Ok(found) if stat::kind(found.stx_mode) == FileType::Directory => {
+                        Ok(found) if FileType::of_mode(found.stx_mode) == FileType::Directory => {
                             contents.push_subdir(name.to_bytes(), listed.ino);
                         }
                         Ok(found) => {
-                            let kind = stat::kind(found.stx_mode);
+                            let kind = FileType::of_mode(found.stx_mode);
                             contents.batch.push_listed(&[], kind, false);
                         }
                         Err(errno) => failed(name, FileType::Unknown, errno, contents),

@@ -16,6 +16,7 @@ use super::stat::{self, uninterrupted};
 use super::tally;
 use super::terms::Terms;
 use crate::directory::{MountMark, Place};
+use crate::entry::FileType;
 use crate::exclusion::CACHE_TAG;
 use crate::mounts;
 
@@ -176,7 +177,7 @@ fn read_start(dir: BorrowedFd<'_>, name: &CStr, max: usize) -> Option<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let fd = openat(dir, name, flags, Mode::empty()).ok()?;
     let found = stat::by_descriptor(fd.as_fd(), StatxFlags::TYPE).ok()?;
-    if stat::kind(found.stx_mode) != crate::entry::FileType::File {
+    if FileType::of_mode(found.stx_mode) != FileType::File {
         return None;
     }
     let mut text = Vec::new();

@@ -101,20 +101,6 @@ pub(crate) fn by_descriptor_with(
     uninterrupted(|| statx(fd, c"", AtFlags::EMPTY_PATH | flags, mask))
 }
 
-/// The type in `st_mode`: `S_IFMT`, inode(7).
-pub(crate) fn kind(mode: u16) -> FileType {
-    match mode & 0o170_000 {
-        0o100_000 => FileType::File,
-        0o040_000 => FileType::Directory,
-        0o120_000 => FileType::Symlink,
-        0o010_000 => FileType::Fifo,
-        0o140_000 => FileType::Socket,
-        0o020_000 => FileType::CharDevice,
-        0o060_000 => FileType::BlockDevice,
-        _ => FileType::Unknown,
-    }
-}
-
 /// Device and inode number.
 pub(crate) fn file_id(stat: &Statx) -> FileId {
     FileId {
@@ -166,7 +152,7 @@ impl Stillness {
 /// kernel filled them: it does so for all basic fields.
 #[inline]
 pub(crate) fn attributes(stat: &Statx, wanted: Fields) -> Attributes {
-    let mut attributes = Attributes::of_type(kind(stat.stx_mode));
+    let mut attributes = Attributes::of_type(FileType::of_mode(stat.stx_mode));
     attributes.valid = wanted | Fields::TYPE;
     attributes.size_bytes = stat.stx_size;
     // Block counts come from the file system; a damaged one can claim 2^64.

@@ -77,7 +77,7 @@ pub(crate) fn root_table(roots: &[Arc<CStr>], follows: bool) -> RootTable {
         };
         let Ok(found) = found else { continue };
         let number = index as u32;
-        let first = if stat::kind(found.stx_mode) == FileType::Directory {
+        let first = if FileType::of_mode(found.stx_mode) == FileType::Directory {
             let entry = table.directories.entry(stat::file_id(&found));
             entry.or_insert((number, stat::mount_id(&found))).0
         } else {

@@ -136,11 +136,11 @@ pub(super) fn find_directories(
             // A directory, a link to one, or something that only itself can tell.
         }
         match terms.stat_entry(fd, name) {
-            Ok(found) if stat::kind(found.stx_mode) == FileType::Directory => {
+            Ok(found) if FileType::of_mode(found.stx_mode) == FileType::Directory => {
                 contents.push_subdir(name.to_bytes(), listed.ino(index));
             }
             Ok(found) => {
-                let kind = stat::kind(found.stx_mode);
+                let kind = FileType::of_mode(found.stx_mode);
                 contents.batch.push_listed(name.to_bytes(), kind, false);
             }
             Err(errno) => failed(name, FileType::Unknown, errno, contents),
