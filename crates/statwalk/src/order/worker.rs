@@ -60,7 +60,8 @@ struct WorkerOutlet<C> {
     ids_end: u32,
     last_parent: Option<Arc<Dir>>,
     dirs_done: u32,
-    /// What those did that had this place before.
+    /// What is to be added to what this thread did: what those did that had this
+    /// place before, less what the thread did elsewhere.
     calls_before: u64,
     work_before: u64,
 }
@@ -74,7 +75,8 @@ impl<C: Collect> Worker<C> {
         let progress = &pool.progress[hand.index()];
         progress.know_thread();
         progress.begin_work(pool.started.elapsed());
-        let (calls_before, work_before) = (progress.calls(), progress.work());
+        let calls_before = progress.calls().wrapping_sub(tally::made());
+        let work_before = progress.work().wrapping_sub(work_of_thread());
         Worker {
             lister: Lister::new(Arc::clone(&pool.terms)),
             outlet: WorkerOutlet {
@@ -251,8 +253,8 @@ impl<C: Collect> WorkerOutlet<C> {
 
     /// Lets others know how much this worker has done.
     fn tell_work(&self) {
-        let calls = self.calls_before + tally::made();
-        let work = self.work_before + tally::made() + tally::read();
+        let calls = self.calls_before.wrapping_add(tally::made());
+        let work = self.work_before.wrapping_add(work_of_thread());
         self.pool.progress[self.hand.index()].tell_work(calls, work);
     }
 
@@ -452,4 +454,9 @@ impl<C: Collect> Outlet for WorkerOutlet<C> {
     fn left_out(&mut self, path: Vec<u8>, file_system: &'static str) {
         self.slot(|slot| slot.left_out.push(LeftOut { path, file_system }));
     }
+}
+
+/// Calls of the calling thread, and entries that it read without.
+fn work_of_thread() -> u64 {
+    tally::made() + tally::read()
 }
