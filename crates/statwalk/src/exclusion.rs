@@ -102,6 +102,11 @@ impl Exclusions {
         self.gitignore
     }
 
+    /// Whether files decide about what lies beside them.
+    pub(crate) fn read_files(&self) -> bool {
+        self.caches || self.gitignore
+    }
+
     /// Whether names must be looked at at all.
     pub(crate) fn need_paths(&self) -> bool {
         !self.patterns.is_empty() || self.gitignore

@@ -270,7 +270,7 @@ impl Scan {
             for (number, root) in roots.iter().enumerate() {
                 terms
                     .volumes
-                    .require(number as u32, root, context.follows)
+                    .require(number as u32, root, context.follows, &self.exclusions)
                     .map_err(|error| {
                         Error::io(Op::Open, Some(self.roots[number].clone()), error)
                     })?;

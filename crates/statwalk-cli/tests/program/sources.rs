@@ -61,6 +61,37 @@ fn what_is_no_image_is_named() {
 }
 
 #[test]
+fn what_an_image_cannot_give_is_refused() {
+    let tree = Tree::of(&trees::basic());
+    let image = tree.parent().join("image");
+    or_skip!(ext4_image(&image, 64 << 20, &[], Some(&tree.path())));
+    for (flag, expected) in [
+        ("-L", "links in an image"),
+        ("--gitignore", "files in an image"),
+        ("--exclude-caches", "files in an image"),
+    ] {
+        let answer = tree.run(&["-s", "--source", "ext4", flag, "image"]);
+        assert_eq!(answer.code, Some(2), "{flag}: {}", answer.stderr);
+        assert!(answer.stderr.contains(expected), "{}", answer.stderr);
+    }
+    // A pattern needs names alone.
+    let whole = tree
+        .run(&["-s", "--json", "--source", "ext4", "image"])
+        .good();
+    let less = tree.run(&[
+        "-s",
+        "--json",
+        "--source",
+        "ext4",
+        "--exclude=*a*",
+        "image",
+    ]);
+    let count = |answer: &Answer, name: &str| totals(answer)[name].as_u64().unwrap();
+    assert!(count(&less, "excluded") > 0);
+    assert!(count(&less, "entries") < count(&whole, "entries"));
+}
+
+#[test]
 fn an_ordinary_user_reads_images_of_its_own_and_no_device() {
     let tree = Tree::of(&trees::basic());
     let image = tree.parent().join("image");

@@ -6,7 +6,6 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
-use std::sync::Arc;
 
 use crate::error::Errno;
 
@@ -78,22 +77,6 @@ impl Bytes for Vec<u8> {
 }
 
 impl<B: Bytes + ?Sized> Bytes for &B {
-    #[inline]
-    fn read(&self, offset_bytes: u64, into: &mut [u8]) -> Result<(), ReadError> {
-        (**self).read(offset_bytes, into)
-    }
-
-    fn length_bytes(&self) -> u64 {
-        (**self).length_bytes()
-    }
-
-    #[inline]
-    fn will_read(&self, offset_bytes: u64, count: usize) {
-        (**self).will_read(offset_bytes, count);
-    }
-}
-
-impl<B: Bytes + ?Sized> Bytes for Arc<B> {
     #[inline]
     fn read(&self, offset_bytes: u64, into: &mut [u8]) -> Result<(), ReadError> {
         (**self).read(offset_bytes, into)

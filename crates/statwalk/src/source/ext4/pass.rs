@@ -153,7 +153,7 @@ impl<'a> Pass<'a> {
         // Such a file must be read, which the kernel does.
         let has_content = (terms.exclusions.reads_gitignore() && name == b".gitignore")
             || (terms.exclusions.leaves_out_caches() && name == b"CACHEDIR.TAG");
-        if has_content && !self.mounted.is_image {
+        if has_content {
             self.stop = Some(Piece::ByKernel);
             return;
         }

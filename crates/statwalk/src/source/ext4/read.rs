@@ -22,7 +22,7 @@ use super::damage::Fault;
 use super::mounted::Mounted;
 use super::pass::{Pass, PassBuffers, Piece};
 use crate::decode::ext4::inode::{Inode, ROOT_INODE};
-use crate::directory::{Dir, DirState, Directory, MountMark, Place};
+use crate::directory::{DirState, Directory, MountMark, Place};
 use crate::entry::{Attributes, FileId, FileType};
 use crate::error::Op;
 use crate::source::posix::contents::{Contents, deliver, queue};
@@ -30,11 +30,15 @@ use crate::source::posix::handle::Handle;
 use crate::source::posix::listed::sort_in;
 use crate::source::posix::open_dir::OpenDir;
 use crate::source::posix::terms::Visit;
-use crate::source::posix::{Lister, Note, Outlet, open, stat, tally};
+use crate::source::posix::{Lister, Note, Outlet, WITHHELD_MAX, open, stat, tally};
 
 /// From how many subdirectories on a directory is left to the kernel, which
 /// gives them in pieces, so that they need not all wait at once.
 const SUBDIRS_MAX: u32 = 32 * 1024;
+
+/// A directory up to this size has fewer entries than are withheld: the shortest
+/// takes 12 bytes (`ext4_dir_rec_len`, fs/ext4/ext4.h).
+const WITHHELD_BYTES_MIN: u64 = 12 * WITHHELD_MAX as u64;
 
 /// What a lister needs to read from devices.
 #[derive(Default)]
@@ -136,7 +140,10 @@ impl Lister {
             dev: mounted.dev,
             ino: u64::from(inode.number()),
         };
-        let is_large = inode.links() == 1 || inode.links() > SUBDIRS_MAX;
+        let is_large = inode.links() == 1
+            || inode.links() > SUBDIRS_MAX
+            // A file that decides about the others may come when some are delivered.
+            || (terms.exclusions.read_files() && inode.size_bytes() > WITHHELD_BYTES_MIN);
         if !mounted.is_image && (is_large || !terms.roots.roots_in(id).is_empty()) {
             return End::ByKernel;
         }
@@ -261,17 +268,13 @@ impl Lister {
         let fd = match &dir.place {
             Place::Root(path) => open::root(path, &self.terms),
             Place::Child(parent, offset) => {
-                let base = self.held_or_reopened(parent)?;
+                let base = self.reopen(parent).ok()?;
                 open::child(base.as_fd(), parent.child_name(*offset), &self.terms)
             }
         };
         let fd = fd.ok()?;
         let found = stat::by_descriptor(fd.as_fd(), open::IDENTITY).ok()?;
         (Some(stat::file_id(&found)) == dir.identity).then_some(fd)
-    }
-
-    fn held_or_reopened(&mut self, parent: &Arc<Dir>) -> Option<OwnedFd> {
-        self.reopen(parent).ok()
     }
 }
 

@@ -11,6 +11,7 @@ use rustix::fs::{CWD, StatxFlags};
 
 use super::mounted::{Mounted, NoImage, look_up};
 use crate::entry::FileType;
+use crate::exclusion::Exclusions;
 use crate::source::choice::Source;
 use crate::source::posix::stat;
 use crate::source::privilege;
@@ -28,15 +29,12 @@ pub(crate) struct VolumeTable {
     /// Why none is opened, whatever the mount.
     objection: Option<String>,
     now_ns: i64,
-    state: Mutex<State>,
+    known: Mutex<Known>,
 }
 
-#[derive(Default)]
-struct State {
-    /// What is known of each mount that was asked for.
-    mounts: Vec<(u64, Option<Arc<Mounted>>)>,
-    reasons: Vec<String>,
-}
+/// What is known of each mount that was asked for: its volume, or why it is
+/// left to the kernel.
+type Known = Vec<(u64, Result<Arc<Mounted>, String>)>;
 
 impl VolumeTable {
     /// `objection` is what speaks against reading any device in this scan.
@@ -45,7 +43,7 @@ impl VolumeTable {
             choice,
             objection,
             now_ns,
-            state: Mutex::default(),
+            known: Mutex::default(),
         }
     }
 
@@ -60,19 +58,16 @@ impl VolumeTable {
 
     /// The volume of a mount, opened when it is asked for the first time.
     pub(super) fn of_mount(&self, id: u64) -> Option<Arc<Mounted>> {
-        let mut state = self.lock();
-        if let Some((_, known)) = state.mounts.iter().find(|(known, _)| *known == id) {
-            return known.clone();
+        self.look_at(id).ok()
+    }
+
+    fn look_at(&self, id: u64) -> Result<Arc<Mounted>, String> {
+        let mut known = self.lock();
+        if let Some((_, found)) = known.iter().find(|(mount, _)| *mount == id) {
+            return found.clone();
         }
-        let opened = self.open(id);
-        let found = match opened {
-            Ok(mounted) => Some(Arc::new(mounted)),
-            Err(reason) => {
-                state.reasons.push(reason);
-                None
-            }
-        };
-        state.mounts.push((id, found.clone()));
+        let found = self.open(id).map(Arc::new);
+        known.push((id, found.clone()));
         found
     }
 
@@ -96,7 +91,13 @@ impl VolumeTable {
     /// # Errors
     ///
     /// A sentence, or the kernel's answer.
-    pub(crate) fn require(&self, root: u32, path: &CStr, follows: bool) -> io::Result<()> {
+    pub(crate) fn require(
+        &self,
+        root: u32,
+        path: &CStr,
+        follows: bool,
+        exclusions: &Exclusions,
+    ) -> io::Result<()> {
         let found = match follows {
             true => stat::through_links(CWD, path, StatxFlags::TYPE | StatxFlags::MNT_ID),
             false => stat::by_name(CWD, path, StatxFlags::TYPE | StatxFlags::MNT_ID),
@@ -106,22 +107,27 @@ impl VolumeTable {
             return Ok(());
         };
         if FileType::of_mode(found.stx_mode) == FileType::Directory {
-            let is_there = self.of_mount(stat::mount_id(&found)).is_some();
-            let state = self.lock();
-            return match state.reasons.last() {
-                Some(reason) if !is_there => Err(refusal(reason)),
-                _ => Ok(()),
-            };
+            let looked = self.look_at(stat::mount_id(&found));
+            return looked.map(drop).map_err(|reason| refusal(&reason));
         }
         if let Some(objection) = privilege::objection_to_images() {
             return Err(refusal(objection));
+        }
+        // Only directories and inodes of an image are read.
+        if follows {
+            return Err(refusal("links in an image cannot be followed"));
+        }
+        if exclusions.read_files() {
+            return Err(refusal(
+                "files in an image cannot be read, .gitignore and CACHEDIR.TAG neither",
+            ));
         }
         let id = IMAGE | u64::from(root);
         let mounted = Mounted::of_image(path, id).map_err(|reason| match reason {
             NoImage::Unopened(error) => error,
             NoImage::Refused(sentence) => refusal(&sentence),
         })?;
-        self.lock().mounts.push((id, Some(Arc::new(mounted))));
+        self.lock().push((id, Ok(Arc::new(mounted))));
         Ok(())
     }
 
@@ -131,37 +137,31 @@ impl VolumeTable {
             return None;
         }
         let id = IMAGE | u64::from(root);
-        let state = self.lock();
-        let (_, known) = state.mounts.iter().find(|(known, _)| *known == id)?;
-        Some((id, Arc::clone(known.as_ref()?)))
+        let known = self.lock();
+        let (_, found) = known.iter().find(|(mount, _)| *mount == id)?;
+        Some((id, Arc::clone(found.as_ref().ok()?)))
     }
 
-    /// The name of the source that read most, and what is to be said about it.
+    /// The name of the source, `posix` where no device was read, and what is to
+    /// be said about it.
     pub(crate) fn told(&self) -> (&'static str, Vec<String>) {
-        let state = self.lock();
-        let used: Vec<_> = state
-            .mounts
-            .iter()
-            .filter_map(|(_, known)| known.as_ref())
-            .collect();
-        let source = if used.is_empty() {
-            Source::Posix
-        } else {
-            Source::Ext4
-        };
-        let mut why: Vec<String> = used.iter().flat_map(|mounted| mounted.told()).collect();
-        why.extend(
-            state
-                .reasons
-                .iter()
-                .map(|reason| format!("not read from the device: {reason}")),
-        );
+        let mut source = Source::Posix;
+        let mut why = Vec::new();
+        for (_, found) in self.lock().iter() {
+            match found {
+                Ok(mounted) => {
+                    source = Source::Ext4;
+                    why.extend(mounted.told());
+                }
+                Err(reason) => why.push(format!("not read from the device: {reason}")),
+            }
+        }
         (source.name(), why)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, Known> {
         // Nothing panics between two steps that belong together.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
