@@ -65,7 +65,7 @@ def write(path: Path, data: dict) -> None:
                  way["remark"]]
         lines.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
     for case in data["cases"]:
-        lines += ["", f"## {_title(case)}", "", *_table(case)]
+        lines += ["", f"## {_title(case)}", "", *table(case)]
     path.with_suffix(".md").write_text("\n".join(lines) + "\n")
 
 
@@ -93,7 +93,7 @@ def _floor(case: dict) -> float | None:
     return floors[0] if floors else None
 
 
-def _table(case: dict, wanted: Callable[[str], bool] = lambda name: True) -> list[str]:
+def table(case: dict, wanted: Callable[[str], bool] = lambda name: True) -> list[str]:
     """One case, sorted by time."""
     lines = [f"{case['files']:,} files, {case['dirs']:,} directories: {case['what']}.", "",
              "| way | wall ms | quartiles | CPU ms | × floor | within one process ms | RSS MiB | calls an entry | rounds |",
@@ -142,7 +142,7 @@ def _section(name: str, record: str, data: dict) -> list[str]:
     for case in data["cases"]:
         if case["corpus"] == corpus and case["model"] == model and _fits(case, cold):
             heads = tuple(prefixes)
-            return _table(case, lambda way: not heads or way.startswith(heads) or way == "program/floor")
+            return table(case, lambda way: not heads or way.startswith(heads) or way == "program/floor")
     return [f"Not in record {record}."]
 
 

@@ -9,7 +9,9 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use statwalk::{KernelFileSystems, LinkPolicy, Order, Report, RootTotals, Scan, Totals};
+use statwalk::{
+    KernelFileSystems, LinkPolicy, Order, Report, RootTotals, Scan, Source, Totals,
+};
 
 use records::Records;
 
@@ -21,6 +23,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let order = match order.to_string_lossy().as_ref() {
         "recursive" => Order::Recursive,
         "stack" => Order::Stack,
+        "stack-reserved" => Order::ReservedStack,
+        "futures" => Order::Futures,
         "queue" => Order::Queue,
         "inode" => Order::Inode,
         "parallel" => Order::Parallel,
@@ -28,8 +32,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     };
     let model = model.to_string_lossy();
     let rounds: u32 = rounds.to_string_lossy().parse()?;
-    // Every name counts with its bytes, and everything below the root counts.
+    // Every name counts with its bytes, and everything below the root counts. By
+    // system calls, as the others: an order says little where there are none.
     let scan = Scan::new(path)
+        .source(Source::Posix)
         .order(order)
         .links(LinkPolicy::Each)
         .kernel_file_systems(KernelFileSystems::Enter);
