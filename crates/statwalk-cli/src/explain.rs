@@ -18,7 +18,7 @@ fn lines(report: &Report) -> Vec<String> {
     let fields: Vec<&str> = plan.fields.names().collect();
     let mut lines = vec![
         "statwalk: the plan".to_owned(),
-        format!("  source   {}; not there yet: btrfs", plan.source),
+        format!("  source   {}", plan.source),
         format!("  order    {}", plan.order),
         format!(
             "  workers  {} started of at most {}",

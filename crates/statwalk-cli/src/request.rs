@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use statwalk::{
     Calls, Exclusions, Freshness, IoClass, KernelFileSystems, LinkPolicy, MountCrossing, Naming,
-    Order, Scan, Source, StatOrder, SymlinkPolicy,
+    Order, Scan, Source, StatOrder, SymlinkPolicy, Syncing,
 };
 use statwalk_view::{SizeColumn, SizeFormat, Unit};
 
@@ -94,6 +94,9 @@ impl Request {
         }
         if let Some(name) = flags.source {
             scan = scan.source(source(name));
+        }
+        if flags.no_sync {
+            scan = scan.syncing(Syncing::Refused);
         }
         if flags.one_file_system {
             scan = scan.crossing(MountCrossing::Stay);
@@ -198,17 +201,17 @@ fn form(flags: &ScanFlags) -> Form {
 }
 
 fn refuse_what_is_not_there(flags: &ScanFlags) -> Result<(), Failure> {
-    match (flags.source, &flags.since) {
-        (Some(SourceName::Btrfs), _) => Err(Failure::NotThere("source 'btrfs'".to_owned())),
-        (_, Some(_)) => Err(Failure::NotThere("'--since'".to_owned())),
-        _ => Ok(()),
+    match &flags.since {
+        Some(_) => Err(Failure::NotThere("'--since'".to_owned())),
+        None => Ok(()),
     }
 }
 
-/// The engine's source; btrfs was refused before.
+/// The engine's source.
 fn source(name: SourceName) -> Source {
     match name {
-        SourceName::Auto | SourceName::Btrfs => Source::Auto,
+        SourceName::Auto => Source::Auto,
+        SourceName::Btrfs => Source::Btrfs,
         SourceName::Posix => Source::Posix,
         SourceName::Ext4 => Source::Ext4,
     }

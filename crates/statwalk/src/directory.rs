@@ -26,6 +26,9 @@ pub(crate) struct Dir {
     /// Device and inode number, to know it again; there where it was stat'ed,
     /// and where its descriptor was closed early.
     pub(crate) identity: Option<FileId>,
+    /// The tree of a btrfs that the inode numbers of the subdirectories belong to;
+    /// 0 where they do not come from such a tree.
+    pub(crate) subvolume: u64,
     /// Its descriptor, as long as subdirectories wait.
     pub(crate) held: OnceLock<Weak<OpenParent>>,
     /// Names of subdirectories, each ended by NUL.

@@ -68,5 +68,5 @@ pub use sink::{
     Stats, StatsState, Tally, Top, TopOf, TopState, Totals, TotalsState, Tree, TreeSink, TreeState,
     path_order,
 };
-pub use source::choice::Source;
+pub use source::choice::{Source, Syncing};
 pub use source::posix::calls::{Calls, Detail, Freshness, Naming, Sharing, StatOrder, TypeSource};

@@ -19,8 +19,8 @@ use crate::plan::Plan;
 use crate::progress::{self, Snapshot};
 use crate::report::{Outcome, Report, RootReport};
 use crate::sink::{Collect, Context, LinkPolicy, Sink, path_order};
-use crate::source::choice::Source;
-use crate::source::ext4::volume_table::VolumeTable;
+use crate::source::choice::{Source, Syncing};
+use crate::source::in_place::volume_table::VolumeTable;
 use crate::source::posix::calls::Calls;
 use crate::source::posix::{Terms, TermsOptions, survey};
 
@@ -90,6 +90,7 @@ pub struct Scan {
     order: Order,
     calls: Calls,
     source: Source,
+    syncing: Syncing,
     /// When the scan is taken to begin, where that is not now.
     as_of: Option<SystemTime>,
     errors_kept: usize,
@@ -130,6 +131,7 @@ impl Scan {
             order: Order::default(),
             calls: Calls::default(),
             source: Source::default(),
+            syncing: Syncing::default(),
             as_of: None,
             errors_kept: ERRORS_KEPT_DEFAULT,
             io_class: IoClass::default(),
@@ -196,6 +198,13 @@ impl Scan {
     #[must_use]
     pub fn source(mut self, source: Source) -> Scan {
         self.source = source;
+        self
+    }
+
+    /// Whether a file system may be synced before it is read.
+    #[must_use]
+    pub fn syncing(mut self, syncing: Syncing) -> Scan {
+        self.syncing = syncing;
         self
     }
 
@@ -266,15 +275,13 @@ impl Scan {
             now_ns: now_ns(),
         };
         let (plan, terms, listings_max) = self.plan(wanted, &roots);
-        if self.source == Source::Ext4 {
-            for (number, root) in roots.iter().enumerate() {
+        for (number, root) in roots.iter().enumerate() {
+            let required =
                 terms
                     .volumes
-                    .require(number as u32, root, context.follows, &self.exclusions)
-                    .map_err(|error| {
-                        Error::io(Op::Open, Some(self.roots[number].clone()), error)
-                    })?;
-            }
+                    .require(number as u32, root, context.follows, &self.exclusions);
+            required
+                .map_err(|error| Error::io(Op::Open, Some(self.roots[number].clone()), error))?;
         }
         let states = sink.states(&context, plan.workers_max);
         let options = PoolOptions {
@@ -392,7 +399,8 @@ impl Scan {
             roots: survey::root_table(roots, follows),
             volumes: VolumeTable::new(
                 self.source,
-                self.objection_to_devices(),
+                self.syncing,
+                self.objection_to_reading_in_place(),
                 self.as_of.map_or_else(now_ns, nanoseconds),
             ),
         });
@@ -409,9 +417,9 @@ impl Scan {
 }
 
 impl Scan {
-    /// What speaks against reading devices in this scan, although that may be
-    /// possible.
-    fn objection_to_devices(&self) -> Option<String> {
+    /// What speaks against reading anything in place in this scan, although that
+    /// may be possible.
+    fn objection_to_reading_in_place(&self) -> Option<String> {
         let asks_in_its_own_way = self.calls != Calls::default();
         (self.source == Source::Auto && asks_in_its_own_way)
             .then(|| "how the kernel is to be asked was said".to_owned())

@@ -82,11 +82,11 @@ pub(crate) struct ScanFlags {
     #[arg(long, value_name = "ORDER", help_heading = READ)]
     pub(crate) order: Option<OrderName>,
 
-    /// Where metadata comes from: auto, posix or ext4; btrfs is not there yet [default: auto]
+    /// Where metadata comes from: auto, posix, ext4 or btrfs [default: auto]
     ///
     /// posix asks the kernel. ext4 reads the device that the file system lies on, for which it needs the right to
-    /// read it; with it a PATH that is a device or a file is read as an image of a file system. auto takes what is
-    /// fastest of what can be used.
+    /// read it; with it a PATH that is a device or a file is read as an image of a file system. btrfs syncs the file
+    /// system and searches its trees, which needs CAP_SYS_ADMIN. auto takes what is fastest of what can be used.
     #[arg(long, value_name = "SOURCE", help_heading = READ, hide_possible_values = true)]
     pub(crate) source: Option<SourceName>,
 
@@ -112,7 +112,7 @@ pub(crate) struct ScanFlags {
 
     /// Refuse sources that must sync the file system first
     ///
-    /// posix and ext4 never do: nothing is refused.
+    /// Of these only btrfs does.
     #[arg(long, help_heading = READ)]
     pub(crate) no_sync: bool,
 

@@ -36,7 +36,6 @@ fn what_has_no_meaning_is_named() {
             &["--buffer", "x"],
             "--buffer: 'x' is no size between 1K and 4M",
         ),
-        (&["--source", "btrfs"], "source 'btrfs' is not there yet"),
         (&["--since", "7"], "'--since' is not there yet"),
         (&["top", "-S", "+1Q"], "`+1Q`"),
         (&["top", "-S", "big"], "`big` is not a size"),

@@ -78,14 +78,7 @@ fn what_an_image_cannot_give_is_refused() {
     let whole = tree
         .run(&["-s", "--json", "--source", "ext4", "image"])
         .good();
-    let less = tree.run(&[
-        "-s",
-        "--json",
-        "--source",
-        "ext4",
-        "--exclude=*a*",
-        "image",
-    ]);
+    let less = tree.run(&["-s", "--json", "--source", "ext4", "--exclude=*a*", "image"]);
     let count = |answer: &Answer, name: &str| totals(answer)[name].as_u64().unwrap();
     assert!(count(&less, "excluded") > 0);
     assert!(count(&less, "entries") < count(&whole, "entries"));

@@ -9,6 +9,7 @@
 //! Layouts: include/uapi/linux/btrfs.h; behaviour: fs/btrfs/ioctl.c, both of
 //! Linux 6.18. `ENOTTY` is the answer of another file system.
 
+mod commit;
 mod fs_info;
 mod subvol_info;
 mod subvol_rootref;
@@ -18,6 +19,7 @@ mod tree_search;
 #[cfg(test)]
 mod tests;
 
+pub use commit::commit;
 pub use fs_info::{FsInfo, fs_info};
 pub use subvol_info::{SubvolInfo, subvol_info};
 pub use subvol_rootref::{RootRef, subvol_rootrefs};

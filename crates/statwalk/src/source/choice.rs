@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Which source a scan is to use.
+//! Which source a scan is to use, and what it may do for it.
 
 /// Where entries and attributes come from.
 ///
@@ -20,6 +20,21 @@ pub enum Source {
     ///
     /// A root that is a device or a file is read as an image of one.
     Ext4,
+    /// The trees of a btrfs, which needs `CAP_SYS_ADMIN`. What waits in memory is
+    /// not in them, so the file system is synced first; see [`Syncing`].
+    Btrfs,
+}
+
+/// Whether a file system may be synced before it is read.
+///
+/// Only [`Source::Btrfs`] does so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Syncing {
+    /// What others wrote is written to the device first, if the source needs it.
+    #[default]
+    Allowed,
+    /// A source that needs it is not used.
+    Refused,
 }
 
 impl Source {
@@ -30,6 +45,7 @@ impl Source {
             Source::Auto => "auto",
             Source::Posix => "posix",
             Source::Ext4 => "ext4",
+            Source::Btrfs => "btrfs",
         }
     }
 }

@@ -21,6 +21,7 @@ mod roots;
 
 mod devices;
 mod mounts;
+mod subvolumes;
 
 mod changing_tree;
 mod faults;

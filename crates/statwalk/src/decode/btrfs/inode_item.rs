@@ -15,6 +15,16 @@ pub(crate) struct Time {
     pub(crate) nanoseconds: u32,
 }
 
+impl Time {
+    /// Nanoseconds since 1970; what 64 bits cannot hold becomes the nearest that
+    /// they can.
+    pub(crate) fn nanoseconds(self) -> i64 {
+        self.seconds
+            .saturating_mul(1_000_000_000)
+            .saturating_add(i64::from(self.nanoseconds))
+    }
+}
+
 /// An inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct InodeItem {

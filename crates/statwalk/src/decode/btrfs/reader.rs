@@ -30,6 +30,11 @@ impl<'a> Reader<'a> {
         self.rest
     }
 
+    /// How many bytes were read.
+    pub(super) fn offset(&self) -> usize {
+        self.offset
+    }
+
     /// The error that stands here.
     pub(super) fn malformed(&self) -> Malformed {
         Malformed {

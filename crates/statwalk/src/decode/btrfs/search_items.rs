@@ -36,6 +36,12 @@ pub(crate) struct SearchItems<'a> {
 }
 
 impl<'a> SearchItems<'a> {
+    /// Where the next item begins.
+    #[inline]
+    pub(crate) fn offset(&self) -> usize {
+        self.reader.offset()
+    }
+
     fn read(&mut self) -> Result<SearchItem<'a>, Malformed> {
         let mut reader = self.reader;
         let transid = u64::from_ne_bytes(reader.array()?);

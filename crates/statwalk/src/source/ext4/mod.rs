@@ -7,7 +7,7 @@
 //! mounts, or of what the kernel has not written yet. What the bytes mean is in
 //! [`decode::ext4`](crate::decode::ext4). `mounted.rs` knows what must be asked
 //! of the kernel all the same, `read.rs` and `pass.rs` read one directory for a
-//! worker, `volume_table.rs` has the volumes of a scan.
+//! worker.
 
 pub mod volume;
 
@@ -23,10 +23,8 @@ mod group_table;
 
 mod device;
 
-mod mounted;
+pub(super) mod mounted;
 
-mod pass;
+pub(super) mod pass;
 
-pub(crate) mod read;
-
-pub(crate) mod volume_table;
+pub(super) mod read;

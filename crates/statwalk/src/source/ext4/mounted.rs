@@ -3,19 +3,19 @@
 //! A volume, and what must be known to trust it: which mount shows it, what the
 //! kernel has not written yet, and what is mounted on its directories.
 
-use std::collections::HashSet;
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 use std::io;
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{CWD, StatxFlags, makedev, statvfs};
+use rustix::fs::{fstatvfs, makedev};
 
 use super::device::Device;
 use super::volume::Volume;
 use crate::decode::ext4::inode::Inode;
-use crate::entry::FileType;
-use crate::mounts::{self, Mount};
-use crate::source::posix::stat;
+use crate::entry::{FileId, FileType};
+use crate::source::in_place::MountPoints;
+use crate::source::in_place::volume_table::MountView;
 
 /// Files that changed since so long are stat'ed: their sizes and blocks can be
 /// those of before, because space is allocated when data is written back. The
@@ -44,23 +44,13 @@ pub(crate) struct Mounted {
     pub(super) changed_ns: i64,
     /// Files that changed since then are stat'ed.
     pub(super) fresh_ns: i64,
-    mount_points: MountPoints,
+    pub(in crate::source) mount_points: MountPoints,
     pub(super) counts: Counts,
-}
-
-/// Where other mounts hide what lies on the device.
-#[derive(Debug, Default)]
-struct MountPoints {
-    /// The inodes of the directories that hold them: they are the kernel's to read.
-    holders: HashSet<u32>,
-    /// Their names. The kernel lists a mount point with the inode that it hides,
-    /// so whatever has such a name is the kernel's to open.
-    names: HashSet<Vec<u8>>,
 }
 
 /// Why an image cannot be read.
 #[derive(Debug)]
-pub(super) enum NoImage {
+pub(in crate::source) enum NoImage {
     Unopened(io::Error),
     /// In a sentence.
     Refused(String),
@@ -80,28 +70,12 @@ impl Mounted {
     /// # Errors
     ///
     /// Why it is left to the kernel.
-    pub(super) fn of_mount(mount: &Mount, table: &[Mount], now_ns: i64) -> Result<Mounted, String> {
-        let point = String::from_utf8_lossy(&mount.point).into_owned();
-        if !matches!(mount.file_system.as_str(), "ext2" | "ext3" | "ext4") {
-            return Err(format!("{point} is {}", mount.file_system));
-        }
-        if mount.has_option("lazytime") {
-            return Err(format!(
-                "{point} is mounted with lazytime: times lie in memory"
-            ));
-        }
-        if mount.has_option("idmapped") {
-            return Err(format!(
-                "{point} is an idmapped mount: it shows other owners"
-            ));
-        }
-        let path = CString::new(mount.point.clone()).unwrap_or_default();
-        let mask = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::MNT_ID;
-        let top = stat::by_name(CWD, &path, mask).map_err(|errno| format!("{point}: {errno}"))?;
-        if stat::mount_id(&top) != mount.id {
-            return Err(format!("something else is mounted over {point}"));
-        }
-        let (device, name) = Device::open(&mount.device)
+    pub(in crate::source) fn of_mount(
+        view: &MountView<'_>,
+        now_ns: i64,
+    ) -> Result<Mounted, String> {
+        let point = &view.point;
+        let (device, name) = Device::open(&view.mount.device)
             .map_err(|(path, error)| format!("{}: {error}", path.display()))?;
         let name = name.display().to_string();
         let volume = Volume::open(device).map_err(|refusal| format!("{name}: {refusal}"))?;
@@ -112,18 +86,18 @@ impl Mounted {
             ));
         }
         // ext4_statfs, fs/ext4/super.c of Linux 6.18: both halves of the UUID in one number.
-        let shown = statvfs(&path).map_err(|errno| format!("{point}: {errno}"))?;
+        let shown = fstatvfs(view.top.as_fd()).map_err(|errno| format!("{point}: {errno}"))?;
         if shown.f_fsid != folded(&volume.superblock().uuid) {
             return Err(format!("{name} is not what is mounted at {point}"));
         }
         Ok(Mounted {
             volume,
-            dev: makedev(top.stx_dev_major, top.stx_dev_minor),
+            dev: makedev(view.top_stat.stx_dev_major, view.top_stat.stx_dev_minor),
             is_image: false,
             changed_ns: now_ns - TICK_NS,
             fresh_ns: now_ns - fresh_ns(has_pending_blocks(&name)),
             name,
-            mount_points: MountPoints::on(mount.id, table),
+            mount_points: MountPoints::on(view.mount.id, view.table),
             counts: Counts::default(),
         })
     }
@@ -133,7 +107,7 @@ impl Mounted {
     /// # Errors
     ///
     /// It cannot be opened, or holds no such file system.
-    pub(super) fn of_image(path: &CStr, number: u64) -> Result<Mounted, NoImage> {
+    pub(in crate::source) fn of_image(path: &CStr, number: u64) -> Result<Mounted, NoImage> {
         let device = Device::open_image(path).map_err(NoImage::Unopened)?;
         let volume =
             Volume::open(device).map_err(|refusal| NoImage::Refused(refusal.to_string()))?;
@@ -156,13 +130,19 @@ impl Mounted {
             && !inode.is_free()
             && (self.is_image
                 || inode.ctime_ns() < self.changed_ns
-                    && !self.mount_points.holders.contains(&inode.number()))
+                    && !self.mount_points.lie_in(self.id_of(inode)))
     }
 
-    /// Whether something may be mounted on a directory of this name.
-    pub(crate) fn may_be_mount_point(&self, name: &CStr) -> bool {
-        let names = &self.mount_points.names;
-        !names.is_empty() && names.contains(name.to_bytes())
+    pub(super) fn id_of(&self, inode: &Inode) -> FileId {
+        FileId {
+            dev: self.dev,
+            ino: u64::from(inode.number()),
+        }
+    }
+
+    /// How many directories were read.
+    pub(in crate::source) fn dirs(&self) -> u64 {
+        self.counts.dirs.load(Ordering::Relaxed)
     }
 
     /// Whether a directory is as it was before it was read.
@@ -179,7 +159,7 @@ impl Mounted {
     }
 
     /// What was read from it, and what must be known of it, for the plan.
-    pub(super) fn told(&self) -> Vec<String> {
+    pub(in crate::source) fn told(&self) -> Vec<String> {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let Counts {
             dirs,
@@ -248,36 +228,6 @@ fn fresh_ns(is_pending: bool) -> i64 {
         false => FRESH_NS,
     };
     least.max(set.saturating_mul(3 * NS_PER_SECOND / 100))
-}
-
-impl MountPoints {
-    /// Those on a mount.
-    fn on(id: u64, table: &[Mount]) -> MountPoints {
-        let mask = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::MNT_ID;
-        let mut points = MountPoints::default();
-        for mount in table.iter().filter(|mount| mount.parent == id) {
-            let Some(slash) = mount.point.iter().rposition(|&byte| byte == b'/') else {
-                continue;
-            };
-            points.names.insert(mount.point[slash + 1..].to_vec());
-            let holder = CString::new(&mount.point[..slash.max(1)]).unwrap_or_default();
-            // Where another mount covers the holder, nobody gets there.
-            if let Ok(found) = stat::by_name(CWD, &holder, mask)
-                && stat::mount_id(&found) == id
-                && let Ok(number) = u32::try_from(found.stx_ino)
-            {
-                points.holders.insert(number);
-            }
-        }
-        points
-    }
-}
-
-/// The mount of a number, and the table that it stands in.
-pub(super) fn look_up(id: u64) -> Option<(usize, Vec<Mount>)> {
-    let table = mounts::read().ok()?;
-    let index = table.iter().position(|mount| mount.id == id)?;
-    Some((index, table))
 }
 
 #[cfg(test)]

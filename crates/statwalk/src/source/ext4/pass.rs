@@ -2,7 +2,6 @@
 
 //! One reading of one directory: its entries, and the inodes that they name.
 
-use std::ffi::CStr;
 use std::ops::ControlFlow;
 
 use super::attributes::attributes;
@@ -14,25 +13,19 @@ use crate::decode::ext4::directory_block::DirectoryEntry;
 use crate::decode::ext4::inode::Inode;
 use crate::entry::FileType;
 use crate::error::Op;
+use crate::source::in_place::names::Names;
+use crate::source::in_place::piece::Doubtful;
 use crate::source::posix::contents::Contents;
 use crate::source::posix::open_dir::OpenDir;
 use crate::source::posix::{Outlet, Terms, WITHHELD_MAX};
 
 /// Buffers that serve one directory after the other.
 #[derive(Default)]
-pub(super) struct PassBuffers {
+pub(in crate::source) struct PassBuffers {
     scratch: DirectoryScratch,
     inode: Option<Box<Inode>>,
-    fresh: Fresh,
+    fresh: Doubtful,
     path: Vec<u8>,
-}
-
-/// Files that must be stat'ed.
-#[derive(Default)]
-pub(super) struct Fresh {
-    /// Each ended by NUL.
-    names: Vec<u8>,
-    inos: Vec<u64>,
 }
 
 /// How far a directory was read.
@@ -52,29 +45,15 @@ pub(super) enum Piece {
 pub(super) struct Pass<'a> {
     pub(super) mounted: &'a Mounted,
     terms: &'a Terms,
-    dir: &'a OpenDir,
+    names: Names<'a>,
     pub(super) contents: Contents,
     /// The inode that was read last.
     inode: Box<Inode>,
     buffers: PassBuffers,
-    /// The length of the directory's path with its slash, where paths matter.
-    directory_length: usize,
     /// How many blocks were read.
     blocks_done: u64,
     /// Why it ends before the directory does.
     stop: Option<Piece>,
-}
-
-impl Fresh {
-    pub(super) fn len(&self) -> usize {
-        self.inos.len()
-    }
-
-    pub(super) fn names(&self) -> impl Iterator<Item = (&CStr, u64)> {
-        let names = self.names.split_inclusive(|&byte| byte == 0);
-        let names = names.filter_map(|name| CStr::from_bytes_with_nul(name).ok());
-        names.zip(self.inos.iter().copied())
-    }
 }
 
 impl<'a> Pass<'a> {
@@ -86,19 +65,11 @@ impl<'a> Pass<'a> {
         mut contents: Contents,
     ) -> Pass<'a> {
         contents.clear();
-        buffers.path.clear();
-        if terms.exclusions.need_paths() {
-            buffers.path = dir.place.path();
-            if buffers.path.last() != Some(&b'/') {
-                buffers.path.push(b'/');
-            }
-        }
         Pass {
             mounted,
             terms,
-            dir,
+            names: Names::new(terms, dir, std::mem::take(&mut buffers.path)),
             contents,
-            directory_length: buffers.path.len(),
             inode: inode_of(mounted, &mut buffers),
             buffers,
             blocks_done: 0,
@@ -150,10 +121,7 @@ impl<'a> Pass<'a> {
     #[inline]
     fn take(&mut self, entry: &DirectoryEntry<'_>) {
         let (terms, name) = (self.terms, entry.name);
-        // Such a file must be read, which the kernel does.
-        let has_content = (terms.exclusions.reads_gitignore() && name == b".gitignore")
-            || (terms.exclusions.leaves_out_caches() && name == b"CACHEDIR.TAG");
-        if has_content {
+        if self.names.decide_by_content(name) {
             self.stop = Some(Piece::ByKernel);
             return;
         }
@@ -165,7 +133,7 @@ impl<'a> Pass<'a> {
                 Err(fault) => return self.unusable(entry, fault),
             }
         }
-        if self.directory_length > 0 && self.is_left_out(name, kind) {
+        if self.names.leave_out(name, kind) {
             self.contents.excluded += 1;
             return;
         }
@@ -189,11 +157,8 @@ impl<'a> Pass<'a> {
                 // and blocks can be those of before (ext4_da_write_end and
                 // ext4_writepages, fs/ext4/inode.c of Linux 6.18).
                 if kind == FileType::File && inode.ctime_ns() >= mounted.fresh_ns {
-                    let fresh = &mut self.buffers.fresh;
-                    fresh.names.extend_from_slice(name);
-                    fresh.names.push(0);
-                    fresh.inos.push(u64::from(entry.inode));
-                    return;
+                    let ino = u64::from(entry.inode);
+                    return self.buffers.fresh.push(name, kind, ino);
                 }
                 let found = attributes(inode, wanted, mounted.dev);
                 self.contents.batch.push_stated(name, &found);
@@ -226,31 +191,14 @@ impl<'a> Pass<'a> {
         self.contents.failures.push(failure);
     }
 
-    fn is_left_out(&mut self, name: &[u8], kind: FileType) -> bool {
-        let path = &mut self.buffers.path;
-        path.truncate(self.directory_length);
-        path.extend_from_slice(name);
-        let is_directory = kind == FileType::Directory;
-        self.terms.exclusions.fits(path)
-            || self
-                .dir
-                .ignore
-                .as_deref()
-                .is_some_and(|rules| rules.leave_out(path, is_directory))
+    /// The files that must be stat'ed.
+    pub(super) fn take_fresh(&mut self) -> Doubtful {
+        std::mem::take(&mut self.buffers.fresh)
     }
 
-    /// The files that must be stat'ed; nothing where there is none.
-    pub(super) fn take_fresh(&mut self) -> Option<Fresh> {
-        match self.buffers.fresh.len() {
-            0 => None,
-            _ => Some(std::mem::take(&mut self.buffers.fresh)),
-        }
-    }
-
-    /// Takes the buffers back for the next.
-    pub(super) fn give_back(&mut self, mut fresh: Fresh) {
-        fresh.names.clear();
-        fresh.inos.clear();
+    /// Takes the memory back for the next.
+    pub(super) fn give_back(&mut self, mut fresh: Doubtful) {
+        fresh.clear();
         self.buffers.fresh = fresh;
     }
 
@@ -261,8 +209,8 @@ impl<'a> Pass<'a> {
 
     /// Gives the buffers to the next.
     pub(super) fn end(mut self) -> (PassBuffers, Contents) {
-        self.buffers.fresh.names.clear();
-        self.buffers.fresh.inos.clear();
+        self.buffers.fresh.clear();
+        self.buffers.path = self.names.end();
         self.buffers.inode = Some(self.inode);
         (self.buffers, self.contents)
     }

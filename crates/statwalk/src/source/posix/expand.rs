@@ -15,7 +15,7 @@ use super::{Lister, Note, Outlet, stat};
 use crate::directory::{Dir, DirState, Place};
 use crate::entry::{Attributes, FileType};
 use crate::error::Op;
-use crate::source::ext4::read::DeviceDir;
+use crate::source::in_place::piece::InPlaceDir;
 
 impl Lister {
     /// Lists the tree's root, or delivers it as an entry where it is no directory.
@@ -47,6 +47,7 @@ impl Lister {
                     depth: 0,
                     parent_mount: None,
                     followed: false,
+                    in_place_was_tried: false,
                 };
                 self.enter(opening, out);
                 Ok(())
@@ -109,6 +110,7 @@ impl Lister {
                         fd,
                         parent_mount: None,
                         followed: true,
+                        in_place_was_tried: false,
                         place,
                         root,
                         depth,
@@ -186,11 +188,8 @@ impl Lister {
         let dir = &parent.dir;
         let (root, depth, mount) = (dir.root, dir.depth + 1, dir.mount);
         let place = Place::Child(Arc::clone(dir), offset);
-        if ino != 0
-            && let Some(mounted) = self.volume_of(mount.id)
-            && !mounted.may_be_mount_point(place.name())
-        {
-            let dir = DeviceDir {
+        if ino != 0 {
+            let listed = InPlaceDir {
                 place: &place,
                 root,
                 depth,
@@ -198,7 +197,7 @@ impl Lister {
                 followed: false,
                 is_visited: false,
             };
-            if self.read_from_device(&mounted, ino, &dir, out) {
+            if self.child_in_place(dir, ino, &listed, out) {
                 return;
             }
         }
@@ -234,6 +233,7 @@ impl Lister {
                 fd,
                 parent_mount: (!crossed).then_some(mount),
                 followed: false,
+                in_place_was_tried: ino != 0 && dir.subvolume != 0,
                 place,
                 root,
                 depth,

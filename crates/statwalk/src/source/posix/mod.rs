@@ -39,7 +39,7 @@ use crate::batch::Batch;
 use crate::directory::{Dir, Directory};
 use crate::entry::DirId;
 use crate::error::Op;
-use crate::source::ext4::read::DeviceReader;
+use crate::source::in_place::reader::InPlaceReader;
 use contents::Contents;
 use handle::OpenParent;
 use listed::Listed;
@@ -154,7 +154,7 @@ pub(crate) struct Lister {
     kept: Option<(Arc<Dir>, OwnedFd)>,
     /// Directories that the kernel was asked for.
     pub(in crate::source) dirs_begun: u32,
-    pub(in crate::source) device: DeviceReader,
+    pub(in crate::source) in_place: InPlaceReader,
 }
 
 impl Lister {
@@ -165,7 +165,7 @@ impl Lister {
             contents: Contents::new(&terms),
             kept: None,
             dirs_begun: 0,
-            device: DeviceReader::default(),
+            in_place: InPlaceReader::default(),
             terms,
         }
     }

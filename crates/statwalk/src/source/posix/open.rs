@@ -30,6 +30,8 @@ pub(crate) struct Opening {
     pub(crate) parent_mount: Option<MountMark>,
     /// Whether a symbolic link was followed.
     pub(crate) followed: bool,
+    /// Whether it was to be read in place and only the kernel could tell.
+    pub(crate) in_place_was_tried: bool,
 }
 
 /// Why a directory was not opened.

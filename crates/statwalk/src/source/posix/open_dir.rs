@@ -28,6 +28,8 @@ pub(crate) struct OpenDir {
     pub(crate) ignore: Option<Arc<IgnoreRules>>,
     /// Whether its link count must not be relied on.
     pub(crate) link_stop_is_off: bool,
+    /// See [`Dir::subvolume`].
+    pub(crate) subvolume: u64,
 }
 
 impl OpenDir {
@@ -71,6 +73,7 @@ impl OpenDir {
             mount,
             followed: self.followed,
             identity,
+            subvolume: self.subvolume,
             held: OnceLock::new(),
             names: names.into(),
             ignore: self.ignore.clone(),

@@ -20,7 +20,8 @@ use super::{Lister, Note, Outlet, REREADS_MAX, WITHHELD_MAX, stat, tally};
 use crate::directory::{DirState, Directory, MountMark};
 use crate::entry::{Attributes, FileId, FileType};
 use crate::error::Op;
-use crate::source::ext4::read::DeviceDir;
+use crate::source::in_place::piece::InPlaceDir;
+use crate::source::in_place::volume_table::Volume;
 
 /// How reading a directory ended.
 enum End {
@@ -43,6 +44,7 @@ impl Lister {
             depth,
             parent_mount,
             followed,
+            in_place_was_tried,
         } = opening;
         self.dirs_begun += 1;
         let terms = Arc::clone(&self.terms);
@@ -51,7 +53,10 @@ impl Lister {
             id: 0,
             shared: false,
         });
-        if terms.stats_directories(parent_mount.is_none(), mount.shared) {
+        // Who found it by its number in an ext4 has looked there already.
+        let may_be_in_place = parent_mount.is_none()
+            || !in_place_was_tried && matches!(self.volume_of(mount.id), Some(Volume::Btrfs(_)));
+        if may_be_in_place || terms.stats_directories(mount.shared) {
             let found = match terms.stat_directory(fd.as_fd()) {
                 Ok(found) => found,
                 Err(errno) => {
@@ -77,12 +82,8 @@ impl Lister {
                 Visit::EarlierRoot => return,
             }
             identity = Some(stat::file_id(&found));
-            // Where a mount begins, whoever opened it did not look at its device.
-            if parent_mount.is_none()
-                && let Some(mounted) = self.volume_of(mount.id)
-            {
-                let number = u32::try_from(found.stx_ino).unwrap_or_default();
-                let dir = DeviceDir {
+            if may_be_in_place {
+                let dir = InPlaceDir {
                     place: &place,
                     root,
                     depth,
@@ -90,7 +91,7 @@ impl Lister {
                     followed,
                     is_visited: true,
                 };
-                if self.read_from_device(&mounted, number, &dir, out) {
+                if self.opened_in_place(fd.as_fd(), &found, &dir, out) {
                     return;
                 }
             }
@@ -112,6 +113,7 @@ impl Lister {
             identity,
             before,
             link_stop_is_off: false,
+            subvolume: 0,
         };
         // To find the tag of a cache the whole directory must have been seen.
         let may_gather = terms.wanted.need_stat() && !terms.exclusions.leaves_out_caches();

@@ -14,7 +14,7 @@ thread_local! {
 
 /// Counts a call of this thread.
 #[inline]
-pub(super) fn count() {
+pub(in crate::source) fn count() {
     CALLS.set(CALLS.get() + 1);
 }
 

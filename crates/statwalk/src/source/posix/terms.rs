@@ -19,7 +19,7 @@ use crate::directory::{MountMark, Place};
 use crate::entry::{Fields, FileId};
 use crate::exclusion::{Exclusions, IgnoreRules};
 use crate::inode_set::InodeSet;
-use crate::source::ext4::volume_table::VolumeTable;
+use crate::source::in_place::volume_table::VolumeTable;
 
 /// The terms of one scan, shared by its workers.
 pub(crate) struct Terms {
@@ -215,13 +215,9 @@ impl Terms {
             .is_some_and(|mounts| !mounts.is_empty())
     }
 
-    /// Whether a directory must be stat'ed.
-    pub(super) fn stats_directories(&self, first_of_mount: bool, shared: bool) -> bool {
-        self.wanted.need_stat()
-            || first_of_mount
-            || shared
-            || self.follows
-            || !self.roots.reached.is_empty()
+    /// Whether a directory within a mount must be stat'ed.
+    pub(super) fn stats_directories(&self, shared: bool) -> bool {
+        self.wanted.need_stat() || shared || self.follows || !self.roots.reached.is_empty()
     }
 
     /// Notes a visit to a directory.

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! A mounted btrfs, and what must be known to trust its trees.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use rustix::fs::syncfs;
+use statwalk_sys::btrfs::{self, Key, SEARCH_ARGUMENT_BYTES, SearchKey, fs_info, tree_search};
+
+use crate::source::choice::Syncing;
+use crate::source::in_place::MountPoints;
+use crate::source::in_place::volume_table::MountView;
+use crate::source::posix::tally;
+
+/// Up to how much may wait to be written for a sync that nobody asked for: some
+/// tenths of a second on a slow disk.
+const DIRTY_KIB_MAX: u64 = 16 * 1024;
+
+/// A mounted btrfs whose trees can be searched.
+pub(crate) struct Mounted {
+    /// Its topmost directory, which searches go through.
+    top: OwnedFd,
+    name: String,
+    pub(super) sector_bytes: u32,
+    /// The last transaction before the scan: what a later one wrote has changed since.
+    pub(super) generation: u64,
+    sync_s: f64,
+    /// The trees of its subvolumes, by their `st_dev`.
+    trees: Mutex<Vec<(u64, u64)>>,
+    pub(in crate::source) mount_points: MountPoints,
+    pub(super) counts: Counts,
+}
+
+/// What was read from where.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub(super) dirs: AtomicU64,
+    pub(super) dirs_by_kernel: AtomicU64,
+    pub(super) entries_by_kernel: AtomicU64,
+    pub(super) searches: AtomicU64,
+}
+
+impl Mounted {
+    /// Syncs the file system that a mount shows, and makes sure that its trees can
+    /// be searched. `may_wait` is whether that may take long.
+    ///
+    /// # Errors
+    ///
+    /// Why it is left to the kernel.
+    pub(in crate::source) fn of_mount(
+        view: &MountView<'_>,
+        syncing: Syncing,
+        may_wait: bool,
+    ) -> Result<Mounted, String> {
+        let point = &view.point;
+        if syncing == Syncing::Refused {
+            return Err(format!(
+                "{point} would have to be synced, which was refused"
+            ));
+        }
+        let top = view.top.as_fd();
+        let described = |what: &str, error: std::io::Error| format!("{point}: {what}: {error}");
+        let first = SearchKey {
+            items_max: 1,
+            ..SearchKey::whole(0)
+        };
+        let mut buffer = [0; SEARCH_ARGUMENT_BYTES + 4096];
+        tree_search(top, &first, &mut buffer)
+            .map_err(|error| described("its trees cannot be searched", error))?;
+        if !may_wait && let Some(dirty_kib) = dirty_kib().filter(|&kib| kib > DIRTY_KIB_MAX) {
+            return Err(format!(
+                "{point} would have to be synced, and {} MiB wait to be written",
+                dirty_kib / 1024
+            ));
+        }
+        let started = Instant::now();
+        syncfs(top).map_err(|errno| described("syncfs", errno.into()))?;
+        let sync_s = started.elapsed().as_secs_f64();
+        let generation = btrfs::commit(top).map_err(|error| described("its commit", error))?;
+        let info = fs_info(top).map_err(|error| described("its sizes", error))?;
+        let top = view.top.try_clone();
+        Ok(Mounted {
+            top: top.map_err(|error| described("its top", error))?,
+            name: point.clone(),
+            sector_bytes: info.sector_bytes,
+            generation,
+            sync_s,
+            trees: Mutex::default(),
+            mount_points: MountPoints::on(view.mount.id, view.table),
+            counts: Counts::default(),
+        })
+    }
+
+    /// The tree of the subvolume that an open directory lies in, whose entries have
+    /// this `st_dev`.
+    pub(in crate::source) fn tree_of(&self, dev: u64, fd: BorrowedFd<'_>) -> Option<u64> {
+        let trees = || self.trees.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&(_, tree)) = trees().iter().find(|(known, _)| *known == dev) {
+            return Some(tree);
+        }
+        tally::count();
+        let tree = btrfs::tree_id(fd).ok()?;
+        trees().push((dev, tree));
+        Some(tree)
+    }
+
+    /// Searches a tree between two keys, and fills the buffer.
+    pub(super) fn search<'b>(
+        &self,
+        tree_id: u64,
+        first: Key,
+        last: Key,
+        buffer: &'b mut [u8],
+    ) -> std::io::Result<btrfs::Found<'b>> {
+        tally::count();
+        self.counts.searches.fetch_add(1, Ordering::Relaxed);
+        let key = SearchKey {
+            first,
+            last,
+            ..SearchKey::whole(tree_id)
+        };
+        tree_search(self.top.as_fd(), &key, buffer)
+    }
+
+    /// How many directories were read.
+    pub(in crate::source) fn dirs(&self) -> u64 {
+        self.counts.dirs.load(Ordering::Relaxed)
+    }
+
+    /// What was read from it, and what must be known of it, for the plan.
+    pub(in crate::source) fn told(&self) -> Vec<String> {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        vec![
+            format!(
+                "{}: {} directories were read in place, by {} searches of its trees; the kernel was \
+                 asked for {} that changed, begin a subvolume or hold mounts, and for {} entries \
+                 that changed meanwhile",
+                self.name,
+                self.dirs(),
+                count(&self.counts.searches),
+                count(&self.counts.dirs_by_kernel),
+                count(&self.counts.entries_by_kernel),
+            ),
+            format!(
+                "{}: it was synced first, in {:.3} s; the answer is that of generation {} or later",
+                self.name, self.sync_s, self.generation
+            ),
+        ]
+    }
+}
+
+/// How much waits to be written, on all file systems: `Dirty` and `Writeback`,
+/// proc_meminfo(5).
+fn dirty_kib() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let number = |name: &str| -> Option<u64> {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_ascii_whitespace().next()?.parse().ok()
+    };
+    Some(number("Dirty:")? + number("Writeback:")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_to_be_written_is_told() {
+        assert!(dirty_kib().is_some());
+    }
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What the last searches of a worker brought.
+//!
+//! A window holds all items of a tree from one key to another: for what lies
+//! within it no search is needed, and what it does not hold is not there.
+
+use std::io;
+
+use statwalk_sys::btrfs::{Key, SEARCH_ARGUMENT_BYTES};
+
+use super::mounted::Mounted;
+use crate::decode::btrfs::Malformed;
+use crate::decode::btrfs::kind::INODE_ITEM;
+use crate::decode::btrfs::search_items::{SearchItem, search_items};
+
+/// How much one search brings: some 150 inodes. 16 to 64 KiB are fastest, and
+/// above 64 KiB every item fits.
+const WINDOW_BYTES: usize = SEARCH_ARGUMENT_BYTES + (66 << 10);
+
+/// What still counts as the next inode.
+const GAP: u64 = 4;
+
+/// How many windows a worker keeps. Directories come back to what lay beside
+/// their parents, and a directory's files can lie in several places.
+const WINDOWS_MAX: usize = 8;
+
+/// What a search for one item has room for: any item but large data and
+/// attributes, which no search for an inode meets.
+const SINGLE_BYTES: usize = SEARCH_ARGUMENT_BYTES + 512;
+
+/// Why something was not found.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// The kernel's answer, or one that cannot be.
+    Unread,
+}
+
+/// The windows of one worker.
+#[derive(Default)]
+pub(super) struct Windows {
+    windows: Vec<Window>,
+    /// The next that is used again.
+    oldest: usize,
+    /// The one that was asked last.
+    near: usize,
+    single: Vec<u8>,
+}
+
+/// All items of a tree from one key to another.
+pub(super) struct Window {
+    /// The file system, by the address of what is known of it: a worker can meet
+    /// several.
+    file_system: usize,
+    tree: u64,
+    first: Key,
+    last: Key,
+    buffer: Vec<u8>,
+    inodes: Vec<InodeStart>,
+    end: InodeStart,
+}
+
+/// Where the items of an inode begin in a window.
+#[derive(Clone, Copy, Debug, Default)]
+struct InodeStart {
+    inode: u64,
+    offset: u32,
+    /// How many items lie before.
+    index: u32,
+}
+
+impl Windows {
+    /// The window that holds a key, if there is one.
+    #[inline]
+    pub(super) fn holding(&mut self, volume: &Mounted, tree: u64, key: Key) -> Option<&Window> {
+        let holds = |window: &Window| window.holds(volume, tree, key);
+        if !self.windows.get(self.near).is_some_and(holds) {
+            self.near = self.windows.iter().position(holds)?;
+        }
+        self.windows.get(self.near)
+    }
+
+    /// Whether the window that was asked last ends just before an inode: what is
+    /// read in the order of the tree goes on there.
+    #[inline]
+    pub(super) fn end_before(&self, tree: u64, inode: u64) -> bool {
+        self.windows.get(self.near).is_some_and(|window| {
+            let last = window.last.objectid;
+            window.tree == tree && last < inode && inode - last <= GAP
+        })
+    }
+
+    /// The window that holds a key: the search begins there.
+    pub(super) fn read(
+        &mut self,
+        volume: &Mounted,
+        tree: u64,
+        key: Key,
+    ) -> Result<&Window, Trouble> {
+        if self.windows.len() < WINDOWS_MAX {
+            self.near = self.windows.len();
+            self.windows.push(Window::empty());
+        } else {
+            self.near = self.oldest;
+            self.oldest = (self.oldest + 1) % WINDOWS_MAX;
+        }
+        let window = &mut self.windows[self.near];
+        match window.fill(volume, tree, key) {
+            Ok(()) => Ok(window),
+            Err(_) => {
+                window.tree = 0;
+                Err(Trouble::Unread)
+            }
+        }
+    }
+
+    /// The inode item of one inode, by a search for nothing else.
+    pub(super) fn single(
+        &mut self,
+        volume: &Mounted,
+        tree: u64,
+        inode: u64,
+    ) -> Result<Option<&[u8]>, Trouble> {
+        self.single.resize(SINGLE_BYTES, 0);
+        let key = inode_key(inode);
+        let found = volume.search(tree, key, key, &mut self.single);
+        let found = found.map_err(|_| Trouble::Unread)?;
+        let item = search_items(found.bytes, found.item_count).next();
+        let item = item.transpose().map_err(|_| Trouble::Unread)?;
+        Ok(item.map(|item| item.bytes))
+    }
+}
+
+impl Window {
+    fn empty() -> Window {
+        Window {
+            file_system: 0,
+            tree: 0,
+            first: Key::MAX,
+            last: Key::MIN,
+            buffer: vec![0; WINDOW_BYTES],
+            inodes: Vec::new(),
+            end: InodeStart::default(),
+        }
+    }
+
+    fn holds(&self, volume: &Mounted, tree: u64, key: Key) -> bool {
+        self.tree == tree
+            && self.first <= key
+            && key <= self.last
+            && self.file_system == std::ptr::from_ref(volume).addr()
+    }
+
+    fn fill(&mut self, volume: &Mounted, tree: u64, first: Key) -> io::Result<()> {
+        let found = volume.search(tree, first, Key::MAX, &mut self.buffer)?;
+        self.file_system = std::ptr::from_ref(volume).addr();
+        self.tree = tree;
+        self.first = first;
+        self.last = Key::MAX;
+        self.inodes.clear();
+        let unreadable = |_: Malformed| io::Error::from(rustix::io::Errno::UCLEAN);
+        let mut items = search_items(found.bytes, found.item_count);
+        let mut at = InodeStart::default();
+        while let Some(item) = items.next() {
+            let item = item.map_err(unreadable)?;
+            if self.inodes.last().map(|start| start.inode) != Some(item.key.objectid) {
+                at.inode = item.key.objectid;
+                self.inodes.push(at);
+            }
+            at.offset = items.offset() as u32;
+            at.index += 1;
+            self.last = item.key;
+        }
+        self.end = at;
+        Ok(())
+    }
+
+    /// The last key up to which it holds everything.
+    pub(super) fn last(&self) -> Key {
+        self.last
+    }
+
+    /// The items of an inode, as far as they are in the window.
+    #[inline]
+    pub(super) fn items_of(&self, inode: u64) -> impl Iterator<Item = SearchItem<'_>> {
+        let found = self
+            .inodes
+            .binary_search_by_key(&inode, |start| start.inode);
+        let (from, to) = match found {
+            Ok(index) => {
+                let next = self.inodes.get(index + 1).unwrap_or(&self.end);
+                (self.inodes[index], *next)
+            }
+            Err(_) => (self.end, self.end),
+        };
+        let bytes = &self.buffer[SEARCH_ARGUMENT_BYTES..];
+        let bytes = &bytes[from.offset as usize..to.offset as usize];
+        // They were all read when the window was filled.
+        search_items(bytes, to.index - from.index).map_while(Result::ok)
+    }
+
+    /// The inode item of an inode, if it has one.
+    #[inline]
+    pub(super) fn inode_item(&self, inode: u64) -> Option<&[u8]> {
+        let first = self.items_of(inode).next()?;
+        (first.key.kind == INODE_ITEM).then_some(first.bytes)
+    }
+}
+
+/// Where an inode's items begin.
+pub(super) fn inode_key(inode: u64) -> Key {
+    Key {
+        objectid: inode,
+        kind: INODE_ITEM,
+        offset: 0,
+    }
+}

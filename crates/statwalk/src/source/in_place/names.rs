@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What the names of a directory's entries decide, before anything else is
+//! known of them.
+
+use crate::entry::FileType;
+use crate::source::posix::Terms;
+use crate::source::posix::open_dir::OpenDir;
+
+/// What the names of a directory's entries decide.
+pub(in crate::source) struct Names<'a> {
+    terms: &'a Terms,
+    dir: &'a OpenDir,
+    /// The directory's path with its slash, where paths matter; behind it a name.
+    path: Vec<u8>,
+    directory_length: usize,
+}
+
+impl<'a> Names<'a> {
+    /// `path` is memory that serves one directory after the other.
+    pub(in crate::source) fn new(
+        terms: &'a Terms,
+        dir: &'a OpenDir,
+        mut path: Vec<u8>,
+    ) -> Names<'a> {
+        path.clear();
+        if terms.exclusions.need_paths() {
+            path = dir.place.path();
+            if path.last() != Some(&b'/') {
+                path.push(b'/');
+            }
+        }
+        Names {
+            terms,
+            dir,
+            directory_length: path.len(),
+            path,
+        }
+    }
+
+    /// Whether a file of this name must be read, which the kernel does.
+    #[inline]
+    pub(in crate::source) fn decide_by_content(&self, name: &[u8]) -> bool {
+        let exclusions = &self.terms.exclusions;
+        (exclusions.reads_gitignore() && name == b".gitignore")
+            || (exclusions.leaves_out_caches() && name == b"CACHEDIR.TAG")
+    }
+
+    /// Whether an entry is left out.
+    #[inline]
+    pub(in crate::source) fn leave_out(&mut self, name: &[u8], kind: FileType) -> bool {
+        self.directory_length > 0 && self.path_is_left_out(name, kind)
+    }
+
+    fn path_is_left_out(&mut self, name: &[u8], kind: FileType) -> bool {
+        let path = &mut self.path;
+        path.truncate(self.directory_length);
+        path.extend_from_slice(name);
+        let is_directory = kind == FileType::Directory;
+        let ignored = self.dir.ignore.as_deref();
+        self.terms.exclusions.fits(path)
+            || ignored.is_some_and(|rules| rules.leave_out(path, is_directory))
+    }
+
+    /// Gives the memory to the next.
+    pub(in crate::source) fn end(self) -> Vec<u8> {
+        self.path
+    }
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! A directory that is read in place, and how what was read of it is delivered,
+//! at once or piece by piece.
+
+use std::ffi::CStr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use crate::directory::{DirState, Directory, MountMark, Place};
+use crate::entry::{Attributes, FileId, FileType};
+use crate::source::posix::contents::{Contents, deliver, queue};
+use crate::source::posix::handle::Handle;
+use crate::source::posix::listed::sort_in;
+use crate::source::posix::open_dir::OpenDir;
+use crate::source::posix::terms::Visit;
+use crate::source::posix::{Lister, Note, Outlet, open, stat, tally};
+
+/// A directory that is about to be read in place.
+pub(in crate::source) struct InPlaceDir<'a> {
+    pub(in crate::source) place: &'a Place,
+    pub(in crate::source) root: u32,
+    pub(in crate::source) depth: u32,
+    pub(in crate::source) mount: MountMark,
+    pub(in crate::source) followed: bool,
+    /// Whether the visit was noted by whoever found it.
+    pub(in crate::source) is_visited: bool,
+}
+
+/// How the reading of a directory ended.
+pub(in crate::source) enum End {
+    Delivered,
+    /// Nothing was delivered, and the kernel must be asked.
+    ByKernel,
+    Cancelled,
+}
+
+/// What was delivered of a directory so far.
+pub(in crate::source) struct Delivery {
+    /// Whether it is a first visit, once something of it was to be delivered.
+    visit: Option<Visit>,
+    is_released: bool,
+}
+
+/// Entries that the kernel must be asked for by their names.
+#[derive(Default)]
+pub(in crate::source) struct Doubtful {
+    /// Each ended by NUL.
+    names: Vec<u8>,
+    listed: Vec<(FileType, u64)>,
+}
+
+impl InPlaceDir<'_> {
+    /// The directory, as one that is open is seen; `subvolume` is what the inode
+    /// numbers of its entries belong to, 0 where there is one for all.
+    pub(in crate::source) fn begin(
+        &self,
+        lister: &mut Lister,
+        id: FileId,
+        subvolume: u64,
+        attributes: Attributes,
+        out: &mut impl Outlet,
+    ) -> OpenDir {
+        let mut open_dir = OpenDir {
+            place: self.place.clone(),
+            id: out.next_id(),
+            root: self.root,
+            depth: self.depth,
+            mount: self.mount,
+            followed: self.followed,
+            attributes,
+            identity: Some(id),
+            before: None,
+            ignore: lister.terms.rules_above(self.place),
+            link_stop_is_off: true,
+            subvolume,
+        };
+        open_dir.mount = lister.mount_below(&open_dir);
+        open_dir
+    }
+}
+
+impl Delivery {
+    pub(in crate::source) fn of(dir: &InPlaceDir<'_>) -> Delivery {
+        Delivery {
+            visit: dir.is_visited.then_some(Visit::First),
+            is_released: false,
+        }
+    }
+
+    /// Whether a part was delivered, so that it is too late to ask the kernel.
+    pub(in crate::source) fn has_begun(&self) -> bool {
+        self.is_released
+    }
+
+    /// Delivers a piece. Answers false where the directory was visited before:
+    /// then that was told, and no more of it is wanted.
+    pub(in crate::source) fn add(
+        &mut self,
+        lister: &mut Lister,
+        dir: &InPlaceDir<'_>,
+        open_dir: &OpenDir,
+        contents: &Contents,
+        out: &mut impl Outlet,
+    ) -> bool {
+        let visit = match (self.visit, open_dir.identity) {
+            (Some(visit), _) => visit,
+            (None, Some(id)) => lister.terms.visit(id, dir.mount, dir.root, dir.depth),
+            (None, None) => Visit::First,
+        };
+        self.visit = Some(visit);
+        match visit {
+            Visit::First => {}
+            Visit::Again => {
+                lister.left_standing(dir.place, dir.root, dir.depth, DirState::Crossing, out);
+                out.note(dir.root, Note::Crossing);
+                return false;
+            }
+            Visit::EarlierRoot => return false,
+        }
+        tally::count_reads(contents.entry_count() as u64 + 1);
+        if !contents.waiting_names.is_empty() {
+            let (names, mount) = (&contents.waiting_names, open_dir.mount);
+            let node = open_dir.node(names, mount, Handle::Closed, open_dir.identity);
+            queue(&node, contents, out);
+        }
+        let view = Directory {
+            own: !self.is_released,
+            ..open_dir.view()
+        };
+        deliver(&view, !self.is_released, contents, out);
+        self.is_released = true;
+        true
+    }
+}
+
+impl Doubtful {
+    #[inline]
+    pub(in crate::source) fn push(&mut self, name: &[u8], kind: FileType, ino: u64) {
+        self.names.extend_from_slice(name);
+        self.names.push(0);
+        self.listed.push((kind, ino));
+    }
+
+    pub(in crate::source) fn len(&self) -> usize {
+        self.listed.len()
+    }
+
+    pub(in crate::source) fn clear(&mut self) {
+        self.names.clear();
+        self.listed.clear();
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&CStr, (FileType, u64))> {
+        let names = self.names.split_inclusive(|&byte| byte == 0);
+        let names = names.filter_map(|name| CStr::from_bytes_with_nul(name).ok());
+        names.zip(self.listed.iter().copied())
+    }
+}
+
+impl Lister {
+    /// Stats entries of a directory that was read in place. Answers false where
+    /// the directory cannot be found any more.
+    pub(in crate::source) fn stat_doubtful(
+        &mut self,
+        doubtful: &Doubtful,
+        dir: &OpenDir,
+        contents: &mut Contents,
+    ) -> bool {
+        if doubtful.len() == 0 {
+            return true;
+        }
+        let Some(fd) = self.open_again(dir) else {
+            return false;
+        };
+        let terms = Arc::clone(&self.terms);
+        for (name, listed) in doubtful.iter() {
+            let found = terms.stat_entry(fd.as_fd(), name);
+            sort_in(found, name, listed, dir.mount.id, &terms, contents);
+        }
+        true
+    }
+
+    /// A descriptor of a directory that was read without one.
+    fn open_again(&mut self, dir: &OpenDir) -> Option<OwnedFd> {
+        let fd = match &dir.place {
+            Place::Root(path) => open::root(path, &self.terms),
+            Place::Child(parent, offset) => {
+                let base = self.reopen(parent).ok()?;
+                open::child(base.as_fd(), parent.child_name(*offset), &self.terms)
+            }
+        };
+        let fd = fd.ok()?;
+        let found = stat::by_descriptor(fd.as_fd(), open::IDENTITY).ok()?;
+        (Some(stat::file_id(&found)) == dir.identity).then_some(fd)
+    }
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The volumes of one scan: which mounts are read in place, and why others are
+//! not.
+
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::{CWD, Mode, OFlags, StatxFlags, open};
+
+use crate::entry::FileType;
+use crate::exclusion::Exclusions;
+use crate::mounts::{self, Mount};
+use crate::source::btrfs::mounted::Mounted as Btrfs;
+use crate::source::choice::{Source, Syncing};
+use crate::source::ext4::mounted::{Mounted as Ext4, NoImage};
+use crate::source::posix::stat;
+use crate::source::privilege;
+
+/// After how many directories a worker looks at the mount table: to find a
+/// device and open it costs as much as reading some fifty.
+const DIRS_BEFORE: u32 = 64;
+
+/// After how many directories a btrfs is synced: that costs as much as reading
+/// some thousand.
+const DIRS_BEFORE_SYNC: u32 = 1024;
+
+/// Numbers of this bit are no mount's and no device's: they are images'.
+const IMAGE: u64 = 1 << 63;
+
+/// A file system that can be read in place of the kernel.
+#[derive(Clone)]
+pub(crate) enum Volume {
+    Ext4(Arc<Ext4>),
+    Btrfs(Arc<Btrfs>),
+}
+
+/// The volumes of one scan.
+pub(crate) struct VolumeTable {
+    choice: Source,
+    syncing: Syncing,
+    /// Why none is opened, whatever the mount.
+    objection: Option<String>,
+    now_ns: i64,
+    known: Mutex<Vec<(u64, Known)>>,
+}
+
+/// What is known of a mount that was asked for.
+enum Known {
+    /// It is not worth it before a worker has done so many directories.
+    After(u32),
+    /// Somebody is opening it.
+    Opening,
+    Open(Volume),
+    /// It is left to the kernel, and why.
+    Refused(String),
+}
+
+/// A mount that is being opened, and what must be known for it.
+pub(in crate::source) struct MountView<'a> {
+    pub(in crate::source) mount: &'a Mount,
+    pub(in crate::source) table: &'a [Mount],
+    /// Where it is mounted, for messages.
+    pub(in crate::source) point: String,
+    /// Its topmost directory.
+    pub(in crate::source) top: OwnedFd,
+    pub(in crate::source) top_stat: rustix::fs::Statx,
+}
+
+impl VolumeTable {
+    /// `objection` is what speaks against reading anything in place in this scan.
+    pub(crate) fn new(
+        choice: Source,
+        syncing: Syncing,
+        objection: Option<String>,
+        now_ns: i64,
+    ) -> VolumeTable {
+        VolumeTable {
+            choice,
+            syncing,
+            objection,
+            now_ns,
+            known: Mutex::default(),
+        }
+    }
+
+    /// The volume of a mount, for a worker that has done so many directories.
+    /// `None` is not to be asked again, an error is.
+    pub(in crate::source) fn of_mount(&self, id: u64, dirs: u32) -> Result<Option<Volume>, Later> {
+        let is_early = self.choice == Source::Auto && dirs < DIRS_BEFORE;
+        if self.choice == Source::Posix || is_early {
+            return Err(Later);
+        }
+        {
+            let mut known = self.lock();
+            match known.iter_mut().find(|(mount, _)| *mount == id) {
+                None => known.push((id, Known::Opening)),
+                Some((_, Known::After(begin))) if dirs < *begin => return Err(Later),
+                Some((_, state @ Known::After(_))) => *state = Known::Opening,
+                Some((_, Known::Opening)) => return Err(Later),
+                Some((_, Known::Open(volume))) => return Ok(Some(volume.clone())),
+                Some((_, Known::Refused(_))) => return Ok(None),
+            }
+        }
+        // Not under the lock: to sync can take long, and others go on meanwhile.
+        let found = self.open(id, dirs);
+        let answer = match &found {
+            Known::Open(volume) => Ok(Some(volume.clone())),
+            Known::Refused(_) => Ok(None),
+            Known::After(_) | Known::Opening => Err(Later),
+        };
+        let mut known = self.lock();
+        if let Some((_, state)) = known.iter_mut().find(|(mount, _)| *mount == id) {
+            *state = found;
+        }
+        answer
+    }
+
+    fn open(&self, id: u64, dirs: u32) -> Known {
+        if let Some(objection) = &self.objection {
+            return Known::Refused(objection.clone());
+        }
+        let table = mounts::read().unwrap_or_default();
+        let Some(mount) = table.iter().find(|mount| mount.id == id) else {
+            return Known::Refused("the mount table does not have this mount".to_owned());
+        };
+        if let Some(objection) = privilege::objection(self.choice != Source::Auto) {
+            return Known::Refused(objection.to_owned());
+        }
+        let wants = |source| self.choice == Source::Auto || self.choice == source;
+        let opened = match mount.file_system.as_str() {
+            "ext2" | "ext3" | "ext4" if wants(Source::Ext4) => MountView::of(mount, &table)
+                .and_then(|view| Ext4::of_mount(&view, self.now_ns))
+                .map(|mounted| Volume::Ext4(Arc::new(mounted))),
+            "btrfs" if wants(Source::Btrfs) => {
+                if self.choice == Source::Auto && dirs < DIRS_BEFORE_SYNC {
+                    return Known::After(DIRS_BEFORE_SYNC);
+                }
+                let may_wait = self.choice == Source::Btrfs;
+                MountView::of(mount, &table)
+                    .and_then(|view| Btrfs::of_mount(&view, self.syncing, may_wait))
+                    .map(|mounted| Volume::Btrfs(Arc::new(mounted)))
+            }
+            other => Err(format!(
+                "{} is {other}",
+                String::from_utf8_lossy(&mount.point)
+            )),
+        };
+        match opened {
+            Ok(volume) => Known::Open(volume),
+            Err(reason) => Known::Refused(reason),
+        }
+    }
+
+    /// Sees to it that a root can be read as was asked: opens the image that it
+    /// is, or what it lies on.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, or the kernel's answer.
+    pub(crate) fn require(
+        &self,
+        root: u32,
+        path: &CStr,
+        follows: bool,
+        exclusions: &Exclusions,
+    ) -> io::Result<()> {
+        if matches!(self.choice, Source::Auto | Source::Posix) {
+            return Ok(());
+        }
+        let found = match follows {
+            true => stat::through_links(CWD, path, StatxFlags::TYPE | StatxFlags::MNT_ID),
+            false => stat::by_name(CWD, path, StatxFlags::TYPE | StatxFlags::MNT_ID),
+        };
+        // A root that is not there is part of the answer.
+        let Ok(found) = found else {
+            return Ok(());
+        };
+        if FileType::of_mode(found.stx_mode) == FileType::Directory {
+            let id = stat::mount_id(&found);
+            return match self.of_mount(id, u32::MAX) {
+                Ok(Some(_)) => Ok(()),
+                _ => Err(refusal(&self.reason(id))),
+            };
+        }
+        if self.choice != Source::Ext4 {
+            return Ok(());
+        }
+        if let Some(objection) = privilege::objection_to_images() {
+            return Err(refusal(objection));
+        }
+        // Only directories and inodes of an image are read.
+        if follows {
+            return Err(refusal("links in an image cannot be followed"));
+        }
+        if exclusions.read_files() {
+            return Err(refusal(
+                "files in an image cannot be read, .gitignore and CACHEDIR.TAG neither",
+            ));
+        }
+        let id = IMAGE | u64::from(root);
+        let mounted = Ext4::of_image(path, id).map_err(|reason| match reason {
+            NoImage::Unopened(error) => error,
+            NoImage::Refused(sentence) => refusal(&sentence),
+        })?;
+        let volume = Volume::Ext4(Arc::new(mounted));
+        self.lock().push((id, Known::Open(volume)));
+        Ok(())
+    }
+
+    /// Why a mount is left to the kernel.
+    fn reason(&self, id: u64) -> String {
+        let known = self.lock();
+        match known.iter().find(|(mount, _)| *mount == id) {
+            Some((_, Known::Refused(reason))) => reason.clone(),
+            _ => "it cannot be opened".to_owned(),
+        }
+    }
+
+    /// The image that a root is, and its number.
+    pub(crate) fn image(&self, root: u32) -> Option<(u64, Arc<Ext4>)> {
+        if self.choice != Source::Ext4 {
+            return None;
+        }
+        let id = IMAGE | u64::from(root);
+        let known = self.lock();
+        match known.iter().find(|(mount, _)| *mount == id) {
+            Some((_, Known::Open(Volume::Ext4(image)))) => Some((id, Arc::clone(image))),
+            _ => None,
+        }
+    }
+
+    /// The name of the source that read most in place, `posix` where nothing was,
+    /// and what is to be said about it.
+    pub(crate) fn told(&self) -> (&'static str, Vec<String>) {
+        let mut most = (Source::Posix, 0);
+        let mut why = Vec::new();
+        for (_, known) in self.lock().iter() {
+            let (source, dirs, told) = match known {
+                Known::Open(Volume::Ext4(mounted)) => {
+                    (Source::Ext4, mounted.dirs(), mounted.told())
+                }
+                Known::Open(Volume::Btrfs(mounted)) => {
+                    (Source::Btrfs, mounted.dirs(), mounted.told())
+                }
+                Known::Refused(reason) => {
+                    why.push(format!("not read in place: {reason}"));
+                    continue;
+                }
+                Known::After(_) | Known::Opening => continue,
+            };
+            why.extend(told);
+            if most.0 == Source::Posix || dirs > most.1 {
+                most = (source, dirs);
+            }
+        }
+        (most.0.name(), why)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(u64, Known)>> {
+        // Nothing panics between two steps that belong together.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The volume of a mount is not known yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::source) struct Later;
+
+impl MountView<'_> {
+    /// What must be known of any mount, and what speaks against reading it.
+    ///
+    /// # Errors
+    ///
+    /// Why it is left to the kernel.
+    fn of<'a>(mount: &'a Mount, table: &'a [Mount]) -> Result<MountView<'a>, String> {
+        let point = String::from_utf8_lossy(&mount.point).into_owned();
+        if mount.has_option("lazytime") {
+            return Err(format!(
+                "{point} is mounted with lazytime: times lie in memory"
+            ));
+        }
+        if mount.has_option("idmapped") {
+            return Err(format!(
+                "{point} is an idmapped mount: it shows other owners"
+            ));
+        }
+        let path = CString::new(mount.point.clone()).unwrap_or_default();
+        let mask = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::MNT_ID;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let found = open(&path, flags, Mode::empty())
+            .and_then(|top| stat::by_descriptor(top.as_fd(), mask).map(|found| (top, found)));
+        let (top, top_stat) = found.map_err(|errno| format!("{point}: {errno}"))?;
+        if stat::mount_id(&top_stat) != mount.id {
+            return Err(format!("something else is mounted over {point}"));
+        }
+        Ok(MountView {
+            mount,
+            table,
+            point,
+            top,
+            top_stat,
+        })
+    }
+}
+
+fn refusal(sentence: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, sentence.to_owned())
+}
