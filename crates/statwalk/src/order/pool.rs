@@ -71,9 +71,18 @@ pub(crate) struct Pool<C> {
     overseer: Option<Mutex<Overseer>>,
     pub(crate) errors_kept_max: usize,
     pub(super) started: Instant,
-    alive: Mutex<usize>,
+    alive: Mutex<Alive>,
     gone: Condvar,
     pub(super) idle_io: bool,
+}
+
+/// The workers that have a place.
+#[derive(Clone, Copy, Default)]
+struct Alive {
+    count: usize,
+    /// How many of them are about to give it back. Until then nobody can have it,
+    /// and they count.
+    leaving: usize,
 }
 
 /// What is known of the workers that do not work.
@@ -159,7 +168,7 @@ impl<C: Collect> Pool<C> {
             overseer: options.adapts.then(|| Mutex::new(Overseer::new(started))),
             errors_kept_max: options.errors_kept_max,
             started,
-            alive: Mutex::new(0),
+            alive: Mutex::default(),
             gone: Condvar::new(),
             idle_io: options.idle_io,
         });
@@ -172,11 +181,12 @@ impl<C: Collect> Pool<C> {
         {
             let mut alive = lock(&self.alive);
             let wanted = self.wanted.load(Ordering::Relaxed);
-            if *alive >= wanted {
+            // Who left because all is done did not give back a place.
+            if alive.count >= wanted || self.is_over() {
                 self.wants_helpers.store(false, Ordering::Relaxed);
                 return Ok(());
             }
-            *alive += 1;
+            alive.count += 1;
         }
         self.start_thread(first).inspect_err(|_| self.leave())
     }
@@ -243,26 +253,27 @@ impl<C: Collect> Pool<C> {
     pub(super) fn start_helper(self: &Arc<Self>) {
         self.settle_wanted();
         if self.start_worker(false).is_err() {
-            self.wanted.store(*lock(&self.alive), Ordering::Relaxed);
+            let there = lock(&self.alive).count;
+            self.wanted.store(there, Ordering::Relaxed);
             self.wants_helpers.store(false, Ordering::Relaxed);
         }
     }
 
     fn leave(&self) {
-        *lock(&self.alive) -= 1;
+        lock(&self.alive).count -= 1;
         self.gone.notify_all();
     }
 
-    /// Whether the worker that asks is one too many; if so it is counted as gone.
+    /// Whether the worker that asks is one too many; if so it must be sent away.
     pub(super) fn may_go(&self) -> bool {
         if !self.has_too_many.load(Ordering::Relaxed) {
             return false;
         }
         let mut alive = lock(&self.alive);
         let wanted = self.wanted.load(Ordering::Relaxed);
-        let is_one_too_many = *alive > wanted;
-        *alive -= usize::from(is_one_too_many);
-        if *alive <= wanted {
+        let is_one_too_many = alive.count - alive.leaving > wanted;
+        alive.leaving += usize::from(is_one_too_many);
+        if alive.count - alive.leaving <= wanted {
             self.has_too_many.store(false, Ordering::Relaxed);
         }
         is_one_too_many
@@ -280,6 +291,15 @@ impl<C: Collect> Pool<C> {
         crew.effort_of_gone.1 += effort.busy;
         crew.sent_away.push(hand);
         drop(crew);
+        {
+            let mut alive = lock(&self.alive);
+            alive.leaving -= 1;
+            alive.count -= 1;
+            // More may have been wanted since it was told to go.
+            if alive.count < self.wanted.load(Ordering::Relaxed) {
+                self.wants_helpers.store(true, Ordering::Relaxed);
+            }
+        }
         self.parking.call_one();
     }
 
@@ -308,7 +328,7 @@ impl<C: Collect> Pool<C> {
     /// Starts tasks for what was queued, where tasks are threads.
     pub(super) fn start_tasks(self: &Arc<Self>, count: usize) {
         for _ in 0..count {
-            let is_full = *lock(&self.alive) >= self.wanted.load(Ordering::Relaxed);
+            let is_full = lock(&self.alive).count >= self.wanted.load(Ordering::Relaxed);
             if is_full || self.start_worker(false).is_err() {
                 return;
             }
@@ -426,7 +446,7 @@ impl<C: Collect> Pool<C> {
     fn wait_until(&self, timeout: Duration, enough: impl Fn(&Self, usize) -> bool) -> bool {
         let deadline = Instant::now() + timeout;
         let mut alive = lock(&self.alive);
-        while !enough(self, *alive) {
+        while !enough(self, alive.count) {
             let Some(left) = deadline.checked_duration_since(Instant::now()) else {
                 return false;
             };
@@ -485,4 +505,85 @@ impl<C: Collect> Pool<C> {
 /// between two steps that belong together.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::ops::ControlFlow;
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    use super::*;
+    use crate::batch::Batch;
+    use crate::directory::Directory;
+    use crate::entry::Fields;
+    use crate::exclusion::Exclusions;
+    use crate::source::choice::{Source, Syncing};
+    use crate::source::in_place::volume_table::VolumeTable;
+    use crate::source::posix::calls::Calls;
+    use crate::source::posix::{TermsOptions, survey};
+
+    /// Says that it was reached, and waits.
+    struct Gate(Sender<()>, Receiver<()>);
+
+    impl Collect for Gate {
+        fn directory(&mut self, _: &Directory<'_>) -> ControlFlow<()> {
+            let _ = self.0.send(());
+            let _ = self.1.recv();
+            ControlFlow::Continue(())
+        }
+
+        fn batch(&mut self, _: &Directory<'_>, _: &Batch) -> ControlFlow<()> {
+            ControlFlow::Continue(())
+        }
+    }
+
+    fn terms(root: &Arc<CStr>) -> Arc<Terms> {
+        Arc::new(Terms::new(TermsOptions {
+            wanted: Fields::TYPE,
+            calls: Calls::default(),
+            enters_mounts: true,
+            enters_kernel_file_systems: false,
+            follows: false,
+            exclusions: Exclusions::default(),
+            has_openat2: survey::has_openat2(),
+            open_dirs_max: 8,
+            root_paths: vec![Arc::clone(root)],
+            roots: survey::root_table(&[Arc::clone(root)], false),
+            volumes: VolumeTable::new(Source::Posix, Syncing::default(), None, 0),
+        }))
+    }
+
+    /// On a busy machine a scan ended with "index out of bounds: the len is 64 but
+    /// the index is 64": a worker that was told to go did not count any more, and
+    /// had not given back its place yet, when another was to be started.
+    #[test]
+    fn a_place_is_not_given_out_before_it_is_given_back() {
+        let root: Arc<CStr> = Arc::from(c"/");
+        let (reached, is_reached) = channel();
+        let (open, opened) = channel();
+        let options = PoolOptions {
+            order: Order::Parallel,
+            roots: vec![Arc::clone(&root)],
+            errors_kept_max: 0,
+            idle_io: false,
+            adapts: false,
+            listings_max: 1,
+            processors: 1,
+        };
+        let states = vec![Gate(reached, opened)];
+        let pool = Pool::start(terms(&root), states, options).unwrap();
+        is_reached.recv().unwrap();
+        // The worker is asked to go, and another is wanted before it has gone.
+        pool.wanted.store(0, Ordering::Relaxed);
+        pool.has_too_many.store(true, Ordering::Relaxed);
+        assert!(pool.may_go());
+        assert!(!pool.may_go());
+        pool.wanted.store(1, Ordering::Relaxed);
+        pool.wants_helpers.store(true, Ordering::Relaxed);
+        pool.start_helper();
+        assert_eq!(pool.started_workers(), 1);
+        pool.cancel();
+        drop(open);
+        assert!(pool.wait_gone(Duration::from_secs(10)));
+    }
 }
