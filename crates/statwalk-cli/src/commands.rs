@@ -7,6 +7,7 @@ mod completions;
 mod errors;
 mod find;
 mod man;
+mod since;
 mod stats;
 mod summary;
 mod top;

@@ -6,6 +6,7 @@
 //! added; [`SCHEMA`] counts up when one must change.
 
 mod bench;
+mod changes;
 mod entries;
 mod safe_text;
 mod scan_report;
@@ -19,6 +20,7 @@ use serde_json::ser::{CompactFormatter, PrettyFormatter};
 use statwalk::{Report, RootTotals};
 
 pub(crate) use bench::{BenchJson, ConditionsJson, ResultJson};
+pub(crate) use changes::ChangesJson;
 pub(crate) use entries::{
     FoundJson, GroupJson, GroupsAnswer, TopAnswer, TopJson, size_max, size_min,
 };

@@ -76,12 +76,11 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// Returns an error for what is not there yet, and for patterns that are none.
+    /// Returns an error for patterns and sizes that are none.
     pub(crate) fn new(
         flags: &ScanFlags,
         paths: impl IntoIterator<Item = OsString>,
     ) -> Result<Request, Failure> {
-        refuse_what_is_not_there(flags)?;
         let mut paths: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
         if paths.is_empty() {
             paths.push(PathBuf::from("."));
@@ -191,19 +190,13 @@ pub(crate) fn bad(flag: &str, error: impl std::fmt::Display) -> Failure {
     Failure::Usage(format!("{flag}: {error}"))
 }
 
-fn form(flags: &ScanFlags) -> Form {
+/// The form that was asked for.
+pub(crate) fn form(flags: &ScanFlags) -> Form {
     let screen = || screen::of_stdout(flags.color);
     match (flags.json, flags.print0) {
         (true, _) => Form::Json(screen()),
         (false, true) => Form::Rows(RowEnd::Nul),
         (false, false) => screen().map_or(Form::Rows(RowEnd::Newline), Form::Screen),
-    }
-}
-
-fn refuse_what_is_not_there(flags: &ScanFlags) -> Result<(), Failure> {
-    match &flags.since {
-        Some(_) => Err(Failure::NotThere("'--since'".to_owned())),
-        None => Ok(()),
     }
 }
 

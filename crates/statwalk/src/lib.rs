@@ -25,6 +25,7 @@
 pub(crate) mod mounts;
 
 mod batch;
+mod changes;
 mod decode;
 mod directory;
 mod entry;
@@ -52,6 +53,7 @@ pub mod formats {
 }
 
 pub use batch::{Batch, EntryRef};
+pub use changes::{Change, ChangeKind, Changes, changes_since};
 pub use directory::{DirState, Directory};
 pub use entry::{Attributes, DirId, Fields, FileId, FileType};
 pub use error::{EntryError, Errno, Error, Op};

@@ -142,7 +142,7 @@ pub(crate) fn reached_twice(mounts: &[Mount], roots: &[Vec<u8>]) -> HashSet<u64>
 }
 
 /// Whether `path` is `directory` or lies below it.
-fn is_within(path: &[u8], directory: &[u8]) -> bool {
+pub(crate) fn is_within(path: &[u8], directory: &[u8]) -> bool {
     match path.strip_prefix(directory) {
         Some(rest) => rest.is_empty() || rest[0] == b'/' || directory.last() == Some(&b'/'),
         None => false,

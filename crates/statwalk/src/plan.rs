@@ -18,6 +18,10 @@ pub struct Plan {
     pub open_dirs_max: usize,
     /// What is read of each entry.
     pub fields: Fields,
+    /// The generation of the btrfs whose trees were read, from which
+    /// [`changes_since`](crate::changes_since) goes on; of several that of the
+    /// first. Absent for other sources.
+    pub generation: Option<u64>,
     /// The reasons, one sentence each.
     pub why: Vec<String>,
 }

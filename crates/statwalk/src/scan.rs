@@ -410,6 +410,7 @@ impl Scan {
             workers_max,
             open_dirs_max,
             fields: wanted,
+            generation: None,
             why,
         };
         (plan, terms, listings_max)
@@ -528,6 +529,7 @@ impl<S: Sink> Running<'_, S> {
         let mut plan = self.plan;
         let (source, why) = self.terms.volumes.told();
         plan.source = source;
+        plan.generation = self.terms.volumes.generation();
         plan.why.extend(why);
         plan.why.extend(self.pool.told_concurrency());
         if self.terms.met_double_mounts() {

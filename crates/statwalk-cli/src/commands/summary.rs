@@ -10,6 +10,7 @@ use statwalk_view::{
     Align, Cell, Column, Files, SizeFormat, TreeOptions, grouped, list_table, tree_table,
 };
 
+use super::since;
 use crate::ending::{self, Errors};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -49,6 +50,9 @@ const DEPTH_DEFAULT: u32 = 1;
 const PICTURE_ROWS_MIN: usize = 3;
 
 pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
+    if let Some(generation) = flags.since {
+        return since::run(&flags, generation);
+    }
     let sizes = Sizes::new(&flags.sizes)?;
     let mut request = Request::new(&flags.scan, flags.paths)?;
     if matches!(request.form, Form::Json(_)) {

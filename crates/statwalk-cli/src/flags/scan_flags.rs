@@ -116,10 +116,6 @@ pub(crate) struct ScanFlags {
     #[arg(long, help_heading = READ)]
     pub(crate) no_sync: bool,
 
-    /// What changed since an earlier scan of a btrfs; not there yet
-    #[arg(long, value_name = "GENERATION", help_heading = READ, hide = true)]
-    pub(crate) since: Option<OsString>,
-
     /// Print the plan: what was chosen, what was not, and why
     #[arg(long, help_heading = READ)]
     pub(crate) explain: bool,

@@ -64,6 +64,17 @@ pub(crate) struct SummaryFlags {
     #[arg(long, help_heading = READ,
         conflicts_with_all = ["max_depth", "all", "apparent_size", "bytes"])]
     pub(crate) count: bool,
+
+    /// Show what changed on a btrfs since an earlier scan
+    ///
+    /// GENERATION is what `plan.generation` of an earlier --source btrfs --json, or --explain, told. Each path is
+    /// told with what is new: its name, or its inode, which is content or attributes. With --json a directory that
+    /// changed comes with all names that it has now, so that what is gone can be seen. Needs CAP_SYS_ADMIN.
+    #[arg(long, value_name = "GENERATION", help_heading = READ, conflicts_with_all = [
+        "all", "max_depth", "lines", "summarize", "sort", "reverse", "count", "one_file_system", "follow",
+        "count_links", "exclude", "exclude_from", "exclude_caches", "gitignore", "include_kernfs", "threads",
+        "order", "source", "nice", "no_sync", "buffer", "stat_order", "stat_by", "cached_attributes", "explain"])]
+    pub(crate) since: Option<u64>,
 }
 
 /// What rows are sorted by.

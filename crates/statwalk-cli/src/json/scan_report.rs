@@ -25,6 +25,9 @@ pub(super) struct PlanJson<'a> {
     order: &'a str,
     workers_max: usize,
     fields: Vec<&'static str>,
+    /// What `--since` goes on from, where a btrfs was read in place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generation: Option<u64>,
     why: String,
 }
 
@@ -35,6 +38,7 @@ impl PlanJson<'_> {
             order: plan.order,
             workers_max: plan.workers_max,
             fields: plan.fields.names().collect(),
+            generation: plan.generation,
             why: plan.why.join("; "),
         }
     }

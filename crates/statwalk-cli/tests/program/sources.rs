@@ -4,7 +4,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use statwalk_testkit::mounts::ext4_image;
+use statwalk_testkit::mounts::{FileSystem, ext4_image};
 use statwalk_testkit::{Skipped, or_skip, trees};
 
 use crate::run::{Answer, Tree, as_ordinary_user};
@@ -82,6 +82,59 @@ fn what_an_image_cannot_give_is_refused() {
     let count = |answer: &Answer, name: &str| totals(answer)[name].as_u64().unwrap();
     assert!(count(&less, "excluded") > 0);
     assert!(count(&less, "entries") < count(&whole, "entries"));
+}
+
+#[test]
+fn a_btrfs_tells_what_changed_since() {
+    let tree = Tree::new("x 9000");
+    let at = tree.parent().join("at");
+    std::fs::create_dir(&at).unwrap();
+    let _mounted = or_skip!(FileSystem::Btrfs.mount(&at));
+    std::fs::create_dir(at.join("dir")).unwrap();
+    std::fs::write(at.join("dir/old"), b"1").unwrap();
+    std::fs::write(at.join("dir/gone"), b"1").unwrap();
+    let scanned = tree
+        .run(&["-s", "--json", "--source", "btrfs", "at"])
+        .good();
+    let generation = scanned.json()["plan"]["generation"].to_string();
+    let refused = tree.run(&["-s", "--no-sync", "--source", "btrfs", "at"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("synced"), "{}", refused.stderr);
+    std::fs::write(at.join("dir/n\u{e4}w\n"), vec![1; 5000]).unwrap();
+    std::fs::remove_file(at.join("dir/gone")).unwrap();
+
+    let told = tree.run(&["--since", &generation, "at"]);
+    assert_eq!(told.code, Some(0), "{}", told.stderr);
+    assert_eq!(
+        told.stdout,
+        "inode\t0\tat/dir\nname\t8192\tat/dir/n\u{e4}w\n\n".as_bytes()
+    );
+    assert!(told.stderr.contains("the next time: --since "));
+    let told = tree.run(&["--since", &generation, "--json", "at"]).good();
+    let json = told.json();
+    assert_eq!(json["since"].to_string(), generation);
+    let [dir, file] = json["changes"].as_array().unwrap().as_slice() else {
+        panic!("{json}");
+    };
+    assert_eq!(
+        (&dir["path"], &dir["new"]),
+        (&"at/dir".into(), &"inode".into())
+    );
+    let mut names: Vec<_> = dir["names"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|n| &n["name"])
+        .collect();
+    names.sort_by_key(|name| name.to_string());
+    assert_eq!(names, ["n\u{e4}w\n", "old"]);
+    assert_eq!(
+        (&file["type"], &file["apparent_bytes"]),
+        (&"f".into(), &5000.into())
+    );
+    let next = json["generation"].to_string();
+    let nothing = tree.run(&["--since", &next, "--json", "at"]).good();
+    assert_eq!(nothing.json()["changes"], serde_json::json!([]));
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! A source lists what it is told to list. It does not choose the next
 //! directory (orders do) and it decides no policy (the terms of the scan do).
 
-mod btrfs;
+pub(crate) mod btrfs;
 pub(crate) mod choice;
 pub mod ext4;
 pub(crate) mod in_place;

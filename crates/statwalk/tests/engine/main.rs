@@ -19,6 +19,7 @@ mod oracle;
 mod random_trees;
 mod roots;
 
+mod changes;
 mod devices;
 mod mounts;
 mod subvolumes;

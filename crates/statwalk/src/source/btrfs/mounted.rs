@@ -26,7 +26,7 @@ pub(crate) struct Mounted {
     name: String,
     pub(super) sector_bytes: u32,
     /// The last transaction before the scan: what a later one wrote has changed since.
-    pub(super) generation: u64,
+    pub(in crate::source) generation: u64,
     sync_s: f64,
     /// The trees of its subvolumes, by their `st_dev`.
     trees: Mutex<Vec<(u64, u64)>>,
@@ -115,11 +115,25 @@ impl Mounted {
         last: Key,
         buffer: &'b mut [u8],
     ) -> std::io::Result<btrfs::Found<'b>> {
+        self.search_since(tree_id, first, last, 0, buffer)
+    }
+
+    /// As [`search`](Self::search), without what no transaction from `transid` on
+    /// wrote.
+    pub(super) fn search_since<'b>(
+        &self,
+        tree_id: u64,
+        first: Key,
+        last: Key,
+        transid: u64,
+        buffer: &'b mut [u8],
+    ) -> std::io::Result<btrfs::Found<'b>> {
         tally::count();
         self.counts.searches.fetch_add(1, Ordering::Relaxed);
         let key = SearchKey {
             first,
             last,
+            transid_min: transid,
             ..SearchKey::whole(tree_id)
         };
         tree_search(self.top.as_fd(), &key, buffer)

@@ -409,7 +409,7 @@ impl Pass<'_> {
 }
 
 /// Where the entries of a directory begin, or an entry of it lies.
-fn index_key(directory: u64, offset: u64) -> Key {
+pub(super) fn index_key(directory: u64, offset: u64) -> Key {
     Key {
         objectid: directory,
         kind: DIR_INDEX,
@@ -419,7 +419,7 @@ fn index_key(directory: u64, offset: u64) -> Key {
 
 /// The type of an entry: `BTRFS_FT_REG_FILE` and others,
 /// include/uapi/linux/btrfs_tree.h.
-fn kind(file_type: u8) -> FileType {
+pub(super) fn kind(file_type: u8) -> FileType {
     match file_type {
         1 => FileType::File,
         2 => FileType::Directory,

@@ -232,6 +232,14 @@ impl VolumeTable {
         }
     }
 
+    /// The generation of the first btrfs that was read in place.
+    pub(crate) fn generation(&self) -> Option<u64> {
+        self.lock().iter().find_map(|(_, known)| match known {
+            Known::Open(Volume::Btrfs(mounted)) => Some(mounted.generation),
+            _ => None,
+        })
+    }
+
     /// The name of the source that read most in place, `posix` where nothing was,
     /// and what is to be said about it.
     pub(crate) fn told(&self) -> (&'static str, Vec<String>) {
@@ -304,6 +312,32 @@ impl MountView<'_> {
             top_stat,
         })
     }
+}
+
+/// The btrfs that a mount shows, synced, and where other mounts are.
+///
+/// # Errors
+///
+/// A sentence that says why it cannot be searched.
+pub(in crate::source) fn mounted_btrfs(id: u64) -> io::Result<(Btrfs, Vec<Vec<u8>>)> {
+    if let Some(objection) = privilege::objection(true) {
+        return Err(refusal(objection));
+    }
+    let table = mounts::read()?;
+    let Some(mount) = table.iter().find(|mount| mount.id == id) else {
+        return Err(refusal("the mount table does not have this mount"));
+    };
+    if mount.file_system != "btrfs" {
+        return Err(refusal(&format!(
+            "it lies on {}, not on btrfs",
+            mount.file_system
+        )));
+    }
+    let opened = MountView::of(mount, &table)
+        .and_then(|view| Btrfs::of_mount(&view, Syncing::Allowed, true))
+        .map_err(|reason| refusal(&reason))?;
+    let points = table.iter().map(|mount| mount.point.clone());
+    Ok((opened, points.collect()))
 }
 
 fn refusal(sentence: &str) -> io::Error {

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Finds what later transactions wrote, and the paths of it.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::{CStr, OsStr};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use statwalk_sys::btrfs::{Key, SEARCH_ARGUMENT_BYTES};
+
+use super::attributes::attributes;
+use super::mounted::Mounted;
+use super::read::{index_key, kind};
+use super::windows::inode_key;
+use crate::changes::{Change, ChangeKind, Changes};
+use crate::decode::btrfs::Malformed;
+use crate::decode::btrfs::dir_item::dir_items;
+use crate::decode::btrfs::inode_item::InodeItem;
+use crate::decode::btrfs::inode_ref::{inode_extrefs, inode_refs};
+use crate::decode::btrfs::kind::{
+    DIR_INDEX, FIRST_FREE, FS_TREE, INODE_EXTREF, INODE_ITEM, INODE_REF, ROOT_BACKREF, ROOT_ITEM,
+    ROOT_TREE,
+};
+use crate::decode::btrfs::root_item::RootItem;
+use crate::decode::btrfs::root_ref::RootRef;
+use crate::decode::btrfs::search_items::{SearchItem, search_items};
+use crate::directory::join;
+use crate::entry::{Attributes, Fields, FileId, FileType};
+use crate::mounts::is_within;
+use crate::source::in_place::volume_table::mounted_btrfs;
+use crate::source::posix::{open, stat};
+
+/// Large enough for every item.
+const BUFFER_BYTES: usize = SEARCH_ARGUMENT_BYTES + (66 << 10);
+
+/// What is told of each path.
+const FIELDS: Fields = Fields::SIZE
+    .union(Fields::ALLOCATED)
+    .union(Fields::LINKS)
+    .union(Fields::ID)
+    .union(Fields::MTIME)
+    .union(Fields::CTIME)
+    .union(Fields::OWNER)
+    .union(Fields::MODE);
+
+/// More levels than any tree has.
+const LEVELS_MAX: usize = 1 << 20;
+
+/// An inode of a subvolume: the tree and the number.
+type Node = (u64, u64);
+
+/// A name in a directory.
+type Name = (Node, Vec<u8>);
+
+/// What is known of a subvolume.
+#[derive(Default)]
+struct Subvolume {
+    /// The last transaction that changed it.
+    generation: u64,
+    /// Its name in another one; absent at the top and for what was deleted.
+    name: Option<Name>,
+}
+
+/// What is gathered on the way.
+struct Search<'a> {
+    mounted: &'a Mounted,
+    /// Where the paths begin.
+    root: Node,
+    root_path: &'a [u8],
+    /// What `st_dev` of the root is. That of other subvolumes is not told.
+    dev: u64,
+    subvolumes: HashMap<u64, Subvolume>,
+    /// Where directories have their names; absent for what has none.
+    places: HashMap<Node, Option<Name>>,
+}
+
+/// What later transactions wrote in one tree.
+#[derive(Default)]
+struct Written {
+    inodes: Vec<(u64, InodeItem)>,
+    /// The directory, the name, and what it leads to.
+    names: Vec<(u64, Vec<u8>, Key, u8)>,
+}
+
+/// Finds what changed below a directory, in no order.
+pub(crate) fn find(path: &CStr, since: u64) -> io::Result<Changes> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let fd = openat(CWD, path, flags, Mode::empty())?;
+    let found = stat::by_descriptor(fd.as_fd(), open::IDENTITY)?;
+    let (mounted, mounts) = mounted_btrfs(stat::mount_id(&found))?;
+    let dev = stat::file_id(&found).dev;
+    let tree = mounted.tree_of(dev, fd.as_fd());
+    let tree = tree.ok_or_else(|| io::Error::other("its subvolume is not told"))?;
+    let mut search = Search {
+        mounted: &mounted,
+        root: (tree, found.stx_ino),
+        root_path: path.to_bytes(),
+        dev,
+        subvolumes: subvolumes(&mounted)?,
+        places: HashMap::new(),
+    };
+    let mut changes = Vec::new();
+    let trees: Vec<u64> = search.subvolumes.keys().copied().collect();
+    for tree in trees {
+        let is_newer = search.subvolumes[&tree].generation > since;
+        // Of the others only those matter that lie below the root.
+        if is_newer && (tree == search.root.0 || search.path((tree, FIRST_FREE))?.is_some()) {
+            search.add_changes(tree, since, &mut changes)?;
+        }
+    }
+    // What is mounted over hides what the trees hold.
+    let real = std::fs::canonicalize(OsStr::from_bytes(path.to_bytes()))?;
+    let real = real.as_os_str().as_bytes();
+    let hidden: Vec<Vec<u8>> = mounts
+        .into_iter()
+        .filter(|point| point != real && is_within(point, real))
+        .map(|point| {
+            let below = &point[real.len()..];
+            let below = below.strip_prefix(b"/").unwrap_or(below);
+            join(path.to_bytes().to_vec(), below)
+        })
+        .collect();
+    changes.retain(|change: &Change| {
+        let is_below = |point: &Vec<u8>| change.path != *point && is_within(&change.path, point);
+        !hidden.iter().any(is_below)
+    });
+    Ok(Changes {
+        generation: mounted.generation,
+        changes,
+    })
+}
+
+/// All subvolumes of a file system, by their numbers.
+fn subvolumes(mounted: &Mounted) -> io::Result<HashMap<u64, Subvolume>> {
+    let mut all: HashMap<u64, Subvolume> = HashMap::new();
+    each(mounted, ROOT_TREE, Key::MIN, Key::MAX, 0, |item| {
+        let tree = item.key.objectid;
+        if tree != FS_TREE && tree < FIRST_FREE {
+            return Ok(());
+        }
+        match item.key.kind {
+            ROOT_ITEM => {
+                all.entry(tree).or_default().generation = RootItem::parse(item.bytes)?.generation
+            }
+            ROOT_BACKREF => {
+                let name = RootRef::parse(item.bytes)?;
+                let place = (item.key.offset, name.directory);
+                all.entry(tree).or_default().name = Some((place, name.name.to_vec()));
+            }
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+/// Calls for each item of a tree between two keys that lies in a leaf which a
+/// transaction from `transid` on wrote.
+fn each(
+    mounted: &Mounted,
+    tree: u64,
+    first: Key,
+    last: Key,
+    transid: u64,
+    mut take: impl FnMut(&SearchItem<'_>) -> Result<(), Malformed>,
+) -> io::Result<()> {
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut next = Some(first);
+    while let Some(first) = next.filter(|first| *first <= last) {
+        let found = mounted.search_since(tree, first, last, transid, &mut buffer)?;
+        next = None;
+        for item in search_items(found.bytes, found.item_count) {
+            let item = item.map_err(damaged)?;
+            take(&item).map_err(damaged)?;
+            next = item.key.next();
+        }
+    }
+    Ok(())
+}
+
+fn damaged(malformed: Malformed) -> io::Error {
+    let what = format!("{} ends at {}", malformed.what, malformed.offset);
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+impl Search<'_> {
+    /// Adds what changed in one tree.
+    fn add_changes(&mut self, tree: u64, since: u64, changes: &mut Vec<Change>) -> io::Result<()> {
+        let mut written = Written::default();
+        let from = since.saturating_add(1);
+        each(self.mounted, tree, Key::MIN, Key::MAX, from, |item| {
+            match item.key.kind {
+                INODE_ITEM => {
+                    let inode = InodeItem::parse(item.bytes)?;
+                    if inode.transid > since {
+                        written.inodes.push((item.key.objectid, inode));
+                    }
+                }
+                DIR_INDEX => {
+                    for entry in dir_items(item.bytes) {
+                        let entry = entry?;
+                        if entry.transid > since {
+                            let (name, place) = (entry.name.to_vec(), entry.location);
+                            let directory = item.key.objectid;
+                            written
+                                .names
+                                .push((directory, name, place, entry.file_type));
+                        }
+                    }
+                }
+                _ => {}
+            }
+            Ok(())
+        })?;
+        let known: HashMap<u64, InodeItem> = written.inodes.iter().copied().collect();
+        let mut told = HashSet::new();
+        for (directory, name, place, file_type) in written.names {
+            let Some(path) = self.path((tree, directory))? else {
+                continue;
+            };
+            let inode = match known.get(&place.objectid) {
+                _ if place.kind != INODE_ITEM => None,
+                Some(inode) => Some(*inode),
+                None => match self.inode(tree, place.objectid)? {
+                    // It is gone again.
+                    None => continue,
+                    found => found,
+                },
+            };
+            let path = join(path, &name);
+            let attributes = match &inode {
+                Some(inode) => self.attributes(inode, (tree, place.objectid)),
+                None => Attributes::of_type(kind(file_type)),
+            };
+            let has_changed = inode.is_some_and(|inode| inode.transid > since);
+            let names = match has_changed && attributes.kind == FileType::Directory {
+                true => Some(self.names_in(tree, place.objectid)?),
+                false => None,
+            };
+            told.insert((directory, name));
+            changes.push(Change {
+                path,
+                kind: ChangeKind::Name,
+                attributes,
+                names,
+            });
+        }
+        for (inode, item) in written.inodes {
+            let attributes = self.attributes(&item, (tree, inode));
+            for path in self.older_paths((tree, inode), &told)? {
+                let names = match attributes.kind {
+                    FileType::Directory => Some(self.names_in(tree, inode)?),
+                    _ => None,
+                };
+                changes.push(Change {
+                    path,
+                    kind: ChangeKind::Inode,
+                    attributes,
+                    names,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The paths of an inode but for its new names.
+    fn older_paths(
+        &mut self,
+        node: Node,
+        told: &HashSet<(u64, Vec<u8>)>,
+    ) -> io::Result<Vec<Vec<u8>>> {
+        if node == self.root || node.1 == FIRST_FREE {
+            return Ok(self.path(node)?.into_iter().collect());
+        }
+        let mut paths = Vec::new();
+        for (directory, name) in self.names_of(node)? {
+            let known = (directory.1, name);
+            if !told.contains(&known)
+                && let Some(path) = self.path(directory)?
+            {
+                paths.push(join(path, &known.1));
+            }
+        }
+        Ok(paths)
+    }
+
+    /// The path of a directory; absent where it does not lie below the root.
+    fn path(&mut self, node: Node) -> io::Result<Option<Vec<u8>>> {
+        let mut names = Vec::new();
+        let mut at = node;
+        while at != self.root {
+            // What is moved meanwhile could lead round in a circle.
+            if names.len() > LEVELS_MAX {
+                return Ok(None);
+            }
+            let Some((directory, name)) = self.place(at)? else {
+                return Ok(None);
+            };
+            names.push(name);
+            at = directory;
+        }
+        let path = self.root_path.to_vec();
+        Ok(Some(
+            names.iter().rev().fold(path, |path, name| join(path, name)),
+        ))
+    }
+
+    /// Where a directory has its name.
+    fn place(&mut self, node: Node) -> io::Result<Option<Name>> {
+        if let Some(known) = self.places.get(&node) {
+            return Ok(known.clone());
+        }
+        let place = match node {
+            (tree, FIRST_FREE) => self
+                .subvolumes
+                .get(&tree)
+                .and_then(|known| known.name.clone()),
+            node => self.names_of(node)?.pop(),
+        };
+        self.places.insert(node, place.clone());
+        Ok(place)
+    }
+
+    /// The names of an inode.
+    fn names_of(&self, (tree, inode): Node) -> io::Result<Vec<Name>> {
+        let key = |kind, offset| Key {
+            objectid: inode,
+            kind,
+            offset,
+        };
+        let (first, last) = (key(INODE_REF, 0), key(INODE_EXTREF, u64::MAX));
+        let mut names = Vec::new();
+        each(self.mounted, tree, first, last, 0, |item| {
+            let refs = match item.key.kind {
+                INODE_REF => inode_refs(item.bytes, item.key.offset),
+                _ => inode_extrefs(item.bytes),
+            };
+            for name in refs {
+                let name = name?;
+                names.push(((tree, name.parent), name.name.to_vec()));
+            }
+            Ok(())
+        })?;
+        Ok(names)
+    }
+
+    /// The names that a directory has.
+    fn names_in(&self, tree: u64, directory: u64) -> io::Result<Vec<Vec<u8>>> {
+        let mut names = Vec::new();
+        let (first, last) = (index_key(directory, 0), index_key(directory, u64::MAX));
+        each(self.mounted, tree, first, last, 0, |item| {
+            for entry in dir_items(item.bytes) {
+                names.push(entry?.name.to_vec());
+            }
+            Ok(())
+        })?;
+        Ok(names)
+    }
+
+    fn inode(&self, tree: u64, inode: u64) -> io::Result<Option<InodeItem>> {
+        let mut found = None;
+        each(
+            self.mounted,
+            tree,
+            inode_key(inode),
+            inode_key(inode),
+            0,
+            |item| {
+                found = Some(InodeItem::parse(item.bytes)?);
+                Ok(())
+            },
+        )?;
+        Ok(found)
+    }
+
+    fn attributes(&self, inode: &InodeItem, (tree, number): Node) -> Attributes {
+        let fields = match tree == self.root.0 {
+            true => FIELDS,
+            false => FIELDS.without(Fields::ID),
+        };
+        let id = FileId {
+            dev: self.dev,
+            ino: number,
+        };
+        attributes(inode, fields, id, self.mounted.sector_bytes)
+    }
+}
