@@ -42,6 +42,9 @@ mod scratch;
 pub mod mounts;
 
 #[cfg(target_os = "linux")]
+pub mod automount;
+
+#[cfg(target_os = "linux")]
 pub mod ext4_images;
 
 #[cfg(target_os = "linux")]

@@ -138,7 +138,7 @@ pub struct Mounted {
 }
 
 impl Mounted {
-    fn new(at: &Path) -> Mounted {
+    pub(crate) fn new(at: &Path) -> Mounted {
         Mounted {
             at: at.to_owned(),
             device: None,
@@ -422,7 +422,7 @@ pub fn btrfs_mount_subvolume(
     Ok(Mounted::new(at))
 }
 
-fn needs_root() -> Result<(), Skipped> {
+pub(crate) fn needs_root() -> Result<(), Skipped> {
     if is_root() {
         Ok(())
     } else {
@@ -452,7 +452,7 @@ pub(crate) fn run(command: &mut Command) {
     assert!(succeeded, "{command:?}: {output:?}");
 }
 
-fn mount_it(
+pub(crate) fn mount_it(
     source: impl rustix::path::Arg,
     at: &Path,
     fs_type: &str,
