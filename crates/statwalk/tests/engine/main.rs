@@ -19,10 +19,12 @@ mod oracle;
 mod random_trees;
 mod roots;
 
-mod changes;
+mod automounts;
 mod devices;
 mod mounts;
 mod subvolumes;
+
+mod changes;
 
 mod changing_tree;
 mod faults;

@@ -267,13 +267,18 @@ impl Lister {
                 return None;
             }
         };
-        if !self.terms.enters_mounts || stat::is_idle_automount(&found) {
-            self.left_standing(place, root, depth, DirState::Crossing, out);
-            out.note(root, Note::Crossing);
-            return None;
-        }
-        let fd = match open::across(base, name, &self.terms) {
+        let stays = !self.terms.enters_mounts || stat::is_idle_automount(&found);
+        let outcome = match stays {
+            true => Err(open::NotOpened::OtherMount),
+            false => open::across(base, name, &self.terms),
+        };
+        let fd = match outcome {
             Ok(fd) => fd,
+            Err(open::NotOpened::OtherMount) => {
+                self.left_standing(place, root, depth, DirState::Crossing, out);
+                out.note(root, Note::Crossing);
+                return None;
+            }
             Err(open::NotOpened::Gone(_)) => {
                 out.note(root, Note::Vanished);
                 return None;

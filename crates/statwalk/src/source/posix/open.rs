@@ -6,10 +6,13 @@
 //! symbolic link, and never across a mount unless that was decided.
 
 use std::ffi::CStr;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering;
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, StatxFlags, fstatfs, openat, openat2};
+use rustix::fs::{
+    CWD, Mode, OFlags, RawDir, ResolveFlags, SeekFrom, StatxFlags, fstatfs, openat, openat2, seek,
+};
 use rustix::io::Errno;
 
 use super::stat::{self, uninterrupted};
@@ -41,7 +44,7 @@ pub(crate) enum NotOpened {
     Gone(Errno),
     /// Something else has this name.
     NotADirectory,
-    /// Something is mounted on it.
+    /// Something is mounted on it, or would be if it were opened.
     OtherMount,
     /// Any other answer.
     Refused(Errno),
@@ -67,28 +70,26 @@ const DIRECTORY: OFlags = OFlags::RDONLY
 /// What tells one directory from another.
 pub(crate) const IDENTITY: StatxFlags = StatxFlags::TYPE.union(StatxFlags::INO);
 
-/// Opens a root. A trailing slash follows a link, as everywhere.
+/// Opens a root. A trailing slash follows a link, as everywhere. An automount
+/// point that was asked for is mounted.
 pub(crate) fn root(path: &CStr, terms: &Terms) -> Result<OwnedFd, NotOpened> {
-    if terms.follows {
-        return through_links(CWD, path, terms);
-    }
-    open(terms, |flags| openat(CWD, path, flags, Mode::empty()))
+    let ignored = match terms.follows {
+        true => OFlags::NOFOLLOW,
+        false => OFlags::empty(),
+    };
+    open(terms, |flags| {
+        openat(CWD, path, flags.difference(ignored), Mode::empty())
+    })
 }
 
-/// Opens what a symbolic link leads to.
+/// Opens what a symbolic link leads to, unless that is an automount point on
+/// which nothing is mounted.
 pub(crate) fn through_links(
     parent: BorrowedFd<'_>,
     name: &CStr,
     terms: &Terms,
 ) -> Result<OwnedFd, NotOpened> {
-    open(terms, |flags| {
-        openat(
-            parent,
-            name,
-            flags.difference(OFlags::NOFOLLOW),
-            Mode::empty(),
-        )
-    })
+    without_mounting(parent, name, OFlags::empty(), terms)
 }
 
 /// Opens a subdirectory that lies on the same mount.
@@ -98,9 +99,17 @@ pub(crate) fn child(
     terms: &Terms,
 ) -> Result<OwnedFd, NotOpened> {
     if terms.has_openat2 {
-        return open(terms, |flags| {
+        let opened = open(terms, |flags| {
             openat2(parent, name, flags, Mode::empty(), ResolveFlags::NO_XDEV)
         });
+        return match opened {
+            // It is there, and something is to be mounted: autofs_dir_open in
+            // fs/autofs/root.c.
+            Err(NotOpened::Gone(_)) if file_system(parent) == Some(AUTOFS) => {
+                Err(NotOpened::OtherMount)
+            }
+            opened => opened,
+        };
     }
     // Before Linux 5.6 the mount must be looked up before the open: opening
     // could wake an automount.
@@ -110,16 +119,67 @@ pub(crate) fn child(
     if stat::mount_id(&here) != stat::mount_id(&there) || stat::is_idle_automount(&there) {
         return Err(NotOpened::OtherMount);
     }
-    across(parent, name, terms)
+    // A file system on a block device is not autofs.
+    match there.stx_dev_major {
+        0 => across(parent, name, terms),
+        _ => open(terms, |flags| openat(parent, name, flags, Mode::empty())),
+    }
 }
 
-/// Opens a subdirectory, whatever is mounted on it.
+/// Opens a subdirectory, whatever is mounted on it, unless it is an automount
+/// point on which nothing is.
 pub(crate) fn across(
     parent: BorrowedFd<'_>,
     name: &CStr,
     terms: &Terms,
 ) -> Result<OwnedFd, NotOpened> {
-    open(terms, |flags| openat(parent, name, flags, Mode::empty()))
+    without_mounting(parent, name, OFlags::NOFOLLOW, terms)
+}
+
+/// Opens a directory, but no automount point of autofs, which statx does not
+/// tell from other directories.
+fn without_mounting(
+    parent: BorrowedFd<'_>,
+    name: &CStr,
+    nofollow: OFlags,
+    terms: &Terms,
+) -> Result<OwnedFd, NotOpened> {
+    // Without O_DIRECTORY this mounts nothing: follow_automount in fs/namei.c.
+    let path = OFlags::PATH | OFlags::CLOEXEC | nofollow;
+    let place = uninterrupted(|| openat(parent, name, path, Mode::empty()))?;
+    tally::count();
+    if file_system(place.as_fd()) != Some(AUTOFS) {
+        return open(terms, |flags| {
+            let flags = flags.difference(OFlags::NOFOLLOW) | nofollow;
+            openat(parent, name, flags, Mode::empty())
+        });
+    }
+    // What autofs itself shows is listed, and nothing is mounted on the way to
+    // a dot. It is empty where something is to be mounted; below its root autofs
+    // then says that there is no such directory.
+    match open(terms, |flags| openat(&place, c".", flags, Mode::empty())) {
+        Err(NotOpened::Gone(_)) => Err(NotOpened::OtherMount),
+        Ok(fd) if is_empty(&fd)? => Err(NotOpened::OtherMount),
+        answer => answer,
+    }
+}
+
+/// AUTOFS_SUPER_MAGIC, include/uapi/linux/magic.h
+const AUTOFS: u64 = 0x0187;
+
+/// Whether an open directory holds nothing; it is then read from its start.
+fn is_empty(dir: &OwnedFd) -> Result<bool, Errno> {
+    let mut buffer = [MaybeUninit::uninit(); 1024];
+    let mut listing = RawDir::new(dir, &mut buffer);
+    let mut is_empty = true;
+    while let Some(entry) = listing.next() {
+        if !matches!(entry?.file_name().to_bytes(), b"." | b"..") {
+            is_empty = false;
+            break;
+        }
+    }
+    seek(dir, SeekFrom::Start(0))?;
+    Ok(is_empty)
 }
 
 fn open(
@@ -157,27 +217,51 @@ pub(crate) fn has_openat2() -> bool {
 
 /// The name of the kernel file system that a directory belongs to, if it does.
 pub(crate) fn kernel_file_system(fd: BorrowedFd<'_>) -> Option<&'static str> {
+    mounts::kernel_file_system(file_system(fd)?)
+}
+
+/// The magic number of the file system that something belongs to.
+fn file_system(fd: BorrowedFd<'_>) -> Option<u64> {
     tally::count();
     let found = fstatfs(fd).ok()?;
     // The type is signed on some architectures; the number is not.
-    mounts::kernel_file_system(found.f_type as u64 & 0xffff_ffff)
+    Some(found.f_type as u64 & 0xffff_ffff)
 }
 
 /// Whether a directory is tagged as a cache.
 pub(crate) fn is_cache_directory(fd: BorrowedFd<'_>) -> bool {
-    read_start(fd, c"CACHEDIR.TAG", CACHE_TAG.len()).is_some_and(|start| start == CACHE_TAG)
+    let tag = opened_file(|flags| openat(fd, c"CACHEDIR.TAG", flags, Mode::empty()));
+    tag.and_then(|tag| read_start(tag, CACHE_TAG.len()))
+        .is_some_and(|start| start == CACHE_TAG)
 }
 
-/// The content of a small regular file in a directory, if there is one.
-pub(crate) fn read_small_file(dir: BorrowedFd<'_>, name: &CStr) -> Option<Vec<u8>> {
+/// The rules in a directory, if it has any.
+pub(crate) fn read_gitignore(dir: BorrowedFd<'_>, terms: &Terms) -> Option<Vec<u8>> {
     const MAX: usize = 4 << 20;
-    read_start(dir, name, MAX)
+    const NAME: &CStr = c".gitignore";
+    let file = opened_file(|flags| {
+        // autofs would ask for a mount of any name that it does not show.
+        let within = match terms.has_openat2 {
+            true => openat2(dir, NAME, flags, Mode::empty(), ResolveFlags::NO_XDEV),
+            false => Err(Errno::XDEV),
+        };
+        match within {
+            Err(Errno::XDEV) if file_system(dir) != Some(AUTOFS) => {
+                openat(dir, NAME, flags, Mode::empty())
+            }
+            answer => answer,
+        }
+    });
+    read_start(file?, MAX)
 }
 
-fn read_start(dir: BorrowedFd<'_>, name: &CStr, max: usize) -> Option<Vec<u8>> {
+/// Opens what may be a regular file.
+fn opened_file(call: impl Fn(OFlags) -> Result<OwnedFd, Errno>) -> Option<OwnedFd> {
     // O_NONBLOCK: a fifo of this name must not hold the scan.
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let fd = openat(dir, name, flags, Mode::empty()).ok()?;
+    call(OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK).ok()
+}
+
+fn read_start(fd: OwnedFd, max: usize) -> Option<Vec<u8>> {
     let found = stat::by_descriptor(fd.as_fd(), StatxFlags::TYPE).ok()?;
     if FileType::of_mode(found.stx_mode) != FileType::File {
         return None;

@@ -253,7 +253,7 @@ impl Terms {
         fd: BorrowedFd<'_>,
     ) -> Option<Arc<IgnoreRules>> {
         let above = self.rules_above(place)?;
-        Some(match open::read_small_file(fd, c".gitignore") {
+        Some(match open::read_gitignore(fd, self) {
             Some(text) => above.with(place, &text),
             None => above,
         })
