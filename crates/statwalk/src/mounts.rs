@@ -10,8 +10,10 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use rustix::fs::makedev;
+
 /// One line of `/proc/self/mountinfo`.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Mount {
     pub(crate) id: u64,
     /// The mount that it is mounted on.
@@ -32,6 +34,12 @@ impl Mount {
     /// Whether the mount or its file system has an option.
     pub(crate) fn has_option(&self, option: &str) -> bool {
         self.options.iter().any(|own| own == option)
+    }
+
+    /// Its `device` as `st_dev` has it.
+    pub(crate) fn device_number(&self) -> Option<u64> {
+        let (major, minor) = self.device.split_once(':')?;
+        Some(makedev(major.parse().ok()?, minor.parse().ok()?))
     }
 }
 
@@ -102,7 +110,7 @@ fn unescape(word: &[u8]) -> Vec<u8> {
 ///
 /// That is so where two mounts of one file system lie in the scanned trees and
 /// one shows a directory that the other shows too. Roots are absolute paths.
-pub(crate) fn reached_twice(mounts: &[Mount], roots: &[Vec<u8>]) -> HashSet<u64> {
+pub(crate) fn reached_twice<'m>(mounts: &'m [Mount], roots: &[Vec<u8>]) -> HashSet<&'m Mount> {
     // What each mount shows of its file system to the scan.
     let mut shown: Vec<(&Mount, Vec<u8>)> = Vec::new();
     for root in roots {
@@ -133,8 +141,8 @@ pub(crate) fn reached_twice(mounts: &[Mount], roots: &[Vec<u8>]) -> HashSet<u64>
                 && a.device == b.device
                 && (is_within(region_a, region_b) || is_within(region_b, region_a));
             if overlap {
-                twice.insert(a.id);
-                twice.insert(b.id);
+                twice.insert(*a);
+                twice.insert(*b);
             }
         }
     }
@@ -200,13 +208,17 @@ mod tests {
         let read = parse(table);
         assert_eq!(read, [mount(36, "98:0", "/mnt1", "/mnt 2\\")]);
         assert!(read[0].has_option("noatime") && !read[0].has_option("lazytime"));
+        assert_eq!(read[0].device_number(), Some(makedev(98, 0)));
         assert_eq!(parse(b"garbage\n\n12 x\n"), []);
     }
 
     #[test]
     fn finds_what_is_shown_twice() {
         let check = |mounts: &[Mount], root: &str, expected: &[u64]| {
-            let mut found: Vec<u64> = reached_twice(mounts, &[root.into()]).into_iter().collect();
+            let roots = [root.into()];
+            let mut found: Vec<u64> = (reached_twice(mounts, &roots).iter())
+                .map(|mount| mount.id)
+                .collect();
             found.sort_unstable();
             assert_eq!(found, expected, "{mounts:?} from {root}");
         };

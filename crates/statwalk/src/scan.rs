@@ -330,11 +330,16 @@ impl Scan {
             );
         }
         if !survey::has_mount_ids() {
-            why.push(
-                "statx gives no mount id (Linux 5.8): the device number alone tells mounts \
-                 apart, so a bind mount is entered and a nested btrfs subvolume is a crossing"
-                    .to_owned(),
-            );
+            let lost = match has_openat2 {
+                true => "whether a file is mounted",
+                false => {
+                    "mounts apart, so a bind mount is entered and a nested btrfs subvolume is a \
+                     crossing"
+                }
+            };
+            why.push(format!(
+                "statx gives no mount id (Linux 5.8): the device number alone tells {lost}"
+            ));
         }
         why.extend(self.calls.told());
         if !wanted.need_stat() {

@@ -64,13 +64,12 @@ impl Lister {
                     return;
                 }
             };
-            let id = stat::mount_id(&found);
+            // The same as its parent's, unless devices stand for mounts: a nested
+            // btrfs subvolume is one of its own.
+            mount.id = stat::mount_id(&found);
             if parent_mount.is_none() {
-                mount = MountMark {
-                    id,
-                    // For a root it is asked when it has subdirectories.
-                    shared: depth > 0 && terms.is_reached_twice(id),
-                };
+                // For a root it is asked when it has subdirectories.
+                mount.shared = depth > 0 && terms.is_reached_twice(mount.id);
             }
             match terms.visit(stat::file_id(&found), mount, root, depth) {
                 Visit::First => {}

@@ -15,7 +15,7 @@ use rustix::process::{Resource, getrlimit};
 use super::stat;
 use super::terms::RootTable;
 use crate::entry::FileType;
-use crate::mounts;
+use crate::mounts::{self, Mount};
 
 pub(crate) use super::open::has_openat2;
 
@@ -49,7 +49,8 @@ pub(crate) fn free_descriptors() -> usize {
     limit.saturating_sub(open + DESCRIPTORS_SPARED)
 }
 
-/// The mounts whose directories the scan can reach by two ways.
+/// The mounts whose directories the scan can reach by two ways, as
+/// [`stat::mount_id`] names them.
 pub(super) fn mounts_reached_twice(roots: &[Arc<CStr>]) -> HashSet<u64> {
     let Ok(table) = mounts::read() else {
         return HashSet::new();
@@ -59,7 +60,12 @@ pub(super) fn mounts_reached_twice(roots: &[Arc<CStr>]) -> HashSet<u64> {
         .filter_map(|root| std::fs::canonicalize(OsString::from_vec(root.to_bytes().to_vec())).ok())
         .map(|path| path.into_os_string().into_vec())
         .collect();
-    mounts::reached_twice(&table, &real)
+    let twice = mounts::reached_twice(&table, &real);
+    let twice = twice.into_iter();
+    match has_mount_ids() {
+        true => twice.map(|mount| mount.id).collect(),
+        false => twice.filter_map(Mount::device_number).collect(),
+    }
 }
 
 /// Where roots stand in each other's trees; empty for a single one.
