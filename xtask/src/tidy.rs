@@ -9,13 +9,21 @@ use std::path::{Path, PathBuf};
 ///
 /// `order` never names a file system, `sink` never names a source, the data
 /// at the bottom knows neither, and `decode` reads nothing.
-const LAYERS: [(&str, &[&str]); 5] = [
+const LAYERS: [(&str, &[&str]); 7] = [
     (
         "crates/statwalk/src/entry.rs",
         &["crate::source", "crate::order", "crate::sink", "rustix"],
     ),
     (
         "crates/statwalk/src/batch.rs",
+        &["crate::source", "crate::order", "crate::sink", "rustix"],
+    ),
+    (
+        "crates/statwalk/src/directory.rs",
+        &["crate::source", "crate::order", "crate::sink", "rustix"],
+    ),
+    (
+        "crates/statwalk/src/handle.rs",
         &["crate::source", "crate::order", "crate::sink", "rustix"],
     ),
     (

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use crate::entry::{Attributes, DirId, FileId};
 use crate::exclusion::IgnoreRules;
-use crate::source::posix::handle::OpenParent;
+use crate::handle::OpenParent;
 
 /// A directory that was listed and has subdirectories.
 ///

@@ -31,6 +31,7 @@ mod directory;
 mod entry;
 mod error;
 mod exclusion;
+mod handle;
 mod inode_set;
 mod order;
 mod plan;

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::directory::{Dir, Place};
+use crate::handle::OpenParent;
 use crate::sink::path_order;
 use crate::source::posix::Terms;
-use crate::source::posix::handle::OpenParent;
 
 /// What is scanned one after another.
 pub(super) struct Agenda {

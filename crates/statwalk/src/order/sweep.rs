@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::frontier::{Taken, child_job};
-use crate::source::posix::handle::OpenParent;
+use crate::handle::OpenParent;
 use crate::source::posix::listed::Listed;
 use crate::source::posix::shared_listing::SharedListing;
 use crate::source::posix::{Deferred, Job};

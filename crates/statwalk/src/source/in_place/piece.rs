@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use crate::directory::{DirState, Directory, MountMark, Place};
 use crate::entry::{Attributes, FileId, FileType};
+use crate::handle::Handle;
 use crate::source::posix::contents::{Contents, deliver, queue};
-use crate::source::posix::handle::Handle;
 use crate::source::posix::listed::sort_in;
 use crate::source::posix::open_dir::OpenDir;
 use crate::source::posix::terms::Visit;

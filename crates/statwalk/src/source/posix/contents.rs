@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use super::handle::OpenParent;
 use super::terms::Terms;
 use super::unknown::LinkStop;
 use super::{Note, Outlet};
 use crate::batch::Batch;
 use crate::directory::Directory;
 use crate::error::Op;
+use crate::handle::OpenParent;
 
 /// What a worker found in one directory, or in a part of it.
 #[derive(Default)]

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use rustix::fs::CWD;
 use rustix::io::Errno;
 
-use super::handle::{Handle, OpenParent};
 use super::open::{self, Opening};
 use super::{Lister, Note, Outlet, stat};
 use crate::directory::{Dir, DirState, Place};
 use crate::entry::{Attributes, FileType};
 use crate::error::Op;
+use crate::handle::{Handle, OpenParent};
 use crate::source::in_place::piece::InPlaceDir;
 
 impl Lister {

@@ -25,7 +25,6 @@ pub(in crate::source) mod stat;
 mod unknown;
 mod unlisted;
 
-pub(crate) mod handle;
 mod reopen;
 pub(crate) mod tally;
 
@@ -39,9 +38,9 @@ use crate::batch::Batch;
 use crate::directory::{Dir, Directory};
 use crate::entry::DirId;
 use crate::error::Op;
+use crate::handle::OpenParent;
 use crate::source::in_place::reader::InPlaceReader;
 use contents::Contents;
-use handle::OpenParent;
 use listed::Listed;
 use shared_listing::SharedListing;
 pub(crate) use terms::{Terms, TermsOptions};

@@ -5,12 +5,12 @@
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, OnceLock};
 
-use super::handle::{Handle, OpenParent};
 use super::stat;
 use super::terms::Terms;
 use crate::directory::{Dir, DirState, Directory, MountMark, Place};
 use crate::entry::{Attributes, DirId, FileId};
 use crate::exclusion::IgnoreRules;
+use crate::handle::{Handle, OpenParent};
 
 /// A directory that is open and about to be read.
 pub(crate) struct OpenDir {

@@ -10,7 +10,6 @@ use rustix::io::Errno;
 
 use super::calls::{Sharing, StatOrder};
 use super::contents::{deliver, queue};
-use super::handle::Handle;
 use super::listed::{More, Reading};
 use super::open::{self, Opening};
 use super::open_dir::OpenDir;
@@ -20,6 +19,7 @@ use super::{Lister, Note, Outlet, REREADS_MAX, WITHHELD_MAX, stat, tally};
 use crate::directory::{DirState, Directory, MountMark};
 use crate::entry::{Attributes, FileId, FileType};
 use crate::error::Op;
+use crate::handle::Handle;
 use crate::source::in_place::piece::InPlaceDir;
 use crate::source::in_place::volume_table::Volume;
 

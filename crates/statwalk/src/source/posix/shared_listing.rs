@@ -14,18 +14,18 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::io::Errno;
 
 use super::calls::Sharing;
 use super::contents::{Contents, deliver, queue};
-use super::handle::{Handle, Reservation};
 use super::listed::{Listed, More, Reading};
 use super::open_dir::OpenDir;
 use super::{Deferred, Gathering, Lister, Note, Outlet, REREADS_MAX, WITHHELD_MAX, stat};
 use crate::directory::Place;
 use crate::error::Op;
+use crate::handle::{Handle, SharedFd};
 
 /// How many entries are worth being handed to another worker where calls wait:
 /// their stats take longer than that. The larger the parts are, the later a
@@ -43,9 +43,7 @@ const QUEUED_PARTS_MAX: usize = 1024;
 /// A directory that is read in pieces.
 pub(crate) struct SharedListing {
     dir: OpenDir,
-    fd: OwnedFd,
-    /// A place within the bound of descriptors, once subdirectories wait.
-    reservation: OnceLock<Option<Reservation>>,
+    fd: Arc<SharedFd>,
     announced: AtomicBool,
     /// Whether its entries are stat'ed together with those of others.
     is_gathered: bool,
@@ -72,8 +70,7 @@ impl SharedListing {
     fn new(dir: OpenDir, fd: OwnedFd, begun: Contents, is_gathered: bool) -> Arc<SharedListing> {
         Arc::new(SharedListing {
             dir,
-            fd,
-            reservation: OnceLock::new(),
+            fd: SharedFd::new(fd),
             announced: AtomicBool::new(false),
             is_gathered,
             progress: Mutex::new(Progress {
@@ -86,10 +83,6 @@ impl SharedListing {
                 failed: None,
             }),
         })
-    }
-
-    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
     }
 
     /// The directory that is read.
@@ -385,12 +378,9 @@ impl Lister {
         out: &mut impl Outlet,
     ) {
         if !contents.waiting_names.is_empty() {
-            let place = listing
-                .reservation
-                .get_or_init(|| self.terms.budget.reserve());
-            let handle = match place {
-                Some(_) => Handle::Shared(Arc::clone(listing)),
-                None => Handle::Closed,
+            let handle = match listing.fd.is_kept(&self.terms.budget) {
+                true => Handle::Shared(Arc::clone(&listing.fd)),
+                false => Handle::Closed,
             };
             let identity = self.identity_of(&listing.dir, listing.fd.as_fd());
             let mount = self.mount_below(&listing.dir);

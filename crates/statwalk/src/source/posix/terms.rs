@@ -13,11 +13,11 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use super::calls::{Calls, Detail, Freshness};
-use super::handle::DescriptorBudget;
 use super::{open, stat, survey};
 use crate::directory::{MountMark, Place};
 use crate::entry::{Fields, FileId};
 use crate::exclusion::{Exclusions, IgnoreRules};
+use crate::handle::DescriptorBudget;
 use crate::inode_set::InodeSet;
 use crate::source::in_place::volume_table::VolumeTable;
 

@@ -4,14 +4,13 @@
 //!
 //! A directory stays open while subdirectories of it wait, so that they can be
 //! opened relative to it. The number of such descriptors has a bound; beyond
-//! it a directory is closed and found again by its path when it is needed
-//! (see `reopen`).
+//! it a directory is closed and found again by its path when it is needed,
+//! which is the source's to do, as is whatever is done with a descriptor.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use super::shared_listing::SharedListing;
 use crate::directory::Dir;
 
 /// How many directories may stay open for their subdirectories.
@@ -35,7 +34,7 @@ impl DescriptorBudget {
     }
 
     /// A place within the bound, if one is free.
-    pub(crate) fn reserve(self: &Arc<Self>) -> Option<Reservation> {
+    fn reserve(self: &Arc<Self>) -> Option<Reservation> {
         if self.free.fetch_sub(1, Ordering::Relaxed) > 0 {
             Some(Reservation(Arc::clone(self)))
         } else {
@@ -67,8 +66,8 @@ impl OpenParent {
 pub(crate) enum Handle {
     /// It is open.
     Open(CountedFd),
-    /// It belongs to a listing that several workers share.
-    Shared(Arc<SharedListing>),
+    /// It belongs to several workers that read the directory.
+    Shared(Arc<SharedFd>),
     /// It was closed to stay within the bound.
     Closed,
 }
@@ -77,7 +76,7 @@ impl Handle {
     pub(crate) fn get(&self) -> Option<BorrowedFd<'_>> {
         match self {
             Handle::Open(counted) => Some(counted.fd.as_fd()),
-            Handle::Shared(listing) => Some(listing.fd()),
+            Handle::Shared(shared) => Some(shared.as_fd()),
             Handle::Closed => None,
         }
     }
@@ -89,8 +88,36 @@ pub(crate) struct CountedFd {
     _place: Reservation,
 }
 
+/// A descriptor of a directory that several workers read.
+///
+/// It has a place within the bound once something waits for it.
+pub(crate) struct SharedFd {
+    fd: OwnedFd,
+    place: OnceLock<Option<Reservation>>,
+}
+
+impl SharedFd {
+    pub(crate) fn new(fd: OwnedFd) -> Arc<SharedFd> {
+        Arc::new(SharedFd {
+            fd,
+            place: OnceLock::new(),
+        })
+    }
+
+    /// Whether it has a place within the bound; asks for one the first time.
+    pub(crate) fn is_kept(&self, budget: &Arc<DescriptorBudget>) -> bool {
+        self.place.get_or_init(|| budget.reserve()).is_some()
+    }
+}
+
+impl AsFd for SharedFd {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
 /// A place within the bound, free again when it is dropped.
-pub(crate) struct Reservation(Arc<DescriptorBudget>);
+struct Reservation(Arc<DescriptorBudget>);
 
 impl Drop for Reservation {
     fn drop(&mut self) {
