@@ -8,7 +8,7 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 
-from . import calls, oracle
+from . import oracle
 from .corpus import Corpus, Place
 from .engine import Engine, Variant, Wrong, processors
 from .measurement import Run, Runner, Timeout
@@ -32,7 +32,6 @@ class Limits:
     # case for so long.
     retries: int = 5
     retries_s: float = 180.0
-    strace_timeout_s: float = 120.0
 
 
 @dataclass
@@ -48,7 +47,6 @@ class Outcome:
     used_s: float = 0.0
     tuning: dict[str, float] = field(default_factory=dict)
     checkable: bool = True
-    calls: dict[str, int] | None = None
     failed: bool = False
 
     def timed(self) -> list[Run]:
@@ -109,11 +107,10 @@ def _compare(variant: Variant, out: bytes, answer: Answer) -> str | None:
 class Comparison:
     """Carries what all cases share."""
 
-    def __init__(self, runner: Runner, limits: Limits, seed: int, count_calls: bool):
+    def __init__(self, runner: Runner, limits: Limits, seed: int):
         self.runner = runner
         self.limits = limits
         self.random = random.Random(seed)
-        self.count_calls = count_calls
         self.retries_left_s = 0.0
         self.repeated = 0
         self.empty = tempfile.mkdtemp(prefix="statwalk-bench-empty-")
@@ -123,7 +120,7 @@ class Comparison:
         os.rmdir(self.empty)
 
     def case(self, corpus: Corpus, place: Place, question: str, engines: list[Engine], answer: Answer) -> Case:
-        """Tunes, measures and counts."""
+        """Tunes, measures and judges."""
         load_before = os.getloadavg()[0]
         outcomes = []
         for engine in engines:
@@ -134,8 +131,6 @@ class Comparison:
         self._rounds(corpus, outcomes, place, answer)
         self._check_again(place, answer, outcomes)
         changed = oracle.du_allocated(place.path, place.cwd) != answer.allocated_bytes
-        if self.count_calls and corpus.entries < 2_000_000:
-            self._count_calls(place, outcomes)
         names = [o.engine.name for o in outcomes if o.timed()]
         base = next((name for name in ("statwalk", "floor") if name in names), None)
         runs = [run for o in outcomes for run in o.runs if run]
@@ -253,16 +248,6 @@ class Comparison:
             problem = _compare(variant, run.stdout, answer)
             if problem:
                 outcome.wrong.append(problem)
-
-    def _count_calls(self, place: Place, outcomes: list[Outcome]) -> None:
-        for outcome in outcomes:
-            if outcome.failed:
-                continue
-            command = outcome.engine.command(outcome.variant, place.path, self.empty)
-            try:
-                outcome.calls = calls.count(command, place.cwd, self.runner.environment, self.limits.strace_timeout_s)
-            except calls.NotCounted as reason:
-                outcome.note.append(f"calls not counted: {reason}")
 
 
 def say(text: str) -> None:

@@ -6,6 +6,7 @@ import re
 import statistics
 from pathlib import Path
 
+from .call_rates import Tree
 from .comparison import Case, Outcome
 from .measurement import Run
 from .startup import Startup
@@ -30,7 +31,7 @@ def _ratios(runs: list[Run | None], base: list[Run | None], cost) -> list[float]
     return [cost(a) / cost(b) for a, b in zip(runs, base) if a and b and cost(b) > 0]
 
 
-def _outcome(outcome: Outcome, base: Outcome | None, entries: int) -> dict:
+def _outcome(outcome: Outcome, base: Outcome | None) -> dict:
     timed = outcome.timed()
     result: dict = {
         "engine": outcome.engine.name,
@@ -53,9 +54,6 @@ def _outcome(outcome: Outcome, base: Outcome | None, entries: int) -> dict:
             ratios = _ratios(outcome.runs, base.runs, cost)
             if ratios:
                 result[name] = _spread(ratios)
-    if outcome.calls:
-        result["calls_per_entry"] = round(sum(outcome.calls.values()) / entries, 4)
-        result["calls"] = outcome.calls
     return result
 
 
@@ -74,7 +72,7 @@ def case_data(case: Case, file_system: str) -> dict:
         "runs_disturbed": case.disturbed,
         "load_before": round(case.load_before, 2),
         "tree_changed_meanwhile": case.changed,
-        "engines": [_outcome(o, base, case.answer.entries) for o in case.outcomes],
+        "engines": [_outcome(o, base) for o in case.outcomes],
     }
 
 
@@ -94,6 +92,20 @@ def startup_data(startup: Startup) -> dict:
         if base not in startup.wrong and base in startup.runs:
             engines[name]["wall_ratio"] = _spread(_ratios(runs, startup.runs[base], lambda r: r.wall_s))
     return {"case": startup.what, "base": base, "runs": max(map(len, startup.runs.values())), "engines": engines}
+
+
+def calls_data(tree: Tree) -> dict:
+    """The system calls on one tree for the JSON record."""
+    engines = []
+    for rates in tree.rates:
+        engine: dict = {"engine": rates.engine.name, "command": rates.command}
+        if rates.missing:
+            engine["missing"] = rates.missing
+        else:
+            engine["calls_per_entry"] = round(sum(rates.by_name.values()), 4)
+            engine["by_name"] = {name: round(rate, 4) for name, rate in rates.by_name.items() if rate >= 0.0001}
+        engines.append(engine)
+    return {"tree": tree.shape.name, "question": tree.question, "entries": tree.entries, "engines": engines}
 
 
 def growth_data(cases: list[dict]) -> list[dict]:
@@ -179,16 +191,15 @@ def _case(case: dict) -> list[str]:
     rows = []
     for engine in engines:
         rss = f"{engine['max_rss_kib'] / 1024:,.1f}" if "max_rss_kib" in engine else "–"
-        per_entry = f"{engine['calls_per_entry']:.2f}" if "calls_per_entry" in engine else "–"
         counted = str(sum(run is not None for run in engine.get("runs", []))) if "runs" in engine else "–"
         rows.append([
             engine["engine"], _ms(engine.get("wall_s")), _range(engine.get("wall_s")), _ms(engine.get("cpu_s")), rss,
-            _times(engine.get("wall_ratio")), _times(engine.get("cpu_ratio")), per_entry, counted, engine["answer"],
+            _times(engine.get("wall_ratio")), _times(engine.get("cpu_ratio")), counted, engine["answer"],
         ])
     base = case["base"] or "nothing"
     lines += _table(
-        ["engine", "wall ms", "quartiles", "CPU ms", "RSS MiB", f"wall / {base}", f"CPU / {base}", "calls / entry",
-         "rounds", "answer"], rows)
+        ["engine", "wall ms", "quartiles", "CPU ms", "RSS MiB", f"wall / {base}", f"CPU / {base}", "rounds",
+         "answer"], rows)
     lines += ["Command lines, and what there is to say:", ""]
     for engine in engines:
         lines.append(f"- {engine['engine']}: `{engine['command']}`")
@@ -200,18 +211,24 @@ def _case(case: dict) -> list[str]:
     return lines + [""]
 
 
-def _calls(cases: list[dict]) -> list[str]:
-    rows = []
-    for case in cases:
-        for engine in case["engines"]:
-            if "calls" in engine:
-                named = ", ".join(f"{name} {n:,}" for name, n in list(engine["calls"].items())[:7])
-                rows.append([f"{case['corpus']}: {case['question']}", engine["engine"],
-                             f"{engine['calls_per_entry']:.3f}: {named}"])
-    if not rows:
+def _calls(trees: list[dict]) -> list[str]:
+    if not trees:
         return []
-    table = _table(["case", "engine", "calls / entry and by name: the most frequent"], rows, 3)
-    return ["## System calls", "", "Counted by `strace -f -c` in runs that were not timed.", "", *table]
+    lines = ["## System calls", "",
+             f"For each entry of a tree of some {trees[0]['entries']:,} that has the corpus' shape, beyond what the "
+             "same command does with an empty directory; counted by `strace -f -c` in runs that were not timed.",
+             "A name stands here where at least one entry in two hundred costs such a call.", ""]
+    for tree in trees:
+        lines += [f"### Calls, {tree['tree'].removeprefix('calls-')}: {tree['question']}", ""]
+        rows = []
+        for engine in sorted(tree["engines"], key=lambda e: e.get("calls_per_entry", float("inf"))):
+            if "missing" in engine:
+                rows.append([engine["engine"], engine["missing"], "–"])
+                continue
+            main = [f"{name} {rate:.2f}" for name, rate in engine["by_name"].items() if rate >= 0.005]
+            rows.append([engine["engine"], ", ".join(main) or "–", f"{engine['calls_per_entry']:.2f}"])
+        lines += _table(["engine", "by name", "calls / entry"], rows, 2)
+    return lines
 
 
 def _startups(startups: list[dict]) -> list[str]:
@@ -271,5 +288,5 @@ def markdown(data: dict) -> str:
     lines += ["## Results", ""]
     for case in data["cases"]:
         lines += _case(case)
-    lines += _startups(data["startup"]) + _growth(data["growth"]) + _calls(data["cases"])
+    lines += _startups(data["startup"]) + _growth(data["growth"]) + _calls(data["calls"])
     return "\n".join(lines).rstrip() + "\n"
