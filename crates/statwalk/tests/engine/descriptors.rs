@@ -83,7 +83,8 @@ fn scanned_with_few_descriptors() {
     };
     let words: Vec<_> = argument.split(' ').collect();
     let (path, threads, sink) = (words[0], words[1].parse().unwrap(), words[2]);
-    let (current, maximum) = (Some(LIMIT), Some(LIMIT));
+    let limit = Some(words[3].parse().unwrap());
+    let (current, maximum) = (limit, limit);
     setrlimit(Resource::Nofile, Rlimit { current, maximum }).unwrap();
     let done = AtomicBool::new(false);
     let most = std::thread::scope(|scope| {
@@ -128,8 +129,12 @@ struct Expected {
 }
 
 fn check(path: &Path, expected: &Expected, ways: &[(usize, &str)]) {
+    check_within(LIMIT, path, expected, ways);
+}
+
+fn check_within(limit: u64, path: &Path, expected: &Expected, ways: &[(usize, &str)]) {
     for &(threads, sink) in ways {
-        let argument = format!("{} {threads} {sink}", path.display());
+        let argument = format!("{} {threads} {sink} {limit}", path.display());
         let found = child::run("descriptors::scanned_with_few_descriptors", &argument);
         let told = format!("{argument}: {found:?}");
         assert_eq!(found["dirs"], expected.dirs, "{told}");
@@ -139,9 +144,9 @@ fn check(path: &Path, expected: &Expected, ways: &[(usize, &str)]) {
             assert_eq!(found["file_size_bytes"], expected.bytes, "{told}");
         }
         assert_eq!(found["complete"], 1, "{told}");
-        assert!(found["descriptors"] <= LIMIT, "{told}");
+        assert!(found["descriptors"] <= limit, "{told}");
         assert!(found["peak_kib"] < expected.peak_kib_max, "{told}");
-        assert!((found["workers_max"] as usize) <= threads.min(LIMIT as usize / 4));
+        assert!((found["workers_max"] as usize) <= threads.min(limit as usize / 4));
     }
 }
 
@@ -236,4 +241,35 @@ fn nested_large_directories() {
         &expected,
         &[(1, "sizes"), (3, "sizes"), (64, "sizes"), (4, "types")],
     );
+}
+
+/// Directories of more entries than are withheld, one in the other: the right to
+/// read on in each waits below its subdirectories. There was no bound on their
+/// descriptors, and with more of them than files may be opened the rest of the
+/// tree could not be read. 64 descriptors would take three times the entries.
+#[test]
+fn nested_directories_that_are_larger_than_what_is_withheld() {
+    let scratch = scratch_in_memory();
+    let path = scratch.path().join("nested");
+    let (levels, files) = (18, 66_000);
+    let mut dir = top(&path);
+    for _ in 0..levels {
+        // tmpfs lists what came last first: some is left when `d` is met.
+        for number in 0..files {
+            if number == 100 {
+                make_dir(&dir, "d");
+            }
+            make_file(&dir, &format!("f{number}"), 1);
+        }
+        dir = open(&dir, "d");
+    }
+    let expected = Expected {
+        dirs: 1 + levels,
+        files: levels * files,
+        bytes: levels * files,
+        peak_kib_max: 64 << 10,
+    };
+    check_within(24, &path, &expected, &[(1, "sizes"), (1, "types")]);
+    // So many that there may be two workers.
+    check_within(32, &path, &expected, &[(2, "sizes")]);
 }

@@ -4,7 +4,7 @@
 //! at once or piece by piece.
 
 use std::ffi::CStr;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use crate::directory::{DirState, Directory, MountMark, Place};
@@ -14,7 +14,7 @@ use crate::source::posix::contents::{Contents, deliver, queue};
 use crate::source::posix::listed::sort_in;
 use crate::source::posix::open_dir::OpenDir;
 use crate::source::posix::terms::Visit;
-use crate::source::posix::{Lister, Note, Outlet, open, stat, tally};
+use crate::source::posix::{Lister, Note, Outlet, tally};
 
 /// A directory that is about to be read in place.
 pub(in crate::source) struct InPlaceDir<'a> {
@@ -170,7 +170,7 @@ impl Lister {
         if doubtful.len() == 0 {
             return true;
         }
-        let Some(fd) = self.open_again(dir) else {
+        let Ok(fd) = self.open_again(dir, dir.identity) else {
             return false;
         };
         let terms = Arc::clone(&self.terms);
@@ -179,19 +179,5 @@ impl Lister {
             sort_in(found, name, listed, dir.mount.id, &terms, contents);
         }
         true
-    }
-
-    /// A descriptor of a directory that was read without one.
-    fn open_again(&mut self, dir: &OpenDir) -> Option<OwnedFd> {
-        let fd = match &dir.place {
-            Place::Root(path) => open::root(path, &self.terms),
-            Place::Child(parent, offset) => {
-                let base = self.reopen(parent).ok()?;
-                open::child(base.as_fd(), parent.child_name(*offset), &self.terms)
-            }
-        };
-        let fd = fd.ok()?;
-        let found = stat::by_descriptor(fd.as_fd(), open::IDENTITY).ok()?;
-        (Some(stat::file_id(&found)) == dir.identity).then_some(fd)
     }
 }

@@ -14,9 +14,12 @@ use std::sync::{Arc, Weak};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
+use super::open::NotOpened;
+use super::open_dir::OpenDir;
 use super::stat::{self, uninterrupted};
 use super::{Lister, open, tally};
 use crate::directory::{Dir, Place};
+use crate::entry::FileId;
 
 /// How many bytes of path one call may carry: below `PATH_MAX`, limits.h.
 const PATH_BYTES_MAX: usize = 4000;
@@ -46,6 +49,41 @@ impl Lister {
         let copy = duplicate(fd.as_fd())?;
         self.kept = Some((Arc::clone(dir), fd));
         Ok(copy)
+    }
+
+    /// Opens a directory, to read it, that was opened before.
+    ///
+    /// # Errors
+    ///
+    /// `ENOENT` where something else stands in its place.
+    pub(in crate::source) fn open_again(
+        &mut self,
+        dir: &OpenDir,
+        identity: Option<FileId>,
+    ) -> Result<OwnedFd, Errno> {
+        let opened = match &dir.place {
+            Place::Root(path) => open::root(path, &self.terms),
+            Place::Child(parent, offset) => {
+                let base = self.reopen(parent)?;
+                let (base, name) = (base.as_fd(), parent.child_name(*offset));
+                match open::child(base, name, &self.terms) {
+                    Err(NotOpened::OtherMount) => open::across(base, name, &self.terms),
+                    Err(NotOpened::NotADirectory) if dir.followed => {
+                        open::through_links(base, name, &self.terms)
+                    }
+                    opened => opened,
+                }
+            }
+        };
+        let fd = opened.map_err(|refused| match refused {
+            NotOpened::Gone(errno) | NotOpened::Refused(errno) => errno,
+            NotOpened::NotADirectory | NotOpened::OtherMount => Errno::NOENT,
+        })?;
+        let found = stat::by_descriptor(fd.as_fd(), open::IDENTITY)?;
+        match identity == Some(stat::file_id(&found)) {
+            true => Ok(fd),
+            false => Err(Errno::NOENT),
+        }
     }
 
     /// Goes up from the directory that the worker has.

@@ -11,19 +11,25 @@
 //! memory nor the frontier grows with the directory. Where calls wait, a piece
 //! is cut into parts of a few entries; where entries are gathered, each is a job
 //! of its own.
+//!
+//! While the right waits, the directory stays open if there is a place for it
+//! within the bound of descriptors; else it is closed, opened again, and read on
+//! from where it was.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 
 use super::calls::Sharing;
 use super::contents::{Contents, deliver, queue};
 use super::listed::{Listed, More, Reading};
 use super::open_dir::OpenDir;
-use super::{Deferred, Gathering, Lister, Note, Outlet, REREADS_MAX, WITHHELD_MAX, stat};
+use super::{Deferred, Gathering, Lister, Note, Outlet, REREADS_MAX, WITHHELD_MAX, stat, tally};
 use crate::directory::Place;
+use crate::entry::FileId;
 use crate::error::Op;
 use crate::handle::{Handle, SharedFd};
 
@@ -43,7 +49,8 @@ const QUEUED_PARTS_MAX: usize = 1024;
 /// A directory that is read in pieces.
 pub(crate) struct SharedListing {
     dir: OpenDir,
-    fd: Arc<SharedFd>,
+    /// By what the directory is known when it is opened again.
+    identity: OnceLock<Option<FileId>>,
     announced: AtomicBool,
     /// Whether its entries are stat'ed together with those of others.
     is_gathered: bool,
@@ -52,6 +59,10 @@ pub(crate) struct SharedListing {
 
 /// How far it is read.
 struct Progress {
+    /// The directory's descriptor, unless it is closed until somebody reads on.
+    fd: Option<Arc<SharedFd>>,
+    /// Where to read on in a directory that is closed.
+    position: u64,
     /// Pieces that are being worked on, and the right to read the next one.
     parts: usize,
     /// Parts that wait for somebody to take them.
@@ -67,13 +78,20 @@ struct Progress {
 
 impl SharedListing {
     /// A listing of which one piece is being worked on.
-    fn new(dir: OpenDir, fd: OwnedFd, begun: Contents, is_gathered: bool) -> Arc<SharedListing> {
+    fn new(
+        dir: OpenDir,
+        fd: Arc<SharedFd>,
+        begun: Contents,
+        is_gathered: bool,
+    ) -> Arc<SharedListing> {
         Arc::new(SharedListing {
             dir,
-            fd: SharedFd::new(fd),
+            identity: OnceLock::new(),
             announced: AtomicBool::new(false),
             is_gathered,
             progress: Mutex::new(Progress {
+                fd: Some(fd),
+                position: 0,
                 parts: 1,
                 queued_parts: 0,
                 right_waits: false,
@@ -88,6 +106,11 @@ impl SharedListing {
     /// The directory that is read.
     pub(crate) fn place(&self) -> &Place {
         &self.dir.place
+    }
+
+    /// Its descriptor, unless it is closed.
+    fn fd(&self) -> Option<Arc<SharedFd>> {
+        self.progress().fd.clone()
     }
 
     /// Whether the directory itself must still be delivered; true once.
@@ -110,9 +133,10 @@ impl Lister {
         // what was delivered cannot be read again.
         dir.link_stop_is_off = true;
         let read = std::mem::replace(&mut self.contents, Contents::new(&self.terms));
-        let listing = SharedListing::new(dir, fd, read, false);
-        if self.piece(&listing, out) {
-            self.rest(&listing, out);
+        let fd = SharedFd::new(fd);
+        let listing = SharedListing::new(dir, Arc::clone(&fd), read, false);
+        if self.piece(&listing, &fd, out) {
+            self.read_on(&listing, &fd, out);
         }
     }
 
@@ -120,16 +144,17 @@ impl Lister {
     pub(super) fn gather(&mut self, dir: OpenDir, fd: OwnedFd, out: &mut impl Outlet) {
         // By what is begun the directory is delivered, also an empty one.
         let begun = Contents::new(&self.terms);
-        let listing = SharedListing::new(dir, fd, begun, true);
+        let listing = SharedListing::new(dir, SharedFd::new(fd), begun, true);
         out.gathering(Gathering::Begins);
         self.gather_on(&listing, out);
     }
 
     /// Goes on with the listing, up to as many entries as are withheld.
     fn gather_on(&mut self, listing: &Arc<SharedListing>, out: &mut impl Outlet) {
+        let fd = listing.fd().expect("a gathered listing stays open");
         let mut entries = 0;
         while entries < WITHHELD_MAX {
-            match self.fill(listing.fd.as_fd()) {
+            match self.fill(fd.as_fd()) {
                 Ok(More::Entries) => {}
                 Ok(More::End) => return self.part_done(listing, out),
                 Err(errno) => {
@@ -162,7 +187,8 @@ impl Lister {
         // What a worker begins, it or another one goes on with.
         let begun = listing.progress().withheld.pop();
         let mut contents = begun.unwrap_or_else(|| Contents::new(&self.terms));
-        let fd = listing.fd.as_fd();
+        let fd = listing.fd().expect("a gathered listing stays open");
+        let fd = fd.as_fd();
         let one = *index..*index + 1;
         let reading = part.read_some(one, fd, &listing.dir, &self.terms, &mut contents, out);
         if reading != Reading::Whole {
@@ -182,8 +208,71 @@ impl Lister {
         if listing.is_gathered {
             return self.gather_on(listing, out);
         }
+        match self.open_to_read_on(listing) {
+            Ok(fd) => self.read_on(listing, &fd, out),
+            Err(errno) => {
+                listing.progress().failed = Some(errno);
+                self.part_done(listing, out);
+            }
+        }
+    }
+
+    /// The descriptor, for whoever has the right to read on.
+    fn open_to_read_on(&mut self, listing: &SharedListing) -> Result<Arc<SharedFd>, Errno> {
+        if let Some(fd) = listing.fd() {
+            return Ok(fd);
+        }
+        let fd = self.open_shared(listing)?;
+        let mut progress = listing.progress();
+        tally::count();
+        seek(&*fd, SeekFrom::Start(progress.position))?;
+        progress.fd = Some(Arc::clone(&fd));
+        Ok(fd)
+    }
+
+    /// A descriptor of the directory, of one's own where it is closed.
+    fn open_shared(&mut self, listing: &SharedListing) -> Result<Arc<SharedFd>, Errno> {
+        if let Some(fd) = listing.fd() {
+            return Ok(fd);
+        }
+        let identity = self.identity_of_shared(listing, None);
+        self.open_again(&listing.dir, identity).map(SharedFd::new)
+    }
+
+    /// Lets whoever is free read on. Where the bound is reached, the directory is
+    /// closed meanwhile, if it can be known again.
+    fn pass_right(&self, listing: &Arc<SharedListing>, fd: &Arc<SharedFd>, out: &mut impl Outlet) {
+        if !fd.is_kept(&self.terms.budget) && self.identity_of_shared(listing, Some(fd)).is_some() {
+            tally::count();
+            // Where it fails, the directory stays open.
+            if let Ok(position) = seek(&**fd, SeekFrom::Current(0)) {
+                let mut progress = listing.progress();
+                progress.position = position;
+                progress.fd = None;
+            }
+        }
+        out.queue_rest(Arc::clone(listing));
+    }
+
+    /// By what a shared directory can be known again; asked while it is open.
+    fn identity_of_shared(
+        &self,
+        listing: &SharedListing,
+        fd: Option<&Arc<SharedFd>>,
+    ) -> Option<FileId> {
+        match fd {
+            Some(fd) => {
+                let ask = || self.identity_of(&listing.dir, fd.as_fd());
+                *listing.identity.get_or_init(ask)
+            }
+            None => listing.identity.get().copied().flatten(),
+        }
+    }
+
+    /// Reads on until the directory ends or the right is passed on.
+    fn read_on(&mut self, listing: &Arc<SharedListing>, fd: &Arc<SharedFd>, out: &mut impl Outlet) {
         loop {
-            match self.fill(listing.fd.as_fd()) {
+            match self.fill(fd.as_fd()) {
                 Ok(More::Entries) => {}
                 Ok(More::End) => return self.part_done(listing, out),
                 Err(errno) => {
@@ -191,7 +280,7 @@ impl Lister {
                     return self.part_done(listing, out);
                 }
             }
-            if out.cancelled() || !self.piece(listing, out) {
+            if out.cancelled() || !self.piece(listing, fd, out) {
                 return;
             }
         }
@@ -199,7 +288,12 @@ impl Lister {
 
     /// Works on the piece in `listed`. Answers whether the right to read is
     /// still here.
-    fn piece(&mut self, listing: &Arc<SharedListing>, out: &mut impl Outlet) -> bool {
+    fn piece(
+        &mut self,
+        listing: &Arc<SharedListing>,
+        fd: &Arc<SharedFd>,
+        out: &mut impl Outlet,
+    ) -> bool {
         let shares = self.terms.calls.sharing == Sharing::WhenIdle;
         if shares && self.terms.wanted.need_stat() && out.is_slow() {
             let start = self.listed.len().min(PART_MIN);
@@ -215,10 +309,10 @@ impl Lister {
             }
             if passed_on && !progress.right_waits {
                 drop(progress);
-                out.queue_rest(Arc::clone(listing));
+                self.pass_right(listing, fd, out);
             }
         }
-        if !self.digest(listing, &mut passed_on, out) {
+        if !self.digest(listing, fd, &mut passed_on, out) {
             return false;
         }
         if passed_on {
@@ -240,14 +334,21 @@ impl Lister {
             let is_low = progress.queued_parts <= QUEUED_PARTS_MAX / 2;
             progress.right_waits && is_low && std::mem::take(&mut progress.right_waits)
         };
+        let fd = self.open_shared(listing);
         if right_comes {
-            out.queue_rest(Arc::clone(listing));
+            match &fd {
+                Ok(fd) if listing.fd().is_some() => self.pass_right(listing, fd, out),
+                _ => out.queue_rest(Arc::clone(listing)),
+            }
         }
         self.listed = part;
         let mut passed_on = true;
-        if self.digest(listing, &mut passed_on, out) {
-            self.part_done(listing, out);
+        match fd {
+            Ok(fd) if !self.digest(listing, &fd, &mut passed_on, out) => return,
+            Ok(_) => {}
+            Err(errno) => listing.progress().failed = Some(errno),
         }
+        self.part_done(listing, out);
     }
 
     /// Lets others take the entries from `start` on, a few at a time.
@@ -272,6 +373,7 @@ impl Lister {
     fn digest(
         &mut self,
         listing: &Arc<SharedListing>,
+        fd: &Arc<SharedFd>,
         passed_on: &mut bool,
         out: &mut impl Outlet,
     ) -> bool {
@@ -283,8 +385,8 @@ impl Lister {
             std::mem::replace(&mut self.contents, Contents::new(&self.terms))
         });
         let before = contents.entry_count();
-        let (fd, dir) = (listing.fd.as_fd(), &listing.dir);
-        let reading = (self.listed).read_attributes(fd, dir, &self.terms, &mut contents, out);
+        let (dir, terms) = (&listing.dir, &self.terms);
+        let reading = (self.listed).read_attributes(fd.as_fd(), dir, terms, &mut contents, out);
         match reading {
             Reading::Whole => {}
             Reading::Stopped => return false,
@@ -301,7 +403,7 @@ impl Lister {
             // before more of them are read.
             if !*passed_on && !contents.subdir_offsets.is_empty() {
                 listing.progress().parts += 1;
-                out.queue_rest(Arc::clone(listing));
+                self.pass_right(listing, fd, out);
                 *passed_on = true;
             }
             self.hand_out(listing, &contents, listing.announce_once(), out);
@@ -334,11 +436,14 @@ impl Lister {
         let released = progress.released;
         let failed = progress.failed;
         let mut withheld = std::mem::take(&mut progress.withheld);
+        // It is there, unless the directory could not be opened again.
+        let fd = progress.fd.clone();
         drop(progress);
 
         let dir = &listing.dir;
         let root = dir.root;
-        let mut still = failed.is_some() || dir.held_still(listing.fd.as_fd(), &self.terms);
+        let held_still = |fd: Arc<SharedFd>| dir.held_still(fd.as_fd(), &self.terms);
+        let mut still = failed.is_some() || fd.is_some_and(held_still);
         let mut rereads = 0;
         // What is withheld can be thrown away and read again, by one worker.
         while !still && !released && rereads < REREADS_MAX && !out.cancelled() {
@@ -378,11 +483,12 @@ impl Lister {
         out: &mut impl Outlet,
     ) {
         if !contents.waiting_names.is_empty() {
-            let handle = match listing.fd.is_kept(&self.terms.budget) {
-                true => Handle::Shared(Arc::clone(&listing.fd)),
-                false => Handle::Closed,
+            let fd = listing.fd();
+            let identity = self.identity_of_shared(listing, fd.as_ref());
+            let handle = match fd {
+                Some(fd) if fd.is_kept(&self.terms.budget) => Handle::Shared(fd),
+                _ => Handle::Closed,
             };
-            let identity = self.identity_of(&listing.dir, listing.fd.as_fd());
             let mount = self.mount_below(&listing.dir);
             let node = (listing.dir).node(&contents.waiting_names, mount, handle, identity);
             queue(&node, contents, out);
@@ -417,8 +523,9 @@ impl Lister {
         listing: &SharedListing,
         out: &mut impl Outlet,
     ) -> Option<(Contents, bool)> {
-        let fd = listing.fd.as_fd();
-        rustix::fs::seek(fd, rustix::fs::SeekFrom::Start(0)).ok()?;
+        let fd = listing.fd()?;
+        let fd = fd.as_fd();
+        seek(fd, SeekFrom::Start(0)).ok()?;
         let before = self.terms.stat_directory(fd).ok()?;
         let mut contents = Contents::new(&self.terms);
         loop {
