@@ -45,6 +45,39 @@ impl Group {
 #[derive(Debug)]
 pub(super) struct GroupTable {
     groups: Vec<Group>,
+    split: Split,
+}
+
+/// Divides by the number of inodes in a group, by a multiplication: it is done
+/// twice for each entry, and a division takes longer than the rest of the answer.
+#[derive(Clone, Copy, Debug)]
+struct Split {
+    inodes_per_group: u32,
+    /// 2^64 - 1 divided by it, rounded down.
+    reciprocal: u64,
+}
+
+impl Split {
+    fn new(inodes_per_group: u32) -> Split {
+        Split {
+            inodes_per_group,
+            reciprocal: u64::MAX / u64::from(inodes_per_group.max(1)),
+        }
+    }
+
+    /// The group of an inode, and its place within the group.
+    ///
+    /// What was rounded down takes less than 2^-32 of a group, and each place
+    /// is more: one too many stays within the group.
+    #[inline]
+    fn of(self, index: u32) -> (u32, u32) {
+        let places = u128::from(index) + 1;
+        let group = ((places * u128::from(self.reciprocal)) >> 64) as u32;
+        (
+            group,
+            index.wrapping_sub(group.wrapping_mul(self.inodes_per_group)),
+        )
+    }
 }
 
 /// Why there is no place for an inode.
@@ -81,19 +114,23 @@ impl GroupTable {
                     .unwrap_or_default();
             }
         }
-        GroupTable { groups }
+        GroupTable {
+            groups,
+            split: Split::new(superblock.inodes_per_group),
+        }
     }
 
     /// Where an inode lies, as far as that is known without reading anything.
     #[inline]
     pub(super) fn likely_offset(&self, number: u32, superblock: &Superblock) -> Option<u64> {
-        let index = number.wrapping_sub(1);
-        let group = self
-            .groups
-            .get((index / superblock.inodes_per_group) as usize)?;
-        let within = u64::from(index % superblock.inodes_per_group);
+        let (group, within) = self.split.of(number.wrapping_sub(1));
+        let group = self.groups.get(group as usize)?;
         let size = u64::from(superblock.inode_size_bytes);
-        Some(group.table_offset().saturating_add(within * size))
+        Some(
+            group
+                .table_offset()
+                .saturating_add(u64::from(within) * size),
+        )
     }
 
     /// Where an inode lies on the device; `number` is one that exists.
@@ -104,9 +141,7 @@ impl GroupTable {
         bytes: &impl Bytes,
         superblock: &Superblock,
     ) -> Result<u64, NoPlace> {
-        let index = number.wrapping_sub(1);
-        let number = index / superblock.inodes_per_group;
-        let within = index % superblock.inodes_per_group;
+        let (number, within) = self.split.of(number.wrapping_sub(1));
         let group = match self.groups.get(number as usize) {
             Some(group) if within < group.initialised_inodes => *group,
             _ => self.look_again(number, within, bytes, superblock)?,
@@ -154,5 +189,27 @@ impl GroupTable {
             }));
         }
         Ok(group)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_multiplication_divides() {
+        let near = |middle: u32| middle.saturating_sub(2)..=middle.saturating_add(2);
+        for inodes_per_group in [1, 2, 3, 7, 8, 1024, 8191, 8192, 32_752, 524_288, u32::MAX] {
+            let split = Split::new(inodes_per_group);
+            let last = (u32::MAX / inodes_per_group).saturating_mul(inodes_per_group);
+            let middle = (last / 2 / inodes_per_group).saturating_mul(inodes_per_group);
+            for index in [0, inodes_per_group, middle, last, u32::MAX]
+                .into_iter()
+                .flat_map(near)
+            {
+                let expected = (index / inodes_per_group, index % inodes_per_group);
+                assert_eq!(split.of(index), expected, "{index} / {inodes_per_group}");
+            }
+        }
     }
 }
