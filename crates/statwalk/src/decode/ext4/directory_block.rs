@@ -56,10 +56,26 @@ pub struct DirectoryEntry<'a> {
 /// A record is too short or reaches beyond the end, a name does not fit its
 /// record, is empty or is none, or an inode's number is too high.
 pub fn check(bytes: &[u8], format: DirectoryFormat) -> Result<(), Malformed> {
+    check_and_tell(bytes, format, |_| {})
+}
+
+/// As [`check`], and tells the inode of each entry as soon as it is seen, also
+/// where the block turns out to be damaged.
+///
+/// # Errors
+///
+/// As [`check`].
+#[inline]
+pub fn check_and_tell(
+    bytes: &[u8],
+    format: DirectoryFormat,
+    mut tell: impl FnMut(u32),
+) -> Result<(), Malformed> {
     let mut offset = 0;
     while offset < bytes.len() {
         let record = record(bytes, offset, format)?;
         if record.inode != 0 {
+            tell(record.inode);
             check_entry(&record, offset, format)?;
         }
         offset = record.end;
@@ -360,6 +376,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_check_tells_the_inodes_in_use() {
+        let bytes = block(&[(2, 12, b".", 2), (0, 16, b"deleted", 1), (12, 12, b"a", 1)]);
+        let mut told = Vec::new();
+        assert_eq!(
+            check_and_tell(&bytes, FORMAT, |inode| told.push(inode)),
+            Ok(())
+        );
+        assert_eq!(told, [2, 12]);
     }
 
     #[test]

@@ -80,10 +80,21 @@ struct Run {
     blocks_count: u64,
 }
 
+/// What is going to be read right after a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ahead {
+    /// Nothing else.
+    Nothing,
+    /// The inodes of its entries. They lie anywhere, and a processor can wait
+    /// for several at once.
+    Inodes,
+}
+
 /// The reading of one directory.
 pub(super) struct DirectoryReader<'a, B, F> {
     volume: &'a Volume<B>,
     inode: &'a Inode,
+    ahead: Ahead,
     visit: F,
     /// Where blocks have checksums.
     seed: Option<Crc32c>,
@@ -107,6 +118,7 @@ where
         volume: &'a Volume<B>,
         inode: &'a Inode,
         blocks_left: u64,
+        ahead: Ahead,
         visit: F,
     ) -> DirectoryReader<'a, B, F> {
         let superblock = volume.superblock();
@@ -114,6 +126,7 @@ where
         DirectoryReader {
             volume,
             inode,
+            ahead,
             visit,
             seed: superblock
                 .verifies_metadata()
@@ -400,7 +413,14 @@ where
                 what: "the directory does not begin with itself",
             });
         }
-        directory_block::check(block, self.volume.superblock().directory_format())
+        let format = self.volume.superblock().directory_format();
+        match self.ahead {
+            Ahead::Nothing => directory_block::check(block, format),
+            Ahead::Inodes => {
+                let coming = |inode| self.volume.will_read(inode);
+                directory_block::check_and_tell(block, format, coming)
+            }
+        }
     }
 
     fn read_block(&mut self, block: u64, into: &mut [u8]) -> Result<(), Damage> {

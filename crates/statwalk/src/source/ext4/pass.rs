@@ -8,7 +8,7 @@ use super::attributes::attributes;
 use super::damage::{Damage, Fault};
 use super::mounted::Mounted;
 use super::read::errno_of;
-use super::volume::DirectoryScratch;
+use super::volume::{Ahead, DirectoryScratch};
 use crate::decode::ext4::directory_block::DirectoryEntry;
 use crate::decode::ext4::inode::Inode;
 use crate::entry::FileType;
@@ -82,7 +82,11 @@ impl<'a> Pass<'a> {
         let mut scratch = std::mem::take(&mut self.buffers.scratch);
         let (volume, done) = (&self.mounted.volume, self.blocks_done);
         let mut block = 0;
-        let answer = volume.read_directory_blocks(inode, &mut scratch, |entries| {
+        let ahead = match self.terms.wanted.need_stat() {
+            true => Ahead::Inodes,
+            false => Ahead::Nothing,
+        };
+        let answer = volume.read_directory_blocks(inode, &mut scratch, ahead, |entries| {
             block += 1;
             if block <= done {
                 return ControlFlow::Continue(());
@@ -90,12 +94,6 @@ impl<'a> Pass<'a> {
             if out.cancelled() {
                 self.stop = Some(Piece::Cancelled);
                 return ControlFlow::Break(());
-            }
-            if self.terms.wanted.need_stat() {
-                // Inodes lie anywhere; a processor can wait for several at once.
-                let others = |entry: &DirectoryEntry<'_>| entry.kind != FileType::Directory;
-                let coming = entries.clone().filter(others);
-                coming.for_each(|entry| volume.will_read(entry.inode));
             }
             for entry in entries {
                 self.take(&entry);

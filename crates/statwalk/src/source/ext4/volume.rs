@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::bytes::{Bytes, ReadError};
 use super::damage::{Damage, Fault};
 use super::directory_reader::DirectoryReader;
-pub use super::directory_reader::DirectoryScratch;
+pub use super::directory_reader::{Ahead, DirectoryScratch};
 use super::group_table::{GROUPS_MAX, GroupTable, NoPlace};
 use crate::decode::ext4::directory_block::{DirectoryEntries, DirectoryEntry};
 use crate::decode::ext4::inode::{self, Inode, InodeFormat, ROOT_INODE};
@@ -219,7 +219,7 @@ impl<B: Bytes> Volume<B> {
         scratch: &mut DirectoryScratch,
         mut visit: impl FnMut(DirectoryEntry<'_>),
     ) -> Result<(), Damage> {
-        self.read_directory_blocks(inode, scratch, |entries| {
+        self.read_directory_blocks(inode, scratch, Ahead::Nothing, |entries| {
             entries.for_each(&mut visit);
             ControlFlow::Continue(())
         })
@@ -243,7 +243,7 @@ impl<B: Bytes> Volume<B> {
     ) -> Result<(), Damage> {
         let mut inodes = scratch.take_inodes();
         inodes.resize(INODES_AT_ONCE, Inode::empty(self.inode_format));
-        let outcome = self.read_directory_blocks(inode, scratch, |entries| {
+        let outcome = self.read_directory_blocks(inode, scratch, Ahead::Nothing, |entries| {
             let mut ahead = entries.clone();
             let mut entries = entries;
             loop {
@@ -277,7 +277,7 @@ impl<B: Bytes> Volume<B> {
     }
 
     /// As [`read_directory`](Self::read_directory), a block at a time, until
-    /// the function has seen enough.
+    /// the function has seen enough; `ahead` is what it is going to read.
     ///
     /// # Errors
     ///
@@ -286,6 +286,7 @@ impl<B: Bytes> Volume<B> {
         &self,
         inode: &Inode,
         scratch: &mut DirectoryScratch,
+        ahead: Ahead,
         visit: impl FnMut(DirectoryEntries<'_>) -> ControlFlow<()>,
     ) -> Result<(), Damage> {
         let refused = |fault| Err(Damage::of_inode(inode.number(), fault));
@@ -300,7 +301,7 @@ impl<B: Bytes> Volume<B> {
         if bytes_left == 0 {
             return refused(Fault::TooMuchWork);
         }
-        let reader = DirectoryReader::new(self, inode, self.blocks_on_device, visit);
+        let reader = DirectoryReader::new(self, inode, self.blocks_on_device, ahead, visit);
         let (used_bytes, outcome) = reader.read(scratch);
         let less = |left: u64| Some(left.saturating_sub(used_bytes));
         let _ = self
