@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What is more than one line of cargo: `cargo xtask test`, `check`, `model`, `tidy`.
+//! What is more than one line of cargo: `cargo xtask test`, `check`, `model`, `tidy`, `fuzz`.
 
 #![allow(
     clippy::print_stdout,
@@ -8,6 +8,7 @@
     reason = "a program that reports on a terminal"
 )]
 
+mod fuzz;
 mod install;
 mod step;
 mod tidy;
@@ -23,6 +24,7 @@ usage: cargo xtask TASK
   check    formatting, clippy with warnings denied, tidy
   model    the model checks of the hand-over of work (loom)
   tidy     licence lines, paths named in documents, layers
+  fuzz     every fuzz target for 15 seconds, or as many as are named: `fuzz 600`
   install  only installs what the tests need
 ";
 
@@ -33,6 +35,11 @@ fn main() -> ExitCode {
         Some("check") => check(),
         Some("model") => model(),
         Some("tidy") => tidy::tidy(),
+        Some("fuzz") => match std::env::args().nth(2).map(|text| text.parse()) {
+            None => fuzz::fuzz(fuzz::SECONDS_EACH),
+            Some(Ok(seconds)) => fuzz::fuzz(seconds),
+            Some(Err(_)) => Err("fuzz: not a number of seconds".to_owned()),
+        },
         Some("install") => {
             install::tools();
             Ok(())

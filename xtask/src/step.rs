@@ -22,6 +22,16 @@ impl Step {
         }
     }
 
+    /// A call of the nightly cargo, which rustup finds.
+    pub(crate) fn nightly(arguments: &[&str]) -> Step {
+        let mut command = Command::new("cargo");
+        command.arg("+nightly").args(arguments);
+        Step {
+            command,
+            shown: format!("cargo +nightly {}", arguments.join(" ")),
+        }
+    }
+
     pub(crate) fn env(mut self, key: &str, value: &str) -> Step {
         self.command.env(key, value);
         self
