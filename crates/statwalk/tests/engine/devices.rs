@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! Directories and inodes read from the device instead of through the kernel:
-//! the same answers, on mounted file systems, in images, and while they change.
+//! the same answers, on mounted file systems and in images. `churn.rs` has those
+//! that change meanwhile.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-use statwalk::{Exclusions, FileType, LinkPolicy, Scan, Source, SymlinkPolicy, Totals, TreeSink};
+use statwalk::{Exclusions, LinkPolicy, Scan, Source, SymlinkPolicy, Totals, TreeSink};
 use statwalk_testkit::mounts::{self, FileSystem, Mounted, bind};
 use statwalk_testkit::naive::Options;
 use statwalk_testkit::{Scratch, Skipped, or_skip, trees};
 
+use super::harness::THREADS;
 use super::harness::agreement::check_scan;
 use super::harness::answer::{answer, scan_of};
 use super::harness::listing::{Listed, Listing};
-use super::harness::{THREADS, text};
 
 const ENTER: Options<'_> = Options {
     one_file_system: false,
@@ -51,7 +49,7 @@ fn filled(at: &Path) -> Result<Mounted, Skipped> {
 }
 
 /// Skips where the device itself cannot be read, as in many containers.
-fn needs_device(mounted: &Mounted) -> Result<(), Skipped> {
+pub(crate) fn needs_device(mounted: &Mounted) -> Result<(), Skipped> {
     let device = mounted.device().expect("a loop device");
     match std::fs::File::open(device) {
         Ok(_) => Ok(()),
@@ -355,101 +353,6 @@ fn a_cut_or_damaged_image_gives_what_is_left_and_says_so() {
             "{less} entries are missing without a word"
         );
     }
-}
-
-/// Renames, makes, grows, cuts and removes files as fast as it can.
-fn disturb(dir: &Path, worker: usize, stop: &AtomicBool) -> u64 {
-    let mut steps = 0;
-    while !stop.load(Ordering::Relaxed) {
-        for number in 0..200 {
-            let path = dir.join(format!(
-                "busy-{worker}-{number}-with-a-name-that-fills-blocks"
-            ));
-            let other = dir.join(format!("moved-{worker}-{number}"));
-            let _ = std::fs::write(&path, vec![0; number * 37]);
-            let _ = std::fs::rename(&path, &other);
-            if number % 3 == 0 {
-                let _ = std::fs::write(&other, b"cut");
-            }
-            let _ = std::fs::create_dir(&path);
-            steps += 3;
-        }
-        for number in 0..200 {
-            let path = dir.join(format!(
-                "busy-{worker}-{number}-with-a-name-that-fills-blocks"
-            ));
-            let _ = std::fs::remove_dir(&path);
-            let _ = std::fs::remove_file(dir.join(format!("moved-{worker}-{number}")));
-            steps += 2;
-        }
-    }
-    steps
-}
-
-#[test]
-fn while_it_changes_nothing_is_missed_or_counted_twice() {
-    let scratch = Scratch::new().unwrap();
-    let at = scratch.subdirectory("at").unwrap();
-    let mounted = or_skip!(FileSystem::Ext4.mount(&at));
-    or_skip!(needs_device(&mounted));
-    let mut still: BTreeMap<Vec<u8>, (FileType, Option<u64>)> = BTreeMap::new();
-    for dir in 0..120 {
-        let path = at.join(format!("d{dir}"));
-        std::fs::create_dir(&path).unwrap();
-        for file in 0..50u64 {
-            let name = path.join(format!("still{file}"));
-            std::fs::write(&name, vec![0; (file * 111) as usize]).unwrap();
-            let bytes = name.as_os_str().as_bytes().to_vec();
-            still.insert(bytes, (FileType::File, Some(file * 111)));
-        }
-    }
-    mounted.settle().unwrap();
-    let stop = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..2)
-            .map(|worker| {
-                let (at, stop) = (&at, &stop);
-                scope.spawn(move || disturb(&at.join(format!("d{}", worker * 60)), worker, stop))
-            })
-            .collect();
-        // Sizes that are not written yet are told from those that are by the
-        // time of their change, so the scan has the true time here.
-        for round in 0..60 {
-            let scan = Scan::new(&at).source(Source::Ext4).threads(1 + round % 3);
-            let outcome = scan.run(&Listing::with_sizes()).unwrap();
-            let mut seen = BTreeSet::new();
-            let mut found = BTreeMap::new();
-            for entry in outcome.output {
-                assert!(
-                    seen.insert(entry.path.clone()),
-                    "{:?} twice",
-                    text(&entry.path)
-                );
-                found.insert(entry.path, (entry.kind, entry.size_bytes));
-            }
-            if outcome.report.is_complete() {
-                for (path, expected) in &still {
-                    assert_eq!(found.get(path), Some(expected), "{:?}", text(path));
-                }
-            }
-            assert!(
-                outcome.report.sum().changed_dirs <= 2,
-                "{:?}",
-                outcome.report
-            );
-        }
-        stop.store(true, Ordering::Relaxed);
-        let steps: u64 = workers
-            .into_iter()
-            .map(|worker| worker.join().unwrap())
-            .sum();
-        println!("{steps} changes meanwhile");
-        assert!(steps > 1_000);
-    });
-    // At rest everything agrees again.
-    mounted.settle().unwrap();
-    let scan = scan_of(&[&at], &ENTER).source(Source::Ext4);
-    check_scan(&[&at], &ENTER, &[2], &scan);
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod random_trees;
 mod roots;
 
 mod automounts;
+mod churn;
 mod devices;
 mod mounts;
 mod subvolumes;

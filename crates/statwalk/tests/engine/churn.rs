@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Scans from the device while several threads change what is scanned, as fast
+//! as they can: names that nobody touches are there once, with what they hold,
+//! and whenever the threads rest the kernel agrees about everything.
+//!
+//! `STATWALK_CHURN_SCANS=20000 cargo test -p statwalk --test engine churn::`
+//! does it for longer.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::RwLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use statwalk::{FileType, Scan, Source, Totals};
+use statwalk_testkit::mounts::FileSystem;
+use statwalk_testkit::{Scratch, or_skip};
+
+use super::devices::needs_device;
+use super::harness::listing::{Listed, Listing};
+use super::harness::text;
+
+const SCANS: usize = 320;
+const CHURNERS: u64 = 3;
+/// After so many scans everything rests and the kernel is asked too.
+const SCANS_BETWEEN_RESTS: usize = 8;
+const QUIET_DIRS: usize = 60;
+const BUSY_DIRS: usize = 12;
+/// Names that come and go in each busy directory, for each thread.
+const SLOTS: u64 = 40;
+
+/// What stays as it is, by its path.
+type Still = BTreeMap<Vec<u8>, (FileType, Option<u64>)>;
+
+/// One thread that changes things: names in all busy directories, its own.
+struct Churner<'a> {
+    number: u64,
+    dirs: &'a [PathBuf],
+    state: u64,
+}
+
+impl Churner<'_> {
+    fn any(&mut self, below: u64) -> u64 {
+        self.state = self
+            .state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.state >> 33) % below
+    }
+
+    fn name(&mut self) -> PathBuf {
+        let dir = self.any(self.dirs.len() as u64) as usize;
+        let slot = self.any(SLOTS);
+        // Long and short ones, so that records are split and joined.
+        let tail = &"-with-a-tail-that-moves-others-to-another-block"[..(slot % 48) as usize];
+        self.dirs[dir].join(format!("busy-{}-{slot}{tail}", self.number))
+    }
+
+    /// Changes one thing; false where it could not be, as nothing is there, or
+    /// something else is.
+    fn change(&mut self) -> bool {
+        let path = self.name();
+        let done = match self.any(16) {
+            0..4 => {
+                let length = self.any(9_000) as usize;
+                File::create(&path).and_then(|mut file| file.write_all(&vec![7; length]))
+            }
+            4..7 => {
+                let length = self.any(5_000) as usize;
+                let file = File::options().append(true).open(&path);
+                file.and_then(|mut file| file.write_all(&vec![8; length]))
+            }
+            7 => {
+                let length = self.any(20_000);
+                let file = File::options().write(true).open(&path);
+                file.and_then(|file| file.set_len(length))
+            }
+            8..11 => {
+                let to = self.name();
+                fs::rename(&path, to)
+            }
+            11 => {
+                let to = self.name();
+                fs::hard_link(&path, to)
+            }
+            12 => symlink("nowhere", &path),
+            13 => fs::create_dir(&path),
+            14 => fs::remove_dir(&path),
+            _ => fs::remove_file(&path),
+        };
+        done.is_ok()
+    }
+}
+
+/// Files in quiet and in busy directories; the last busy one has an index.
+fn fill(at: &Path) -> (Vec<PathBuf>, Still) {
+    let mut still = Still::new();
+    let mut busy = Vec::new();
+    for dir in 0..QUIET_DIRS + BUSY_DIRS {
+        let path = at
+            .join(format!("parent{}", dir % 7))
+            .join(format!("d{dir}"));
+        fs::create_dir_all(&path).unwrap();
+        let is_last = dir + 1 == QUIET_DIRS + BUSY_DIRS;
+        for file in 0..if is_last { 600 } else { 30_u64 } {
+            let name = path.join(format!("still{file}"));
+            let size_bytes = file % 50 * 111;
+            fs::write(&name, vec![0; size_bytes as usize]).unwrap();
+            let bytes = name.as_os_str().as_bytes().to_vec();
+            still.insert(bytes, (FileType::File, Some(size_bytes)));
+        }
+        let bytes = path.as_os_str().as_bytes().to_vec();
+        still.insert(bytes, (FileType::Directory, None));
+        if dir >= QUIET_DIRS {
+            busy.push(path);
+        }
+    }
+    (busy, still)
+}
+
+/// One scan while everything moves.
+fn check_moving(at: &Path, still: &Still, round: usize) -> (u64, u64) {
+    let scan = Scan::new(at).source(Source::Ext4).threads(1 + round % 3);
+    let outcome = scan.run(&Listing::with_sizes()).unwrap();
+    let mut found = BTreeMap::new();
+    for Listed {
+        path,
+        kind,
+        size_bytes,
+        ..
+    } in outcome.output
+    {
+        let twice = found.insert(path.clone(), (kind, size_bytes));
+        assert_eq!(twice, None, "{:?} twice in scan {round}", text(&path));
+    }
+    // Complete or not: what nobody touches is there.
+    for (path, expected) in still {
+        let report = &outcome.report;
+        assert_eq!(
+            found.get(path),
+            Some(expected),
+            "{:?} in scan {round}: {report:?}",
+            text(path)
+        );
+    }
+    let sum = outcome.report.sum();
+    assert!(
+        sum.changed_dirs as usize <= BUSY_DIRS,
+        "scan {round}: {:?}",
+        outcome.report
+    );
+    assert_eq!(sum.unreadable, 0, "scan {round}: {:?}", outcome.report);
+    assert_eq!(outcome.report.is_complete(), sum.changed_dirs == 0);
+    (sum.changed_dirs, sum.vanished)
+}
+
+/// Nothing moves, and nothing was written back either: the kernel and the device
+/// say the same about everything.
+fn check_resting(at: &Path, round: usize) {
+    let listed = |source, threads| {
+        let scan = Scan::new(at).source(source).threads(threads);
+        let outcome = scan.run(&Listing::with_sizes()).unwrap();
+        assert!(outcome.report.is_complete(), "{:?}", outcome.report);
+        let totals = scan.run(&Totals::with_sizes()).unwrap().output;
+        (outcome.output, totals[0].entries, totals[0].file_size_bytes)
+    };
+    let expected = listed(Source::Posix, 2);
+    for threads in [1, 2] {
+        let found = listed(Source::Ext4, threads);
+        let differs = found.0.iter().zip(&expected.0).find(|(a, b)| a != b);
+        assert!(found == expected, "after scan {round}: {differs:?}");
+    }
+}
+
+#[test]
+fn while_it_changes_nothing_is_missed_or_counted_twice() {
+    let scans = std::env::var("STATWALK_CHURN_SCANS")
+        .ok()
+        .map_or(SCANS, |text| text.parse().unwrap());
+    let scratch = Scratch::new().unwrap();
+    let at = scratch.subdirectory("at").unwrap();
+    let mounted = or_skip!(FileSystem::Ext4.mount(&at));
+    or_skip!(needs_device(&mounted));
+    let (busy, still) = fill(&at);
+    mounted.settle().unwrap();
+    let stop = AtomicBool::new(false);
+    let rest = RwLock::new(());
+    std::thread::scope(|scope| {
+        let churners: Vec<_> = (0..CHURNERS)
+            .map(|number| {
+                let (stop, rest) = (&stop, &rest);
+                let mut churner = Churner {
+                    number,
+                    dirs: &busy,
+                    state: number,
+                };
+                scope.spawn(move || {
+                    let mut changes = 0;
+                    let mut time = Duration::ZERO;
+                    while !stop.load(Ordering::Relaxed) {
+                        let _moving = rest.read().unwrap();
+                        let begin = Instant::now();
+                        changes += (0..50).filter(|_| churner.change()).count() as u64;
+                        time += begin.elapsed();
+                    }
+                    (changes, time)
+                })
+            })
+            .collect();
+        // Sizes that are not written yet are told from those that are by the
+        // time of their change, so the scan has the true time here.
+        let (mut changed, mut vanished, mut longest) = (0, 0, Duration::ZERO);
+        let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            for round in 0..scans {
+                let begin = Instant::now();
+                let marks = check_moving(&at, &still, round);
+                longest = longest.max(begin.elapsed());
+                changed += marks.0;
+                vanished += marks.1;
+                if round % SCANS_BETWEEN_RESTS == SCANS_BETWEEN_RESTS - 1 {
+                    let _resting = rest.write().unwrap();
+                    check_resting(&at, round);
+                }
+            }
+        }));
+        stop.store(true, Ordering::Relaxed);
+        let churned: Vec<_> = churners.into_iter().map(|c| c.join().unwrap()).collect();
+        if let Err(panic) = checked {
+            std::panic::resume_unwind(panic);
+        }
+        let changes: u64 = churned.iter().map(|(changes, _)| changes).sum();
+        let longest_time = churned.iter().map(|(_, time)| *time).max().unwrap();
+        println!(
+            "{scans} scans, the longest of {longest:?}; {changes} changes, {:.0} a second; \
+             {changed} directories marked as changed, {vanished} entries vanished",
+            changes as f64 / longest_time.as_secs_f64(),
+        );
+        assert!(changes > 10 * scans as u64, "{changes} changes");
+    });
+}
