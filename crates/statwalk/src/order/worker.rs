@@ -350,6 +350,11 @@ impl<C: Collect> Outlet for WorkerOutlet<C> {
         self.pool.parking.somebody_waits()
     }
 
+    fn has_company(&self) -> bool {
+        self.call_help();
+        self.pool.slots.len() > 1 && self.pool.order.hands_parts()
+    }
+
     #[inline]
     fn tick(&self) -> Tick {
         self.tell_work();

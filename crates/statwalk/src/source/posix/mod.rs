@@ -107,6 +107,8 @@ pub(crate) trait Outlet {
     fn is_slow(&self) -> bool;
     /// Whether another worker has nothing to do.
     fn somebody_idle(&self) -> bool;
+    /// Whether another worker may come and take what is queued.
+    fn has_company(&self) -> bool;
     /// Counts a call that may wait, and says how to go on.
     fn tick(&self) -> Tick;
     /// Whether the scan was cancelled.

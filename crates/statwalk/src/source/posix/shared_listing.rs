@@ -4,8 +4,9 @@
 //! calls wait, or one whose entries are gathered with those of others.
 //!
 //! The right to read the next piece goes from hand to hand as a job: a worker
-//! that has read a piece passes the right on if somebody has nothing to do, and
-//! then stats its own piece. What was read is withheld until the directory has
+//! that has read a piece queues the right and then stats its own piece. Whoever
+//! has nothing to do takes it; if nobody does, the worker itself goes on with it.
+//! What was read is withheld until the directory has
 //! been verified, or until there is too much of it; from then on it is
 //! delivered piece by piece, and so are the subdirectories, so that neither
 //! memory nor the frontier grows with the directory. Where calls wait, a piece
@@ -299,11 +300,18 @@ impl Lister {
             let start = self.listed.len().min(PART_MIN);
             self.hand_parts(listing, start, out);
         }
+        // Also where nobody is idle: who ends first would else wait until the one
+        // with the right has done its piece. Types alone are read by the listing,
+        // which one worker does at a time.
+        let passes_on = match self.terms.wanted.need_stat() {
+            true => out.has_company(),
+            false => out.somebody_idle(),
+        };
         let mut passed_on = false;
         {
             let mut progress = listing.progress();
             progress.right_waits = progress.queued_parts > QUEUED_PARTS_MAX;
-            if progress.right_waits || (shares && out.somebody_idle()) {
+            if progress.right_waits || (shares && passes_on) {
                 passed_on = true;
                 progress.parts += 1;
             }
