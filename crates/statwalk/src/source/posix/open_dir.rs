@@ -5,7 +5,7 @@
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, OnceLock};
 
-use super::stat;
+use super::stat::Stillness;
 use super::terms::Terms;
 use crate::directory::{Dir, DirState, Directory, MountMark, Place};
 use crate::entry::{Attributes, DirId, FileId};
@@ -24,7 +24,8 @@ pub(crate) struct OpenDir {
     pub(crate) attributes: Attributes,
     /// Device and inode number, where it was stat'ed.
     pub(crate) identity: Option<FileId>,
-    pub(crate) before: Option<rustix::fs::Statx>,
+    /// What must stay the same, where it was stat'ed for that.
+    pub(crate) before: Option<Stillness>,
     pub(crate) ignore: Option<Arc<IgnoreRules>>,
     /// Whether its link count must not be relied on.
     pub(crate) link_stop_is_off: bool,
@@ -52,7 +53,7 @@ impl OpenDir {
             return true;
         };
         match terms.stat_directory(fd) {
-            Ok(after) => stat::Stillness::of(before) == stat::Stillness::of(&after),
+            Ok(after) => *before == Stillness::of(&after),
             Err(_) => false,
         }
     }

@@ -14,6 +14,7 @@ use super::listed::{More, Reading};
 use super::open::{self, Opening};
 use super::open_dir::OpenDir;
 use super::shared_listing::PART_MIN;
+use super::stat::Stillness;
 use super::terms::Visit;
 use super::{Lister, Note, Outlet, REREADS_MAX, WITHHELD_MAX, stat, tally};
 use crate::directory::{DirState, Directory, MountMark};
@@ -49,6 +50,7 @@ impl Lister {
         self.dirs_begun += 1;
         let terms = Arc::clone(&self.terms);
         let (mut before, mut identity) = (None, None);
+        let mut attributes = Attributes::of_type(FileType::Directory);
         let mut mount = parent_mount.unwrap_or(MountMark {
             id: 0,
             shared: false,
@@ -94,12 +96,11 @@ impl Lister {
                     return;
                 }
             }
-            before = terms.wanted.need_stat().then_some(found);
+            if terms.wanted.need_stat() {
+                attributes = stat::attributes(&found, terms.wanted);
+                before = Some(Stillness::of(&found));
+            }
         }
-        let attributes = match &before {
-            Some(found) => stat::attributes(found, terms.wanted),
-            None => Attributes::of_type(FileType::Directory),
-        };
         let mut dir = OpenDir {
             ignore: terms.ignore_rules(&place, fd.as_fd()),
             id: out.next_id(),
@@ -182,7 +183,7 @@ impl Lister {
             && let Ok(found) = self.terms.stat_directory(fd.as_fd())
         {
             dir.attributes = stat::attributes(&found, self.terms.wanted);
-            dir.before = Some(found);
+            dir.before = Some(Stillness::of(&found));
         }
     }
 
