@@ -4,7 +4,9 @@
 //!
 //! Rounds go over all settings in a new order each time, so that what happens
 //! on the machine meanwhile does not hit one of them alone. The first round
-//! fills the caches and is not counted.
+//! fills the caches and is not counted. What is measured with nothing in memory
+//! comes afterwards, each with half of the time: such a run leaves in memory only
+//! what it read, and a warm one after it would be half cold.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -72,9 +74,8 @@ pub(crate) struct Run {
 /// Everything that was measured.
 pub(crate) struct Measurements {
     pub(crate) measured: Vec<Measured>,
-    /// Rounds that were finished, the first among them.
-    pub(crate) rounds_done: u32,
-    pub(crate) end: End,
+    /// The rounds of each state of the caches, warm ones first.
+    pub(crate) rounds: Vec<Rounds>,
     pub(crate) totals: RootTotals,
     /// Whether the tree could be read wholly.
     pub(crate) is_complete: bool,
@@ -82,8 +83,27 @@ pub(crate) struct Measurements {
     pub(crate) load: Load,
 }
 
-/// Why it ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How far the rounds of one state of the caches went.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rounds {
+    pub(crate) cache: Cache,
+    /// Those that were finished, the first among them.
+    pub(crate) done: u32,
+    pub(crate) end: End,
+}
+
+impl Rounds {
+    /// Those that count: with nothing in memory none is needed to fill the caches.
+    pub(crate) fn counted(&self) -> u32 {
+        match self.cache {
+            Cache::Warm => self.done.saturating_sub(1),
+            Cache::Cold => self.done,
+        }
+    }
+}
+
+/// Why it ended; the later ones tell more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum End {
     AllRounds,
     Budget,
@@ -105,47 +125,104 @@ pub(crate) fn measure(plan: &Plan<'_>) -> Result<Measurements, Failure> {
         true => &[Cache::Warm, Cache::Cold],
         false => &[Cache::Warm],
     };
-    let each = plan.settings.iter().flat_map(|setting| {
-        caches.iter().map(|&cache| Measured {
+    let each = caches.iter().flat_map(|&cache| {
+        plan.settings.iter().map(move |setting| Measured {
             setting: setting.clone(),
             cache,
             runs: Vec::new(),
             differs: None,
         })
     });
-    let mut measured: Vec<Measured> = each.collect();
-    let mut expected: Option<(Level, RootTotals)> = None;
-    let mut is_complete = true;
-    let mut rounds_done = 0;
-    let mut end = End::AllRounds;
-    'rounds: for round in 0..plan.rounds {
-        let mut turns: Vec<usize> = (0..measured.len()).collect();
+    let mut measurements = Measurements {
+        measured: each.collect(),
+        rounds: Vec::new(),
+        totals: RootTotals::default(),
+        is_complete: true,
+        elapsed: Duration::ZERO,
+        load: Load::start(),
+    };
+    let mut known = None;
+    for (&cache, part) in caches.iter().zip(1..) {
+        let deadline = started + plan.budget * part / caches.len() as u32;
+        let mut rounds = Rounds {
+            cache,
+            done: 0,
+            end: End::AllRounds,
+        };
+        let first = u32::from(cache == Cache::Cold);
+        for round in first..plan.rounds {
+            let turns = plan.turns(cache, &measurements.measured, round == 1, &mut random);
+            let early = plan.round((round, deadline), &turns, &mut known, &mut measurements)?;
+            if let Some(end) = early {
+                rounds.end = end;
+                break;
+            }
+            rounds.done += 1;
+        }
+        measurements.rounds.push(rounds);
+        if rounds.end == End::Interrupted {
+            break;
+        }
+    }
+    plan.hide_progress();
+    load.stop();
+    signals::let_next_kill();
+    measurements.load = load;
+    measurements.totals = known.map(|(_, totals)| totals).unwrap_or_default();
+    measurements.elapsed = started.elapsed();
+    Ok(measurements)
+}
+
+type Ran = (Outcome<Vec<RootTotals>>, Run);
+
+impl Plan<'_> {
+    /// What is measured in a round, in its order. `base_first` lets what the
+    /// flags say come first: without it there is nothing to compare with.
+    fn turns(
+        &self,
+        cache: Cache,
+        measured: &[Measured],
+        base_first: bool,
+        random: &mut fastrand::Rng,
+    ) -> Vec<usize> {
+        let of_cache = |&index: &usize| measured[index].cache == cache;
+        let mut turns: Vec<usize> = (0..measured.len()).filter(of_cache).collect();
         random.shuffle(&mut turns);
+        if base_first {
+            turns.sort_by_key(|&index| !measured[index].setting.is_base());
+        }
+        turns
+    }
+
+    /// Runs each setting once. Answers why it ended early, if it did.
+    fn round(
+        &self,
+        (round, deadline): (u32, Instant),
+        turns: &[usize],
+        known: &mut Option<(Level, RootTotals)>,
+        measurements: &mut Measurements,
+    ) -> Result<Option<End>, Failure> {
         for (turn, &index) in turns.iter().enumerate() {
-            let this = &mut measured[index];
-            plan.show(round, turn, turns.len(), &this.setting, started.elapsed());
-            let left = plan.budget.saturating_sub(started.elapsed());
-            if left.is_zero() && expected.is_some() {
-                end = End::Budget;
-                break 'rounds;
-            }
-            if this.cache == Cache::Cold {
-                drop_caches(plan.path)?;
-            }
+            let this = &mut measurements.measured[index];
+            let left = deadline.saturating_duration_since(Instant::now());
+            self.show((round, turn, turns.len()), this, left);
             // The very first run may take as long as it takes: without it there
             // is nothing to say.
-            let limit = expected.is_some().then_some(left);
-            let (outcome, run) = match plan.run(&this.setting, limit)? {
+            if left.is_zero() && known.is_some() {
+                return Ok(Some(End::Budget));
+            }
+            if this.cache == Cache::Cold {
+                drop_caches(self.path)?;
+            }
+            let limit = known.is_some().then_some(left);
+            let (outcome, run) = match self.run(&this.setting, limit)? {
                 Ok(ran) => ran,
-                Err(early) => {
-                    end = early;
-                    break 'rounds;
-                }
+                Err(early) => return Ok(Some(early)),
             };
-            is_complete &= outcome.report.is_complete();
+            measurements.is_complete &= outcome.report.is_complete();
             let found = outcome.output[0];
-            match &mut expected {
-                None => expected = Some((this.setting.level, found)),
+            match known {
+                None => *known = Some((this.setting.level, found)),
                 Some((level, totals)) => {
                     let common = this.setting.level.min(*level);
                     if let Some(told) = difference(common, totals, &found) {
@@ -160,25 +237,9 @@ pub(crate) fn measure(plan: &Plan<'_>) -> Result<Measurements, Failure> {
                 this.runs.push(run);
             }
         }
-        rounds_done += 1;
+        Ok(None)
     }
-    plan.hide_progress();
-    load.stop();
-    signals::let_next_kill();
-    Ok(Measurements {
-        measured,
-        rounds_done,
-        end,
-        totals: expected.map(|(_, totals)| totals).unwrap_or_default(),
-        is_complete,
-        elapsed: started.elapsed(),
-        load,
-    })
-}
 
-type Ran = (Outcome<Vec<RootTotals>>, Run);
-
-impl Plan<'_> {
     /// Runs one setting. The inner error says why it was stopped.
     fn run(&self, setting: &Setting, limit: Option<Duration>) -> Result<Result<Ran, End>, Failure> {
         let scan = setting.apply(self.scan, self.calls);
@@ -214,18 +275,18 @@ impl Plan<'_> {
         })
     }
 
-    fn show(&self, round: u32, turn: usize, turns: usize, setting: &Setting, elapsed: Duration) {
+    fn show(&self, (round, turn, turns): (u32, usize, usize), this: &Measured, left: Duration) {
         if !self.shows_progress {
             return;
         }
         let text = format!(
-            "round {} of {} · {} of {turns}: {} · {} s of {} s",
-            round + 1,
-            self.rounds,
+            "{}, round {} of {} · {} of {turns}: {} · {} s left",
+            this.cache.name(),
+            round + u32::from(this.cache == Cache::Warm),
+            self.rounds - u32::from(this.cache == Cache::Cold),
             turn + 1,
-            setting.label(),
-            elapsed.as_secs(),
-            self.budget.as_secs(),
+            this.setting.label(),
+            left.as_secs(),
         );
         let terminal = screen::stderr_or_default().terminal;
         let text = statwalk_view::truncate_end(&text, terminal.width, terminal.charset);
@@ -300,6 +361,51 @@ fn difference(level: Level, expected: &RootTotals, found: &RootTotals) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::settings::chosen;
+    use crate::flags::Axis;
+
+    /// A warm run could come after a cold one that had read less, and was half
+    /// cold; and with little time everything was measured once or never.
+    #[test]
+    fn warm_and_cold_runs_do_not_mix_and_the_base_comes_first() {
+        let settings = chosen(
+            &[Axis::Order],
+            false,
+            Level::Sizes,
+            statwalk::Order::Parallel,
+            2,
+        );
+        let plan = Plan {
+            path: Path::new("."),
+            scan: &Scan::new("."),
+            calls: &Calls::default(),
+            settings: &settings,
+            rounds: 2,
+            budget: Duration::from_secs(1),
+            cold: true,
+            seed: 1,
+            shows_progress: false,
+        };
+        let caches = [Cache::Warm, Cache::Cold];
+        let each = caches.map(|cache| {
+            settings.iter().map(move |setting| Measured {
+                setting: setting.clone(),
+                cache,
+                runs: Vec::new(),
+                differs: None,
+            })
+        });
+        let measured: Vec<Measured> = each.into_iter().flatten().collect();
+        let mut random = fastrand::Rng::with_seed(1);
+        for cache in caches {
+            for _ in 0..20 {
+                let turns = plan.turns(cache, &measured, true, &mut random);
+                assert!(turns.iter().all(|&index| measured[index].cache == cache));
+                assert_eq!(turns.len(), settings.len());
+                assert!(measured[turns[0]].setting.is_base());
+            }
+        }
+    }
 
     #[test]
     fn answers_are_compared_as_far_as_both_go() {

@@ -11,7 +11,7 @@ use statwalk_view::{
 };
 
 use crate::bench::conditions::Conditions;
-use crate::bench::measurement::{Cache, End, Measured, Measurements, Plan, measure};
+use crate::bench::measurement::{Cache, End, Measured, Measurements, Plan, Rounds, measure};
 use crate::bench::settings;
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, reason};
@@ -23,6 +23,9 @@ use crate::{screen, signals};
 
 /// A gain that is smaller than this is none: machines are not that steady.
 const GAIN_MIN: f64 = 0.02;
+
+/// From how many runs on their spread says anything.
+const RUNS_MIN: usize = 2;
 
 pub(super) fn run(flags: BenchFlags) -> Result<ExitStatus, Failure> {
     let calls = calls(&flags.scan)?;
@@ -144,11 +147,17 @@ impl Answer<'_> {
             .find(|row| self.measured(row).setting.is_base())
     }
 
+    /// What the flags say, where it was measured often enough to be judged.
+    fn judged_base(&self, cache: Cache) -> Option<&Row> {
+        self.base(cache).filter(|row| row.rounds >= RUNS_MIN)
+    }
+
     /// The fastest setting that flags can select, if it is faster than what the
     /// flags say by more than chance.
     fn best(&self, cache: Cache) -> Option<(&Row, String)> {
-        let base = self.base(cache)?;
-        let mut selectable = self.comparable(cache).filter_map(|row| {
+        let base = self.judged_base(cache)?;
+        let often = self.comparable(cache).filter(|row| row.rounds >= RUNS_MIN);
+        let mut selectable = often.filter_map(|row| {
             let flags = self.measured(row).setting.flags()?;
             Some((row, flags))
         });
@@ -159,7 +168,7 @@ impl Answer<'_> {
     }
 
     fn status(&self) -> ExitStatus {
-        let signal = signals::caught().filter(|_| self.measurements.end == End::Interrupted);
+        let signal = signals::caught().filter(|_| self.end() == End::Interrupted);
         if let Some(signal) = signal {
             return ExitStatus::Interrupted(signal);
         }
@@ -207,7 +216,7 @@ impl Answer<'_> {
         }
         lines.push(String::new());
         lines.extend(self.untimed());
-        lines.push(self.how_it_ended());
+        lines.extend(self.how_it_ended());
         for &cache in self.caches() {
             lines.push(self.verdict(cache));
         }
@@ -283,28 +292,26 @@ impl Answer<'_> {
             .collect()
     }
 
-    fn how_it_ended(&self) -> String {
-        let done = self.measurements.rounds_done;
-        let counted = done.saturating_sub(1);
-        let seconds = self.measurements.elapsed.as_secs_f64();
-        let asked = self.flags.rounds;
-        let seed = self.seed;
-        match self.measurements.end {
-            End::AllRounds => format!("{counted} rounds counted, {seconds:.0} s; seed {seed}."),
-            End::Budget => format!(
-                "Stopped in round {} of {asked}, because {} s are over; seed {seed}.",
-                done + 1,
-                self.flags.budget
-            ),
-            End::Interrupted => {
-                format!("Interrupted in round {} of {asked}; seed {seed}.", done + 1)
-            }
-        }
+    /// Why it ended before all rounds were done, if it did.
+    fn end(&self) -> End {
+        let ends = self.measurements.rounds.iter().map(|rounds| rounds.end);
+        ends.max().unwrap_or(End::AllRounds)
+    }
+
+    fn how_it_ended(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.measurements.rounds.iter().map(told_rounds).collect();
+        lines.push(format!(
+            "{:.0} s of {} s; seed {}.",
+            self.measurements.elapsed.as_secs_f64(),
+            self.flags.budget,
+            self.seed
+        ));
+        lines
     }
 
     fn verdict(&self, cache: Cache) -> String {
         let cache_name = cache.name();
-        match (self.best(cache), self.base(cache)) {
+        match (self.best(cache), self.judged_base(cache)) {
             (Some((best, flags)), Some(base)) => format!(
                 "Best for this tree, {cache_name}: {flags} ({:.2} of the default's time).",
                 best.wall.median / base.wall.median
@@ -379,7 +386,13 @@ impl Answer<'_> {
         });
         let best = |cache| match self.best(cache) {
             Some((_, flags)) => Some(flags),
-            None => self.base(cache).map(|_| String::new()),
+            None => self.judged_base(cache).map(|_| String::new()),
+        };
+        let done = |cache| {
+            let mut rounds = self.measurements.rounds.iter();
+            rounds
+                .find(|rounds| rounds.cache == cache)
+                .map(|rounds| rounds.done)
         };
         let (path, path_b64) = statwalk_view::json_path(self.path.as_os_str().as_bytes());
         BenchJson {
@@ -391,8 +404,9 @@ impl Answer<'_> {
             complete: self.measurements.is_complete,
             seed: self.seed,
             rounds_asked: self.flags.rounds,
-            rounds_done: self.measurements.rounds_done,
-            stopped_by: match self.measurements.end {
+            rounds_done: done(Cache::Warm).unwrap_or(0),
+            cold_rounds_done: done(Cache::Cold),
+            stopped_by: match self.end() {
                 End::AllRounds => None,
                 End::Budget => Some("budget"),
                 End::Interrupted => Some("signal"),
@@ -403,6 +417,19 @@ impl Answer<'_> {
             best_cold: best(Cache::Cold).filter(|_| self.flags.cold),
         }
     }
+}
+
+/// How far the rounds of one state of the caches went.
+fn told_rounds(rounds: &Rounds) -> String {
+    let counted = rounds.counted();
+    let why = match rounds.end {
+        End::AllRounds => "",
+        End::Budget => ", then the time was over",
+        End::Interrupted => ", then it was interrupted",
+    };
+    let plural = if counted == 1 { "" } else { "s" };
+    let cache = rounds.cache.name();
+    format!("{counted} round{plural} counted, {cache}{why}.")
 }
 
 /// A time in the unit that gives it three digits.

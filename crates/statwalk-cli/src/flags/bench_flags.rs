@@ -21,7 +21,7 @@ pub(crate) struct BenchFlags {
     #[arg(value_name = "PATH")]
     pub(crate) path: Option<OsString>,
 
-    /// What is varied, each by itself: order, buffer, level, workers, calls
+    /// What is varied, each by itself: order, buffer, level, workers, calls, source
     #[arg(long, value_name = "AXIS,…", value_delimiter = ',', help_heading = MEASURED,
         default_value = "order,buffer,level,workers,calls,source", hide_possible_values = true)]
     pub(crate) vary: Vec<Axis>,

@@ -20,8 +20,11 @@ pub(crate) struct BenchJson {
     pub(crate) complete: bool,
     pub(crate) seed: u64,
     pub(crate) rounds_asked: u32,
-    /// The first, which is not counted, among them.
+    /// Those with everything in memory; the first, which is not counted, among them.
     pub(crate) rounds_done: u32,
+    /// Those with nothing in memory, all of which count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cold_rounds_done: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stopped_by: Option<&'static str>,
     pub(crate) elapsed_s: f64,
