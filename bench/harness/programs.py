@@ -36,6 +36,15 @@ def build_own() -> dict[str, Path]:
     return built
 
 
+def build_ring() -> Path:
+    """Compiles the experiment with io_uring and returns where it is."""
+    TARGET.mkdir(exist_ok=True)
+    binary = TARGET / "io_uring"
+    source = BENCH / "experiments" / "io_uring.c"
+    subprocess.run([os.environ.get("CC", "cc"), *CC_FLAGS, "-o", str(binary), str(source)], check=True)
+    return binary
+
+
 def build_statwalk() -> Path:
     """Builds the release program of the workspace and returns where it is installed.
 
