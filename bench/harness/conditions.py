@@ -4,7 +4,9 @@
 import datetime
 import os
 import platform
+import re
 import subprocess
+import sys
 from pathlib import Path
 
 from .engine import processors
@@ -23,6 +25,7 @@ def gather() -> dict[str, str]:
         + (", virtual machine" if "hypervisor" in _cpu_field("flags").split() else ""),
         "memory": f"{_meminfo('MemTotal') / 2**30:.1f} GiB, {_meminfo('MemAvailable') / 2**30:.1f} GiB available",
         "mitigations": _mitigations(),
+        "hash of names": _name_hash(),
         "transparent huge pages": _chosen("/sys/kernel/mm/transparent_hugepage/enabled"),
         "frequency governor": _read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") or "none visible",
         "rustc": _output(["rustc", "--version"]),
@@ -57,6 +60,19 @@ def file_system(path: str) -> str:
     return best[1]
 
 
+def forget_names() -> None:
+    """Lets the kernel forget names and inodes, of all file systems, that nothing holds."""
+    try:
+        Path("/proc/sys/vm/drop_caches").write_text("2")
+    except OSError as error:
+        sys.exit(f"bench/run: --fresh: {error}")
+
+
+def names_in_memory() -> int:
+    """How many names the kernel remembers, those of which it knows that they do not exist among them."""
+    return int(_read("/proc/sys/fs/dentry-state").split()[0])
+
+
 def _output(command: list[str]) -> str:
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -71,6 +87,16 @@ def _read(path: str) -> str:
         return Path(path).read_text().strip()
     except OSError:
         return ""
+
+
+def _name_hash() -> str:
+    """How many buckets the kernel's hash of names has, which it says once, when it boots."""
+    try:
+        said = subprocess.run(["dmesg"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    except OSError:
+        return "unknown"
+    found = re.search(rb"Dentry cache hash table entries: (\d+)", said)
+    return f"{int(found[1]):,} buckets" if found else "unknown"
 
 
 def _chosen(path: str) -> str:

@@ -57,13 +57,14 @@ def _outcome(outcome: Outcome, base: Outcome | None) -> dict:
     return result
 
 
-def case_data(case: Case, file_system: str) -> dict:
+def case_data(case: Case, file_system: str, names_in_memory: int) -> dict:
     """One case for the JSON record."""
     base = next((o for o in case.outcomes if o.engine.name == case.base), None)
     return {
         "corpus": case.corpus.name,
         "what": case.corpus.what,
         "file_system": file_system,
+        "names_in_memory": names_in_memory,
         "question": case.question,
         "right_answer": case.answer.as_dict(),
         "base": case.base,
@@ -180,7 +181,7 @@ def _case(case: dict) -> list[str]:
         "",
         f"{case['what'][0].upper()}{case['what'][1:]}: {right['entries']:,} entries, {right['files']:,} files, "
         f"{right['dirs']:,} directories, {right['symlinks']:,} symbolic links.",
-        f"File system: {case['file_system']}.",
+        f"File system: {case['file_system']}; names in the kernel's memory: {case['names_in_memory']:,}.",
         f"Other processes of the machine used {case['others_cpu_share']:.0%} of its processors meanwhile; "
         f"{case['runs_repeated']} runs were repeated for that, {case['runs_disturbed']} count although disturbed.",
         "",
