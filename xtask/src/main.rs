@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What is more than one line of cargo: `cargo xtask test`, `check`, `model`, `tidy`, `fuzz`.
+//! What is more than one line of cargo: `cargo xtask test`, `check`, `model`, `tidy` and others.
 
 #![allow(
     clippy::print_stdout,
@@ -25,6 +25,7 @@ usage: cargo xtask TASK
   model    the model checks of the hand-over of work (loom)
   tidy     licence lines, paths named in documents, layers
   fuzz     every fuzz target for 15 seconds, or as many as are named: `fuzz 600`
+  deny     licences, versions and sources of dependencies (needs cargo-deny)
   install  only installs what the tests need
 ";
 
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
             Some(Ok(seconds)) => fuzz::fuzz(seconds),
             Some(Err(_)) => Err("fuzz: not a number of seconds".to_owned()),
         },
+        Some("deny") => deny(),
         Some("install") => {
             install::tools();
             Ok(())
@@ -89,4 +91,13 @@ fn model() -> Result<(), String> {
         .env("CARGO_PROFILE_RELEASE_LTO", "off")
         .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
         .run()
+}
+
+fn deny() -> Result<(), String> {
+    const MISSING: &str = "cargo-deny is not installed; \
+        `cargo install --locked cargo-deny@0.20.2` installs it in some minutes";
+    if !Step::cargo(&["deny", "--version"]).succeeds_quietly() {
+        return Err(MISSING.to_owned());
+    }
+    Step::cargo(&["deny", "check", "licenses", "bans", "sources"]).run()
 }

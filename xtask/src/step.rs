@@ -37,6 +37,12 @@ impl Step {
         self
     }
 
+    /// Whether it succeeds, without a word.
+    pub(crate) fn succeeds_quietly(mut self) -> bool {
+        let quiet = self.command.stdout(Stdio::null()).stderr(Stdio::null());
+        quiet.status().is_ok_and(|status| status.success())
+    }
+
     pub(crate) fn run(mut self) -> Result<(), String> {
         eprintln!("xtask: {}", self.shown);
         match self.command.status() {
