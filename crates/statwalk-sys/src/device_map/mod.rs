@@ -190,6 +190,54 @@ impl DeviceMap {
         }
     }
 
+    /// Has the kernel read bytes from the device into memory, if they are not
+    /// there. It does not wait for the device, unless that has too much to do.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` if not all of it is mapped; else the kernel's error, see madvise(2).
+    pub fn will_need(&self, offset: u64, count: u64) -> io::Result<()> {
+        let (start, len) = self.pages(offset, count)?;
+        // SAFETY: the range lies in this map, and the advice changes nothing that
+        // a page holds.
+        unsafe { rustix::mm::madvise(start.cast(), len, rustix::mm::Advice::WillNeed)? };
+        Ok(())
+    }
+
+    /// How many of the pages that these bytes touch are in memory, and how many
+    /// there are.
+    ///
+    /// Who may not write to the file is told that all of them are: mincore(2).
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` if not all of it is mapped; else the kernel's error.
+    pub fn resident_pages(&self, offset: u64, count: u64) -> io::Result<(usize, usize)> {
+        let (start, len) = self.pages(offset, count)?;
+        let mut pages = vec![0_u8; len.div_ceil(rustix::param::page_size())];
+        // SAFETY: the range lies in this map, and `pages` has a byte for each of
+        // its pages.
+        if unsafe { libc::mincore(start.cast(), len, pages.as_mut_ptr()) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let resident = pages.iter().filter(|&&page| page & 1 == 1).count();
+        Ok((resident, pages.len()))
+    }
+
+    /// The address and the length of bytes, from the beginning of their first page.
+    fn pages(&self, offset: u64, count: u64) -> io::Result<(*mut u8, usize)> {
+        let end = offset.checked_add(count).filter(|&end| end <= self.len());
+        let Some(end) = end.filter(|_| count > 0) else {
+            return Err(Errno::INVAL.into());
+        };
+        // Both fit an address, as the length of the map does.
+        let begin = offset as usize & !(rustix::param::page_size() - 1);
+        Ok((
+            self.start.as_ptr().wrapping_add(begin),
+            end as usize - begin,
+        ))
+    }
+
     /// Tells the kernel how the whole map is going to be read.
     ///
     /// # Errors

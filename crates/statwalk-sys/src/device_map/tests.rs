@@ -38,6 +38,22 @@ fn map_of(file: &File, length: u64) -> DeviceMap {
 }
 
 #[test]
+fn what_is_needed_comes_into_memory() {
+    let length = 64 * PAGE;
+    let file = file_of(length);
+    file.sync_all().unwrap();
+    let map = map_of(&file, length);
+    assert_eq!(map.resident_pages(PAGE - 1, 2).unwrap(), (2, 2));
+    assert_eq!(map.resident_pages(0, length).unwrap(), (64, 64));
+    map.will_need(PAGE + 5, 3 * PAGE).unwrap();
+    map.will_need(0, length).unwrap();
+    for (offset, count) in [(0, 0), (0, length + 1), (length, 1), (u64::MAX, 2)] {
+        assert!(map.will_need(offset, count).is_err());
+        assert!(map.resident_pages(offset, count).is_err());
+    }
+}
+
+#[test]
 fn copies_any_length_from_any_place() {
     let length = 40_000;
     let file = file_of(length);
