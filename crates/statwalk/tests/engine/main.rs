@@ -23,6 +23,7 @@ mod automounts;
 mod churn;
 mod devices;
 mod mounts;
+mod read_ahead;
 mod subvolumes;
 
 mod changes;

@@ -79,6 +79,31 @@ impl Device {
     }
 }
 
+impl Device {
+    /// Has bytes read into memory, where there is a map; it is advice.
+    pub(super) fn will_need(&self, offset_bytes: u64, count: u64) {
+        if let Device::Mapped(map) = self {
+            let _ = map.will_need(offset_bytes, count);
+        }
+    }
+
+    /// How many pages of these bytes are in memory, and how many there are.
+    ///
+    /// # Errors
+    ///
+    /// There is no map, or the kernel's answer.
+    pub(super) fn resident_pages(
+        &self,
+        offset_bytes: u64,
+        count: u64,
+    ) -> io::Result<(usize, usize)> {
+        match self {
+            Device::Mapped(map) => map.resident_pages(offset_bytes, count),
+            Device::Called(_) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+}
+
 /// `major:minor` of a device number.
 fn number_of(rdev: u64) -> Option<String> {
     let (major, minor) = (rustix::fs::major(rdev), rustix::fs::minor(rdev));

@@ -120,6 +120,21 @@ impl GroupTable {
         }
     }
 
+    /// What is in use of each inode table: the first inode, and where its bytes
+    /// begin and how many there are.
+    pub(super) fn tables(&self, superblock: &Superblock) -> impl Iterator<Item = (u32, u64, u64)> {
+        let per_group = superblock.inodes_per_group;
+        let size = u64::from(superblock.inode_size_bytes);
+        (0_u32..)
+            .zip(&self.groups)
+            .filter(|(_, group)| group.initialised_inodes > 0)
+            .map(move |(number, group)| {
+                let first = number.wrapping_mul(per_group).wrapping_add(1);
+                let bytes = u64::from(group.initialised_inodes) * size;
+                (first, group.table_offset(), bytes)
+            })
+    }
+
     /// Where an inode lies, as far as that is known without reading anything.
     #[inline]
     pub(super) fn likely_offset(&self, number: u32, superblock: &Superblock) -> Option<u64> {

@@ -7,7 +7,8 @@
 //! mounts, or of what the kernel has not written yet. What the bytes mean is in
 //! [`decode::ext4`](crate::decode::ext4). `mounted.rs` knows what must be asked
 //! of the kernel all the same, `read.rs` and `pass.rs` read one directory for a
-//! worker.
+//! worker, `read_ahead.rs` brings what they need into memory in the order of a
+//! disk.
 
 pub mod volume;
 
@@ -26,5 +27,7 @@ mod device;
 pub(super) mod mounted;
 
 pub(super) mod pass;
+
+mod read_ahead;
 
 pub(super) mod read;

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::fs::{fstatvfs, makedev};
 
 use super::device::Device;
+use super::read_ahead::ReadAhead;
 use super::volume::Volume;
 use crate::decode::ext4::inode::Inode;
 use crate::entry::{FileId, FileType};
@@ -46,6 +47,7 @@ pub(crate) struct Mounted {
     pub(super) fresh_ns: i64,
     pub(in crate::source) mount_points: MountPoints,
     pub(super) counts: Counts,
+    pub(super) read_ahead: ReadAhead,
 }
 
 /// Why an image cannot be read.
@@ -99,6 +101,7 @@ impl Mounted {
             name,
             mount_points: MountPoints::on(view.mount.id, view.table),
             counts: Counts::default(),
+            read_ahead: ReadAhead::default(),
         })
     }
 
@@ -120,6 +123,7 @@ impl Mounted {
             fresh_ns: i64::MAX,
             mount_points: MountPoints::default(),
             counts: Counts::default(),
+            read_ahead: ReadAhead::default(),
         })
     }
 
@@ -174,6 +178,7 @@ impl Mounted {
             count(dirs_by_kernel),
             count(files_by_kernel),
         )];
+        told.extend(self.read_ahead.told(&self.name));
         if self.is_image {
             told[0] = format!(
                 "{}: {} directories were read in place",

@@ -20,6 +20,7 @@ use super::bytes::ReadError;
 use super::damage::Fault;
 use super::mounted::Mounted;
 use super::pass::{Pass, Piece};
+use super::read_ahead;
 use crate::decode::ext4::inode::{Inode, ROOT_INODE};
 use crate::directory::{MountMark, Place};
 use crate::entry::{Attributes, FileType};
@@ -67,6 +68,10 @@ impl Lister {
         dir: &InPlaceDir<'_>,
         out: &mut impl Outlet,
     ) -> bool {
+        let is_whole = || read_ahead::is_whole(mounted, number, dir.place);
+        mounted
+            .read_ahead
+            .once(mounted, is_whole, || out.cancelled());
         let end = match mounted.volume.inode(number) {
             Ok(inode) if mounted.is_readable(&inode) => self.read_inode(mounted, &inode, dir, out),
             Ok(inode) if inode.kind() == FileType::Directory && !inode.is_free() => End::ByKernel,

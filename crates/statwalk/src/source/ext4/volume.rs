@@ -189,6 +189,16 @@ impl<B: Bytes> Volume<B> {
         }
     }
 
+    /// What is in use of each inode table and lies on the device: the first inode,
+    /// and where its bytes begin and how many there are.
+    pub(super) fn inode_tables(&self) -> impl Iterator<Item = (u32, u64, u64)> {
+        let end = self.bytes.length_bytes();
+        let tables = self.groups.tables(&self.superblock);
+        tables.filter(move |&(_, offset, bytes)| {
+            offset.checked_add(bytes).is_some_and(|last| last <= end)
+        })
+    }
+
     /// Compares an inode's checksum, where inodes have one and they are compared.
     ///
     /// # Errors

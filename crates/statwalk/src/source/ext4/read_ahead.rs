@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Brings a whole file system's metadata into memory in the order in which it
+//! lies on the device, before anything is listed.
+//!
+//! A walk reads directories and inodes where names lead, and on a disk with
+//! heads nearly each of those is a seek. The inode tables, as far as they are
+//! in use, lie one behind the other; the directories that they name are sorted
+//! by their place. What is read here is a hint and nothing else: it is copied
+//! and looked at again, like everything, when a directory is listed.
+
+use std::collections::VecDeque;
+use std::sync::OnceLock;
+
+use rustix::fs::{CWD, StatxFlags, makedev};
+
+use super::bytes::Bytes;
+use super::device::Device;
+use super::mounted::Mounted;
+use super::volume::Volume;
+use crate::decode::ext4::block_map;
+use crate::decode::ext4::extent_node::ExtentNode;
+use crate::decode::ext4::inode::{ContentLocation, Inode, ROOT_INODE};
+use crate::directory::Place;
+use crate::entry::FileType;
+use crate::source::posix::stat;
+
+/// How much is looked at at once, and after how much a cancelled scan ends.
+const PIECE_BYTES: u64 = 1 << 20;
+/// How much the device is asked for in advance, so that it never waits for us.
+const AHEAD_BYTES: u64 = 16 << 20;
+/// What lies between two directories is read as well up to here: at the speed
+/// of a disk that takes less time than its head to settle.
+const GAP_BYTES: u64 = 128 << 10;
+/// How many places of directories are kept and sorted at once, 16 bytes each.
+const RUNS_MAX: usize = 1 << 20;
+/// How many inode tables are looked at to tell whether the file system is in
+/// memory, and how much of each: all of most.
+const SAMPLES_MAX: usize = 256;
+const SAMPLE_BYTES: u64 = 8 << 20;
+
+/// What was read ahead of one file system, if anything.
+#[derive(Debug, Default)]
+pub(super) struct ReadAhead {
+    done: OnceLock<Option<u64>>,
+}
+
+/// Bytes of a directory that follow each other.
+type Run = (u64, u32);
+
+impl ReadAhead {
+    /// For the plan.
+    pub(super) fn told(&self, name: &str) -> Option<String> {
+        let bytes = (*self.done.get()?)?;
+        Some(format!(
+            "{name}: it was not in memory and turns, so its inode tables and directories were read \
+             first, in their order: {} MiB",
+            bytes >> 20
+        ))
+    }
+
+    /// Reads ahead if that pays and nobody did; others wait for it meanwhile.
+    pub(super) fn once(
+        &self,
+        mounted: &Mounted,
+        is_whole: impl FnOnce() -> bool,
+        is_cancelled: impl Fn() -> bool,
+    ) {
+        self.done.get_or_init(|| {
+            let Device::Mapped(_) = mounted.volume.bytes() else {
+                return None;
+            };
+            let pays = !mounted.is_image
+                && is_whole()
+                && is_rotational(mounted.dev)
+                && is_cold(&mounted.volume)
+                && mounted
+                    .volume
+                    .inode_tables()
+                    .try_fold(0_u64, |sum, (_, _, bytes)| sum.checked_add(bytes))
+                    .is_some_and(|bytes| bytes <= memory_to_fill());
+            pays.then(|| read(&mounted.volume, is_cancelled))
+        });
+    }
+}
+
+/// Whether a directory, or the root below which it lies, is that of the whole
+/// file system.
+pub(super) fn is_whole(mounted: &Mounted, number: u32, mut place: &Place) -> bool {
+    if number == ROOT_INODE {
+        return true;
+    }
+    while let Place::Child(parent, _) = place {
+        place = &parent.place;
+    }
+    let Place::Root(path) = place else {
+        return false;
+    };
+    stat::through_links(CWD, path, StatxFlags::INO).is_ok_and(|found| {
+        found.stx_ino == u64::from(ROOT_INODE)
+            && makedev(found.stx_dev_major, found.stx_dev_minor) == mounted.dev
+    })
+}
+
+/// Documentation/ABI/stable/sysfs-block: a partition has the queue of its disk.
+fn is_rotational(dev: u64) -> bool {
+    let number = format!("{}:{}", rustix::fs::major(dev), rustix::fs::minor(dev));
+    ["queue", "../queue"]
+        .iter()
+        .map(|queue| format!("/sys/dev/block/{number}/{queue}/rotational"))
+        .find_map(|path| std::fs::read_to_string(path).ok())
+        .is_some_and(|text| text.trim() == "1")
+}
+
+/// Whether less than a quarter of the inode tables is in memory, as far as a
+/// sample tells.
+fn is_cold(volume: &Volume<Device>) -> bool {
+    let step = (volume.inode_tables().count() / SAMPLES_MAX).max(1);
+    let (mut resident, mut all) = (0, 0);
+    for (_, offset, bytes) in volume.inode_tables().step_by(step) {
+        let Ok((here, pages)) = volume
+            .bytes()
+            .resident_pages(offset, bytes.min(SAMPLE_BYTES))
+        else {
+            return false;
+        };
+        resident += here;
+        all += pages;
+    }
+    resident * 4 < all
+}
+
+/// Half of the memory that is free or can be: what does not fit would be gone
+/// before it is looked at.
+fn memory_to_fill() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let available = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))
+        .and_then(|rest| rest.trim().strip_suffix(" kB"))
+        .and_then(|kilobytes| kilobytes.parse::<u64>().ok());
+    available.unwrap_or(0) * 512
+}
+
+/// Answers how many bytes were asked for.
+fn read(volume: &Volume<Device>, is_cancelled: impl Fn() -> bool) -> u64 {
+    let mut runs = Vec::new();
+    let mut asked_bytes = 0;
+    let mut left_bytes = memory_to_fill();
+    let mut tables: Vec<_> = volume.inode_tables().collect();
+    tables.sort_unstable_by_key(|&(_, offset, _)| offset);
+    let inode_size = volume.superblock().inode_size_bytes as usize;
+    let mut piece = vec![0; PIECE_BYTES as usize];
+    let mut inode = volume.empty_inode();
+    let pieces = |(first, offset, bytes): (u32, u64, u64)| {
+        (0..bytes).step_by(PIECE_BYTES as usize).map(move |begin| {
+            let first = first + (begin / inode_size as u64) as u32;
+            (first, offset + begin, PIECE_BYTES.min(bytes - begin))
+        })
+    };
+    let mut coming = tables.iter().copied().flat_map(pieces);
+    let mut coming_bytes = 0;
+    for (first, offset, bytes) in tables.iter().copied().flat_map(pieces) {
+        if is_cancelled() {
+            return asked_bytes;
+        }
+        while coming_bytes < AHEAD_BYTES
+            && let Some((_, offset, bytes)) = coming.next()
+        {
+            volume.bytes().will_need(offset, bytes);
+            coming_bytes += bytes;
+        }
+        let piece = &mut piece[..bytes as usize];
+        let is_read = volume.bytes().read(offset, piece).is_ok();
+        coming_bytes = coming_bytes.saturating_sub(bytes);
+        asked_bytes += bytes;
+        left_bytes = left_bytes.saturating_sub(bytes);
+        if !is_read {
+            continue;
+        }
+        for (raw, number) in piece.chunks_exact(inode_size).zip(first..) {
+            let kind = raw
+                .first_chunk()
+                .map(|mode| FileType::of_mode(u16::from_le_bytes(*mode)));
+            if kind == Some(FileType::Directory) {
+                let copied = inode.fill_with(number, |into| {
+                    let kept = raw.get(..into.len()).ok_or(())?;
+                    into.copy_from_slice(kept);
+                    Ok::<(), ()>(())
+                });
+                if copied.is_ok() {
+                    add_runs(&inode, volume, &mut runs);
+                }
+            }
+        }
+        if runs.len() >= RUNS_MAX {
+            asked_bytes += read_runs(volume, &mut runs, &mut left_bytes, &is_cancelled);
+        }
+    }
+    asked_bytes + read_runs(volume, &mut runs, &mut left_bytes, &is_cancelled)
+}
+
+/// Adds where a directory lies, as far as its inode tells; of a large one that
+/// is where its blocks are told.
+fn add_runs(inode: &Inode, volume: &Volume<Device>, runs: &mut Vec<Run>) {
+    let superblock = volume.superblock();
+    let block_size = superblock.block_size_bytes;
+    if inode.is_free() {
+        return;
+    }
+    let mut add = |block: u64, count: u32| {
+        let is_within = block
+            .checked_add(u64::from(count))
+            .is_some_and(|end| end <= superblock.blocks_count);
+        if block > 0 && is_within {
+            let bytes = count.saturating_mul(block_size);
+            runs.push((block * u64::from(block_size), bytes));
+        }
+    };
+    match inode.content_location() {
+        ContentLocation::Inline => {}
+        ContentLocation::Extents => {
+            let Ok(node) = ExtentNode::decode(inode.block_area()) else {
+                return;
+            };
+            for index in 0..node.records_count() {
+                if node.depth() > 0 {
+                    if let Ok(index) = node.index(index) {
+                        add(index.child_block, 1);
+                    }
+                } else if let Ok(extent) = node.extent(index)
+                    && !extent.is_unwritten
+                {
+                    add(extent.physical_block, extent.blocks_count);
+                }
+            }
+        }
+        ContentLocation::BlockMap => {
+            for index in 0..block_map::ROOT_POINTERS {
+                let root = block_map::root_pointer(inode.block_area(), index, block_size);
+                add(root.map_or(0, |root| u64::from(root.block)), 1);
+            }
+        }
+    }
+}
+
+/// Reads what was gathered, in its order, and forgets it.
+fn read_runs(
+    volume: &Volume<Device>,
+    runs: &mut Vec<Run>,
+    left_bytes: &mut u64,
+    is_cancelled: &impl Fn() -> bool,
+) -> u64 {
+    runs.sort_unstable();
+    let mut asked_bytes = 0;
+    // The last byte of each piece that was asked for and not waited for.
+    let mut under_way = VecDeque::new();
+    let mut under_way_bytes = 0;
+    let mut rest = runs.iter().copied().peekable();
+    while let Some((begin, bytes)) = rest.next() {
+        let mut end = begin + u64::from(bytes);
+        while let Some(&(next, bytes)) = rest.peek()
+            && next <= end + GAP_BYTES
+            && next + u64::from(bytes) <= begin + PIECE_BYTES
+        {
+            end = end.max(next + u64::from(bytes));
+            rest.next();
+        }
+        let bytes = end - begin;
+        if is_cancelled() || bytes > *left_bytes {
+            break;
+        }
+        *left_bytes -= bytes;
+        asked_bytes += bytes;
+        volume.bytes().will_need(begin, bytes);
+        under_way.push_back((end - 1, bytes));
+        under_way_bytes += bytes;
+        while under_way_bytes > AHEAD_BYTES
+            && let Some((last, bytes)) = under_way.pop_front()
+        {
+            // Whether it can be read is seen when it is needed.
+            let _ = volume.bytes().read(last, &mut [0]);
+            under_way_bytes -= bytes;
+        }
+    }
+    runs.clear();
+    asked_bytes
+}
