@@ -36,8 +36,12 @@ const WAITING_MOSTLY: f64 = 0.9;
 const OCCUPIED_ENOUGH: f64 = 0.7;
 /// By how much the rate must follow a step, as a share of what the step adds.
 const GAIN_ENOUGH: f64 = 0.1;
+/// How long a step is tried before it is taken back. Within one short look the
+/// rate of a disk halves and doubles by chance; what brings something at once
+/// needs no more than that.
+const TRIED_MIN: Duration = Duration::from_millis(24);
 /// After how many looks a step that was taken back is tried again, at first.
-const PATIENCE: u32 = 8;
+const PATIENCE: u32 = 6;
 
 /// What the workers did since the last look.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +65,35 @@ impl Look {
     }
 }
 
+/// Calls and the time in which they were made, by one number of workers.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pace {
+    calls: f64,
+    seconds: f64,
+}
+
+impl Pace {
+    /// Adds a look; what was before counts half.
+    fn add(&mut self, look: &Look) {
+        self.calls = self.calls / 2.0 + look.calls as f64;
+        self.seconds = self.seconds / 2.0 + look.elapsed.as_secs_f64();
+    }
+
+    fn rate(&self) -> f64 {
+        self.calls / self.seconds.max(f64::MIN_POSITIVE)
+    }
+}
+
+/// A step that is not judged yet.
+#[derive(Clone, Copy, Debug)]
+struct Tried {
+    /// The number and the rate before.
+    before: usize,
+    rate_before: f64,
+    elapsed: Duration,
+    calls: u64,
+}
+
 /// A change of the number of workers, for the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
@@ -78,8 +111,10 @@ pub(super) struct Concurrency {
     processors: usize,
     most: usize,
     now: usize,
-    /// The number and the rate before the last step, until it is judged.
-    tried: Option<(usize, f64)>,
+    /// The last step, until it is judged.
+    tried: Option<Tried>,
+    /// How fast those go that there are now.
+    pace: Pace,
     /// How many looks pass before the next try.
     rest: u32,
     patience: u32,
@@ -98,6 +133,7 @@ impl Concurrency {
             most,
             now: processors,
             tried: None,
+            pace: Pace::default(),
             rest: 0,
             patience: PATIENCE,
             highest: processors,
@@ -120,19 +156,26 @@ impl Concurrency {
     /// Looks at what the workers did, and says how many there are from now on
     /// if that changes.
     pub(super) fn decide(&mut self, look: &Look) -> Option<Step> {
-        let rate = look.calls as f64 / look.elapsed.as_secs_f64();
+        self.pace.add(look);
         let time = look.elapsed.as_secs_f64() * self.now as f64;
         let waiting = look.waiting();
         // More workers are of use only where those that are there find work.
         let occupied = look.occupied.as_secs_f64() > OCCUPIED_ENOUGH * time;
-        if let Some((before, rate_before)) = self.tried.take() {
-            let added = self.now as f64 / before as f64 - 1.0;
-            if occupied && rate < rate_before * (1.0 + GAIN_ENOUGH * added) {
-                self.now = before;
+        if let Some(mut tried) = self.tried.take() {
+            tried.elapsed += look.elapsed;
+            tried.calls += look.calls;
+            let added = self.now as f64 / tried.before as f64 - 1.0;
+            let rate = tried.calls as f64 / tried.elapsed.as_secs_f64();
+            if occupied && rate < tried.rate_before * (1.0 + GAIN_ENOUGH * added) {
+                if tried.elapsed < TRIED_MIN {
+                    self.tried = Some(tried);
+                    return None;
+                }
+                self.set(tried.before);
                 self.rest = self.patience;
                 self.patience = self.patience.saturating_mul(2);
                 self.taken_back += 1;
-                return Some(Step::Back(before));
+                return Some(Step::Back(tried.before));
             }
             if occupied {
                 self.patience = PATIENCE;
@@ -143,7 +186,7 @@ impl Concurrency {
         let busy =
             look.cpu.as_secs_f64() > 0.9 * look.elapsed.as_secs_f64() * self.processors as f64;
         if busy && self.now > self.processors {
-            self.now = (self.now / 2).max(self.processors);
+            self.set((self.now / 2).max(self.processors));
             return Some(Step::Down(self.now));
         }
         if self.rest > 0 {
@@ -152,11 +195,21 @@ impl Concurrency {
         }
         if occupied && waiting > WAITING_ENOUGH && self.now < self.most {
             let factor = if waiting > WAITING_MOSTLY { 4 } else { 2 };
-            self.tried = Some((self.now, rate));
-            self.now = (self.now * factor).min(self.most);
+            self.tried = Some(Tried {
+                before: self.now,
+                rate_before: self.pace.rate(),
+                elapsed: Duration::ZERO,
+                calls: 0,
+            });
+            self.set((self.now * factor).min(self.most));
             return Some(Step::Up(self.now));
         }
         None
+    }
+
+    fn set(&mut self, workers: usize) {
+        self.now = workers;
+        self.pace = Pace::default();
     }
 
     /// What happened, if anything did.
@@ -307,6 +360,28 @@ mod tests {
         assert_eq!(concurrency.decide(&busy(8)), Some(Step::Down(4)));
         assert_eq!(concurrency.decide(&busy(4)), Some(Step::Down(2)));
         assert_eq!(concurrency.decide(&busy(2)), None);
+    }
+
+    /// On a busy disk the first look after a step was a bad one by chance, and the
+    /// scan went on with two workers for half a second.
+    #[test]
+    fn one_bad_look_takes_no_step_back() {
+        let mut concurrency = Concurrency::new(2, WORKERS_MAX);
+        let look = |workers: u32, calls| Look {
+            elapsed: 8 * MS,
+            occupied: workers * 8 * MS,
+            cpu: MS,
+            busy: 4 * MS,
+            calls,
+        };
+        assert_eq!(concurrency.decide(&look(2, 1_000)), Some(Step::Up(4)));
+        assert_eq!(concurrency.decide(&look(4, 500)), None);
+        // Both looks together are enough, and there is still time to wait.
+        assert_eq!(concurrency.decide(&look(4, 3_000)), Some(Step::Up(8)));
+        for _ in 0..2 {
+            assert_eq!(concurrency.decide(&look(8, 500)), None);
+        }
+        assert_eq!(concurrency.decide(&look(8, 500)), Some(Step::Back(4)));
     }
 
     #[test]
