@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! Directories and inodes read from the trees of a btrfs instead of through the
-//! kernel: the same answers, with subvolumes, mounts, exclusions, and while they
-//! change.
+//! kernel: the same answers, with subvolumes, mounts and exclusions. `churn.rs`
+//! has those that change meanwhile.
 
-use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use statwalk::{Exclusions, FileType, Report, Scan, Source, SymlinkPolicy, Syncing, Totals};
+use statwalk::{Exclusions, Report, Scan, Source, SymlinkPolicy, Syncing, Totals};
 use statwalk_testkit::mounts::{self, FileSystem, Mounted, bind};
 use statwalk_testkit::naive::Options;
 use statwalk_testkit::{Scratch, Skipped, or_skip, trees};
@@ -315,75 +313,4 @@ fn a_larger_scan_goes_over_to_the_trees_by_itself() {
         let (in_place, _) = dirs_of(&outcome.report);
         assert!((1_000..2_700).contains(&in_place), "{why:?}");
     }
-}
-
-/// Renames, makes, grows, cuts and removes files and directories.
-fn disturb(dir: &Path, stop: &AtomicBool) -> u64 {
-    let mut steps = 0;
-    while !stop.load(Ordering::Relaxed) {
-        for number in 0..200 {
-            let (path, other) = (
-                dir.join(format!("busy{number}")),
-                dir.join(format!("moved{number}")),
-            );
-            let _ = std::fs::write(&path, vec![0; number * 37]);
-            let _ = std::fs::rename(&path, &other);
-            let _ = std::fs::create_dir(&path);
-            steps += 3;
-        }
-        for number in 0..200 {
-            let _ = std::fs::remove_dir(dir.join(format!("busy{number}")));
-            let _ = std::fs::remove_file(dir.join(format!("moved{number}")));
-            steps += 2;
-        }
-    }
-    steps
-}
-
-#[test]
-fn while_it_changes_nothing_is_missed_or_counted_twice() {
-    let scratch = Scratch::new().unwrap();
-    let at = scratch.subdirectory("at").unwrap();
-    let mounted = or_skip!(FileSystem::Btrfs.mount(&at));
-    let mut still = BTreeMap::new();
-    for dir in 0..120 {
-        let path = at.join(format!("d{dir}"));
-        std::fs::create_dir(&path).unwrap();
-        for file in 0..50u64 {
-            let name = path.join(format!("still{file}"));
-            std::fs::write(&name, vec![0; (file * 111) as usize]).unwrap();
-            let bytes = name.as_os_str().as_bytes().to_vec();
-            still.insert(bytes, (FileType::File, Some(file * 111)));
-        }
-    }
-    let stop = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = [0, 60]
-            .map(|dir| {
-                let (dir, stop) = (at.join(format!("d{dir}")), &stop);
-                scope.spawn(move || disturb(&dir, stop))
-            })
-            .into();
-        for round in 0..40 {
-            let scan = Scan::new(&at).source(Source::Btrfs).threads(1 + round % 3);
-            let outcome = scan.run(&Listing::with_sizes()).unwrap();
-            let mut found = BTreeMap::new();
-            for entry in outcome.output {
-                let told = text(&entry.path);
-                let entry = found.insert(entry.path, (entry.kind, entry.size_bytes));
-                assert!(entry.is_none(), "{told} twice");
-            }
-            for (path, expected) in &still {
-                assert_eq!(found.get(path), Some(expected), "{}", text(path));
-            }
-        }
-        stop.store(true, Ordering::Relaxed);
-        let steps: u64 = workers.into_iter().map(|w| w.join().unwrap()).sum();
-        println!("{steps} changes meanwhile");
-        assert!(steps > 1_000);
-    });
-    // At rest everything agrees again.
-    let scan = scan_of(&[&at], &ENTER).source(Source::Btrfs);
-    check_scan(&[&at], &ENTER, &[2], &scan);
-    drop(mounted);
 }
