@@ -329,7 +329,8 @@ impl Scan {
                     .to_owned(),
             );
         }
-        if !survey::has_mount_ids() {
+        let has_mount_ids = survey::has_mount_ids();
+        if !has_mount_ids {
             let lost = match has_openat2 {
                 true => "whether a file is mounted",
                 false => {
@@ -399,6 +400,7 @@ impl Scan {
             follows,
             exclusions: self.exclusions.clone(),
             has_openat2,
+            has_mount_ids,
             open_dirs_max,
             root_paths: roots.to_vec(),
             roots: survey::root_table(roots, follows),

@@ -546,6 +546,7 @@ mod tests {
             follows: false,
             exclusions: Exclusions::default(),
             has_openat2: survey::has_openat2(),
+            has_mount_ids: survey::has_mount_ids(),
             open_dirs_max: 8,
             root_paths: vec![Arc::clone(root)],
             roots: survey::root_table(&[Arc::clone(root)], false),

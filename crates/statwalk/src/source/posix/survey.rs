@@ -51,7 +51,7 @@ pub(crate) fn free_descriptors() -> usize {
 
 /// The mounts whose directories the scan can reach by two ways, as
 /// [`stat::mount_id`] names them.
-pub(super) fn mounts_reached_twice(roots: &[Arc<CStr>]) -> HashSet<u64> {
+pub(super) fn mounts_reached_twice(roots: &[Arc<CStr>], has_mount_ids: bool) -> HashSet<u64> {
     let Ok(table) = mounts::read() else {
         return HashSet::new();
     };
@@ -62,7 +62,7 @@ pub(super) fn mounts_reached_twice(roots: &[Arc<CStr>]) -> HashSet<u64> {
         .collect();
     let twice = mounts::reached_twice(&table, &real);
     let twice = twice.into_iter();
-    match has_mount_ids() {
+    match has_mount_ids {
         true => twice.map(|mount| mount.id).collect(),
         false => twice.filter_map(Mount::device_number).collect(),
     }

@@ -42,6 +42,8 @@ pub(crate) struct Terms {
     pub(crate) exclusions: Exclusions,
     /// Whether openat2 (Linux 5.6) answers.
     pub(crate) has_openat2: bool,
+    /// Whether statx gives mount ids (Linux 5.8).
+    has_mount_ids: bool,
     /// Whether to ask for `O_NOATIME`; false from the first refusal on.
     pub(crate) no_atime: AtomicBool,
     pub(crate) budget: Arc<DescriptorBudget>,
@@ -64,6 +66,7 @@ pub(crate) struct TermsOptions {
     pub(crate) follows: bool,
     pub(crate) exclusions: Exclusions,
     pub(crate) has_openat2: bool,
+    pub(crate) has_mount_ids: bool,
     pub(crate) open_dirs_max: usize,
     pub(crate) root_paths: Vec<Arc<CStr>>,
     pub(crate) roots: RootTable,
@@ -154,6 +157,7 @@ impl Terms {
             follows: options.follows,
             exclusions: options.exclusions,
             has_openat2: options.has_openat2,
+            has_mount_ids: options.has_mount_ids,
             // Others would be refused for what they do not own: open(2).
             no_atime: AtomicBool::new(geteuid().is_root()),
             budget: DescriptorBudget::new(options.open_dirs_max),
@@ -199,7 +203,7 @@ impl Terms {
         let mounts = self.reached_twice.get_or_init(|| {
             // Where links are followed every directory is remembered anyway.
             if self.enters_mounts && !self.follows {
-                survey::mounts_reached_twice(&self.root_paths)
+                survey::mounts_reached_twice(&self.root_paths, self.has_mount_ids)
             } else {
                 HashSet::new()
             }
