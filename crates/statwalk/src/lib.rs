@@ -49,7 +49,7 @@ mod source;
 #[doc(hidden)]
 pub mod formats {
     pub use crate::decode::Malformed;
-    pub use crate::decode::ext4;
+    pub use crate::decode::{btrfs, ext4};
     pub use crate::source::ext4 as ext4_volume;
 }
 

@@ -8,17 +8,11 @@
 
 #![forbid(unsafe_code)]
 
-#[cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        reason = "the source btrfs, which is to read them, is not there yet"
-    )
-)]
-pub(crate) mod btrfs;
+pub mod btrfs;
 pub mod ext4;
 
 mod little_endian;
 mod malformed;
+pub(crate) mod name;
 
 pub use malformed::Malformed;

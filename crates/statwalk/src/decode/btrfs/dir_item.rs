@@ -4,32 +4,33 @@
 
 use statwalk_sys::btrfs::Key;
 
-use super::Malformed;
 use super::reader::Reader;
+use crate::decode::Malformed;
 
 /// An entry of a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct DirItem<'a> {
+pub struct DirItem<'a> {
     /// What it leads to: the INODE_ITEM of an inode in this tree, or the
     /// ROOT_ITEM of a subvolume.
-    pub(crate) location: Key,
+    pub location: Key,
     /// The transaction that made it.
-    pub(crate) transid: u64,
+    pub transid: u64,
     /// `BTRFS_FT_REG_FILE` is 1, `BTRFS_FT_DIR` 2; the highest bit says that the
     /// name is encrypted (`BTRFS_FT_ENCRYPTED`, Linux 6.18).
-    pub(crate) file_type: u8,
-    pub(crate) name: &'a [u8],
+    pub file_type: u8,
+    /// As it lies there: what no directory may hold is for the caller to refuse.
+    pub name: &'a [u8],
 }
 
 /// The entries in one item: several where names have the same hash. After an
 /// error there are no more.
 #[derive(Debug, Clone)]
-pub(crate) struct DirItems<'a> {
+pub struct DirItems<'a> {
     reader: Reader<'a>,
 }
 
 /// Reads a DIR_ITEM or DIR_INDEX.
-pub(crate) fn dir_items(bytes: &[u8]) -> DirItems<'_> {
+pub fn dir_items(bytes: &[u8]) -> DirItems<'_> {
     DirItems {
         reader: Reader::new(bytes, "DIR_ITEM"),
     }

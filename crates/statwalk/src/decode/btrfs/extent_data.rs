@@ -2,25 +2,26 @@
 
 //! EXTENT_DATA: where a part of a file lies, `struct btrfs_file_extent_item`.
 
-use super::Malformed;
 use super::reader::Reader;
+use crate::decode::Malformed;
 
 /// A part of a file. The offset of its key is where in the file it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ExtentData<'a> {
+pub struct ExtentData<'a> {
     /// The transaction that made it.
-    pub(crate) generation: u64,
+    pub generation: u64,
     /// How long it is without compression. For an extent of which this is a part
     /// that is a bound and not a length.
-    pub(crate) ram_bytes: u64,
+    pub ram_bytes: u64,
     /// `BTRFS_COMPRESS_NONE` is 0, then zlib, lzo, zstd (fs/btrfs/fs.h).
-    pub(crate) compression: u8,
-    pub(crate) place: Place<'a>,
+    pub compression: u8,
+    /// Where it lies.
+    pub place: Place<'a>,
 }
 
 /// Where it lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place<'a> {
+pub enum Place<'a> {
     /// In the tree: the data follow, compressed perhaps.
     Inline(&'a [u8]),
     /// On the device, `BTRFS_FILE_EXTENT_REG`.
@@ -31,21 +32,21 @@ pub(crate) enum Place<'a> {
 
 /// A part of an extent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Extent {
+pub struct Extent {
     /// The logical address of the whole extent, by which it is known when it is
     /// shared. Zero is a hole.
-    pub(crate) disk_bytenr: u64,
+    pub disk_bytenr: u64,
     /// What the whole extent takes, compressed.
-    pub(crate) disk_num_bytes: u64,
+    pub disk_num_bytes: u64,
     /// Where in the extent, without compression, this part begins.
-    pub(crate) offset_bytes: u64,
+    pub offset_bytes: u64,
     /// How much of the file this part is.
-    pub(crate) num_bytes: u64,
+    pub num_bytes: u64,
 }
 
 impl Extent {
     /// Whether nothing lies there.
-    pub(crate) fn is_hole(&self) -> bool {
+    pub fn is_hole(&self) -> bool {
         self.disk_bytenr == 0
     }
 }
@@ -53,7 +54,7 @@ impl Extent {
 impl<'a> ExtentData<'a> {
     /// Reads the item.
     #[inline]
-    pub(crate) fn parse(bytes: &'a [u8]) -> Result<ExtentData<'a>, Malformed> {
+    pub fn parse(bytes: &'a [u8]) -> Result<ExtentData<'a>, Malformed> {
         let mut reader = Reader::new(bytes, "EXTENT_DATA");
         let generation = reader.u64()?;
         let ram_bytes = reader.u64()?;

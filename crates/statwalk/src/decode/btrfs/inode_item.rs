@@ -2,23 +2,25 @@
 
 //! INODE_ITEM: what stat tells of a file.
 
-use super::Malformed;
 use super::reader::Reader;
+use crate::decode::Malformed;
 
 /// `sizeof(struct btrfs_inode_item)`
-pub(crate) const INODE_ITEM_BYTES: usize = 160;
+pub const INODE_ITEM_BYTES: usize = 160;
 
 /// A point in time, as `struct btrfs_timespec`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Time {
-    pub(crate) seconds: i64,
-    pub(crate) nanoseconds: u32,
+pub struct Time {
+    /// Since 1970.
+    pub seconds: i64,
+    /// Within the second.
+    pub nanoseconds: u32,
 }
 
 impl Time {
     /// Nanoseconds since 1970; what 64 bits cannot hold becomes the nearest that
     /// they can.
-    pub(crate) fn nanoseconds(self) -> i64 {
+    pub fn nanoseconds(self) -> i64 {
         self.seconds
             .saturating_mul(1_000_000_000)
             .saturating_add(i64::from(self.nanoseconds))
@@ -27,35 +29,42 @@ impl Time {
 
 /// An inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct InodeItem {
+pub struct InodeItem {
     /// The transaction that made it.
-    pub(crate) generation: u64,
+    pub generation: u64,
     /// The transaction that changed it last.
-    pub(crate) transid: u64,
-    pub(crate) size_bytes: u64,
+    pub transid: u64,
+    /// `st_size`.
+    pub size_bytes: u64,
     /// The space of its data, before compression and whoever shares it. For
     /// data within the tree it is their length; see [`InodeItem::blocks`].
-    pub(crate) data_bytes: u64,
+    pub data_bytes: u64,
     /// Always one for a directory.
-    pub(crate) link_count: u32,
-    pub(crate) uid: u32,
-    pub(crate) gid: u32,
+    pub link_count: u32,
+    /// The user.
+    pub uid: u32,
+    /// The group.
+    pub gid: u32,
     /// Type and permissions, as `st_mode`.
-    pub(crate) mode: u32,
+    pub mode: u32,
     /// A device number in the kernel's own form; see [`InodeItem::device`].
-    pub(crate) rdev: u64,
-    pub(crate) flags: u64,
-    pub(crate) atime: Time,
-    pub(crate) ctime: Time,
-    pub(crate) mtime: Time,
+    pub rdev: u64,
+    /// `BTRFS_INODE_NODATASUM` and others, include/uapi/linux/btrfs_tree.h.
+    pub flags: u64,
+    /// When it was read last.
+    pub atime: Time,
+    /// When the inode changed last.
+    pub ctime: Time,
+    /// When the content changed last.
+    pub mtime: Time,
     /// When it was made.
-    pub(crate) btime: Time,
+    pub btime: Time,
 }
 
 impl InodeItem {
     /// Reads the item.
     #[inline]
-    pub(crate) fn parse(bytes: &[u8]) -> Result<InodeItem, Malformed> {
+    pub fn parse(bytes: &[u8]) -> Result<InodeItem, Malformed> {
         let mut reader = Reader::new(bytes, "INODE_ITEM");
         // All at once, so that the fields need no checks.
         let item: [u8; INODE_ITEM_BYTES] = reader.array()?;
@@ -93,7 +102,7 @@ impl InodeItem {
 
     /// `st_blocks`: 512 bytes each, in whole sectors (`btrfs_getattr`,
     /// fs/btrfs/inode.c).
-    pub(crate) fn blocks(&self, sector_bytes: u32) -> u64 {
+    pub fn blocks(&self, sector_bytes: u32) -> u64 {
         let sector_bytes = u64::from(sector_bytes.max(1));
         self.data_bytes
             .div_ceil(sector_bytes)
@@ -103,7 +112,7 @@ impl InodeItem {
 
     /// The major and minor number of a device (`MAJOR` and `MINOR`,
     /// include/linux/kdev_t.h).
-    pub(crate) fn device(&self) -> (u32, u32) {
+    pub fn device(&self) -> (u32, u32) {
         let rdev = self.rdev as u32;
         (rdev >> 20, rdev & 0xf_ffff)
     }

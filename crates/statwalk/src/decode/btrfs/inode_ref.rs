@@ -2,30 +2,30 @@
 
 //! INODE_REF and INODE_EXTREF: the names of an inode.
 
-use super::Malformed;
 use super::reader::Reader;
+use crate::decode::Malformed;
 
 /// One name of an inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct InodeRef<'a> {
+pub struct InodeRef<'a> {
     /// The directory that has it.
-    pub(crate) parent: u64,
+    pub parent: u64,
     /// The offset of its DIR_INDEX there.
-    pub(crate) index: u64,
+    pub index: u64,
     /// `..` for the top directory of a subvolume, in itself.
-    pub(crate) name: &'a [u8],
+    pub name: &'a [u8],
 }
 
 /// The names in one item. After an error there are no more.
 #[derive(Debug, Clone)]
-pub(crate) struct InodeRefs<'a> {
+pub struct InodeRefs<'a> {
     reader: Reader<'a>,
     /// The directory of all of them. Absent where each tells its own.
     parent: Option<u64>,
 }
 
 /// Reads an INODE_REF; `parent` is the offset of its key.
-pub(crate) fn inode_refs(bytes: &[u8], parent: u64) -> InodeRefs<'_> {
+pub fn inode_refs(bytes: &[u8], parent: u64) -> InodeRefs<'_> {
     InodeRefs {
         reader: Reader::new(bytes, "INODE_REF"),
         parent: Some(parent),
@@ -33,7 +33,7 @@ pub(crate) fn inode_refs(bytes: &[u8], parent: u64) -> InodeRefs<'_> {
 }
 
 /// Reads an INODE_EXTREF.
-pub(crate) fn inode_extrefs(bytes: &[u8]) -> InodeRefs<'_> {
+pub fn inode_extrefs(bytes: &[u8]) -> InodeRefs<'_> {
     InodeRefs {
         reader: Reader::new(bytes, "INODE_EXTREF"),
         parent: None,

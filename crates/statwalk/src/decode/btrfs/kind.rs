@@ -3,30 +3,30 @@
 //! The kinds of items, and the objects that have fixed numbers.
 
 /// `BTRFS_INODE_ITEM_KEY`
-pub(crate) const INODE_ITEM: u8 = 1;
+pub const INODE_ITEM: u8 = 1;
 /// `BTRFS_INODE_REF_KEY`
-pub(crate) const INODE_REF: u8 = 12;
+pub const INODE_REF: u8 = 12;
 /// `BTRFS_INODE_EXTREF_KEY`
-pub(crate) const INODE_EXTREF: u8 = 13;
+pub const INODE_EXTREF: u8 = 13;
 /// `BTRFS_DIR_ITEM_KEY`
-pub(crate) const DIR_ITEM: u8 = 84;
+pub const DIR_ITEM: u8 = 84;
 /// `BTRFS_DIR_INDEX_KEY`
-pub(crate) const DIR_INDEX: u8 = 96;
+pub const DIR_INDEX: u8 = 96;
 /// `BTRFS_EXTENT_DATA_KEY`
-pub(crate) const EXTENT_DATA: u8 = 108;
+pub const EXTENT_DATA: u8 = 108;
 /// `BTRFS_ROOT_ITEM_KEY`
-pub(crate) const ROOT_ITEM: u8 = 132;
+pub const ROOT_ITEM: u8 = 132;
 /// `BTRFS_ROOT_BACKREF_KEY`
-pub(crate) const ROOT_BACKREF: u8 = 144;
+pub const ROOT_BACKREF: u8 = 144;
 /// `BTRFS_ROOT_REF_KEY`
-pub(crate) const ROOT_REF: u8 = 156;
+pub const ROOT_REF: u8 = 156;
 
 /// `BTRFS_ROOT_TREE_OBJECTID`: the tree of roots.
-pub(crate) const ROOT_TREE: u64 = 1;
+pub const ROOT_TREE: u64 = 1;
 /// `BTRFS_FS_TREE_OBJECTID`: the subvolume at the top.
-pub(crate) const FS_TREE: u64 = 5;
+pub const FS_TREE: u64 = 5;
 /// `BTRFS_FIRST_FREE_OBJECTID`: the top directory of a subvolume, and the number
 /// of the first subvolume that is not [`FS_TREE`].
-pub(crate) const FIRST_FREE: u64 = 256;
+pub const FIRST_FREE: u64 = 256;
 /// `BTRFS_LAST_FREE_OBJECTID`: the last number that an inode or subvolume can have.
-pub(crate) const LAST_FREE: u64 = -256_i64 as u64;
+pub const LAST_FREE: u64 = -256_i64 as u64;

@@ -25,28 +25,19 @@
 
 #![forbid(unsafe_code)]
 
-pub(crate) mod kind;
-pub(crate) mod search_items;
+pub mod kind;
+pub mod search_items;
 
-pub(crate) mod inode_item;
-pub(crate) mod inode_ref;
+pub mod inode_item;
+pub mod inode_ref;
 
-pub(crate) mod dir_item;
-pub(crate) mod extent_data;
+pub mod dir_item;
+pub mod extent_data;
 
-pub(crate) mod root_item;
-pub(crate) mod root_ref;
+pub mod root_item;
+pub mod root_ref;
 
 mod reader;
 
 #[cfg(test)]
 mod tests;
-
-/// Bytes that are not what they should be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Malformed {
-    /// What they should be.
-    pub(crate) what: &'static str,
-    /// Where it ended, or where the wrong value stands, from the first byte on.
-    pub(crate) offset: usize,
-}

@@ -2,7 +2,7 @@
 
 //! Bytes that are read from front to back, little-endian.
 
-use super::Malformed;
+use crate::decode::Malformed;
 
 /// What is left of some bytes.
 #[derive(Debug, Clone, Copy)]
@@ -37,10 +37,7 @@ impl<'a> Reader<'a> {
 
     /// The error that stands here.
     pub(super) fn malformed(&self) -> Malformed {
-        Malformed {
-            what: self.what,
-            offset: self.offset,
-        }
+        Malformed::at(self.offset, self.what)
     }
 
     /// Makes the end the next thing to be read.

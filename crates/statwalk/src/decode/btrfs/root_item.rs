@@ -2,45 +2,46 @@
 
 //! ROOT_ITEM: a subvolume, or another tree.
 
-use super::Malformed;
 use super::inode_item::INODE_ITEM_BYTES;
 use super::reader::Reader;
+use crate::decode::Malformed;
 
 /// The root of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RootItem {
+pub struct RootItem {
     /// The last transaction that changed the tree.
-    pub(crate) generation: u64,
+    pub generation: u64,
     /// The logical address of its first node.
-    pub(crate) bytenr: u64,
+    pub bytenr: u64,
     /// What its nodes take.
-    pub(crate) used_bytes: u64,
+    pub used_bytes: u64,
     /// The last transaction in which a snapshot of it was made.
-    pub(crate) last_snapshot: u64,
+    pub last_snapshot: u64,
     /// `BTRFS_ROOT_SUBVOL_RDONLY` is 1.
-    pub(crate) flags: u64,
+    pub flags: u64,
     /// Zero for what was deleted and is being cleaned up.
-    pub(crate) ref_count: u32,
+    pub ref_count: u32,
     /// Absent for items of the old, shorter form, and where an old kernel wrote
     /// the item and left this part as it was.
-    pub(crate) history: Option<RootHistory>,
+    pub history: Option<RootHistory>,
 }
 
 /// What newer kernels add to a root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RootHistory {
-    pub(crate) uuid: [u8; 16],
+pub struct RootHistory {
+    /// Its own.
+    pub uuid: [u8; 16],
     /// Of what it is a snapshot of; else zeros.
-    pub(crate) parent_uuid: [u8; 16],
+    pub parent_uuid: [u8; 16],
     /// The last transaction that changed an inode.
-    pub(crate) ctransid: u64,
+    pub ctransid: u64,
     /// The transaction that made it.
-    pub(crate) otransid: u64,
+    pub otransid: u64,
 }
 
 impl RootItem {
     /// Reads the item.
-    pub(crate) fn parse(bytes: &[u8]) -> Result<RootItem, Malformed> {
+    pub fn parse(bytes: &[u8]) -> Result<RootItem, Malformed> {
         let mut reader = Reader::new(bytes, "ROOT_ITEM");
         let _inode = reader.take(INODE_ITEM_BYTES)?;
         let generation = reader.u64()?;

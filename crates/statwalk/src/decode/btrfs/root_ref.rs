@@ -2,25 +2,26 @@
 
 //! ROOT_REF and ROOT_BACKREF: the name of a subvolume in another one.
 
-use super::Malformed;
 use super::reader::Reader;
+use crate::decode::Malformed;
 
 /// A name of a subvolume.
 ///
 /// The key of a ROOT_REF has the outer subvolume as object and the inner as
 /// offset; that of a ROOT_BACKREF is the other way round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RootRef<'a> {
+pub struct RootRef<'a> {
     /// The directory of the outer subvolume that has it.
-    pub(crate) directory: u64,
+    pub directory: u64,
     /// The offset of its DIR_INDEX there.
-    pub(crate) index: u64,
-    pub(crate) name: &'a [u8],
+    pub index: u64,
+    /// The name.
+    pub name: &'a [u8],
 }
 
 impl<'a> RootRef<'a> {
     /// Reads either item.
-    pub(crate) fn parse(bytes: &'a [u8]) -> Result<RootRef<'a>, Malformed> {
+    pub fn parse(bytes: &'a [u8]) -> Result<RootRef<'a>, Malformed> {
         let mut reader = Reader::new(bytes, "ROOT_REF");
         let directory = reader.u64()?;
         let index = reader.u64()?;

@@ -4,24 +4,24 @@
 
 use statwalk_sys::btrfs::Key;
 
-use super::Malformed;
 use super::reader::Reader;
+use crate::decode::Malformed;
 
 /// An item of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SearchItem<'a> {
+pub struct SearchItem<'a> {
     /// Where it stands.
-    pub(crate) key: Key,
+    pub key: Key,
     /// The transaction that wrote the leaf last in which it stands.
-    pub(crate) transid: u64,
+    pub transid: u64,
     /// The item itself.
-    pub(crate) bytes: &'a [u8],
+    pub bytes: &'a [u8],
 }
 
 /// Reads `count` items, each with its `struct btrfs_ioctl_search_header`.
 ///
 /// What follows them is not looked at. After an error there are no more.
-pub(crate) fn search_items(bytes: &[u8], count: u32) -> SearchItems<'_> {
+pub fn search_items(bytes: &[u8], count: u32) -> SearchItems<'_> {
     SearchItems {
         reader: Reader::new(bytes, "search item"),
         left: count,
@@ -30,7 +30,7 @@ pub(crate) fn search_items(bytes: &[u8], count: u32) -> SearchItems<'_> {
 
 /// See [`search_items`].
 #[derive(Debug, Clone)]
-pub(crate) struct SearchItems<'a> {
+pub struct SearchItems<'a> {
     reader: Reader<'a>,
     left: u32,
 }
@@ -38,7 +38,7 @@ pub(crate) struct SearchItems<'a> {
 impl<'a> SearchItems<'a> {
     /// Where the next item begins.
     #[inline]
-    pub(crate) fn offset(&self) -> usize {
+    pub fn offset(&self) -> usize {
         self.reader.offset()
     }
 

@@ -14,6 +14,7 @@
 use super::checksum::Crc32c;
 use crate::decode::Malformed;
 use crate::decode::little_endian::{u8_at, u16_at, u32_at};
+use crate::decode::name::has_slash_or_nul;
 use crate::entry::FileType;
 
 /// `ext4_dir_rec_len` of a name of one byte: no entry is shorter.
@@ -262,33 +263,6 @@ fn check_entry(
     Ok(())
 }
 
-/// Looks at eight bytes at once: names are short, and one by one takes longer
-/// than everything else about an entry.
-#[inline]
-fn has_slash_or_nul(name: &[u8]) -> bool {
-    let Some(&last) = name.last_chunk() else {
-        return name.iter().any(|&byte| byte == b'/' || byte == 0);
-    };
-    let (words, _) = name.as_chunks();
-    // The last eight overlap what was looked at before.
-    words
-        .iter()
-        .chain([&last])
-        .fold(0, |found, &word| found | slashes_or_nuls(word))
-        != 0
-}
-
-/// Zero if and only if no byte is a slash or NUL: the highest bit of a byte is
-/// borrowed from only where that byte, or one below it, is zero.
-#[inline]
-fn slashes_or_nuls(word: [u8; 8]) -> u64 {
-    let zeros = |word: u64| {
-        word.wrapping_sub(u64::from_ne_bytes([0x01; 8])) & !word & u64::from_ne_bytes([0x80; 8])
-    };
-    let word = u64::from_ne_bytes(word);
-    zeros(word) | zeros(word ^ u64::from_ne_bytes([b'/'; 8]))
-}
-
 /// The length of the record at an offset: `ext4_rec_len_from_disk`.
 ///
 /// 64 KiB do not fit 16 bits: 0 and 65,535 stand for them, and the two low bits,
@@ -358,24 +332,6 @@ mod tests {
         Ok(entries(bytes, FORMAT)
             .map(|entry| entry.name.to_vec())
             .collect())
-    }
-
-    #[test]
-    fn slashes_and_nuls_are_found_wherever_they_stand() {
-        for length in 0..40 {
-            // 0x01 and 0x30 are what a borrow from the byte below would be taken for.
-            for fill in [b'a', 0x01, 0x30, 0x80, 0xAF, 0xFF] {
-                let mut name = vec![fill; length];
-                assert!(!has_slash_or_nul(&name), "{name:?}");
-                for place in 0..length {
-                    for bad in [b'/', 0] {
-                        name[place] = bad;
-                        assert!(has_slash_or_nul(&name), "{name:?}");
-                    }
-                    name[place] = fill;
-                }
-            }
-        }
     }
 
     #[test]

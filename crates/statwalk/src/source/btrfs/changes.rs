@@ -16,7 +16,7 @@ use super::mounted::Mounted;
 use super::read::{index_key, kind};
 use super::windows::inode_key;
 use crate::changes::{Change, ChangeKind, Changes};
-use crate::decode::btrfs::Malformed;
+use crate::decode::Malformed;
 use crate::decode::btrfs::dir_item::dir_items;
 use crate::decode::btrfs::inode_item::InodeItem;
 use crate::decode::btrfs::inode_ref::{inode_extrefs, inode_refs};
@@ -27,6 +27,7 @@ use crate::decode::btrfs::kind::{
 use crate::decode::btrfs::root_item::RootItem;
 use crate::decode::btrfs::root_ref::RootRef;
 use crate::decode::btrfs::search_items::{SearchItem, search_items};
+use crate::decode::name::is_entry_name;
 use crate::directory::join;
 use crate::entry::{Attributes, Fields, FileId, FileType};
 use crate::mounts::is_within;
@@ -181,9 +182,16 @@ fn each(
     Ok(())
 }
 
+/// A name, unless it could lead a path elsewhere.
+fn kept(name: &[u8]) -> Result<Vec<u8>, Malformed> {
+    match is_entry_name(name) {
+        true => Ok(name.to_vec()),
+        false => Err(Malformed::at(0, "the name is none of an entry")),
+    }
+}
+
 fn damaged(malformed: Malformed) -> io::Error {
-    let what = format!("{} ends at {}", malformed.what, malformed.offset);
-    io::Error::new(io::ErrorKind::InvalidData, what)
+    io::Error::new(io::ErrorKind::InvalidData, malformed.to_string())
 }
 
 impl Search<'_> {
@@ -203,7 +211,7 @@ impl Search<'_> {
                     for entry in dir_items(item.bytes) {
                         let entry = entry?;
                         if entry.transid > since {
-                            let (name, place) = (entry.name.to_vec(), entry.location);
+                            let (name, place) = (kept(entry.name)?, entry.location);
                             let directory = item.key.objectid;
                             written
                                 .names
@@ -340,7 +348,7 @@ impl Search<'_> {
             };
             for name in refs {
                 let name = name?;
-                names.push(((tree, name.parent), name.name.to_vec()));
+                names.push(((tree, name.parent), kept(name.name)?));
             }
             Ok(())
         })?;
@@ -353,7 +361,7 @@ impl Search<'_> {
         let (first, last) = (index_key(directory, 0), index_key(directory, u64::MAX));
         each(self.mounted, tree, first, last, 0, |item| {
             for entry in dir_items(item.bytes) {
-                names.push(entry?.name.to_vec());
+                names.push(kept(entry?.name)?);
             }
             Ok(())
         })?;

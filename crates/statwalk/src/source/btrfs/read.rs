@@ -20,6 +20,7 @@ use crate::decode::btrfs::dir_item::{DirItem, dir_items};
 use crate::decode::btrfs::inode_item::InodeItem;
 use crate::decode::btrfs::kind::{DIR_INDEX, INODE_ITEM};
 use crate::decode::btrfs::search_items::search_items;
+use crate::decode::name::is_entry_name;
 use crate::entry::{Attributes, FileId, FileType};
 use crate::source::in_place::names::Names;
 use crate::source::in_place::piece::{Delivery, Doubtful, End, InPlaceDir};
@@ -313,7 +314,8 @@ impl Pass<'_> {
     #[inline]
     fn take_entry(&mut self, entry: &DirItem<'_>) {
         let (name, kind) = (entry.name, kind(entry.file_type));
-        if self.names.decide_by_content(name) || kind == FileType::Unknown {
+        let is_odd = kind == FileType::Unknown || !is_entry_name(name);
+        if is_odd || self.names.decide_by_content(name) {
             self.is_kernels = true;
             return;
         }

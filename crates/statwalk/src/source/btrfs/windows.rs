@@ -10,7 +10,7 @@ use std::io;
 use statwalk_sys::btrfs::{Key, SEARCH_ARGUMENT_BYTES};
 
 use super::mounted::Mounted;
-use crate::decode::btrfs::Malformed;
+use crate::decode::Malformed;
 use crate::decode::btrfs::kind::INODE_ITEM;
 use crate::decode::btrfs::search_items::{SearchItem, search_items};
 

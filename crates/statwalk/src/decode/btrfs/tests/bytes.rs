@@ -4,7 +4,6 @@
 
 use statwalk_sys::btrfs::Key;
 
-use super::super::Malformed;
 use super::super::dir_item::{DirItem, dir_items};
 use super::super::extent_data::{Extent, ExtentData, Place};
 use super::super::inode_item::{InodeItem, Time};
@@ -12,6 +11,7 @@ use super::super::inode_ref::{InodeRef, inode_extrefs, inode_refs};
 use super::super::root_item::{RootHistory, RootItem};
 use super::super::root_ref::RootRef;
 use super::super::search_items::{SearchItem, search_items};
+use crate::decode::Malformed;
 
 /// The bytes of numbers, each in its own length, and of names.
 macro_rules! item {
@@ -35,7 +35,7 @@ fn le16(number: u16) -> [u8; 2] {
 }
 
 fn malformed<T>(what: &'static str, offset: usize) -> Result<T, Malformed> {
-    Err(Malformed { what, offset })
+    Err(Malformed::at(offset, what))
 }
 
 fn header(transid: u64, objectid: u64, offset: u64, kind: u32, length: u32) -> Vec<u8> {
