@@ -314,8 +314,12 @@ impl Pass<'_> {
     #[inline]
     fn take_entry(&mut self, entry: &DirItem<'_>) {
         let (name, kind) = (entry.name, kind(entry.file_type));
+        // New entries reach the tree before those go that they replace
+        // (btrfs_commit_inode_delayed_items, fs/btrfs/delayed-inode.c of Linux 6.18),
+        // and the directory's inode last: a name could come twice.
+        let is_new = entry.transid > self.mounted.generation;
         let is_odd = kind == FileType::Unknown || !is_entry_name(name);
-        if is_odd || self.names.decide_by_content(name) {
+        if is_new || is_odd || self.names.decide_by_content(name) {
             self.is_kernels = true;
             return;
         }
