@@ -157,6 +157,8 @@ impl Lister {
             match piece {
                 Piece::Cancelled => break End::Cancelled,
                 Piece::ByKernel if may_ask => break End::ByKernel,
+                // A file that decides about the others may come when some are delivered.
+                Piece::Full if may_ask && terms.exclusions.read_files() => break End::ByKernel,
                 // They come in pieces from the kernel, and need not all wait at once.
                 Piece::Full if may_ask && pass.contents.subdir_offsets.len() > WITHHELD_MAX / 2 => {
                     break End::ByKernel;
