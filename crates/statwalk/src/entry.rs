@@ -45,6 +45,22 @@ impl FileType {
         }
     }
 
+    /// The type that a directory of ext4 or btrfs tells of an entry: `FT_REG_FILE`
+    /// and others, include/linux/fs_types.h.
+    #[inline]
+    pub(crate) fn of_directory_entry(file_type: u8) -> FileType {
+        match file_type {
+            1 => FileType::File,
+            2 => FileType::Directory,
+            3 => FileType::CharDevice,
+            4 => FileType::BlockDevice,
+            5 => FileType::Fifo,
+            6 => FileType::Socket,
+            7 => FileType::Symlink,
+            _ => FileType::Unknown,
+        }
+    }
+
     /// The letter that `find -type` uses; `?` where the type is unknown.
     ///
     /// ```

@@ -136,7 +136,7 @@ impl<'a> Iterator for DirectoryEntries<'a> {
                 name: record.name,
                 inode: record.inode,
                 kind: if self.format.has_types {
-                    kind(record.kind)
+                    FileType::of_directory_entry(record.kind)
                 } else {
                     FileType::Unknown
                 },
@@ -275,21 +275,6 @@ fn record_bytes(bytes: &[u8], offset: usize, block_size_bytes: u32) -> Option<us
         (65536, _) => usize::from(length & 0xFFFC) | usize::from(length & 3) << 16,
         _ => usize::from(length),
     })
-}
-
-/// `EXT4_FT_*`, fs/ext4/ext4.h.
-#[inline]
-fn kind(file_type: u8) -> FileType {
-    match file_type {
-        1 => FileType::File,
-        2 => FileType::Directory,
-        3 => FileType::CharDevice,
-        4 => FileType::BlockDevice,
-        5 => FileType::Fifo,
-        6 => FileType::Socket,
-        7 => FileType::Symlink,
-        _ => FileType::Unknown,
-    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use statwalk_sys::btrfs::{Key, SEARCH_ARGUMENT_BYTES};
 
 use super::attributes::attributes;
 use super::mounted::Mounted;
-use super::read::{index_key, kind};
+use super::read::index_key;
 use super::windows::inode_key;
 use crate::changes::{Change, ChangeKind, Changes};
 use crate::decode::Malformed;
@@ -241,7 +241,7 @@ impl Search<'_> {
             let path = join(path, &name);
             let attributes = match &inode {
                 Some(inode) => self.attributes(inode, (tree, place.objectid)),
-                None => Attributes::of_type(kind(file_type)),
+                None => Attributes::of_type(FileType::of_directory_entry(file_type)),
             };
             let has_changed = inode.is_some_and(|inode| inode.transid > since);
             let names = match has_changed && attributes.kind == FileType::Directory {

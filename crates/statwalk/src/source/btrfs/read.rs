@@ -315,7 +315,8 @@ impl Pass<'_> {
 
     #[inline]
     fn take_entry(&mut self, entry: &DirItem<'_>) {
-        let (name, kind) = (entry.name, kind(entry.file_type));
+        let name = entry.name;
+        let kind = FileType::of_directory_entry(entry.file_type);
         // New entries reach the tree before those go that they replace
         // (btrfs_commit_inode_delayed_items, fs/btrfs/delayed-inode.c of Linux 6.18),
         // and the directory's inode last: a name could come twice.
@@ -422,20 +423,5 @@ pub(super) fn index_key(directory: u64, offset: u64) -> Key {
         objectid: directory,
         kind: DIR_INDEX,
         offset,
-    }
-}
-
-/// The type of an entry: `BTRFS_FT_REG_FILE` and others,
-/// include/uapi/linux/btrfs_tree.h.
-pub(super) fn kind(file_type: u8) -> FileType {
-    match file_type {
-        1 => FileType::File,
-        2 => FileType::Directory,
-        3 => FileType::CharDevice,
-        4 => FileType::BlockDevice,
-        5 => FileType::Fifo,
-        6 => FileType::Socket,
-        7 => FileType::Symlink,
-        _ => FileType::Unknown,
     }
 }
