@@ -7,6 +7,7 @@
 use libfuzzer_sys::fuzz_target;
 use statwalk::formats::btrfs::dir_item::dir_items;
 use statwalk::formats::btrfs::extent_data::ExtentData;
+use statwalk::formats::btrfs::extent_item::ExtentItem;
 use statwalk::formats::btrfs::inode_item::InodeItem;
 use statwalk::formats::btrfs::inode_ref::{inode_extrefs, inode_refs};
 use statwalk::formats::btrfs::root_item::RootItem;
@@ -32,6 +33,7 @@ fn decode(bytes: &[u8]) {
         let _ = (inode.blocks(4096), inode.device(), inode.mtime.nanoseconds());
     }
     let _ = ExtentData::parse(bytes);
+    let _ = ExtentItem::parse(bytes);
     let _ = RootItem::parse(bytes);
     let _ = RootRef::parse(bytes);
 }

@@ -8,9 +8,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A program and the Debian package that brings it.
-const TOOLS: [(&str, &str); 7] = [
+const TOOLS: [(&str, &str); 8] = [
     ("mkfs.xfs", "xfsprogs"),
     ("mkfs.btrfs", "btrfs-progs"),
+    ("compsize", "btrfs-compsize"),
     ("mksquashfs", "squashfs-tools"),
     ("strace", "strace"),
     ("fusermount3", "fuse3"),

@@ -5,6 +5,7 @@
 mod bench;
 mod completions;
 mod errors;
+mod extents;
 mod find;
 mod man;
 mod since;

@@ -8,6 +8,7 @@
 mod bench;
 mod changes;
 mod entries;
+mod extents;
 mod safe_text;
 mod scan_report;
 mod tree_rows;
@@ -24,6 +25,7 @@ pub(crate) use changes::ChangesJson;
 pub(crate) use entries::{
     FoundJson, GroupJson, GroupsAnswer, TopAnswer, TopJson, size_max, size_min,
 };
+pub(crate) use extents::ExtentsAnswer;
 pub(crate) use scan_report::Counted;
 pub(crate) use tree_rows::{TreeAnswer, directory_json};
 

@@ -8,6 +8,7 @@
 
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use statwalk::Snapshot;
@@ -148,6 +149,50 @@ impl ProgressLine {
         // With more entries than inodes, hard links have made it a guess.
         let inodes = inodes.filter(|&inodes| entries < inodes)?;
         Some(entries as f64 / inodes as f64)
+    }
+}
+
+/// A line that only says how much of the whole is done, drawn by whoever does it.
+pub(crate) struct ShareLine {
+    when: When,
+    /// When it is to be drawn the next time; and whether it was.
+    state: Mutex<(Instant, bool)>,
+}
+
+impl ShareLine {
+    pub(crate) fn new(when: When) -> ShareLine {
+        ShareLine {
+            when,
+            state: Mutex::new((Instant::now() + APPEARS_AFTER, false)),
+        }
+    }
+
+    /// Draws the line anew if it is time.
+    pub(crate) fn tick(&self, what: &str, done: u64, of: u64) {
+        // Somebody else is at it.
+        let Ok(mut state) = self.state.try_lock() else {
+            return;
+        };
+        let now = Instant::now();
+        if now < state.0 {
+            return;
+        }
+        let Some(terminal) = terminal(self.when) else {
+            return;
+        };
+        *state = (now + PERIOD, true);
+        let percent = u128::from(done) * 100 / u128::from(of.max(1));
+        let text = format!("{percent} % {what}");
+        let text = truncate_end(&text, terminal.width, terminal.charset);
+        let _ = std::io::stderr().write_all(format!("\r{text}\x1b[K").as_bytes());
+    }
+
+    /// Takes the line away.
+    pub(crate) fn clear(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::take(&mut state.1) {
+            let _ = std::io::stderr().write_all(b"\r\x1b[K");
+        }
     }
 }
 

@@ -31,6 +31,7 @@ mod directory;
 mod entry;
 mod error;
 mod exclusion;
+mod extent_usage;
 mod handle;
 mod inode_set;
 mod order;
@@ -59,6 +60,9 @@ pub use directory::{DirState, Directory};
 pub use entry::{Attributes, DirId, Fields, FileId, FileType};
 pub use error::{EntryError, Errno, Error, Op};
 pub use exclusion::Exclusions;
+pub use extent_usage::{
+    Compression, CompressionUsage, ExtentDir, ExtentProgress, ExtentSums, ExtentUsage, extent_usage,
+};
 pub use order::Order;
 pub use plan::Plan;
 pub use progress::Snapshot;
@@ -67,9 +71,9 @@ pub use scan::{
     Canceller, IoClass, KernelFileSystems, MountCrossing, Running, Scan, SymlinkPolicy,
 };
 pub use sink::{
-    Collect, Context, GroupKey, Grouping, Largest, LinkPolicy, Node, NodeKind, RootTotals, Sink,
-    Stats, StatsState, Tally, Top, TopOf, TopState, Totals, TotalsState, Tree, TreeSink, TreeState,
-    path_order,
+    Collect, Context, GroupKey, Grouping, InodeTable, Inodes, InodesState, Largest, LinkPolicy,
+    Node, NodeKind, RootTotals, Sink, Stats, StatsState, Tally, Top, TopOf, TopState, Totals,
+    TotalsState, Tree, TreeSink, TreeState, path_order,
 };
 pub use source::choice::{Source, Syncing};
 pub use source::posix::calls::{Calls, Detail, Freshness, Naming, Sharing, StatOrder, TypeSource};

@@ -10,7 +10,7 @@ use statwalk_view::{
     Align, Cell, Column, Files, SizeFormat, TreeOptions, grouped, list_table, tree_table,
 };
 
-use super::since;
+use super::{extents, since};
 use crate::ending::{self, Errors};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -52,6 +52,9 @@ const PICTURE_ROWS_MIN: usize = 3;
 pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
     if let Some(generation) = flags.since {
         return since::run(&flags, generation);
+    }
+    if flags.extents {
+        return extents::run(flags);
     }
     let sizes = Sizes::new(&flags.sizes)?;
     let mut request = Request::new(&flags.scan, flags.paths)?;

@@ -40,6 +40,9 @@ fn what_has_no_meaning_is_named() {
         (&["--since", "7", "a", "b"], "name one PATH"),
         (&["--since", "yesterday", "."], "yesterday"),
         (&["--since", "7", "-s", "."], "--summarize"),
+        (&["--extents", "-L", "."], "--follow"),
+        (&["--extents", "--no-sync", "."], "--no-sync"),
+        (&["--extents", "--sort", "mtime", "."], "size or name"),
         (
             &["--since", "7", "/proc"],
             "open /proc: it lies on proc, not on btrfs",

@@ -138,6 +138,65 @@ fn a_btrfs_tells_what_changed_since() {
 }
 
 #[test]
+fn extents_tell_what_deleting_frees() {
+    let tree = Tree::of(&trees::basic());
+    let refused = tree.run(&["--extents", "tree"]);
+    assert_eq!(
+        refused.code,
+        Some(2),
+        "{}",
+        String::from_utf8_lossy(&refused.stdout)
+    );
+    assert!(
+        refused.stderr.contains("lies on no btrfs"),
+        "{}",
+        refused.stderr
+    );
+    let at = tree.parent().join("at");
+    std::fs::create_dir(&at).unwrap();
+    let _mounted = or_skip!(FileSystem::Btrfs.mount(&at));
+    let bytes: Vec<u8> = (0..40_960_u32)
+        .map(|number| (number.wrapping_mul(number) >> 7) as u8)
+        .collect();
+    for (name, size) in [("small", 4096), ("large/in", 40_960), ("cloned", 8192)] {
+        std::fs::create_dir_all(at.join(name)).unwrap();
+        std::fs::write(at.join(name).join("file"), &bytes[..size]).unwrap();
+    }
+    let clone = std::fs::File::create(at.join("clone")).unwrap();
+    let from = std::fs::File::open(at.join("cloned/file")).unwrap();
+    rustix::fs::ioctl_ficlone(&clone, &from).unwrap();
+
+    let told = tree.run(&["--extents", "at"]).good();
+    let rows = "40960\t40960\t40960\tat/large\n8192\t0\t8192\tat/cloned\n\
+        4096\t4096\t4096\tat/small\n53248\t53248\t61440\tat\n";
+    assert_eq!(told.stdout, rows.as_bytes());
+    let told = tree.run(&[
+        "--extents",
+        "-d",
+        "2",
+        "-n",
+        "2",
+        "--sort",
+        "name",
+        "-r",
+        "at",
+    ]);
+    let rows = "4096\t4096\t4096\tat/small\n40960\t40960\t40960\tat/large\n";
+    assert_eq!(told.good().stdout, rows.as_bytes());
+    let told = tree.run(&["--extents", "-s", "--json", "at"]).good();
+    let extents = &told.json()["extents"];
+    assert_eq!(extents["exclusive_bytes"], 53_248);
+    assert_eq!(extents["shared_bytes"], 0);
+    assert_eq!(extents["compression"][0]["compression"], "none");
+    assert_eq!(extents["compression"][0]["extents"], 3);
+    assert_eq!(extents["tree"].as_array().unwrap().len(), 1);
+    assert!(extents["file_systems"][0]["generation"].as_u64().unwrap() > 0);
+    let told = tree.run(&["--extents", "at", "nowhere"]);
+    assert_eq!(told.code, Some(2));
+    assert!(told.stderr.contains("nowhere"), "{}", told.stderr);
+}
+
+#[test]
 fn an_ordinary_user_reads_images_of_its_own_and_no_device() {
     let tree = Tree::of(&trees::basic());
     let image = tree.parent().join("image");

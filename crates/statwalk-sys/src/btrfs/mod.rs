@@ -11,6 +11,7 @@
 
 mod commit;
 mod fs_info;
+mod logical_ino;
 mod subvol_info;
 mod subvol_rootref;
 mod tree_id;
@@ -21,6 +22,7 @@ mod tests;
 
 pub use commit::commit;
 pub use fs_info::{FsInfo, fs_info};
+pub use logical_ino::{ExtentRef, ExtentRefs, extent_refs};
 pub use subvol_info::{SubvolInfo, subvol_info};
 pub use subvol_rootref::{RootRef, subvol_rootrefs};
 pub use tree_id::tree_id;

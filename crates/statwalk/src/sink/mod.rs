@@ -8,6 +8,7 @@
 //! read next.
 
 mod first_names;
+mod inodes;
 mod seen_inodes;
 mod stats;
 mod top;
@@ -17,6 +18,8 @@ mod tree;
 use std::ops::ControlFlow;
 
 pub use first_names::path_order;
+pub(crate) use inodes::FileAt;
+pub use inodes::{InodeTable, Inodes, InodesState};
 pub use stats::{GroupKey, Grouping, Stats, StatsState, Tally};
 pub use top::{Largest, Top, TopOf, TopState};
 pub use totals::{RootTotals, Totals, TotalsState};

@@ -27,6 +27,7 @@ mod read_ahead;
 mod subvolumes;
 
 mod changes;
+mod extents;
 
 mod changing_tree;
 mod faults;

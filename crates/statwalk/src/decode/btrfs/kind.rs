@@ -21,8 +21,13 @@ pub const ROOT_BACKREF: u8 = 144;
 /// `BTRFS_ROOT_REF_KEY`
 pub const ROOT_REF: u8 = 156;
 
+/// `BTRFS_EXTENT_ITEM_KEY`
+pub const EXTENT_ITEM: u8 = 168;
+
 /// `BTRFS_ROOT_TREE_OBJECTID`: the tree of roots.
 pub const ROOT_TREE: u64 = 1;
+/// `BTRFS_EXTENT_TREE_OBJECTID`: what is in use on the device, by address.
+pub const EXTENT_TREE: u64 = 2;
 /// `BTRFS_FS_TREE_OBJECTID`: the subvolume at the top.
 pub const FS_TREE: u64 = 5;
 /// `BTRFS_FIRST_FREE_OBJECTID`: the top directory of a subvolume, and the number

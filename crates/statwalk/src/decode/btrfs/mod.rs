@@ -33,6 +33,7 @@ pub mod inode_ref;
 
 pub mod dir_item;
 pub mod extent_data;
+pub mod extent_item;
 
 pub mod root_item;
 pub mod root_ref;

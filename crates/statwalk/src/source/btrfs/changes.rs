@@ -12,6 +12,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use statwalk_sys::btrfs::{Key, SEARCH_ARGUMENT_BYTES};
 
 use super::attributes::attributes;
+use super::extents::damaged;
 use super::mounted::Mounted;
 use super::read::index_key;
 use super::windows::inode_key;
@@ -188,10 +189,6 @@ fn kept(name: &[u8]) -> Result<Vec<u8>, Malformed> {
         true => Ok(name.to_vec()),
         false => Err(Malformed::at(0, "the name is none of an entry")),
     }
-}
-
-fn damaged(malformed: Malformed) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, malformed.to_string())
 }
 
 impl Search<'_> {

@@ -8,8 +8,9 @@
 //! search answers for many files, and for directories that are yet to be read.
 //! `windows.rs` keeps what searches brought, `read.rs` reads one directory for a
 //! worker, `mounted.rs` knows what must be asked of the kernel all the same. What
-//! the bytes mean is in [`decode::btrfs`](crate::decode::btrfs). `changes.rs` is
-//! no scan: it finds what later transactions wrote.
+//! the bytes mean is in [`decode::btrfs`](crate::decode::btrfs). `changes.rs` and
+//! `extents.rs` are no scans: they find what later transactions wrote, and what
+//! files have on the device.
 //!
 //! The kernel keeps changes in memory for up to 30 seconds before they reach a
 //! tree, so the file system is synced when it is opened.
@@ -22,3 +23,4 @@ mod windows;
 pub(super) mod read;
 
 pub(crate) mod changes;
+pub(crate) mod extents;

@@ -8,7 +8,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use rustix::fs::syncfs;
-use statwalk_sys::btrfs::{self, Key, SEARCH_ARGUMENT_BYTES, SearchKey, fs_info, tree_search};
+use statwalk_sys::btrfs::{
+    self, ExtentRefs, Key, SEARCH_ARGUMENT_BYTES, SearchKey, fs_info, tree_search,
+};
 
 use crate::source::choice::Syncing;
 use crate::source::in_place::MountPoints;
@@ -128,15 +130,30 @@ impl Mounted {
         transid: u64,
         buffer: &'b mut [u8],
     ) -> std::io::Result<btrfs::Found<'b>> {
-        tally::count();
-        self.counts.searches.fetch_add(1, Ordering::Relaxed);
         let key = SearchKey {
             first,
             last,
             transid_min: transid,
             ..SearchKey::whole(tree_id)
         };
-        tree_search(self.top.as_fd(), &key, buffer)
+        self.search_for(&key, buffer)
+    }
+
+    /// Searches a tree.
+    pub(super) fn search_for<'b>(
+        &self,
+        key: &SearchKey,
+        buffer: &'b mut [u8],
+    ) -> std::io::Result<btrfs::Found<'b>> {
+        tally::count();
+        self.counts.searches.fetch_add(1, Ordering::Relaxed);
+        tree_search(self.top.as_fd(), key, buffer)
+    }
+
+    /// The places in files that an extent lies at.
+    pub(super) fn extent_refs(&self, address: u64, into: &mut ExtentRefs) -> std::io::Result<()> {
+        tally::count();
+        btrfs::extent_refs(self.top.as_fd(), address, into)
     }
 
     /// How many directories were read.

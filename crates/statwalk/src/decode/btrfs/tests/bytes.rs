@@ -6,6 +6,7 @@ use statwalk_sys::btrfs::Key;
 
 use super::super::dir_item::{DirItem, dir_items};
 use super::super::extent_data::{Extent, ExtentData, Place};
+use super::super::extent_item::ExtentItem;
 use super::super::inode_item::{InodeItem, Time};
 use super::super::inode_ref::{InodeRef, inode_extrefs, inode_refs};
 use super::super::root_item::{RootHistory, RootItem};
@@ -259,6 +260,22 @@ fn the_places_of_a_file() {
     );
     let bytes = item![head(0, 3), &tail];
     assert_eq!(ExtentData::parse(&bytes), malformed("EXTENT_DATA", 20));
+}
+
+#[test]
+fn the_uses_of_an_extent() {
+    // One use follows, by reference to a file.
+    let bytes = item![le64(3), le64(9), le64(1), [178; 29]];
+    let item = ExtentItem {
+        refs: 3,
+        generation: 9,
+        flags: 1,
+    };
+    assert_eq!(ExtentItem::parse(&bytes), Ok(item));
+    assert_eq!(
+        ExtentItem::parse(&bytes[..20]),
+        malformed("EXTENT_ITEM", 16)
+    );
 }
 
 #[test]

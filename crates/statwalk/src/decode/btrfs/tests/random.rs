@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::super::dir_item::dir_items;
 use super::super::extent_data::ExtentData;
+use super::super::extent_item::ExtentItem;
 use super::super::inode_item::InodeItem;
 use super::super::inode_ref::{inode_extrefs, inode_refs};
 use super::super::root_item::RootItem;
@@ -34,6 +35,7 @@ proptest! {
             let _ = (inode.blocks(0), inode.blocks(4096), inode.blocks(u32::MAX), inode.device());
         }
         let _ = ExtentData::parse(&bytes);
+        let _ = ExtentItem::parse(&bytes);
         let _ = RootItem::parse(&bytes);
         let _ = RootRef::parse(&bytes);
     }

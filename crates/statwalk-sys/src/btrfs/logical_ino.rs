@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `BTRFS_IOC_LOGICAL_INO_V2`: which files have an extent.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+
+use rustix::ioctl::{Opcode, Setter, ioctl, opcode};
+
+/// A place in a file that an extent, or a part of it, lies at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExtentRef {
+    /// The inode.
+    pub inode: u64,
+    /// Where in the file.
+    pub offset: u64,
+    /// The subvolume or snapshot, by the number of its tree.
+    pub tree_id: u64,
+}
+
+/// `struct btrfs_ioctl_logical_ino_args`.
+#[repr(C)]
+struct Argument {
+    logical: u64,
+    size: u64,
+    reserved: [u64; 3],
+    flags: u64,
+    container: u64,
+}
+
+const _: () = assert!(size_of::<Argument>() == 56);
+
+/// `BTRFS_LOGICAL_INO_ARGS_IGNORE_OFFSET`: files count that have any part of the
+/// extent, and not only those that have the byte that is asked for.
+const IGNORE_OFFSET: u64 = 1;
+
+/// `BTRFS_IOC_LOGICAL_INO_V2`, since Linux 4.15.
+const LOGICAL_INO_V2: Opcode = opcode::read_write::<Argument>(super::MAGIC, 59);
+
+/// The four counters of `struct btrfs_data_container`, and numbers behind it.
+const HEADER_WORDS: usize = 2;
+const WORDS_EACH: usize = 3;
+
+/// How many places are found at first, and at most: answers are up to 16 MiB.
+const REFS_FIRST: usize = 100;
+const REFS_MAX: usize = ((16 << 20) / 8 - HEADER_WORDS) / WORDS_EACH;
+
+/// The answer to [`extent_refs`], which is used again for the next question.
+#[derive(Debug, Default)]
+pub struct ExtentRefs {
+    words: Vec<u64>,
+    /// How many places did not fit even into the largest answer.
+    pub missed: u32,
+}
+
+impl ExtentRefs {
+    /// What was found.
+    pub fn iter(&self) -> impl Iterator<Item = ExtentRef> {
+        let words = self.words.get(HEADER_WORDS..).unwrap_or_default();
+        words.chunks_exact(WORDS_EACH).map(|words| ExtentRef {
+            inode: words[0],
+            offset: words[1],
+            tree_id: words[2],
+        })
+    }
+}
+
+/// Finds the places in files of all subvolumes that an extent of data lies at,
+/// also where subvolumes share the parts of their trees that tell so.
+///
+/// `logical` is any address within the extent.
+///
+/// # Errors
+///
+/// `ENOENT` if no extent is there; `EPERM` without `CAP_SYS_ADMIN`; else the
+/// kernel's error.
+pub fn extent_refs(fd: BorrowedFd<'_>, logical: u64, into: &mut ExtentRefs) -> io::Result<()> {
+    let mut room = REFS_FIRST;
+    loop {
+        let (found, missed) = ask(fd, logical, room, &mut into.words)?;
+        into.words.truncate(HEADER_WORDS + found * WORDS_EACH);
+        into.missed = missed;
+        if missed == 0 || room == REFS_MAX {
+            return Ok(());
+        }
+        // Others can be added meanwhile.
+        room = (room + missed as usize).saturating_mul(2).min(REFS_MAX);
+    }
+}
+
+/// How many places are in the answer, and how many found no room in it.
+fn ask(
+    fd: BorrowedFd<'_>,
+    logical: u64,
+    room: usize,
+    words: &mut Vec<u64>,
+) -> io::Result<(usize, u32)> {
+    words.clear();
+    words.resize(HEADER_WORDS + room * WORDS_EACH, 0);
+    let argument = Argument {
+        logical,
+        size: (words.len() * 8) as u64,
+        reserved: [0; 3],
+        flags: IGNORE_OFFSET,
+        container: words.as_mut_ptr() as u64,
+    };
+    // SAFETY: the kernel reads the struct and writes at most `size` bytes to
+    // `container` (btrfs_ioctl_logical_to_ino), all of which `words` has.
+    unsafe { ioctl(fd, Setter::<LOGICAL_INO_V2, Argument>::new(argument))? };
+    // bytes_left and bytes_missing, elem_cnt and elem_missed; of these the first
+    // counts numbers.
+    let halves = words[1].to_ne_bytes();
+    let half = |at: usize| u32::from_ne_bytes([0, 1, 2, 3].map(|byte| halves[at + byte]));
+    let found = half(0) as usize / WORDS_EACH;
+    Ok((found.min(room), half(4) / WORDS_EACH as u32))
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! EXTENT_ITEM: how often an extent is used, `struct btrfs_extent_item`.
+
+use super::reader::Reader;
+use crate::decode::Malformed;
+
+/// An extent of data or of a tree. The object of its key is where it lies, the
+/// offset how long it is. Who uses it follows, as far as there is room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExtentItem {
+    /// How many items of trees use it. What a snapshot shares whole parts of a tree
+    /// with its origin for counts once.
+    pub refs: u64,
+    /// The transaction that made it.
+    pub generation: u64,
+    /// `BTRFS_EXTENT_FLAG_DATA` is 1, `BTRFS_EXTENT_FLAG_TREE_BLOCK` 2.
+    pub flags: u64,
+}
+
+impl ExtentItem {
+    /// Reads the item.
+    pub fn parse(bytes: &[u8]) -> Result<ExtentItem, Malformed> {
+        let mut reader = Reader::new(bytes, "EXTENT_ITEM");
+        Ok(ExtentItem {
+            refs: reader.u64()?,
+            generation: reader.u64()?,
+            flags: reader.u64()?,
+        })
+    }
+}

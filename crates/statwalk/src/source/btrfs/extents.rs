@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What files have on the device, and who else has it.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use statwalk_sys::btrfs::{ExtentRef, ExtentRefs, Key, SEARCH_ARGUMENT_BYTES, SearchKey, fs_info};
+
+use super::mounted::Mounted;
+use crate::decode::Malformed;
+use crate::decode::btrfs::extent_data::{Extent, ExtentData, Place};
+use crate::decode::btrfs::extent_item::ExtentItem;
+use crate::decode::btrfs::kind::{EXTENT_DATA, EXTENT_ITEM, EXTENT_TREE, ROOT_ITEM, ROOT_TREE};
+use crate::decode::btrfs::root_item::RootItem;
+use crate::decode::btrfs::search_items::{SearchItem, search_items};
+use crate::source::in_place::volume_table::mounted_btrfs;
+use crate::source::posix::{open, stat};
+
+/// Large enough for every item.
+const BUFFER_BYTES: usize = SEARCH_ARGUMENT_BYTES + (66 << 10);
+
+/// How many items are asked for where what is wanted may lie far apart. Each time
+/// the next lies near, four times as many are.
+const ITEMS_FIRST: u32 = 32;
+
+/// What still counts as near: so many objects cost less than another search.
+const NEAR: u64 = 64;
+
+/// A btrfs whose extents are looked at.
+pub(crate) struct ExtentReader {
+    mounted: Mounted,
+    fsid: [u8; 16],
+}
+
+/// A subvolume of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Subvolume {
+    /// The number of its tree.
+    pub(crate) tree: u64,
+    /// What was written later is in no snapshot.
+    last_snapshot: u64,
+}
+
+/// A part of a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Piece {
+    /// In the tree, taking so many bytes.
+    Inline { bytes: u64 },
+    /// On the device.
+    OnDevice(Part),
+}
+
+/// A part of a file on the device.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    /// Where the extent lies that it belongs to.
+    pub(crate) address: u64,
+    /// How much the whole extent takes on the device.
+    pub(crate) disk_bytes: u64,
+    /// How much that is without compression.
+    pub(crate) plain_bytes: u64,
+    /// How much of the file this part is.
+    pub(crate) length_bytes: u64,
+    /// `BTRFS_COMPRESS_NONE` is 0, then zlib, lzo, zstd.
+    pub(crate) compression: u8,
+    /// Whether the item that says so may be part of a snapshot too, or changed
+    /// since the file system was synced: its extent's count of users says nothing.
+    pub(crate) is_doubtful: bool,
+}
+
+/// Opens a directory, or a file that is a root, if it still has this `st_dev` and
+/// lies on a btrfs.
+pub(crate) fn open_btrfs(path: &[u8], dev: u64) -> io::Result<Option<OwnedFd>> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let path = Path::new(OsStr::from_bytes(path));
+    let fd = openat(CWD, path, flags, Mode::empty())?;
+    let found = stat::by_descriptor(fd.as_fd(), open::IDENTITY)?;
+    if stat::file_id(&found).dev != dev {
+        return Err(io::Error::other("it is another one than before"));
+    }
+    Ok(fs_info(fd.as_fd()).is_ok().then_some(fd))
+}
+
+impl ExtentReader {
+    /// Syncs the file system that a file lies on.
+    ///
+    /// # Errors
+    ///
+    /// Why its trees cannot be searched.
+    pub(crate) fn new(fd: &OwnedFd) -> io::Result<ExtentReader> {
+        let found = stat::by_descriptor(fd.as_fd(), open::IDENTITY)?;
+        let fsid = fs_info(fd.as_fd())?.fsid;
+        let (mounted, _) = mounted_btrfs(stat::mount_id(&found))?;
+        Ok(ExtentReader { mounted, fsid })
+    }
+
+    /// Whether a file lies on it.
+    pub(crate) fn holds(&self, fd: &OwnedFd) -> bool {
+        fs_info(fd.as_fd()).is_ok_and(|info| info.fsid == self.fsid)
+    }
+
+    /// The last transaction before it was looked at.
+    pub(crate) fn generation(&self) -> u64 {
+        self.mounted.generation
+    }
+
+    /// The subvolume that a file lies in.
+    pub(crate) fn subvolume(&self, fd: &OwnedFd) -> io::Result<Subvolume> {
+        let tree = statwalk_sys::btrfs::tree_id(fd.as_fd())?;
+        let mut last_snapshot = None;
+        self.each(ROOT_TREE, ROOT_ITEM, &[tree], |_, item| {
+            last_snapshot = Some(RootItem::parse(item.bytes)?.last_snapshot);
+            Ok(())
+        })?;
+        let last_snapshot = last_snapshot.ok_or_else(|| io::Error::other("it was deleted"))?;
+        Ok(Subvolume {
+            tree,
+            last_snapshot,
+        })
+    }
+
+    /// Calls for each part of some inodes, given in the order of their numbers,
+    /// with the index of the inode. Holes are left out.
+    pub(crate) fn pieces(
+        &self,
+        subvolume: Subvolume,
+        inodes: &[u64],
+        mut take: impl FnMut(usize, Piece),
+    ) -> io::Result<()> {
+        self.each(subvolume.tree, EXTENT_DATA, inodes, |index, item| {
+            let data = ExtentData::parse(item.bytes)?;
+            match data.place {
+                Place::Inline(bytes) => {
+                    let bytes = bytes.len() as u64;
+                    take(index, Piece::Inline { bytes });
+                }
+                Place::Regular(extent) | Place::Preallocated(extent) if !extent.is_hole() => {
+                    let is_doubtful = item.transid <= subvolume.last_snapshot
+                        || item.transid > self.mounted.generation;
+                    take(index, Piece::OnDevice(part(&data, &extent, is_doubtful)));
+                }
+                Place::Regular(_) | Place::Preallocated(_) => {}
+            }
+            Ok(())
+        })
+    }
+
+    /// How many items of trees use each of some extents, given in the order of
+    /// their addresses. Absent for what is no extent.
+    pub(crate) fn user_counts(&self, addresses: &[u64]) -> io::Result<Vec<Option<u64>>> {
+        let mut counts = vec![None; addresses.len()];
+        self.each(EXTENT_TREE, EXTENT_ITEM, addresses, |index, item| {
+            counts[index] = Some(ExtentItem::parse(item.bytes)?.refs);
+            Ok(())
+        })?;
+        Ok(counts)
+    }
+
+    /// Whether all files that have something of an extent pass a test; absent where
+    /// the extent is gone.
+    pub(crate) fn all_users(
+        &self,
+        address: u64,
+        refs: &mut ExtentRefs,
+        mut test: impl FnMut(ExtentRef) -> bool,
+    ) -> io::Result<Option<bool>> {
+        match self.mounted.extent_refs(address, refs) {
+            // What found no room are so many that some lie elsewhere, or all that
+            // is not known is taken to.
+            Ok(()) => Ok(Some(refs.missed == 0 && refs.iter().all(&mut test))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Calls for each item of one kind that belongs to one of some objects, given
+    /// in their order, with the index of the object.
+    fn each(
+        &self,
+        tree: u64,
+        kind: u8,
+        objects: &[u64],
+        mut take: impl FnMut(usize, &SearchItem<'_>) -> Result<(), Malformed>,
+    ) -> io::Result<()> {
+        let begin = |objectid| Key {
+            objectid,
+            kind,
+            offset: 0,
+        };
+        let Some((&first, &last)) = objects.first().zip(objects.last()) else {
+            return Ok(());
+        };
+        let mut key = SearchKey {
+            first: begin(first),
+            last: Key {
+                offset: u64::MAX,
+                ..begin(last)
+            },
+            items_max: ITEMS_FIRST,
+            ..SearchKey::whole(tree)
+        };
+        let mut buffer = vec![0; BUFFER_BYTES];
+        let mut index = 0;
+        loop {
+            let found = self.mounted.search_for(&key, &mut buffer)?;
+            let mut end = None;
+            for item in search_items(found.bytes, found.item_count) {
+                let item = item.map_err(damaged)?;
+                end = Some(item.key);
+                while objects.get(index).is_some_and(|&o| o < item.key.objectid) {
+                    index += 1;
+                }
+                if item.key.kind == kind && objects.get(index) == Some(&item.key.objectid) {
+                    take(index, &item).map_err(damaged)?;
+                }
+            }
+            let Some(end) = end else { return Ok(()) };
+            // Past the last item of an object there may be more of it.
+            let done = end.kind > kind;
+            while objects
+                .get(index)
+                .is_some_and(|&o| o < end.objectid || (done && o == end.objectid))
+            {
+                index += 1;
+            }
+            let (Some(next), Some(&object)) = (end.next(), objects.get(index)) else {
+                return Ok(());
+            };
+            key.first = next.max(begin(object));
+            key.items_max = match object - end.objectid {
+                0..=NEAR => key.items_max.saturating_mul(4),
+                _ => ITEMS_FIRST,
+            };
+        }
+    }
+}
+
+fn part(data: &ExtentData<'_>, extent: &Extent, is_doubtful: bool) -> Part {
+    Part {
+        address: extent.disk_bytenr,
+        disk_bytes: extent.disk_num_bytes,
+        // What a part of an extent without compression says is a bound.
+        plain_bytes: match data.compression {
+            0 => extent.disk_num_bytes,
+            _ => data.ram_bytes,
+        },
+        length_bytes: extent.num_bytes,
+        compression: data.compression,
+        is_doubtful,
+    }
+}
+
+pub(super) fn damaged(malformed: Malformed) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, malformed.to_string())
+}
