@@ -2,6 +2,7 @@
 """One case of the articles: every way to walk answers one question about one tree, in rounds."""
 
 import random
+import signal
 import subprocess
 import tempfile
 import time
@@ -10,9 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from . import calls
+from .comparison import disturbed, say
 from .comparison import judge as judge_tool
-from .comparison import say
-from .engine import Engine
+from .engine import Engine, processors
 from .measurement import Run, Runner, Timeout
 from .oracle import Answer
 from .programs import BENCH
@@ -28,9 +29,13 @@ class Limits:
     # Rounds within one process, as article 1 has them; 0 for none.
     inner_rounds: int = 11
     # A way to walk takes part in rounds until it used this much time.
-    budget_s: float = 20.0
+    budget_s: float = 5.0
     timeout_s: float = 120.0
     strace_timeout_s: float = 60.0
+    # A run that others disturbed is repeated, so often, and all of them in a
+    # case for so long.
+    retries: int = 3
+    retries_s: float = 60.0
 
 
 class Contestant:
@@ -47,6 +52,11 @@ class Contestant:
         if isinstance(self.subject, Engine):
             return self.subject.command(self.subject.variants[0], path, empty)
         return self.subject.command(self.model, rounds, path)
+
+    @property
+    def shows_disturbance(self) -> bool:
+        """Whether what it costs is all its own: a server that runs beside it looks like somebody else."""
+        return isinstance(self.subject, Engine) or not self.subject.keep
 
     def settings(self) -> dict[str, str]:
         """What stands in its environment besides the usual."""
@@ -79,13 +89,16 @@ class Result:
     """What one way to walk did in one case."""
 
     contestant: Contestant
-    # None where it did not take part in a round.
-    runs: list[Run | None] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
     # By its own clock, the first round left out.
     inner_s: list[float] = field(default_factory=list)
     wrong: str | None = None
     unjudged: str | None = None
+    # Its only run is the one that is dropped otherwise, because it used the whole budget.
+    is_unwarmed: bool = False
     used_s: float = 0.0
+    # How often the present run was repeated.
+    repeated: int = 0
     calls: dict[str, int] | None = None
     note: str | None = None
 
@@ -96,23 +109,33 @@ class Result:
 
 
 class Contest:
-    """Carries what all cases share."""
+    """Carries what is the same for all who take part in a case."""
 
     def __init__(self, runner: Runner, limits: Limits, seed: int):
         self.runner = runner
         self.limits = limits
+        self.retries_left_s = limits.retries_s
+        # Runs that were repeated, and runs that count although others disturbed them.
+        self.repeated = self.disturbed = 0
+        # What others, and the kernel's own threads, used of the processors while runs that count went on.
+        self.others_cpu_s = self.observed_cpu_s = 0.0
         self.random = random.Random(seed)
         # It lives in the home of the runner, which is empty but for it.
         self.empty = tempfile.mkdtemp(dir=runner.home)
 
-    def case(self, contestants: list[Contestant], cwd: str, path: str, tree: Tree, answer: Answer,
-             before_each: Callable[[], None] | None = None, counts_calls: bool = False) -> list[Result]:
+    @property
+    def others_share(self) -> float:
+        """The part of the processors that others used."""
+        return self.others_cpu_s / self.observed_cpu_s if self.observed_cpu_s else 0.0
+
+    def case(self, contestants: list[Contestant], path: str, tree: Tree, answer: Answer,
+             drop: Callable[[], None] | None = None, counts_calls: bool = False) -> list[Result]:
         """Rounds of processes in a new order each, then rounds within one process, then calls.
 
-        `before_each` drops caches; then nothing is measured within one process, and no round is dropped.
+        `drop` drops caches before each run; then nothing is measured within one process, and no round is dropped.
         """
         with self._kept(contestants):
-            return self._case(contestants, cwd, path, tree, answer, before_each, counts_calls)
+            return self._case(contestants, path, tree, answer, drop, counts_calls)
 
     @contextmanager
     def _kept(self, contestants: list[Contestant]) -> Iterator[None]:
@@ -130,53 +153,95 @@ class Contest:
             yield
         finally:
             for process in running:
-                process.terminate()
+                # Wine's server takes its services with it on this signal, and leaves them behind on others.
+                process.send_signal(signal.SIGINT)
                 process.wait()
 
-    def _case(self, contestants: list[Contestant], cwd: str, path: str, tree: Tree, answer: Answer,
-              before_each: Callable[[], None] | None, counts_calls: bool) -> list[Result]:
+    def _case(self, contestants: list[Contestant], path: str, tree: Tree, answer: Answer,
+              drop: Callable[[], None] | None, counts_calls: bool) -> list[Result]:
         results = [Result(contestant) for contestant in contestants]
         for result in results:
             # Before it runs: where nobody knows the answer, it may take for ever.
             if isinstance(result.contestant.subject, Walker):
                 try:
+                    result.contestant.subject.may_walk(tree.names.files + tree.names.dirs)
                     tree.count(result.contestant.subject.counts)
                 except Unjudged as reason:
                     result.unjudged = str(reason)
-        dropped = 0 if before_each else 1
+        first: dict[str, Run] = {}
         for number in range(self.limits.rounds):
             order = [r for r in results if not r.is_out]
             self.random.shuffle(order)
-            took_part = set()
             for result in order:
-                if number > dropped and result.used_s > self.limits.budget_s:
+                name = result.contestant.name
+                if number > 0 and result.used_s > self.limits.budget_s:
+                    if not result.runs and name in first:
+                        # A second run would cost as much again and say little more.
+                        self._keep(result, first[name], cold=False)
+                        result.is_unwarmed = True
                     continue
-                if before_each:
-                    before_each()
-                run = self._run(result, cwd, path, 1, tree, answer)
-                if run and number >= dropped:
-                    result.runs.append(run)
-                    took_part.add(result.contestant.name)
+                if drop:
+                    drop()
+                    self._start_once(result)
+                run = self._run(result, path, 1, tree, answer)
+                if number == 0 and not drop:
+                    if run:
+                        first[name] = run
+                    continue
+                while run and not drop and self._is_to_repeat(result, run):
+                    run = self._run(result, path, 1, tree, answer)
+                if run:
+                    self._keep(result, run, cold=drop is not None)
+        if not drop:
             for result in results:
-                if number >= dropped and result.contestant.name not in took_part:
-                    result.runs.append(None)
-        if not before_each:
-            for result in results:
-                self._inner_rounds(result, cwd, path, tree, answer)
+                self._inner_rounds(result, path, tree, answer)
         if counts_calls:
             for result in results:
-                self._count_calls(result, cwd, path)
+                self._count_calls(result, path)
         for result in results:
             if result.is_out:
                 say(f"    {result.contestant.name}: {result.wrong or result.unjudged}")
         return results
 
-    def _run(self, result: Result, cwd: str, path: str, rounds: int, tree: Tree, answer: Answer,
+    def _is_to_repeat(self, result: Result, run: Run) -> bool:
+        """Whether others were in the way; does not look at how long it took, and is the same for all."""
+        if not (result.contestant.shows_disturbance and disturbed(run)):
+            return False
+        if result.repeated >= self.limits.retries or self.retries_left_s <= 0:
+            return False
+        result.repeated += 1
+        self.repeated += 1
+        # Not charged to its budget: else who was disturbed would have fewer rounds.
+        result.used_s -= run.wall_s
+        self.retries_left_s -= run.wall_s
+        return True
+
+    def _keep(self, result: Result, run: Run, cold: bool) -> None:
+        result.runs.append(run)
+        result.repeated = 0
+        if not result.contestant.shows_disturbance:
+            return
+        # With nothing in memory the kernel's own threads work for the run, and look like others.
+        self.disturbed += not cold and disturbed(run)
+        self.others_cpu_s += run.others_cpu_s
+        self.observed_cpu_s += run.wall_s * processors()
+
+    def _start_once(self, result: Result) -> None:
+        """Brings a program's own files back into memory: the tree is to be cold, not the program."""
+        command = result.contestant.command(self.empty, self.empty, 1)
+        try:
+            self.runner.run(command, "/", self.limits.timeout_s, result.contestant.settings())
+        except Timeout as error:
+            result.note = f"on an empty directory: {error}"
+
+    def _run(self, result: Result, path: str, rounds: int, tree: Tree, answer: Answer,
              times: list[float] | None = None) -> Run | None:
         contestant = result.contestant
         started = time.monotonic()
         try:
-            run = self.runner.run(contestant.command(path, self.empty, rounds), cwd, self.limits.timeout_s, contestant.settings())
+            # Full paths: under Wine there is no working directory of ours.
+            command = contestant.command(path, self.empty, rounds)
+            run = self.runner.run(command, "/", self.limits.timeout_s, contestant.settings())
             problem, inner = contestant.judge(run, rounds, tree, answer)
         except Timeout as error:
             result.wrong = str(error)
@@ -191,23 +256,24 @@ class Contest:
         run.stdout = run.stderr = b""
         return run
 
-    def _inner_rounds(self, result: Result, cwd: str, path: str, tree: Tree, answer: Answer) -> None:
+    def _inner_rounds(self, result: Result, path: str, tree: Tree, answer: Answer) -> None:
         if result.is_out or result.contestant.is_tool or self.limits.inner_rounds < 2:
             return
-        walls = [run.wall_s for run in result.runs if run]
+        walls = [run.wall_s for run in result.runs]
         # Slow ones get as many rounds as they have time for, two at least.
-        affordable = int(2 * self.limits.budget_s / max(min(walls, default=1.0), 1e-3))
+        affordable = int(self.limits.budget_s / max(min(walls, default=1.0), 1e-3))
         rounds = max(2, min(self.limits.inner_rounds, affordable))
         times: list[float] = []
-        if self._run(result, cwd, path, rounds, tree, answer, times):
+        if self._run(result, path, rounds, tree, answer, times):
             result.inner_s = times[1:]
 
-    def _count_calls(self, result: Result, cwd: str, path: str) -> None:
+    def _count_calls(self, result: Result, path: str) -> None:
         if result.is_out:
             return
         contestant = result.contestant
         environment = {**self.runner.environment, **contestant.settings()}
         try:
-            result.calls = calls.count(contestant.command(path, self.empty, 1), cwd, environment, self.limits.strace_timeout_s)
+            command = contestant.command(path, self.empty, 1)
+            result.calls = calls.count(command, "/", environment, self.limits.strace_timeout_s)
         except calls.NotCounted as reason:
             result.note = f"calls not counted: {reason}"

@@ -2,6 +2,7 @@
 """File systems of one's own: on a loop device with direct I/O, or in memory."""
 
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ MKFS = {
     "btrfs": ["mkfs.btrfs", "-q", "-f"],
 }
 KINDS = (*MKFS, "tmpfs")
+# The Debian package of each program.
+PACKAGES = {"mkfs.ext4": "e2fsprogs", "mkfs.xfs": "xfsprogs", "mkfs.btrfs": "btrfs-progs"}
 
 
 @contextmanager
@@ -52,6 +55,12 @@ def drop_caches(path: str) -> None:
     """Nothing of a file system stays in memory."""
     subprocess.run(["sync", "-f", path], check=True)
     Path("/proc/sys/vm/drop_caches").write_text("3")
+
+
+def lacks(kind: str) -> str | None:
+    """The Debian package without which there is no file system of this kind."""
+    program = MKFS[kind][0] if kind in MKFS else None
+    return PACKAGES[program] if program and not shutil.which(program) else None
 
 
 def may_mount() -> bool:

@@ -4,13 +4,17 @@
 import html
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from . import agenda
 from .contest import Result
 from .corpus import Corpus
 from .record import quartiles
 from .walk_oracle import Count
+
+SCHEMA = 2
 
 
 def case_data(tree: Corpus, where: str, model: str, cold: bool, names: Count, found: list[Result]) -> dict:
@@ -29,8 +33,10 @@ def _result(result: Result, entries: int) -> dict:
         return data | {"wrong": result.wrong}
     if result.unjudged:
         return data | {"unjudged": result.unjudged}
-    runs = [run for run in result.runs if run]
+    runs = result.runs
     if runs:
+        if result.is_unwarmed:
+            data["unwarmed"] = True
         data["wall_s"] = _spread([run.wall_s for run in runs])
         data["cpu_s"] = _spread([run.cpu_s for run in runs])
         data["max_rss_kib"] = max(run.max_rss_kib for run in runs)
@@ -51,22 +57,81 @@ def _spread(values: list[float]) -> dict[str, float]:
     return {"median": round(middle, 6), "low": round(low, 6), "high": round(high, 6)}
 
 
+def file(path: Path, suffix: str) -> Path:
+    """A file of a record, which is named without suffix."""
+    return path.with_name(path.name + suffix)
+
+
+def find(folder: Path, name: str) -> Path:
+    """The record of a name, or the newest that is more than a subset."""
+    if name:
+        path = folder / Path(name).name.removesuffix(".json").removesuffix(".md")
+        if not file(path, ".json").exists():
+            sys.exit(f"bench/articles: there is no record {path.name} in {folder}")
+        return path
+    found = [path for path in folder.glob("*articles*.json") if "quick" not in path.name]
+    if not found:
+        sys.exit("bench/articles: there is no record yet")
+    newest = max(found, key=lambda path: (sittings(json.loads(path.read_text()))[-1]["conditions"]["date"], path.name))
+    return newest.with_name(newest.name.removesuffix(".json"))
+
+
+def newest_cases(folder: Path) -> list[dict]:
+    """What is known of times before a record has any."""
+    if not any("quick" not in path.name for path in folder.glob("*articles*.json")):
+        return []
+    return json.loads(file(find(folder, ""), ".json").read_text())["cases"]
+
+
+def sittings(data: dict) -> list[dict]:
+    """The conditions under which cases were measured; before schema 2 a record had one sitting."""
+    if "sittings" in data:
+        return data["sittings"]
+    versions = {way["name"]: way["version"] for way in data["ways"]}
+    return [{"conditions": data["conditions"], "limits": data["limits"], "engines": "all", "versions": versions,
+             "missing": data["missing"]}]
+
+
 def write(path: Path, data: dict) -> None:
-    """The record, and all its tables as a page."""
-    path.with_suffix(".json").write_text(json.dumps(data, indent=1) + "\n")
-    lines = ["# The articles' experiments: every table", "", "## Conditions", "", "| what | how |", "|---|---|"]
-    lines += [f"| {name} | {text} |" for name, text in data["conditions"].items()]
-    if data["missing"]:
-        lines += ["", "Missing:", "", *(f"- {text}" for text in data["missing"])]
-    lines += ["", "## Ways", "", "| way | article | what | counts | threads | version | remark |",
+    """The record, and all its tables as a page; whoever is interrupted leaves the one before."""
+    for suffix, text in ((".json", json.dumps(data, indent=1) + "\n"), (".md", _page(data))):
+        part = file(path, suffix + ".part")
+        part.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(text)
+        part.replace(file(path, suffix))
+
+
+def _page(data: dict) -> str:
+    lines = ["# The articles' experiments: every table", ""]
+    for number, sitting in enumerate(sittings(data)):
+        lines += [f"## Conditions of sitting {number}", "", "| what | how |", "|---|---|"]
+        lines += [f"| {name} | {text} |" for name, text in sitting["conditions"].items()]
+        lines += [f"| limits | {', '.join(f'{name} {value}' for name, value in sitting['limits'].items())} |",
+                  f"| engines | {sitting['engines']} |", ""]
+        lines += [f"- missing: {text}" for text in sitting["missing"]] + ([""] if sitting["missing"] else [])
+    versions = {name: text for sitting in sittings(data) for name, text in sitting["versions"].items()}
+    lines += ["## Ways", "", "| way | article | what | counts | threads | version | remark |",
               "|---|---|---|---|---|---|---|"]
     for way in data["ways"]:
-        cells = [way["name"], way["article"] or "", way["what"], way["counts"], way["threads"], way["version"],
-                 way["remark"]]
+        cells = [way["name"], way["article"] or "", way["what"], way["counts"], way["threads"],
+                 versions.get(way["name"], ""), way["remark"]]
         lines.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
     for case in data["cases"]:
-        lines += ["", f"## {_title(case)}", "", *table(case)]
-    path.with_suffix(".md").write_text("\n".join(lines) + "\n")
+        lines += ["", f"## {_title(case)}", "", *_how(case), *table(case)]
+    return "\n".join(lines) + "\n"
+
+
+def _how(case: dict) -> list[str]:
+    """Under which conditions a case was measured."""
+    if "sitting" not in case:
+        return []
+    share = f"{case['others_cpu_share']:.1%} of the processors"
+    others = f"others and the kernel's own threads used {share}" if case["cold"] else (
+        f"others used {share}; {case['runs_repeated']} runs were repeated, {case['runs_disturbed']} count although "
+        "disturbed")
+    changed = ["**The tree changed while it was measured.**", ""] if case["tree_changed_meanwhile"] else []
+    return [f"Sitting {case['sitting']}, begun {case['began']}, {case['seconds']} s; up to {case['rounds']} rounds, "
+            f"{case['budget_s']:g} s for each way; {others}.", "", *changed]
 
 
 def _title(case: dict) -> str:
@@ -104,7 +169,8 @@ def table(case: dict, wanted: Callable[[str], bool] = lambda name: True) -> list
         calls = f"{r['calls_per_entry']:.2f}" if "calls_per_entry" in r else "–"
         spread = f"{r['wall_s']['low'] * 1e3:,.1f} … {r['wall_s']['high'] * 1e3:,.1f}"
         lines.append(f"| {r['name']} | {_ms(r['wall_s'])} | {spread} | {_ms(r['cpu_s'])} | {times} "
-                     f"| {_ms(r.get('inner_s'))} | {r['max_rss_kib'] / 1024:,.1f} | {calls} | {r['rounds']} |")
+                     f"| {_ms(r.get('inner_s'))} | {r['max_rss_kib'] / 1024:,.1f} | {calls} "
+                     f"| {r['rounds']}{', not warmed' if r.get('unwarmed') else ''} |")
     left_out = [r for r in case["results"] if ("wrong" in r or "unjudged" in r) and wanted(r["name"])]
     if left_out:
         lines += ["", "No time:", ""]
@@ -114,6 +180,60 @@ def table(case: dict, wanted: Callable[[str], bool] = lambda name: True) -> list
 
 # --- RESULTS.md ------------------------------------------------------------
 
+# What asks a file system, as article 1 counted it; `read` and `write` are not among them, because nobody here
+# reads a file, and Wine's and Java's go to pipes and to what they start from.
+FILE_CALLS = {
+    "open", "openat", "openat2", "close", "getdents", "getdents64", "stat", "lstat", "fstat", "newfstatat", "statx",
+    "access", "faccessat", "faccessat2", "readlink", "readlinkat", "chdir", "fchdir", "fcntl", "getcwd", "statfs",
+    "fstatfs", "lseek", "ioctl",
+}
+# What the articles concluded, as one way's time divided by another's: what it is called, and the two.
+RATIOS = {
+    "article-1": ("size", [
+        ("Qt's lists, one thread in C", "qt/list-recursive", "c-getdents"),
+        ("Qt's iterators, one thread in C", "qt/iterator-recursive", "c-getdents"),
+        ("Qt: recursion, stack", "qt/iterator-recursive", "qt/iterator-stack"),
+        ("Qt: queue, stack", "qt/iterator-queue", "qt/iterator-stack"),
+        ("Qt: room reserved, not", "qt/iterator-reserved", "qt/iterator-stack"),
+        ("WinAPI: recursion, stack", "winapi/recursive", "winapi/stack"),
+        ("WinAPI: queue, stack", "winapi/queue", "winapi/stack"),
+        ("statwalk: recursion, stack", "statwalk/recursive", "statwalk/stack"),
+        ("statwalk: queue, stack", "statwalk/queue", "statwalk/stack"),
+        ("statwalk: room reserved, not", "statwalk/stack-reserved", "statwalk/stack"),
+        ("C#: EnumerateDirectories, one thread in C", "csharp/enumerate-directories", "c-getdents"),
+        ("C#: GetAttributes, EnumerateDirectories", "csharp/enumerate-file-system-entries-recursive",
+         "csharp/enumerate-directories"),
+        ("Java's visitor, one thread in C", "java/walk-file-tree", "c-getdents"),
+    ]),
+    "article-2": ("count", [
+        ("large fetch, small (standard)", "winapi/ex-large-standard-sync", "winapi/ex-small-standard-sync"),
+        ("large fetch, small (basic)", "winapi/ex-large-basic-sync", "winapi/ex-small-basic-sync"),
+        ("basic, standard (small)", "winapi/ex-small-basic-sync", "winapi/ex-small-standard-sync"),
+        ("futures from a pool, one thread", "winapi/ex-small-standard-pool", "winapi/ex-small-standard-sync"),
+        ("futures with a thread each, one thread", "winapi/ex-small-standard-async", "winapi/ex-small-standard-sync"),
+        ("statwalk: futures, stack", "statwalk/futures", "statwalk/stack"),
+        ("statwalk: parallel, stack", "statwalk/parallel", "statwalk/stack"),
+    ]),
+    "article-3": ("directory", [
+        ("DirectoryStream with attributes, names alone", "java/directory-stream-attributes", "java/directory-stream-names"),
+        ("visitor, names alone", "java/walk-file-tree-depth-1", "java/directory-stream-names"),
+        ("visitor, DirectoryStream with attributes", "java/walk-file-tree-depth-1", "java/directory-stream-attributes"),
+        ("DirectoryStream with attributes, one thread in C", "java/directory-stream-attributes", "c-getdents"),
+    ]),
+    "article-4": ("records", [
+        ("std::filesystem as the author had it, with one lstat", "cpp-std/redundant-alone", "cpp-std/lstat-alone"),
+        ("the same, with his pool of threads", "cpp-std/redundant-pool", "cpp-std/lstat-pool"),
+        ("his C++, Java's work stealing", "cpp-std/redundant-pool", "java/work-stealing"),
+        ("C++ with one lstat and the pool, Java's work stealing", "cpp-std/lstat-pool", "java/work-stealing"),
+        ("his C++, Rust with rayon", "cpp-std/redundant-pool", "rust/article"),
+        ("his C++, JavaScript", "cpp-std/redundant-pool", "node/article"),
+        ("his C++, statwalk", "cpp-std/redundant-pool", "statwalk/parallel"),
+    ]),
+}
+# Where peak memory is shown, as tree and model.
+MEMORY = (("data", "size"), ("home", "size"), ("home", "records"), ("users", "records"))
+
+
 def fill_page(page: Path, record: str, data: dict) -> None:
     """Puts the tables between their marks; what stands around them is written by hand."""
     text = page.read_text()
@@ -122,66 +242,207 @@ def fill_page(page: Path, record: str, data: dict) -> None:
     page.write_text(text)
     pictures = page.parent / "pictures"
     pictures.mkdir(exist_ok=True)
-    for case in data["cases"]:
-        if case["corpus"] == "music" and case["model"] == "size" and not case["cold"]:
-            (pictures / f"calls-{case['model']}.svg").write_text(_scatter(case))
+    counted = _case(data, "music", "ext4", "size")
+    if counted:
+        (pictures / "calls-size.svg").write_text(_scatter(counted))
+    (pictures / "first.svg").write_text(_strips(data))
 
 
 def _section(name: str, record: str, data: dict) -> list[str]:
-    """`conditions`, `first`, `cold`, or a case as `CORPUS FILE-SYSTEM MODEL [PREFIX …]`."""
-    if name == "conditions":
-        shown = ("date", "kernel", "processor", "memory", "mitigations", "statwalk commit")
-        return [f"Record: `record/{record}.md` and `.json`.", "", "| what | how |", "|---|---|",
-                *(f"| {key} | {data['conditions'].get(key, '')} |" for key in shown),
-                *(f"| missing | {text} |" for text in data["missing"])]
-    if name == "first":
-        return _first(data)
-    if name == "calls":
-        return _calls(data)
-    corpus, cold, model, *prefixes = name.split()
-    for case in data["cases"]:
-        if case["corpus"] == corpus and case["model"] == model and _fits(case, cold):
-            heads = tuple(prefixes)
-            return table(case, lambda way: not heads or way.startswith(heads) or way == "program/floor")
-    return [f"Not in record {record}."]
+    """One of `SECTIONS`, `ratios ARTICLE`, `calls PREFIX …`, or a case as `TREE STATE[:FILE-SYSTEM] MODEL [PREFIX …]`."""
+    word, *words = name.split()
+    if word == "conditions":
+        return [f"Record: `record/{record}.md` and `.json`.", "", *_conditions(data)]
+    if word in SECTIONS:
+        return SECTIONS[word](data)
+    if word == "ratios":
+        return _ratios(data, words[0])
+    if word == "calls":
+        return _calls(data, tuple(words))
+    model, *prefixes = words[1:]
+    state, _, kind = words[0].partition(":")
+    case = _case(data, word, kind or "ext4", model, state == "cold")
+    if not case:
+        return _absent(f"{word} on {kind or 'ext4'}, {state}: {model}")
+    heads = tuple(prefixes)
+    return [*_how(case), *table(case, lambda way: not heads or way.startswith(heads) or way == "program/floor")]
 
 
-def _fits(case: dict, where: str) -> bool:
-    """`warm` is the first case of a tree; `cold:xfs` and `warm:xfs` name the file system."""
-    state, _, kind = where.partition(":")
-    return case["cold"] == (state == "cold") and (not kind or case["file_system"] == kind)
+def _case(data: dict, corpus: str, kind: str, model: str, cold: bool = False) -> dict | None:
+    wanted = (corpus, kind, model, cold)
+    return next((case for case in data["cases"] if agenda.key(case) == wanted), None)
+
+
+def _absent(what: str) -> list[str]:
+    return [f"Not in the record yet: {what}."]
+
+
+def _conditions(data: dict) -> list[str]:
+    lines = ["| sitting | date | statwalk commit | kernel | processor | load | cases | rounds | seconds for each way |",
+             "|---:|---|---|---|---|---:|---:|---:|---:|"]
+    missing = {}
+    for number, sitting in enumerate(sittings(data)):
+        how, limits = sitting["conditions"], sitting["limits"]
+        cases = sum(case.get("sitting", 0) == number for case in data["cases"])
+        lines.append(f"| {number} | {how['date']} | {how['statwalk commit']} | {how['kernel']} | {how['processor']} "
+                     f"| {how['load average at the start']} | {cases} | {limits['rounds']} | {limits['budget_s']:g} |")
+        missing |= dict.fromkeys(sitting["missing"])
+    how = sittings(data)[-1]["conditions"]
+    lines += ["", f"{how['memory']}; mitigations: {how['mitigations']}.", ""]
+    return lines + [f"- missing: {text}" for text in missing] + _left(data)
+
+
+def _left(data: dict) -> list[str]:
+    """What the whole record would have besides."""
+    held = {agenda.key(case) for case in data["cases"]}
+    left: dict[str, list[str]] = {}
+    for wanted in agenda.whole("ext4"):
+        if wanted.key() not in held:
+            left.setdefault(wanted.shown().rpartition(":")[0], []).append(wanted.model)
+    return _absent("; ".join(f"{where}: {', '.join(models)}" for where, models in left.items())) if left else []
+
+
+def _best(case: dict) -> tuple[dict, dict, dict] | None:
+    """The first, the best of statwalk and the best of the others; the floor is no product."""
+    timed = [r for r in _timed(case) if not r["name"].startswith("program/floor")]
+    ours = [r for r in timed if "statwalk" in r["name"]]
+    others = [r for r in timed if "statwalk" not in r["name"]]
+    return (timed[0], ours[0], others[0]) if ours and others else None
+
+
+def _lead(best: tuple[dict, dict, dict]) -> float:
+    return best[2]["wall_s"]["median"] / best[1]["wall_s"]["median"]
 
 
 def _first(data: dict) -> list[str]:
-    """Who is first on each tree, without the floor, which is no product."""
-    lines = ["| tree | state | model | first | ms | best of statwalk | ms | best of the others | ms | others ÷ statwalk |",
-             "|---|---|---|---|---:|---|---:|---|---:|---:|"]
-    for case in data["cases"]:
-        timed = [r for r in _timed(case) if not r["name"].startswith("program/floor")]
-        ours = [r for r in timed if "statwalk" in r["name"]]
-        others = [r for r in timed if "statwalk" not in r["name"]]
-        if not ours or not others:
-            continue
-        ratio = others[0]["wall_s"]["median"] / ours[0]["wall_s"]["median"]
-        state = "cold" if case["cold"] else "warm"
-        lines.append(f"| {case['corpus']} on {case['file_system']} | {state} | {case['model']} | {timed[0]['name']} "
-                     f"| {_ms(timed[0]['wall_s'])} | {ours[0]['name']} | {_ms(ours[0]['wall_s'])} "
-                     f"| {others[0]['name']} | {_ms(others[0]['wall_s'])} | {ratio:.2f} |")
+    """Who is first in each case."""
+    found = [(case, best) for case in data["cases"] if (best := _best(case))]
+    if not found:
+        return _absent("a case with statwalk and others")
+    behind = [case for case, best in found if _lead(best) < 1]
+    lines = [f"statwalk is first in {len(found) - len(behind)} of {len(found)} cases.", "",
+             "| tree | state | model | first | ms | best of statwalk | ms | best of the others | ms "
+             "| others ÷ statwalk | share of the processors that others used |",
+             "|---|---|---|---|---:|---|---:|---|---:|---:|---:|"]
+    for case, best in found:
+        first, ours, others = best
+        ratio = f"{_lead(best):.2f}"
+        share = case.get("others_cpu_share")
+        lines.append(f"| {case['corpus']} on {case['file_system']} | {_state(case)} | {case['model']} "
+                     f"| {first['name']} | {_ms(first['wall_s'])} | {ours['name']} | {_ms(ours['wall_s'])} "
+                     f"| {others['name']} | {_ms(others['wall_s'])} | {f'**{ratio}**' if case in behind else ratio} "
+                     f"| {'–' if share is None else f'{share:.1%}'} |")
     return lines
 
 
-def _calls(data: dict) -> list[str]:
-    """System calls by name, on the smallest tree where they were counted."""
-    lines = ["| way | calls an entry | by name |", "|---|---:|---|"]
-    for case in data["cases"]:
-        if case["corpus"] != "music" or case["cold"] or case["model"] != "size":
-            continue
-        entries = case["files"] + case["dirs"]
-        found = [r for r in case["results"] if "calls" in r]
-        for r in sorted(found, key=lambda r: r["calls_per_entry"]):
-            named = ", ".join(f"{name} {count / entries:.2f}" for name, count in list(r["calls"].items())[:5])
-            lines.append(f"| {r['name']} | {r['calls_per_entry']:.2f} | {named} |")
+def _state(case: dict) -> str:
+    return "cold" if case["cold"] else "warm"
+
+
+def _ratios(data: dict, article: str) -> list[str]:
+    """What an article concluded, on every tree that was asked: within one process, else of processes."""
+    model, rows = RATIOS[article]
+    cases = [case for case in data["cases"] if case["model"] == model and not case["cold"]
+             and any(_quotient(case, over, under) for _, over, under in rows)]
+    if not cases:
+        return _absent(f"a warm tree asked for {model}")
+    places = [f"{case['corpus']} on {case['file_system']}{'' if _is_within(case) else ' ¹'}" for case in cases]
+    lines = ["| " + " | ".join(["first ÷ second", *places]) + " |", "|---" + "|---:" * len(cases) + "|"]
+    for what, over, under in rows:
+        quotients = [_quotient(case, over, under) for case in cases]
+        if any(quotients):
+            shown = [f"{quotient:.2f}" if quotient else "–" for quotient in quotients]
+            lines.append(f"| {what} (`{over}` ÷ `{under}`) | " + " | ".join(shown) + " |")
+    if not all(map(_is_within, cases)):
+        lines += ["", "¹ Times of whole processes; the others are within one process."]
     return lines
+
+
+def _is_within(case: dict) -> bool:
+    return any("inner_s" in r for r in case["results"])
+
+
+def _quotient(case: dict, over: str, under: str) -> float | None:
+    kind = "inner_s" if _is_within(case) else "wall_s"
+    found = {r["name"]: r[kind]["median"] for r in case["results"] if kind in r}
+    return found[over] / found[under] if over in found and found.get(under) else None
+
+
+def _treescan(data: dict) -> list[str]:
+    """Article 5's two programs, and statwalk beside them."""
+    lines = ["| tree | state | model | find or du ms | CPU ms | treescan ms | CPU ms | treescan's share "
+             "| statwalk ms | CPU ms |",
+             "|---|---|---|---:|---:|---:|---:|---:|---:|---:|"]
+    for case in data["cases"]:
+        by_name = {r["name"]: r for r in case["results"] if "wall_s" in r}
+        base = by_name.get("program/find") or by_name.get("program/du")
+        scan, ours = by_name.get("program/treescan"), by_name.get("program/statwalk")
+        if case["corpus"] not in ("home", "data") or not (base and scan):
+            continue
+        share = scan["wall_s"]["median"] / base["wall_s"]["median"]
+        cells = [f"{_ms(base['wall_s'])} ({base['name'].removeprefix('program/')})", _ms(base["cpu_s"]),
+                 _ms(scan["wall_s"]), _ms(scan["cpu_s"]), f"{share:.2f}",
+                 _ms(ours["wall_s"] if ours else None), _ms(ours["cpu_s"] if ours else None)]
+        lines.append(f"| {case['corpus']} on {case['file_system']} | {_state(case)} | {case['model']} | "
+                     + " | ".join(cells) + " |")
+    return lines if len(lines) > 2 else _absent("home or data with treescan and find")
+
+
+def _memory(data: dict) -> list[str]:
+    """The largest peak of the rounds."""
+    cases = [case for corpus, model in MEMORY if (case := _case(data, corpus, "ext4", model))]
+    if not cases:
+        return _absent("a tree whose memory is shown")
+    peaks: dict[str, list[float | None]] = {}
+    for number, case in enumerate(cases):
+        for r in _timed(case):
+            peaks.setdefault(r["name"], [None] * len(cases))[number] = r["max_rss_kib"] / 1024
+    heads = [f"{case['corpus']}: {case['model']}" for case in cases]
+    lines = ["| " + " | ".join(["way", *heads]) + " |", "|---" + "|---:" * len(cases) + "|"]
+    for name, row in sorted(peaks.items(), key=lambda item: [-(peak or 0) for peak in reversed(item[1])]):
+        lines.append(f"| {name} | " + " | ".join(f"{peak:,.1f}" if peak else "–" for peak in row) + " |")
+    return lines
+
+
+def file_calls(case: dict, baselines: dict[str, dict[str, int]]) -> dict[str, dict[str, float]]:
+    """Calls that ask a file system, by way and name, for each entry; without what the way runs in asks by itself."""
+    entries = case["files"] + case["dirs"]
+    found = {}
+    for r in case["results"]:
+        if "calls" in r and not r["name"].endswith("/nothing"):
+            own = baselines.get(r["name"].split("/")[0], {})
+            rates = {name: (count - own.get(name, 0)) / entries for name, count in r["calls"].items()
+                     if name in FILE_CALLS and count > own.get(name, 0)}
+            found[r["name"]] = dict(sorted(rates.items(), key=lambda item: -item[1]))
+    return found
+
+
+def _baselines(data: dict, corpus: str) -> dict[str, dict[str, int]]:
+    """The calls of what walks nothing, by folder."""
+    return {r["name"].split("/")[0]: r["calls"] for case in data["cases"] if case["corpus"] == corpus
+            and not case["cold"] for r in case["results"] if r["name"].endswith("/nothing") and "calls" in r}
+
+
+def _calls(data: dict, prefixes: tuple[str, ...] = ()) -> list[str]:
+    """System calls by name, on the smallest tree, beside the time."""
+    case = _case(data, "music", "ext4", "size")
+    rates = file_calls(case, _baselines(data, "music")) if case else {}
+    if not case or not rates:
+        return _absent("music on ext4, warm: size, with system calls")
+    by_name = {r["name"]: r for r in case["results"]}
+    lines = ["| way | of the file system, an entry | by name | all, an entry | within one process ms | process ms |",
+             "|---|---:|---|---:|---:|---:|"]
+    for name, named in sorted(rates.items(), key=lambda item: sum(item[1].values())):
+        if prefixes and not name.startswith(prefixes):
+            continue
+        r = by_name[name]
+        main = ", ".join(f"{call} {rate:.2f}" for call, rate in named.items() if rate >= 0.005)
+        lines.append(f"| {name} | {sum(named.values()):.2f} | {main} | {r['calls_per_entry']:.2f} "
+                     f"| {_ms(r.get('inner_s'))} | {_ms(r.get('wall_s'))} |")
+    return lines
+
+
+SECTIONS: dict[str, Callable[[dict], list[str]]] = {"first": _first, "treescan": _treescan, "memory": _memory}
 
 
 def _scatter(case: dict) -> str:
@@ -220,4 +481,45 @@ def _scatter(case: dict) -> str:
                    f'<title>{html.escape(name)}: {calls:.2f} calls, {ms:.2f} ms</title></circle>'
                    f'<text x="{x(calls) + 5:.1f}" y="{y(ms) + 3:.1f}" font-size="8" fill="{colour}">'
                    f'{html.escape(name)}</text>')
+    return "\n".join([*out, "</svg>", ""])
+
+
+def _strips(data: dict) -> str:
+    """Each case a line, each way a mark: its time divided by the best of statwalk's."""
+    from math import floor, log10
+    rows = []
+    for case in data["cases"]:
+        best = _best(case)
+        if best:
+            base = best[1]["wall_s"]["median"]
+            rows.append((_title(case), [(r["name"], r["wall_s"]["median"] / base) for r in _timed(case)]))
+    if not rows:
+        return "<svg xmlns='http://www.w3.org/2000/svg'/>\n"
+    step, left, top, width = 16, 220, 50, 960
+    height = top + step * len(rows) + 30
+    low = log10(min(ratio for _, marks in rows for _, ratio in marks)) - 0.05
+    high = log10(max(ratio for _, marks in rows for _, ratio in marks)) + 0.05
+
+    def x(ratio: float) -> float:
+        return left + (log10(ratio) - low) / (high - low) * (width - left - 20)
+
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
+           'font-size="11">', f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+           '<text x="10" y="20" font-size="14">Time divided by the best of statwalk: each mark is a way to walk</text>',
+           '<text x="10" y="36" fill="#555555">red: statwalk; black: the floor, no product; blue: the others</text>']
+    for exponent in range(floor(low), floor(high) + 1):
+        for factor in (1, 2, 5):
+            ratio = factor * 10.0**exponent
+            if low <= log10(ratio) <= high:
+                colour = "#999999" if ratio == 1 else "#e4e4e4"
+                out.append(f'<path d="M{x(ratio):.1f} {top - 6}V{height - 26}" stroke="{colour}"/>'
+                           f'<text x="{x(ratio):.1f}" y="{height - 10}" text-anchor="middle">{ratio:g}</text>')
+    for number, (title, marks) in enumerate(rows):
+        y = top + step * number + step / 2
+        out.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end" font-size="10">{html.escape(title)}</text>')
+        # The others first, so that few marks are not hidden by many.
+        for name, ratio in sorted(marks, key=lambda mark: ("statwalk" in mark[0], "floor" in mark[0])):
+            colour = "#c0392b" if "statwalk" in name else "#222222" if "floor" in name else "#2c6fb0"
+            out.append(f'<circle cx="{x(ratio):.1f}" cy="{y:.1f}" r="3" fill="{colour}" fill-opacity="0.7">'
+                       f'<title>{html.escape(name)}: {ratio:.2f}</title></circle>')
     return "\n".join([*out, "</svg>", ""])

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .programs import BENCH, TARGET
+from .walk_oracle import Unjudged
 
 ENGINES = BENCH / "engines"
 MODELS = ("count", "size", "records", "directory")
@@ -31,6 +32,9 @@ class Walker:
     environment: dict[str, str] = field(default_factory=dict)
     # Walks nothing: what it costs is the cost of what the others run in.
     is_baseline: bool = False
+    # Larger trees would take it too long: how many entries, and why.
+    entries_max: int | None = None
+    entries_max_why: str = ""
     # Runs as long as engines of the folder do, so that none of them starts it.
     keep: list[str] = field(default_factory=list)
 
@@ -42,6 +46,11 @@ class Walker:
     def command(self, model: str, rounds: int, path: str) -> list[str]:
         """The command line."""
         return [*map(self._placed, self.run), model, str(rounds), path]
+
+    def may_walk(self, entries: int) -> None:
+        """Raises `Unjudged` where a tree is too large for it."""
+        if self.entries_max is not None and entries > self.entries_max:
+            raise Unjudged(f"not asked about more than {self.entries_max:,} entries: {self.entries_max_why}")
 
     def settings(self) -> dict[str, str]:
         """What must stand in its environment."""
@@ -71,15 +80,25 @@ def all_walkers() -> list[Walker]:
     """Every definition, in the order of folders and files."""
     found = []
     for file in sorted(ENGINES.glob("*/engine.toml")):
-        for entry in tomllib.loads(file.read_text())["engine"]:
+        entries = tomllib.loads(file.read_text())["engine"]
+        # What one engine of a folder keeps running, it keeps for all of them.
+        keep = next((entry["keep"] for entry in entries if "keep" in entry), [])
+        for entry in entries:
             found.append(Walker(
                 name=entry["name"], what=entry["what"], folder=file.parent, run=entry["run"],
                 models=entry["models"], counts=entry.get("counts", "names"), threads=str(entry.get("threads", 1)),
                 article=entry.get("article"), remark=" ".join(entry.get("remark", "").split()),
                 version=entry.get("version", []), environment=entry.get("environment", {}),
-                is_baseline=entry.get("baseline", False), keep=entry.get("keep", []),
+                is_baseline=entry.get("baseline", False), keep=keep,
+                entries_max=entry.get("entries_max"), entries_max_why=entry.get("entries_max_why", ""),
             ))
     return found
+
+
+def need(package: str) -> str | None:
+    """Installs a Debian package. Returns why it could not."""
+    done = subprocess.run([str(ENGINES / "need"), package], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return None if done.returncode == 0 else done.stdout.strip() or f"{package} could not be installed"
 
 
 def fits(name: str, patterns: str | None) -> bool:

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Which cases the articles' record is to hold, what shows most first, and how long they take."""
+
+from dataclasses import dataclass
+from math import log
+
+from .contest import Limits
+from .corpus import ARTICLES, CORPORA, Corpus
+from .loop_device import KINDS
+from .walker import MODELS
+
+# Where a tree lies: on the file system of the folder, or on one made for it.
+HERE = "here"
+TREES: dict[str, Corpus] = {**CORPORA, **ARTICLES}
+WALKS = tuple(model for model in MODELS if model != "directory")
+# Trees of one directory, for which `directory` is a question.
+SINGLE = ("nine-thousand", "flat")
+LARGE = ("home", "usr", "small-dirs", "links", "flat", "deep")
+# What can be asked with nothing in memory: tmpfs is memory.
+ON_DEVICES = tuple(kind for kind in KINDS if kind != "tmpfs")
+# With more entries the start of a process is no matter, and article 1's rounds
+# within one process would double the time for nothing.
+INNER_ENTRIES_MAX = 100_000
+# Where system calls are counted: how many there are for an entry depends on
+# the shape of a tree and not on its size.
+COUNTED = ("music", "nine-thousand")
+
+# Who is asked with nothing in memory: of ways that make the same calls in
+# another loop, one. Names alone are the question of article 5.
+COLD_WAYS = {
+    "size": "program/*,statwalk/*,c-*,cpp-std/*,rust/*,go/*,perl/*,python/os-walk,python/scandir-stack,"
+            "python/scandir-rs,java/walk-file-tree,java/recursive,java/fork-join,java/work-stealing,"
+            "node/readdir-sync,node/promises,qt/list-stack,qt/iterator-stack,csharp/enumerate-directories,winapi/stack",
+    "count": "program/*,statwalk/*,c-*,perl/*",
+}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A case that is to be measured."""
+
+    corpus: str
+    kind: str
+    model: str
+    cold: bool = False
+
+    def shown(self) -> str:
+        """As the record calls it."""
+        return f"{self.corpus} on {self.kind}, {'cold' if self.cold else 'warm'}: {self.model}"
+
+    def key(self) -> tuple[str, str, str, bool]:
+        """What tells it from others in a record."""
+        return self.corpus, self.kind, self.model, self.cold
+
+
+def key(case: dict) -> tuple[str, str, str, bool]:
+    """The same of a case that is in a record."""
+    return case["corpus"], case["file_system"], case["model"], case["cold"]
+
+
+def whole(here: str) -> list[Wanted]:
+    """The whole record, where the folder lies on a file system of kind `here`."""
+    others = [kind for kind in KINDS if kind != here]
+    order = [Wanted(tree, here, model) for tree in LARGE for model in ("size", "count")]
+    # What the articles' own tables need.
+    order += [Wanted("nine-thousand", here, "directory"), Wanted("music", here, "size"), Wanted("music", here, "count")]
+    order += [Wanted("data", here, model) for model in ("size", "count", "records")]
+    for kind in ON_DEVICES:
+        order += [Wanted(tree, kind, model, cold=True) for tree in ("data", "home") for model in ("size", "count")]
+    order += [Wanted("data", kind, model) for kind in others for model in ("size", "count")]
+    order += [Wanted(tree, here, "records") for tree in LARGE]
+    order += [Wanted("users", here, model) for model in ("size", "count", "records")]
+    order += [Wanted("music", here, "records")]
+    order += [Wanted("nine-thousand", here, model) for model in WALKS] + [Wanted("flat", here, "directory")]
+    order += [Wanted("data", kind, "records") for kind in others]
+    order += [Wanted(tree, kind, "size", cold=True) for tree in ("small-dirs", "flat", "deep", "links")
+              for kind in ON_DEVICES]
+    order += [Wanted(tree, kind, model) for tree in ("home", "small-dirs", "flat", "deep", "links")
+              for kind in others for model in ("size", "count")]
+    return order
+
+
+def every(corpora: list[str], kinds: list[str]) -> list[Wanted]:
+    """All that can be asked about these trees on these file systems."""
+    found = []
+    for tree in corpora:
+        models = MODELS if tree in SINGLE else WALKS
+        for kind in kinds:
+            found += [Wanted(tree, kind, model) for model in models]
+            if kind in ON_DEVICES and not TREES[tree].existing:
+                found += [Wanted(tree, kind, model, cold=True) for model in ("size", "count")]
+    return found
+
+
+def entries_of(corpus: str, cases: list[dict]) -> int:
+    """How many entries a tree has, as far as it is known before it is made."""
+    known = [case["files"] + case["dirs"] for case in cases if case["corpus"] == corpus]
+    return known[0] if known else TREES[corpus].entries or 200_000
+
+
+def timeout_s(entries: int, cold: bool) -> float:
+    """How long a run may take: slow ways need some tens of microseconds for an entry."""
+    return (20 + 40e-6 * entries) * (3 if cold else 1)
+
+
+# What is assumed of a way that no case says anything of.
+UNKNOWN_START_S, UNKNOWN_ENTRY_S = 0.1, 6e-6
+# The oracle and the harness, for each entry and for each run.
+ORACLE_ENTRY_S, RUN_S = 20e-6, 0.03
+# Dropping caches, and reading from the device, beside the time of a warm run.
+DROP_S, COLD_TIMES = 1.0, 4.0
+
+
+def estimate_s(wanted: Wanted, names: list[str], cases: list[dict], limits: Limits) -> float:
+    """How long a case will take, by what other cases say of the ways that take part."""
+    entries = entries_of(wanted.corpus, cases)
+    total = ORACLE_ENTRY_S * entries
+    for name in names:
+        wall = _wall_s(name, entries, wanted, cases)
+        if wall is None:
+            continue
+        wall = min(wall, limits.timeout_s)
+        step = wall + RUN_S + (DROP_S if wanted.cold else 0.0)
+        runs, used = 1, wall
+        while runs < limits.rounds and used <= limits.budget_s:
+            runs, used = runs + 1, used + wall
+        total += runs * step
+        if limits.inner_rounds > 1 and not wanted.cold and not name.startswith("program/"):
+            total += min(limits.inner_rounds * wall, max(limits.budget_s, 2 * wall))
+        if wanted.corpus in COUNTED:
+            total += 5 * wall
+    return total
+
+
+def _wall_s(name: str, entries: int, wanted: Wanted, cases: list[dict]) -> float | None:
+    """One run; None where the way has no time. The case most like it counts."""
+    found = None
+    for case in cases:
+        there = case["files"] + case["dirs"]
+        distance = (case["cold"] != wanted.cold, case["model"] != wanted.model,
+                    abs(log(max(there, 1) / max(entries, 1))))
+        result = next((r for r in case["results"] if r["name"] == name), None)
+        if result and (found is None or distance < found[0]):
+            found = distance, there, case["cold"], result
+    if found is None:
+        return UNKNOWN_START_S + UNKNOWN_ENTRY_S * entries * (COLD_TIMES if wanted.cold else 1.0)
+    _, there, cold, result = found
+    if "wall_s" not in result:
+        return None if "unjudged" in result else UNKNOWN_START_S
+    wall = result["wall_s"]["median"] * max(1.0, entries / max(there, 1))
+    return wall * (COLD_TIMES if wanted.cold and not cold else 1.0)
