@@ -63,14 +63,14 @@ def whole(here: str) -> list[Wanted]:
     others = [kind for kind in KINDS if kind != here]
     order = [Wanted(tree, here, model) for tree in LARGE for model in ("size", "count")]
     # What the articles' own tables need.
-    order += [Wanted("nine-thousand", here, "directory"), Wanted("music", here, "size"), Wanted("music", here, "count")]
+    order += [Wanted("nine-thousand", here, "directory")]
+    order += [Wanted("music", here, model) for model in ("size", "count", "records")]
     order += [Wanted("data", here, model) for model in ("size", "count", "records")]
     for kind in ON_DEVICES:
         order += [Wanted(tree, kind, model, cold=True) for tree in ("data", "home") for model in ("size", "count")]
     order += [Wanted("data", kind, model) for kind in others for model in ("size", "count")]
     order += [Wanted(tree, here, "records") for tree in LARGE]
     order += [Wanted("users", here, model) for model in ("size", "count", "records")]
-    order += [Wanted("music", here, "records")]
     order += [Wanted("nine-thousand", here, model) for model in WALKS] + [Wanted("flat", here, "directory")]
     order += [Wanted("data", kind, "records") for kind in others]
     order += [Wanted(tree, kind, "size", cold=True) for tree in ("small-dirs", "flat", "deep", "links")

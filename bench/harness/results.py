@@ -249,7 +249,7 @@ def fill_page(page: Path, record: str, data: dict) -> None:
 
 
 def _section(name: str, record: str, data: dict) -> list[str]:
-    """One of `SECTIONS`, `ratios ARTICLE`, `calls PREFIX …`, or a case as `TREE STATE[:FILE-SYSTEM] MODEL [PREFIX …]`."""
+    """One of `SECTIONS`, `ratios ARTICLE`, `calls MODEL PREFIX …`, or a case as `TREE STATE[:FILE-SYSTEM] MODEL [PREFIX …]`."""
     word, *words = name.split()
     if word == "conditions":
         return [f"Record: `record/{record}.md` and `.json`.", "", *_conditions(data)]
@@ -258,7 +258,7 @@ def _section(name: str, record: str, data: dict) -> list[str]:
     if word == "ratios":
         return _ratios(data, words[0])
     if word == "calls":
-        return _calls(data, tuple(words))
+        return _calls(data, words[0], tuple(words[1:]))
     model, *prefixes = words[1:]
     state, _, kind = words[0].partition(":")
     case = _case(data, word, kind or "ext4", model, state == "cold")
@@ -423,12 +423,12 @@ def _baselines(data: dict, corpus: str) -> dict[str, dict[str, int]]:
             and not case["cold"] for r in case["results"] if r["name"].endswith("/nothing") and "calls" in r}
 
 
-def _calls(data: dict, prefixes: tuple[str, ...] = ()) -> list[str]:
+def _calls(data: dict, model: str, prefixes: tuple[str, ...]) -> list[str]:
     """System calls by name, on the smallest tree, beside the time."""
-    case = _case(data, "music", "ext4", "size")
+    case = _case(data, "music", "ext4", model)
     rates = file_calls(case, _baselines(data, "music")) if case else {}
     if not case or not rates:
-        return _absent("music on ext4, warm: size, with system calls")
+        return _absent(f"music on ext4, warm: {model}, with system calls")
     by_name = {r["name"]: r for r in case["results"]}
     lines = ["| way | of the file system, an entry | by name | all, an entry | within one process ms | process ms |",
              "|---|---:|---|---:|---:|---:|"]
@@ -517,9 +517,15 @@ def _strips(data: dict) -> str:
     for number, (title, marks) in enumerate(rows):
         y = top + step * number + step / 2
         out.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end" font-size="10">{html.escape(title)}</text>')
-        # The others first, so that few marks are not hidden by many.
-        for name, ratio in sorted(marks, key=lambda mark: ("statwalk" in mark[0], "floor" in mark[0])):
+        strokes = "".join(f"M{x(ratio):.0f} {y - 4:.0f}v8" for name, ratio in marks if not _stands_out(name))
+        out.append(f'<path d="{strokes}" stroke="#2c6fb0" stroke-opacity="0.6"/>')
+        best = next((mark for mark in marks if not _stands_out(mark[0])), None)
+        for name, ratio in [*([best] if best else []), *(mark for mark in marks if _stands_out(mark[0]))]:
             colour = "#c0392b" if "statwalk" in name else "#222222" if "floor" in name else "#2c6fb0"
-            out.append(f'<circle cx="{x(ratio):.1f}" cy="{y:.1f}" r="3" fill="{colour}" fill-opacity="0.7">'
+            out.append(f'<circle cx="{x(ratio):.0f}" cy="{y:.0f}" r="3" fill="{colour}">'
                        f'<title>{html.escape(name)}: {ratio:.2f}</title></circle>')
     return "\n".join([*out, "</svg>", ""])
+
+
+def _stands_out(name: str) -> bool:
+    return "statwalk" in name or name.startswith("program/floor")
