@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,10 +46,19 @@ def mounted(kind: str, folder: Path, size_bytes: int = 8 << 30) -> Iterator[Path
             try:
                 yield at
             finally:
-                subprocess.run(["umount", str(at)], check=True)
+                _unmount(at)
         finally:
             if device:
                 subprocess.run(["losetup", "-d", device], check=True)
+
+
+def _unmount(at: Path) -> None:
+    """Waits for programs that were killed and have not let go yet."""
+    for _ in range(40):
+        if subprocess.run(["umount", str(at)], stderr=subprocess.DEVNULL).returncode == 0:
+            return
+        time.sleep(0.25)
+    subprocess.run(["umount", str(at)], check=True)
 
 
 def drop_caches(path: str) -> None:
