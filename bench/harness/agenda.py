@@ -109,9 +109,11 @@ UNKNOWN_START_S, UNKNOWN_ENTRY_S = 0.1, 6e-6
 ORACLE_ENTRY_S, RUN_S = 20e-6, 0.03
 # Dropping caches, and reading from the device, beside the time of a warm run.
 DROP_S, COLD_TIMES = 1.0, 4.0
+# strace, beside the time of a run.
+CALLS_TIMES = 5.0
 
 
-def estimate_s(wanted: Wanted, names: list[str], cases: list[dict], limits: Limits) -> float:
+def estimate_s(wanted: Wanted, names: list[str], cases: list[dict], limits: Limits, counts_calls: bool) -> float:
     """How long a case will take, by what other cases say of the ways that take part."""
     entries = entries_of(wanted.corpus, cases)
     total = ORACLE_ENTRY_S * entries
@@ -127,8 +129,8 @@ def estimate_s(wanted: Wanted, names: list[str], cases: list[dict], limits: Limi
         total += runs * step
         if limits.inner_rounds > 1 and not wanted.cold and not name.startswith("program/"):
             total += min(limits.inner_rounds * wall, max(limits.budget_s, 2 * wall))
-        if wanted.corpus in COUNTED:
-            total += 5 * wall
+        if counts_calls:
+            total += CALLS_TIMES * wall
     return total
 
 

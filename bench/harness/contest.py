@@ -164,7 +164,7 @@ class Contest:
             # Before it runs: where nobody knows the answer, it may take for ever.
             if isinstance(result.contestant.subject, Walker):
                 try:
-                    result.contestant.subject.may_walk(tree.names.files + tree.names.dirs)
+                    result.contestant.subject.may_walk(tree)
                     tree.count(result.contestant.subject.counts)
                 except Unjudged as reason:
                     result.unjudged = str(reason)

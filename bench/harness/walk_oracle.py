@@ -90,6 +90,11 @@ class Tree:
             links.append(Link(path, _whole_seconds(time), target))
         return links
 
+    @cached_property
+    def leads_upwards(self) -> bool:
+        """Whether a link leads to a directory that holds it."""
+        return any(_holds(link) for link in self.links if link.target and stat.S_ISDIR(link.target.st_mode))
+
     def count(self, counts: str) -> Count:
         """What an engine that counts in this way must print."""
         names, links = self.names, self.links if counts != "names" else []
@@ -153,6 +158,11 @@ class Tree:
     def _find(self, expression: list[str]) -> subprocess.Popen:
         command = ["find", self.path, "-mindepth", "1", *self.depth, *expression]
         return subprocess.Popen(command, stdout=subprocess.PIPE, bufsize=1 << 20)
+
+
+def _holds(link: Link) -> bool:
+    target, place = os.path.realpath(link.path), os.path.realpath(os.path.dirname(link.path))
+    return (place + b"/").startswith(target.rstrip(b"/") + b"/")
 
 
 def _identity(found: os.stat_result) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .programs import BENCH, TARGET
-from .walk_oracle import Unjudged
+from .walk_oracle import Tree, Unjudged
 
 ENGINES = BENCH / "engines"
 MODELS = ("count", "size", "records", "directory")
@@ -35,6 +35,8 @@ class Walker:
     # Larger trees would take it too long: how many entries, and why.
     entries_max: int | None = None
     entries_max_why: str = ""
+    # Whether it ends where a link leads to a directory above it.
+    ends_in_loops: bool = True
     # Runs as long as engines of the folder do, so that none of them starts it.
     keep: list[str] = field(default_factory=list)
 
@@ -47,8 +49,11 @@ class Walker:
         """The command line."""
         return [*map(self._placed, self.run), model, str(rounds), path]
 
-    def may_walk(self, entries: int) -> None:
-        """Raises `Unjudged` where a tree is too large for it."""
+    def may_walk(self, tree: Tree) -> None:
+        """Raises `Unjudged` where a tree would keep it for too long."""
+        entries = tree.names.files + tree.names.dirs
+        if not self.ends_in_loops and tree.leads_upwards:
+            raise Unjudged("not asked about a tree in which a link leads upwards: it would not end")
         if self.entries_max is not None and entries > self.entries_max:
             raise Unjudged(f"not asked about more than {self.entries_max:,} entries: {self.entries_max_why}")
 
@@ -91,6 +96,7 @@ def all_walkers() -> list[Walker]:
                 version=entry.get("version", []), environment=entry.get("environment", {}),
                 is_baseline=entry.get("baseline", False), keep=keep,
                 entries_max=entry.get("entries_max"), entries_max_why=entry.get("entries_max_why", ""),
+                ends_in_loops=entry.get("ends_in_loops", True),
             ))
     return found
 
