@@ -215,7 +215,8 @@ RATIOS = {
         ("statwalk: parallel, stack", "statwalk/parallel", "statwalk/stack"),
     ]),
     "article-3": ("directory", [
-        ("DirectoryStream with attributes, names alone", "java/directory-stream-attributes", "java/directory-stream-names"),
+        ("DirectoryStream with attributes, names alone", "java/directory-stream-attributes",
+         "java/directory-stream-names"),
         ("visitor, names alone", "java/walk-file-tree-depth-1", "java/directory-stream-names"),
         ("visitor, DirectoryStream with attributes", "java/walk-file-tree-depth-1", "java/directory-stream-attributes"),
         ("DirectoryStream with attributes, one thread in C", "java/directory-stream-attributes", "c-getdents"),
@@ -249,7 +250,10 @@ def fill_page(page: Path, record: str, data: dict) -> None:
 
 
 def _section(name: str, record: str, data: dict) -> list[str]:
-    """One of `SECTIONS`, `ratios ARTICLE`, `calls MODEL PREFIX …`, or a case as `TREE STATE[:FILE-SYSTEM] MODEL [PREFIX …]`."""
+    """One of `SECTIONS`, `ratios ARTICLE`, `calls MODEL PREFIX …`, or a case.
+
+    A case is `TREE STATE[:FILE-SYSTEM] MODEL [PREFIX …]`.
+    """
     word, *words = name.split()
     if word == "conditions":
         return [f"Record: `record/{record}.md` and `.json`.", "", *_conditions(data)]
