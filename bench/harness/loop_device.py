@@ -61,6 +61,12 @@ def _unmount(at: Path) -> None:
     subprocess.run(["umount", str(at)], check=True)
 
 
+def device_of(at: Path) -> Path:
+    """The device of a mount."""
+    found = subprocess.run(["findmnt", "-no", "SOURCE", str(at)], check=True, stdout=subprocess.PIPE, text=True)
+    return Path(found.stdout.strip())
+
+
 def drop_caches(path: str) -> None:
     """Nothing of a file system stays in memory."""
     subprocess.run(["sync", "-f", path], check=True)

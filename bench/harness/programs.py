@@ -19,11 +19,11 @@ class BuildError(Exception):
 
 
 def build_own() -> dict[str, Path]:
-    """Compiles the floor, the generator and the runner, and returns where they are."""
+    """Compiles the floors, the generator and the runner, and returns where they are."""
     TARGET.mkdir(exist_ok=True)
     compiler = os.environ.get("CC", "cc")
     built = {}
-    for name in ("floor", "generator", "runner"):
+    for name in ("ext4_floor", "floor", "generator", "runner"):
         source = BENCH / name / f"{name}.c"
         binary = TARGET / name
         if not binary.exists() or binary.stat().st_mtime <= source.stat().st_mtime:
