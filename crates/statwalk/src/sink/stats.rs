@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
+use super::extension::Extension;
 use super::first_names::FirstNames;
 use super::seen_inodes::may_repeat;
 use super::{Collect, Context, Sink};
 use crate::batch::{Batch, EntryRef};
 use crate::directory::{DirState, Directory, join};
-use crate::entry::{Attributes, Fields, FileId, FileType};
+use crate::entry::{Fields, FileId, FileType};
 
 /// By what entries are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,13 +70,11 @@ pub struct Tally {
 }
 
 impl Tally {
-    fn add_bytes(&mut self, attributes: &Attributes) {
-        let allocated_bytes = attributes.allocated_bytes().unwrap_or(0);
-        self.allocated_bytes = self.allocated_bytes.saturating_add(allocated_bytes);
-        if matches!(attributes.kind, FileType::File | FileType::Symlink) {
-            let size_bytes = attributes.size_bytes().unwrap_or(0);
-            self.apparent_bytes = self.apparent_bytes.saturating_add(size_bytes);
-        }
+    #[inline]
+    fn add(&mut self, other: Tally) {
+        self.entries += other.entries;
+        self.apparent_bytes = self.apparent_bytes.saturating_add(other.apparent_bytes);
+        self.allocated_bytes = self.allocated_bytes.saturating_add(other.allocated_bytes);
     }
 }
 
@@ -140,12 +139,128 @@ impl Stats {
     }
 }
 
+/// A [`GroupKey`] that can be copied.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Key {
+    Kind(FileType),
+    Extension(Extension),
+    Owner(u32),
+    Group(u32),
+    ModifiedWithin(Option<u64>),
+    SizeBelowPower(u32),
+    Depth(u32),
+    Unknown,
+}
+
+impl From<Key> for GroupKey {
+    fn from(key: Key) -> GroupKey {
+        match key {
+            Key::Kind(kind) => GroupKey::Kind(kind),
+            Key::Extension(extension) => GroupKey::Extension(extension.to_vec()),
+            Key::Owner(uid) => GroupKey::Owner(uid),
+            Key::Group(gid) => GroupKey::Group(gid),
+            Key::ModifiedWithin(limit_s) => GroupKey::ModifiedWithin(limit_s),
+            Key::SizeBelowPower(power) => GroupKey::SizeBelowPower(power),
+            Key::Depth(depth) => GroupKey::Depth(depth),
+            Key::Unknown => GroupKey::Unknown,
+        }
+    }
+}
+
+/// Tallies by key.
+#[derive(Default)]
+struct Groups {
+    tallies: Vec<(Key, Tally)>,
+    indexes: HashMap<Key, usize, RandomState>,
+    /// The one that was asked for last: neighbours are often alike.
+    last: usize,
+}
+
+impl Groups {
+    #[inline]
+    fn tally(&mut self, key: Key) -> &mut Tally {
+        let is_last = |(last, _): &(Key, Tally)| *last == key;
+        if !self.tallies.get(self.last).is_some_and(is_last) {
+            let next = self.tallies.len();
+            self.last = *self.indexes.entry(key).or_insert(next);
+            if self.last == next {
+                self.tallies.push((key, Tally::default()));
+            }
+        }
+        &mut self.tallies[self.last].1
+    }
+}
+
+/// What decides the group of an entry, and what it brings there; what could not
+/// be read is absent.
+struct Sample<'a> {
+    name: &'a [u8],
+    depth: u32,
+    kind: FileType,
+    size_bytes: Option<u64>,
+    allocated_bytes: Option<u64>,
+    mtime_ns: Option<i64>,
+    uid: Option<u32>,
+    gid: Option<u32>,
+}
+
+impl Sample<'_> {
+    /// Entry `index` of a batch, without the columns that no group looks at.
+    #[inline]
+    fn of(batch: &Batch, index: usize, depth: u32) -> Sample<'_> {
+        fn read<T: Copy>(column: &[T], index: usize, known: bool) -> Option<T> {
+            column.get(index).copied().filter(|_| known)
+        }
+        let known = batch.known()[index];
+        Sample {
+            name: batch.name(index),
+            depth,
+            kind: batch.kinds()[index],
+            size_bytes: read(batch.size_bytes(), index, known),
+            allocated_bytes: read(batch.allocated_bytes(), index, known),
+            mtime_ns: read(batch.mtime_ns(), index, known),
+            uid: read(batch.uids(), index, known),
+            gid: read(batch.gids(), index, known),
+        }
+    }
+
+    #[inline]
+    fn key(&self, grouping: Grouping, now_ns: i64) -> Key {
+        let known = match grouping {
+            Grouping::Type if self.kind != FileType::File => Some(Key::Kind(self.kind)),
+            Grouping::Type => Some(Key::Extension(Extension::of(self.name))),
+            Grouping::Owner => self.uid.map(Key::Owner),
+            Grouping::Group => self.gid.map(Key::Group),
+            Grouping::Age => self
+                .mtime_ns
+                .map(|mtime_ns| Key::ModifiedWithin(age_limit(now_ns, mtime_ns))),
+            Grouping::Size => self
+                .size_bytes
+                .map(|size_bytes| Key::SizeBelowPower(64 - size_bytes.leading_zeros())),
+            Grouping::Depth => Some(Key::Depth(self.depth)),
+        };
+        known.unwrap_or(Key::Unknown)
+    }
+
+    /// What its inode brings.
+    #[inline]
+    fn bytes(&self) -> Tally {
+        let has_content = matches!(self.kind, FileType::File | FileType::Symlink);
+        Tally {
+            entries: 0,
+            apparent_bytes: self.size_bytes.filter(|_| has_content).unwrap_or(0),
+            allocated_bytes: self.allocated_bytes.unwrap_or(0),
+        }
+    }
+}
+
 /// The groups that one worker saw.
 pub struct StatsState {
     stats: Stats,
     context: Context,
-    groups: HashMap<GroupKey, Tally, RandomState>,
-    links: FirstNames<(GroupKey, Attributes)>,
+    groups: Groups,
+    /// What the inodes with several names bring, and to which group.
+    links: FirstNames<(Key, Tally)>,
 }
 
 impl Sink for Stats {
@@ -173,81 +288,54 @@ impl Sink for Stats {
             .map(|_| StatsState {
                 stats: self.clone(),
                 context: context.clone(),
-                groups: HashMap::default(),
+                groups: Groups::default(),
                 links: FirstNames::new(),
             })
             .collect()
     }
 
     fn merge(&self, _: &Context, states: Vec<StatsState>) -> Vec<(GroupKey, Tally)> {
-        let mut groups: HashMap<GroupKey, Tally, RandomState> = HashMap::default();
+        let mut groups = Groups::default();
         let mut links = FirstNames::new();
         for state in states {
-            for (key, tally) in state.groups {
-                let sum = groups.entry(key).or_default();
-                sum.entries += tally.entries;
-                sum.apparent_bytes = sum.apparent_bytes.saturating_add(tally.apparent_bytes);
-                sum.allocated_bytes = sum.allocated_bytes.saturating_add(tally.allocated_bytes);
+            for (key, tally) in state.groups.tallies {
+                groups.tally(key).add(tally);
             }
             links.absorb(state.links);
         }
-        for (key, attributes) in links.into_values() {
-            groups.entry(key).or_default().add_bytes(&attributes);
+        for (key, tally) in links.into_values() {
+            groups.tally(key).add(tally);
         }
-        let mut groups: Vec<_> = groups.into_iter().collect();
-        groups.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        let groups = groups.tallies.into_iter();
+        let mut groups: Vec<_> = groups.map(|(key, tally)| (key.into(), tally)).collect();
+        groups.sort_unstable_by(|a: &(GroupKey, Tally), b| a.0.cmp(&b.0));
         groups
     }
 }
 
 impl StatsState {
-    fn key(&self, name: &[u8], depth: u32, attributes: &Attributes) -> GroupKey {
-        let known = match self.stats.grouping {
-            Grouping::Type if attributes.kind != FileType::File => {
-                Some(GroupKey::Kind(attributes.kind))
-            }
-            Grouping::Type => Some(GroupKey::Extension(extension(name))),
-            Grouping::Owner => attributes.uid().map(GroupKey::Owner),
-            Grouping::Group => attributes.gid().map(GroupKey::Group),
-            Grouping::Age => attributes
-                .mtime_ns()
-                .map(|mtime_ns| age_group(self.context.now_ns, mtime_ns)),
-            Grouping::Size => attributes
-                .size_bytes()
-                .map(|size_bytes| GroupKey::SizeBelowPower(64 - size_bytes.leading_zeros())),
-            Grouping::Depth => Some(GroupKey::Depth(depth)),
-        };
-        known.unwrap_or(GroupKey::Unknown)
+    fn passes<'a>(&self, directory: &Directory<'_>, entry: impl FnOnce() -> EntryRef<'a>) -> bool {
+        match &self.stats.filter {
+            Some(filter) => filter(directory, &entry()),
+            None => true,
+        }
     }
 
-    fn add(&mut self, directory: &Directory<'_>, depth: u32, entry: &EntryRef<'_>, path: bool) {
-        if let Some(filter) = &self.stats.filter
-            && !filter(directory, entry)
-        {
-            return;
-        }
-        let key = self.key(entry.name, depth, &entry.attributes);
-        let linked = match (entry.attributes.links(), entry.attributes.id()) {
-            (Some(links), Some(id)) if path && may_repeat(&self.context, links) => Some(id),
-            _ => None,
-        };
-        let tally = self.groups.entry(key.clone()).or_default();
+    /// Adds an entry that may have other names; `linked` is its inode if it has.
+    #[inline]
+    fn add(&mut self, directory: &Directory<'_>, sample: &Sample<'_>, linked: Option<FileId>) {
+        let key = sample.key(self.stats.grouping, self.context.now_ns);
+        let tally = self.groups.tally(key);
         tally.entries += 1;
         match linked {
-            None => tally.add_bytes(&entry.attributes),
-            Some(id) => self.offer(id, directory, entry, key),
+            None => tally.add(sample.bytes()),
+            Some(id) => self.offer(id, directory, sample, key),
         }
     }
 
-    fn offer(
-        &mut self,
-        id: FileId,
-        directory: &Directory<'_>,
-        entry: &EntryRef<'_>,
-        key: GroupKey,
-    ) {
-        let path = join(directory.path(), entry.name);
-        let value = (key, entry.attributes);
+    fn offer(&mut self, id: FileId, directory: &Directory<'_>, sample: &Sample<'_>, key: Key) {
+        let path = join(directory.path(), sample.name);
+        let value = (key, sample.bytes());
         let behind_link = self.context.follows && directory.is_behind_link();
         self.links
             .offer(id, behind_link, directory.root(), path, value);
@@ -256,12 +344,23 @@ impl StatsState {
 
 impl Collect for StatsState {
     fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
-        if directory.state() != DirState::Argument {
-            let entry = EntryRef {
+        let attributes = directory.attributes();
+        let entry = || EntryRef {
+            name: directory.name(),
+            attributes: *attributes,
+        };
+        if directory.state() != DirState::Argument && self.passes(directory, entry) {
+            let sample = Sample {
                 name: directory.name(),
-                attributes: *directory.attributes(),
+                depth: directory.depth(),
+                kind: attributes.kind,
+                size_bytes: attributes.size_bytes(),
+                allocated_bytes: attributes.allocated_bytes(),
+                mtime_ns: attributes.mtime_ns(),
+                uid: attributes.uid(),
+                gid: attributes.gid(),
             };
-            self.add(directory, directory.depth(), &entry, false);
+            self.add(directory, &sample, None);
         }
         ControlFlow::Continue(())
     }
@@ -271,42 +370,26 @@ impl Collect for StatsState {
             DirState::Argument => 0,
             _ => directory.depth() + 1,
         };
-        for entry in batch.iter() {
-            self.add(directory, depth, &entry, true);
+        for index in 0..batch.len() {
+            if !self.passes(directory, || batch.entry(index)) {
+                continue;
+            }
+            let is_linked = batch.known()[index] && may_repeat(&self.context, batch.links()[index]);
+            let linked = is_linked.then(|| FileId {
+                dev: batch.devs()[index],
+                ino: batch.inos()[index],
+            });
+            self.add(directory, &Sample::of(batch, index, depth), linked);
         }
         ControlFlow::Continue(())
     }
 }
 
-/// What follows the last dot of a name, in lower case.
-///
-/// A leading dot does not begin an extension, and neither does a dot before
-/// more than 16 bytes or anything but letters, digits and `_ - +`.
-fn extension(name: &[u8]) -> Vec<u8> {
-    // The name of a root is a path.
-    let name = name.rsplit(|&byte| byte == b'/').next().unwrap_or(name);
-    let start = name.iter().rposition(|&byte| byte == b'.');
-    match start {
-        Some(at) if at > 0 && name.len() - at <= 17 => {
-            let extension = &name[at + 1..];
-            let plain = |&byte: &u8| byte.is_ascii_alphanumeric() || b"_-+".contains(&byte);
-            if extension.iter().all(plain) {
-                extension.to_ascii_lowercase()
-            } else {
-                Vec::new()
-            }
-        }
-        _ => Vec::new(),
-    }
-}
-
-fn age_group(now_ns: i64, mtime_ns: i64) -> GroupKey {
-    let Ok(age_ns) = u64::try_from(i128::from(now_ns) - i128::from(mtime_ns)) else {
-        return GroupKey::ModifiedWithin(None);
-    };
+/// The limit of [`AGE_LIMITS_S`] that a time is within; `None` for the future.
+fn age_limit(now_ns: i64, mtime_ns: i64) -> Option<u64> {
+    let age_ns = u64::try_from(i128::from(now_ns) - i128::from(mtime_ns)).ok()?;
     let age_s = age_ns / 1_000_000_000;
-    let limit = AGE_LIMITS_S.into_iter().find(|&limit| age_s <= limit);
-    GroupKey::ModifiedWithin(limit)
+    AGE_LIMITS_S.into_iter().find(|&limit| age_s <= limit)
 }
 
 #[cfg(test)]
@@ -314,31 +397,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn extensions_are_what_people_call_so() {
-        for (name, expected) in [
-            ("a.TXT", "txt"),
-            (".bashrc", ""),
-            (".config.json", "json"),
-            ("archive.tar.gz", "gz"),
-            ("no", ""),
-            ("ends.", ""),
-            ("a.b c", ""),
-            ("lib.so", "so"),
-            ("dir.d/.bashrc", ""),
-            ("dir.d/a.c", "c"),
-        ] {
-            assert_eq!(extension(name.as_bytes()), expected.as_bytes(), "{name}");
-        }
-    }
-
-    #[test]
     fn ages_fall_into_their_limits() {
         let second = 1_000_000_000;
         let check = |age_s: i64, limit| {
-            assert_eq!(
-                age_group(0, -age_s * second),
-                GroupKey::ModifiedWithin(limit)
-            );
+            assert_eq!(age_limit(0, -age_s * second), limit);
         };
         check(0, Some(3_600));
         check(3_600, Some(3_600));
