@@ -12,18 +12,10 @@ use statwalk_testkit::mounts::{self, FileSystem, Mounted, bind};
 use statwalk_testkit::naive::Options;
 use statwalk_testkit::{Scratch, Skipped, or_skip, trees};
 
-use super::harness::THREADS;
 use super::harness::agreement::check_scan;
 use super::harness::answer::{answer, scan_of};
 use super::harness::listing::{Listed, Listing};
-
-const ENTER: Options<'_> = Options {
-    one_file_system: false,
-    count_links: false,
-    follow: false,
-    include_kernfs: false,
-    exclude: None,
-};
+use super::harness::{ENTER, THREADS};
 
 /// When nothing that is there now has changed lately any more.
 fn later() -> SystemTime {

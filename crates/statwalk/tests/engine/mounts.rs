@@ -15,15 +15,8 @@ use statwalk_testkit::{Scratch, Skipped, or_skip, trees};
 
 use super::harness::agreement::{check, check_totals};
 use super::harness::listing::Listing;
-use super::harness::{THREADS, text};
+use super::harness::{ENTER, THREADS, text};
 
-const ENTER: Options<'_> = Options {
-    one_file_system: false,
-    count_links: false,
-    follow: false,
-    include_kernfs: false,
-    exclude: None,
-};
 const STAY: Options<'_> = Options {
     one_file_system: true,
     ..ENTER

@@ -10,14 +10,11 @@ use statwalk_testkit::unprivileged::{as_ordinary_user, is_root};
 use statwalk_testkit::{Scratch, or_skip, settle, trees};
 
 use super::harness::agreement::{check, counts};
-use super::harness::{THREADS, made, text};
+use super::harness::{ENTER, THREADS, made, text};
 
 const EVERY_NAME: Options<'_> = Options {
-    one_file_system: false,
     count_links: true,
-    follow: false,
-    include_kernfs: false,
-    exclude: None,
+    ..ENTER
 };
 
 #[test]

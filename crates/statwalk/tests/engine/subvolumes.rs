@@ -16,15 +16,7 @@ use super::harness::agreement::check_scan;
 use super::harness::answer::{answer, scan_of};
 use super::harness::listing::Listing;
 use super::harness::records::Records;
-use super::harness::{THREADS, text};
-
-const ENTER: Options<'_> = Options {
-    one_file_system: false,
-    count_links: false,
-    follow: false,
-    include_kernfs: false,
-    exclude: None,
-};
+use super::harness::{ENTER, THREADS, text};
 
 /// A btrfs with all kinds of entries. Nothing is synced: the scan has to do it.
 fn filled(at: &Path) -> Result<Mounted, Skipped> {

@@ -11,6 +11,7 @@ pub(crate) mod records;
 
 use std::path::{Path, PathBuf};
 
+use statwalk_testkit::naive::Options;
 use statwalk_testkit::{Model, Scratch};
 
 /// The numbers of workers that tests use: one, a few, more than processors.
@@ -25,6 +26,15 @@ pub(crate) fn scratch_in_memory() -> Scratch {
     }
     .expect("a temporary directory")
 }
+
+/// Mounts are entered, and everything else is as by default.
+pub(crate) const ENTER: Options<'_> = Options {
+    one_file_system: false,
+    count_links: false,
+    follow: false,
+    include_kernfs: false,
+    exclude: None,
+};
 
 /// Makes the tree in a scratch directory of its own.
 pub(crate) fn made(tree: &Model) -> (Scratch, PathBuf) {
