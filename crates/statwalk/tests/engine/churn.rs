@@ -8,15 +8,19 @@
 //! does it for longer.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::Write;
+use std::ffi::{CStr, CString};
+use std::fs;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::fs::{
+    AtFlags, Mode, OFlags, ftruncate, linkat, mkdirat, openat, renameat, symlinkat, unlinkat,
+};
+use rustix::io::Errno;
 use statwalk::{FileType, Scan, Source, Totals};
 use statwalk_testkit::mounts::{FileSystem, Mounted};
 use statwalk_testkit::{Scratch, or_skip};
@@ -34,68 +38,157 @@ const SCANS_BETWEEN_RESTS: usize = 8;
 const QUIET_DIRS: usize = 60;
 const BUSY_DIRS: usize = 12;
 /// Names that come and go in each busy directory, for each thread.
-const SLOTS: u64 = 40;
+const SLOTS: usize = 40;
+static CONTENT: [u8; 9_000] = [7; 9_000];
 
 /// What stays as it is, by its path.
 type Still = BTreeMap<Vec<u8>, (FileType, Option<u64>)>;
 
 /// One thread that changes things: names in all busy directories, its own.
-struct Churner<'a> {
-    number: u64,
-    dirs: &'a [PathBuf],
+///
+/// By descriptors of those directories and by knowing what is where, because the
+/// more changes there are, the more meet a scan.
+struct Churner {
+    dirs: Vec<OwnedFd>,
+    /// By directory and slot.
+    names: Vec<CString>,
+    holds: Vec<Held>,
     state: u64,
 }
 
-impl Churner<'_> {
-    fn any(&mut self, below: u64) -> u64 {
+/// What has a name, as far as the churner knows.
+#[derive(Clone, Copy, PartialEq)]
+enum Held {
+    Nothing,
+    File,
+    Symlink,
+    Directory,
+}
+
+impl Churner {
+    fn new(number: u64, dirs: &[PathBuf]) -> Churner {
+        let open = |dir: &PathBuf| fs::File::open(dir).unwrap().into();
+        // Long and short ones, so that records are split and joined.
+        let tail = "-with-a-tail-that-moves-others-to-another-block";
+        let name = |slot| format!("busy-{number}-{slot}{}", &tail[..slot % (tail.len() + 1)]);
+        Churner {
+            dirs: dirs.iter().map(open).collect(),
+            names: (0..SLOTS)
+                .map(|slot| CString::new(name(slot)).unwrap())
+                .collect(),
+            holds: vec![Held::Nothing; dirs.len() * SLOTS],
+            state: number,
+        }
+    }
+
+    fn any(&mut self, below: usize) -> usize {
         self.state = self
             .state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
-        (self.state >> 33) % below
+        (self.state >> 33) as usize % below
     }
 
-    fn name(&mut self) -> PathBuf {
-        let dir = self.any(self.dirs.len() as u64) as usize;
-        let slot = self.any(SLOTS);
-        // Long and short ones, so that records are split and joined.
-        let tail = &"-with-a-tail-that-moves-others-to-another-block"[..(slot % 48) as usize];
-        self.dirs[dir].join(format!("busy-{}-{slot}{tail}", self.number))
-    }
-
-    /// Changes one thing; false where it could not be, as nothing is there, or
-    /// something else is.
+    /// Changes one thing; false where it was not as the churner believed.
     fn change(&mut self) -> bool {
-        let path = self.name();
-        let done = match self.any(16) {
-            0..4 => {
-                let length = self.any(9_000) as usize;
-                File::create(&path).and_then(|mut file| file.write_all(&vec![7; length]))
-            }
-            4..7 => {
-                let length = self.any(5_000) as usize;
-                let file = File::options().append(true).open(&path);
-                file.and_then(|mut file| file.write_all(&vec![8; length]))
-            }
-            7 => {
-                let length = self.any(20_000);
-                let file = File::options().write(true).open(&path);
-                file.and_then(|file| file.set_len(length))
-            }
-            8..11 => {
-                let to = self.name();
-                fs::rename(&path, to)
-            }
-            11 => {
-                let to = self.name();
-                fs::hard_link(&path, to)
-            }
-            12 => symlink("nowhere", &path),
-            13 => fs::create_dir(&path),
-            14 => fs::remove_dir(&path),
-            _ => fs::remove_file(&path),
+        let at = self.any(self.holds.len());
+        let choice = self.any(16);
+        let (result, now) = match self.holds[at] {
+            Held::Nothing => match choice {
+                0..12 => (self.write(at, OFlags::CREATE | OFlags::EXCL), Held::File),
+                12..14 => (
+                    symlinkat("nowhere", self.dir(at), self.name(at)),
+                    Held::Symlink,
+                ),
+                _ => (
+                    mkdirat(self.dir(at), self.name(at), Mode::RWXU),
+                    Held::Directory,
+                ),
+            },
+            Held::File => match choice {
+                0..2 => (self.write(at, OFlags::APPEND), Held::File),
+                2..4 => (self.truncate(at), Held::File),
+                4..9 => return self.bring(at, true),
+                9..11 => return self.bring(at, false),
+                _ => (self.remove(at, AtFlags::empty()), Held::Nothing),
+            },
+            Held::Symlink => match choice {
+                0..8 => return self.bring(at, true),
+                _ => (self.remove(at, AtFlags::empty()), Held::Nothing),
+            },
+            Held::Directory => (self.remove(at, AtFlags::REMOVEDIR), Held::Nothing),
         };
-        done.is_ok()
+        self.holds[at] = match result {
+            Ok(()) => now,
+            // A rename to another link of the same file does nothing.
+            Err(Errno::EXIST) => Held::File,
+            Err(_) => self.holds[at],
+        };
+        result.is_ok()
+    }
+
+    /// Renames to another name, or links to it.
+    fn bring(&mut self, from: usize, away: bool) -> bool {
+        let to = self.any(self.holds.len());
+        if self.holds[to] != Held::Nothing && !(away && self.holds[to] == Held::File) {
+            return false;
+        }
+        let result = match away {
+            true => renameat(self.dir(from), self.name(from), self.dir(to), self.name(to)),
+            false => {
+                let none = AtFlags::empty();
+                linkat(
+                    self.dir(from),
+                    self.name(from),
+                    self.dir(to),
+                    self.name(to),
+                    none,
+                )
+            }
+        };
+        if result.is_ok() {
+            self.holds[to] = self.holds[from];
+            if away {
+                self.holds[from] = Held::Nothing;
+            }
+        }
+        result.is_ok()
+    }
+
+    fn dir(&self, at: usize) -> BorrowedFd<'_> {
+        self.dirs[at / SLOTS].as_fd()
+    }
+
+    fn name(&self, at: usize) -> &CStr {
+        &self.names[at % SLOTS]
+    }
+
+    fn open(&self, at: usize, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+        let flags = flags | OFlags::WRONLY | OFlags::CLOEXEC;
+        openat(self.dir(at), self.name(at), flags, Mode::RUSR | Mode::WUSR)
+    }
+
+    /// Most are empty or short.
+    fn write(&mut self, at: usize, flags: OFlags) -> rustix::io::Result<()> {
+        let length = match self.any(8) {
+            0..3 => 0,
+            3..7 => self.any(500),
+            _ => self.any(CONTENT.len()),
+        };
+        let file = self.open(at, flags)?;
+        if length > 0 {
+            rustix::io::write(&file, &CONTENT[..length])?;
+        }
+        Ok(())
+    }
+
+    fn truncate(&mut self, at: usize) -> rustix::io::Result<()> {
+        let length = self.any(20_000) as u64;
+        ftruncate(self.open(at, OFlags::empty())?, length)
+    }
+
+    fn remove(&self, at: usize, flags: AtFlags) -> rustix::io::Result<()> {
+        unlinkat(self.dir(at), self.name(at), flags)
     }
 }
 
@@ -209,11 +302,7 @@ fn churn(mounted: &Mounted, source: Source, scans: usize) {
         let churners: Vec<_> = (0..CHURNERS)
             .map(|number| {
                 let (stop, rest) = (&stop, &rest);
-                let mut churner = Churner {
-                    number,
-                    dirs: &busy,
-                    state: number,
-                };
+                let mut churner = Churner::new(number, &busy);
                 scope.spawn(move || {
                     let mut changes = 0;
                     let mut time = Duration::ZERO;
