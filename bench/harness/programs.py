@@ -23,7 +23,7 @@ def build_own() -> dict[str, Path]:
     TARGET.mkdir(exist_ok=True)
     compiler = os.environ.get("CC", "cc")
     built = {}
-    for name in ("ext4_floor", "floor", "generator", "runner"):
+    for name in ("btrfs_floor", "ext4_floor", "floor", "generator", "runner"):
         source = BENCH / name / f"{name}.c"
         binary = TARGET / name
         if not binary.exists() or binary.stat().st_mtime <= source.stat().st_mtime:
