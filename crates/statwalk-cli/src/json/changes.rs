@@ -10,6 +10,8 @@ use serde::Serialize;
 use statwalk::{Change, Changes};
 use statwalk_view::json_path;
 
+use super::entries::FileJson;
+
 /// The whole answer of `--since`.
 #[derive(Serialize)]
 pub(crate) struct ChangesJson {
@@ -25,20 +27,10 @@ pub(crate) struct ChangesJson {
 
 #[derive(Serialize)]
 struct ChangeJson {
-    path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_b64: Option<String>,
+    /// What is new about it.
     new: &'static str,
-    #[serde(rename = "type")]
-    kind: char,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    apparent_bytes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    allocated_bytes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mtime_ns: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    links: Option<u32>,
+    #[serde(flatten)]
+    entry: FileJson,
     #[serde(skip_serializing_if = "Option::is_none")]
     inode: Option<u64>,
     /// All names that a directory has now, where it changed.
@@ -70,22 +62,14 @@ impl ChangesJson {
 
 impl ChangeJson {
     fn new(change: &Change) -> ChangeJson {
-        let (path, path_b64) = json_path(&change.path);
-        let attributes = &change.attributes;
         let name = |name: &Vec<u8>| {
             let (name, name_b64) = json_path(name);
             NameJson { name, name_b64 }
         };
         ChangeJson {
-            path,
-            path_b64,
             new: change.kind.name(),
-            kind: attributes.kind.letter(),
-            apparent_bytes: attributes.size_bytes(),
-            allocated_bytes: attributes.allocated_bytes(),
-            mtime_ns: attributes.mtime_ns(),
-            links: attributes.links(),
-            inode: attributes.id().map(|id| id.ino),
+            entry: FileJson::new(&change.path, &change.attributes),
+            inode: change.attributes.id().map(|id| id.ino),
             names: change
                 .names
                 .as_ref()

@@ -24,6 +24,7 @@ pub(crate) enum TopJson {
     Directory(NodeJson),
 }
 
+/// An entry with what is told of files.
 #[derive(Serialize)]
 pub(crate) struct FileJson {
     path: String,
@@ -41,11 +42,10 @@ pub(crate) struct FileJson {
     links: Option<u32>,
 }
 
-impl From<&TopOf> for TopJson {
-    fn from(large: &TopOf) -> TopJson {
-        let (path, path_b64) = json_path(&large.path);
-        let attributes = &large.attributes;
-        TopJson::File(FileJson {
+impl FileJson {
+    pub(crate) fn new(path: &[u8], attributes: &Attributes) -> FileJson {
+        let (path, path_b64) = json_path(path);
+        FileJson {
             path,
             path_b64,
             kind: attributes.kind.letter(),
@@ -53,7 +53,13 @@ impl From<&TopOf> for TopJson {
             allocated_bytes: attributes.allocated_bytes(),
             mtime_ns: attributes.mtime_ns(),
             links: attributes.links(),
-        })
+        }
+    }
+}
+
+impl From<&TopOf> for TopJson {
+    fn from(large: &TopOf) -> TopJson {
+        TopJson::File(FileJson::new(&large.path, &large.attributes))
     }
 }
 
