@@ -59,6 +59,8 @@ pub(super) struct Board {
 #[derive(Debug, Default)]
 struct Tallies {
     all: Counts,
+    /// How many wait for them to change. To wake nobody is a system call too.
+    waiters: usize,
     /// Only of named entries: an endless directory must not fill it.
     by_ino: HashMap<u64, Counts>,
 }
@@ -74,10 +76,13 @@ impl Board {
 
     /// Waits until the counters satisfy `reached`; false when that took too long.
     pub(super) fn wait_for(&self, timeout: Duration, reached: impl Fn(&Counts) -> bool) -> bool {
+        let mut tallies = self.tallies();
+        tallies.waiters += 1;
         let waited = self
             .changed
-            .wait_timeout_while(self.tallies(), timeout, |tallies| !reached(&tallies.all));
-        let (tallies, _) = waited.expect("no holder of the counters panics");
+            .wait_timeout_while(tallies, timeout, |tallies| !reached(&tallies.all));
+        let (mut tallies, _) = waited.expect("no holder of the counters panics");
+        tallies.waiters -= 1;
         reached(&tallies.all)
     }
 
@@ -90,8 +95,9 @@ impl Board {
     }
 
     pub(super) fn change(&self, change: impl FnOnce(&mut Counts)) {
-        change(&mut self.tallies().all);
-        self.changed.notify_all();
+        let mut tallies = self.tallies();
+        change(&mut tallies.all);
+        self.tell(tallies);
     }
 
     /// Counts a request that has arrived.
@@ -105,8 +111,15 @@ impl Board {
                 call,
             );
         }
+        self.tell(tallies);
+    }
+
+    fn tell(&self, tallies: MutexGuard<'_, Tallies>) {
+        let somebody_waits = tallies.waiters > 0;
         drop(tallies);
-        self.changed.notify_all();
+        if somebody_waits {
+            self.changed.notify_all();
+        }
     }
 
     fn tallies(&self) -> MutexGuard<'_, Tallies> {
