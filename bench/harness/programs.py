@@ -36,11 +36,11 @@ def build_own() -> dict[str, Path]:
     return built
 
 
-def build_ring() -> Path:
-    """Compiles the experiment with io_uring and returns where it is."""
+def build_experiment(name: str) -> Path:
+    """Compiles one of the experiments and returns where it is."""
     TARGET.mkdir(exist_ok=True)
-    binary = TARGET / "io_uring"
-    source = BENCH / "experiments" / "io_uring.c"
+    binary = TARGET / name
+    source = BENCH / "experiments" / f"{name}.c"
     subprocess.run([os.environ.get("CC", "cc"), *CC_FLAGS, "-o", str(binary), str(source)], check=True)
     return binary
 

@@ -29,6 +29,18 @@ def build() -> str:
     return next(m["executable"] for m in map(json.loads, out.splitlines()) if m.get("executable"))
 
 
+def names(shape: tuple[int, int, int]) -> str:
+    """The paths of what is mounted, one a line, as `Uniform` in crates/statwalk-testkit builds it."""
+    depth, dirs_each, files_each = shape
+    every: list[str] = []
+    level = ["tree"]
+    for left in range(depth, -1, -1):
+        every += level
+        every += [f"{path}/f{n:06}" for path in level for n in range(files_each)]
+        level = [f"{path}/n{n}" for path in level for n in range(dirs_each if left else 0)]
+    return "".join(f"{path}\n" for path in every)
+
+
 @contextmanager
 def slow_mount(program: str, milliseconds: tuple[int, int], shape: tuple[int, int, int]) -> Iterator[SlowMount]:
     """A fresh mount, of which nothing is remembered: every call takes between so many milliseconds, and below the
