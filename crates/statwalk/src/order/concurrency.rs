@@ -23,6 +23,12 @@ const LOOK_MAX: Duration = Duration::from_millis(400);
 /// How many calls a worker should make during a look, so that the rate of two
 /// looks can be compared.
 const CALLS_PER_WORKER: u64 = 6;
+/// The same where workers mostly wait: then steps are large, and so is what they
+/// bring.
+const LONG_CALLS_PER_WORKER: u64 = 2;
+/// From how long a call on the step is larger still: on a network, or a disk that
+/// turns.
+const LONG_CALL: Duration = Duration::from_millis(1);
 
 /// The share of their time that workers must wait for more to be tried. A cold
 /// local disk makes two workers wait for a third of theirs; memory for none.
@@ -62,6 +68,21 @@ impl Look {
     fn waiting(&self) -> f64 {
         let occupied = self.occupied.as_secs_f64();
         1.0 - (self.busy.as_secs_f64() / occupied.max(f64::MIN_POSITIVE)).min(1.0)
+    }
+
+    /// How many workers had something to do, on average.
+    fn occupied_workers(&self) -> f64 {
+        self.occupied.as_secs_f64() / self.elapsed.as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+
+    /// By how much the number of workers is multiplied, where that is of use.
+    fn factor(&self) -> usize {
+        let calls = u32::try_from(self.calls).unwrap_or(u32::MAX).max(1);
+        match self.waiting() > WAITING_MOSTLY {
+            true if self.occupied / calls >= LONG_CALL => 8,
+            true => 4,
+            false => 2,
+        }
     }
 }
 
@@ -115,6 +136,8 @@ pub(super) struct Concurrency {
     tried: Option<Tried>,
     /// How fast those go that there are now.
     pace: Pace,
+    /// Whether calls were seen to wait, so that entries are handed around.
+    is_slow: bool,
     /// How many looks pass before the next try.
     rest: u32,
     patience: u32,
@@ -134,6 +157,7 @@ impl Concurrency {
             now: processors,
             tried: None,
             pace: Pace::default(),
+            is_slow: false,
             rest: 0,
             patience: PATIENCE,
             highest: processors,
@@ -144,13 +168,27 @@ impl Concurrency {
 
     /// Whether enough was seen to decide.
     pub(super) fn is_long_enough(&self, look: &Look) -> bool {
-        let calls_enough = CALLS_PER_WORKER * self.now as u64;
+        let calls_enough = match look.waiting() > WAITING_MOSTLY {
+            // Who has nothing to do makes no calls.
+            true => {
+                let working = (look.occupied_workers().ceil() as u64).clamp(1, self.now as u64);
+                LONG_CALLS_PER_WORKER * working
+            }
+            false => CALLS_PER_WORKER * self.now as u64,
+        };
         look.elapsed >= LOOK_MIN && (look.calls >= calls_enough || look.elapsed >= LOOK_MAX)
     }
 
-    /// Whether those that have something to do mostly wait.
-    pub(super) fn is_slow(&self, look: &Look) -> bool {
-        look.waiting() > WAITING_LONG
+    /// Whether those that have something to do mostly waited when they were last
+    /// looked at.
+    pub(super) fn is_slow(&self) -> bool {
+        self.is_slow
+    }
+
+    /// Whether only work is missing for more workers to be tried, which can come
+    /// at any time.
+    pub(super) fn is_about_to_rise(&self) -> bool {
+        self.is_slow && self.rest == 0 && self.now < self.most
     }
 
     /// Looks at what the workers did, and says how many there are from now on
@@ -159,8 +197,15 @@ impl Concurrency {
         self.pace.add(look);
         let time = look.elapsed.as_secs_f64() * self.now as f64;
         let waiting = look.waiting();
-        // More workers are of use only where those that are there find work.
-        let occupied = look.occupied.as_secs_f64() > OCCUPIED_ENOUGH * time;
+        let was_slow = std::mem::replace(&mut self.is_slow, waiting > WAITING_LONG);
+        // More workers are of use only where those that are there find work. Until
+        // calls were seen to wait, entries were not handed around, and one worker
+        // may have kept what there is for all.
+        let kept_to_itself = self.is_slow
+            && !was_slow
+            && self.now == self.processors
+            && look.occupied_workers() > OCCUPIED_ENOUGH;
+        let occupied = kept_to_itself || look.occupied.as_secs_f64() > OCCUPIED_ENOUGH * time;
         if let Some(mut tried) = self.tried.take() {
             tried.elapsed += look.elapsed;
             tried.calls += look.calls;
@@ -179,9 +224,12 @@ impl Concurrency {
             }
             if occupied {
                 self.patience = PATIENCE;
-                self.highest = self.highest.max(self.now);
-                self.waited_percent = (waiting * 100.0) as u32;
             }
+        }
+        // Also after a step that was not judged, because there was no work then.
+        if occupied && self.now > self.processors {
+            self.highest = self.highest.max(self.now);
+            self.waited_percent = (waiting * 100.0) as u32;
         }
         let busy =
             look.cpu.as_secs_f64() > 0.9 * look.elapsed.as_secs_f64() * self.processors as f64;
@@ -194,14 +242,13 @@ impl Concurrency {
             return None;
         }
         if occupied && waiting > WAITING_ENOUGH && self.now < self.most {
-            let factor = if waiting > WAITING_MOSTLY { 4 } else { 2 };
             self.tried = Some(Tried {
                 before: self.now,
                 rate_before: self.pace.rate(),
                 elapsed: Duration::ZERO,
                 calls: 0,
             });
-            self.set((self.now * factor).min(self.most));
+            self.set((self.now * look.factor()).min(self.most));
             return Some(Step::Up(self.now));
         }
         None
@@ -293,7 +340,7 @@ mod tests {
             cpu: 10 * US,
             processors: 2,
         };
-        assert_eq!(network.settles(), (WORKERS_MAX, 3));
+        assert_eq!(network.settles(), (WORKERS_MAX, 2));
     }
 
     #[test]
@@ -334,9 +381,21 @@ mod tests {
             occupied: 110 * MS,
             cpu: MS,
             busy: MS,
-            calls: 100,
+            calls: 1_000,
         };
+        // The first time, it is not known yet that there is nothing.
+        assert_eq!(concurrency.decide(&look), Some(Step::Up(8)));
         assert_eq!(concurrency.decide(&look), None);
+        assert_eq!(concurrency.workers(), 8);
+        assert!(concurrency.is_about_to_rise());
+        // There is work for all.
+        let occupied = Look {
+            occupied: 800 * MS,
+            calls: 8_000,
+            ..look
+        };
+        assert_eq!(concurrency.decide(&occupied), Some(Step::Up(32)));
+        assert_eq!(concurrency.highest, 8);
     }
 
     #[test]
@@ -390,10 +449,18 @@ mod tests {
         let look = |ms: u32, calls| Look {
             elapsed: ms * MS,
             occupied: ms * MS,
-            cpu: MS,
-            busy: MS,
+            cpu: ms * MS / 2,
+            busy: ms * MS / 2,
             calls,
         };
+        let long_calls = |ms: u32, calls| Look {
+            cpu: US,
+            busy: US,
+            ..look(ms, calls)
+        };
+        assert!(!concurrency.is_long_enough(&long_calls(7, 1000)));
+        assert!(!concurrency.is_long_enough(&long_calls(50, 1)));
+        assert!(concurrency.is_long_enough(&long_calls(50, 2)));
         assert!(!concurrency.is_long_enough(&look(1, 1000)));
         assert!(!concurrency.is_long_enough(&look(50, 3)));
         assert!(concurrency.is_long_enough(&look(50, 12)));

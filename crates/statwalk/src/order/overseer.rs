@@ -8,6 +8,8 @@ use super::concurrency::{Concurrency, LOOK_MIN, Look, Step};
 
 /// How often the number of workers is looked at where it has been right for long.
 const LOOK_PAUSE_MAX: Duration = Duration::from_millis(64);
+/// How often where more workers only want work.
+const RISING_PAUSE_MAX: Duration = Duration::from_millis(16);
 
 /// Looks at what the workers do and decides how many there are.
 pub(super) struct Overseer {
@@ -76,11 +78,12 @@ impl Overseer {
             self.next_look = now + self.pause;
             return None;
         }
-        let is_slow = concurrency.is_slow(&look);
         let step = concurrency.decide(&look);
+        let is_slow = concurrency.is_slow();
         let workers = concurrency.workers();
         self.pause = match step {
             Some(_) => LOOK_MIN,
+            None if concurrency.is_about_to_rise() => self.pause.min(RISING_PAUSE_MAX),
             None => (self.pause * 2).min(LOOK_PAUSE_MAX),
         };
         self.last_look = now;

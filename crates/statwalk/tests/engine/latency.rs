@@ -47,7 +47,7 @@ fn share_of_bound(latency: Latency, mean: Duration) -> Result<f64, Skipped> {
     Ok(ideal / elapsed)
 }
 
-// Alone on two processors both come to about 0.8; other tests run beside them.
+// Alone on two processors they come to 0.8 and more; other tests run beside them.
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -55,6 +55,15 @@ const MS: Duration = Duration::from_millis(1);
 fn ten_milliseconds_a_call_are_met_with_many_workers() {
     let share = or_skip!(share_of_bound(Latency::Fixed(10 * MS), 10 * MS));
     assert!(share >= 0.65, "{share}");
+}
+
+/// So short that the file system and the scan share the processors: 64,000 calls a
+/// second take one and a half of them, and other tests want them too. A scan that
+/// stays at eight workers comes to 0.12, `bench/latency` says what is reached.
+#[test]
+fn one_millisecond_a_call_is_met_with_many_workers() {
+    let share = or_skip!(share_of_bound(Latency::Fixed(MS), MS));
+    assert!(share >= 0.15, "{share}");
 }
 
 #[test]
