@@ -208,7 +208,7 @@ impl<'a> ExtentDir<'a> {
 /// `proceed` is called every now and then, from any thread.
 ///
 /// Memory: 48 bytes for each part of a file on the device, 32 for each name of a
-/// file, 100 and its name for each directory.
+/// file, 120 and its name for each directory.
 ///
 /// # Errors
 ///
@@ -288,6 +288,7 @@ impl Survey {
             volumes: Vec::new(),
             files_elsewhere: 0,
         };
+        survey.files_elsewhere = survey.starts.len() as u64 - 1;
         let mut other = None;
         for (dev, dir) in places(table) {
             let inodes = survey.inodes_of(table, dev);
@@ -295,7 +296,6 @@ impl Survey {
             let as_path = || PathBuf::from(OsStr::from_bytes(&path));
             let failed = |error| Error::io(Op::Open, Some(as_path()), error);
             let Some(fd) = open_btrfs(&path, dev).map_err(failed)? else {
-                survey.files_elsewhere += inodes.len() as u64;
                 other = other.or_else(|| Some(as_path()));
                 continue;
             };
@@ -313,6 +313,7 @@ impl Survey {
             };
             let volume = &mut survey.volumes[index];
             let subvolume = volume.reader.subvolume(&fd).map_err(failed)?;
+            survey.files_elsewhere -= inodes.len() as u64;
             volume.subvolumes.push((subvolume, inodes));
         }
         match other {
