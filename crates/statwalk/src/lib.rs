@@ -16,7 +16,8 @@
 //! # Ok::<(), statwalk::Error>(())
 //! ```
 //!
-//! Sinks of this crate: [`Totals`], [`TreeSink`], [`Top`], [`Stats`]. A sink of
+//! Sinks of this crate: [`Totals`], [`TreeSink`], [`Top`], [`Stats`], and
+//! [`Inodes`], which [`extent_usage`] goes on from. A sink of
 //! your own sees the same batches: see [`Sink`] and `examples/custom_sink.rs`.
 //!
 //! An entry that cannot be read is no error of a scan but part of its answer.

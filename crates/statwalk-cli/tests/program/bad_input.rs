@@ -42,6 +42,10 @@ fn what_has_no_meaning_is_named() {
         (&["--since", "7", "-s", "."], "--summarize"),
         (&["--extents", "-L", "."], "--follow"),
         (&["--extents", "--no-sync", "."], "--no-sync"),
+        (
+            &["--extents", "/proc/self"],
+            "nothing on a btrfs was found there",
+        ),
         (&["--extents", "--sort", "mtime", "."], "size or name"),
         (
             &["--since", "7", "/proc"],

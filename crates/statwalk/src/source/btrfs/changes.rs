@@ -9,11 +9,11 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
-use statwalk_sys::btrfs::{Key, SEARCH_ARGUMENT_BYTES};
+use statwalk_sys::btrfs::Key;
 
 use super::attributes::attributes;
 use super::extents::damaged;
-use super::mounted::Mounted;
+use super::mounted::{Mounted, SEARCH_BYTES};
 use super::read::index_key;
 use super::windows::inode_key;
 use crate::changes::{Change, ChangeKind, Changes};
@@ -34,9 +34,6 @@ use crate::entry::{Attributes, Fields, FileId, FileType};
 use crate::mounts::is_within;
 use crate::source::in_place::volume_table::mounted_btrfs;
 use crate::source::posix::{open, stat};
-
-/// Large enough for every item.
-const BUFFER_BYTES: usize = SEARCH_ARGUMENT_BYTES + (66 << 10);
 
 /// What is told of each path.
 const FIELDS: Fields = Fields::SIZE
@@ -169,7 +166,7 @@ fn each(
     transid: u64,
     mut take: impl FnMut(&SearchItem<'_>) -> Result<(), Malformed>,
 ) -> io::Result<()> {
-    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut buffer = vec![0; SEARCH_BYTES];
     let mut next = Some(first);
     while let Some(first) = next.filter(|first| *first <= last) {
         let found = mounted.search_since(tree, first, last, transid, &mut buffer)?;

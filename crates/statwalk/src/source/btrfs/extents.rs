@@ -9,9 +9,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
-use statwalk_sys::btrfs::{ExtentRef, ExtentRefs, Key, SEARCH_ARGUMENT_BYTES, SearchKey, fs_info};
+use statwalk_sys::btrfs::{ExtentRef, ExtentRefs, Key, SearchKey, fs_info};
 
-use super::mounted::Mounted;
+use super::mounted::{Mounted, SEARCH_BYTES};
 use crate::decode::Malformed;
 use crate::decode::btrfs::extent_data::{Extent, ExtentData, Place};
 use crate::decode::btrfs::extent_item::ExtentItem;
@@ -20,9 +20,6 @@ use crate::decode::btrfs::root_item::RootItem;
 use crate::decode::btrfs::search_items::{SearchItem, search_items};
 use crate::source::in_place::volume_table::mounted_btrfs;
 use crate::source::posix::{open, stat};
-
-/// Large enough for every item.
-const BUFFER_BYTES: usize = SEARCH_ARGUMENT_BYTES + (66 << 10);
 
 /// How many items are asked for where what is wanted may lie far apart. Each time
 /// the next lies near, four times as many are.
@@ -170,8 +167,8 @@ impl ExtentReader {
         mut test: impl FnMut(ExtentRef) -> bool,
     ) -> io::Result<Option<bool>> {
         match self.mounted.extent_refs(address, refs) {
-            // What found no room are so many that some lie elsewhere, or all that
-            // is not known is taken to.
+            // 16 MiB of answers are 700,000 files; beyond that too little is told
+            // to be freed rather than too much.
             Ok(()) => Ok(Some(refs.missed == 0 && refs.iter().all(&mut test))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -204,7 +201,7 @@ impl ExtentReader {
             items_max: ITEMS_FIRST,
             ..SearchKey::whole(tree)
         };
-        let mut buffer = vec![0; BUFFER_BYTES];
+        let mut buffer = vec![0; SEARCH_BYTES];
         let mut index = 0;
         loop {
             let found = self.mounted.search_for(&key, &mut buffer)?;

@@ -21,6 +21,10 @@ use crate::source::posix::tally;
 /// tenths of a second on a slow disk.
 const DIRTY_KIB_MAX: u64 = 16 * 1024;
 
+/// How much one search brings: some 150 inodes. 16 to 64 KiB are fastest, and
+/// above 64 KiB every item fits.
+pub(super) const SEARCH_BYTES: usize = SEARCH_ARGUMENT_BYTES + (66 << 10);
+
 /// A mounted btrfs whose trees can be searched.
 pub(crate) struct Mounted {
     /// Its topmost directory, which searches go through.

@@ -9,14 +9,10 @@ use std::io;
 
 use statwalk_sys::btrfs::{Key, SEARCH_ARGUMENT_BYTES};
 
-use super::mounted::Mounted;
+use super::mounted::{Mounted, SEARCH_BYTES};
 use crate::decode::Malformed;
 use crate::decode::btrfs::kind::INODE_ITEM;
 use crate::decode::btrfs::search_items::{SearchItem, search_items};
-
-/// How much one search brings: some 150 inodes. 16 to 64 KiB are fastest, and
-/// above 64 KiB every item fits.
-const WINDOW_BYTES: usize = SEARCH_ARGUMENT_BYTES + (66 << 10);
 
 /// What still counts as the next inode.
 const GAP: u64 = 4;
@@ -138,7 +134,7 @@ impl Window {
             tree: 0,
             first: Key::MAX,
             last: Key::MIN,
-            buffer: vec![0; WINDOW_BYTES],
+            buffer: vec![0; SEARCH_BYTES],
             inodes: Vec::new(),
             end: InodeStart::default(),
         }
