@@ -25,14 +25,16 @@ INNER_ENTRIES_MAX = 100_000
 # the shape of a tree and not on its size.
 COUNTED = ("music", "nine-thousand")
 
-# Who is asked with nothing in memory: of ways that make the same calls in
-# another loop, one. Names alone are the question of article 5.
-COLD_WAYS = {
-    "size": "program/*,statwalk/*,c-*,cpp-std/*,rust/*,go/*,perl/*,python/os-walk,python/scandir-stack,"
-            "python/scandir-rs,java/walk-file-tree,java/recursive,java/fork-join,java/work-stealing,"
-            "node/readdir-sync,node/promises,qt/list-stack,qt/iterator-stack,csharp/enumerate-directories,winapi/stack",
-    "count": "program/*,statwalk/*,c-*,perl/*",
-}
+# Trees of which the articles' tables speak: there everybody is asked.
+FOR_ALL = ("music", "data", "nine-thousand", "home")
+# Of ways that make the same calls in another loop, one: for the other trees, the
+# other file systems, and with nothing in memory, where the calls are what counts.
+ONE_OF_EACH = ("program/*,statwalk/*,c-*,cpp-std/*,rust/*,go/*,perl/*,python/os-walk,python/scandir-stack,"
+               "python/scandir-rs,java/walk-file-tree,java/recursive,java/fork-join,java/work-stealing,"
+               "node/readdir-sync,node/promises,qt/list-stack,qt/iterator-stack,csharp/enumerate-directories,"
+               "winapi/stack")
+# What the disk makes of other shapes of trees, and of names alone (article 5's question), is no matter of language.
+CALLS_ALONE = "program/*,statwalk/*,c-*,perl/*"
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,17 @@ class Wanted:
         return self.corpus, self.kind, self.model, self.cold
 
 
+def ways(wanted: Wanted, here: str) -> str | None:
+    """Patterns of the names of those who are asked; None for all."""
+    if wanted.cold:
+        return ONE_OF_EACH if wanted.model == "size" and wanted.corpus in FOR_ALL else CALLS_ALONE
+    if wanted.corpus in FOR_ALL and wanted.kind == here:
+        return None
+    # Article 2 had a tree of this size, article 3 one directory.
+    article = {"users": ",winapi/ex-*", "flat": ",java/directory-*"}.get(wanted.corpus, "")
+    return ONE_OF_EACH + article
+
+
 def key(case: dict) -> tuple[str, str, str, bool]:
     """The same of a case that is in a record."""
     return case["corpus"], case["file_system"], case["model"], case["cold"]
@@ -61,11 +74,11 @@ def key(case: dict) -> tuple[str, str, str, bool]:
 def whole(here: str) -> list[Wanted]:
     """The whole record, where the folder lies on a file system of kind `here`."""
     others = [kind for kind in KINDS if kind != here]
-    order = [Wanted(tree, here, model) for tree in LARGE for model in ("size", "count")]
     # What the articles' own tables need.
-    order += [Wanted("nine-thousand", here, "directory")]
+    order = [Wanted("nine-thousand", here, "directory")]
     order += [Wanted("music", here, model) for model in ("size", "count", "records")]
     order += [Wanted("data", here, model) for model in ("size", "count", "records")]
+    order += [Wanted(tree, here, model) for tree in LARGE for model in ("size", "count")]
     for kind in ON_DEVICES:
         order += [Wanted(tree, kind, model, cold=True) for tree in ("data", "home") for model in ("size", "count")]
     order += [Wanted("data", kind, model) for kind in others for model in ("size", "count")]

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from . import calls
-from .comparison import disturbed, say
+from .comparison import DISTURBED_SHARE, disturbed, say
 from .comparison import judge as judge_tool
 from .engine import Engine, processors
-from .measurement import Run, Runner, Timeout
+from .measurement import Run, Runner, Timeout, wait_for_quiet
 from .oracle import Answer
 from .programs import BENCH
 from .walk_oracle import Tree, Unjudged
@@ -36,6 +36,8 @@ class Limits:
     # case for so long.
     retries: int = 3
     retries_s: float = 60.0
+    # Before it is repeated the others may finish what they do; for all of a case.
+    quiet_s: float = 600.0
 
 
 class Contestant:
@@ -115,6 +117,7 @@ class Contest:
         self.runner = runner
         self.limits = limits
         self.retries_left_s = limits.retries_s
+        self.quiet_left_s = limits.quiet_s
         # Runs that were repeated, and runs that count although others disturbed them.
         self.repeated = self.disturbed = 0
         # What others, and the kernel's own threads, used of the processors while runs that count went on.
@@ -214,6 +217,7 @@ class Contest:
         # Not charged to its budget: else who was disturbed would have fewer rounds.
         result.used_s -= run.wall_s
         self.retries_left_s -= run.wall_s
+        self.quiet_left_s -= wait_for_quiet(DISTURBED_SHARE, self.quiet_left_s)
         return True
 
     def _keep(self, result: Result, run: Run, cold: bool) -> None:

@@ -6,6 +6,7 @@ import select
 import signal
 import subprocess
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,6 +80,17 @@ class Runner:
             for descriptor in (stdout, stderr, result_read, result_write):
                 if descriptor >= 0:
                     os.close(descriptor)
+
+
+def wait_for_quiet(share: float, limit_s: float) -> float:
+    """Waits until everybody together uses less than this part of the processors. Returns how long that took."""
+    began = time.monotonic()
+    while time.monotonic() - began < limit_s:
+        busy, since = _busy_s(), time.monotonic()
+        time.sleep(0.5)
+        if _busy_s() - busy < share * (time.monotonic() - since) * (os.cpu_count() or 1):
+            break
+    return time.monotonic() - began
 
 
 def _readable(descriptor: int) -> bool:
