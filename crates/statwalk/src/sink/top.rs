@@ -2,7 +2,7 @@
 
 //! The largest entries.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -21,6 +21,9 @@ pub enum Largest {
     /// `st_size`.
     Apparent,
 }
+
+/// A worker keeps twice this many before it chooses among them.
+const KEPT_MIN: usize = 64;
 
 /// A test that an entry must pass.
 type Filter = std::sync::Arc<dyn Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync>;
@@ -76,21 +79,25 @@ pub struct TopOf {
     pub path: Vec<u8>,
     /// What is known about it.
     pub attributes: Attributes,
-    behind_link: bool,
-    root: usize,
-    size_bytes: u64,
+    rank: Rank,
     linked: Option<FileId>,
 }
 
 impl TopOf {
-    /// Larger comes first, then what was reached without following links, then
-    /// roots in their order, then paths in theirs.
     fn order(&self, other: &TopOf) -> Ordering {
-        (other.size_bytes.cmp(&self.size_bytes))
-            .then(self.behind_link.cmp(&other.behind_link))
-            .then(self.root.cmp(&other.root))
-            .then_with(|| path_order(&self.path, &other.path))
+        (self.rank.cmp(&other.rank)).then_with(|| path_order(&self.path, &other.path))
     }
+}
+
+/// What orders entries before their paths do.
+///
+/// Larger comes first, then what was reached without following links, then
+/// roots in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    size_bytes: Reverse<u64>,
+    behind_link: bool,
+    root: usize,
 }
 
 /// What one worker found large.
@@ -100,8 +107,8 @@ pub struct TopState {
     kept: Vec<TopOf>,
     /// Inodes with several names among them.
     linked: BTreeMap<FileId, usize>,
-    /// What an entry must reach to be among the largest so far.
-    bar: u64,
+    /// What an entry must come before to be among the largest.
+    bar: Option<Rank>,
 }
 
 impl Sink for Top {
@@ -126,7 +133,7 @@ impl Sink for Top {
                 context: context.clone(),
                 kept: Vec::new(),
                 linked: BTreeMap::new(),
-                bar: 0,
+                bar: None,
             })
             .collect()
     }
@@ -137,7 +144,7 @@ impl Sink for Top {
             context: context.clone(),
             kept: Vec::new(),
             linked: BTreeMap::new(),
-            bar: 0,
+            bar: None,
         };
         for state in states {
             for entry in state.kept {
@@ -145,6 +152,7 @@ impl Sink for Top {
             }
         }
         all.shrink();
+        all.kept.sort_unstable_by(TopOf::order);
         all.kept
     }
 }
@@ -168,18 +176,19 @@ impl TopState {
             self.linked.insert(id, self.kept.len());
         }
         self.kept.push(entry);
-        // Twice the number, so that sorting is rare.
-        if self.kept.len() >= 2 * self.top.count.max(512) {
+        // Twice the number, so that choosing is rare.
+        if self.kept.len() >= 2 * self.top.count.max(KEPT_MIN) {
             self.shrink();
         }
     }
 
     /// Drops all but the largest.
     fn shrink(&mut self) {
-        self.kept.sort_unstable_by(TopOf::order);
-        self.kept.truncate(self.top.count);
-        if self.kept.len() == self.top.count {
-            self.bar = self.kept.last().map_or(u64::MAX, |entry| entry.size_bytes);
+        let count = self.top.count;
+        if self.kept.len() > count {
+            self.kept.select_nth_unstable_by(count, TopOf::order);
+            self.kept.truncate(count);
+            self.bar = self.kept.iter().map(|entry| entry.rank).max();
         }
         self.linked = (self.kept.iter().enumerate())
             .filter_map(|(index, entry)| Some((entry.linked?, index)))
@@ -189,8 +198,14 @@ impl TopState {
 
 impl Collect for TopState {
     fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+        let behind_link = self.context.follows && directory.is_behind_link();
         for index in 0..batch.len() {
-            if !batch.known()[index] || self.size(batch, index) < self.bar {
+            let rank = Rank {
+                size_bytes: Reverse(self.size(batch, index)),
+                behind_link,
+                root: directory.root(),
+            };
+            if !batch.known()[index] || self.bar.is_some_and(|bar| rank > bar) {
                 continue;
             }
             let entry = batch.entry(index);
@@ -202,9 +217,7 @@ impl Collect for TopState {
             let links = batch.links()[index];
             self.offer(TopOf {
                 path: directory.entry_path(entry.name),
-                behind_link: self.context.follows && directory.is_behind_link(),
-                root: directory.root(),
-                size_bytes: self.size(batch, index),
+                rank,
                 linked: if may_repeat(&self.context, links) {
                     entry.attributes.id()
                 } else {
