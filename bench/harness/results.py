@@ -291,9 +291,11 @@ def _conditions(data: dict) -> list[str]:
         lines.append(f"| {number} | {how['date']} | {how['statwalk commit']} | {how['kernel']} | {how['processor']} "
                      f"| {how['load average at the start']} | {cases} | {limits['rounds']} | {limits['budget_s']:g} |")
         missing |= dict.fromkeys(sitting["missing"])
-    how = sittings(data)[-1]["conditions"]
-    lines += ["", f"{how['memory']}; mitigations: {how['mitigations']}.", ""]
-    return lines + [f"- missing: {text}" for text in missing] + _left(data)
+    machines: dict[str, dict] = {sitting["conditions"]["processor"]: sitting["conditions"] for sitting in sittings(data)}
+    lines.append("")
+    for processor, how in machines.items():
+        lines.append(f"- {processor}: {how['memory']}; mitigations: {how['mitigations']}.")
+    return lines + [f"- missing: {text}" for text in missing] + [""] + _left(data)
 
 
 def _left(data: dict) -> list[str]:
