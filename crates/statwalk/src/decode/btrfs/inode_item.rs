@@ -66,9 +66,8 @@ impl InodeItem {
     #[inline]
     pub fn parse(bytes: &[u8]) -> Result<InodeItem, Malformed> {
         let mut reader = Reader::new(bytes, "INODE_ITEM");
-        // All at once, so that the fields need no checks.
-        let item: [u8; INODE_ITEM_BYTES] = reader.array()?;
-        let mut reader = Reader::new(&item, "INODE_ITEM");
+        let item: &[u8; INODE_ITEM_BYTES] = reader.chunk()?;
+        let mut reader = Reader::new(item, "INODE_ITEM");
         let generation = reader.u64()?;
         let transid = reader.u64()?;
         let size_bytes = reader.u64()?;
@@ -104,10 +103,15 @@ impl InodeItem {
     /// fs/btrfs/inode.c).
     pub fn blocks(&self, sector_bytes: u32) -> u64 {
         let sector_bytes = u64::from(sector_bytes.max(1));
-        self.data_bytes
-            .div_ceil(sector_bytes)
-            .saturating_mul(sector_bytes)
-            / 512
+        let sectors = match sector_bytes.is_power_of_two() {
+            // As it always is; a division takes longer than all else here.
+            true => {
+                let rest = self.data_bytes & (sector_bytes - 1);
+                (self.data_bytes >> sector_bytes.trailing_zeros()) + u64::from(rest != 0)
+            }
+            false => self.data_bytes.div_ceil(sector_bytes),
+        };
+        sectors.saturating_mul(sector_bytes) / 512
     }
 
     /// The major and minor number of a device (`MAJOR` and `MINOR`,

@@ -55,14 +55,19 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+    /// So many bytes in place: within them fields need no checks.
+    pub(super) fn chunk<const N: usize>(&mut self) -> Result<&'a [u8; N], Malformed> {
         let (taken, rest) = self
             .rest
             .split_first_chunk()
             .ok_or_else(|| self.malformed())?;
         self.rest = rest;
         self.offset += N;
-        Ok(*taken)
+        Ok(taken)
+    }
+
+    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+        self.chunk().copied()
     }
 
     pub(super) fn u8(&mut self) -> Result<u8, Malformed> {

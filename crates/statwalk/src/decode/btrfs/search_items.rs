@@ -7,6 +7,9 @@ use statwalk_sys::btrfs::Key;
 use super::reader::Reader;
 use crate::decode::Malformed;
 
+/// `sizeof(struct btrfs_ioctl_search_header)`
+const HEADER_BYTES: usize = 32;
+
 /// An item of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SearchItem<'a> {
@@ -44,13 +47,15 @@ impl<'a> SearchItems<'a> {
 
     fn read(&mut self) -> Result<SearchItem<'a>, Malformed> {
         let mut reader = self.reader;
-        let transid = u64::from_ne_bytes(reader.array()?);
-        let objectid = u64::from_ne_bytes(reader.array()?);
-        let offset = u64::from_ne_bytes(reader.array()?);
-        let at_kind = reader.malformed();
-        let kind = u32::from_ne_bytes(reader.array()?);
-        let kind = u8::try_from(kind).map_err(|_| at_kind)?;
-        let length = u32::from_ne_bytes(reader.array()?);
+        let header: &[u8; HEADER_BYTES] = reader.chunk()?;
+        let mut header = Reader::new(header, "search item");
+        let transid = u64::from_ne_bytes(header.array()?);
+        let objectid = u64::from_ne_bytes(header.array()?);
+        let offset = u64::from_ne_bytes(header.array()?);
+        let at_kind = self.reader.offset() + header.offset();
+        let kind = u32::from_ne_bytes(header.array()?);
+        let kind = u8::try_from(kind).map_err(|_| Malformed::at(at_kind, "search item"))?;
+        let length = u32::from_ne_bytes(header.array()?);
         let bytes = reader.take(length as usize)?;
         self.reader = reader;
         Ok(SearchItem {

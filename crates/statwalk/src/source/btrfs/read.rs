@@ -259,8 +259,8 @@ impl Pass<'_> {
                 false => windows.read(self.mounted, tree, from),
             };
             let last = window.map(|window| {
-                for item in window.items_of(inode) {
-                    if item.key.kind == DIR_INDEX && item.key >= from {
+                for item in window.entries_of(inode) {
+                    if item.key >= from {
                         self.take_entries(item.bytes);
                     }
                 }

@@ -5,14 +5,15 @@
 //! A window holds all items of a tree from one key to another: for what lies
 //! within it no search is needed, and what it does not hold is not there.
 
+use std::cell::Cell;
 use std::io;
 
 use statwalk_sys::btrfs::{Key, SEARCH_ARGUMENT_BYTES};
 
 use super::mounted::{Mounted, SEARCH_BYTES};
 use crate::decode::Malformed;
-use crate::decode::btrfs::kind::INODE_ITEM;
-use crate::decode::btrfs::search_items::{SearchItem, search_items};
+use crate::decode::btrfs::kind::{DIR_INDEX, INODE_ITEM};
+use crate::decode::btrfs::search_items::{SearchItem, SearchItems, search_items};
 
 /// What still counts as the next inode.
 const GAP: u64 = 4;
@@ -53,13 +54,23 @@ pub(super) struct Window {
     last: Key,
     buffer: Vec<u8>,
     inodes: Vec<InodeStart>,
-    end: InodeStart,
+    end: ItemStart,
+    /// The inode that was found last: mostly the next is asked for.
+    last_found: Cell<usize>,
 }
 
 /// Where the items of an inode begin in a window.
 #[derive(Clone, Copy, Debug, Default)]
 struct InodeStart {
     inode: u64,
+    at: ItemStart,
+    /// Where its first `DIR_INDEX` lies, if it has any.
+    entries: Option<ItemStart>,
+}
+
+/// Where an item lies in a window.
+#[derive(Clone, Copy, Debug, Default)]
+struct ItemStart {
     offset: u32,
     /// How many items lie before.
     index: u32,
@@ -136,7 +147,8 @@ impl Window {
             last: Key::MIN,
             buffer: vec![0; SEARCH_BYTES],
             inodes: Vec::new(),
-            end: InodeStart::default(),
+            end: ItemStart::default(),
+            last_found: Cell::new(0),
         }
     }
 
@@ -156,12 +168,21 @@ impl Window {
         self.inodes.clear();
         let unreadable = |_: Malformed| io::Error::from(rustix::io::Errno::UCLEAN);
         let mut items = search_items(found.bytes, found.item_count);
-        let mut at = InodeStart::default();
+        let mut at = ItemStart::default();
         while let Some(item) = items.next() {
             let item = item.map_err(unreadable)?;
-            if self.inodes.last().map(|start| start.inode) != Some(item.key.objectid) {
-                at.inode = item.key.objectid;
-                self.inodes.push(at);
+            let Key { objectid, kind, .. } = item.key;
+            if self.inodes.last().map(|start| start.inode) != Some(objectid) {
+                self.inodes.push(InodeStart {
+                    inode: objectid,
+                    at,
+                    entries: None,
+                });
+            }
+            if kind == DIR_INDEX
+                && let Some(inode) = self.inodes.last_mut()
+            {
+                inode.entries.get_or_insert(at);
             }
             at.offset = items.offset() as u32;
             at.index += 1;
@@ -176,29 +197,57 @@ impl Window {
         self.last
     }
 
-    /// The items of an inode, as far as they are in the window.
+    /// Which of its inodes has this number.
     #[inline]
-    pub(super) fn items_of(&self, inode: u64) -> impl Iterator<Item = SearchItem<'_>> {
-        let found = self
-            .inodes
-            .binary_search_by_key(&inode, |start| start.inode);
-        let (from, to) = match found {
-            Ok(index) => {
-                let next = self.inodes.get(index + 1).unwrap_or(&self.end);
-                (self.inodes[index], *next)
-            }
-            Err(_) => (self.end, self.end),
+    fn position(&self, inode: u64) -> Option<usize> {
+        let is_at = |index: usize| self.inodes.get(index).is_some_and(|at| at.inode == inode);
+        let last = self.last_found.get();
+        let found = if is_at(last + 1) {
+            last + 1
+        } else if is_at(last) {
+            last
+        } else {
+            self.inodes
+                .binary_search_by_key(&inode, |at| at.inode)
+                .ok()?
         };
+        self.last_found.set(found);
+        Some(found)
+    }
+
+    /// The items from one to where the next inode begins.
+    #[inline]
+    fn items(&self, position: usize, from: ItemStart) -> SearchItems<'_> {
+        let to = self
+            .inodes
+            .get(position + 1)
+            .map_or(self.end, |next| next.at);
         let bytes = &self.buffer[SEARCH_ARGUMENT_BYTES..];
         let bytes = &bytes[from.offset as usize..to.offset as usize];
+        search_items(bytes, to.index - from.index)
+    }
+
+    /// The `DIR_INDEX` items of a directory, as far as they are in the window.
+    #[inline]
+    pub(super) fn entries_of(&self, directory: u64) -> impl Iterator<Item = SearchItem<'_>> {
+        let position = self.position(directory);
+        let entries = position.and_then(|position| {
+            let from = self.inodes[position].entries?;
+            Some(self.items(position, from))
+        });
         // They were all read when the window was filled.
-        search_items(bytes, to.index - from.index).map_while(Result::ok)
+        let items = entries.into_iter().flatten().map_while(Result::ok);
+        items.take_while(|item| item.key.kind == DIR_INDEX)
     }
 
     /// The inode item of an inode, if it has one.
     #[inline]
     pub(super) fn inode_item(&self, inode: u64) -> Option<&[u8]> {
-        let first = self.items_of(inode).next()?;
+        let position = self.position(inode)?;
+        let first = self
+            .items(position, self.inodes[position].at)
+            .next()?
+            .ok()?;
         (first.key.kind == INODE_ITEM).then_some(first.bytes)
     }
 }

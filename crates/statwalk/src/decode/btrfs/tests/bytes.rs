@@ -75,7 +75,7 @@ fn search_items_end_with_the_count_or_an_error() {
     let read = |count| search_items(&answer, count).collect::<Vec<_>>();
     assert_eq!(read(0), []);
     assert_eq!(read(2), [Ok(first), Ok(second)]);
-    let cut = malformed("search item", 67 + 16);
+    let cut = malformed("search item", 67);
     assert_eq!(read(u32::MAX), [Ok(first), Ok(second), cut]);
 
     let too_long = header(1, 2, 3, 4, 5);
