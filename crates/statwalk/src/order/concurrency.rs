@@ -26,8 +26,9 @@ const CALLS_PER_WORKER: u64 = 6;
 /// The same where workers mostly wait: then steps are large, and so is what they
 /// bring.
 const LONG_CALLS_PER_WORKER: u64 = 2;
-/// From how long a call on the step is larger still: on a network, or a disk that
-/// turns.
+/// From how long a call on there is only one step, to the most: on a network, or a
+/// disk that turns, more calls under way cost nothing but threads, and each look
+/// lasts some calls.
 const LONG_CALL: Duration = Duration::from_millis(1);
 
 /// The share of their time that workers must wait for more to be tried. A cold
@@ -42,6 +43,8 @@ const WAITING_MOSTLY: f64 = 0.9;
 const OCCUPIED_ENOUGH: f64 = 0.7;
 /// By how much the rate must follow a step, as a share of what the step adds.
 const GAIN_ENOUGH: f64 = 0.1;
+/// From which gain on a step that was too large is taken back in part.
+const GAIN_TO_KEEP: f64 = 1.5;
 /// How long a step is tried before it is taken back. Within one short look the
 /// rate of a disk halves and doubles by chance; what brings something at once
 /// needs no more than that.
@@ -75,13 +78,13 @@ impl Look {
         self.occupied.as_secs_f64() / self.elapsed.as_secs_f64().max(f64::MIN_POSITIVE)
     }
 
-    /// By how much the number of workers is multiplied, where that is of use.
-    fn factor(&self) -> usize {
+    /// How many workers are tried next, of which there are `now` and may be `most`.
+    fn next_try(&self, now: usize, most: usize) -> usize {
         let calls = u32::try_from(self.calls).unwrap_or(u32::MAX).max(1);
         match self.waiting() > WAITING_MOSTLY {
-            true if self.occupied / calls >= LONG_CALL => 8,
-            true => 4,
-            false => 2,
+            true if self.occupied / calls >= LONG_CALL => most,
+            true => (now * 4).min(most),
+            false => (now * 2).min(most),
         }
     }
 }
@@ -115,12 +118,28 @@ struct Tried {
     calls: u64,
 }
 
+impl Tried {
+    /// How many workers to keep of `now`, which bring `rate` and are too many.
+    ///
+    /// What serves eight calls at once makes a step from 2 to 64 bring four times
+    /// the rate: too little for 64, and much. Twice as many as it serves keep it
+    /// busy.
+    fn best_below(&self, now: usize, rate: f64) -> usize {
+        let gain = rate / self.rate_before.max(f64::MIN_POSITIVE);
+        if gain < GAIN_TO_KEEP {
+            return self.before;
+        }
+        let served = (self.before as f64 * gain).ceil() as usize;
+        (2 * served).clamp(self.before, (now / 2).max(self.before))
+    }
+}
+
 /// A change of the number of workers, for the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// More were tried.
     Up(usize),
-    /// More brought nothing: back to this many.
+    /// More brought too little: back to this many.
     Back(usize),
     /// The processors are busy: fewer will do.
     Down(usize),
@@ -141,8 +160,9 @@ pub(super) struct Concurrency {
     /// How many looks pass before the next try.
     rest: u32,
     patience: u32,
-    /// The highest number that brought something, and how much the workers waited.
+    /// The highest number that brought something.
     pub(super) highest: usize,
+    /// How much the workers waited before the last step up.
     pub(super) waited_percent: u32,
     /// How often a step was taken back.
     pub(super) taken_back: u32,
@@ -216,11 +236,11 @@ impl Concurrency {
                     self.tried = Some(tried);
                     return None;
                 }
-                self.set(tried.before);
+                self.set(tried.best_below(self.now, rate));
                 self.rest = self.patience;
                 self.patience = self.patience.saturating_mul(2);
                 self.taken_back += 1;
-                return Some(Step::Back(tried.before));
+                return Some(Step::Back(self.now));
             }
             if occupied {
                 self.patience = PATIENCE;
@@ -229,7 +249,6 @@ impl Concurrency {
         // Also after a step that was not judged, because there was no work then.
         if occupied && self.now > self.processors {
             self.highest = self.highest.max(self.now);
-            self.waited_percent = (waiting * 100.0) as u32;
         }
         let busy =
             look.cpu.as_secs_f64() > 0.9 * look.elapsed.as_secs_f64() * self.processors as f64;
@@ -248,7 +267,8 @@ impl Concurrency {
                 elapsed: Duration::ZERO,
                 calls: 0,
             });
-            self.set((self.now * look.factor()).min(self.most));
+            self.waited_percent = (waiting * 100.0) as u32;
+            self.set(look.next_try(self.now, self.most));
             return Some(Step::Up(self.now));
         }
         None
@@ -340,7 +360,7 @@ mod tests {
             cpu: 10 * US,
             processors: 2,
         };
-        assert_eq!(network.settles(), (WORKERS_MAX, 2));
+        assert_eq!(network.settles(), (WORKERS_MAX, 1));
     }
 
     #[test]
@@ -352,6 +372,13 @@ mod tests {
             processors: 2,
         };
         let (workers, _) = disk.settles();
+        assert!((8..=32).contains(&workers), "{workers}");
+        // One step leads from 2 to the most, which is too many.
+        let distant = Machine {
+            latency: 2 * MS,
+            ..disk
+        };
+        let (workers, _) = distant.settles();
         assert!((8..=32).contains(&workers), "{workers}");
         let rotating = Machine {
             latency: 8 * MS,

@@ -8,6 +8,8 @@ use super::concurrency::{Concurrency, LOOK_MIN, Look, Step};
 
 /// How often the number of workers is looked at where it has been right for long.
 const LOOK_PAUSE_MAX: Duration = Duration::from_millis(64);
+/// After how long a look that was too short to decide is taken again.
+const TOO_SHORT_PAUSE: Duration = Duration::from_millis(2);
 /// How often where more workers only want work.
 const RISING_PAUSE_MAX: Duration = Duration::from_millis(16);
 
@@ -75,7 +77,7 @@ impl Overseer {
         };
         let concurrency = self.concurrency.get_or_insert_with(begin);
         if !concurrency.is_long_enough(&look) {
-            self.next_look = now + self.pause;
+            self.next_look = now + TOO_SHORT_PAUSE;
             return None;
         }
         let step = concurrency.decide(&look);
