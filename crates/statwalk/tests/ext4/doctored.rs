@@ -2,6 +2,9 @@
 
 //! Rare states of inodes, made with debugfs and shown by the kernel.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use statwalk::formats::ext4_volume::bytes::{Bytes, ReadError};
 use statwalk::formats::ext4_volume::volume::Volume;
 use statwalk_testkit::ext4_images::{self, Extent};
 use statwalk_testkit::mounts::Access;
@@ -69,4 +72,50 @@ fn a_dirty_journal_is_no_obstacle() {
     let volume = Volume::open(image.bytes()).unwrap();
     assert!(volume.superblock().needs_recovery());
     assert_same("dirty", &by_sound_volume(&volume), &before);
+}
+
+/// A superblock that the kernel is changing: so many reads see what it holds
+/// already, and the checksum of before.
+#[derive(Debug)]
+struct BeingWritten {
+    bytes: Vec<u8>,
+    reads_before: AtomicU32,
+}
+
+impl Bytes for BeingWritten {
+    fn read(&self, offset_bytes: u64, into: &mut [u8]) -> Result<(), ReadError> {
+        self.bytes.read(offset_bytes, into)?;
+        let before = self.reads_before.load(Ordering::Relaxed);
+        if offset_bytes == 1024 && before > 0 {
+            self.reads_before.store(before - 1, Ordering::Relaxed);
+            // s_last_orphan.
+            into[0xE8] ^= 1;
+        }
+        Ok(())
+    }
+
+    fn length_bytes(&self) -> u64 {
+        self.bytes.length_bytes()
+    }
+}
+
+/// While files were created and deleted as fast as they could be, one scan in some
+/// hundred ended with "the superblock's checksum does not match".
+#[test]
+fn a_superblock_that_is_being_written_is_waited_for() {
+    let image = or_skip!(Image::filled(&["-t", "ext4"], Extent::Small));
+    let bytes = std::fs::read(&image.file).unwrap();
+    let being_written = |reads_before| BeingWritten {
+        bytes: bytes.clone(),
+        reads_before: AtomicU32::new(reads_before),
+    };
+    let unfit = "the superblock's checksum does not match";
+    for reads in [0, 1, 7] {
+        Volume::open_mounted(being_written(reads)).unwrap();
+    }
+    let never = Volume::open_mounted(being_written(u32::MAX));
+    assert_eq!(never.unwrap_err().to_string(), unfit);
+    // Nobody writes an image, so there is nothing to wait for.
+    let image = Volume::open(being_written(1));
+    assert_eq!(image.unwrap_err().to_string(), unfit);
 }

@@ -80,7 +80,8 @@ impl Mounted {
         let (device, name) = Device::open(&view.mount.device)
             .map_err(|(path, error)| format!("{}: {error}", path.display()))?;
         let name = name.display().to_string();
-        let volume = Volume::open(device).map_err(|refusal| format!("{name}: {refusal}"))?;
+        let volume =
+            Volume::open_mounted(device).map_err(|refusal| format!("{name}: {refusal}"))?;
         let unknown = volume.superblock().unknown_read_only_features();
         if unknown != 0 {
             return Err(format!(

@@ -8,6 +8,8 @@
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use super::bytes::{Bytes, ReadError};
 use super::damage::{Damage, Fault};
@@ -21,9 +23,11 @@ use crate::decode::ext4::superblock::{
 };
 use crate::entry::FileType;
 
-/// How often a superblock is read whose checksum does not match: the kernel
-/// changes both while we read, in two steps.
-const SUPERBLOCK_TRIES: u32 = 3;
+/// How long the superblock of a mounted file system is waited for whose checksum
+/// does not match, pause by pause, in milliseconds. The kernel changes first what
+/// it holds and then the checksum (fs/ext4/orphan.c, `ext4_orphan_add`, of Linux
+/// 6.18), and may have to wait for a processor in between.
+const SUPERBLOCK_PAUSES_MS: [u64; 8] = [0, 0, 1, 2, 5, 10, 20, 50];
 
 /// How many times the device's bytes may be read as directories in all. A sound
 /// file system needs a part of one; the rest is for what is read again.
@@ -93,19 +97,41 @@ impl<B: Bytes> Volume<B> {
     ///
     /// As [`open`](Self::open).
     pub fn open_with(bytes: B, checksums: Checksums) -> Result<Volume<B>, Refusal> {
+        Volume::open_patiently(bytes, checksums, &[])
+    }
+
+    /// As [`open`](Self::open), of a file system that the kernel may be writing.
+    ///
+    /// A superblock whose checksum does not match is read again, for a tenth of a
+    /// second at most.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_mounted(bytes: B) -> Result<Volume<B>, Refusal> {
+        Volume::open_patiently(bytes, Checksums::Verified, &SUPERBLOCK_PAUSES_MS)
+    }
+
+    fn open_patiently(
+        bytes: B,
+        checksums: Checksums,
+        pauses_ms: &[u64],
+    ) -> Result<Volume<B>, Refusal> {
+        let mut pauses_ms = pauses_ms.iter();
         let mut raw = [0; SUPERBLOCK_BYTES];
-        let mut decoded = Err(Unfit::NoSuperblock);
-        for _ in 0..SUPERBLOCK_TRIES {
+        let decoded = loop {
             match bytes.read(SUPERBLOCK_OFFSET_BYTES, &mut raw) {
                 Ok(()) => {}
-                Err(ReadError::BeyondEnd) => break,
+                Err(ReadError::BeyondEnd) => break Err(Unfit::NoSuperblock),
                 Err(error) => return Err(Refusal::Unreadable(error)),
             }
-            decoded = Superblock::decode(&raw, checksums);
-            if decoded != Err(Unfit::Checksum) {
-                break;
+            match (Superblock::decode(&raw, checksums), pauses_ms.next()) {
+                (Err(Unfit::Checksum), Some(&pause_ms)) => {
+                    thread::sleep(Duration::from_millis(pause_ms));
+                }
+                (decoded, _) => break decoded,
             }
-        }
+        };
         let superblock = decoded.map_err(Refusal::Unfit)?;
         if superblock.groups_count > GROUPS_MAX {
             return Err(Refusal::TooManyGroups(superblock.groups_count));
