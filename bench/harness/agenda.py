@@ -35,6 +35,8 @@ ONE_OF_EACH = ("program/*,statwalk/*,c-*,cpp-std/*,rust/*,go/*,perl/*,python/os-
                "winapi/stack")
 # What the disk makes of other shapes of trees, and of names alone (article 5's question), is no matter of language.
 CALLS_ALONE = "program/*,statwalk/*,c-*,perl/*"
+# On the largest tree one question is put to all languages, the others to the fast ones.
+FAST = CALLS_ALONE + ",cpp-std/*,rust/*,go/*,java/work-stealing,java/walk-file-tree"
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,13 @@ def ways(wanted: Wanted, here: str) -> str | None:
     """Patterns of the names of those who are asked; None for all."""
     if wanted.cold:
         return ONE_OF_EACH if wanted.model == "size" and wanted.corpus in FOR_ALL else CALLS_ALONE
-    if wanted.corpus in FOR_ALL and wanted.kind == here:
+    is_articles = wanted.corpus in FOR_ALL and (wanted.corpus not in SINGLE or wanted.model == "directory")
+    if is_articles and wanted.kind == here:
         return None
+    if wanted.kind != here and wanted.corpus not in FOR_ALL:
+        return CALLS_ALONE
+    if wanted.corpus == "users" and wanted.model != "size":
+        return FAST
     # Article 2 had a tree of this size, article 3 one directory.
     article = {"users": ",winapi/ex-*", "flat": ",java/directory-*"}.get(wanted.corpus, "")
     return ONE_OF_EACH + article

@@ -108,7 +108,44 @@ pub struct TopState {
     /// Inodes with several names among them.
     linked: BTreeMap<FileId, usize>,
     /// What an entry must come before to be among the largest.
-    bar: Option<Rank>,
+    bar: Option<Bar>,
+}
+
+/// The last of the largest so far.
+struct Bar {
+    rank: Rank,
+    path: Vec<u8>,
+}
+
+/// How the entries of one directory lie to the bar where they have its rank. Many
+/// files are of one size, and to build the path of each would cost more than all
+/// else.
+enum Equals {
+    /// They come before it, or behind, whatever their names are.
+    All(Ordering),
+    /// The bar lies in this directory or below, so names decide. Its path goes on
+    /// after so many bytes.
+    ByName(usize),
+}
+
+impl Equals {
+    fn of(directory: &Directory<'_>, bar: &Bar) -> Equals {
+        let mut path = directory.path();
+        if !path.is_empty() && path.last() != Some(&b'/') {
+            path.push(b'/');
+        }
+        match bar.path.starts_with(&path) {
+            true => Equals::ByName(path.len()),
+            false => Equals::All(path_order(&path, &bar.path)),
+        }
+    }
+
+    fn order(&self, name: &[u8], bar: &Bar) -> Ordering {
+        match *self {
+            Equals::All(order) => order,
+            Equals::ByName(from) => path_order(name, &bar.path[from..]),
+        }
+    }
 }
 
 impl Sink for Top {
@@ -165,21 +202,24 @@ impl TopState {
         }
     }
 
-    fn offer(&mut self, entry: TopOf) {
+    /// Keeps an entry. Answers whether the bar may have changed.
+    fn offer(&mut self, entry: TopOf) -> bool {
         if let Some(id) = entry.linked {
             if let Some(&index) = self.linked.get(&id) {
                 if entry.order(&self.kept[index]) == Ordering::Less {
                     self.kept[index] = entry;
                 }
-                return;
+                return false;
             }
             self.linked.insert(id, self.kept.len());
         }
         self.kept.push(entry);
         // Twice the number, so that choosing is rare.
-        if self.kept.len() >= 2 * self.top.count.max(KEPT_MIN) {
+        let is_full = self.kept.len() >= 2 * self.top.count.max(KEPT_MIN);
+        if is_full {
             self.shrink();
         }
+        is_full
     }
 
     /// Drops all but the largest.
@@ -188,7 +228,11 @@ impl TopState {
         if self.kept.len() > count {
             self.kept.select_nth_unstable_by(count, TopOf::order);
             self.kept.truncate(count);
-            self.bar = self.kept.iter().map(|entry| entry.rank).max();
+            let last = self.kept.iter().max_by(|a, b| a.order(b));
+            self.bar = last.map(|entry| Bar {
+                rank: entry.rank,
+                path: entry.path.clone(),
+            });
         }
         self.linked = (self.kept.iter().enumerate())
             .filter_map(|(index, entry)| Some((entry.linked?, index)))
@@ -199,14 +243,24 @@ impl TopState {
 impl Collect for TopState {
     fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
         let behind_link = self.context.follows && directory.is_behind_link();
+        let mut equals = None;
         for index in 0..batch.len() {
             let rank = Rank {
                 size_bytes: Reverse(self.size(batch, index)),
                 behind_link,
                 root: directory.root(),
             };
-            if !batch.known()[index] || self.bar.is_some_and(|bar| rank > bar) {
+            if !batch.known()[index] {
                 continue;
+            }
+            if let Some(bar) = &self.bar {
+                let order = rank.cmp(&bar.rank).then_with(|| {
+                    let equals = equals.get_or_insert_with(|| Equals::of(directory, bar));
+                    equals.order(batch.name(index), bar)
+                });
+                if order == Ordering::Greater {
+                    continue;
+                }
             }
             let entry = batch.entry(index);
             if let Some(filter) = &self.top.filter
@@ -215,7 +269,7 @@ impl Collect for TopState {
                 continue;
             }
             let links = batch.links()[index];
-            self.offer(TopOf {
+            let bar_changed = self.offer(TopOf {
                 path: directory.entry_path(entry.name),
                 rank,
                 linked: if may_repeat(&self.context, links) {
@@ -225,6 +279,9 @@ impl Collect for TopState {
                 },
                 attributes: entry.attributes,
             });
+            if bar_changed {
+                equals = None;
+            }
         }
         ControlFlow::Continue(())
     }

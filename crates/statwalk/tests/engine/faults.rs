@@ -574,14 +574,12 @@ fn endless_child() {
     let scan = Scan::new(mount.path()).threads(threads.parse().unwrap());
     // Directories are kept by a tree, so that only totals are bounded there.
     let mut seen = Vec::new();
-    let mut memory = Vec::new();
     // Until there was time for six looks, and then for the first of what is withheld
     // to come and more after it: on a slow machine that is much later.
     let begun = Instant::now();
     let mut watch = |progress: statwalk::Snapshot| {
         let known = seen.last().copied().unwrap_or(0);
         seen.push(progress.entries);
-        memory.push(child::resident_kib());
         let is_enough = seen.len() > 6 && known > 1_000 && progress.entries > known;
         !is_enough && begun.elapsed() < Duration::from_secs(60)
     };
@@ -609,10 +607,6 @@ fn endless_child() {
     println!("finish_ms={}", start.elapsed().as_millis());
     println!("entries={entries}");
     println!("seen_first={} seen_last={}", seen[0], seen[seen.len() - 1]);
-    println!(
-        "growth_kib={}",
-        memory[memory.len() - 1].saturating_sub(memory[2])
-    );
     println!("peak_kib={}", child::peak_kib());
 }
 

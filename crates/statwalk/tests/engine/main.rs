@@ -36,6 +36,7 @@ mod seeks;
 
 mod descriptors;
 mod large_directory;
+mod largest;
 
 mod calls;
 mod tricks;

@@ -94,17 +94,8 @@ pub(crate) fn print_totals(outcome: &statwalk::Outcome<Vec<statwalk::RootTotals>
 
 /// The most memory that this process ever had, in KiB.
 pub(crate) fn peak_kib() -> u64 {
-    status_kib("VmHWM:")
-}
-
-/// The memory that this process has, in KiB.
-pub(crate) fn resident_kib() -> u64 {
-    status_kib("VmRSS:")
-}
-
-fn status_kib(field: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("/proc is mounted");
-    let line = status.lines().find_map(|line| line.strip_prefix(field));
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let number = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
     number.expect("the kernel tells")
 }
