@@ -8,8 +8,9 @@ use super::concurrency::{Concurrency, LOOK_MIN, Look, Step};
 
 /// How often the number of workers is looked at where it has been right for long.
 const LOOK_PAUSE_MAX: Duration = Duration::from_millis(64);
-/// After how long a look that was too short to decide is taken again.
-const TOO_SHORT_PAUSE: Duration = Duration::from_millis(2);
+/// A look that was too short to decide is taken again after its length divided by
+/// this: soon at first, and seldom where calls take for ever.
+const TOO_SHORT_DIVISOR: u32 = 4;
 /// How often where more workers only want work.
 const RISING_PAUSE_MAX: Duration = Duration::from_millis(16);
 
@@ -77,7 +78,7 @@ impl Overseer {
         };
         let concurrency = self.concurrency.get_or_insert_with(begin);
         if !concurrency.is_long_enough(&look) {
-            self.next_look = now + TOO_SHORT_PAUSE;
+            self.next_look = now + look.elapsed.max(LOOK_MIN) / TOO_SHORT_DIVISOR;
             return None;
         }
         let step = concurrency.decide(&look);

@@ -99,8 +99,8 @@ impl Bytes for BeingWritten {
     }
 }
 
-/// While files were created and deleted as fast as they could be, one scan in some
-/// hundred ended with "the superblock's checksum does not match".
+/// While files were created and deleted as fast as they could be, a scan ended with
+/// "the superblock's checksum does not match".
 #[test]
 fn a_superblock_that_is_being_written_is_waited_for() {
     let image = or_skip!(Image::filled(&["-t", "ext4"], Extent::Small));
