@@ -35,7 +35,7 @@ ONE_OF_EACH = ("program/*,statwalk/*,c-*,cpp-std/*,rust/*,go/*,perl/*,python/os-
                "winapi/stack")
 # What the disk makes of other shapes of trees, and of names alone (article 5's question), is no matter of language.
 CALLS_ALONE = "program/*,statwalk/*,c-*,perl/*"
-# On the largest tree one question is put to all languages, the others to the fast ones.
+# The largest tree is for the fast ones.
 FAST = CALLS_ALONE + ",cpp-std/*,rust/*,go/*,java/work-stealing,java/walk-file-tree"
 
 
@@ -60,17 +60,19 @@ class Wanted:
 def ways(wanted: Wanted, here: str) -> str | None:
     """Patterns of the names of those who are asked; None for all."""
     if wanted.cold:
-        return ONE_OF_EACH if wanted.model == "size" and wanted.corpus in FOR_ALL else CALLS_ALONE
+        # One tree on each file system, and the larger one where the others lie too, say what languages do there.
+        speaks = wanted.corpus == "data" or (wanted.corpus in FOR_ALL and wanted.kind == here)
+        return ONE_OF_EACH if wanted.model == "size" and speaks else CALLS_ALONE
     is_articles = wanted.corpus in FOR_ALL and (wanted.corpus not in SINGLE or wanted.model == "directory")
     if is_articles and wanted.kind == here:
         return None
     if wanted.kind != here and wanted.corpus not in FOR_ALL:
         return CALLS_ALONE
-    if wanted.corpus == "users" and wanted.model != "size":
-        return FAST
-    # Article 2 had a tree of this size, article 3 one directory.
-    article = {"users": ",winapi/ex-*", "flat": ",java/directory-*"}.get(wanted.corpus, "")
-    return ONE_OF_EACH + article
+    if wanted.corpus == "users":
+        # Article 2 had a tree of this size.
+        return FAST + (",winapi/ex-*" if wanted.model == "size" else "")
+    # Article 3 had one directory.
+    return ONE_OF_EACH + (",java/directory-*" if wanted.corpus == "flat" else "")
 
 
 def key(case: dict) -> tuple[str, str, str, bool]:

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """One run of one command: what it cost and what it printed."""
 
+import fcntl
 import os
 import select
 import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,8 +35,10 @@ class Timeout(Exception):
 class Runner:
     """Starts commands through the small C program, in a clean environment."""
 
-    def __init__(self, binary: Path, locale: str = "C"):
+    def __init__(self, binary: Path, locale: str = "C", turns: Path | None = None):
         self.binary = str(binary)
+        # Whoever locks this file too takes turns with the runs, and does not disturb them.
+        self.turns = open(turns, "a") if turns else None
         self.home = tempfile.mkdtemp(prefix="statwalk-bench-home-")
         # No settings of the user may change what an engine does.
         self.environment = {
@@ -42,10 +47,27 @@ class Runner:
 
     def close(self) -> None:
         """Removes the empty home directory; programs may have left files in it."""
+        if self.turns:
+            self.turns.close()
         subprocess.run(["rm", "-rf", "--one-file-system", self.home])
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        if not self.turns:
+            yield
+            return
+        fcntl.flock(self.turns, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(self.turns, fcntl.LOCK_UN)
 
     def run(self, command: list[str], cwd: str, timeout_s: float, settings: dict[str, str] | None = None) -> Run:
         """Runs a command with its output in memory, so that no disk and no reader slows it."""
+        with self._turn():
+            return self._run(command, cwd, timeout_s, settings)
+
+    def _run(self, command: list[str], cwd: str, timeout_s: float, settings: dict[str, str] | None) -> Run:
         stdout, stderr = os.memfd_create("stdout"), os.memfd_create("stderr")
         result_read, result_write = os.pipe()
         try:
