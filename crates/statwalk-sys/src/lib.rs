@@ -16,6 +16,7 @@
 pub mod btrfs;
 pub mod device_map;
 pub mod entry_point;
+pub mod fiemap;
 pub mod fnmatch;
 pub mod io_priority;
 pub mod secure_execution;

@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Mutex, PoisonError};
 
 use statwalk_sys::btrfs::{ExtentRef, ExtentRefs};
+use statwalk_sys::fiemap::FileExtent;
 
 use crate::directory::DirState;
 use crate::error::{Error, Op};
@@ -201,15 +202,16 @@ impl<'a> ExtentDir<'a> {
 ///
 /// The file system is synced first, so that what waits to be written counts. Each
 /// extent is then looked up: how often it is used, and, where a snapshot may share
-/// the part of the tree that says so, by whom. So the answer for exclusive bytes is
+/// the part of the tree that says so, whether anybody else has it, or, where several
+/// files of the scan do, who. So the answer for exclusive bytes is
 /// exact for every directory, also where files of it share among themselves; what
 /// changes while it is found out may be missed, and a doubtful extent with more than
 /// 700,000 users is taken to be shared.
 ///
 /// `proceed` is called every now and then, from any thread.
 ///
-/// Memory: 48 bytes for each part of a file on the device, 32 for each name of a
-/// file, 120 and its name for each directory.
+/// Memory: 48 bytes for each part of a file on the device, 24 more for each that a
+/// snapshot may share, 32 for each name of a file, 120 and its name for each directory.
 ///
 /// # Errors
 ///
@@ -219,8 +221,8 @@ impl<'a> ExtentDir<'a> {
 ///
 /// # Platform behavior
 ///
-/// Linux 4.15, `BTRFS_IOC_TREE_SEARCH_V2` and `BTRFS_IOC_LOGICAL_INO_V2`:
-/// fs/btrfs/ioctl.c, fs/btrfs/backref.c.
+/// Linux 4.15, `BTRFS_IOC_TREE_SEARCH_V2`, `BTRFS_IOC_LOGICAL_INO_V2` and
+/// `FS_IOC_FIEMAP`: fs/btrfs/ioctl.c, fs/btrfs/backref.c, fs/btrfs/fiemap.c.
 ///
 /// # Examples
 ///
@@ -275,6 +277,15 @@ struct Volume {
     path: PathBuf,
     reader: ExtentReader,
     subvolumes: Vec<(Subvolume, Range<usize>)>,
+}
+
+impl Volume {
+    /// The subvolume of an inode that is on it.
+    fn subvolume_of(&self, inode: usize) -> Subvolume {
+        let mut all = self.subvolumes.iter();
+        let found = all.find(|(_, inodes)| inodes.contains(&inode));
+        found.expect("each inode lies in a subvolume").0
+    }
 }
 
 impl Survey {
@@ -472,56 +483,117 @@ impl<'a, P: Fn(ExtentProgress) -> ControlFlow<()> + Sync> Accounts<'a, P> {
     /// Adds extents, given by all parts of them that were found, in order.
     fn add_extents(&self, volume: &Volume, parts: &[PartOf]) -> io::Result<()> {
         let address = |index: usize| parts[index].0.address;
-        // Chunks end where an extent does.
-        let mut bounds = vec![0];
-        while let Some(&start) = bounds.last().filter(|&&start| start < parts.len()) {
-            let mut end = (start + CHUNK).min(parts.len());
-            while end < parts.len() && address(end) == address(end - 1) {
-                end += 1;
-            }
-            bounds.push(end);
-        }
+        let bounds = bounds(parts.len(), |a, b| address(a) == address(b));
+        let waiting = Mutex::new(Vec::new());
         each_in_parallel(bounds.len() - 1, |chunk| {
-            let parts = &parts[bounds[chunk]..bounds[chunk + 1]];
-            let extents: Vec<&[PartOf]> =
-                parts.chunk_by(|a, b| a.0.address == b.0.address).collect();
+            let range = bounds[chunk]..bounds[chunk + 1];
+            let extents: Vec<&[PartOf]> = parts[range.clone()]
+                .chunk_by(|a, b| a.0.address == b.0.address)
+                .collect();
             let addresses: Vec<u64> = extents.iter().map(|extent| extent[0].0.address).collect();
             let counts = volume.reader.user_counts(&addresses)?;
-            let mut refs = ExtentRefs::default();
-            let mut dirs = Vec::new();
-            for (extent, count) in extents.into_iter().zip(counts) {
-                self.add_extent(volume, extent, count, &mut refs, &mut dirs)?;
+            let mut buffers = Buffers::default();
+            let mut of_one_file = Vec::new();
+            let mut start = range.start;
+            for (extent, users) in extents.into_iter().zip(counts) {
+                let place = start..start + extent.len();
+                start = place.end;
+                let known = extent.len() as u64;
+                let is_doubtful = extent.iter().any(|(part, _)| part.is_doubtful);
+                let inode = extent[0].1;
+                match users {
+                    // Each user is an item, and not so many are in the scan.
+                    Some(users) if users > known => self.add_extent(extent, false, &mut buffers),
+                    Some(users) if users == known && !is_doubtful => {
+                        self.add_extent(extent, true, &mut buffers);
+                    }
+                    Some(users) if users == known && extent[extent.len() - 1].1 == inode => {
+                        of_one_file.push((inode, place));
+                    }
+                    // Several have it by a part of the tree that they share, or the
+                    // count is that of another moment.
+                    _ => self.add_doubtful(volume, extent, &mut buffers)?,
+                }
             }
-            self.tell(parts.len())
-        })
+            waiting
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .append(&mut of_one_file);
+            self.tell(range.len())
+        })?;
+        let waiting = waiting.into_inner();
+        self.add_of_one_file(
+            volume,
+            parts,
+            waiting.unwrap_or_else(PoisonError::into_inner),
+        )
     }
 
-    fn add_extent(
+    /// Adds extents that only one file of the scan has, and perhaps snapshots of it.
+    fn add_of_one_file(
         &self,
         volume: &Volume,
-        extent: &[PartOf],
-        users: Option<u64>,
-        refs: &mut ExtentRefs,
-        dirs: &mut Vec<u32>,
+        parts: &[PartOf],
+        mut extents: Vec<(u32, Range<usize>)>,
     ) -> io::Result<()> {
-        let part = &extent[0].0;
-        let known = extent.len() as u64;
-        let is_doubtful = extent.iter().any(|(part, _)| part.is_doubtful);
-        let is_ours = match users {
-            Some(users) if !is_doubtful && users >= known => users == known,
-            // A snapshot may have it by a part of the tree that it shares, or the
-            // count is that of another moment.
-            _ => {
-                let is_known = |found: ExtentRef| self.knows(volume, found);
-                match volume.reader.all_users(part.address, refs, is_known)? {
-                    Some(all_known) => all_known,
-                    None => {
-                        self.gone.fetch_add(1, Relaxed);
-                        return Ok(());
+        self.of.fetch_add(extents.len() as u64, Relaxed);
+        extents.sort_unstable_by_key(|(inode, place)| (*inode, place.start));
+        let bounds = bounds(extents.len(), |a, b| extents[a].0 == extents[b].0);
+        each_in_parallel(bounds.len() - 1, |chunk| {
+            let extents = &extents[bounds[chunk]..bounds[chunk + 1]];
+            let mut buffers = Buffers::default();
+            for of_file in extents.chunk_by(|a, b| a.0 == b.0) {
+                let inode = of_file[0].0 as usize;
+                let sizes: Vec<(u64, u64)> = of_file
+                    .iter()
+                    .map(|(_, place)| &parts[place.start].0)
+                    .map(|part| (part.address, part.disk_bytes))
+                    .collect();
+                let number = self.table.files[self.survey.starts[inode]].id.ino;
+                let subvolume = volume.subvolume_of(inode);
+                let told = &mut buffers.file_extents;
+                let shared = volume.reader.are_shared(subvolume, number, &sizes, told);
+                for ((_, place), shared) in of_file.iter().zip(shared) {
+                    let extent = &parts[place.clone()];
+                    match shared {
+                        Some(false) => self.add_extent(extent, true, &mut buffers),
+                        Some(true) if extent.len() == 1 => {
+                            self.add_extent(extent, false, &mut buffers);
+                        }
+                        // It can be shared with the other places in the same file.
+                        _ => self.add_doubtful(volume, extent, &mut buffers)?,
                     }
                 }
             }
-        };
+            self.tell(extents.len())
+        })
+    }
+
+    /// Adds an extent after the kernel has named everybody who has it.
+    fn add_doubtful(
+        &self,
+        volume: &Volume,
+        extent: &[PartOf],
+        buffers: &mut Buffers,
+    ) -> io::Result<()> {
+        let is_known = |user: ExtentRef| self.knows(volume, user);
+        let address = extent[0].0.address;
+        match volume
+            .reader
+            .all_users(address, &mut buffers.refs, is_known)?
+        {
+            Some(all_known) => self.add_extent(extent, all_known, buffers),
+            None => {
+                self.gone.fetch_add(1, Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds an extent. `is_ours` is whether nobody has it but files of the scan.
+    fn add_extent(&self, extent: &[PartOf], is_ours: bool, buffers: &mut Buffers) {
+        let part = &extent[0].0;
+        let dirs = &mut buffers.dirs;
         dirs.clear();
         let mut last = None;
         let mut has_all_names = true;
@@ -540,7 +612,6 @@ impl<'a, P: Fn(ExtentProgress) -> ControlFlow<()> + Sync> Accounts<'a, P> {
         for (counter, more) in counters.iter().zip([1, part.disk_bytes, part.plain_bytes]) {
             counter.fetch_add(more, Relaxed);
         }
-        Ok(())
     }
 
     /// Whether a file that has an extent is one of the scan.
@@ -638,6 +709,28 @@ impl<'a, P: Fn(ExtentProgress) -> ControlFlow<()> + Sync> Accounts<'a, P> {
         });
         usages.filter(|usage| usage.extents > 0).collect()
     }
+}
+
+/// What a worker uses again for each extent.
+#[derive(Default)]
+struct Buffers {
+    refs: ExtentRefs,
+    file_extents: Vec<FileExtent>,
+    dirs: Vec<u32>,
+}
+
+/// Where chunks of some things begin, and at last their end. Things that belong
+/// together are in one.
+fn bounds(count: usize, belong_together: impl Fn(usize, usize) -> bool) -> Vec<usize> {
+    let mut bounds = vec![0];
+    while let Some(&start) = bounds.last().filter(|&&start| start < count) {
+        let mut end = (start + CHUNK).min(count);
+        while end < count && belong_together(end - 1, end) {
+            end += 1;
+        }
+        bounds.push(end);
+    }
+    bounds
 }
 
 /// Calls for each of some numbers, on all processors, until one fails.

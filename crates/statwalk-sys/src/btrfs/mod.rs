@@ -12,6 +12,7 @@
 mod commit;
 mod fs_info;
 mod logical_ino;
+mod open_inode;
 mod subvol_info;
 mod subvol_rootref;
 mod tree_id;
@@ -23,6 +24,7 @@ mod tests;
 pub use commit::commit;
 pub use fs_info::{FsInfo, fs_info};
 pub use logical_ino::{ExtentRef, ExtentRefs, extent_refs};
+pub use open_inode::open_inode;
 pub use subvol_info::{SubvolInfo, subvol_info};
 pub use subvol_rootref::{RootRef, subvol_rootrefs};
 pub use tree_id::tree_id;

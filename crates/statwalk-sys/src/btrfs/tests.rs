@@ -5,6 +5,7 @@ use super::*;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use statwalk_testkit::mounts::{self, FileSystem};
@@ -135,6 +136,30 @@ fn subvolumes_are_told_without_privileges() {
     assert_eq!(info.node_bytes, 16384);
     assert!(info.generation.unwrap() >= copy_info.made_transid);
     assert_ne!(info.fsid, [0; 16]);
+}
+
+#[test]
+fn inodes_open_by_their_numbers() {
+    let scratch = Scratch::new().unwrap();
+    let at = scratch.subdirectory("mount").unwrap();
+    let btrfs = or_skip!(FileSystem::Btrfs.mount(&at));
+    or_skip!(mounts::btrfs_subvolume(&at.join("one")));
+    std::fs::write(at.join("one/file"), b"old").unwrap();
+    btrfs.settle().unwrap();
+    or_skip!(mounts::btrfs_snapshot(&at.join("one"), &at.join("two")));
+    std::fs::write(at.join("one/file"), b"new").unwrap();
+    let top = File::open(&at).unwrap();
+    for (volume, content) in [("one", "new"), ("two", "old")] {
+        let file = File::open(at.join(volume).join("file")).unwrap();
+        let inode = file.metadata().unwrap().ino();
+        let tree = tree_id(file.as_fd()).unwrap();
+        let opened = File::from(open_inode(top.as_fd(), tree, inode).unwrap());
+        assert_eq!(std::io::read_to_string(opened).unwrap(), content);
+        let outcome = open_inode(top.as_fd(), tree, inode + 1000);
+        assert_eq!(errno(outcome), Some(libc::ESTALE));
+    }
+    let proc = File::open("/proc/self/status").unwrap();
+    assert!(open_inode(proc.as_fd(), TOP, 256).is_err());
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::Command;
 
-use rustix::fs::{FallocateFlags, fallocate, ioctl_ficlone};
+use rustix::fs::{FallocateFlags, copy_file_range, fallocate, ioctl_ficlone};
 use statwalk::{ExtentDir, ExtentSums, ExtentUsage, Inodes, Scan, SymlinkPolicy, extent_usage};
 use statwalk_testkit::mounts::{self, FileSystem, bind};
 use statwalk_testkit::{Scratch, Skipped, or_skip, trees};
@@ -100,6 +100,17 @@ fn clone(from: &Path, to: &Path) {
     ioctl_ficlone(to, File::open(from).unwrap()).unwrap();
 }
 
+/// Lets a file go on with what it begins with.
+fn repeat(path: &Path, bytes: usize) {
+    let mut file = OpenOptions::new();
+    let file = file.read(true).write(true).open(path).unwrap();
+    // Where blocks can be shared this does so.
+    let mut end = bytes as u64;
+    let copied = copy_file_range(&file, Some(&mut 0), &file, Some(&mut end), bytes);
+    assert_eq!(copied, Ok(bytes));
+    file.sync_all().unwrap();
+}
+
 fn overwrite(path: &Path, offset: usize, bytes: &[u8]) {
     let file = OpenOptions::new().write(true).open(path).unwrap();
     file.write_all_at(bytes, offset as u64).unwrap();
@@ -162,7 +173,18 @@ fn build(at: &Path) -> Result<(), Skipped> {
         let deeper = at.join(format!("sub/deep/deeper/{file}"));
         fs::write(deeper, dice.bytes(64 * KIB)).unwrap();
     }
-    data_used(at);
+    mounts::btrfs_subvolume(&at.join("still"))?;
+    let twice = ["twice", "twice and gone"].map(|name| at.join("still").join(name));
+    for file in &twice {
+        fs::write(file, dice.bytes(128 * KIB)).unwrap();
+    }
+    let used = data_used(at);
+    // The same extent at another place of the same file.
+    twice.iter().for_each(|file| repeat(file, 128 * KIB));
+    assert_eq!(data_used(at), used);
+    // The snapshot shares its leaf no more, and nothing in the leaf tells.
+    mounts::btrfs_snapshot(&at.join("still"), &at.join("still copy"))?;
+    fs::remove_file(at.join("still copy/twice and gone")).unwrap();
     let cut = OpenOptions::new().write(true).open(at.join("holes/cut"));
     cut.unwrap().set_len(10 * KIB as u64).unwrap();
     clone(&at.join("plain/0"), &at.join("clones/0"));
@@ -194,6 +216,7 @@ fn what_deleting_frees_is_told() {
     let _mounted = or_skip!(FileSystem::Btrfs.mount(&at));
     or_skip!(build(&at));
     for below in [
+        "still",
         "small",
         "clones",
         "cut",

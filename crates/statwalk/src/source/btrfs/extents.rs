@@ -10,6 +10,7 @@ use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use statwalk_sys::btrfs::{ExtentRef, ExtentRefs, Key, SearchKey, fs_info};
+use statwalk_sys::fiemap::FileExtent;
 
 use super::mounted::{Mounted, SEARCH_BYTES};
 use crate::decode::Malformed;
@@ -158,6 +159,31 @@ impl ExtentReader {
         Ok(counts)
     }
 
+    /// Asks for each of some extents of a file, given by their addresses and sizes in
+    /// order, whether others have it too; where the file has another place for it,
+    /// that is one. Absent for what the file does not have any more, or not entirely
+    /// in one of both ways.
+    ///
+    /// The kernel stops at the first other user (`btrfs_is_data_extent_shared`,
+    /// fs/btrfs/backref.c), so that this costs the same with one snapshot and with a
+    /// thousand.
+    pub(crate) fn are_shared(
+        &self,
+        subvolume: Subvolume,
+        inode: u64,
+        extents: &[(u64, u64)],
+        found: &mut Vec<FileExtent>,
+    ) -> Vec<Option<bool>> {
+        found.clear();
+        let tree = subvolume.tree;
+        // Whoever may not open files by their numbers is told nothing.
+        let told = self.mounted.file_extents(tree, inode, found);
+        match told {
+            Ok(()) => shared_among(extents, found),
+            Err(_) => vec![None; extents.len()],
+        }
+    }
+
     /// Whether all files that have something of an extent pass a test; absent where
     /// the extent is gone.
     pub(crate) fn all_users(
@@ -237,6 +263,35 @@ impl ExtentReader {
     }
 }
 
+/// What the parts of a file tell of extents: nothing of those that are told both ways.
+fn shared_among(extents: &[(u64, u64)], parts: &[FileExtent]) -> Vec<Option<bool>> {
+    let mut told: Vec<(Option<bool>, bool)> = vec![(None, true); extents.len()];
+    for part in parts {
+        // Of what is compressed only the beginning says which extent it is of.
+        let length = if part.is_encoded {
+            1
+        } else {
+            part.length_bytes
+        };
+        let end = part.address.saturating_add(length);
+        let ends_before =
+            |&(address, bytes): &(u64, u64)| address.saturating_add(bytes) <= part.address;
+        let first = extents.partition_point(ends_before);
+        let of_part = extents[first..]
+            .iter()
+            .take_while(|&&(address, _)| address < end);
+        for index in first..first + of_part.count() {
+            let (shared, agree) = &mut told[index];
+            *agree &= shared.is_none_or(|shared| shared == part.is_shared);
+            *shared = Some(part.is_shared);
+        }
+    }
+    let clear = told
+        .into_iter()
+        .map(|(shared, agree)| shared.filter(|_| agree));
+    clear.collect()
+}
+
 fn part(data: &ExtentData<'_>, extent: &Extent, is_doubtful: bool) -> Part {
     Part {
         address: extent.disk_bytenr,
@@ -254,4 +309,33 @@ fn part(data: &ExtentData<'_>, extent: &Extent, is_doubtful: bool) -> Part {
 
 pub(super) fn damaged(malformed: Malformed) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, malformed.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_file_has_twice_is_told_if_both_agree() {
+        let part = |address, length_bytes, is_encoded, is_shared| FileExtent {
+            offset: 0,
+            address,
+            length_bytes,
+            is_encoded,
+            is_shared,
+        };
+        let extents = [(100, 50), (150, 10), (160, 10), (200, 10), (300, 10)];
+        let parts = [
+            // The end of one, all of another, the beginning of a third.
+            part(120, 45, false, false),
+            // Taken by its length it would reach into the next.
+            part(200, 200, true, true),
+            part(165, 5, false, true),
+            part(90, 10, false, true),
+        ];
+        let expected = [Some(false), Some(false), None, Some(true), None];
+        assert_eq!(shared_among(&extents, &parts), expected);
+        assert_eq!(shared_among(&extents, &[]), [None; 5]);
+        assert!(shared_among(&[], &parts).is_empty());
+    }
 }

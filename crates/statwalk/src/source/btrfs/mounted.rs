@@ -11,6 +11,7 @@ use rustix::fs::syncfs;
 use statwalk_sys::btrfs::{
     self, ExtentRefs, Key, SEARCH_ARGUMENT_BYTES, SearchKey, fs_info, tree_search,
 };
+use statwalk_sys::fiemap::{FileExtent, file_extents};
 
 use crate::source::choice::Syncing;
 use crate::source::in_place::MountPoints;
@@ -158,6 +159,19 @@ impl Mounted {
     pub(super) fn extent_refs(&self, address: u64, into: &mut ExtentRefs) -> std::io::Result<()> {
         tally::count();
         btrfs::extent_refs(self.top.as_fd(), address, into)
+    }
+
+    /// Where a file lies, and what of it is shared.
+    pub(super) fn file_extents(
+        &self,
+        tree: u64,
+        inode: u64,
+        into: &mut Vec<FileExtent>,
+    ) -> std::io::Result<()> {
+        tally::count();
+        let fd = btrfs::open_inode(self.top.as_fd(), tree, inode)?;
+        tally::count();
+        file_extents(fd.as_fd(), 0, u64::MAX, into)
     }
 
     /// How many directories were read.
