@@ -42,9 +42,82 @@ impl Extension {
     }
 }
 
+/// The last dot of a name and what follows, as it stands, up to eight bytes: names
+/// that end alike have the same extension, which need not be found out again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ending {
+    /// The last byte in the lowest; above the dot all are zero.
+    bytes: u64,
+}
+
+impl Ending {
+    /// No name has it.
+    pub(super) const NONE: Ending = Ending { bytes: 0 };
+
+    /// Absent where the last dot stands further away, begins the name, or the name
+    /// is short.
+    #[inline]
+    pub(super) fn of(name: &[u8]) -> Option<Ending> {
+        const EACH: u64 = u64::MAX / 255;
+        // One byte before the dot is wanted in any case.
+        let &[_, ref last @ ..] = name.last_chunk::<9>()?;
+        let bytes = u64::from_be_bytes(*last);
+        // The lowest byte that is zero, without a branch for each: a borrow can only
+        // touch bytes above it.
+        let without_dots = bytes ^ (EACH * u64::from(b'.'));
+        let dots = without_dots.wrapping_sub(EACH) & !without_dots & (EACH << 7);
+        let after = dots.trailing_zeros() as usize / 8;
+        let before = name[name.len().checked_sub(after + 2)?];
+        (dots != 0 && before != b'/').then(|| Ending {
+            bytes: bytes & (dots ^ (dots - 1)),
+        })
+    }
+
+    /// A number below two to this power, the same for the same ending.
+    #[inline]
+    pub(super) fn slot(self, power: u32) -> usize {
+        // The golden ratio: neighbours fall far from each other.
+        (self.bytes.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - power)) as usize
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn endings_tell_extensions() {
+        let of = |name: &str| Ending::of(name.as_bytes());
+        for (name, like) in [
+            ("long name.txt", "other name.txt"),
+            ("archive.tar.gz", "something.gz"),
+            ("a longer name.", "no other."),
+            ("a...........", "bbbbbbbbbbb."),
+            ("12345678.x", "abcdefgh.x"),
+            ("1.2345678", "9.9.9.9.9.2345678"),
+        ] {
+            assert_eq!(of(name), of(like), "{name}");
+            let extensions = [name, like].map(|name| Extension::of(name.as_bytes()));
+            assert_eq!(extensions[0], extensions[1], "{name}");
+        }
+        for name in [
+            "",
+            "a.txt",
+            "no dot at all",
+            "1.23456789",
+            "in/.hidden",
+            "etc/.x",
+            "in a/.bashrc",
+        ] {
+            assert_eq!(of(name), None, "{name}");
+        }
+        assert_eq!(
+            of("in a.b/x.c").unwrap().bytes,
+            u64::from_be_bytes(*b"\0\0\0\0\0\0.c")
+        );
+        assert_ne!(of("long name.txt"), of("long name.tXt"));
+        assert!((0..1 << 16).all(|bytes| Ending { bytes }.slot(6) < 64));
+    }
 
     #[test]
     fn extensions_are_what_people_call_so() {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
-use super::extension::Extension;
+use super::extension::{Ending, Extension};
 use super::first_names::FirstNames;
 use super::seen_inodes::may_repeat;
 use super::{Collect, Context, Sink};
@@ -167,18 +167,32 @@ impl From<Key> for GroupKey {
     }
 }
 
+/// How many endings of names are remembered, as a power of two.
+const ENDINGS_POWER: u32 = 6;
+
 /// Tallies by key.
-#[derive(Default)]
 struct Groups {
     tallies: Vec<(Key, Tally)>,
     indexes: HashMap<Key, usize, RandomState>,
     /// The one that was asked for last: neighbours are often alike.
     last: usize,
+    /// Where files of some endings belong.
+    endings: [(Ending, usize); 1 << ENDINGS_POWER],
 }
 
 impl Groups {
+    fn new() -> Groups {
+        Groups {
+            tallies: Vec::new(),
+            indexes: HashMap::default(),
+            last: 0,
+            endings: [(Ending::NONE, 0); 1 << ENDINGS_POWER],
+        }
+    }
+
+    /// Where a group is.
     #[inline]
-    fn tally(&mut self, key: Key) -> &mut Tally {
+    fn index(&mut self, key: Key) -> usize {
         let is_last = |(last, _): &(Key, Tally)| *last == key;
         if !self.tallies.get(self.last).is_some_and(is_last) {
             let next = self.tallies.len();
@@ -187,7 +201,28 @@ impl Groups {
                 self.tallies.push((key, Tally::default()));
             }
         }
-        &mut self.tallies[self.last].1
+        self.last
+    }
+
+    /// Where the group is that files of this name belong to.
+    #[inline]
+    fn index_of_extension(&mut self, name: &[u8]) -> usize {
+        let Some(ending) = Ending::of(name) else {
+            return self.index(Key::Extension(Extension::of(name)));
+        };
+        let slot = ending.slot(ENDINGS_POWER);
+        let (known, index) = self.endings[slot];
+        if known == ending {
+            return index;
+        }
+        let index = self.index(Key::Extension(Extension::of(name)));
+        self.endings[slot] = (ending, index);
+        index
+    }
+
+    fn tally(&mut self, key: Key) -> &mut Tally {
+        let index = self.index(key);
+        &mut self.tallies[index].1
     }
 }
 
@@ -224,11 +259,11 @@ impl Sample<'_> {
         }
     }
 
+    /// The group; by type, that of anything but a regular file.
     #[inline]
     fn key(&self, grouping: Grouping, now_ns: i64) -> Key {
         let known = match grouping {
-            Grouping::Type if self.kind != FileType::File => Some(Key::Kind(self.kind)),
-            Grouping::Type => Some(Key::Extension(Extension::of(self.name))),
+            Grouping::Type => Some(Key::Kind(self.kind)),
             Grouping::Owner => self.uid.map(Key::Owner),
             Grouping::Group => self.gid.map(Key::Group),
             Grouping::Age => self
@@ -288,14 +323,14 @@ impl Sink for Stats {
             .map(|_| StatsState {
                 stats: self.clone(),
                 context: context.clone(),
-                groups: Groups::default(),
+                groups: Groups::new(),
                 links: FirstNames::new(),
             })
             .collect()
     }
 
     fn merge(&self, _: &Context, states: Vec<StatsState>) -> Vec<(GroupKey, Tally)> {
-        let mut groups = Groups::default();
+        let mut groups = Groups::new();
         let mut links = FirstNames::new();
         for state in states {
             for (key, tally) in state.groups.tallies {
@@ -324,12 +359,22 @@ impl StatsState {
     /// Adds an entry that may have other names; `linked` is its inode if it has.
     #[inline]
     fn add(&mut self, directory: &Directory<'_>, sample: &Sample<'_>, linked: Option<FileId>) {
-        let key = sample.key(self.stats.grouping, self.context.now_ns);
-        let tally = self.groups.tally(key);
+        let grouping = self.stats.grouping;
+        let index = match (grouping, sample.kind) {
+            (Grouping::Type, FileType::File) => self.groups.index_of_extension(sample.name),
+            _ => {
+                let key = sample.key(grouping, self.context.now_ns);
+                self.groups.index(key)
+            }
+        };
+        let (key, tally) = &mut self.groups.tallies[index];
         tally.entries += 1;
         match linked {
             None => tally.add(sample.bytes()),
-            Some(id) => self.offer(id, directory, sample, key),
+            Some(id) => {
+                let key = *key;
+                self.offer(id, directory, sample, key);
+            }
         }
     }
 
