@@ -33,10 +33,12 @@ ONE_OF_EACH = ("program/*,statwalk/*,c-*,cpp-std/*,rust/*,go/*,perl/*,python/os-
                "python/scandir-rs,java/walk-file-tree,java/recursive,java/fork-join,java/work-stealing,"
                "node/readdir-sync,node/promises,qt/list-stack,qt/iterator-stack,csharp/enumerate-directories,"
                "winapi/stack")
-# What the disk makes of other shapes of trees, and of names alone (article 5's question), is no matter of language.
+# What a file system makes of other shapes of trees, and of names alone (article 5's question), is no matter of language.
 CALLS_ALONE = "program/*,statwalk/*,c-*,perl/*"
-# The largest tree is for the fast ones.
+# The largest tree, and the second and third question about other shapes, are for the fast ones.
 FAST = CALLS_ALONE + ",cpp-std/*,rust/*,go/*,java/work-stealing,java/walk-file-tree"
+# What the disk makes of other shapes.
+COLD_SHAPES = "program/*,statwalk/parallel,statwalk/inode,c-getdents"
 
 
 @dataclass(frozen=True)
@@ -59,20 +61,27 @@ class Wanted:
 
 def ways(wanted: Wanted, here: str) -> str | None:
     """Patterns of the names of those who are asked; None for all."""
+    is_first = wanted.model in ("size", "directory")
     if wanted.cold:
         # One tree on each file system, and the larger one where the others lie too, say what languages do there.
-        speaks = wanted.corpus == "data" or (wanted.corpus in FOR_ALL and wanted.kind == here)
-        return ONE_OF_EACH if wanted.model == "size" and speaks else CALLS_ALONE
-    is_articles = wanted.corpus in FOR_ALL and (wanted.corpus not in SINGLE or wanted.model == "directory")
-    if is_articles and wanted.kind == here:
-        return None
-    if wanted.kind != here and wanted.corpus not in FOR_ALL:
-        return CALLS_ALONE
+        speaks = wanted.corpus == "data" or (wanted.corpus == "home" and wanted.kind == here)
+        if not speaks:
+            return COLD_SHAPES
+        return ONE_OF_EACH if is_first else CALLS_ALONE
+    if wanted.kind != here:
+        if wanted.corpus not in FOR_ALL:
+            return CALLS_ALONE
+        return ONE_OF_EACH if is_first else FAST
+    if wanted.corpus in SINGLE and wanted.model != "directory":
+        return ONE_OF_EACH if is_first else FAST
+    if wanted.corpus in FOR_ALL:
+        # Of the larger one the third question tells nothing that the second does not.
+        return ONE_OF_EACH if wanted.corpus == "home" and wanted.model == "records" else None
     if wanted.corpus == "users":
         # Article 2 had a tree of this size.
-        return FAST + (",winapi/ex-*" if wanted.model == "size" else "")
+        return FAST + (",winapi/ex-*" if is_first else "")
     # Article 3 had one directory.
-    return ONE_OF_EACH + (",java/directory-*" if wanted.corpus == "flat" else "")
+    return (ONE_OF_EACH if is_first else FAST) + (",java/directory-*" if wanted.corpus == "flat" else "")
 
 
 def key(case: dict) -> tuple[str, str, str, bool]:
