@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The largest of many nodes.
+
+use std::cmp::Ordering;
+
+use super::Tree;
+use super::rest::Rest;
+
+/// A node that may be shown.
+#[derive(Clone, Copy)]
+pub(super) struct Candidate<N> {
+    pub(super) key: u64,
+    pub(super) node: N,
+}
+
+/// The largest of many candidates.
+///
+/// Holds at most twice as many as are wanted, whatever their number.
+pub(super) struct Best<'a, T: Tree> {
+    tree: &'a T,
+    wanted: usize,
+    candidates: Vec<Candidate<T::Node>>,
+    /// What is smaller than this is not among the largest.
+    key_min: u64,
+    /// What is not among them, or is no candidate.
+    pub(super) beyond: Rest,
+}
+
+impl<'a, T: Tree> Best<'a, T> {
+    pub(super) fn new(tree: &'a T, wanted: usize) -> Self {
+        Best {
+            tree,
+            wanted,
+            candidates: Vec::new(),
+            key_min: 0,
+            beyond: Rest::default(),
+        }
+    }
+
+    /// Returns whether a candidate with `key` can be among the largest.
+    pub(super) fn is_wanted(&self, key: u64) -> bool {
+        key >= self.key_min
+    }
+
+    pub(super) fn add(&mut self, candidate: Candidate<T::Node>) {
+        self.candidates.push(candidate);
+        if self.candidates.len() >= self.wanted.saturating_mul(2).max(64) {
+            self.prune();
+        }
+    }
+
+    /// Leaves the largest, in no order.
+    fn prune(&mut self) {
+        let Some(last) = self.wanted.checked_sub(1) else {
+            return;
+        };
+        if self.candidates.len() <= self.wanted {
+            return;
+        }
+        let tree = self.tree;
+        self.candidates
+            .select_nth_unstable_by(last, |a, b| before(tree, a, b));
+        self.key_min = self.candidates[last].key;
+        for candidate in self.candidates.drain(self.wanted..) {
+            let figures = tree.figures(candidate.node);
+            self.beyond.add(tree, candidate.node, &figures);
+        }
+    }
+
+    pub(super) fn finish(mut self) -> (Vec<Candidate<T::Node>>, Rest) {
+        self.prune();
+        let tree = self.tree;
+        self.candidates.sort_unstable_by(|a, b| before(tree, a, b));
+        (self.candidates, self.beyond)
+    }
+}
+
+/// The larger first; of equals, the first by name.
+fn before<T: Tree>(tree: &T, a: &Candidate<T::Node>, b: &Candidate<T::Node>) -> Ordering {
+    b.key
+        .cmp(&a.key)
+        .then_with(|| tree.name(a.node).cmp(&tree.name(b.node)))
+}

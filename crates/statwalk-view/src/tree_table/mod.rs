@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The tree that fits on the screen: the default view of a scan.
+//!
+//! The largest closed directory is opened again and again, until the rows are
+//! used up. What is shown is found from the top: of a tree of millions, only
+//! the children of opened directories are looked at, and there are at most as
+//! many of those as rows.
+
+mod best;
+mod layout;
+mod rest;
+mod row;
+mod selection;
+
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use self::layout::Layout;
+use self::selection::Selection;
+use crate::{SizeFormat, Terminal};
+
+/// A tree of directories, as the view needs to see it.
+///
+/// # Examples
+///
+/// A tree in a vector, where each node knows its children by index:
+///
+/// ```
+/// use std::borrow::Cow;
+/// use statwalk_view::{Figures, Tree, TreeOptions, tree_table};
+///
+/// struct Node { name: &'static str, figures: Figures, children: Vec<usize> }
+///
+/// struct Nodes(Vec<Node>);
+///
+/// impl Tree for Nodes {
+///     type Node = usize;
+///     fn root(&self) -> usize { 0 }
+///     fn name(&self, node: usize) -> Cow<'_, [u8]> { self.0[node].name.as_bytes().into() }
+///     fn is_dir(&self, _: usize) -> bool { true }
+///     fn figures(&self, node: usize) -> Figures { self.0[node].figures }
+///     fn children(&self, node: usize) -> impl Iterator<Item = usize> {
+///         self.0[node].children.iter().copied()
+///     }
+/// }
+///
+/// let figures = |gib: u64, entries| Figures {
+///     allocated_bytes: gib << 30, entries, ..Figures::default()
+/// };
+/// let tree = Nodes(vec![
+///     Node { name: "/data", figures: figures(100, 40), children: vec![1, 2] },
+///     Node { name: "a", figures: figures(25, 30), children: vec![] },
+///     Node { name: "b", figures: figures(75, 9), children: vec![] },
+/// ]);
+/// assert_eq!(tree_table(&tree, &TreeOptions::default()), [
+///     "   DISK  SHARE             ENTRIES  NEWEST  /data",
+///     "75.0 GiB  75 % ██████████        9     –    ├── b/",
+///     "25.0 GiB  25 % ███▍             30     –    └── a/",
+/// ]);
+/// ```
+pub trait Tree {
+    /// What stands for a node, typically an index.
+    type Node: Copy;
+
+    /// Returns the directory that the view is of.
+    fn root(&self) -> Self::Node;
+
+    /// Returns the exact name of a node; of the root, the path to show.
+    fn name(&self, node: Self::Node) -> Cow<'_, [u8]>;
+
+    /// Returns whether a node is a directory.
+    fn is_dir(&self, node: Self::Node) -> bool;
+
+    /// Returns how many files or directories a node stands for: more than one
+    /// where a tree does not keep files and gives those of a directory as one
+    /// node. Such a node is never shown by itself.
+    fn count(&self, node: Self::Node) -> u64 {
+        let _ = node;
+        1
+    }
+
+    /// Returns the sums over a node and all that is below it.
+    fn figures(&self, node: Self::Node) -> Figures;
+
+    /// Returns the children of a directory, in any order; called at most once
+    /// for a directory, and only if it is opened.
+    fn children(&self, node: Self::Node) -> impl Iterator<Item = Self::Node>;
+}
+
+/// Sums over a node and all that is below it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Disk space.
+    pub allocated_bytes: u64,
+    /// The sum of the sizes as `ls` shows them.
+    pub apparent_bytes: u64,
+    /// Names, that of the node too.
+    pub entries: u64,
+    /// When the youngest file was modified; absent where there is no file, and
+    /// where it is not known.
+    pub newest_mtime_ns: Option<i64>,
+    /// Whether something could not be read, so that the sums are a lower bound.
+    pub incomplete: bool,
+}
+
+/// How a tree is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeOptions {
+    /// The rows below the head at most. For a view that does not scroll, the
+    /// height of the terminal less one for the head, one for the prompt, and
+    /// what stands below the tree.
+    pub rows_max: usize,
+    /// How deep rows go: 1 is the children of the root. Sums stay whole.
+    pub depth_max: Option<usize>,
+    /// Whether files have rows of their own.
+    pub files: Files,
+    /// The size that is shown, and that shares are of.
+    pub column: SizeColumn,
+    /// How sizes are written.
+    pub size: SizeFormat,
+    /// What stands first, and what is opened first.
+    pub sort: SortKey,
+    /// Whether siblings stand the other way round.
+    pub direction: Direction,
+    /// The present moment, in nanoseconds since 1970-01-01 00:00 UTC.
+    pub now_ns: i64,
+    /// What the lines are written to.
+    pub terminal: Terminal,
+}
+
+/// Whether files have rows of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Files {
+    /// Files are in the sums, and in the row for the rest of their directory.
+    #[default]
+    Hidden,
+    /// Files have rows as directories have.
+    Shown,
+}
+
+/// The size that is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SizeColumn {
+    /// Disk space.
+    #[default]
+    Disk,
+    /// The size as `ls` shows it.
+    Apparent,
+}
+
+/// What siblings are sorted by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SortKey {
+    /// The largest first.
+    #[default]
+    Size,
+    /// By the bytes of the name; the largest directories are opened.
+    Name,
+    /// The most entries first.
+    Count,
+    /// The most recently modified first.
+    Mtime,
+}
+
+/// Whether siblings stand in the order of their [`SortKey`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// As the key says.
+    #[default]
+    Forward,
+    /// The other way round. The same rows are shown, and the row for the rest
+    /// stays the last.
+    Reversed,
+}
+
+impl Default for TreeOptions {
+    /// Returns 20 rows of disk space, the largest first, in 1970.
+    fn default() -> TreeOptions {
+        TreeOptions {
+            rows_max: 20,
+            depth_max: None,
+            files: Files::default(),
+            column: SizeColumn::default(),
+            size: SizeFormat::default(),
+            sort: SortKey::default(),
+            direction: Direction::default(),
+            now_ns: 0,
+            terminal: Terminal::default(),
+        }
+    }
+}
+
+/// Returns the lines of the view: a head, then at most `rows_max` rows.
+///
+/// The largest nodes whose parents are shown are the rows. Where a directory
+/// has children that are not shown, its last row is `… 41 more` with their
+/// sums; where these are files, which have no rows unless they are asked for,
+/// it is `… 41 files`. A directory of which nothing is shown is closed, and
+/// has no such row. Shares are of the root. The bars have one scale for the
+/// whole view, on which the largest row is full. Siblings that are equal in
+/// what they are sorted by stand in the order of their names.
+///
+/// No line is wider than the terminal: a name is cut in its middle, guides of
+/// outer directories are left out, and where there is still no room, the bar,
+/// the age, the count and the share go, in this order.
+#[must_use]
+pub fn tree_table<T: Tree>(tree: &T, options: &TreeOptions) -> Vec<String> {
+    let mut selection = Selection::new(tree, options);
+    selection.fill();
+    let rows = selection.into_rows();
+    Layout::new(tree, options, &rows).lines(&rows)
+}
+
+impl SizeColumn {
+    fn of(self, figures: &Figures) -> u64 {
+        match self {
+            SizeColumn::Disk => figures.allocated_bytes,
+            SizeColumn::Apparent => figures.apparent_bytes,
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            SizeColumn::Disk => "DISK",
+            SizeColumn::Apparent => "APPARENT",
+        }
+    }
+}

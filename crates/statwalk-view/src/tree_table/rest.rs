@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What has no row.
+
+use super::{Figures, Tree};
+
+/// What is not shown of a directory.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Rest {
+    pub(super) count: u64,
+    pub(super) dir_count: u64,
+    figures: Figures,
+    /// Whether there are files among it whose time is not known.
+    has_unknown_time: bool,
+}
+
+impl Rest {
+    pub(super) fn add<T: Tree>(&mut self, tree: &T, node: T::Node, more: &Figures) {
+        let is_dir = tree.is_dir(node);
+        let sum = &mut self.figures;
+        self.count += tree.count(node);
+        self.dir_count += u64::from(is_dir);
+        // A directory without files has none, but a file always has one.
+        self.has_unknown_time |= !is_dir && more.newest_mtime_ns.is_none();
+        sum.allocated_bytes = sum.allocated_bytes.saturating_add(more.allocated_bytes);
+        sum.apparent_bytes = sum.apparent_bytes.saturating_add(more.apparent_bytes);
+        sum.entries = sum.entries.saturating_add(more.entries);
+        sum.newest_mtime_ns = sum.newest_mtime_ns.max(more.newest_mtime_ns);
+        sum.incomplete |= more.incomplete;
+    }
+
+    pub(super) fn figures(&self) -> Figures {
+        let newest_mtime_ns = self.figures.newest_mtime_ns;
+        Figures {
+            newest_mtime_ns: newest_mtime_ns.filter(|_| !self.has_unknown_time),
+            ..self.figures
+        }
+    }
+}

@@ -1,0 +1,882 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
+
+use proptest::prelude::*;
+
+use super::best::{Best, Candidate};
+use super::rest::Rest;
+use super::*;
+use crate::colour::plain;
+use crate::escape::tests::hostile_name;
+use crate::{Charset, Colour, text_width};
+
+const GIB: u64 = 1 << 30;
+const MINUTE: i64 = 60_000_000_000;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+const NOW: i64 = 20_000 * DAY;
+
+/// A tree whose directories have the sums of what is in them.
+#[derive(Clone, Debug)]
+struct Item {
+    name: Vec<u8>,
+    is_dir: bool,
+    figures: Figures,
+    children: Vec<Item>,
+}
+
+fn file(name: &str, bytes: u64, entries: u64, age_ns: i64) -> Item {
+    Item {
+        name: name.as_bytes().to_vec(),
+        is_dir: false,
+        figures: Figures {
+            allocated_bytes: bytes,
+            apparent_bytes: bytes / 2,
+            entries,
+            newest_mtime_ns: Some(NOW - age_ns),
+            incomplete: false,
+        },
+        children: Vec::new(),
+    }
+}
+
+fn dir(name: &str, children: Vec<Item>) -> Item {
+    let mut rest = Rest::default();
+    for (index, child) in children.iter().enumerate() {
+        rest.add(&Items(&children), Some(index), &child.figures);
+    }
+    let mut figures = rest.figures();
+    figures.entries += 1;
+    Item {
+        name: name.as_bytes().to_vec(),
+        is_dir: true,
+        figures,
+        children,
+    }
+}
+
+/// A directory with sums of its own, which stand for a tree below it.
+fn leaf(name: &str, bytes: u64, entries: u64, age_ns: i64) -> Item {
+    Item {
+        is_dir: true,
+        ..file(name, bytes, entries, age_ns)
+    }
+}
+
+/// As many directories as `count`, which have `bytes` and `entries` together.
+fn leaves(count: u64, bytes: u64, entries: u64, age_ns: i64) -> Vec<Item> {
+    let part = |whole: u64, index| whole / count + u64::from(index < whole % count);
+    (0..count)
+        .map(|i| {
+            leaf(
+                &format!("d{i}"),
+                part(bytes, i),
+                part(entries, i),
+                age_ns + i as i64,
+            )
+        })
+        .collect()
+}
+
+/// Siblings, without a tree.
+struct Items<'a>(&'a [Item]);
+
+impl Tree for Items<'_> {
+    type Node = Option<usize>;
+    fn root(&self) -> Option<usize> {
+        None
+    }
+    fn name(&self, node: Option<usize>) -> Cow<'_, [u8]> {
+        Cow::Borrowed(node.map_or(b"", |index| &self.0[index].name))
+    }
+    fn is_dir(&self, node: Option<usize>) -> bool {
+        node.is_none_or(|index| self.0[index].is_dir)
+    }
+    fn figures(&self, node: Option<usize>) -> Figures {
+        node.map_or(Figures::default(), |index| self.0[index].figures)
+    }
+    fn children(&self, _: Option<usize>) -> impl Iterator<Item = Option<usize>> {
+        std::iter::empty()
+    }
+}
+
+impl<'a> Tree for &'a Item {
+    type Node = &'a Item;
+    fn root(&self) -> &'a Item {
+        self
+    }
+    fn name(&self, node: &'a Item) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&node.name)
+    }
+    fn is_dir(&self, node: &'a Item) -> bool {
+        node.is_dir
+    }
+    fn figures(&self, node: &'a Item) -> Figures {
+        node.figures
+    }
+    fn children(&self, node: &'a Item) -> impl Iterator<Item = &'a Item> {
+        node.children.iter()
+    }
+}
+
+fn check(root: &Item, options: &TreeOptions, expected: &[&str]) {
+    assert_eq!(tree_table(&root, options), expected);
+}
+
+fn rows(rows_max: usize) -> TreeOptions {
+    TreeOptions {
+        rows_max,
+        now_ns: NOW,
+        ..TreeOptions::default()
+    }
+}
+
+fn with(mut item: Item, more: Vec<Item>) -> Item {
+    item.children.extend(more);
+    let name = String::from_utf8(item.name).unwrap();
+    let mut with = dir(&name, item.children);
+    with.figures.entries -= 1;
+    with
+}
+
+/// The tree of the command line's description.
+fn example() -> Item {
+    let climate = with(
+        dir(
+            "climate",
+            vec![leaf("2019-raw", 412 * GIB, 2_113, 3 * 366 * DAY)],
+        ),
+        leaves(41, 714 * GIB, 879_091, 2 * DAY),
+    );
+    let projects = with(
+        dir("projects", vec![climate]),
+        leaves(17, 940 * GIB, 323_127, 5 * HOUR),
+    );
+    let home = with(
+        dir("home", vec![]),
+        leaves(20, 131 * 1024 * GIB / 100, 9_870_450, 12 * MINUTE),
+    );
+    let others = leaves(9, 892 * GIB, 1_328_337, DAY);
+    with(with(dir("/data", vec![home, projects]), others), vec![])
+}
+
+/// A tree that gives the files of its root as one node.
+struct Bundled {
+    files: u64,
+    newest_mtime_ns: Option<i64>,
+}
+
+impl Tree for Bundled {
+    type Node = u8;
+    fn root(&self) -> u8 {
+        0
+    }
+    fn name(&self, _: u8) -> Cow<'_, [u8]> {
+        Cow::Borrowed(b"dir")
+    }
+    fn is_dir(&self, node: u8) -> bool {
+        node < 2
+    }
+    fn count(&self, node: u8) -> u64 {
+        if node == 2 { self.files } else { 1 }
+    }
+    fn figures(&self, node: u8) -> Figures {
+        Figures {
+            allocated_bytes: 1 << 10,
+            entries: self.count(node),
+            newest_mtime_ns: self.newest_mtime_ns.filter(|_| node == 2),
+            ..Figures::default()
+        }
+    }
+    fn children(&self, node: u8) -> impl Iterator<Item = u8> {
+        if node == 0 { 1..3 } else { 0..0 }
+    }
+}
+
+#[test]
+fn files_that_are_not_kept_are_counted() {
+    let check = |files, newest_mtime_ns, expected: &str| {
+        let tree = Bundled {
+            files,
+            newest_mtime_ns,
+        };
+        let lines = tree_table(&tree, &rows(9));
+        assert_eq!(lines[1..].len(), 2, "{lines:?}");
+        assert!(lines[1].ends_with("├── dir/"), "{lines:?}");
+        assert!(lines[2].ends_with(expected), "{lines:?}");
+    };
+    check(41, Some(NOW), "41   now    └── … 41 files");
+    check(1, Some(NOW), " 1   now    └── … 1 file");
+    // Some file may be younger than all whose time is known.
+    check(2, None, " 2     –    └── … 2 files");
+}
+
+#[test]
+fn the_example() {
+    check(
+        &example(),
+        &rows(7),
+        &[
+            "   DISK  SHARE                ENTRIES  NEWEST  /data",
+            "2.02 TiB  48 % ██████████   1,204,331   5 h    ├── projects/",
+            "1.10 TiB  26 % █████▌         881,204   2 d    │   ├── climate/",
+            " 412 GiB  10 % ██               2,113   3 y    │   │   ├── 2019-raw/",
+            " 714 GiB  17 % ███▌           879,091   2 d    │   │   └── … 41 more",
+            " 940 GiB  22 % ████▌          323,127   5 h    │   └── … 17 more",
+            "1.31 TiB  31 % ██████▌      9,870,450  12 m    ├── home/",
+            " 892 GiB  21 % ████▍        1,328,337   1 d    └── … 9 more",
+        ],
+    );
+}
+
+#[test]
+fn fewer_rows_close_the_smaller_directories() {
+    check(
+        &example(),
+        &rows(6),
+        &[
+            "   DISK  SHARE                ENTRIES  NEWEST  /data",
+            "2.02 TiB  48 % ██████████   1,204,331   5 h    ├── projects/",
+            "1.10 TiB  26 % █████▌         881,204   2 d    │   ├── climate/",
+            " 940 GiB  22 % ████▌          323,127   5 h    │   └── … 17 more",
+            "1.31 TiB  31 % ██████▌      9,870,450  12 m    ├── home/",
+            "99.1 GiB   2 % ▌              147,593   1 d    ├── d0/",
+            " 793 GiB  18 % ███▉         1,180,744   1 d    └── … 8 more",
+        ],
+    );
+}
+
+#[test]
+fn few_rows() {
+    let head = "   DISK  SHARE                ENTRIES  NEWEST  /data";
+    check(&example(), &rows(0), &[head]);
+    check(
+        &example(),
+        &rows(1),
+        &[
+            head,
+            "4.20 TiB 100 % ██████████  12,403,118  12 m    └── … 11 more",
+        ],
+    );
+    check(
+        &example(),
+        &rows(2),
+        &[
+            head,
+            "2.02 TiB  48 % █████████▎   1,204,331   5 h    ├── projects/",
+            "2.18 TiB  52 % ██████████  11,198,787  12 m    └── … 10 more",
+        ],
+    );
+}
+
+/// Two directories, one of them with two files, and three files.
+fn small() -> Item {
+    dir(
+        "/s",
+        vec![
+            file("notes.txt", 1024, 1, HOUR),
+            dir(
+                "b",
+                vec![
+                    file("one", 4096, 1, 3 * DAY),
+                    dir("inner", vec![file("deep", 8192, 1, 15 * DAY)]),
+                    file("two", 4096, 1, DAY),
+                ],
+            ),
+            file("empty", 0, 1, -HOUR),
+            dir("a", vec![]),
+            file("more.txt", 1024, 1, 0),
+        ],
+    )
+}
+
+#[test]
+fn files_are_in_the_rest() {
+    check(
+        &small(),
+        &rows(10),
+        &[
+            "   DISK  SHARE             ENTRIES  NEWEST  /s",
+            "16.0 KiB  89 % ██████████        5   1 d    ├── b/",
+            "8.00 KiB  44 % █████             2   2 w    │   ├── inner/",
+            "8.00 KiB  44 % █████             2   1 d    │   └── … 2 files",
+            "     0 B   0 %                   1     –    ├── a/",
+            "2.00 KiB  11 % █▎                3  future  └── … 3 files",
+        ],
+    );
+    let one = dir("/one", vec![file("f", 2048, 1, 0)]);
+    check(
+        &one,
+        &rows(10),
+        &[
+            "   DISK  SHARE             ENTRIES  NEWEST  /one",
+            "2.00 KiB 100 % ██████████        1   now    └── … 1 file",
+        ],
+    );
+    let nothing = dir("/none", vec![]);
+    check(
+        &nothing,
+        &rows(10),
+        &["   DISK  SHARE             ENTRIES  NEWEST  /none"],
+    );
+}
+
+#[test]
+fn files_have_rows_if_asked_for() {
+    let options = TreeOptions {
+        files: Files::Shown,
+        ..rows(9)
+    };
+    check(
+        &small(),
+        &options,
+        &[
+            "   DISK  SHARE             ENTRIES  NEWEST  /s",
+            "16.0 KiB  89 % ██████████        5   1 d    ├── b/",
+            "8.00 KiB  44 % █████             2   2 w    │   ├── inner/",
+            "8.00 KiB  44 % █████             1   2 w    │   │   └── deep",
+            "4.00 KiB  22 % ██▌               1   3 d    │   ├── one",
+            "4.00 KiB  22 % ██▌               1   1 d    │   └── two",
+            "1.00 KiB   6 % ▋                 1   now    ├── more.txt",
+            "1.00 KiB   6 % ▋                 1   1 h    ├── notes.txt",
+            "     0 B   0 %                   1     –    ├── a/",
+            "     0 B   0 %                   1  future  └── empty",
+        ],
+    );
+    check(
+        &small(),
+        &TreeOptions {
+            rows_max: 4,
+            ..options
+        },
+        &[
+            "   DISK  SHARE             ENTRIES  NEWEST  /s",
+            "16.0 KiB  89 % ██████████        5   1 d    ├── b/",
+            "8.00 KiB  44 % █████             2   2 w    │   ├── inner/",
+            "8.00 KiB  44 % █████             2   1 d    │   └── … 2 more",
+            "2.00 KiB  11 % █▎                4  future  └── … 4 more",
+        ],
+    );
+}
+
+/// The names in the rows of a view, in their order.
+fn names(root: &Item, options: &TreeOptions) -> Vec<String> {
+    let mut lines = tree_table(&root, options);
+    lines.remove(0);
+    let name = |line: String| line.rsplit("── ").next().unwrap().to_owned();
+    lines.into_iter().map(name).collect()
+}
+
+#[test]
+fn the_depth_is_limited() {
+    let names = |depth_max| {
+        let options = TreeOptions {
+            depth_max: Some(depth_max),
+            ..rows(10)
+        };
+        names(&small(), &options)
+    };
+    assert_eq!(names(0), [""; 0]);
+    assert_eq!(names(1), ["b/", "a/", "… 3 files"]);
+    assert_eq!(names(2), ["b/", "inner/", "… 2 files", "a/", "… 3 files"]);
+    assert_eq!(names(3), names(2));
+}
+
+#[test]
+fn siblings_are_sorted() {
+    let root = dir(
+        "/",
+        vec![
+            leaf("c", 30, 1, 2 * DAY),
+            leaf("a", 10, 3, 3 * DAY),
+            leaf("b", 20, 2, DAY),
+            leaf("d", 10, 3, 3 * DAY),
+        ],
+    );
+    let check = |sort, all: [&str; 4], two: [&str; 3]| {
+        let mut options = TreeOptions { sort, ..rows(10) };
+        assert_eq!(names(&root, &options), all);
+        options.rows_max = 3;
+        assert_eq!(names(&root, &options), two);
+        // The same rows, the other way round, and the rest still last.
+        options.direction = Direction::Reversed;
+        assert_eq!(names(&root, &options), [two[1], two[0], two[2]]);
+    };
+    check(
+        SortKey::Size,
+        ["c/", "b/", "a/", "d/"],
+        ["c/", "b/", "… 2 more"],
+    );
+    check(
+        SortKey::Name,
+        ["a/", "b/", "c/", "d/"],
+        ["b/", "c/", "… 2 more"],
+    );
+    check(
+        SortKey::Count,
+        ["a/", "d/", "b/", "c/"],
+        ["a/", "d/", "… 2 more"],
+    );
+    check(
+        SortKey::Mtime,
+        ["b/", "c/", "a/", "d/"],
+        ["b/", "c/", "… 2 more"],
+    );
+}
+
+#[test]
+fn of_equal_directories_the_first_is_opened() {
+    let pair = |name: &str, child: &str| dir(name, vec![leaf(child, 10, 1, 0)]);
+    let root = dir("/", vec![pair("b", "b1"), pair("a", "a1")]);
+    assert_eq!(names(&root, &rows(3)), ["a/", "a1/", "b/"]);
+}
+
+/// A directory whose tree does not keep its 300 files: one node for all.
+struct Merged {
+    newest_mtime_ns: Option<i64>,
+}
+
+impl Tree for Merged {
+    type Node = &'static str;
+    fn root(&self) -> &'static str {
+        "/"
+    }
+    fn name(&self, node: &'static str) -> Cow<'_, [u8]> {
+        node.as_bytes().into()
+    }
+    fn is_dir(&self, node: &'static str) -> bool {
+        node != "files"
+    }
+    fn count(&self, node: &'static str) -> u64 {
+        if node == "files" { 300 } else { 1 }
+    }
+    fn figures(&self, node: &'static str) -> Figures {
+        let newest_mtime_ns = match node {
+            "files" => self.newest_mtime_ns,
+            _ => Some(NOW - HOUR),
+        };
+        Figures {
+            allocated_bytes: if node == "a" { 2048 } else { 1024 },
+            entries: self.count(node),
+            newest_mtime_ns,
+            ..Figures::default()
+        }
+    }
+    fn children(&self, node: &'static str) -> impl Iterator<Item = &'static str> {
+        let children: &[_] = if node == "/" {
+            &["files", "b", "a"]
+        } else {
+            &[]
+        };
+        children.iter().copied()
+    }
+}
+
+#[test]
+fn one_node_can_stand_for_many_files() {
+    let check = |newest_mtime_ns, rows_max, expected: &str| {
+        let lines = tree_table(&Merged { newest_mtime_ns }, &rows(rows_max));
+        let last = lines.last().unwrap();
+        assert!(last.ends_with(expected), "{last}");
+    };
+    check(Some(NOW - DAY), 3, "    300   1 d    └── … 300 files");
+    check(Some(NOW - DAY), 2, "    301   1 h    └── … 301 more");
+    // The directory's time is known, but the files may be younger.
+    check(None, 3, "    300     –    └── … 300 files");
+    check(None, 2, "    301     –    └── … 301 more");
+}
+
+#[test]
+fn times_before_1970_are_older() {
+    let mut root = dir(
+        "/",
+        vec![
+            leaf("none", 1, 1, 0),
+            leaf("old", 1, 1, NOW + DAY),
+            leaf("new", 1, 1, NOW),
+        ],
+    );
+    root.children[0].figures.newest_mtime_ns = None;
+    let options = TreeOptions {
+        sort: SortKey::Mtime,
+        ..rows(10)
+    };
+    assert_eq!(names(&root, &options), ["new/", "old/", "none/"]);
+}
+
+#[test]
+fn the_other_size() {
+    let options = TreeOptions {
+        column: SizeColumn::Apparent,
+        size: SizeFormat::Bytes,
+        ..rows(3)
+    };
+    check(
+        &small(),
+        &options,
+        &[
+            "APPARENT SHARE             ENTRIES  NEWEST  /s",
+            "    8192  89 % ██████████        5   1 d    ├── b/",
+            "       0   0 %                   1     –    ├── a/",
+            "    1024  11 % █▎                3  future  └── … 3 files",
+        ],
+    );
+    let options = TreeOptions {
+        column: SizeColumn::Disk,
+        size: SizeFormat::Unit(crate::Unit::MiB),
+        ..rows(1)
+    };
+    check(
+        &example(),
+        &options,
+        &[
+            "          DISK  SHARE                ENTRIES  NEWEST  /data",
+            "4,402,626.6 MiB 100 % ██████████  12,403,118  12 m    └── … 11 more",
+        ],
+    );
+}
+
+#[test]
+fn incomplete_directories_say_so() {
+    let mut secret = leaf("secret", 4096, 9, DAY);
+    secret.figures.incomplete = true;
+    let root = dir("/", vec![leaf("b", 9000, 1, DAY), dir("a", vec![secret])]);
+    assert_eq!(
+        names(&root, &rows(10)),
+        ["b/", "a/ (incomplete)", "secret/ (incomplete)"]
+    );
+    assert_eq!(names(&root, &rows(2)), ["b/", "a/ (incomplete)"]);
+    assert_eq!(names(&root, &rows(1)), ["… 2 more (incomplete)"]);
+}
+
+#[test]
+fn names_are_escaped_and_cut() {
+    let long = format!("{}.tar", "x".repeat(300));
+    let root = dir(
+        "/\x1b[2J",
+        vec![leaf("a\nb\u{202e}", 2, 1, 0), leaf(&long, 1, 1, 0)],
+    );
+    check(
+        &root,
+        &rows(10),
+        &[
+            r"   DISK  SHARE             ENTRIES  NEWEST  /\x1b[2J",
+            r"     2 B  67 % ██████████        1   now    ├── a\nb\u{202e}/",
+            r"     1 B  33 % █████             1   now    └── xxxxxxxxxxxxxxxx…xxxxxxxxxx.tar/",
+        ],
+    );
+}
+
+fn at(width: usize) -> TreeOptions {
+    let terminal = Terminal {
+        width,
+        ..Terminal::default()
+    };
+    TreeOptions {
+        terminal,
+        ..rows(2)
+    }
+}
+
+#[test]
+fn columns_give_way_to_names() {
+    let check = |width, expected: [&str; 3]| check(&example(), &at(width), &expected);
+    check(
+        71,
+        [
+            "   DISK  SHARE                ENTRIES  NEWEST  /data",
+            "2.02 TiB  48 % █████████▎   1,204,331   5 h    ├── projects/",
+            "2.18 TiB  52 % ██████████  11,198,787  12 m    └── … 10 more",
+        ],
+    );
+    check(
+        70,
+        [
+            "   DISK  SHARE     ENTRIES  NEWEST  /data",
+            "2.02 TiB  48 %   1,204,331   5 h    ├── projects/",
+            "2.18 TiB  52 %  11,198,787  12 m    └── … 10 more",
+        ],
+    );
+    check(
+        59,
+        [
+            "   DISK  SHARE     ENTRIES  /data",
+            "2.02 TiB  48 %   1,204,331  ├── projects/",
+            "2.18 TiB  52 %  11,198,787  └── … 10 more",
+        ],
+    );
+    check(
+        51,
+        [
+            "   DISK  SHARE  /data",
+            "2.02 TiB  48 %  ├── projects/",
+            "2.18 TiB  52 %  └── … 10 more",
+        ],
+    );
+    check(
+        39,
+        [
+            "   DISK   /data",
+            "2.02 TiB  ├── projects/",
+            "2.18 TiB  └── … 10 more",
+        ],
+    );
+    check(
+        20,
+        [
+            "   DISK   /data",
+            "2.02 TiB  ├── pro…s/",
+            "2.18 TiB  └── … 1…re",
+        ],
+    );
+    check(12, ["   DISK   /…", "2.02 TiB  ├…", "2.18 TiB  └…"]);
+    check(4, ["   …", "2.0…", "2.1…"]);
+    check(0, ["", "", ""]);
+}
+
+#[test]
+fn ascii() {
+    let mut options = rows(5);
+    options.terminal.charset = Charset::Ascii;
+    let mut root = example();
+    root.children[1].children[0].name = "Größe".into();
+    check(
+        &root,
+        &options,
+        &[
+            r"   DISK  SHARE                ENTRIES  NEWEST  /data",
+            r"2.02 TiB  48 % ##########   1,204,331   5 h    |-- projects/",
+            r"1.10 TiB  26 % #####          881,204   2 d    |   |-- Gr\u{f6}\u{df}e/",
+            r" 940 GiB  22 % #####          323,127   5 h    |   `-- ... 17 more",
+            r"1.31 TiB  31 % ######       9,870,450  12 m    |-- home/",
+            r" 892 GiB  21 % ####         1,328,337   1 d    `-- ... 9 more",
+        ],
+    );
+}
+
+#[test]
+fn colour_changes_no_letter() {
+    let without = tree_table(&&example(), &rows(7));
+    let mut options = rows(7);
+    options.terminal.colour = Colour::On;
+    let lines = tree_table(&&example(), &options);
+    assert!(
+        lines[1].ends_with("├── \x1b[34mprojects/\x1b[0m"),
+        "{}",
+        lines[1]
+    );
+    assert!(
+        lines[4].ends_with("└── \x1b[2m… 41 more\x1b[0m"),
+        "{}",
+        lines[4]
+    );
+    let lines: Vec<String> = lines.iter().map(|line| plain(line)).collect();
+    assert_eq!(lines, without);
+}
+
+#[test]
+fn outer_guides_are_left_out_where_the_tree_is_deep() {
+    let mut deep = leaf("end", 1024, 1, 0);
+    for _ in 0..9 {
+        deep = dir("d", vec![deep]);
+    }
+    let root = dir("/", vec![dir("a", vec![deep]), leaf("b", 1, 1, 0)]);
+    let lines = tree_table(&&root, &rows(20));
+    assert_eq!(lines.len(), 13);
+    for (line, expected) in [
+        (1, "   now    ├── a/"),
+        (4, "   now    │           └── d/"),
+        (5, "   now    │               └── d/"),
+        (6, "   now    …               └── d/"),
+        (11, "   now    …               └── end/"),
+        (12, "   now    └── b/"),
+    ] {
+        assert!(lines[line].ends_with(expected), "{}", lines[line]);
+    }
+}
+
+/// A tree of 10^12 directories, which are made when they are looked at.
+struct Endless {
+    touched: Cell<u64>,
+    opened: RefCell<Vec<u64>>,
+}
+
+impl Tree for Endless {
+    /// The path as a number: a digit of base 1000 for each level.
+    type Node = (u32, u64);
+    fn root(&self) -> (u32, u64) {
+        (0, 0)
+    }
+    fn name(&self, (_, path): (u32, u64)) -> Cow<'_, [u8]> {
+        (path % 1000).to_string().into_bytes().into()
+    }
+    fn is_dir(&self, _: (u32, u64)) -> bool {
+        self.touched.set(self.touched.get() + 1);
+        true
+    }
+    fn figures(&self, (depth, path): (u32, u64)) -> Figures {
+        self.touched.set(self.touched.get() + 1);
+        Figures {
+            allocated_bytes: (1 << 60 >> (10 * depth)) + path % 1000,
+            entries: 1000u64.pow(4 - depth),
+            ..Figures::default()
+        }
+    }
+    fn children(&self, (depth, path): (u32, u64)) -> impl Iterator<Item = (u32, u64)> {
+        self.opened.borrow_mut().push(path);
+        let count = if depth < 4 { 1000 } else { 0 };
+        (0..count).map(move |index| (depth + 1, path * 1000 + index))
+    }
+}
+
+#[test]
+fn what_is_not_shown_is_not_looked_at() {
+    let tree = Endless {
+        touched: Cell::new(0),
+        opened: RefCell::default(),
+    };
+    let lines = tree_table(&tree, &rows(30));
+    assert_eq!(lines.len(), 31);
+    assert!(lines[1].ends_with("├── 999/"), "{}", lines[1]);
+    // The rows are the root's largest children and the rest. Each was opened
+    // once, to see whether something in it is larger than the next, and no
+    // grandchild was.
+    let mut opened = tree.opened.take();
+    opened.sort_unstable();
+    let rows = (1000 - 29)..1000;
+    assert!(
+        opened
+            .into_iter()
+            .all(|path| path == 0 || rows.contains(&path))
+    );
+    let touched = tree.touched.get();
+    assert!(touched < 30 * 1000 * 4, "{touched}");
+}
+
+fn item() -> impl Strategy<Value = Item> {
+    let file = (hostile_name(), 0u64..5000, any::<bool>(), -9..9i64);
+    let file = file.prop_map(|(name, bytes, incomplete, age)| {
+        let mut item = self::file("", bytes, 1, age * DAY);
+        item.name = name;
+        item.figures.incomplete = incomplete;
+        item
+    });
+    let tree = file.prop_recursive(6, 80, 8, |item| {
+        (hostile_name(), proptest::collection::vec(item, 0..8)).prop_map(|(name, children)| {
+            let mut item = dir("", children);
+            item.name = name;
+            item
+        })
+    });
+    tree.prop_map(|item| dir("/root", vec![item.clone(), item]))
+}
+
+fn any_options() -> impl Strategy<Value = TreeOptions> {
+    use proptest::option::of;
+    use proptest::sample::select;
+    (
+        (0usize..25, of(0usize..5), 0usize..110),
+        select(vec![Files::Hidden, Files::Shown]),
+        select(vec![
+            SortKey::Size,
+            SortKey::Name,
+            SortKey::Count,
+            SortKey::Mtime,
+        ]),
+        select(vec![Direction::Forward, Direction::Reversed]),
+        select(vec![Charset::Unicode, Charset::Ascii]),
+        select(vec![Colour::Off, Colour::On]),
+    )
+        .prop_map(
+            |((rows_max, depth_max, width), files, sort, direction, charset, colour)| TreeOptions {
+                rows_max,
+                depth_max,
+                files,
+                column: SizeColumn::Disk,
+                size: SizeFormat::Binary,
+                sort,
+                direction,
+                now_ns: NOW,
+                terminal: Terminal {
+                    width,
+                    charset,
+                    colour,
+                },
+            },
+        )
+}
+
+proptest! {
+    #[test]
+    fn the_view_fits(root in item(), options in any_options()) {
+        let lines = tree_table(&&root, &options);
+        prop_assert!(lines.len() <= options.rows_max + 1);
+        for line in lines {
+            let line = plain(&line);
+            prop_assert!(text_width(&line) <= options.terminal.width, "{line}");
+            prop_assert!(!line.chars().any(char::is_control), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn colour_never_changes_the_text(root in item(), mut options in any_options()) {
+        options.terminal.colour = Colour::On;
+        let coloured: Vec<String> =
+            tree_table(&&root, &options).iter().map(|line| plain(line)).collect();
+        options.terminal.colour = Colour::Off;
+        prop_assert_eq!(coloured, tree_table(&&root, &options));
+    }
+
+    #[test]
+    fn rows_below_the_root_add_up(root in item(), mut options in any_options()) {
+        options.rows_max += 1;
+        options.depth_max = options.depth_max.map(|depth| depth + 1);
+        options.size = SizeFormat::Bytes;
+        options.terminal = Terminal { width: 1000, ..Terminal::default() };
+        let (mut bytes, mut entries) = (0, 0);
+        let lines = tree_table(&&root, &options);
+        let label = text_width(lines[0].strip_suffix("/root").unwrap());
+        for line in &lines[1..] {
+            // The branch of the first level stands at the left edge.
+            if !matches!(line.chars().nth(label), Some('├' | '└')) {
+                continue;
+            }
+            let words: Vec<&str> = line.split_whitespace().collect();
+            bytes += words[0].parse::<u64>().unwrap();
+            let count = words.iter().skip(3).find_map(|word| word.parse::<u64>().ok());
+            entries += count.unwrap();
+        }
+        let sum = |figure: fn(&Figures) -> u64| -> u64 {
+            root.children.iter().map(|child| figure(&child.figures)).sum()
+        };
+        prop_assert_eq!(bytes, sum(|figures| figures.allocated_bytes));
+        prop_assert_eq!(entries, sum(|figures| figures.entries));
+    }
+
+    #[test]
+    fn the_largest_are_kept(keys in proptest::collection::vec(0u64..50, 0..400), wanted in 1usize..40) {
+        let items: Vec<Item> = keys.iter().enumerate()
+            .map(|(index, &key)| leaf(&format!("{index:04}"), key, 1, 0)).collect();
+        let tree = Items(&items);
+        let mut best = Best::new(&tree, wanted);
+        for (index, &key) in keys.iter().enumerate() {
+            if best.is_wanted(key) {
+                best.add(Candidate { key, node: Some(index) });
+            } else {
+                best.beyond.add(&tree, Some(index), &items[index].figures);
+            }
+        }
+        let (kept, beyond) = best.finish();
+        let mut sorted: Vec<usize> = (0..keys.len()).collect();
+        sorted.sort_by_key(|&index| (Reverse(keys[index]), index));
+        sorted.truncate(wanted);
+        prop_assert_eq!(beyond.count as usize + kept.len(), keys.len());
+        let all: u64 = keys.iter().sum();
+        let kept_sum: u64 = kept.iter().map(|candidate| candidate.key).sum();
+        prop_assert_eq!(beyond.figures().allocated_bytes + kept_sum, all);
+        let kept: Vec<usize> = kept.iter().map(|candidate| candidate.node.unwrap()).collect();
+        prop_assert_eq!(kept, sorted);
+    }
+}
