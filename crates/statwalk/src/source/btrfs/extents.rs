@@ -280,8 +280,8 @@ fn shared_among(extents: &[(u64, u64)], parts: &[FileExtent]) -> Vec<Option<bool
         let of_part = extents[first..]
             .iter()
             .take_while(|&&(address, _)| address < end);
-        for index in first..first + of_part.count() {
-            let (shared, agree) = &mut told[index];
+        let count = of_part.count();
+        for (shared, agree) in &mut told[first..first + count] {
             *agree &= shared.is_none_or(|shared| shared == part.is_shared);
             *shared = Some(part.is_shared);
         }

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The tree in memory, with the sums of every subtree.
+//!
+//! Records lie in chunks that never move or double, so that a tree of hundreds
+//! of millions of entries grows without copies: a directory takes
+//! [`DirRecord`], a file, where files are kept, [`FileRecord`], plus names.
+
+mod names;
+mod node;
+mod record;
+mod sink;
+mod state;
+
+use std::collections::HashMap;
+
+use self::names::Names;
+use self::node::At;
+pub use self::node::{Node, NodeKind};
+use self::record::{DirRecord, FileRecord, FileRun, NOWHERE, Traits};
+pub use self::sink::TreeSink;
+pub use self::state::TreeState;
+use self::state::{BLOCK, LinkedFile};
+use super::Context;
+use super::first_names::FirstNames;
+
+/// A scanned tree.
+pub struct Tree {
+    roots: Vec<Vec<u8>>,
+    root_ids: Vec<Option<u32>>,
+    /// Directories by their number.
+    blocks: Vec<Option<Box<[DirRecord]>>>,
+    /// Which worker's names a block's names lie among.
+    block_names: Vec<u16>,
+    /// Directories whose record came from a worker other than the block's.
+    foreign_names: HashMap<u32, u16>,
+    names: Vec<Names>,
+    children: Vec<u32>,
+    files: Vec<Vec<FileRecord>>,
+    /// Which worker a chunk of files belongs to.
+    file_names: Vec<u16>,
+    /// By directory.
+    file_runs: Vec<FileRun>,
+}
+
+impl Tree {
+    fn merge(context: &Context, states: Vec<TreeState>) -> Tree {
+        let mut tree = Tree {
+            roots: context.roots.clone(),
+            root_ids: vec![None; context.roots.len()],
+            blocks: Vec::new(),
+            block_names: Vec::new(),
+            foreign_names: HashMap::new(),
+            names: Vec::new(),
+            children: Vec::new(),
+            files: Vec::new(),
+            file_names: Vec::new(),
+            file_runs: Vec::new(),
+        };
+        let mut links = FirstNames::new();
+        let mut foreign = Vec::new();
+        let mut linked_records = Vec::new();
+        for (worker, state) in states.into_iter().enumerate() {
+            for block in state.blocks {
+                let index = block.number as usize;
+                if tree.blocks.len() <= index {
+                    tree.blocks.resize_with(index + 1, || None);
+                    tree.block_names.resize(index + 1, 0);
+                }
+                tree.blocks[index] = Some(block.records.into_boxed_slice());
+                tree.block_names[index] = worker as u16;
+            }
+            foreign.extend(
+                state
+                    .foreign
+                    .into_iter()
+                    .map(|(id, record)| (worker, id, record)),
+            );
+            let first = (tree.files.len() * TreeState::FILE_CHUNK) as u64;
+            linked_records.extend(state.linked_records.iter().map(|record| record + first));
+            tree.file_runs
+                .extend(state.file_runs.iter().map(|run| FileRun {
+                    start: run.start + first,
+                    ..*run
+                }));
+            tree.files.extend(state.files);
+            tree.file_names.resize(tree.files.len(), worker as u16);
+            links.absorb(state.links.map(|file| LinkedFile {
+                record: file.record.map(|record| record + first),
+                ..file
+            }));
+            tree.names.push(state.names);
+        }
+        for (worker, id, record) in foreign {
+            tree.absorb_foreign(worker, id, record);
+        }
+        tree.settle_links(links, &linked_records);
+        tree.file_runs
+            .sort_unstable_by_key(|run| (run.dir, run.start));
+        tree.sum_up();
+        tree
+    }
+
+    fn absorb_foreign(&mut self, worker: usize, id: u32, found: DirRecord) {
+        let index = id as usize / BLOCK;
+        if self.blocks.len() <= index {
+            self.blocks.resize_with(index + 1, || None);
+            self.block_names.resize(index + 1, 0);
+        }
+        let block = self.blocks[index]
+            .get_or_insert_with(|| vec![DirRecord::EMPTY; BLOCK].into_boxed_slice());
+        let record = &mut block[id as usize % BLOCK];
+        record.sums.add(&found.sums);
+        if found.state.is_some() {
+            record.parent = found.parent;
+            record.depth = found.depth;
+            record.name = found.name;
+            record.state = found.state;
+            self.foreign_names.insert(id, worker as u16);
+        }
+    }
+
+    fn settle_links(&mut self, links: FirstNames<LinkedFile>, linked_records: &[u64]) {
+        for &record in linked_records {
+            self.file_mut(record).traits.0 |= Traits::EXTRA_LINK;
+        }
+        for file in links.into_values() {
+            if let Some(record) = file.record {
+                self.file_mut(record).traits.0 &= !Traits::EXTRA_LINK;
+            }
+            if let Some(record) = self.record_mut(file.dir) {
+                record
+                    .sums
+                    .add_bytes(file.kind, file.size_bytes, file.allocated_bytes);
+            }
+        }
+    }
+
+    fn file(&self, number: u64) -> &FileRecord {
+        let chunk = &self.files[number as usize / TreeState::FILE_CHUNK];
+        &chunk[number as usize % TreeState::FILE_CHUNK]
+    }
+
+    fn file_mut(&mut self, number: u64) -> &mut FileRecord {
+        let chunk = &mut self.files[number as usize / TreeState::FILE_CHUNK];
+        &mut chunk[number as usize % TreeState::FILE_CHUNK]
+    }
+
+    /// Adds each directory to its parent, the deepest first, and links children.
+    fn sum_up(&mut self) {
+        let mut by_depth: Vec<u32> = Vec::new();
+        for (block, records) in self.blocks.iter().enumerate() {
+            for (index, record) in records
+                .iter()
+                .flat_map(|records| records.iter().enumerate())
+            {
+                if record.state.is_some() {
+                    by_depth.push((block * BLOCK + index) as u32);
+                }
+            }
+        }
+        by_depth.sort_by_key(|&id| std::cmp::Reverse(self.record(id).map_or(0, |r| r.depth)));
+        for &id in &by_depth {
+            let Some(record) = self.record(id).copied() else {
+                continue;
+            };
+            match self.record_mut(record.parent) {
+                Some(parent) => {
+                    parent.sums.add(&record.sums);
+                    parent.children_count += 1;
+                }
+                None if record.parent == NOWHERE => {
+                    self.root_ids[record.root()] = Some(id);
+                }
+                None => {}
+            }
+        }
+        let mut start = 0;
+        for &id in &by_depth {
+            let record = self.record_mut(id).expect("it was listed above");
+            record.children_start = start;
+            start += record.children_count;
+            record.children_count = 0;
+        }
+        self.children = vec![NOWHERE; start as usize];
+        for &id in &by_depth {
+            let parent = self.record(id).map_or(NOWHERE, |record| record.parent);
+            if let Some(record) = self.record_mut(parent) {
+                let place = record.children_start + record.children_count;
+                record.children_count += 1;
+                self.children[place as usize] = id;
+            }
+        }
+    }
+
+    fn record(&self, id: u32) -> Option<&DirRecord> {
+        let records = self.blocks.get(id as usize / BLOCK)?.as_ref()?;
+        Some(&records[id as usize % BLOCK])
+    }
+
+    fn record_mut(&mut self, id: u32) -> Option<&mut DirRecord> {
+        let records = self.blocks.get_mut(id as usize / BLOCK)?.as_mut()?;
+        Some(&mut records[id as usize % BLOCK])
+    }
+
+    /// The root with the given index; absent where it was not there or belongs
+    /// to an earlier one.
+    #[must_use]
+    pub fn root(&self, index: usize) -> Option<Node<'_>> {
+        let id = (*self.root_ids.get(index)?)?;
+        Some(Node {
+            tree: self,
+            at: At::Dir(id),
+        })
+    }
+
+    /// How many roots the scan had.
+    #[must_use]
+    pub fn root_count(&self) -> usize {
+        self.roots.len()
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! A directory or file of the tree.
+
+use super::Tree;
+use super::names::NameAt;
+use super::record::{DirRecord, FileRecord, NEVER, NOWHERE, Sums, Traits};
+use super::state::{BLOCK, TreeState};
+use crate::directory::{DirState, join};
+use crate::entry::FileType;
+
+/// A directory of a [`Tree`], or a file where files are kept.
+#[derive(Clone, Copy)]
+pub struct Node<'a> {
+    pub(super) tree: &'a Tree,
+    pub(super) at: At,
+}
+
+/// Where its record is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum At {
+    Dir(u32),
+    File { dir: u32, number: u64 },
+}
+
+/// What a node stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NodeKind {
+    /// A directory, and how far it was read.
+    Directory(DirState),
+    /// Anything else.
+    Other(FileType),
+}
+
+impl<'a> Node<'a> {
+    fn dir(&self) -> Option<&'a DirRecord> {
+        match self.at {
+            At::Dir(id) => self.tree.record(id),
+            At::File { .. } => None,
+        }
+    }
+
+    fn file(&self) -> Option<&'a FileRecord> {
+        match self.at {
+            At::Dir(_) => None,
+            At::File { number, .. } => Some(self.tree.file(number)),
+        }
+    }
+
+    /// What it stands for.
+    #[must_use]
+    pub fn kind(&self) -> NodeKind {
+        match (self.dir(), self.file()) {
+            (Some(dir), _) => NodeKind::Directory(dir.state.unwrap_or(DirState::Listed)),
+            (None, Some(file)) => NodeKind::Other(file.traits.kind()),
+            (None, None) => NodeKind::Other(FileType::Unknown),
+        }
+    }
+
+    /// Whether it is a directory.
+    #[must_use]
+    pub fn is_dir(&self) -> bool {
+        matches!(self.kind(), NodeKind::Directory(state) if state != DirState::Argument)
+    }
+
+    /// The name; for a root the path that the caller gave.
+    #[must_use]
+    pub fn name(&self) -> &'a [u8] {
+        match self.at {
+            At::Dir(id) => {
+                let Some(record) = self.tree.record(id) else {
+                    return &[];
+                };
+                if record.parent == NOWHERE {
+                    return &self.tree.roots[record.root()];
+                }
+                let worker = self.tree.foreign_names.get(&id).copied();
+                let worker = worker.unwrap_or(self.tree.block_names[id as usize / BLOCK]);
+                self.tree.names[usize::from(worker)].get(record.name)
+            }
+            At::File { number, .. } => {
+                let record = self.tree.file(number);
+                let worker = self.tree.file_names[number as usize / TreeState::FILE_CHUNK];
+                self.tree.names[usize::from(worker)].get(NameAt {
+                    chunk: record.name_chunk,
+                    offset: record.name_offset,
+                })
+            }
+        }
+    }
+
+    /// The directory that holds it; absent for a root.
+    #[must_use]
+    pub fn parent(&self) -> Option<Node<'a>> {
+        let parent = match self.at {
+            At::Dir(id) => self.tree.record(id).map_or(NOWHERE, |dir| dir.parent),
+            At::File { dir, .. } => dir,
+        };
+        (parent != NOWHERE).then_some(Node {
+            tree: self.tree,
+            at: At::Dir(parent),
+        })
+    }
+
+    /// The path, beginning with the root as the caller gave it.
+    #[must_use]
+    pub fn path(&self) -> Vec<u8> {
+        let mut names = vec![self.name()];
+        let mut node = *self;
+        while let Some(parent) = node.parent() {
+            node = parent;
+            names.push(node.name());
+        }
+        names.into_iter().rev().fold(Vec::new(), join)
+    }
+
+    /// Subdirectories, in no particular order.
+    pub fn children(&self) -> impl Iterator<Item = Node<'a>> + use<'a> {
+        let tree = self.tree;
+        let range = self.dir().map_or(0..0, |dir| {
+            dir.children_start as usize..(dir.children_start + dir.children_count) as usize
+        });
+        tree.children[range].iter().map(move |&id| Node {
+            tree,
+            at: At::Dir(id),
+        })
+    }
+
+    /// What is not a directory, in no particular order; nothing where files
+    /// were not kept.
+    pub fn files(&self) -> impl Iterator<Item = Node<'a>> + use<'a> {
+        let tree = self.tree;
+        let dir = match self.at {
+            At::Dir(id) => id,
+            At::File { .. } => NOWHERE,
+        };
+        let first = tree.file_runs.partition_point(|run| run.dir < dir);
+        tree.file_runs[first..]
+            .iter()
+            .take_while(move |run| run.dir == dir)
+            .flat_map(|run| run.start..run.start + u64::from(run.count))
+            .map(move |number| Node {
+                tree,
+                at: At::File { dir, number },
+            })
+    }
+
+    fn sum<T>(&self, of_dir: impl Fn(&Sums) -> T, of_file: impl Fn(&FileRecord) -> T) -> T {
+        match (self.dir(), self.file()) {
+            (Some(dir), _) => of_dir(&dir.sums),
+            (None, Some(file)) => of_file(file),
+            (None, None) => of_dir(&Sums::NOTHING),
+        }
+    }
+
+    /// The space taken by the whole subtree, in bytes.
+    #[must_use]
+    pub fn allocated_bytes(&self) -> u64 {
+        self.sum(|dir| dir.allocated_bytes, |file| file.allocated_bytes)
+    }
+
+    /// The `st_size` of all regular files and links of the subtree, in bytes.
+    #[must_use]
+    pub fn apparent_bytes(&self) -> u64 {
+        self.sum(|dir| dir.apparent_bytes, |file| file.size_bytes)
+    }
+
+    /// The names in the subtree, its own among them.
+    #[must_use]
+    pub fn entries(&self) -> u64 {
+        self.sum(|dir| dir.entries, |_| 1)
+    }
+
+    /// The regular files in the subtree.
+    #[must_use]
+    pub fn file_count(&self) -> u64 {
+        self.sum(
+            |dir| dir.files,
+            |file| u64::from(file.traits.kind() == FileType::File),
+        )
+    }
+
+    /// The directories in the subtree, itself among them.
+    #[must_use]
+    pub fn dir_count(&self) -> u64 {
+        self.sum(|dir| u64::from(dir.dirs), |_| 0)
+    }
+
+    /// The newest modification of anything in the subtree that is not a
+    /// directory, in nanoseconds since 1970; absent where there is nothing.
+    #[must_use]
+    pub fn newest_mtime_ns(&self) -> Option<i64> {
+        let newest = self.sum(|dir| dir.newest_mtime_ns, |file| file.mtime_ns);
+        (newest != NEVER).then_some(newest)
+    }
+
+    /// Whether something in the subtree could not be read.
+    #[must_use]
+    pub fn is_incomplete(&self) -> bool {
+        match (self.dir(), self.file()) {
+            (Some(dir), _) => dir.sums.incomplete,
+            (None, Some(file)) => file.traits.has(Traits::UNKNOWN),
+            (None, None) => false,
+        }
+    }
+
+    /// Whether it is a further name of an inode whose bytes count elsewhere.
+    #[must_use]
+    pub fn is_extra_link(&self) -> bool {
+        self.file()
+            .is_some_and(|file| file.traits.has(Traits::EXTRA_LINK))
+    }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What one worker found.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use super::names::{NameAt, Names};
+use super::record::{DirRecord, FileRecord, FileRun, NEVER, NOWHERE, Sums, Traits};
+use crate::batch::Batch;
+use crate::directory::{DirState, Directory, join};
+use crate::entry::{DirId, FileId, FileType};
+use crate::sink::first_names::FirstNames;
+use crate::sink::seen_inodes::may_repeat;
+use crate::sink::{Collect, Context};
+
+/// How many directories the numbers are given out for at once.
+pub(super) const BLOCK: usize = DirId::BLOCK as usize;
+
+/// The part of the tree that one worker saw.
+pub struct TreeState {
+    pub(super) files_kept: bool,
+    pub(super) context: Context,
+    pub(super) blocks: Vec<Block>,
+    /// Directories whose numbers another worker gave out.
+    pub(super) foreign: HashMap<u32, DirRecord>,
+    pub(super) files: Vec<Vec<FileRecord>>,
+    pub(super) file_runs: Vec<FileRun>,
+    pub(super) names: Names,
+    pub(super) links: FirstNames<LinkedFile>,
+    /// File records of inodes with several names.
+    pub(super) linked_records: Vec<u64>,
+}
+
+/// The directories of one block of numbers.
+pub(super) struct Block {
+    pub(super) number: u32,
+    pub(super) records: Vec<DirRecord>,
+}
+
+/// What the first name of an inode brings to its directory.
+pub(super) struct LinkedFile {
+    pub(super) dir: u32,
+    pub(super) kind: FileType,
+    pub(super) size_bytes: u64,
+    pub(super) allocated_bytes: u64,
+    /// Its file record, where files are kept.
+    pub(super) record: Option<u64>,
+}
+
+impl TreeState {
+    fn record(&mut self, id: DirId, own: bool) -> &mut DirRecord {
+        let number = id.0 / DirId::BLOCK;
+        let place = id.0 as usize % BLOCK;
+        if let Some(index) = self.blocks.iter().rposition(|b| b.number == number) {
+            return &mut self.blocks[index].records[place];
+        }
+        if !own {
+            return self.foreign.entry(id.0).or_insert(DirRecord::EMPTY);
+        }
+        self.blocks.push(Block {
+            number,
+            records: vec![DirRecord::EMPTY; BLOCK],
+        });
+        let last = self.blocks.len() - 1;
+        &mut self.blocks[last].records[place]
+    }
+}
+
+impl Collect for TreeState {
+    fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
+        let name = match directory.parent() {
+            Some(_) => self.names.push(directory.name()),
+            // The context keeps the roots.
+            None => NameAt {
+                offset: directory.root,
+                ..DirRecord::EMPTY.name
+            },
+        };
+        let own = directory.id_is_own();
+        let (parent, depth) = (directory.parent(), directory.depth());
+        let allocated_bytes = directory.attributes().allocated_bytes().unwrap_or(0);
+        let state = directory.state();
+        let record = self.record(directory.id(), own);
+        record.parent = parent.map_or(NOWHERE, |parent| parent.0);
+        record.depth = depth;
+        record.name = name;
+        record.state = Some(state);
+        if state != DirState::Argument {
+            record.sums.entries += 1;
+            record.sums.dirs += 1;
+            record.sums.allocated_bytes += allocated_bytes;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+        if batch.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let dir = directory.id().0;
+        let mut sums = Sums::NOTHING;
+        let mut dir_path = None;
+        if self.files_kept {
+            let start = self.file_count();
+            self.file_runs.push(FileRun {
+                start,
+                // A batch is far smaller than 2^32.
+                count: batch.len() as u32,
+                dir,
+            });
+        }
+        for index in 0..batch.len() {
+            let kind = batch.kinds()[index];
+            sums.entries += 1;
+            sums.files += u64::from(kind == FileType::File);
+            let known = batch.known()[index];
+            let mut linked = false;
+            if known {
+                sums.newest_mtime_ns = sums.newest_mtime_ns.max(batch.mtime_ns()[index]);
+                linked = may_repeat(&self.context, batch.links()[index]);
+                if !linked {
+                    let allocated_bytes = batch.allocated_bytes()[index];
+                    sums.add_bytes(kind, batch.size_bytes()[index], allocated_bytes);
+                }
+            }
+            let record = self
+                .files_kept
+                .then(|| self.keep_file(batch, index, known, linked));
+            if linked {
+                let path = dir_path.get_or_insert_with(|| directory.path());
+                let id = FileId {
+                    dev: batch.devs()[index],
+                    ino: batch.inos()[index],
+                };
+                let file = LinkedFile {
+                    dir,
+                    kind,
+                    size_bytes: batch.size_bytes()[index],
+                    allocated_bytes: batch.allocated_bytes()[index],
+                    record,
+                };
+                let path = join(path.clone(), batch.name(index));
+                let behind_link = self.context.follows && directory.is_behind_link();
+                self.links
+                    .offer(id, behind_link, directory.root(), path, file);
+            }
+        }
+        let own = directory.id_is_own();
+        self.record(directory.id(), own).sums.add(&sums);
+        ControlFlow::Continue(())
+    }
+
+    fn incomplete(&mut self, directory: &Directory<'_>) {
+        let own = directory.id_is_own();
+        self.record(directory.id(), own).sums.incomplete = true;
+    }
+}
+
+impl TreeState {
+    pub(super) const FILE_CHUNK: usize = 4096;
+
+    fn file_count(&self) -> u64 {
+        match self.files.split_last() {
+            Some((last, full)) => (full.len() * Self::FILE_CHUNK + last.len()) as u64,
+            None => 0,
+        }
+    }
+
+    fn keep_file(&mut self, batch: &Batch, index: usize, known: bool, linked: bool) -> u64 {
+        let number = self.file_count();
+        let name = self.names.push(batch.name(index));
+        let record = FileRecord {
+            size_bytes: if known { batch.size_bytes()[index] } else { 0 },
+            allocated_bytes: if known {
+                batch.allocated_bytes()[index]
+            } else {
+                0
+            },
+            mtime_ns: if known {
+                batch.mtime_ns()[index]
+            } else {
+                NEVER
+            },
+            name_offset: name.offset,
+            name_chunk: name.chunk,
+            traits: Traits::new(batch.kinds()[index], known),
+        };
+        if self
+            .files
+            .last()
+            .is_none_or(|chunk| chunk.len() == Self::FILE_CHUNK)
+        {
+            self.files.push(Vec::with_capacity(Self::FILE_CHUNK));
+        }
+        let last = self.files.len() - 1;
+        self.files[last].push(record);
+        if linked {
+            self.linked_records.push(number);
+        }
+        number
+    }
+}
