@@ -59,8 +59,10 @@ class Wanted:
         return self.corpus, self.kind, self.model, self.cold
 
 
-def ways(wanted: Wanted, here: str) -> str | None:
+def ways(wanted: Wanted, here: str, quick: bool) -> str | None:
     """Patterns of the names of those who are asked; None for all."""
+    if quick:
+        return None if wanted.model in ("size", "directory") else ONE_OF_EACH
     is_first = wanted.model in ("size", "directory")
     if wanted.cold:
         # One tree on each file system, and the larger one where the others lie too, say what languages do there.
