@@ -211,7 +211,8 @@ impl<'a> ExtentDir<'a> {
 /// `proceed` is called every now and then, from any thread.
 ///
 /// Memory: 48 bytes for each part of a file on the device, 24 more for each that a
-/// snapshot may share, 32 for each name of a file, 120 and its name for each directory.
+/// snapshot may share and another 48 while its file is asked about, 32 for each name of
+/// a file, 120 and its name for each directory.
 ///
 /// # Errors
 ///

@@ -41,19 +41,18 @@ const LOGICAL_INO_V2: Opcode = opcode::read_write::<Argument>(super::MAGIC, 59);
 const HEADER_WORDS: usize = 2;
 const WORDS_EACH: usize = 3;
 
-/// How many places are found at first, and at most: answers are up to 16 MiB.
-const REFS_FIRST: usize = 100;
-const REFS_MAX: usize = ((16 << 20) / 8 - HEADER_WORDS) / WORDS_EACH;
-
 /// The answer to [`extent_refs`], which is used again for the next question.
 #[derive(Debug, Default)]
 pub struct ExtentRefs {
     words: Vec<u64>,
-    /// How many places did not fit even into the largest answer.
+    /// How many places found no room.
     pub missed: u32,
 }
 
 impl ExtentRefs {
+    /// For how many places there can be room: answers are up to 16 MiB.
+    pub const ROOM_MAX: usize = ((16 << 20) / 8 - HEADER_WORDS) / WORDS_EACH;
+
     /// What was found.
     pub fn iter(&self) -> impl Iterator<Item = ExtentRef> {
         let words = self.words.get(HEADER_WORDS..).unwrap_or_default();
@@ -65,36 +64,24 @@ impl ExtentRefs {
     }
 }
 
-/// Finds the places in files of all subvolumes that an extent of data lies at,
-/// also where subvolumes share the parts of their trees that tell so.
+/// Finds up to `room` of the places in files of all subvolumes that an extent of data
+/// lies at, also where subvolumes share the parts of their trees that tell so.
 ///
-/// `logical` is any address within the extent.
+/// `logical` is any address within the extent. However little room there is, the
+/// kernel looks for all.
 ///
 /// # Errors
 ///
 /// `ENOENT` if no extent is there; `EPERM` without `CAP_SYS_ADMIN`; else the
 /// kernel's error.
-pub fn extent_refs(fd: BorrowedFd<'_>, logical: u64, into: &mut ExtentRefs) -> io::Result<()> {
-    let mut room = REFS_FIRST;
-    loop {
-        let (found, missed) = ask(fd, logical, room, &mut into.words)?;
-        into.words.truncate(HEADER_WORDS + found * WORDS_EACH);
-        into.missed = missed;
-        if missed == 0 || room == REFS_MAX {
-            return Ok(());
-        }
-        // Others can be added meanwhile.
-        room = (room + missed as usize).saturating_mul(2).min(REFS_MAX);
-    }
-}
-
-/// How many places are in the answer, and how many found no room in it.
-fn ask(
+pub fn extent_refs(
     fd: BorrowedFd<'_>,
     logical: u64,
     room: usize,
-    words: &mut Vec<u64>,
-) -> io::Result<(usize, u32)> {
+    into: &mut ExtentRefs,
+) -> io::Result<()> {
+    let room = room.min(ExtentRefs::ROOM_MAX);
+    let words = &mut into.words;
     words.clear();
     words.resize(HEADER_WORDS + room * WORDS_EACH, 0);
     let argument = Argument {
@@ -111,6 +98,8 @@ fn ask(
     // counts numbers.
     let halves = words[1].to_ne_bytes();
     let half = |at: usize| u32::from_ne_bytes([0, 1, 2, 3].map(|byte| halves[at + byte]));
-    let found = half(0) as usize / WORDS_EACH;
-    Ok((found.min(room), half(4) / WORDS_EACH as u32))
+    let found = (half(0) as usize / WORDS_EACH).min(room);
+    into.missed = half(4) / WORDS_EACH as u32;
+    words.truncate(HEADER_WORDS + found * WORDS_EACH);
+    Ok(())
 }

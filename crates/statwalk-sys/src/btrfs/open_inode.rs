@@ -30,9 +30,9 @@ const _: () = assert!(size_of::<Handle>() == HEADER_BYTES + 20);
 ///
 /// # Errors
 ///
-/// The kernel's error; `ESTALE` if there is no such inode, `EPERM` without
-/// `CAP_DAC_READ_SEARCH`. See open_by_handle_at(2); fs/btrfs/export.c, Linux 6.18,
-/// where no generation means any.
+/// The kernel's error; `ESTALE` if there is no such inode, and before Linux 6.2 always,
+/// because only since then no generation means any; `EPERM` without
+/// `CAP_DAC_READ_SEARCH`. See open_by_handle_at(2); fs/btrfs/export.c.
 pub fn open_inode(fd: BorrowedFd<'_>, tree_id: u64, inode: u64) -> io::Result<OwnedFd> {
     let mut handle = Handle {
         handle_bytes: (size_of::<Handle>() - HEADER_BYTES) as u32,
@@ -41,20 +41,14 @@ pub fn open_inode(fd: BorrowedFd<'_>, tree_id: u64, inode: u64) -> io::Result<Ow
         root_objectid: tree_id,
         generation: 0,
     };
-    let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_LARGEFILE | libc::O_CLOEXEC;
     // SAFETY: the kernel reads the header and as many bytes behind it as the header
-    // says, all of which `handle` has. The C library has no function for musl.
-    let answer = unsafe {
-        libc::syscall(
-            libc::SYS_open_by_handle_at,
-            fd.as_raw_fd(),
-            &raw mut handle,
-            flags,
-        )
-    };
+    // says, all of which `handle` has.
+    let answer =
+        unsafe { libc::open_by_handle_at(fd.as_raw_fd(), (&raw mut handle).cast(), flags) };
     if answer < 0 {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: the kernel has just opened it for us, and nobody else knows it.
-    Ok(unsafe { OwnedFd::from_raw_fd(answer as i32) })
+    Ok(unsafe { OwnedFd::from_raw_fd(answer) })
 }

@@ -178,6 +178,12 @@ fn build(at: &Path) -> Result<(), Skipped> {
     for file in &twice {
         fs::write(file, dice.bytes(128 * KIB)).unwrap();
     }
+    compressed(&at.join("still/zstd"), "zstd");
+    fs::write(
+        at.join("still/zstd/text"),
+        "words and words ".repeat(40_000),
+    )
+    .unwrap();
     let used = data_used(at);
     // The same extent at another place of the same file.
     twice.iter().for_each(|file| repeat(file, 128 * KIB));
@@ -185,6 +191,7 @@ fn build(at: &Path) -> Result<(), Skipped> {
     // The snapshot shares its leaf no more, and nothing in the leaf tells.
     mounts::btrfs_snapshot(&at.join("still"), &at.join("still copy"))?;
     fs::remove_file(at.join("still copy/twice and gone")).unwrap();
+    fs::remove_dir_all(at.join("still copy/zstd")).unwrap();
     let cut = OpenOptions::new().write(true).open(at.join("holes/cut"));
     cut.unwrap().set_len(10 * KIB as u64).unwrap();
     clone(&at.join("plain/0"), &at.join("clones/0"));
@@ -367,6 +374,31 @@ fn random_trees_free_what_is_told() {
             fs::create_dir_all(at.join(below).join("in")).unwrap();
         }
     }
+}
+
+#[test]
+fn what_a_balance_moved_is_still_shared() {
+    let scratch = Scratch::new().unwrap();
+    let at = scratch.subdirectory("at").unwrap();
+    let _mounted = or_skip!(FileSystem::Btrfs.mount(&at));
+    let sub = at.join("sub");
+    or_skip!(mounts::btrfs_subvolume(&sub));
+    let mut dice = Dice(5);
+    for file in 0..300 {
+        fs::write(sub.join(file.to_string()), dice.bytes(8 * KIB)).unwrap();
+    }
+    let used = data_used(&at);
+    or_skip!(mounts::btrfs_snapshot(&sub, &at.join("snap")));
+    let mut balance = Command::new("btrfs");
+    balance
+        .args(["balance", "start", "--full-balance"])
+        .arg(&at);
+    let out = balance.output().unwrap();
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let total = usage_of(&sub).total;
+    assert_eq!((total.disk_bytes, total.exclusive_bytes), (used, 0));
+    let total = usage_of(&at).total;
+    assert_eq!((total.disk_bytes, total.exclusive_bytes), (used, used));
 }
 
 #[test]

@@ -29,6 +29,9 @@ const ITEMS_FIRST: u32 = 32;
 /// What still counts as near: so many objects cost less than another search.
 const NEAR: u64 = 64;
 
+/// How many files that have an extent are asked for at first.
+const REFS_FIRST: usize = 100;
+
 /// A btrfs whose extents are looked at.
 pub(crate) struct ExtentReader {
     mounted: Mounted,
@@ -66,8 +69,8 @@ pub(crate) struct Part {
     pub(crate) length_bytes: u64,
     /// `BTRFS_COMPRESS_NONE` is 0, then zlib, lzo, zstd.
     pub(crate) compression: u8,
-    /// Whether the item that says so may be part of a snapshot too, or changed
-    /// since the file system was synced: its extent's count of users says nothing.
+    /// Whether the item that says so may be part of a snapshot too, or changed since
+    /// the file system was synced: that all users of its extent are known says nothing.
     pub(crate) is_doubtful: bool,
 }
 
@@ -138,7 +141,8 @@ impl ExtentReader {
                     take(index, Piece::Inline { bytes });
                 }
                 Place::Regular(extent) | Place::Preallocated(extent) if !extent.is_hole() => {
-                    let is_doubtful = item.transid <= subvolume.last_snapshot
+                    // Not the leaf's: a balance writes it anew, and it stays shared.
+                    let is_doubtful = data.generation <= subvolume.last_snapshot
                         || item.transid > self.mounted.generation;
                     take(index, Piece::OnDevice(part(&data, &extent, is_doubtful)));
                 }
@@ -160,9 +164,8 @@ impl ExtentReader {
     }
 
     /// Asks for each of some extents of a file, given by their addresses and sizes in
-    /// order, whether others have it too; where the file has another place for it,
-    /// that is one. Absent for what the file does not have any more, or not entirely
-    /// in one of both ways.
+    /// order, whether others have it too. A clone within the file is taken for another.
+    /// Absent for what the file does not have any more, and where its parts disagree.
     ///
     /// The kernel stops at the first other user (`btrfs_is_data_extent_shared`,
     /// fs/btrfs/backref.c), so that this costs the same with one snapshot and with a
@@ -185,19 +188,36 @@ impl ExtentReader {
     }
 
     /// Whether all files that have something of an extent pass a test; absent where
-    /// the extent is gone.
+    /// the extent is gone. Of more than [`ExtentRefs::ROOM_MAX`] one is taken to fail:
+    /// rather too little is told to be freed than too much.
     pub(crate) fn all_users(
         &self,
         address: u64,
         refs: &mut ExtentRefs,
         mut test: impl FnMut(ExtentRef) -> bool,
     ) -> io::Result<Option<bool>> {
-        match self.mounted.extent_refs(address, refs) {
-            // 16 MiB of answers are 700,000 files; beyond that too little is told
-            // to be freed rather than too much.
-            Ok(()) => Ok(Some(refs.missed == 0 && refs.iter().all(&mut test))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+        let mut room = REFS_FIRST;
+        loop {
+            match self.mounted.extent_refs(address, room, refs) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(error),
+            }
+            // One is enough, and naming all takes long.
+            if !refs.iter().all(&mut test) {
+                return Ok(Some(false));
+            }
+            if refs.missed == 0 {
+                // Nobody is left where a subvolume is being deleted.
+                return Ok(refs.iter().next().map(|_| true));
+            }
+            if room == ExtentRefs::ROOM_MAX {
+                return Ok(Some(false));
+            }
+            // Others can be added meanwhile.
+            room = (room + refs.missed as usize)
+                .saturating_mul(2)
+                .min(ExtentRefs::ROOM_MAX);
         }
     }
 
@@ -263,10 +283,11 @@ impl ExtentReader {
     }
 }
 
-/// What the parts of a file tell of extents: nothing of those that are told both ways.
+/// What the parts of a file tell of extents; absent where they disagree.
 fn shared_among(extents: &[(u64, u64)], parts: &[FileExtent]) -> Vec<Option<bool>> {
     let mut told: Vec<(Option<bool>, bool)> = vec![(None, true); extents.len()];
-    for part in parts {
+    // What waits to be written, or lies in the tree, has the address 0.
+    for part in parts.iter().filter(|part| part.address > 0) {
         // Of what is compressed only the beginning says which extent it is of.
         let length = if part.is_encoded {
             1
@@ -332,6 +353,8 @@ mod tests {
             part(200, 200, true, true),
             part(165, 5, false, true),
             part(90, 10, false, true),
+            // Not written yet.
+            part(0, 1000, false, false),
         ];
         let expected = [Some(false), Some(false), None, Some(true), None];
         assert_eq!(shared_among(&extents, &parts), expected);

@@ -155,10 +155,15 @@ impl Mounted {
         tree_search(self.top.as_fd(), key, buffer)
     }
 
-    /// The places in files that an extent lies at.
-    pub(super) fn extent_refs(&self, address: u64, into: &mut ExtentRefs) -> std::io::Result<()> {
+    /// Up to `room` places in files that an extent lies at.
+    pub(super) fn extent_refs(
+        &self,
+        address: u64,
+        room: usize,
+        into: &mut ExtentRefs,
+    ) -> std::io::Result<()> {
         tally::count();
-        btrfs::extent_refs(self.top.as_fd(), address, into)
+        btrfs::extent_refs(self.top.as_fd(), address, room, into)
     }
 
     /// Where a file lies, and what of it is shared.
