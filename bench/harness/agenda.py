@@ -150,14 +150,13 @@ def estimate_s(wanted: Wanted, names: list[str], cases: list[dict], limits: Limi
     """How long a case will take, by what other cases say of the ways that take part."""
     entries = entries_of(wanted.corpus, cases)
     total = ORACLE_ENTRY_S * entries
-    for name in names:
-        wall = _wall_s(name, entries, wanted, cases)
-        if wall is None:
-            continue
-        wall = min(wall, limits.timeout_s)
+    walls = {name: _wall_s(name, entries, wanted, cases) for name in names}
+    walls = {name: min(wall, limits.timeout_s) for name, wall in walls.items() if wall is not None}
+    budget_s = max(limits.budget_s, limits.runs_of_fastest * min(walls.values(), default=0.0))
+    for name, wall in walls.items():
         step = wall + RUN_S + (DROP_S if wanted.cold else 0.0)
         runs, used = 1, wall
-        while runs < limits.rounds and used <= limits.budget_s:
+        while runs < limits.rounds and used <= budget_s:
             runs, used = runs + 1, used + wall
         total += runs * step
         if limits.inner_rounds > 1 and not wanted.cold and not name.startswith("program/"):

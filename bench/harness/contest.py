@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from . import calls
 from .comparison import DISTURBED_SHARE, disturbed, say
@@ -28,8 +28,10 @@ class Limits:
     rounds: int = 11
     # Rounds within one process, as article 1 has them; 0 for none.
     inner_rounds: int = 11
-    # A way to walk takes part in rounds until it used this much time.
+    # A way to walk takes part in rounds until it used this much time, or as much as
+    # the fastest needs for so many runs: who comes first is not told by one.
     budget_s: float = 5.0
+    runs_of_fastest: int = 5
     timeout_s: float = 120.0
     strace_timeout_s: float = 60.0
     # A run that others disturbed is repeated, so often, and all of them in a
@@ -59,6 +61,11 @@ class Contestant:
     def shows_disturbance(self) -> bool:
         """Whether what it costs is all its own: a server that runs beside it looks like somebody else."""
         return isinstance(self.subject, Engine) or not self.subject.keep
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether it walks nothing."""
+        return isinstance(self.subject, Walker) and self.subject.is_baseline
 
     def settings(self) -> dict[str, str]:
         """What stands in its environment besides the usual."""
@@ -174,6 +181,11 @@ class Contest:
         first: dict[str, Run] = {}
         for number in range(self.limits.rounds):
             order = [r for r in results if not r.is_out]
+            if number == 1:
+                walking = [r.used_s for r in order if not r.contestant.is_baseline]
+                fastest_s = min(walking, default=0.0)
+                budget_s = max(self.limits.budget_s, self.limits.runs_of_fastest * fastest_s)
+                self.limits = replace(self.limits, budget_s=budget_s)
             self.random.shuffle(order)
             for result in order:
                 name = result.contestant.name
