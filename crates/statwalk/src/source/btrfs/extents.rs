@@ -178,11 +178,9 @@ impl ExtentReader {
         found: &mut Vec<FileExtent>,
     ) -> Vec<Option<bool>> {
         found.clear();
-        let tree = subvolume.tree;
-        // Whoever may not open files by their numbers is told nothing.
-        let told = self.mounted.file_extents(tree, inode, found);
-        match told {
+        match self.mounted.file_extents(subvolume.tree, inode, found) {
             Ok(()) => shared_among(extents, found),
+            // Whoever may not open files by their numbers is told nothing.
             Err(_) => vec![None; extents.len()],
         }
     }

@@ -176,7 +176,7 @@ impl Mounted {
         tally::count();
         let fd = btrfs::open_inode(self.top.as_fd(), tree, inode)?;
         tally::count();
-        file_extents(fd.as_fd(), 0, u64::MAX, into)
+        file_extents(fd.as_fd(), into)
     }
 
     /// How many directories were read.
