@@ -33,12 +33,14 @@ ONE_OF_EACH = ("program/*,statwalk/*,c-*,cpp-std/*,rust/*,go/*,perl/*,python/os-
                "python/scandir-rs,java/walk-file-tree,java/recursive,java/fork-join,java/work-stealing,"
                "node/readdir-sync,node/promises,qt/list-stack,qt/iterator-stack,csharp/enumerate-directories,"
                "winapi/stack")
-# What a file system makes of other shapes of trees, and of names alone (article 5's question), is no matter of language.
-CALLS_ALONE = "program/*,statwalk/*,c-*,perl/*"
+# All but treescan, which takes ten to thirty times as long as the first everywhere: article 5's trees say how long.
+PROGRAMS = "program/[!t]*"
+# What a file system makes of other shapes of trees is no matter of language: those with the fewest calls.
+CALLS_ALONE = f"{PROGRAMS},statwalk/*,c-*,rust/article,rust/ignore,perl/readdir"
 # The largest tree, and the second and third question about other shapes, are for the fast ones.
 FAST = CALLS_ALONE + ",cpp-std/*,rust/*,go/*,java/work-stealing,java/walk-file-tree"
 # What the disk makes of other shapes.
-COLD_SHAPES = "program/*,statwalk/parallel,statwalk/inode,c-getdents"
+COLD_SHAPES = f"{PROGRAMS},statwalk/parallel,statwalk/inode,c-getdents,rust/article"
 
 
 @dataclass(frozen=True)
@@ -65,23 +67,21 @@ def ways(wanted: Wanted, here: str, quick: bool) -> str | None:
         return None if wanted.model in ("size", "directory") else ONE_OF_EACH
     is_first = wanted.model in ("size", "directory")
     if wanted.cold:
-        # One tree on each file system, and the larger one where the others lie too, say what languages do there.
-        speaks = wanted.corpus == "data" or (wanted.corpus == "home" and wanted.kind == here)
-        if not speaks:
+        if wanted.corpus != "data":
             return COLD_SHAPES
-        return ONE_OF_EACH if is_first else CALLS_ALONE
+        # One tree says what languages do; each file system, what article 5's programs do.
+        return ONE_OF_EACH if is_first and wanted.kind == here else CALLS_ALONE + ",program/treescan"
     if wanted.kind != here:
-        if wanted.corpus not in FOR_ALL:
-            return CALLS_ALONE
-        return ONE_OF_EACH if is_first else FAST
+        if wanted.corpus == "data":
+            return ONE_OF_EACH if is_first else FAST
+        return CALLS_ALONE
     if wanted.corpus in SINGLE and wanted.model != "directory":
         return ONE_OF_EACH if is_first else FAST
     if wanted.corpus in FOR_ALL:
         # Of the larger one the third question tells nothing that the second does not.
-        return ONE_OF_EACH if wanted.corpus == "home" and wanted.model == "records" else None
+        return FAST if wanted.corpus == "home" and wanted.model == "records" else None
     if wanted.corpus == "users":
-        # Article 2 had a tree of this size.
-        return FAST + (",winapi/ex-*" if is_first else "")
+        return FAST if is_first else CALLS_ALONE + ",rust/*,go/fastwalk"
     # Article 3 had one directory.
     return (ONE_OF_EACH if is_first else FAST) + (",java/directory-*" if wanted.corpus == "flat" else "")
 
@@ -93,24 +93,29 @@ def key(case: dict) -> tuple[str, str, str, bool]:
 
 def whole(here: str) -> list[Wanted]:
     """The whole record, where the folder lies on a file system of kind `here`."""
-    others = [kind for kind in KINDS if kind != here]
     # What the articles' own tables need.
     order = [Wanted("nine-thousand", here, "directory")]
-    order += [Wanted("music", here, model) for model in ("size", "count", "records")]
-    order += [Wanted("data", here, model) for model in ("size", "count", "records")]
+    order += [Wanted(tree, here, model) for tree in ("music", "data") for model in ("size", "count", "records")]
     order += [Wanted(tree, here, model) for tree in LARGE for model in ("size", "count")]
-    for kind in ON_DEVICES:
-        order += [Wanted(tree, kind, model, cold=True) for tree in ("data", "home") for model in ("size", "count")]
-    order += [Wanted("data", kind, model) for kind in others for model in ("size", "count")]
+    # A file system is made once for what is asked on it.
+    for kind in KINDS:
+        order += _on_its_own("data", kind, here) + _on_its_own("home", kind, here)
     order += [Wanted(tree, here, "records") for tree in LARGE]
     order += [Wanted("users", here, model) for model in ("size", "count", "records")]
     order += [Wanted("nine-thousand", here, model) for model in WALKS] + [Wanted("flat", here, "directory")]
-    order += [Wanted("data", kind, "records") for kind in others]
-    order += [Wanted(tree, kind, "size", cold=True) for tree in ("small-dirs", "flat", "deep", "links")
-              for kind in ON_DEVICES]
-    order += [Wanted(tree, kind, model) for tree in ("home", "small-dirs", "flat", "deep", "links")
-              for kind in others for model in ("size", "count")]
+    for kind in KINDS:
+        for tree in ("small-dirs", "flat", "deep", "links"):
+            order += _on_its_own(tree, kind, here)
     return order
+
+
+def _on_its_own(tree: str, kind: str, here: str) -> list[Wanted]:
+    """What is asked about a tree on a file system that is made for it."""
+    cold_models = ("size", "count") if tree in FOR_ALL else ("size",)
+    warm_models = ("size", "count", "records") if tree == "data" else ("size", "count")
+    cold = [Wanted(tree, kind, model, cold=True) for model in cold_models]
+    warm = [Wanted(tree, kind, model) for model in warm_models]
+    return (cold if kind in ON_DEVICES else []) + (warm if kind != here else [])
 
 
 def every(corpora: list[str], kinds: list[str]) -> list[Wanted]:
