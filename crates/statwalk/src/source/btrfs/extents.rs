@@ -4,6 +4,7 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -169,19 +170,33 @@ impl ExtentReader {
     ///
     /// The kernel stops at the first other user (`btrfs_is_data_extent_shared`,
     /// fs/btrfs/backref.c), so that this costs the same with one snapshot and with a
-    /// thousand.
+    /// thousand. `proceed` is called between the questions about a file with many, and
+    /// ends them by an error, which is returned.
     pub(crate) fn are_shared(
         &self,
         subvolume: Subvolume,
         inode: u64,
         extents: &[(u64, u64)],
         found: &mut Vec<FileExtent>,
-    ) -> Vec<Option<bool>> {
+        mut proceed: impl FnMut() -> io::Result<()>,
+    ) -> io::Result<Vec<Option<bool>>> {
         found.clear();
-        match self.mounted.file_extents(subvolume.tree, inode, found) {
-            Ok(()) => shared_among(extents, found),
+        let mut stopped = None;
+        let go_on = || match proceed() {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                stopped = Some(error);
+                ControlFlow::Break(())
+            }
+        };
+        let asked = self
+            .mounted
+            .file_extents(subvolume.tree, inode, found, go_on);
+        match (stopped, asked) {
+            (Some(error), _) => Err(error),
+            (None, Ok(())) => Ok(shared_among(extents, found)),
             // Whoever may not open files by their numbers is told nothing.
-            Err(_) => vec![None; extents.len()],
+            (None, Err(_)) => Ok(vec![None; extents.len()]),
         }
     }
 

@@ -2,6 +2,7 @@
 
 //! A mounted btrfs, and what must be known to trust its trees.
 
+use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -166,17 +167,18 @@ impl Mounted {
         btrfs::extent_refs(self.top.as_fd(), address, room, into)
     }
 
-    /// Where a file lies, and what of it is shared.
+    /// Where a file lies, and what of it is shared, until `go_on` breaks.
     pub(super) fn file_extents(
         &self,
         tree: u64,
         inode: u64,
         into: &mut Vec<FileExtent>,
+        go_on: impl FnMut() -> ControlFlow<()>,
     ) -> std::io::Result<()> {
         tally::count();
         let fd = btrfs::open_inode(self.top.as_fd(), tree, inode)?;
         tally::count();
-        file_extents(fd.as_fd(), into)
+        file_extents(fd.as_fd(), into, go_on)
     }
 
     /// How many directories were read.

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a tree truly takes on its file system, and what deleting it would free.
-//!
-//! Only btrfs can tell: its files share extents, which may be compressed, and the
-//! blocks that stat shows know of neither.
+//! The sums of each directory: who has an extent, and to whom it counts.
 
-use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::io;
 use std::ops::{ControlFlow, Range};
-use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Mutex, PoisonError};
@@ -18,362 +11,11 @@ use std::sync::{Mutex, PoisonError};
 use statwalk_sys::btrfs::{ExtentRef, ExtentRefs};
 use statwalk_sys::fiemap::FileExtent;
 
-use crate::directory::DirState;
-use crate::error::{Error, Op};
-use crate::sink::{FileAt, InodeTable};
-use crate::source::btrfs::extents::{ExtentReader, Part, Piece, Subvolume, open_btrfs};
+use crate::sink::InodeTable;
+use crate::source::btrfs::extents::{ExtentReader, Part, Piece, Subvolume};
 
-/// What a directory with all below it takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ExtentSums {
-    /// On the device, compressed, each extent once and as a whole, even where
-    /// files have only a part of it. Copies that a RAID level keeps do not count.
-    pub disk_bytes: u64,
-    /// How much of that would be free if all of it were deleted: what no file
-    /// elsewhere and no snapshot has.
-    pub exclusive_bytes: u64,
-    /// What its files have, without holes and compression; what several share
-    /// counts for each. It is the `Total` of `btrfs filesystem du`.
-    pub referenced_bytes: u64,
-    /// Small files that lie in the tree itself; in none of the others.
-    pub inline_bytes: u64,
-}
-
-impl ExtentSums {
-    /// What others have as well.
-    #[must_use]
-    pub fn shared_bytes(&self) -> u64 {
-        self.disk_bytes.saturating_sub(self.exclusive_bytes)
-    }
-
-    fn of([disk_bytes, exclusive_bytes, referenced_bytes, inline_bytes]: [u64; 4]) -> ExtentSums {
-        ExtentSums {
-            disk_bytes,
-            exclusive_bytes,
-            referenced_bytes,
-            inline_bytes,
-        }
-    }
-}
-
-/// How extents are compressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Compression {
-    /// Not at all.
-    None,
-    /// By zlib.
-    Zlib,
-    /// By LZO.
-    Lzo,
-    /// By Zstandard.
-    Zstd,
-    /// In a way that is not known here.
-    Other,
-}
-
-impl Compression {
-    const ALL: [Compression; 5] = [
-        Compression::None,
-        Compression::Zlib,
-        Compression::Lzo,
-        Compression::Zstd,
-        Compression::Other,
-    ];
-
-    /// Its name, as on the command line and in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Compression::None => "none",
-            Compression::Zlib => "zlib",
-            Compression::Lzo => "lzo",
-            Compression::Zstd => "zstd",
-            Compression::Other => "other",
-        }
-    }
-}
-
-/// What is compressed in one way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CompressionUsage {
-    /// The way.
-    pub compression: Compression,
-    /// How many extents.
-    pub extents: u64,
-    /// What they take on the device.
-    pub disk_bytes: u64,
-    /// What they hold.
-    pub plain_bytes: u64,
-}
-
-/// How far [`extent_usage`] is.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct ExtentProgress {
-    /// Files and extents that were looked at.
-    pub done: u64,
-    /// Of how many, as far as that is known.
-    pub of: u64,
-}
-
-/// What a tree takes on its file system.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct ExtentUsage {
-    /// What all roots take together.
-    pub total: ExtentSums,
-    /// Each way of compression that there is; sums over them are those of `total`.
-    pub compression: Vec<CompressionUsage>,
-    /// The transactions that the answer is of, one for each file system, with a
-    /// directory on it.
-    pub generations: Vec<(PathBuf, u64)>,
-    /// Files that lie on other file systems and are not in the sums.
-    pub files_elsewhere: u64,
-    /// Extents that went away meanwhile.
-    pub extents_gone: u64,
-    dirs: InodeTable,
-    sums: Vec<ExtentSums>,
-}
-
-/// A directory of an [`ExtentUsage`].
-#[derive(Clone, Copy, Debug)]
-pub struct ExtentDir<'a> {
-    usage: &'a ExtentUsage,
-    index: u32,
-}
-
-impl ExtentUsage {
-    /// The roots, in the order in which the scan had them.
-    pub fn roots(&self) -> impl Iterator<Item = ExtentDir<'_>> {
-        self.siblings(0, self.sums.len() as u32)
-    }
-
-    /// The directories that stand between two indices and are in none that does.
-    fn siblings(&self, first: u32, end: u32) -> impl Iterator<Item = ExtentDir<'_>> {
-        let next = move |&index: &u32| self.dirs.dirs.get(index as usize).map(|dir| dir.end);
-        std::iter::successors(Some(first), next)
-            .take_while(move |&index| index < end)
-            .map(|index| ExtentDir { usage: self, index })
-    }
-}
-
-impl<'a> ExtentDir<'a> {
-    /// The directories in it, sorted by their names.
-    pub fn children(&self) -> impl Iterator<Item = ExtentDir<'a>> + use<'a> {
-        let end = self.usage.dirs.dirs[self.index as usize].end;
-        self.usage.siblings(self.index + 1, end)
-    }
-
-    /// The name; for a root the path that the caller gave.
-    #[must_use]
-    pub fn name(&self) -> &'a [u8] {
-        self.usage.dirs.name(self.index)
-    }
-
-    /// The path, beginning with the root as the caller gave it.
-    #[must_use]
-    pub fn path(&self) -> Vec<u8> {
-        self.usage.dirs.path(self.index)
-    }
-
-    /// The distance from the root, which is 0.
-    #[must_use]
-    pub fn depth(&self) -> u32 {
-        self.usage.dirs.dirs[self.index as usize].depth
-    }
-
-    /// How far the scan read it.
-    #[must_use]
-    pub fn state(&self) -> DirState {
-        self.usage.dirs.dirs[self.index as usize].state
-    }
-
-    /// What it takes with all below it.
-    #[must_use]
-    pub fn sums(&self) -> ExtentSums {
-        self.usage.sums[self.index as usize]
-    }
-}
-
-/// Finds what the files of a scan take on their file system.
-///
-/// The file system is synced first, so that what waits to be written counts. Each
-/// extent is then looked up: how often it is used, and, where a snapshot may share
-/// the part of the tree that says so, whether anybody else has it, or, where several
-/// files of the scan do, who. So the answer for exclusive bytes is
-/// exact for every directory, also where files of it share among themselves; what
-/// changes while it is found out may be missed, and a doubtful extent with more than
-/// 700,000 users is taken to be shared.
-///
-/// `proceed` is called every now and then, from any thread.
-///
-/// Memory: 48 bytes for each part of a file on the device, 24 more for each that a
-/// snapshot may share and another 48 while its file is asked about, 32 for each name of
-/// a file, 120 and its name for each directory.
-///
-/// # Errors
-///
-/// Returns an error if no file lies on a btrfs, if its trees cannot be searched,
-/// which needs `CAP_SYS_ADMIN`, if the scan followed links, and if `proceed` breaks,
-/// which is [`io::ErrorKind::Interrupted`].
-///
-/// # Platform behavior
-///
-/// Linux 4.15, `BTRFS_IOC_TREE_SEARCH_V2`, `BTRFS_IOC_LOGICAL_INO_V2` and
-/// `FS_IOC_FIEMAP`: fs/btrfs/ioctl.c, fs/btrfs/backref.c, fs/btrfs/fiemap.c.
-///
-/// # Examples
-///
-/// ```no_run
-/// use std::ops::ControlFlow;
-/// use statwalk::{Inodes, Scan, extent_usage};
-///
-/// let inodes = Scan::new("/data").run(&Inodes)?.output;
-/// let usage = extent_usage(inodes, |_| ControlFlow::Continue(()))?;
-/// println!("{} bytes would be free", usage.total.exclusive_bytes);
-/// # Ok::<(), statwalk::Error>(())
-/// ```
-pub fn extent_usage(
-    inodes: InodeTable,
-    proceed: impl Fn(ExtentProgress) -> ControlFlow<()> + Sync,
-) -> Result<ExtentUsage, Error> {
-    if inodes.follows {
-        let error = "where links are followed nobody can tell what deleting a directory frees";
-        return Err(Error::io(Op::Follow, None, io::Error::other(error)));
-    }
-    let survey = Survey::of(&inodes)?;
-    let accounts = Accounts::new(&inodes, &survey, &proceed);
-    for volume in &survey.volumes {
-        let failed = |error| Error::io(Op::Read, Some(volume.path.clone()), error);
-        accounts.add_volume(volume).map_err(failed)?;
-    }
-    let (total, sums) = accounts.sums();
-    let compression = accounts.compression();
-    let extents_gone = accounts.gone.load(Relaxed);
-    let generation = |volume: &Volume| (volume.path.clone(), volume.reader.generation());
-    Ok(ExtentUsage {
-        total,
-        compression,
-        generations: survey.volumes.iter().map(generation).collect(),
-        files_elsewhere: survey.files_elsewhere,
-        extents_gone,
-        dirs: inodes,
-        sums,
-    })
-}
-
-/// Which files lie where.
-struct Survey {
-    /// Where the names of each inode begin among the files, and at last their end.
-    starts: Vec<usize>,
-    volumes: Vec<Volume>,
-    files_elsewhere: u64,
-}
-
-/// A file system.
-struct Volume {
-    path: PathBuf,
-    reader: ExtentReader,
-    subvolumes: Vec<(Subvolume, Range<usize>)>,
-}
-
-impl Volume {
-    /// The subvolume of an inode that is on it.
-    fn subvolume_of(&self, inode: usize) -> Subvolume {
-        let mut all = self.subvolumes.iter();
-        let found = all.find(|(_, inodes)| inodes.contains(&inode));
-        found.expect("each inode lies in a subvolume").0
-    }
-}
-
-impl Survey {
-    fn of(table: &InodeTable) -> Result<Survey, Error> {
-        let files = &table.files;
-        let mut starts: Vec<usize> = (0..files.len())
-            .filter(|&index| index == 0 || files[index].id != files[index - 1].id)
-            .collect();
-        starts.push(files.len());
-        let mut survey = Survey {
-            files_elsewhere: starts.len() as u64 - 1,
-            starts,
-            volumes: Vec::new(),
-        };
-        let mut other = None;
-        for (dev, dir) in places(table) {
-            let inodes = survey.inodes_of(table, dev);
-            let path = table.path(dir);
-            let as_path = || PathBuf::from(OsStr::from_bytes(&path));
-            let failed = |error| Error::io(Op::Open, Some(as_path()), error);
-            let Some(fd) = open_btrfs(&path, dev).map_err(failed)? else {
-                other = other.or_else(|| Some(as_path()));
-                continue;
-            };
-            let known = survey.volumes.iter().position(|v| v.reader.holds(&fd));
-            let index = match known {
-                Some(index) => index,
-                None => {
-                    survey.volumes.push(Volume {
-                        path: as_path(),
-                        reader: ExtentReader::new(&fd).map_err(failed)?,
-                        subvolumes: Vec::new(),
-                    });
-                    survey.volumes.len() - 1
-                }
-            };
-            let volume = &mut survey.volumes[index];
-            let subvolume = volume.reader.subvolume(&fd).map_err(failed)?;
-            survey.files_elsewhere -= inodes.len() as u64;
-            volume.subvolumes.push((subvolume, inodes));
-        }
-        if !survey.volumes.is_empty() {
-            return Ok(survey);
-        }
-        let root = || PathBuf::from(OsStr::from_bytes(&table.path(0)));
-        let (path, reason) = match other {
-            Some(path) => (Some(path), "it lies on no btrfs"),
-            // What was not entered, or has no data.
-            None => (
-                (table.dir_count() > 0).then(root),
-                "nothing on a btrfs was found there",
-            ),
-        };
-        let error = io::Error::new(io::ErrorKind::Unsupported, reason);
-        Err(Error::io(Op::Open, path, error))
-    }
-
-    /// The inodes that have this `st_dev`.
-    fn inodes_of(&self, table: &InodeTable, dev: u64) -> Range<usize> {
-        let inodes = &self.starts[..self.starts.len() - 1];
-        let first_from = |dev| inodes.partition_point(|&at| table.files[at].id.dev < dev);
-        first_from(dev)..dev.checked_add(1).map_or(inodes.len(), first_from)
-    }
-
-    /// An inode by its number, among those of a subvolume.
-    fn inode(&self, table: &InodeTable, within: &Range<usize>, number: u64) -> Option<usize> {
-        let inodes = &self.starts[within.clone()];
-        let found = inodes.binary_search_by_key(&number, |&at| table.files[at].id.ino);
-        found.ok().map(|index| within.start + index)
-    }
-}
-
-/// A directory for each `st_dev` that there is, or a root that is a file, which can
-/// be opened to know what lies there.
-fn places(table: &InodeTable) -> BTreeMap<u64, u32> {
-    let mut places = BTreeMap::new();
-    for (index, dir) in table.dirs.iter().enumerate() {
-        if let (DirState::Listed, Some(dev)) = (dir.state, dir.dev) {
-            places.entry(dev).or_insert(index as u32);
-        }
-    }
-    let of_roots = |file: &&FileAt| table.dirs[file.dir as usize].state == DirState::Argument;
-    for file in table.files.iter().filter(of_roots) {
-        places.entry(file.id.dev).or_insert(file.dir);
-    }
-    places
-}
+use super::survey::{Survey, Volume};
+use super::{Compression, CompressionUsage, ExtentProgress, ExtentSums};
 
 /// A part of a file on the device, with the index of its inode.
 type PartOf = (Part, u32);
@@ -391,7 +33,7 @@ const REFERENCED: usize = 2;
 const INLINE: usize = 3;
 
 /// Sums that all workers add to.
-struct Accounts<'a, P> {
+pub(super) struct Accounts<'a, P> {
     table: &'a InodeTable,
     survey: &'a Survey,
     /// One for each directory, and one for all together.
@@ -405,7 +47,11 @@ struct Accounts<'a, P> {
 }
 
 impl<'a, P: Fn(ExtentProgress) -> ControlFlow<()> + Sync> Accounts<'a, P> {
-    fn new(table: &'a InodeTable, survey: &'a Survey, proceed: &'a P) -> Accounts<'a, P> {
+    pub(super) fn new(
+        table: &'a InodeTable,
+        survey: &'a Survey,
+        proceed: &'a P,
+    ) -> Accounts<'a, P> {
         let inodes = survey.starts.len() as u64 - 1;
         Accounts {
             table,
@@ -421,7 +67,7 @@ impl<'a, P: Fn(ExtentProgress) -> ControlFlow<()> + Sync> Accounts<'a, P> {
         }
     }
 
-    fn add_volume(&self, volume: &Volume) -> io::Result<()> {
+    pub(super) fn add_volume(&self, volume: &Volume) -> io::Result<()> {
         let mut parts = Vec::new();
         for (subvolume, inodes) in &volume.subvolumes {
             parts.append(&mut self.parts(&volume.reader, *subvolume, inodes)?);
@@ -553,7 +199,9 @@ impl<'a, P: Fn(ExtentProgress) -> ControlFlow<()> + Sync> Accounts<'a, P> {
                 let number = self.table.files[self.survey.starts[inode]].id.ino;
                 let subvolume = volume.subvolume_of(inode);
                 let told = &mut buffers.file_extents;
-                let shared = volume.reader.are_shared(subvolume, number, &sizes, told);
+                let proceed = || self.tell(0);
+                let reader = &volume.reader;
+                let shared = reader.are_shared(subvolume, number, &sizes, told, proceed)?;
                 for ((_, place), shared) in of_file.iter().zip(shared) {
                     let extent = &parts[place.clone()];
                     match shared {
@@ -668,6 +316,11 @@ impl<'a, P: Fn(ExtentProgress) -> ControlFlow<()> + Sync> Accounts<'a, P> {
         at
     }
 
+    /// Extents that went away meanwhile.
+    pub(super) fn gone(&self) -> u64 {
+        self.gone.load(Relaxed)
+    }
+
     fn tell(&self, more: usize) -> io::Result<()> {
         let done = self.done.fetch_add(more as u64, Relaxed) + more as u64;
         let of = self.of.load(Relaxed).max(done);
@@ -678,7 +331,7 @@ impl<'a, P: Fn(ExtentProgress) -> ControlFlow<()> + Sync> Accounts<'a, P> {
     }
 
     /// The sums of all together, and of each directory with all below it.
-    fn sums(&self) -> (ExtentSums, Vec<ExtentSums>) {
+    pub(super) fn sums(&self) -> (ExtentSums, Vec<ExtentSums>) {
         let dirs = &self.table.dirs;
         let load = |counters: &Counters| [0, 1, 2, 3].map(|column| counters[column].load(Relaxed));
         let mut sums: Vec<[u64; 4]> = self.counters.iter().map(load).collect();
@@ -700,7 +353,7 @@ impl<'a, P: Fn(ExtentProgress) -> ControlFlow<()> + Sync> Accounts<'a, P> {
         )
     }
 
-    fn compression(&self) -> Vec<CompressionUsage> {
+    pub(super) fn compression(&self) -> Vec<CompressionUsage> {
         let ways = Compression::ALL.into_iter().zip(&self.compression);
         let usages = ways.map(|(compression, counters)| CompressionUsage {
             compression,
