@@ -67,10 +67,11 @@ def ways(wanted: Wanted, here: str, quick: bool) -> str | None:
         return None if wanted.model in ("size", "directory") else ONE_OF_EACH
     is_first = wanted.model in ("size", "directory")
     if wanted.cold:
-        if wanted.corpus != "data":
+        if wanted.corpus not in FOR_ALL:
             return COLD_SHAPES
         # One tree says what languages do; each file system, what article 5's programs do.
-        return ONE_OF_EACH if is_first and wanted.kind == here else CALLS_ALONE + ",program/treescan"
+        is_for_languages = wanted.corpus == "data" and is_first and wanted.kind == here
+        return ONE_OF_EACH if is_for_languages else COLD_SHAPES + ",program/treescan"
     if wanted.kind != here:
         if wanted.corpus == "data":
             return ONE_OF_EACH if is_first else FAST
@@ -78,8 +79,9 @@ def ways(wanted: Wanted, here: str, quick: bool) -> str | None:
     if wanted.corpus in SINGLE and wanted.model != "directory":
         return ONE_OF_EACH if is_first else FAST
     if wanted.corpus in FOR_ALL:
-        # Of the larger one the third question tells nothing that the second does not.
-        return FAST if wanted.corpus == "home" and wanted.model == "records" else None
+        # The larger one is article 4's, who asked for records.
+        is_article_4 = wanted.corpus == "home" and wanted.model == "records"
+        return FAST + ",java/*,node/*" if is_article_4 else None
     if wanted.corpus == "users":
         return FAST if is_first else CALLS_ALONE + ",rust/*,go/fastwalk"
     # Article 3 had one directory.
