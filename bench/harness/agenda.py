@@ -33,14 +33,17 @@ ONE_OF_EACH = ("program/*,statwalk/*,c-*,cpp-std/*,rust/*,go/*,perl/*,python/os-
                "python/scandir-rs,java/walk-file-tree,java/recursive,java/fork-join,java/work-stealing,"
                "node/readdir-sync,node/promises,qt/list-stack,qt/iterator-stack,csharp/enumerate-directories,"
                "winapi/stack")
+# Who may come first, what everybody knows, and the loops with the fewest calls. What a file system makes of other
+# shapes of trees, and the largest tree, are no matter of language.
+RIVALS = ("program/statwalk,program/floor*,program/du,program/diskus,program/pdu,program/find,program/bfs,program/fd,"
+          "statwalk/parallel,statwalk/inode,c-getdents,c-library/readdir,rust/article,rust/ignore")
 # All but treescan, which takes ten to thirty times as long as the first everywhere: article 5's trees say how long.
-PROGRAMS = "program/[!t]*"
-# What a file system makes of other shapes of trees is no matter of language: those with the fewest calls.
-CALLS_ALONE = f"{PROGRAMS},statwalk/*,c-*,rust/article,rust/ignore,perl/readdir"
-# The largest tree, and the second and third question about other shapes, are for the fast ones.
+CALLS_ALONE = "program/[!t]*,statwalk/*,c-*,rust/article,rust/ignore,perl/readdir"
+# One tree says what languages make of a disk.
+WITH_NOTHING_IN_MEMORY = (",program/*,cpp-std/*,perl/*,go/*,java/walk-file-tree,java/work-stealing,node/readdir-sync,"
+                          "python/os-walk")
+# The second and third question about other shapes are for the fast ones.
 FAST = CALLS_ALONE + ",cpp-std/*,rust/*,go/*,java/work-stealing,java/walk-file-tree"
-# What the disk makes of other shapes.
-COLD_SHAPES = f"{PROGRAMS},statwalk/parallel,statwalk/inode,c-getdents,rust/article"
 
 
 @dataclass(frozen=True)
@@ -67,15 +70,13 @@ def ways(wanted: Wanted, here: str, quick: bool) -> str | None:
         return None if wanted.model in ("size", "directory") else ONE_OF_EACH
     is_first = wanted.model in ("size", "directory")
     if wanted.cold:
-        if wanted.corpus not in FOR_ALL:
-            return COLD_SHAPES
-        # One tree says what languages do; each file system, what article 5's programs do.
-        is_for_languages = wanted.corpus == "data" and is_first and wanted.kind == here
-        return ONE_OF_EACH if is_for_languages else COLD_SHAPES + ",program/treescan"
+        if wanted.corpus == "data" and is_first and wanted.kind == here:
+            return RIVALS + WITH_NOTHING_IN_MEMORY
+        # Article 5's programs are asked about a small tree everywhere, and about a large one where it lies.
+        is_article_5 = wanted.corpus == "data" or (wanted.corpus == "home" and wanted.kind == here)
+        return RIVALS + ",program/treescan" if is_article_5 else RIVALS
     if wanted.kind != here:
-        if wanted.corpus == "data":
-            return ONE_OF_EACH if is_first else FAST
-        return CALLS_ALONE
+        return FAST if wanted.corpus == "data" else RIVALS
     if wanted.corpus in SINGLE and wanted.model != "directory":
         return ONE_OF_EACH if is_first else FAST
     if wanted.corpus in FOR_ALL:
@@ -83,9 +84,11 @@ def ways(wanted: Wanted, here: str, quick: bool) -> str | None:
         is_article_4 = wanted.corpus == "home" and wanted.model == "records"
         return FAST + ",java/*,node/*" if is_article_4 else None
     if wanted.corpus == "users":
-        return FAST if is_first else CALLS_ALONE + ",rust/*,go/fastwalk"
+        return CALLS_ALONE if is_first else RIVALS
+    if wanted.corpus == "small-dirs" and not is_first:
+        return CALLS_ALONE
     # Article 3 had one directory.
-    return (ONE_OF_EACH if is_first else FAST) + (",java/directory-*" if wanted.corpus == "flat" else "")
+    return FAST + (",java/directory-*" if wanted.corpus == "flat" else "")
 
 
 def key(case: dict) -> tuple[str, str, str, bool]:
@@ -159,11 +162,12 @@ def estimate_s(wanted: Wanted, names: list[str], cases: list[dict], limits: Limi
     total = ORACLE_ENTRY_S * entries
     walls = {name: _wall_s(name, entries, wanted, cases) for name in names}
     walls = {name: min(wall, limits.timeout_s) for name, wall in walls.items() if wall is not None}
-    budget_s = max(limits.budget_s, limits.runs_of_fastest * min(walls.values(), default=0.0))
+    front_s = limits.front * min((wall for name, wall in walls.items() if "/nothing" not in name), default=0.0)
     for name, wall in walls.items():
         step = wall + RUN_S + (DROP_S if wanted.cold else 0.0)
         runs, used = 1, wall
-        while runs < limits.rounds and used <= budget_s:
+        runs_min = limits.runs_in_front if wall <= front_s else 1
+        while runs < limits.rounds and (used <= limits.budget_s or runs <= runs_min):
             runs, used = runs + 1, used + wall
         total += runs * step
         if limits.inner_rounds > 1 and not wanted.cold and not name.startswith("program/"):

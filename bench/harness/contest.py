@@ -28,10 +28,11 @@ class Limits:
     rounds: int = 11
     # Rounds within one process, as article 1 has them; 0 for none.
     inner_rounds: int = 11
-    # A way to walk takes part in rounds until it used this much time, or as much as
-    # the fastest needs for so many runs: who comes first is not told by one.
+    # A way to walk takes part in rounds until it used this much time. Who is in front
+    # has so many runs in any case: who comes first is not told by one.
     budget_s: float = 5.0
-    runs_of_fastest: int = 5
+    runs_in_front: int = 5
+    front: float = 1.5
     timeout_s: float = 120.0
     strace_timeout_s: float = 60.0
     # A run that others disturbed is repeated, so often, and all of them in a
@@ -108,6 +109,8 @@ class Result:
     used_s: float = 0.0
     # How often the present run was repeated.
     repeated: int = 0
+    # Whether it took little more than the fastest in the first round.
+    is_in_front: bool = False
     calls: dict[str, int] | None = None
     note: str | None = None
 
@@ -182,14 +185,12 @@ class Contest:
         for number in range(self.limits.rounds):
             order = [r for r in results if not r.is_out]
             if number == 1:
-                walking = [r.used_s for r in order if not r.contestant.is_baseline]
-                fastest_s = min(walking, default=0.0)
-                budget_s = max(self.limits.budget_s, self.limits.runs_of_fastest * fastest_s)
-                self.limits = replace(self.limits, budget_s=budget_s)
+                self._find_front(order)
             self.random.shuffle(order)
             for result in order:
                 name = result.contestant.name
-                if number > 0 and result.used_s > self.limits.budget_s:
+                has_few = result.is_in_front and number <= self.limits.runs_in_front
+                if number > 0 and result.used_s > self.limits.budget_s and not has_few:
                     if not result.runs and name in first:
                         # A second run would cost as much again and say little more.
                         self._keep(result, first[name], cold=False)
@@ -217,6 +218,13 @@ class Contest:
             if result.is_out:
                 say(f"    {result.contestant.name}: {result.wrong or result.unjudged}")
         return results
+
+    def _find_front(self, results: list[Result]) -> None:
+        """Who is near enough to the fastest to be before it in another round."""
+        walking = [result for result in results if not result.contestant.is_baseline]
+        fastest_s = min((result.used_s for result in walking), default=0.0)
+        for result in walking:
+            result.is_in_front = result.used_s <= self.limits.front * fastest_s
 
     def _is_to_repeat(self, result: Result, run: Run) -> bool:
         """Whether others were in the way; does not look at how long it took, and is the same for all."""
