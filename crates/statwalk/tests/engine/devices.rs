@@ -10,7 +10,8 @@ use std::time::{Duration, SystemTime};
 use statwalk::{Exclusions, LinkPolicy, Scan, Source, SymlinkPolicy, Totals, TreeSink};
 use statwalk_testkit::mounts::{self, FileSystem, Mounted, bind};
 use statwalk_testkit::naive::Options;
-use statwalk_testkit::{Scratch, Skipped, or_skip, trees};
+use statwalk_testkit::trees::{self, WideFiles, make_wide};
+use statwalk_testkit::{Scratch, Skipped, or_skip};
 
 use super::harness::agreement::check_scan;
 use super::harness::answer::{answer, scan_of};
@@ -261,6 +262,37 @@ fn images_and_devices_agree_with_what_they_held() {
     // Without being asked for, a file is a file.
     let as_file = Scan::new(&image).run(&Totals::with_sizes()).unwrap();
     assert_eq!((as_file.output[0].entries, as_file.output[0].files), (1, 1));
+}
+
+/// One directory is worth a look at the device if it is large, be it a root or among
+/// the first that are read.
+#[test]
+fn a_large_directory_alone_is_read_in_place() {
+    let scratch = Scratch::new().unwrap();
+    let at = scratch.subdirectory("at").unwrap();
+    let mounted = or_skip!(FileSystem::Ext4.mount(&at));
+    or_skip!(needs_device(&mounted));
+    std::fs::create_dir(at.join("outer")).unwrap();
+    make_wide(&at.join("outer/large"), 12_000, WideFiles::Empty).unwrap();
+    make_wide(&at.join("outer/small"), 100, WideFiles::Empty).unwrap();
+    mounted.settle().unwrap();
+    let scan = |root: &str, source| {
+        let scan = Scan::new(at.join(root)).source(source).as_of(later());
+        let listed = scan.run(&Listing::with_sizes()).unwrap();
+        let totals = scan.run(&Totals::with_sizes()).unwrap();
+        assert!(totals.report.is_complete());
+        (listed.output, totals.output, totals.report.plan.source)
+    };
+    for (root, expected) in [
+        ("outer", "ext4"),
+        ("outer/large", "ext4"),
+        ("outer/small", "posix"),
+    ] {
+        let (listed, sums, source) = scan(root, Source::Auto);
+        assert_eq!(source, expected, "{root}");
+        let kernel = scan(root, Source::Posix);
+        assert_eq!((listed, sums), (kernel.0, kernel.1), "{root}");
+    }
 }
 
 #[test]

@@ -26,14 +26,19 @@ pub(in crate::source) struct InPlaceReader {
 }
 
 impl Lister {
-    /// The volume from which the directories of a mount can be read.
-    pub(in crate::source) fn volume_of(&mut self, mount: u64) -> Option<Volume> {
+    /// The volume from which the directories of a mount can be read. What has been
+    /// read so far, and the size of the directory that is next if it is known, say
+    /// whether it is worth looking for.
+    pub(in crate::source) fn volume_of(&mut self, mount: u64, size_bytes: u64) -> Option<Volume> {
         if let Some((near, found)) = &self.in_place.near
             && *near == mount
         {
             return found.clone();
         }
-        let found = self.terms.volumes.of_mount(mount, self.dirs_begun);
+        let found = self
+            .terms
+            .volumes
+            .of_mount(mount, self.dirs_begun, size_bytes);
         let found = found.ok()?;
         self.in_place.near = Some((mount, found.clone()));
         found
@@ -48,7 +53,7 @@ impl Lister {
         dir: &InPlaceDir<'_>,
         out: &mut impl Outlet,
     ) -> bool {
-        match self.volume_of(dir.mount.id) {
+        match self.volume_of(dir.mount.id, 0) {
             Some(Volume::Ext4(mounted)) => {
                 !mounted.mount_points.have_name(dir.place.name())
                     && self.read_from_device(&mounted, ino, dir, out)
@@ -82,7 +87,7 @@ impl Lister {
         dir: &InPlaceDir<'_>,
         out: &mut impl Outlet,
     ) -> bool {
-        match self.volume_of(dir.mount.id) {
+        match self.volume_of(dir.mount.id, found.stx_size) {
             Some(Volume::Ext4(mounted)) => {
                 let number = u32::try_from(found.stx_ino).unwrap_or_default();
                 self.read_from_device(&mounted, number, dir, out)

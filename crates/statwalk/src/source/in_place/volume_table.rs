@@ -23,6 +23,10 @@ use crate::source::privilege;
 /// device and open it costs as much as reading some fifty.
 const DIRS_BEFORE: u32 = 64;
 
+/// A directory of this size is worth that look by itself: it has some
+/// 2,000 entries.
+pub(in crate::source) const DIR_BYTES_BEFORE: u64 = 64 * 1024;
+
 /// After how many directories a btrfs is synced: that costs as much as reading
 /// some thousand.
 const DIRS_BEFORE_SYNC: u32 = 1024;
@@ -86,10 +90,17 @@ impl VolumeTable {
         }
     }
 
-    /// The volume of a mount, for a worker that has done so many directories.
-    /// `None` is not to be asked again, an error is.
-    pub(in crate::source) fn of_mount(&self, id: u64, dirs: u32) -> Result<Option<Volume>, Later> {
-        let is_early = self.choice == Source::Auto && dirs < DIRS_BEFORE;
+    /// The volume of a mount, for a worker that has done so many directories, and is
+    /// at one of this size; 0 where it is not known. `None` is not to be asked again,
+    /// an error is.
+    pub(in crate::source) fn of_mount(
+        &self,
+        id: u64,
+        dirs: u32,
+        size_bytes: u64,
+    ) -> Result<Option<Volume>, Later> {
+        let is_little = dirs < DIRS_BEFORE && size_bytes < DIR_BYTES_BEFORE;
+        let is_early = self.choice == Source::Auto && is_little;
         if self.choice == Source::Posix || is_early {
             return Err(Later);
         }
@@ -180,7 +191,7 @@ impl VolumeTable {
         };
         if FileType::of_mode(found.stx_mode) == FileType::Directory {
             let id = stat::mount_id(&found);
-            return match self.of_mount(id, u32::MAX) {
+            return match self.of_mount(id, u32::MAX, 0) {
                 Ok(Some(_)) => Ok(()),
                 _ => Err(refusal(&self.reason(id))),
             };

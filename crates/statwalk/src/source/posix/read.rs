@@ -22,7 +22,7 @@ use crate::entry::{Attributes, FileId, FileType};
 use crate::error::Op;
 use crate::handle::Handle;
 use crate::source::in_place::piece::InPlaceDir;
-use crate::source::in_place::volume_table::Volume;
+use crate::source::in_place::volume_table::{DIR_BYTES_BEFORE, Volume};
 
 /// How reading a directory ended.
 enum End {
@@ -57,7 +57,7 @@ impl Lister {
         });
         // Who found it by its number in an ext4 has looked there already.
         let may_be_in_place = parent_mount.is_none()
-            || !in_place_was_tried && matches!(self.volume_of(mount.id), Some(Volume::Btrfs(_)));
+            || !in_place_was_tried && matches!(self.volume_of(mount.id, 0), Some(Volume::Btrfs(_)));
         if may_be_in_place || terms.stats_directories(mount.shared) {
             let found = match terms.stat_directory(fd.as_fd()) {
                 Ok(found) => found,
@@ -83,7 +83,10 @@ impl Lister {
                 Visit::EarlierRoot => return,
             }
             identity = Some(stat::file_id(&found));
-            if may_be_in_place {
+            // Large enough to look for a volume that nobody has looked for yet.
+            let is_first_large =
+                found.stx_size >= DIR_BYTES_BEFORE && self.volume_of(mount.id, 0).is_none();
+            if may_be_in_place || is_first_large {
                 let dir = InPlaceDir {
                     place: &place,
                     root,
