@@ -116,7 +116,8 @@ def whole(here: str) -> list[Wanted]:
 
 def _on_its_own(tree: str, kind: str, here: str) -> list[Wanted]:
     """What is asked about a tree on a file system that is made for it."""
-    cold_models = ("size", "count") if tree in FOR_ALL else ("size",)
+    # What a disk makes of other shapes is asked on one file system.
+    cold_models = ("size", "count") if tree in FOR_ALL else ("size",) if kind == here else ()
     warm_models = ("size", "count", "records") if tree == "data" else ("size", "count")
     cold = [Wanted(tree, kind, model, cold=True) for model in cold_models]
     warm = [Wanted(tree, kind, model) for model in warm_models]

@@ -308,10 +308,10 @@ def _left(data: dict) -> list[str]:
     return _absent("; ".join(f"{where}: {', '.join(models)}" for where, models in left.items())) if left else []
 
 
-def _best(case: dict) -> tuple[dict, dict, dict] | None:
+def _best(case: dict, own: str = "statwalk") -> tuple[dict, dict, dict] | None:
     """The first, the best of statwalk and the best of the others; the floor is no product."""
     timed = [r for r in _timed(case) if not r["name"].startswith("program/floor")]
-    ours = [r for r in timed if "statwalk" in r["name"]]
+    ours = [r for r in timed if own in r["name"]]
     others = [r for r in timed if "statwalk" not in r["name"]]
     return (timed[0], ours[0], others[0]) if ours and others else None
 
@@ -320,13 +320,24 @@ def _lead(best: tuple[dict, dict, dict]) -> float:
     return best[2]["wall_s"]["median"] / best[1]["wall_s"]["median"]
 
 
+def _by_tree(case: dict) -> tuple:
+    """The order of cases for readers: small trees first, and of each what is like it together."""
+    return case["files"] + case["dirs"], case["cold"], case["file_system"], case["model"]
+
+
 def _first(data: dict) -> list[str]:
     """Who is first in each case."""
-    found = [(case, best) for case in data["cases"] if (best := _best(case))]
+    cases = sorted(data["cases"], key=_by_tree)
+    found = [(case, best) for case in cases if (best := _best(case))]
     if not found:
         return _absent("a case with statwalk and others")
     behind = [case for case, best in found if _lead(best) < 1]
-    lines = [f"statwalk is first in {len(found) - len(behind)} of {len(found)} cases.", "",
+    library = [best for case in cases if (best := _best(case, "statwalk/"))]
+    lines = [f"statwalk is first in {len(found) - len(behind)} of {len(found)} cases; "
+             f"its library alone, which asks the kernel as the others do, in "
+             f"{sum(_lead(best) >= 1 for best in library)} of {len(library)}.",
+             f"The best of the others takes {_leads(found, False)} as long warm, {_leads(found, True)} cold: "
+             "the median, and the middle half.", "",
              "| tree | state | model | first | ms | best of statwalk | ms | best of the others | ms "
              "| others ÷ statwalk | share of the processors that others used |",
              "|---|---|---|---|---:|---|---:|---|---:|---:|---:|"]
@@ -339,6 +350,14 @@ def _first(data: dict) -> list[str]:
                      f"| {others['name']} | {_ms(others['wall_s'])} | {f'**{ratio}**' if case in behind else ratio} "
                      f"| {'–' if share is None else f'{share:.1%}'} |")
     return lines
+
+
+def _leads(found: list[tuple[dict, tuple]], cold: bool) -> str:
+    leads = [_lead(best) for case, best in found if case["cold"] == cold]
+    if not leads:
+        return "–"
+    low, middle, high = quartiles(leads)
+    return f"{middle:.2f} times ({low:.2f} to {high:.2f})"
 
 
 def _state(case: dict) -> str:
@@ -358,15 +377,23 @@ def _ratios(data: dict, article: str) -> list[str]:
     for what, over, under in rows:
         quotients = [_quotient(case, over, under) for case in cases]
         if any(quotients):
-            shown = [f"{quotient:.2f}" if quotient else "–" for quotient in quotients]
+            shown = [f"{quotient:.2f}{' ²' if _is_of_one_run(case, over, under) else ''}" if quotient else "–"
+                     for case, quotient in zip(cases, quotients)]
             lines.append(f"| {what} (`{over}` ÷ `{under}`) | " + " | ".join(shown) + " |")
     if not all(map(_is_within, cases)):
         lines += ["", "¹ Times of whole processes; the others are within one process."]
+    if any("²" in line for line in lines):
+        lines += ["", "² At least one of the two has a single run."]
     return lines
 
 
 def _is_within(case: dict) -> bool:
     return any("inner_s" in r for r in case["results"])
+
+
+def _is_of_one_run(case: dict, over: str, under: str) -> bool:
+    rounds = "inner_rounds" if _is_within(case) else "rounds"
+    return any(r.get(rounds) == 1 for r in case["results"] if r["name"] in (over, under))
 
 
 def _quotient(case: dict, over: str, under: str) -> float | None:
@@ -495,7 +522,7 @@ def _strips(data: dict) -> str:
     """Each case a line, each way a mark: its time divided by the best of statwalk's."""
     from math import floor, log10
     rows = []
-    for case in data["cases"]:
+    for case in sorted(data["cases"], key=_by_tree):
         best = _best(case)
         if best:
             base = best[1]["wall_s"]["median"]
