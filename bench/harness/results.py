@@ -347,9 +347,10 @@ def _first(data: dict) -> list[str]:
         share = case.get("others_cpu_share")
         lines.append(f"| {case['corpus']} on {case['file_system']} | {_state(case)} | {case['model']} "
                      f"| {first['name']} | {_ms(first['wall_s'])} | {ours['name']} | {_ms(ours['wall_s'])} "
-                     f"| {others['name']} | {_ms(others['wall_s'])} | {f'**{ratio}**' if case in behind else ratio} "
+                     f"| {others['name']} | {_ms(others['wall_s'])}{' ²' if others['rounds'] == 1 else ''} | {f'**{ratio}**' if case in behind else ratio} "
                      f"| {'–' if share is None else f'{share:.1%}'} |")
-    return lines
+    single = sum(best[2]["rounds"] == 1 for _, best in found)
+    return lines + ["", f"² A single run, which used all the time that it was given. So in {single} cases."]
 
 
 def _leads(found: list[tuple[dict, tuple]], cold: bool) -> str:

@@ -74,8 +74,8 @@ const FIEMAP: Opcode = opcode::read_write::<Header>(b'f', 11);
 /// Appends the extents of a file, in the order of their offsets.
 ///
 /// What waits to be written is not waited for, and what has no place yet has the
-/// address 0. `go_on` is called before each further question; where it breaks, the others are
-/// not asked.
+/// address 0. `go_on` is called before each further question; where it breaks, the
+/// others are not asked.
 ///
 /// # Errors
 ///
