@@ -20,7 +20,7 @@ pub(crate) fn lines(report: &Report, terminal: Terminal) -> Vec<String> {
         }
     }
     for error in &report.errors {
-        let text = error.errno.to_string();
+        let text = error.cause.to_string();
         let cause = causes.iter_mut().find(|cause| cause.0 == text);
         if let Some((_, _, examples)) = cause.filter(|cause| cause.2.len() < EXAMPLES) {
             examples.push(&error.path);

@@ -220,14 +220,12 @@ impl<'o> Walk<'o> {
         self.visit(path, metadata, here)
     }
 
-    /// A root that is a link is followed at once; if it leads nowhere it is a link.
+    /// A root that is a link is followed at once; if it leads nowhere it is missing.
     fn root_metadata(&self, path: &Path) -> io::Result<Metadata> {
-        if self.options.follow
-            && let Ok(metadata) = fs::metadata(path)
-        {
-            return Ok(metadata);
+        match self.options.follow {
+            true => fs::metadata(path),
+            false => fs::symlink_metadata(path),
         }
-        fs::symlink_metadata(path)
     }
 
     /// Counts one entry, and if it is a directory all that it holds.

@@ -26,6 +26,9 @@ pub(crate) struct Dir {
     /// Device and inode number, to know it again; there where it was stat'ed,
     /// and where its descriptor was closed early.
     pub(crate) identity: Option<FileId>,
+    /// The identity of the directory above it, or its own, whose depth is the last
+    /// power of two.
+    pub(crate) landmark: Option<FileId>,
     /// The tree of a btrfs that the inode numbers of the subdirectories belong to;
     /// 0 where they do not come from such a tree.
     pub(crate) subvolume: u64,
@@ -44,6 +47,9 @@ pub(crate) enum Place {
     /// A child, by the offset of its name in [`Dir::names`].
     Child(Arc<Dir>, u32),
 }
+
+/// How many of the directories above a place are compared with what stands there.
+const NEAR_ANCESTORS: usize = 32;
 
 /// The mount that a directory was reached through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +74,22 @@ impl Place {
             Place::Root(_) => None,
             Place::Child(parent, _) => Some(parent),
         }
+    }
+
+    /// Whether the way here leads through a directory on the same mount: if that is
+    /// what stands here, it holds itself, and there is no end below it.
+    ///
+    /// A circle of up to 32 directories is seen when it closes, a longer one before
+    /// it was gone through three times. That takes no memory for each directory on
+    /// the way, and no time that grows with the depth.
+    pub(crate) fn leads_through(&self, id: FileId, mount: u64) -> bool {
+        let nearest = self.parent();
+        if nearest.is_some_and(|dir| dir.landmark == Some(id) && dir.mount.id == mount) {
+            return true;
+        }
+        std::iter::successors(nearest, |dir| dir.place.parent())
+            .take(NEAR_ANCESTORS)
+            .any(|dir| dir.identity == Some(id) && dir.mount.id == mount)
     }
 
     /// The path, beginning with the root as the caller gave it.
@@ -124,6 +146,8 @@ pub enum DirState {
     Crossing,
     /// A kernel file system or a cache directory, left out on request.
     Excluded,
+    /// It lies as deep as the scan goes, so its entries were not asked for.
+    AtDepthLimit,
     /// Not a directory: the place of a root that is a file or a link.
     Argument,
 }
@@ -240,4 +264,81 @@ pub(crate) fn join(mut path: Vec<u8>, name: &[u8]) -> Vec<u8> {
     }
     path.extend_from_slice(name);
     path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOUNT: u64 = 7;
+
+    fn id(ino: u64) -> FileId {
+        FileId { dev: 1, ino }
+    }
+
+    /// A directory of this number below another one, as a listing makes it.
+    fn below(place: Place, depth: u32, ino: u64) -> Place {
+        let above = place.parent();
+        let landmark = match above {
+            Some(above) if !depth.is_power_of_two() => above.landmark,
+            _ => Some(id(ino)),
+        };
+        let dir = Dir {
+            place,
+            id: DirId(0),
+            root: 0,
+            depth,
+            mount: MountMark {
+                id: MOUNT,
+                shared: false,
+            },
+            followed: false,
+            identity: Some(id(ino)),
+            landmark,
+            subvolume: 0,
+            held: OnceLock::new(),
+            names: Box::from(*b"x\0"),
+            ignore: None,
+        };
+        Place::Child(Arc::new(dir), 0)
+    }
+
+    /// How deep a walk goes in a circle of so many directories below a chain.
+    fn depth_reached(chain: u64, circle: u64) -> u64 {
+        let mut place = Place::Root(Arc::from(c"root"));
+        for depth in 0.. {
+            let ino = match depth < chain {
+                true => depth,
+                false => chain + (depth - chain) % circle,
+            };
+            if place.leads_through(id(ino), MOUNT) {
+                return depth;
+            }
+            place = below(place, depth as u32, ino);
+        }
+        unreachable!("the numbers have an end only by the return");
+    }
+
+    #[test]
+    fn a_circle_has_an_end() {
+        for chain in [0, 1, 5, 100] {
+            for circle in 1..=32 {
+                assert_eq!(depth_reached(chain, circle), chain + circle);
+            }
+            for circle in [33, 64, 1_000] {
+                let depth = depth_reached(chain, circle);
+                let most = (chain + circle).next_power_of_two() + circle;
+                assert!((chain + circle..=most).contains(&depth), "{depth}");
+            }
+        }
+    }
+
+    /// As a bind mount of a directory into itself is.
+    #[test]
+    fn another_mount_of_a_directory_is_no_circle() {
+        let place = below(Place::Root(Arc::from(c"root")), 0, 5);
+        assert!(place.leads_through(id(5), MOUNT));
+        assert!(!place.leads_through(id(5), MOUNT + 1));
+        assert!(!place.leads_through(id(6), MOUNT));
+    }
 }

@@ -66,11 +66,46 @@ impl fmt::Display for Errno {
     }
 }
 
-/// An entry that could not be read.
+/// Why an entry could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Cause {
+    /// The system's answer.
+    System(Errno),
+    /// A directory changed each time it was read: what was read last counts.
+    Changed,
+}
+
+impl Cause {
+    /// The error number, where the system gave one.
+    #[must_use]
+    pub fn errno(self) -> Option<Errno> {
+        match self {
+            Cause::System(errno) => Some(errno),
+            Cause::Changed => None,
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cause::System(errno) => errno.fmt(f),
+            Cause::Changed => f.write_str("changed while it was read"),
+        }
+    }
+}
+
+/// An entry that could not be read, or a directory that did not hold still.
 ///
 /// ```
-/// use statwalk::{EntryError, Errno, Op};
-/// let error = EntryError { path: b"/data/hr".to_vec(), op: Op::Open, errno: Errno(13), root: 0 };
+/// use statwalk::{Cause, EntryError, Errno, Op};
+/// let error = EntryError {
+///     path: b"/data/hr".to_vec(),
+///     op: Op::Open,
+///     cause: Cause::System(Errno(13)),
+///     root: 0,
+/// };
 /// assert_eq!(error.to_string(), "open /data/hr: permission denied");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,8 +114,8 @@ pub struct EntryError {
     pub path: Vec<u8>,
     /// What was being done.
     pub op: Op,
-    /// The kernel's answer.
-    pub errno: Errno,
+    /// Why.
+    pub cause: Cause,
     /// Which root it belongs to.
     pub root: usize,
 }
@@ -88,7 +123,7 @@ pub struct EntryError {
 impl fmt::Display for EntryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = String::from_utf8_lossy(&self.path);
-        write!(f, "{} {path}: {}", self.op.name(), self.errno)
+        write!(f, "{} {path}: {}", self.op.name(), self.cause)
     }
 }
 
@@ -173,6 +208,13 @@ pub(crate) struct ErrorList {
 }
 
 impl ErrorList {
+    /// Keeps an error, if fewer than `kept_max` are kept.
+    pub(crate) fn keep(&mut self, kept_max: usize, error: impl FnOnce() -> EntryError) {
+        if self.kept.len() < kept_max {
+            self.kept.push(error());
+        }
+    }
+
     pub(crate) fn count(&mut self, op: Op, errno: Errno, more: u64) {
         match self.counts.iter_mut().find(|c| (c.0, c.1) == (op, errno)) {
             Some(count) => count.2 += more,

@@ -18,12 +18,13 @@ use crate::entry::FileId;
 const PART_BITS: u32 = 6;
 
 /// Which of the inodes were seen.
+#[derive(Debug)]
 pub(crate) struct InodeSet {
     parts: Box<[CachePadded<Mutex<Part>>]>,
     hasher: RandomState,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Part {
     keys: HashTable<Key>,
     /// Device numbers, by their index in [`Key::dev_index`]: a scan sees few.
@@ -31,7 +32,7 @@ struct Part {
 }
 
 /// An inode in 12 bytes: hundreds of millions may be kept.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, packed(4))]
 struct Key {
     ino: u64,

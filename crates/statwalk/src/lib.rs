@@ -59,7 +59,7 @@ pub use batch::{Batch, EntryRef};
 pub use changes::{Change, ChangeKind, Changes, changes_since};
 pub use directory::{DirState, Directory};
 pub use entry::{Attributes, DirId, Fields, FileId, FileType};
-pub use error::{EntryError, Errno, Error, Op};
+pub use error::{Cause, EntryError, Errno, Error, Op};
 pub use exclusion::Exclusions;
 pub use extent_usage::{
     Compression, CompressionUsage, ExtentDir, ExtentProgress, ExtentSums, ExtentUsage, extent_usage,

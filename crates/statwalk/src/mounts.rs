@@ -28,12 +28,19 @@ pub(crate) struct Mount {
     pub(crate) file_system: String,
     /// The options of the mount and of the file system.
     options: Vec<String>,
+    /// Whether the file system itself, and not only this mount of it, is read-only.
+    is_read_only: bool,
 }
 
 impl Mount {
     /// Whether the mount or its file system has an option.
     pub(crate) fn has_option(&self, option: &str) -> bool {
         self.options.iter().any(|own| own == option)
+    }
+
+    /// Whether nobody can write to the file system, by any mount of it.
+    pub(crate) fn is_read_only_file_system(&self) -> bool {
+        self.is_read_only
     }
 
     /// Its `device` as `st_dev` has it.
@@ -63,7 +70,9 @@ fn parse(table: &[u8]) -> Vec<Mount> {
             let mut words = words.skip_while(|word| *word != b"-").skip(1);
             let file_system = String::from_utf8(words.next()?.to_vec()).ok()?;
             let _source = words.next()?;
-            options.extend(words.next().map(split_options).unwrap_or_default());
+            let of_file_system = words.next().map(split_options).unwrap_or_default();
+            let is_read_only = of_file_system.iter().any(|option| option == "ro");
+            options.extend(of_file_system);
             Some(Mount {
                 id,
                 parent,
@@ -72,6 +81,7 @@ fn parse(table: &[u8]) -> Vec<Mount> {
                 point,
                 file_system,
                 options,
+                is_read_only,
             })
         })
         .collect()
@@ -199,6 +209,7 @@ mod tests {
             point: point.into(),
             file_system: "ext3".into(),
             options: vec!["rw".into(), "noatime".into(), "errors=remount-ro".into()],
+            is_read_only: false,
         }
     }
 

@@ -86,6 +86,7 @@ pub struct Scan {
     symlinks: SymlinkPolicy,
     kernel_file_systems: KernelFileSystems,
     exclusions: Exclusions,
+    max_depth: u32,
     threads: Option<usize>,
     order: Order,
     calls: Calls,
@@ -127,6 +128,7 @@ impl Scan {
             symlinks: SymlinkPolicy::default(),
             kernel_file_systems: KernelFileSystems::default(),
             exclusions: Exclusions::default(),
+            max_depth: u32::MAX,
             threads: None,
             order: Order::default(),
             calls: Calls::default(),
@@ -177,6 +179,25 @@ impl Scan {
     #[must_use]
     pub fn exclusions(mut self, exclusions: Exclusions) -> Scan {
         self.exclusions = exclusions;
+        self
+    }
+
+    /// How deep the scan goes: entries of a root have depth 1.
+    ///
+    /// Directories of that depth are not listed: they arrive as
+    /// [`DirState::AtDepthLimit`](crate::DirState::AtDepthLimit), with attributes where
+    /// attributes are wanted. Whether another file system begins there is found out only
+    /// where they are stat'ed anyway.
+    ///
+    /// ```
+    /// use statwalk::{Scan, Totals};
+    /// let here = Scan::new(".").max_depth(0).run(&Totals::with_sizes())?.output[0];
+    /// assert_eq!((here.entries, here.dirs), (1, 1));
+    /// # Ok::<(), statwalk::Error>(())
+    /// ```
+    #[must_use]
+    pub fn max_depth(mut self, depth: u32) -> Scan {
+        self.max_depth = depth;
         self
     }
 
@@ -399,6 +420,7 @@ impl Scan {
             enters_kernel_file_systems: self.kernel_file_systems == KernelFileSystems::Enter,
             follows,
             exclusions: self.exclusions.clone(),
+            max_depth: self.max_depth,
             has_openat2,
             has_mount_ids,
             open_dirs_max,

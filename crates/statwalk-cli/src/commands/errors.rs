@@ -30,7 +30,7 @@ pub(super) fn run(flags: ErrorsFlags) -> Result<ExitStatus, Failure> {
         Form::Rows(end) => {
             let mut rows = Rows::new(end);
             for error in &report.errors {
-                rows.row(&[error.op.name(), &error.errno.to_string()], &error.path)?;
+                rows.row(&[error.op.name(), &error.cause.to_string()], &error.path)?;
             }
             rows.finish()?;
         }
@@ -56,17 +56,26 @@ fn print_table(report: &Report, screen: Screen) -> Result<(), Failure> {
         out.lines([""])?;
     }
     let mut text = match sum.unreadable {
+        0 if sum.changed_dirs > 0 => "Everything could be opened".to_owned(),
         0 => "Everything could be read".to_owned(),
         1 => "1 entry could not be read".to_owned(),
         count => format!("{} entries could not be read", grouped(count)),
     };
-    for (count, what) in [
-        (sum.vanished, "vanished while scanning"),
-        (sum.changed_dirs, "directories kept changing"),
-    ] {
-        if count > 0 {
-            text.push_str(&format!("; {} {what}", grouped(count)));
+    match sum.changed_dirs {
+        0 => {}
+        1 => text.push_str("; 1 directory changed while it was read"),
+        count => {
+            let count = grouped(count);
+            text.push_str(&format!(
+                "; {count} directories changed while they were read"
+            ));
         }
+    }
+    if sum.vanished > 0 {
+        text.push_str(&format!(
+            "; {} vanished while scanning",
+            grouped(sum.vanished)
+        ));
     }
     if report.interrupted {
         text.push_str("; interrupted, lower bound");
@@ -78,7 +87,7 @@ fn print_table(report: &Report, screen: Screen) -> Result<(), Failure> {
 fn cells(error: &EntryError) -> Vec<Cell<'_>> {
     vec![
         Cell::Text(error.op.name().into()),
-        Cell::Text(error.errno.to_string().into()),
+        Cell::Text(error.cause.to_string().into()),
         Cell::Name((&error.path).into()),
     ]
 }

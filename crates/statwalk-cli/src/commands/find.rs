@@ -32,6 +32,9 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
     if matches!(request.form, Form::Screen(_)) && request.progress == When::Auto {
         request.progress = When::Never;
     }
+    if let Some(depth) = flags.max_depth {
+        request.scan = request.scan.max_depth(depth);
+    }
     let stream = Arc::new(Stream::new(flags.lines));
     let search = Arc::new(Search {
         filters,

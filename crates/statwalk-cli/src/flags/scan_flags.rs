@@ -38,7 +38,8 @@ pub(crate) struct ScanFlags {
 
     /// Follow symbolic links; loops are detected
     ///
-    /// Each file and directory counts once, however many links lead to it.
+    /// Each file and directory counts once, however many links lead to it. A directory
+    /// is listed under one name, where `find -L` lists it under each.
     #[arg(short = 'L', long, help_heading = COUNTED)]
     pub(crate) follow: bool,
 

@@ -5,7 +5,7 @@
 use std::os::unix::ffi::OsStrExt;
 
 use serde::Serialize;
-use statwalk::{EntryError, Errno, LeftOut, Plan, Report, RootTotals};
+use statwalk::{Cause, EntryError, LeftOut, Plan, Report, RootTotals};
 use statwalk_view::json_path;
 
 use crate::request::Request;
@@ -130,24 +130,26 @@ pub(super) struct ErrorJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     path_b64: Option<String>,
     op: &'a str,
-    errno: i32,
+    /// Absent where the system gave none: a directory changed while it was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    errno: Option<i32>,
     error: String,
 }
 
 impl ErrorJson<'_> {
-    fn new(path: &[u8], op: &'static str, errno: Errno) -> ErrorJson<'static> {
+    fn new(path: &[u8], op: &'static str, cause: Cause) -> ErrorJson<'static> {
         let (path, path_b64) = json_path(path);
         ErrorJson {
             path,
             path_b64,
             op,
-            errno: errno.0,
-            error: errno.to_string(),
+            errno: cause.errno().map(|errno| errno.0),
+            error: cause.to_string(),
         }
     }
 
     fn of_entry(error: &EntryError) -> ErrorJson<'static> {
-        ErrorJson::new(&error.path, error.op.name(), error.errno)
+        ErrorJson::new(&error.path, error.op.name(), error.cause)
     }
 }
 
@@ -159,7 +161,7 @@ pub(super) fn errors_of<'a>(request: &Request, report: &'a Report) -> Vec<ErrorJ
         Some(ErrorJson::new(
             path,
             statwalk::Op::Open.name(),
-            root.missing?,
+            Cause::System(root.missing?),
         ))
     });
     missing

@@ -113,6 +113,15 @@ fn what_vanished_is_no_error_and_what_changed_is() {
     assert_eq!(answer.code, Some(1), "{}", answer.stderr);
     assert_eq!(answer.json()["complete"], false);
     assert_eq!(answer.json()["roots"][0]["changed_dirs"], 1);
+    let path = mount.join("a");
+    assert_eq!(
+        answer.json()["errors"],
+        serde_json::json!([{"path": path, "op": "read", "error": "changed while it was read"}])
+    );
+    let answer = Answer::of(statwalk().arg("errors").arg(mount.path()));
+    let row = format!("read\tchanged while it was read\t{}\n", path.display());
+    assert_eq!(String::from_utf8_lossy(&answer.stdout), row);
+    assert_eq!(answer.code, Some(1));
     assert!(
         answer
             .stderr

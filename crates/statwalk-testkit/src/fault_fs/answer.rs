@@ -4,7 +4,7 @@
 //!
 //! When an answer is sent is left to the server.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,6 +58,8 @@ pub(super) struct Answers {
     getattrs: HashMap<u64, u32>,
     listings: HashMap<u64, u32>,
     lookups: HashMap<u64, u32>,
+    /// What has vanished by a rule.
+    gone: HashSet<u64>,
     /// For `statfs`.
     entries: u64,
     uid: u32,
@@ -83,6 +85,7 @@ impl Answers {
             getattrs: HashMap::new(),
             listings: HashMap::new(),
             lookups: HashMap::new(),
+            gone: HashSet::new(),
             uid: rustix::process::geteuid().as_raw(),
             gid: rustix::process::getegid().as_raw(),
         }
@@ -174,6 +177,9 @@ impl Answers {
         let Some(ino) = self.tree.lookup(parent, name) else {
             return Answer::Error(Errno::NOENT);
         };
+        if self.vanishes(ino, Op::Lookup) {
+            return Answer::Fault(Errno::NOENT);
+        }
         if let Some(errno) = self.fault(subject) {
             return Answer::Fault(errno);
         }
@@ -245,6 +251,9 @@ impl Answers {
             return Answer::Error(Errno::BADF);
         };
         let base = dir & !REPLACED;
+        if self.vanishes(base, Op::Readdir) {
+            return Answer::Fault(Errno::NOENT);
+        }
         let stop = match self.readdir_stop(base, offset) {
             Ok(stop) => stop,
             Err(errno) => return Answer::Fault(errno),
@@ -276,8 +285,17 @@ impl Answers {
                     b"..",
                 ),
                 _ => match self.tree.entry(dir, at - DOTS, grown) {
+                    Some(entry) if self.gone.contains(&entry.ino) => true,
                     Some(entry) => {
-                        dirents.push(entry.ino, next, shown(entry.entry_type), &entry.name)
+                        let mut name = entry.name;
+                        if self
+                            .rules
+                            .of(entry.ino)
+                            .any(|(_, rule)| rule == Rule::NulBefore)
+                        {
+                            name.to_mut().insert(0, 0);
+                        }
+                        dirents.push(entry.ino, next, shown(entry.entry_type), &name)
                     }
                     None => break,
                 },
@@ -317,6 +335,15 @@ impl Answers {
             }
         }
         Ok(stop)
+    }
+
+    /// Whether something has vanished, or does so at this call.
+    fn vanishes(&mut self, ino: u64, at: Op) -> bool {
+        let vanishes = |(_, rule)| rule == Rule::Vanishes { op: at };
+        if self.rules.of(ino).any(vanishes) {
+            self.gone.insert(ino);
+        }
+        self.gone.contains(&ino)
     }
 
     fn fault(&mut self, subject: Subject) -> Option<Errno> {

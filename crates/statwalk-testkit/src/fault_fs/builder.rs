@@ -203,8 +203,30 @@ impl FaultFsBuilder {
         )
     }
 
-    /// Lets a name vanish between the listing, which has it, and any lookup.
+    /// Lets a name vanish between the listing, which has it, and any lookup:
+    /// later listings do not have it.
     pub fn vanished(self, path: impl Into<PathBuf>) -> Self {
+        self.vanishes_at(path, Op::Lookup)
+    }
+
+    /// Lets a name vanish when it is looked up, or a directory when it is listed.
+    ///
+    /// # Panics
+    ///
+    /// Panics unless `op` is [`Op::Lookup`] or [`Op::Readdir`].
+    pub fn vanishes_at(self, path: impl Into<PathBuf>, op: Op) -> Self {
+        let possible = matches!(op, Op::Lookup | Op::Readdir);
+        assert!(possible, "names vanish at a lookup or a listing");
+        self.rule(path.into(), Rule::Vanishes { op })
+    }
+
+    /// Lists a name with a NUL before it: callers see an empty one.
+    pub fn nul_before(self, path: impl Into<PathBuf>) -> Self {
+        self.rule(path.into(), Rule::NulBefore)
+    }
+
+    /// Lists a name that no lookup finds.
+    pub fn not_found(self, path: impl Into<PathBuf>) -> Self {
         self.fail(path.into(), Op::Lookup, Errno::NOENT, When::Always)
     }
 

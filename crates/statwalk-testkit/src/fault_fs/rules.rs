@@ -139,6 +139,10 @@ pub(super) enum Rule {
         hang: Hang,
     },
     UnknownTypes,
+    NulBefore,
+    Vanishes {
+        op: Op,
+    },
     Replaced {
         by: EntryType,
         after_lookups: u32,

@@ -22,6 +22,9 @@ pub(super) struct Agenda {
     pub(super) crossings: Vec<(Arc<OpenParent>, u32)>,
     /// Symbolic links to follow.
     pub(super) links: Vec<(Arc<Dir>, u32)>,
+    /// Subdirectories that were not found, until it is known whether they have
+    /// vanished.
+    pub(super) vanished: Vec<(Arc<Dir>, u32)>,
     /// Those of either that are next, the first in path order at the end.
     sorted: Vec<Item>,
 }
@@ -31,6 +34,8 @@ pub(super) enum Item {
     Root(usize, Arc<CStr>),
     Crossing(Arc<OpenParent>, u32),
     Link(Arc<Dir>, u32),
+    /// Subdirectories of one directory.
+    Vanished(Arc<Dir>, Vec<u32>),
 }
 
 impl Agenda {
@@ -40,6 +45,7 @@ impl Agenda {
             next_root: 0,
             crossings: Vec::new(),
             links: Vec::new(),
+            vanished: Vec::new(),
             sorted: Vec::new(),
         }
     }
@@ -48,6 +54,7 @@ impl Agenda {
     pub(super) fn clear(&mut self) {
         self.crossings.clear();
         self.links.clear();
+        self.vanished.clear();
         self.sorted.clear();
     }
 
@@ -60,6 +67,9 @@ impl Agenda {
         if self.sorted.is_empty() && !self.links.is_empty() {
             let links = std::mem::take(&mut self.links);
             self.sorted = last_first(links, |dir| dir, Item::Link);
+        }
+        if self.sorted.is_empty() {
+            self.sorted = by_parent(std::mem::take(&mut self.vanished));
         }
         if let Some(item) = self.sorted.pop() {
             return Some(item);
@@ -74,6 +84,16 @@ impl Agenda {
         }
         None
     }
+}
+
+/// Puts together what one listing can judge.
+fn by_parent(mut vanished: Vec<(Arc<Dir>, u32)>) -> Vec<Item> {
+    vanished.sort_by_key(|(parent, offset)| (Arc::as_ptr(parent), *offset));
+    let groups = vanished.chunk_by(|a, b| Arc::ptr_eq(&a.0, &b.0));
+    let offsets = |group: &[(_, u32)]| group.iter().map(|&(_, offset)| offset).collect();
+    groups
+        .map(|group| Item::Vanished(Arc::clone(&group[0].0), offsets(group)))
+        .collect()
 }
 
 /// Sorts what waits against the order of paths.

@@ -545,6 +545,7 @@ mod tests {
             enters_kernel_file_systems: false,
             follows: false,
             exclusions: Exclusions::default(),
+            max_depth: u32::MAX,
             has_openat2: survey::has_openat2(),
             has_mount_ids: survey::has_mount_ids(),
             open_dirs_max: 8,

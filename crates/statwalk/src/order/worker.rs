@@ -16,7 +16,7 @@ use super::pool::{Pool, Slot, lock};
 use crate::batch::Batch;
 use crate::directory::{Dir, DirState, Directory, Place};
 use crate::entry::DirId;
-use crate::error::{Errno, Op};
+use crate::error::{Cause, EntryError, Errno, Op};
 use crate::handle::OpenParent;
 use crate::progress::WorkerProgress;
 use crate::report::LeftOut;
@@ -198,6 +198,10 @@ impl<C: Collect> Worker<C> {
                     out.begin_child(&parent, offset);
                     lister.follow(parent, offset, out);
                 }
+                Item::Vanished(parent, offsets) => {
+                    out.begin_in(&parent.place);
+                    lister.judge_vanished(&parent, &offsets, out);
+                }
             }
             if pool.order == Order::Recursive {
                 self.descend(0);
@@ -376,6 +380,11 @@ impl<C: Collect> Outlet for WorkerOutlet<C> {
         lock(&self.pool.agenda).crossings.push(item);
     }
 
+    fn defer_vanished(&mut self, parent: &Arc<Dir>, name_offset: u32) {
+        let item = (Arc::clone(parent), name_offset);
+        lock(&self.pool.agenda).vanished.push(item);
+    }
+
     fn defer_links(&mut self, parent: &Arc<Dir>, name_offsets: &[u32]) {
         let items = name_offsets
             .iter()
@@ -425,6 +434,22 @@ impl<C: Collect> Outlet for WorkerOutlet<C> {
         self.slot(|slot| slot.state.incomplete(directory));
     }
 
+    fn changed(&mut self, directory: &Directory<'_>) {
+        let kept_max = self.pool.errors_kept_max;
+        let root = directory.root();
+        self.slot(|slot| {
+            slot.roots[root].changed_dirs += 1;
+            let keep = || EntryError {
+                path: directory.path(),
+                op: Op::Read,
+                cause: Cause::Changed,
+                root,
+            };
+            slot.errors.keep(kept_max, keep);
+            slot.state.incomplete(directory);
+        });
+    }
+
     fn failed(&mut self, root: u32, path: Vec<u8>, op: Op, errno: KernelErrno) {
         let errno = Errno::of(errno);
         let kept_max = self.pool.errors_kept_max;
@@ -432,15 +457,14 @@ impl<C: Collect> Outlet for WorkerOutlet<C> {
         self.slot(|slot| {
             slot.roots[root as usize].unreadable += 1;
             slot.errors.count(op, errno, 1);
-            if slot.errors.kept.len() < kept_max {
-                let root = root as usize;
-                slot.errors.kept.push(crate::error::EntryError {
-                    path,
-                    op,
-                    errno,
-                    root,
-                });
-            }
+            let cause = Cause::System(errno);
+            let keep = || EntryError {
+                path,
+                op,
+                cause,
+                root: root as usize,
+            };
+            slot.errors.keep(kept_max, keep);
         });
     }
 
@@ -449,7 +473,6 @@ impl<C: Collect> Outlet for WorkerOutlet<C> {
             let root = &mut slot.roots[root as usize];
             match note {
                 Note::Vanished => root.vanished += 1,
-                Note::Changed => root.changed_dirs += 1,
                 Note::Excluded => root.excluded += 1,
                 Note::Crossing => root.crossings += 1,
             }

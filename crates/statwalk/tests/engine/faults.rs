@@ -5,7 +5,10 @@
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
-use statwalk::{FileType, Op as EngineOp, Outcome, RootTotals, Scan, Totals, TreeSink};
+use statwalk::{
+    Cause, FileType, MountCrossing, Op as EngineOp, Order, Outcome, RootTotals, Scan, Totals,
+    TreeSink,
+};
 use statwalk_testkit::fault_fs::{
     Changes, FaultFs, FaultFsBuilder, FaultMount, Hang, Latency, Op, Uniform, When, Where,
 };
@@ -32,6 +35,11 @@ const TREE: &str = "
     b/c/z    3000
     pipe     fifo
     ";
+
+/// What the system is said to have answered.
+fn system(errno: Errno) -> Cause {
+    Cause::System(statwalk::Errno(errno.raw_os_error()))
+}
 
 fn scan(mount: &FaultMount, threads: usize) -> Outcome<Vec<RootTotals>> {
     let scan = Scan::new(mount.path()).threads(threads);
@@ -113,7 +121,7 @@ fn interrupted_calls_are_made_again() {
 #[test]
 fn a_directory_that_is_removed_before_it_is_listed_has_vanished() {
     let fs = FaultFs::builder().entries(TREE);
-    let fs = fs.fail("b/c", Op::Readdir, Errno::NOENT, When::Always);
+    let fs = fs.vanishes_at("b/c", Op::Readdir);
     with_each(&fs, |mount, threads| {
         let outcome = scan(mount, threads);
         let root = outcome.report.roots[0];
@@ -139,7 +147,7 @@ fn a_call_that_is_always_interrupted_is_an_error() {
         with_each(&fs, |mount, threads| {
             let report = scan(mount, threads).report;
             assert_eq!(report.errors.len(), 1, "{op:?} {:?}", report.errors);
-            assert_eq!(report.errors[0].errno.0, Errno::INTR.raw_os_error());
+            assert_eq!(report.errors[0].cause, system(Errno::INTR));
         });
     }
 }
@@ -169,7 +177,7 @@ fn failing_calls_are_errors_of_their_entries() {
             let told = format!("{op:?} of {place}, {threads} workers");
             let errors = &outcome.report.errors;
             assert_eq!(errors.len(), 1, "{told}: {errors:?}");
-            assert_eq!(errors[0].errno.0, errno.raw_os_error(), "{told}");
+            assert_eq!(errors[0].cause, system(errno), "{told}");
             assert_eq!(errors[0].op, engine_op, "{told}");
             let expected = match place {
                 "" => mount.path().to_path_buf(),
@@ -237,6 +245,126 @@ fn vanished_names_are_neither_entries_nor_errors() {
         assert_eq!(found.entries, whole.entries - 3, "a/x, b/c and b/c/z");
         assert_eq!(found.file_size_bytes, 2_000);
     });
+}
+
+/// A file system that listed names and did not find them lost their contents in
+/// silence: they counted as vanished, the answer as complete. du reports them.
+#[test]
+fn a_name_that_is_listed_and_not_found_is_an_error() {
+    for fs in [
+        FaultFs::builder().entries(TREE),
+        FaultFs::builder()
+            .entries(TREE)
+            .unknown_types(Where::Everywhere),
+        // Listed in pieces, by several workers.
+        FaultFs::builder().entries(TREE).files("a", 70_000, 1),
+    ] {
+        let fs = fs.not_found("a/x").not_found("b/c");
+        with_each(&fs, |mount, threads| {
+            for order in [Order::Parallel, Order::Inode] {
+                let told = format!("{order:?}, {threads} workers");
+                let scan = Scan::new(mount.path()).threads(threads).order(order);
+                let outcome = scan.run(&Totals::with_sizes()).unwrap();
+                assert_lost(&outcome, mount, &told);
+                let count = scan.run(&Totals::of_types()).unwrap();
+                // Without a stat only what must be opened is met.
+                assert!(!count.report.is_complete(), "{told}");
+            }
+        });
+    }
+}
+
+/// `a/x` and `b/c` are errors, and nothing has vanished.
+fn assert_lost(outcome: &Outcome<Vec<RootTotals>>, mount: &FaultMount, told: &str) {
+    let errors: Vec<_> = (outcome.report.errors.iter())
+        .map(|error| (text(&error.path), error.cause))
+        .collect();
+    let path = |name: &str| mount.join(name).to_str().unwrap().to_owned();
+    let expected = ["a/x", "b/c"].map(|name| (path(name), system(Errno::NOENT)));
+    assert_eq!(errors, expected, "{told}");
+    let sum = outcome.report.sum();
+    assert_eq!((sum.vanished, sum.unreadable), (0, 2), "{told}");
+    assert!(!outcome.report.is_complete(), "{told}");
+    // All but what is in `b/c`.
+    let (found, whole) = (outcome.output[0], mount.expected());
+    assert_eq!(found.entries, whole.entries - 1, "{told}");
+}
+
+/// What always answers that it is a link or no directory, and is one to every
+/// stat, has not vanished either, and nor has what always says that it was removed.
+#[test]
+fn a_directory_that_never_opens_is_an_error() {
+    let cases = [
+        (Op::Opendir, Errno::LOOP, EngineOp::Open),
+        (Op::Opendir, Errno::NOTDIR, EngineOp::Open),
+        (Op::Opendir, Errno::NOENT, EngineOp::Open),
+        (Op::Opendir, Errno::XDEV, EngineOp::Open),
+        (Op::Lookup, Errno::LOOP, EngineOp::Open),
+        (Op::Lookup, Errno::NOTDIR, EngineOp::Open),
+        (Op::Readdir, Errno::NOENT, EngineOp::Read),
+    ];
+    for place in ["b", ""] {
+        for (op, errno, engine_op) in cases {
+            if place.is_empty() && (op == Op::Lookup || errno == Errno::NOENT && op == Op::Opendir)
+            {
+                continue;
+            }
+            let fs = FaultFs::builder()
+                .entries(TREE)
+                .fail(place, op, errno, When::Always);
+            with_each(&fs, |mount, threads| {
+                for crossing in [MountCrossing::Enter, MountCrossing::Stay] {
+                    let scan = Scan::new(mount.path()).threads(threads).crossing(crossing);
+                    for sizes in [true, false] {
+                        let sink = match sizes {
+                            true => Totals::with_sizes(),
+                            false => Totals::of_types(),
+                        };
+                        let outcome = scan.run(&sink).unwrap();
+                        let told = format!("{op:?} {errno:?} of {place}, {crossing:?}, {sizes}");
+                        let sum = outcome.report.sum();
+                        assert_eq!((sum.unreadable, sum.vanished), (1, 0), "{told}");
+                        assert_eq!((sum.crossings, sum.changed_dirs), (0, 0), "{told}");
+                        let error = &outcome.report.errors[0];
+                        let expected = (engine_op, system(errno));
+                        assert_eq!((error.op, error.cause), expected, "{told}");
+                        assert!(!outcome.report.is_complete(), "{told}");
+                    }
+                }
+            });
+        }
+    }
+}
+
+/// An entry without a name was shown as its directory with a slash, or was lost.
+#[test]
+fn a_name_that_begins_with_nul_is_a_fault_of_its_directory() {
+    for fs in [
+        FaultFs::builder().entries(TREE).nul_before("a/x"),
+        FaultFs::builder()
+            .entries(TREE)
+            .dir("a/d")
+            .nul_before("a/d"),
+    ] {
+        let told = |outcome: &Outcome<_>, mount: &FaultMount| {
+            let errors: Vec<_> = (outcome.report.errors.iter())
+                .map(|error| (text(&error.path), error.op, error.cause))
+                .collect();
+            let path = mount.join("a").to_str().unwrap().to_owned();
+            assert_eq!(errors, [(path, EngineOp::Read, system(Errno::UCLEAN))]);
+            assert!(!outcome.report.is_complete());
+        };
+        with_each(&fs, |mount, threads| {
+            let scan = Scan::new(mount.path()).threads(threads);
+            let outcome = scan.run(&Listing::with_sizes()).unwrap();
+            told(&outcome, mount);
+            // All the others are there, and nothing without a name.
+            let paths = outcome.output.iter().map(|entry| &entry.path);
+            assert!(paths.into_iter().all(|path| path.last() != Some(&b'/')));
+            assert_eq!(outcome.output.len() as u64, mount.expected().entries - 1);
+            told(&scan.run(&Listing::of_names()).unwrap(), mount);
+        });
+    }
 }
 
 #[test]

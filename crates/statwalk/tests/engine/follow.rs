@@ -126,11 +126,14 @@ fn a_root_that_is_a_link_is_followed() {
     let dangling = scratch.path().join("dangling");
     symlink("nowhere", &dangling).unwrap();
     let outcome = following(&dangling, 2).run(&Totals::with_sizes()).unwrap();
-    assert_eq!(
-        (outcome.output[0].entries, outcome.output[0].symlinks),
-        (1, 1)
-    );
-    assert_eq!(outcome.report.roots[0].missing, None);
+    assert_eq!(outcome.output[0].entries, 0);
+    let missing = |errno| Some(statwalk::Errno(errno));
+    assert_eq!(outcome.report.roots[0].missing, missing(2));
+    let circle = scratch.path().join("circle");
+    symlink("circle", &circle).unwrap();
+    let outcome = following(&circle, 2).run(&Totals::with_sizes()).unwrap();
+    assert_eq!(outcome.output[0].entries, 0);
+    assert_eq!(outcome.report.roots[0].missing, missing(40));
 }
 
 #[test]
@@ -177,7 +180,7 @@ fn the_real_path_has_the_bytes() {
 /// What a link leads to and cannot be read is an error, not a link without end.
 #[test]
 fn links_to_what_cannot_be_read_are_errors() {
-    use statwalk::{Errno, Op};
+    use statwalk::{Cause, Errno, Op};
     use statwalk_testkit::{or_skip, unprivileged::as_ordinary_user};
     let scratch = Scratch::new().unwrap();
     let outside = scratch.path().join("outside");
@@ -191,12 +194,12 @@ fn links_to_what_cannot_be_read_are_errors() {
             let scan = following(&dir, threads);
             let outcome = scan.run(&Totals::with_sizes()).unwrap();
             let errors: Vec<_> = (outcome.report.errors.iter())
-                .map(|error| (error.path.clone(), error.op, error.errno))
+                .map(|error| (error.path.clone(), error.op, error.cause))
                 .collect();
             let path = |name: &str| dir.join(name).to_str().unwrap().as_bytes().to_vec();
             let expected = [
-                (path("closed"), Op::Open, Errno(13)),
-                (path("hidden"), Op::Follow, Errno(13)),
+                (path("closed"), Op::Open, Cause::System(Errno(13))),
+                (path("hidden"), Op::Follow, Cause::System(Errno(13))),
             ];
             assert_eq!(errors, expected, "{threads} workers");
             assert_eq!(outcome.output[0].entries, 4);

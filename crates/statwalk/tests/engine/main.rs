@@ -21,6 +21,7 @@ mod roots;
 
 mod automounts;
 mod churn;
+mod circles;
 mod devices;
 mod mounts;
 mod read_ahead;
@@ -39,6 +40,7 @@ mod large_directory;
 mod largest;
 
 mod calls;
+mod depth_limit;
 mod tricks;
 
 mod du_find;

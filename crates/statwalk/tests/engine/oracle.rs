@@ -4,7 +4,7 @@
 //! policies, against the oracle and the model; the tree of permissions also as
 //! an ordinary user.
 
-use statwalk::{Op, Scan, Totals, TreeSink};
+use statwalk::{Cause, Errno, Op, Scan, Totals, TreeSink};
 use statwalk_testkit::naive::{self, Options};
 use statwalk_testkit::unprivileged::{as_ordinary_user, is_root};
 use statwalk_testkit::{Scratch, or_skip, settle, trees};
@@ -98,7 +98,7 @@ fn an_ordinary_user_sees_what_is_permitted() {
         assert!(!outcome.report.is_complete());
         for error in &outcome.report.errors {
             let path = text(&error.path);
-            assert_eq!(error.errno.0, 13, "{path}");
+            assert_eq!(error.cause, Cause::System(Errno(13)), "{path}");
             let op = match path.contains("read-only/") && !path.ends_with("inner") {
                 true => Op::Stat,
                 false => Op::Open,

@@ -113,6 +113,14 @@ pub fn own_inode(block: &[u8]) -> Option<u32> {
     u32_at(block, 0).filter(|_| is_dot)
 }
 
+/// The number behind the `..` that follows it.
+#[must_use]
+pub fn parent_inode(block: &[u8]) -> Option<u32> {
+    let at = usize::from(u16_at(block, 4)?);
+    let is_dots = u8_at(block, at + 6) == Some(2) && block.get(at + 8..at + 10) == Some(b"..");
+    u32_at(block, at).filter(|_| is_dots)
+}
+
 /// See [`entries`].
 #[derive(Clone, Debug)]
 pub struct DirectoryEntries<'a> {

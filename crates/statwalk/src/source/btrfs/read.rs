@@ -25,7 +25,7 @@ use crate::entry::{Attributes, FileId, FileType};
 use crate::source::in_place::names::Names;
 use crate::source::in_place::piece::{Delivery, Doubtful, End, InPlaceDir};
 use crate::source::posix::contents::Contents;
-use crate::source::posix::{Lister, Note, Outlet, Terms, WITHHELD_MAX};
+use crate::source::posix::{Lister, Outlet, Terms, WITHHELD_MAX};
 
 /// `BTRFS_FT_ENCRYPTED`, include/uapi/linux/btrfs_tree.h.
 const ENCRYPTED: u8 = 0x80;
@@ -123,7 +123,10 @@ impl Lister {
         out: &mut impl Outlet,
     ) -> End {
         let terms = Arc::clone(&self.terms);
-        if mounted.mount_points.lie_in(node.id) || !terms.roots.roots_in(node.id).is_empty() {
+        let is_kernels = mounted.mount_points.lie_in(node.id)
+            || !terms.roots.roots_in(node.id).is_empty()
+            || dir.place.leads_through(node.id, dir.mount.id);
+        if is_kernels {
             return End::ByKernel;
         }
         let mut buffers = std::mem::take(&mut self.in_place.btrfs);
@@ -136,6 +139,11 @@ impl Lister {
             self.in_place.btrfs = buffers;
             return End::ByKernel;
         };
+        if dir.depth >= terms.max_depth {
+            self.in_place.btrfs = buffers;
+            self.at_limit(dir.place, dir.root, dir.depth, &found, out);
+            return End::Delivered;
+        }
         let open_dir = dir.begin(self, node.id, node.tree, found, out);
         let path = std::mem::take(&mut buffers.path);
         let mut contents = std::mem::take(&mut self.contents);
@@ -150,7 +158,7 @@ impl Lister {
             next: Some(index_key(node.id.ino, 0)),
             is_kernels: false,
         };
-        let mut delivery = Delivery::of(dir);
+        let mut delivery = Delivery::of(dir, false);
         let end = loop {
             let piece = pass.read_piece(out);
             let may_ask = !delivery.has_begun();
@@ -174,7 +182,7 @@ impl Lister {
             if !is_sound && may_ask {
                 break End::ByKernel;
             }
-            if !delivery.add(self, dir, &open_dir, &pass.contents, out) {
+            if !delivery.add(self, dir, &open_dir, &pass.contents, &[], out) {
                 break End::Delivered;
             }
             match piece {
@@ -182,8 +190,7 @@ impl Lister {
                 Piece::Whole if is_sound => break End::Delivered,
                 // Too late to ask the kernel: a part of it was delivered.
                 _ => {
-                    out.note(dir.root, Note::Changed);
-                    out.incomplete(&open_dir.view());
+                    out.changed(&open_dir.view());
                     break End::Delivered;
                 }
             }

@@ -40,6 +40,7 @@ pub struct DirectoryScratch {
     run: Vec<u8>,
     nodes: [Vec<u8>; DEPTH_MAX as usize],
     inodes: Vec<Inode>,
+    parent: Option<u32>,
 }
 
 impl DirectoryScratch {
@@ -47,6 +48,13 @@ impl DirectoryScratch {
     #[must_use]
     pub fn new() -> DirectoryScratch {
         DirectoryScratch::default()
+    }
+
+    /// The parent of the directory that was read last, as the directory itself has
+    /// it; absent where that part of it was not read.
+    #[must_use]
+    pub fn parent(&self) -> Option<u32> {
+        self.parent
     }
 
     /// Inodes that were kept, to be read into.
@@ -107,6 +115,8 @@ pub(super) struct DirectoryReader<'a, B, F> {
     blocks_left: u64,
     damaged_count: u32,
     damage: Option<Damage>,
+    /// What the directory has as its parent, once that was read.
+    parent: Option<u32>,
 }
 
 impl<'a, B: Bytes, F> DirectoryReader<'a, B, F>
@@ -137,6 +147,7 @@ where
             blocks_left,
             damaged_count: 0,
             damage: None,
+            parent: None,
         }
     }
 
@@ -151,6 +162,7 @@ where
             }
             ContentLocation::BlockMap => self.read_block_map(scratch),
         };
+        scratch.parent = self.parent;
         let is_inline = self.inode.content_location() == ContentLocation::Inline;
         if flow.is_continue() && !is_inline {
             if self.blocks_end == 0 {
@@ -181,6 +193,7 @@ where
         });
         match checked {
             Ok(found) => {
+                self.parent = Some(found.parent);
                 (self.visit)(directory_block::entries(found.first, format))?;
                 (self.visit)(directory_block::entries(found.rest, format))
             }
@@ -396,6 +409,9 @@ where
                 let number = self.inode.number();
                 return self.bad_block(Damage::malformed(number, physical_block, malformed));
             }
+        }
+        if logical_block == 0 {
+            self.parent = directory_block::parent_inode(block);
         }
         let format = self.volume.superblock().directory_format();
         (self.visit)(directory_block::entries(block, format))

@@ -6,16 +6,20 @@
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::AsFd;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{fstatvfs, makedev};
 
 use super::device::Device;
+use super::directory_reader::DirectoryScratch;
 use super::read_ahead::ReadAhead;
 use super::volume::Volume;
 use crate::decode::ext4::inode::Inode;
 use crate::entry::{FileId, FileType};
+use crate::inode_set::InodeSet;
 use crate::source::in_place::MountPoints;
+use crate::source::in_place::piece::InPlaceDir;
 use crate::source::in_place::volume_table::MountView;
 
 /// Files that changed since so long are stat'ed: their sizes and blocks can be
@@ -48,6 +52,8 @@ pub(crate) struct Mounted {
     pub(in crate::source) mount_points: MountPoints,
     pub(super) counts: Counts,
     pub(super) read_ahead: ReadAhead,
+    /// Directories that say that their parent is one that does not list them.
+    misplaced: OnceLock<InodeSet>,
 }
 
 /// Why an image cannot be read.
@@ -98,11 +104,18 @@ impl Mounted {
             dev: makedev(view.top_stat.stx_dev_major, view.top_stat.stx_dev_minor),
             is_image: false,
             changed_ns: now_ns - TICK_NS,
-            fresh_ns: now_ns - fresh_ns(has_pending_blocks(&name)),
+            // What cannot be written to has nothing that waits to be written, unless it
+            // became so by an error. Should it be made writable meanwhile, what changes
+            // then is still asked for.
+            fresh_ns: match has_pending_blocks(&name) {
+                false if view.mount.is_read_only_file_system() => now_ns - TICK_NS,
+                is_pending => now_ns - fresh_ns(is_pending),
+            },
             name,
             mount_points: MountPoints::on(view.mount.id, view.table),
             counts: Counts::default(),
             read_ahead: ReadAhead::default(),
+            misplaced: OnceLock::new(),
         })
     }
 
@@ -125,6 +138,7 @@ impl Mounted {
             mount_points: MountPoints::default(),
             counts: Counts::default(),
             read_ahead: ReadAhead::default(),
+            misplaced: OnceLock::new(),
         })
     }
 
@@ -143,6 +157,39 @@ impl Mounted {
             dev: self.dev,
             ino: u64::from(inode.number()),
         }
+    }
+
+    /// The number of the directory that lists another, where it is known and lies
+    /// on this volume.
+    pub(super) fn listing_parent(&self, dir: &InPlaceDir<'_>) -> Option<u32> {
+        let parent = dir.place.parent().filter(|_| !dir.followed)?;
+        let id = parent.identity?;
+        let is_here = parent.mount.id == dir.mount.id && id.dev == self.dev;
+        u32::try_from(id.ino).ok().filter(|_| is_here)
+    }
+
+    /// Whether a directory has another name besides the one by which it was listed,
+    /// and that is its right one.
+    ///
+    /// Where its own parent is a third directory that does not list it, the first
+    /// name that was met stands for it: such directories are remembered.
+    pub(in crate::source) fn is_double(&self, number: u32, dir: &InPlaceDir<'_>) -> bool {
+        let mut scratch = DirectoryScratch::new();
+        let (Some(listing), Some(own)) = (
+            self.listing_parent(dir),
+            self.volume.parent_of(number, &mut scratch),
+        ) else {
+            return false;
+        };
+        if listing == own {
+            return false;
+        }
+        let id = FileId {
+            dev: self.dev,
+            ino: u64::from(number),
+        };
+        self.volume.lists(own, number, &mut scratch)
+            || !self.misplaced.get_or_init(InodeSet::new).insert(id)
     }
 
     /// How many directories were read.

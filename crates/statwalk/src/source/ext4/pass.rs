@@ -189,6 +189,11 @@ impl<'a> Pass<'a> {
         self.contents.failures.push(failure);
     }
 
+    /// What the directory has as its parent.
+    pub(super) fn parent(&self) -> Option<u32> {
+        self.buffers.scratch.parent()
+    }
+
     /// The files that must be stat'ed.
     pub(super) fn take_fresh(&mut self) -> Doubtful {
         std::mem::take(&mut self.buffers.fresh)

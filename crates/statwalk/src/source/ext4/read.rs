@@ -26,8 +26,9 @@ use crate::directory::{MountMark, Place};
 use crate::entry::{Attributes, FileType};
 use crate::error::Op;
 use crate::source::in_place::piece::{Delivery, End, InPlaceDir};
+use crate::source::in_place::suspicion::Suspicion;
 use crate::source::posix::open_dir::OpenDir;
-use crate::source::posix::{Lister, Note, Outlet, WITHHELD_MAX};
+use crate::source::posix::{Lister, Outlet, WITHHELD_MAX};
 
 /// From how many subdirectories on a directory is left to the kernel, which
 /// gives them in pieces, so that they need not all wait at once.
@@ -103,15 +104,23 @@ impl Lister {
         if !mounted.is_image && (is_large || !terms.roots.roots_in(id).is_empty()) {
             return End::ByKernel;
         }
+        // Whether it holds itself is the kernel's to say, if there is one to ask.
+        if dir.place.leads_through(id, dir.mount.id) {
+            return self.damaged(mounted, dir, Fault::HoldsItself, out);
+        }
         let found = match terms.wanted.need_stat() {
             true => attributes(inode, terms.wanted, mounted.dev),
             false => Attributes::of_type(FileType::Directory),
         };
+        if dir.depth >= terms.max_depth {
+            self.at_limit(dir.place, dir.root, dir.depth, &found, out);
+            return End::Delivered;
+        }
         let open_dir = dir.begin(self, id, 0, found, out);
         let buffers = std::mem::take(&mut self.in_place.ext4);
         let contents = std::mem::take(&mut self.contents);
         let mut pass = Pass::new(mounted, &terms, &open_dir, buffers, contents);
-        let mut delivery = Delivery::of(dir);
+        let mut delivery = Delivery::of(dir, mounted.is_image);
         let end = loop {
             let piece = pass.read_piece(inode, out);
             if matches!(piece, Piece::Cancelled) {
@@ -125,7 +134,20 @@ impl Lister {
             if !is_sound && !mounted.is_image && !delivery.has_begun() {
                 break End::ByKernel;
             }
-            if !delivery.add(self, dir, &open_dir, &pass.contents, out) {
+            let doubles = pass.contents.take_doubles();
+            if !delivery.has_begun()
+                && let Some(suspicion) = suspicion(mounted, inode, dir, &pass, &doubles)
+            {
+                if !mounted.is_image {
+                    self.in_place.suspicion = Some(suspicion);
+                    break End::ByKernel;
+                }
+                let is_misplaced = matches!(suspicion, Suspicion::Misplaced(_));
+                if is_misplaced && mounted.is_double(inode.number(), dir) {
+                    break self.damaged(mounted, dir, Fault::HasTwoNames, out);
+                }
+            }
+            if !delivery.add(self, dir, &open_dir, &pass.contents, &doubles, out) {
                 break End::Delivered;
             }
             match piece {
@@ -138,8 +160,7 @@ impl Lister {
                 _ if is_sound || mounted.is_image => break End::Delivered,
                 // Too late to ask the kernel: a part of it was delivered.
                 _ => {
-                    out.note(dir.root, Note::Changed);
-                    out.incomplete(&open_dir.view());
+                    out.changed(&open_dir.view());
                     break End::Delivered;
                 }
             }
@@ -174,6 +195,21 @@ impl Lister {
         pass.give_back(fresh);
         is_sound
     }
+}
+
+/// What speaks for a directory with more than one name.
+fn suspicion(
+    mounted: &Mounted,
+    inode: &Inode,
+    dir: &InPlaceDir<'_>,
+    pass: &Pass<'_>,
+    doubles: &[u32],
+) -> Option<Suspicion> {
+    if !doubles.is_empty() {
+        return Some(Suspicion::HoldsDoubles);
+    }
+    let (listing, own) = (mounted.listing_parent(dir)?, pass.parent()?);
+    (listing != own).then_some(Suspicion::Misplaced(inode.number()))
 }
 
 /// The error number for damage in an image, where nobody else can be asked.

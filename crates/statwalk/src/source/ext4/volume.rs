@@ -346,6 +346,26 @@ impl<B: Bytes> Volume<B> {
         outcome
     }
 
+    /// What a directory has as its parent.
+    pub(super) fn parent_of(&self, number: u32, scratch: &mut DirectoryScratch) -> Option<u32> {
+        let inode = self.inode(number).ok()?;
+        let first = |_: DirectoryEntries<'_>| ControlFlow::Break(());
+        self.read_directory_blocks(&inode, scratch, Ahead::Nothing, first)
+            .ok()?;
+        scratch.parent()
+    }
+
+    /// Whether an entry of a directory leads to an inode.
+    pub(super) fn lists(&self, dir: u32, number: u32, scratch: &mut DirectoryScratch) -> bool {
+        let Ok(inode) = self.inode(dir) else {
+            return false;
+        };
+        let mut is_listed = false;
+        // What damage hides is not known to be listed.
+        let _ = self.read_directory(&inode, scratch, |entry| is_listed |= entry.inode == number);
+        is_listed
+    }
+
     /// All bytes of an inode that was copied before.
     ///
     /// They are read now, and are an error if the inode changed meanwhile.

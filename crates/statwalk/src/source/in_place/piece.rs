@@ -7,6 +7,8 @@ use std::ffi::CStr;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
+use rustix::io::Errno;
+
 use crate::directory::{DirState, Directory, MountMark, Place};
 use crate::entry::{Attributes, FileId, FileType};
 use crate::handle::Handle;
@@ -40,6 +42,7 @@ pub(in crate::source) struct Delivery {
     /// Whether it is a first visit, once something of it was to be delivered.
     visit: Option<Visit>,
     is_released: bool,
+    is_image: bool,
 }
 
 /// Entries that the kernel must be asked for by their names.
@@ -74,6 +77,7 @@ impl InPlaceDir<'_> {
             ignore: lister.terms.rules_above(self.place),
             link_stop_is_off: true,
             subvolume,
+            holds_doubles: false,
         };
         open_dir.mount = lister.mount_below(&open_dir);
         open_dir
@@ -81,8 +85,9 @@ impl InPlaceDir<'_> {
 }
 
 impl Delivery {
-    pub(in crate::source) fn of(dir: &InPlaceDir<'_>) -> Delivery {
+    pub(in crate::source) fn of(dir: &InPlaceDir<'_>, is_image: bool) -> Delivery {
         Delivery {
+            is_image,
             visit: dir.is_visited.then_some(Visit::First),
             is_released: false,
         }
@@ -93,7 +98,8 @@ impl Delivery {
         self.is_released
     }
 
-    /// Delivers a piece. Answers false where the directory was visited before:
+    /// Delivers a piece; `doubles` are names of subdirectories that have another one
+    /// in it. Answers false where the directory was visited before:
     /// then that was told, and no more of it is wanted.
     pub(in crate::source) fn add(
         &mut self,
@@ -101,6 +107,7 @@ impl Delivery {
         dir: &InPlaceDir<'_>,
         open_dir: &OpenDir,
         contents: &Contents,
+        doubles: &[u32],
         out: &mut impl Outlet,
     ) -> bool {
         let visit = match (self.visit, open_dir.identity) {
@@ -111,6 +118,11 @@ impl Delivery {
         self.visit = Some(visit);
         match visit {
             Visit::First => {}
+            // An image has no second mount.
+            Visit::Again if self.is_image => {
+                lister.unreadable(dir.place, dir.root, dir.depth, None, Errno::UCLEAN, out);
+                return false;
+            }
             Visit::Again => {
                 lister.left_standing(dir.place, dir.root, dir.depth, DirState::Crossing, out);
                 out.note(dir.root, Note::Crossing);
@@ -119,16 +131,21 @@ impl Delivery {
             Visit::EarlierRoot => return false,
         }
         tally::count_reads(contents.entry_count() as u64 + 1);
+        let mut parent = None;
         if !contents.waiting_names.is_empty() {
             let (names, mount) = (&contents.waiting_names, open_dir.mount);
             let node = open_dir.node(names, mount, Handle::Closed, open_dir.identity);
             queue(&node, contents, out);
+            parent = Some(Arc::clone(&node.dir));
         }
         let view = Directory {
             own: !self.is_released,
             ..open_dir.view()
         };
         deliver(&view, !self.is_released, contents, out);
+        if let Some(parent) = parent {
+            lister.deliver_doubles(&parent, doubles, out);
+        }
         self.is_released = true;
         true
     }
@@ -160,7 +177,7 @@ impl Doubtful {
 
 impl Lister {
     /// Stats entries of a directory that was read in place. Answers false where
-    /// the directory cannot be found any more.
+    /// the directory or one of them cannot be found any more.
     pub(in crate::source) fn stat_doubtful(
         &mut self,
         doubtful: &Doubtful,
@@ -178,6 +195,7 @@ impl Lister {
             let found = terms.stat_entry(fd.as_fd(), name);
             sort_in(found, name, listed, dir.mount.id, &terms, contents);
         }
-        true
+        // The kernel's listing tells whether they have vanished.
+        contents.missing.is_empty()
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use rustix::fs::Statx;
 
 use super::piece::InPlaceDir;
+use super::suspicion::Suspicion;
 use super::volume_table::Volume;
 use crate::directory::Dir;
 use crate::entry::FileId;
@@ -21,6 +22,8 @@ use crate::source::posix::{Lister, Outlet, stat};
 pub(in crate::source) struct InPlaceReader {
     pub(in crate::source) ext4: Ext4Buffers,
     pub(in crate::source) btrfs: BtrfsBuffers,
+    /// What was suspected of the directory that was left to the kernel last.
+    pub(in crate::source) suspicion: Option<Suspicion>,
     /// The mount that was asked for last, and its volume.
     near: Option<(u64, Option<Volume>)>,
 }

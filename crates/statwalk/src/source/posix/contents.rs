@@ -2,6 +2,7 @@
 
 //! What a worker found in a directory, until it is delivered.
 
+use std::ffi::CString;
 use std::sync::Arc;
 
 use rustix::io::Errno;
@@ -13,6 +14,9 @@ use crate::batch::Batch;
 use crate::directory::Directory;
 use crate::error::Op;
 use crate::handle::OpenParent;
+
+/// Up to how many subdirectories are compared one by one.
+const FEW: usize = 8;
 
 /// What a worker found in one directory, or in a part of it.
 #[derive(Default)]
@@ -26,7 +30,9 @@ pub(crate) struct Contents {
     /// Symbolic links to follow.
     pub(crate) link_offsets: Vec<u32>,
     pub(crate) failures: Vec<(Vec<u8>, Op, Errno)>,
-    pub(crate) vanished: u32,
+    /// Names that no stat found, until it is known whether they have vanished.
+    pub(crate) missing: Vec<CString>,
+    pub(crate) vanished: u64,
     pub(crate) excluded: u32,
     pub(crate) crossings: u32,
     pub(super) link_stop: LinkStop,
@@ -47,6 +53,7 @@ impl Contents {
         self.subdir_inos.clear();
         self.link_offsets.clear();
         self.failures.clear();
+        self.missing.clear();
         self.vanished = 0;
         self.excluded = 0;
         self.crossings = 0;
@@ -59,6 +66,46 @@ impl Contents {
         self.subdir_offsets.push(self.waiting_names.len() as u32);
         self.subdir_inos.push(ino);
         self.push_waiting(name);
+    }
+
+    /// Takes away further names of subdirectories that have one: of each the first
+    /// in the order of bytes stays. Gives the offsets of the others.
+    pub(in crate::source) fn take_doubles(&mut self) -> Vec<u32> {
+        let inos = &self.subdir_inos;
+        let has_doubles = match inos.len() {
+            0 | 1 => false,
+            // Comparing each with each takes no memory.
+            2..=FEW => (1..inos.len()).any(|index| inos[..index].contains(&inos[index])),
+            _ => {
+                let mut sorted = inos.clone();
+                radsort::sort(&mut sorted);
+                sorted.windows(2).any(|pair| pair[0] == pair[1])
+            }
+        };
+        if !has_doubles {
+            return Vec::new();
+        }
+        let names = &self.waiting_names;
+        let name = |offset: u32| {
+            let name = &names[offset as usize..];
+            name.split(|&byte| byte == 0).next().unwrap_or_default()
+        };
+        let mut subdirs: Vec<(u64, u32)> = (inos.iter().copied())
+            .zip(self.subdir_offsets.iter().copied())
+            .collect();
+        subdirs.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| name(a.1).cmp(name(b.1))));
+        let mut doubles = Vec::new();
+        // What a listing does not number is not known to be the same.
+        let is_double = |a: &(u64, u32), b: &(u64, u32)| a.0 == b.0 && a.0 != 0;
+        subdirs.dedup_by(|b, a| {
+            let double = is_double(a, b);
+            if double {
+                doubles.push(b.1);
+            }
+            double
+        });
+        (self.subdir_inos, self.subdir_offsets) = subdirs.into_iter().unzip();
+        doubles
     }
 
     /// Takes the name of a symbolic link to follow, which holds no NUL.
@@ -86,7 +133,7 @@ pub(in crate::source) fn deliver(
 ) {
     out.deliver(directory, announce, &[&contents.batch]);
     let root = directory.root;
-    for _ in 0..contents.vanished {
+    for _ in 0..contents.vanished + contents.missing.len() as u64 {
         out.note(root, Note::Vanished);
     }
     for _ in 0..contents.excluded {
@@ -97,7 +144,11 @@ pub(in crate::source) fn deliver(
     }
     if !contents.failures.is_empty() {
         for (name, op, errno) in &contents.failures {
-            out.failed(root, directory.entry_path(name), *op, *errno);
+            let path = match name.is_empty() {
+                true => directory.path(),
+                false => directory.entry_path(name),
+            };
+            out.failed(root, path, *op, *errno);
         }
         out.incomplete(directory);
     }

@@ -6,7 +6,7 @@ use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use rustix::fs::CWD;
+use rustix::fs::{CWD, StatxFlags};
 use rustix::io::Errno;
 
 use super::open::{self, Opening};
@@ -16,6 +16,35 @@ use crate::entry::{Attributes, FileType};
 use crate::error::Op;
 use crate::handle::{Handle, OpenParent};
 use crate::source::in_place::piece::InPlaceDir;
+use crate::source::in_place::suspicion::Confirmed;
+
+/// How often a directory is opened that is something else for a moment.
+const OPENS_MAX: u32 = 3;
+
+/// How a worker comes to a subdirectory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sight {
+    /// Its parent listed it.
+    First,
+    /// It is a mount that had to wait.
+    Deferred,
+    /// It was not found, and a second listing has its name all the same.
+    Second,
+}
+
+/// What became of a directory on which something is mounted.
+enum Crossing {
+    /// It is to be listed.
+    Entered(OwnedFd),
+    /// It is not, which was delivered or noted.
+    Settled,
+    Refused(open::NotOpened),
+}
+
+/// Whether an answer says that a name, or the way to it, leads nowhere.
+pub(super) fn is_no_way(errno: Errno) -> bool {
+    matches!(errno, Errno::NOENT | Errno::NOTDIR | Errno::LOOP)
+}
 
 impl Lister {
     /// Lists the tree's root, or delivers it as an entry where it is no directory.
@@ -48,21 +77,23 @@ impl Lister {
                     parent_mount: None,
                     followed: false,
                     in_place_was_tried: false,
+                    holds_doubles: false,
                 };
                 self.enter(opening, out);
                 Ok(())
             }
-            Err(open::NotOpened::Gone(errno)) => match self.stat_of(CWD, path) {
-                // A link that leads nowhere counts as itself.
-                Ok(found) if self.terms.follows => {
-                    self.argument(path, root, &found, out);
-                    Ok(())
-                }
-                _ => Err(errno),
-            },
-            Err(open::NotOpened::NotADirectory) => {
+            Err(open::NotOpened::Gone(errno)) => Err(errno),
+            Err(open::NotOpened::NotADirectory(errno)) => {
                 let found = self.stat_of(CWD, path)?;
+                if found.kind == FileType::Directory {
+                    self.unreadable(&place, root, 0, Some(&found), errno, out);
+                    return Ok(());
+                }
                 let target = self.target_of(CWD, path, found.kind);
+                // A link that leads nowhere, where links stand for what they lead to.
+                if self.terms.follows && found.kind == FileType::Symlink && target.is_none() {
+                    return Err(errno);
+                }
                 self.argument(path, root, &target.unwrap_or(found), out);
                 Ok(())
             }
@@ -82,13 +113,13 @@ impl Lister {
 
     /// Lists a crossing that had to wait.
     pub(crate) fn deferred(&mut self, parent: Arc<OpenParent>, offset: u32, out: &mut impl Outlet) {
-        self.child(parent, offset, 0, true, out);
+        self.child(parent, offset, 0, Sight::Deferred, out);
     }
 
     /// Follows a symbolic link.
     pub(crate) fn follow(&mut self, parent: Arc<Dir>, offset: u32, out: &mut impl Outlet) {
         let place = Place::Child(Arc::clone(&parent), offset);
-        let Some(Some(base)) = self.base_of(&Handle::Closed, &place, out) else {
+        let Some(Some(base)) = self.base_of(&Handle::Closed, &place, Sight::First, out) else {
             return;
         };
         let base = base.as_fd();
@@ -101,6 +132,10 @@ impl Lister {
             && !self.terms.visited.contains(stat::file_id(&target))
         {
             let (root, depth) = (parent.root, parent.depth + 1);
+            if depth >= self.terms.max_depth {
+                let attributes = stat::attributes(&target, self.terms.wanted);
+                return self.at_limit(&place, root, depth, &attributes, out);
+            }
             match open::through_links(base, name, &self.terms) {
                 Ok(fd)
                     if self.terms.enters_kernel_file_systems
@@ -111,19 +146,25 @@ impl Lister {
                         parent_mount: None,
                         followed: true,
                         in_place_was_tried: false,
+                        holds_doubles: false,
                         place,
                         root,
                         depth,
                     };
                     return self.enter(opening, out);
                 }
-                Err(open::NotOpened::Refused(errno)) => {
+                Err(
+                    open::NotOpened::Refused(errno)
+                    | open::NotOpened::Gone(errno)
+                    | open::NotOpened::NotADirectory(errno),
+                ) if self.leads_to_directory(base, name) => {
                     // Another link to it is an entry without size.
                     self.terms.visited.insert(stat::file_id(&target));
                     let attributes = stat::attributes(&target, self.terms.wanted);
                     self.unreadable(&place, root, depth, Some(&attributes), errno, out);
                     return;
                 }
+                // A kernel file system or an automount point, or it has changed.
                 _ => {}
             }
         }
@@ -131,7 +172,9 @@ impl Lister {
         // directory that was listed, counts as itself.
         let found = match self.stat_of(base, name) {
             Ok(found) => found,
-            Err(Errno::NOENT) => return out.note(parent.root, Note::Vanished),
+            Err(Errno::NOENT) if self.is_gone(&place, None) => {
+                return out.note(parent.root, Note::Vanished);
+            }
             Err(errno) => {
                 return out.failed(parent.root, place.path(), Op::Follow, errno);
             }
@@ -154,6 +197,7 @@ impl Lister {
         &mut self,
         handle: &Handle,
         place: &Place,
+        sight: Sight,
         out: &mut impl Outlet,
     ) -> Option<Option<OwnedFd>> {
         let Place::Child(parent, _) = place else {
@@ -166,13 +210,36 @@ impl Lister {
             Ok(fd) => Some(Some(fd)),
             Err(errno) => {
                 // Its parent is gone, or something else stands in its place.
-                if matches!(errno, Errno::NOENT | Errno::NOTDIR | Errno::LOOP) {
-                    out.note(parent.root, Note::Vanished);
-                } else {
-                    self.unreadable(place, parent.root, parent.depth + 1, None, errno, out);
+                match is_no_way(errno) {
+                    true => self.not_found(place, sight, errno, out),
+                    false => self.unreadable_child(place, None, errno, out),
                 }
                 None
             }
+        }
+    }
+
+    /// Notes a directory that was listed and is not found: whether it has vanished
+    /// is judged when the rest of the tree is done.
+    fn not_found(&mut self, place: &Place, sight: Sight, errno: Errno, out: &mut impl Outlet) {
+        match place {
+            Place::Child(parent, offset) if sight != Sight::Second => {
+                out.defer_vanished(parent, *offset);
+            }
+            _ => self.unreadable_child(place, None, errno, out),
+        }
+    }
+
+    /// Delivers a subdirectory that could not be read.
+    pub(super) fn unreadable_child(
+        &mut self,
+        place: &Place,
+        found: Option<&Attributes>,
+        errno: Errno,
+        out: &mut impl Outlet,
+    ) {
+        if let Place::Child(parent, _) = place {
+            self.unreadable(place, parent.root, parent.depth + 1, found, errno, out);
         }
     }
 
@@ -182,58 +249,49 @@ impl Lister {
         parent: Arc<OpenParent>,
         offset: u32,
         ino: u32,
-        deferred: bool,
+        sight: Sight,
         out: &mut impl Outlet,
     ) {
         let dir = &parent.dir;
         let (root, depth, mount) = (dir.root, dir.depth + 1, dir.mount);
         let place = Place::Child(Arc::clone(dir), offset);
-        if ino != 0 {
-            let listed = InPlaceDir {
-                place: &place,
-                root,
-                depth,
-                mount,
-                followed: false,
-                is_visited: false,
-            };
-            if self.child_in_place(dir, ino, &listed, out) {
-                return;
-            }
+        let listed = InPlaceDir {
+            place: &place,
+            root,
+            depth,
+            mount,
+            followed: false,
+            is_visited: false,
+        };
+        let is_limit = depth >= self.terms.max_depth;
+        if is_limit && !self.terms.wanted.need_stat() {
+            let nothing = Attributes::of_type(FileType::Directory);
+            return self.at_limit(&place, root, depth, &nothing, out);
         }
-        let Some(reopened) = self.base_of(&parent.handle, &place, out) else {
+        self.in_place.suspicion = None;
+        if ino != 0 && self.child_in_place(dir, ino, &listed, out) {
+            return;
+        }
+        let Some(reopened) = self.base_of(&parent.handle, &place, sight, out) else {
             return;
         };
         let Some(base) = reopened.as_ref().map(AsFd::as_fd).or(parent.handle.get()) else {
             return;
         };
-        let name = place.name();
-        let outcome = open::child(base, name, &self.terms);
-        let opened = match outcome {
-            Ok(fd) => Some((fd, false)),
-            Err(open::NotOpened::OtherMount) => self
-                .cross(base, &parent, offset, deferred, out)
-                .map(|fd| (fd, true)),
-            Err(open::NotOpened::Gone(_)) => {
-                out.note(root, Note::Vanished);
-                None
+        if is_limit {
+            return self.child_at_limit(base, &place, sight, out);
+        }
+        if let Some((fd, is_crossed)) = self.open_child(base, &parent, &place, sight, out) {
+            let confirmed = self.confirm_suspicion(&listed, fd.as_fd());
+            if confirmed == Confirmed::Double {
+                return self.unreadable_child(&place, None, Errno::UCLEAN, out);
             }
-            Err(open::NotOpened::NotADirectory) => {
-                self.replaced(base, &place, out);
-                None
-            }
-            Err(open::NotOpened::Refused(errno)) => {
-                let found = self.stat_of(base, name).ok();
-                self.unreadable(&place, root, depth, found.as_ref(), errno, out);
-                None
-            }
-        };
-        if let Some((fd, crossed)) = opened {
             let opening = Opening {
                 fd,
-                parent_mount: (!crossed).then_some(mount),
+                parent_mount: (!is_crossed).then_some(mount),
                 followed: false,
                 in_place_was_tried: ino != 0 && dir.subvolume != 0,
+                holds_doubles: confirmed == Confirmed::HoldsDoubles,
                 place,
                 root,
                 depth,
@@ -244,54 +302,131 @@ impl Lister {
         }
     }
 
+    /// Delivers a subdirectory that is not listed because of its depth.
+    fn child_at_limit(
+        &mut self,
+        base: BorrowedFd<'_>,
+        place: &Place,
+        sight: Sight,
+        out: &mut impl Outlet,
+    ) {
+        let Place::Child(parent, _) = place else {
+            return;
+        };
+        let (root, depth) = (parent.root, parent.depth + 1);
+        let found = match self.terms.stat_entry(base, place.name()) {
+            Ok(found) => found,
+            Err(errno @ Errno::NOENT) => return self.not_found(place, sight, errno, out),
+            Err(errno) => return self.unreadable_child(place, None, errno, out),
+        };
+        let attributes = stat::attributes(&found, self.terms.wanted);
+        if attributes.kind != FileType::Directory {
+            return self.deliver_alone(parent, place.name(), &attributes, false, out);
+        }
+        if !self.terms.enters_mounts && stat::mount_id(&found) != parent.mount.id {
+            self.left_standing(place, root, depth, DirState::Crossing, out);
+            return out.note(root, Note::Crossing);
+        }
+        self.at_limit(place, root, depth, &attributes, out);
+    }
+
+    /// Opens a subdirectory, and says whether a mount begins there. Where it is not
+    /// to be listed, that is delivered or noted.
+    fn open_child(
+        &mut self,
+        base: BorrowedFd<'_>,
+        parent: &Arc<OpenParent>,
+        place: &Place,
+        sight: Sight,
+        out: &mut impl Outlet,
+    ) -> Option<(OwnedFd, bool)> {
+        let name = place.name();
+        let mut tries_left = OPENS_MAX;
+        loop {
+            tries_left -= 1;
+            let crossing = match open::child(base, name, &self.terms) {
+                Ok(fd) => return Some((fd, false)),
+                Err(refusal @ (open::NotOpened::OtherMount | open::NotOpened::Automount)) => {
+                    self.cross(base, parent, place, refusal, sight, out)
+                }
+                Err(refusal) => Crossing::Refused(refusal),
+            };
+            let refusal = match crossing {
+                Crossing::Entered(fd) => return Some((fd, true)),
+                Crossing::Settled => return None,
+                Crossing::Refused(refusal) => refusal,
+            };
+            let (found, errno) = match refusal {
+                open::NotOpened::Gone(errno) => {
+                    self.not_found(place, sight, errno, out);
+                    return None;
+                }
+                open::NotOpened::Refused(errno) => (self.stat_of(base, name).ok(), errno),
+                // Nothing is mounted there: that was so for a moment, or the file
+                // system makes the answer up.
+                open::NotOpened::OtherMount | open::NotOpened::Automount if tries_left > 0 => {
+                    continue;
+                }
+                open::NotOpened::OtherMount | open::NotOpened::Automount => {
+                    (self.stat_of(base, name).ok(), Errno::XDEV)
+                }
+                open::NotOpened::NotADirectory(errno) => match self.stat_of(base, name) {
+                    Ok(found) if found.kind != FileType::Directory => {
+                        self.deliver_alone(&parent.dir, name, &found, false, out);
+                        return None;
+                    }
+                    // It was something else for a moment.
+                    Ok(_) if tries_left > 0 => continue,
+                    Ok(found) => (Some(found), errno),
+                    Err(errno @ Errno::NOENT) => {
+                        self.not_found(place, sight, errno, out);
+                        return None;
+                    }
+                    Err(errno) => (None, errno),
+                },
+            };
+            self.unreadable_child(place, found.as_ref(), errno, out);
+            return None;
+        }
+    }
+
     /// Decides about a directory on which something is mounted.
     fn cross(
         &mut self,
         base: BorrowedFd<'_>,
         parent: &Arc<OpenParent>,
-        offset: u32,
-        deferred: bool,
+        place: &Place,
+        refusal: open::NotOpened,
+        sight: Sight,
         out: &mut impl Outlet,
-    ) -> Option<OwnedFd> {
-        let place = &Place::Child(Arc::clone(&parent.dir), offset);
+    ) -> Crossing {
         let (root, depth) = (parent.dir.root, parent.dir.depth + 1);
         let name = place.name();
         let found = match stat::by_name(base, name, stat::directory_mask(self.terms.wanted)) {
             Ok(found) => found,
-            Err(Errno::NOENT) => {
-                out.note(root, Note::Vanished);
-                return None;
-            }
-            Err(errno) => {
-                self.unreadable(place, root, depth, None, errno, out);
-                return None;
-            }
+            Err(errno) => return Crossing::Refused(open::NotOpened::from(errno)),
         };
         let stays = !self.terms.enters_mounts || stat::is_idle_automount(&found);
+        let is_same_mount = stat::has_mount_id(&found)
+            && stat::mount_id(&found) == parent.dir.mount.id
+            && refusal == open::NotOpened::OtherMount
+            && !stat::is_idle_automount(&found)
+            && !open::is_autofs(base);
+        if stays && is_same_mount {
+            return Crossing::Refused(refusal);
+        }
         let outcome = match stays {
             true => Err(open::NotOpened::OtherMount),
             false => open::across(base, name, &self.terms),
         };
         let fd = match outcome {
             Ok(fd) => fd,
-            Err(open::NotOpened::OtherMount) => {
+            Err(open::NotOpened::OtherMount | open::NotOpened::Automount) if !is_same_mount => {
                 self.left_standing(place, root, depth, DirState::Crossing, out);
                 out.note(root, Note::Crossing);
-                return None;
+                return Crossing::Settled;
             }
-            Err(open::NotOpened::Gone(_)) => {
-                out.note(root, Note::Vanished);
-                return None;
-            }
-            Err(open::NotOpened::Refused(errno)) => {
-                let attributes = stat::attributes(&found, self.terms.wanted);
-                self.unreadable(place, root, depth, Some(&attributes), errno, out);
-                return None;
-            }
-            Err(_) => {
-                self.replaced(base, place, out);
-                return None;
-            }
+            Err(refusal) => return Crossing::Refused(refusal),
         };
         if !self.terms.enters_kernel_file_systems
             && let Some(file_system) = open::kernel_file_system(fd.as_fd())
@@ -299,18 +434,27 @@ impl Lister {
             self.left_standing(place, root, depth, DirState::Excluded, out);
             out.note(root, Note::Excluded);
             out.left_out(place.path(), file_system);
-            return None;
+            return Crossing::Settled;
         }
-        if !deferred && self.terms.is_reached_twice(stat::mount_id(&found)) {
-            out.defer(parent, offset);
-            return None;
+        if sight != Sight::Deferred && self.terms.is_reached_twice(stat::mount_id(&found)) {
+            let Place::Child(_, offset) = place else {
+                return Crossing::Settled;
+            };
+            out.defer(parent, *offset);
+            return Crossing::Settled;
         }
-        Some(fd)
+        Crossing::Entered(fd)
     }
 
     pub(super) fn stat_of(&self, dir: BorrowedFd<'_>, name: &CStr) -> Result<Attributes, Errno> {
         let stat = stat::by_name(dir, name, stat::mask(self.terms.wanted))?;
         Ok(stat::attributes(&stat, self.terms.wanted))
+    }
+
+    /// Whether a symbolic link leads to a directory.
+    fn leads_to_directory(&self, dir: BorrowedFd<'_>, name: &CStr) -> bool {
+        stat::through_links(dir, name, StatxFlags::TYPE)
+            .is_ok_and(|found| FileType::of_mode(found.stx_mode) == FileType::Directory)
     }
 
     /// What a symbolic link leads to, where links are followed and it leads

@@ -115,7 +115,27 @@ impl Listed {
         buffer: &mut [MaybeUninit<u8>],
         terms: &Terms,
     ) -> Result<More, Errno> {
-        let types_only = terms.types_only;
+        self.fill_with(fd, buffer, terms, terms.types_only)
+    }
+
+    /// As [`fill`](Self::fill), with all names.
+    pub(super) fn fill_named(
+        &mut self,
+        fd: BorrowedFd<'_>,
+        buffer: &mut [MaybeUninit<u8>],
+        terms: &Terms,
+    ) -> Result<More, Errno> {
+        self.fill_with(fd, buffer, terms, false)
+    }
+
+    #[inline]
+    fn fill_with(
+        &mut self,
+        fd: BorrowedFd<'_>,
+        buffer: &mut [MaybeUninit<u8>],
+        terms: &Terms,
+        types_only: bool,
+    ) -> Result<More, Errno> {
         let type_source = terms.calls.types;
         uninterrupted(|| {
             let mut raw = RawDir::new(fd.as_fd(), buffer);
@@ -124,6 +144,9 @@ impl Listed {
                 let name = entry.file_name();
                 if !matches!(name.to_bytes(), b"." | b"..") {
                     let kind = match type_source {
+                        // A file system in user space can give a name that begins with
+                        // NUL. A stat of it fails.
+                        _ if name.is_empty() => FileType::Unknown,
                         TypeSource::Listing => kind(entry.file_type()),
                         TypeSource::Stat => FileType::Unknown,
                     };
@@ -343,10 +366,20 @@ pub(in crate::source) fn sort_in(
     }
 }
 
+/// Keeps an entry that could not be stat'ed, or its name where nothing was found.
 pub(super) fn failed(name: &CStr, listed: FileType, errno: Errno, contents: &mut Contents) {
-    if errno == Errno::NOENT {
-        contents.vanished += 1;
-        return;
+    match errno {
+        Errno::NOENT => contents.missing.push(name.to_owned()),
+        errno => fail(name, listed, errno, contents),
+    }
+}
+
+/// Keeps an entry that could not be stat'ed. One without a name is a fault of its
+/// directory.
+pub(super) fn fail(name: &CStr, listed: FileType, errno: Errno, contents: &mut Contents) {
+    if name.is_empty() {
+        let failure = (Vec::new(), Op::Read, Errno::UCLEAN);
+        return contents.failures.push(failure);
     }
     contents.batch.push_listed(name.to_bytes(), listed, true);
     contents

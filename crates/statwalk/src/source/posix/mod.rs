@@ -24,6 +24,7 @@ pub(crate) mod listed;
 pub(in crate::source) mod stat;
 mod unknown;
 mod unlisted;
+mod vanished;
 
 mod reopen;
 pub(crate) mod tally;
@@ -41,6 +42,7 @@ use crate::error::Op;
 use crate::handle::OpenParent;
 use crate::source::in_place::reader::InPlaceReader;
 use contents::Contents;
+use expand::Sight;
 use listed::Listed;
 use shared_listing::SharedListing;
 pub(crate) use terms::{Terms, TermsOptions};
@@ -115,6 +117,9 @@ pub(crate) trait Outlet {
     fn cancelled(&self) -> bool;
     /// Takes a crossing that must wait until the rest of the scan is done.
     fn defer(&mut self, parent: &Arc<OpenParent>, name_offset: u32);
+    /// Takes a subdirectory that was not found: when the rest is done it is judged
+    /// whether it has vanished.
+    fn defer_vanished(&mut self, parent: &Arc<Dir>, name_offset: u32);
     /// Takes symbolic links that are to be followed when the rest is done.
     fn defer_links(&mut self, parent: &Arc<Dir>, name_offsets: &[u32]);
     /// A number for a directory.
@@ -123,6 +128,8 @@ pub(crate) trait Outlet {
     fn deliver(&mut self, directory: &Directory<'_>, announce: bool, batches: &[&Batch]);
     /// Notes that something in the directory is missing.
     fn incomplete(&mut self, directory: &Directory<'_>);
+    /// Notes a directory that did not hold still.
+    fn changed(&mut self, directory: &Directory<'_>);
     /// Notes an entry that could not be read.
     fn failed(&mut self, root: u32, path: Vec<u8>, op: Op, errno: Errno);
     /// Counts something that is not an error.
@@ -136,8 +143,6 @@ pub(crate) trait Outlet {
 pub(crate) enum Note {
     /// An entry that was listed was gone when it was to be read.
     Vanished,
-    /// A directory that did not hold still.
-    Changed,
     /// Left out by a pattern or as a kernel file system.
     Excluded,
     /// Another file system, or a second mount, that was not entered.
@@ -174,7 +179,9 @@ impl Lister {
     /// Does one piece of work.
     pub(crate) fn expand(&mut self, job: Job, out: &mut impl Outlet) {
         match job {
-            Job::Child(parent, offset, ino) => self.child(parent, offset, ino, false, out),
+            Job::Child(parent, offset, ino) => {
+                self.child(parent, offset, ino, Sight::First, out);
+            }
             Job::Rest(listing) => self.rest(&listing, out),
             Job::Part(listing, part) => self.part(&listing, *part, out),
             Job::Entry(entry) => self.entry(&entry, out),

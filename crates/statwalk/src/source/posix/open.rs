@@ -35,6 +35,8 @@ pub(crate) struct Opening {
     pub(crate) followed: bool,
     /// Whether it was to be read in place and only the kernel could tell.
     pub(crate) in_place_was_tried: bool,
+    /// See [`OpenDir::holds_doubles`](super::open_dir::OpenDir::holds_doubles).
+    pub(crate) holds_doubles: bool,
 }
 
 /// Why a directory was not opened.
@@ -42,10 +44,12 @@ pub(crate) struct Opening {
 pub(crate) enum NotOpened {
     /// Nothing has this name.
     Gone(Errno),
-    /// Something else has this name.
-    NotADirectory,
-    /// Something is mounted on it, or would be if it were opened.
+    /// Something else has this name, or the way to it goes in circles.
+    NotADirectory(Errno),
+    /// Something is mounted on it.
     OtherMount,
+    /// Something would be mounted on it if it were opened.
+    Automount,
     /// Any other answer.
     Refused(Errno),
 }
@@ -55,7 +59,7 @@ impl From<Errno> for NotOpened {
         match errno {
             Errno::NOENT => NotOpened::Gone(errno),
             // O_NOFOLLOW answers ELOOP for a link, with O_DIRECTORY ENOTDIR.
-            Errno::NOTDIR | Errno::LOOP => NotOpened::NotADirectory,
+            Errno::NOTDIR | Errno::LOOP => NotOpened::NotADirectory(errno),
             Errno::XDEV => NotOpened::OtherMount,
             _ => NotOpened::Refused(errno),
         }
@@ -105,9 +109,7 @@ pub(crate) fn child(
         return match opened {
             // It is there, and something is to be mounted: autofs_dir_open in
             // fs/autofs/root.c.
-            Err(NotOpened::Gone(_)) if file_system(parent) == Some(AUTOFS) => {
-                Err(NotOpened::OtherMount)
-            }
+            Err(NotOpened::Gone(_)) if is_autofs(parent) => Err(NotOpened::Automount),
             opened => opened,
         };
     }
@@ -116,8 +118,11 @@ pub(crate) fn child(
     let mask = stat::directory_mask(terms.wanted);
     let here = stat::by_descriptor(parent, mask)?;
     let there = stat::by_name(parent, name, mask)?;
-    if stat::mount_id(&here) != stat::mount_id(&there) || stat::is_idle_automount(&there) {
+    if stat::mount_id(&here) != stat::mount_id(&there) {
         return Err(NotOpened::OtherMount);
+    }
+    if stat::is_idle_automount(&there) {
+        return Err(NotOpened::Automount);
     }
     // A file system on a block device is not autofs.
     match there.stx_dev_major {
@@ -148,7 +153,7 @@ fn without_mounting(
     let path = OFlags::PATH | OFlags::CLOEXEC | nofollow;
     let place = uninterrupted(|| openat(parent, name, path, Mode::empty()))?;
     tally::count();
-    if file_system(place.as_fd()) != Some(AUTOFS) {
+    if !is_autofs(place.as_fd()) {
         return open(terms, |flags| {
             let flags = flags.difference(OFlags::NOFOLLOW) | nofollow;
             openat(parent, name, flags, Mode::empty())
@@ -158,14 +163,19 @@ fn without_mounting(
     // a dot. It is empty where something is to be mounted; below its root autofs
     // then says that there is no such directory.
     match open(terms, |flags| openat(&place, c".", flags, Mode::empty())) {
-        Err(NotOpened::Gone(_)) => Err(NotOpened::OtherMount),
-        Ok(fd) if is_empty(&fd)? => Err(NotOpened::OtherMount),
+        Err(NotOpened::Gone(_)) => Err(NotOpened::Automount),
+        Ok(fd) if is_empty(&fd)? => Err(NotOpened::Automount),
         answer => answer,
     }
 }
 
 /// AUTOFS_SUPER_MAGIC, include/uapi/linux/magic.h
 const AUTOFS: u64 = 0x0187;
+
+/// Whether a directory belongs to autofs, on which anything may be mounted.
+pub(super) fn is_autofs(fd: BorrowedFd<'_>) -> bool {
+    file_system(fd) == Some(AUTOFS)
+}
 
 /// Whether an open directory holds nothing; it is then read from its start.
 fn is_empty(dir: &OwnedFd) -> Result<bool, Errno> {
@@ -246,9 +256,7 @@ pub(crate) fn read_gitignore(dir: BorrowedFd<'_>, terms: &Terms) -> Option<Vec<u
             false => Err(Errno::XDEV),
         };
         match within {
-            Err(Errno::XDEV) if file_system(dir) != Some(AUTOFS) => {
-                openat(dir, NAME, flags, Mode::empty())
-            }
+            Err(Errno::XDEV) if !is_autofs(dir) => openat(dir, NAME, flags, Mode::empty()),
             answer => answer,
         }
     });

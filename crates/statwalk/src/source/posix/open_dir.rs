@@ -31,6 +31,8 @@ pub(crate) struct OpenDir {
     pub(crate) link_stop_is_off: bool,
     /// See [`Dir::subvolume`].
     pub(crate) subvolume: u64,
+    /// Whether two of its names were seen to lead to one subdirectory.
+    pub(crate) holds_doubles: bool,
 }
 
 impl OpenDir {
@@ -66,6 +68,11 @@ impl OpenDir {
         handle: Handle,
         identity: Option<FileId>,
     ) -> Arc<OpenParent> {
+        let above = self.place.parent();
+        let landmark = match above {
+            Some(above) if !self.depth.is_power_of_two() => above.landmark,
+            _ => identity,
+        };
         let dir = Arc::new(Dir {
             place: self.place.clone(),
             id: self.id,
@@ -74,6 +81,7 @@ impl OpenDir {
             mount,
             followed: self.followed,
             identity,
+            landmark,
             subvolume: self.subvolume,
             held: OnceLock::new(),
             names: names.into(),

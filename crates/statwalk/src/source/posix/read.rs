@@ -22,6 +22,7 @@ use crate::entry::{Attributes, FileId, FileType};
 use crate::error::Op;
 use crate::handle::Handle;
 use crate::source::in_place::piece::InPlaceDir;
+use crate::source::in_place::suspicion::Confirmed;
 use crate::source::in_place::volume_table::{DIR_BYTES_BEFORE, Volume};
 
 /// How reading a directory ended.
@@ -46,6 +47,7 @@ impl Lister {
             parent_mount,
             followed,
             in_place_was_tried,
+            mut holds_doubles,
         } = opening;
         self.dirs_begun += 1;
         let terms = Arc::clone(&self.terms);
@@ -82,7 +84,18 @@ impl Lister {
                 }
                 Visit::EarlierRoot => return,
             }
+            if place.leads_through(stat::file_id(&found), mount.id) {
+                // As the kernel answers where it sees the circle itself:
+                // d_splice_alias, fs/dcache.c.
+                self.unreadable(&place, root, depth, None, Errno::LOOP, out);
+                return;
+            }
             identity = Some(stat::file_id(&found));
+            // A root: others are not even opened.
+            if depth >= terms.max_depth {
+                attributes = stat::attributes(&found, terms.wanted);
+                return self.at_limit(&place, root, depth, &attributes, out);
+            }
             // Large enough to look for a volume that nobody has looked for yet.
             let is_first_large =
                 found.stx_size >= DIR_BYTES_BEFORE && self.volume_of(mount.id, 0).is_none();
@@ -97,6 +110,14 @@ impl Lister {
                 };
                 if self.opened_in_place(fd.as_fd(), &found, &dir, out) {
                     return;
+                }
+                match self.confirm_suspicion(&dir, fd.as_fd()) {
+                    Confirmed::Double => {
+                        self.unreadable(&place, root, depth, None, Errno::UCLEAN, out);
+                        return;
+                    }
+                    Confirmed::HoldsDoubles => holds_doubles = true,
+                    Confirmed::Nothing => {}
                 }
             }
             if terms.wanted.need_stat() {
@@ -117,6 +138,7 @@ impl Lister {
             before,
             link_stop_is_off: false,
             subvolume: 0,
+            holds_doubles,
         };
         // To find the tag of a cache the whole directory must have been seen.
         let may_gather = terms.wanted.need_stat() && !terms.exclusions.leaves_out_caches();
@@ -139,7 +161,9 @@ impl Lister {
                 }
                 // It was removed after it was opened: getdents64 says so. What it
                 // held until then went before it.
-                End::Failed(Errno::NOENT) => return out.note(root, Note::Vanished),
+                End::Failed(Errno::NOENT) if self.is_gone(&dir.place, dir.identity) => {
+                    return out.note(root, Note::Vanished);
+                }
                 End::Failed(errno) => {
                     self.finish(&dir, fd, out);
                     out.failed(root, dir.place.path(), Op::Read, errno);
@@ -152,17 +176,29 @@ impl Lister {
             dir.link_stop_is_off |= !link_stop.can_be_trusted(fd.as_fd(), &terms);
             let doubtful = dir.link_stop_is_off && link_stop.was_used();
             if !doubtful && dir.held_still(fd.as_fd(), &terms) {
+                self.judge_missing_here(fd.as_fd(), &dir);
                 return self.finish(&dir, fd, out);
             }
             if rereads == REREADS_MAX {
+                self.judge_missing_here(fd.as_fd(), &dir);
                 self.finish(&dir, fd, out);
-                out.note(root, Note::Changed);
-                out.incomplete(&dir.view());
+                out.changed(&dir.view());
                 return;
             }
             rereads += 1;
             self.rewind(&mut dir, &fd);
         }
+    }
+
+    /// Judges the names that no stat found in the directory that was read.
+    fn judge_missing_here(&mut self, fd: BorrowedFd<'_>, dir: &OpenDir) {
+        if self.contents.missing.is_empty() {
+            return;
+        }
+        let mut contents = std::mem::take(&mut self.contents);
+        let missing = std::mem::take(&mut contents.missing);
+        self.judge_missing(missing, fd, dir, &mut contents);
+        self.contents = contents;
     }
 
     /// Reads the next entries of an open directory into `listed`.
@@ -247,7 +283,12 @@ impl Lister {
 
     /// Delivers what was read, and queues the subdirectories.
     fn finish(&mut self, dir: &OpenDir, fd: OwnedFd, out: &mut impl Outlet) {
+        let doubles = match dir.holds_doubles {
+            true => self.contents.take_doubles(),
+            false => Vec::new(),
+        };
         let contents = &self.contents;
+        let mut parent = None;
         if !contents.waiting_names.is_empty() {
             let (handle, over) = match self.terms.budget.keep(fd) {
                 Ok(handle) => (handle, None),
@@ -263,6 +304,7 @@ impl Lister {
                 self.kept = Some((Arc::clone(&node.dir), fd));
             }
             queue(&node, contents, out);
+            parent = Some(Arc::clone(&node.dir));
         } else {
             drop(fd);
         }
@@ -270,7 +312,10 @@ impl Lister {
             own: true,
             ..dir.view()
         };
-        deliver(&view, true, contents, out);
+        deliver(&view, true, &self.contents, out);
+        if let Some(parent) = parent {
+            self.deliver_doubles(&parent, &doubles, out);
+        }
     }
 
     /// The mount of the subdirectories.

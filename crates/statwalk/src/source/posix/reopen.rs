@@ -67,8 +67,10 @@ impl Lister {
                 let base = self.reopen(parent)?;
                 let (base, name) = (base.as_fd(), parent.child_name(*offset));
                 match open::child(base, name, &self.terms) {
-                    Err(NotOpened::OtherMount) => open::across(base, name, &self.terms),
-                    Err(NotOpened::NotADirectory) if dir.followed => {
+                    Err(NotOpened::OtherMount | NotOpened::Automount) => {
+                        open::across(base, name, &self.terms)
+                    }
+                    Err(NotOpened::NotADirectory(_)) if dir.followed => {
                         open::through_links(base, name, &self.terms)
                     }
                     opened => opened,
@@ -77,7 +79,9 @@ impl Lister {
         };
         let fd = opened.map_err(|refused| match refused {
             NotOpened::Gone(errno) | NotOpened::Refused(errno) => errno,
-            NotOpened::NotADirectory | NotOpened::OtherMount => Errno::NOENT,
+            NotOpened::NotADirectory(_) | NotOpened::OtherMount | NotOpened::Automount => {
+                Errno::NOENT
+            }
         })?;
         let found = stat::by_descriptor(fd.as_fd(), open::IDENTITY)?;
         match identity == Some(stat::file_id(&found)) {

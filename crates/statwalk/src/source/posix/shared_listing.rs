@@ -17,6 +17,7 @@
 //! within the bound of descriptors; else it is closed, opened again, and read on
 //! from where it was.
 
+use std::ffi::CString;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -72,6 +73,10 @@ struct Progress {
     right_waits: bool,
     withheld: Vec<Contents>,
     withheld_entries: usize,
+    /// Names that no stat found in pieces that were delivered.
+    missing: Vec<CString>,
+    /// Whether there were more of them than are kept.
+    lost_sight: bool,
     /// Whether pieces are delivered at once.
     released: bool,
     failed: Option<Errno>,
@@ -98,6 +103,8 @@ impl SharedListing {
                 right_waits: false,
                 withheld_entries: begun.entry_count(),
                 withheld: vec![begun],
+                missing: Vec::new(),
+                lost_sight: false,
                 released: false,
                 failed: None,
             }),
@@ -117,6 +124,19 @@ impl SharedListing {
     /// Whether the directory itself must still be delivered; true once.
     fn announce_once(&self) -> bool {
         !self.announced.swap(true, Ordering::Relaxed)
+    }
+
+    /// Keeps the names in a piece that no stat found, until the end of the
+    /// directory.
+    fn keep_missing(&self, contents: &mut Contents) {
+        if contents.missing.is_empty() {
+            return;
+        }
+        let mut progress = self.progress();
+        let room = WITHHELD_MAX.saturating_sub(progress.missing.len());
+        let kept = contents.missing.len().min(room);
+        progress.lost_sight |= kept < contents.missing.len();
+        progress.missing.extend(contents.missing.drain(..kept));
     }
 
     fn progress(&self) -> MutexGuard<'_, Progress> {
@@ -197,7 +217,7 @@ impl Lister {
         }
         let released = listing.progress().released;
         if released && contents.entry_count() >= DELIVERED_AT_ONCE {
-            self.hand_out(listing, &contents, listing.announce_once(), out);
+            self.hand_out(listing, &mut contents, listing.announce_once(), out);
         } else {
             listing.progress().withheld.push(contents);
         }
@@ -414,10 +434,10 @@ impl Lister {
                 self.pass_right(listing, fd, out);
                 *passed_on = true;
             }
-            self.hand_out(listing, &contents, listing.announce_once(), out);
+            self.hand_out(listing, &mut contents, listing.announce_once(), out);
             self.contents = contents;
         } else {
-            let withheld = {
+            let mut withheld = {
                 let mut progress = listing.progress();
                 progress.withheld.push(contents);
                 // Somebody may have released it since, and does not look again.
@@ -427,7 +447,7 @@ impl Lister {
                     false => Vec::new(),
                 }
             };
-            for contents in &withheld {
+            for contents in &mut withheld {
                 self.hand_out(listing, contents, listing.announce_once(), out);
             }
         }
@@ -444,14 +464,16 @@ impl Lister {
         let released = progress.released;
         let failed = progress.failed;
         let mut withheld = std::mem::take(&mut progress.withheld);
+        let mut missing = std::mem::take(&mut progress.missing);
+        let lost_sight = progress.lost_sight;
         // It is there, unless the directory could not be opened again.
         let fd = progress.fd.clone();
         drop(progress);
 
         let dir = &listing.dir;
         let root = dir.root;
-        let held_still = |fd: Arc<SharedFd>| dir.held_still(fd.as_fd(), &self.terms);
-        let mut still = failed.is_some() || fd.is_some_and(held_still);
+        let held_still = |fd: &Arc<SharedFd>| dir.held_still(fd.as_fd(), &self.terms);
+        let mut still = failed.is_some() || fd.as_ref().is_some_and(held_still);
         let mut rereads = 0;
         // What is withheld can be thrown away and read again, by one worker.
         while !still && !released && rereads < REREADS_MAX && !out.cancelled() {
@@ -464,18 +486,30 @@ impl Lister {
                 None => break,
             }
         }
-        for contents in &withheld {
+        for contents in &mut withheld {
+            missing.append(&mut contents.missing);
+        }
+        if !missing.is_empty() {
+            let mut contents = Contents::new(&self.terms);
+            match (&fd, failed) {
+                (Some(fd), None) => self.judge_missing(missing, fd.as_fd(), dir, &mut contents),
+                // What failed is told.
+                _ => contents.vanished += missing.len() as u64,
+            }
+            withheld.push(contents);
+        }
+        for contents in &mut withheld {
             self.hand_out(listing, contents, listing.announce_once(), out);
         }
-        if failed == Some(Errno::NOENT) {
+        let identity = self.identity_of_shared(listing, fd.as_ref());
+        if failed == Some(Errno::NOENT) && self.is_gone(&dir.place, identity) {
             // It was removed while it was read.
             out.note(root, Note::Vanished);
         } else if let Some(errno) = failed {
             out.failed(root, dir.place.path(), Op::Read, errno);
             out.incomplete(&dir.view());
-        } else if !still {
-            out.note(root, Note::Changed);
-            out.incomplete(&dir.view());
+        } else if !still || lost_sight {
+            out.changed(&dir.view());
         }
         if listing.is_gathered {
             out.gathering(Gathering::Ends);
@@ -484,12 +518,18 @@ impl Lister {
 
     /// Queues the subdirectories of a piece and delivers its entries.
     fn hand_out(
-        &self,
+        &mut self,
         listing: &Arc<SharedListing>,
-        contents: &Contents,
+        contents: &mut Contents,
         announce: bool,
         out: &mut impl Outlet,
     ) {
+        listing.keep_missing(contents);
+        let doubles = match listing.dir.holds_doubles {
+            true => contents.take_doubles(),
+            false => Vec::new(),
+        };
+        let mut parent = None;
         if !contents.waiting_names.is_empty() {
             let fd = listing.fd();
             let identity = self.identity_of_shared(listing, fd.as_ref());
@@ -500,8 +540,12 @@ impl Lister {
             let mount = self.mount_below(&listing.dir);
             let node = (listing.dir).node(&contents.waiting_names, mount, handle, identity);
             queue(&node, contents, out);
+            parent = Some(Arc::clone(&node.dir));
         }
         deliver(&listing.dir.view(), announce, contents, out);
+        if let Some(parent) = parent {
+            self.deliver_doubles(&parent, &doubles, out);
+        }
     }
 
     /// Stats what is in `listed`, alone. Answers false where the scan was cancelled.

@@ -111,11 +111,15 @@ pub(crate) fn file_id(stat: &Statx) -> FileId {
 
 /// The mount that the entry lies in: its id, or the device before Linux 5.8.
 pub(crate) fn mount_id(stat: &Statx) -> u64 {
-    if stat.stx_mask & StatxFlags::MNT_ID.bits() != 0 {
-        stat.stx_mnt_id
-    } else {
-        makedev(stat.stx_dev_major, stat.stx_dev_minor)
+    match has_mount_id(stat) {
+        true => stat.stx_mnt_id,
+        false => makedev(stat.stx_dev_major, stat.stx_dev_minor),
     }
+}
+
+/// Whether the kernel tells the mount that the entry lies in.
+pub(crate) fn has_mount_id(stat: &Statx) -> bool {
+    stat.stx_mask & StatxFlags::MNT_ID.bits() != 0
 }
 
 /// Whether the entry is an automount point on which nothing is mounted yet.

@@ -40,6 +40,8 @@ pub(crate) struct Terms {
     pub(crate) enters_kernel_file_systems: bool,
     pub(crate) follows: bool,
     pub(crate) exclusions: Exclusions,
+    /// Directories of this depth are not listed.
+    pub(crate) max_depth: u32,
     /// Whether openat2 (Linux 5.6) answers.
     pub(crate) has_openat2: bool,
     /// Whether statx gives mount ids (Linux 5.8).
@@ -65,6 +67,7 @@ pub(crate) struct TermsOptions {
     pub(crate) enters_kernel_file_systems: bool,
     pub(crate) follows: bool,
     pub(crate) exclusions: Exclusions,
+    pub(crate) max_depth: u32,
     pub(crate) has_openat2: bool,
     pub(crate) has_mount_ids: bool,
     pub(crate) open_dirs_max: usize,
@@ -156,6 +159,7 @@ impl Terms {
             enters_kernel_file_systems: options.enters_kernel_file_systems,
             follows: options.follows,
             exclusions: options.exclusions,
+            max_depth: options.max_depth,
             has_openat2: options.has_openat2,
             has_mount_ids: options.has_mount_ids,
             // Others would be refused for what they do not own: open(2).

@@ -5,13 +5,12 @@
 //! of a directory.
 
 use std::ffi::CStr;
-use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use rustix::io::Errno;
 
 use super::contents::deliver;
-use super::{Lister, Note, Outlet};
+use super::{Lister, Outlet};
 use crate::directory::{Dir, DirState, Directory, Place};
 use crate::entry::{Attributes, FileType};
 use crate::error::Op;
@@ -41,31 +40,6 @@ impl Lister {
         deliver(&directory, true, &self.contents, out);
     }
 
-    /// Delivers what now stands where a directory was listed.
-    pub(super) fn replaced(&mut self, base: BorrowedFd<'_>, place: &Place, out: &mut impl Outlet) {
-        let Place::Child(parent, _) = place else {
-            return;
-        };
-        let name = place.name();
-        match self.stat_of(base, name) {
-            Ok(found) if found.kind != FileType::Directory => {
-                self.deliver_alone(parent, name, &found, false, out);
-            }
-            // It keeps changing between directory and something else.
-            Ok(_) => {
-                self.left_standing(
-                    place,
-                    parent.root,
-                    parent.depth + 1,
-                    DirState::Unreadable,
-                    out,
-                );
-                out.note(parent.root, Note::Changed);
-            }
-            Err(_) => out.note(parent.root, Note::Vanished),
-        }
-    }
-
     /// Delivers a directory that could not be read.
     pub(in crate::source) fn unreadable(
         &mut self,
@@ -92,6 +66,20 @@ impl Lister {
         out.failed(root, place.path(), Op::Open, errno);
     }
 
+    /// Delivers further names of subdirectories that have one already: a directory
+    /// has one name, so the file system is damaged.
+    pub(in crate::source) fn deliver_doubles(
+        &mut self,
+        parent: &Arc<Dir>,
+        offsets: &[u32],
+        out: &mut impl Outlet,
+    ) {
+        for &offset in offsets {
+            let place = Place::Child(Arc::clone(parent), offset);
+            self.unreadable_child(&place, None, Errno::UCLEAN, out);
+        }
+    }
+
     /// Delivers a directory that is not entered: an entry of no size.
     pub(in crate::source) fn left_standing(
         &mut self,
@@ -111,6 +99,28 @@ impl Lister {
             depth,
             attributes: &nothing,
             state,
+        };
+        out.deliver(&directory, true, &[]);
+    }
+
+    /// Delivers a directory that is not listed because of its depth.
+    pub(in crate::source) fn at_limit(
+        &mut self,
+        place: &Place,
+        root: u32,
+        depth: u32,
+        attributes: &Attributes,
+        out: &mut impl Outlet,
+    ) {
+        let directory = Directory {
+            place,
+            id: out.next_id(),
+            own: true,
+            followed: false,
+            root,
+            depth,
+            attributes,
+            state: DirState::AtDepthLimit,
         };
         out.deliver(&directory, true, &[]);
     }

@@ -138,7 +138,12 @@ fn compare_totals(expected: &NaiveReport, totals: &[RootTotals], report: &Report
 
 fn compare_errors(expected: &NaiveReport, report: &Report, told: &str) {
     let found: Vec<_> = (report.errors.iter())
-        .map(|error| (error.path.as_slice(), error.errno.0))
+        .map(|error| {
+            (
+                error.path.as_slice(),
+                error.cause.errno().map_or(0, |errno| errno.0),
+            )
+        })
         .collect();
     assert_eq!(found, expected.errors(), "{told}");
     let counted: u64 = report.error_counts.iter().map(|count| count.2).sum();

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Names that were listed and are not found: which of them have vanished.
+//!
+//! ENOENT alone does not tell. A file system can list a name that it does not
+//! find: one in user space, one on a network with an old cache, a damaged one. So
+//! the directory is listed once more. A name that is not there any more has
+//! vanished, and is no error; one that is still listed and not found is an error.
+
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+
+use rustix::fs::{SeekFrom, seek};
+use rustix::io::Errno;
+
+use super::contents::Contents;
+use super::expand::{Sight, is_no_way};
+use super::listed::{Listed, More, fail, sort_in};
+use super::open::{self, NotOpened};
+use super::open_dir::OpenDir;
+use super::{Lister, Note, Outlet, stat, tally};
+use crate::directory::{Dir, Place};
+use crate::entry::{FileId, FileType};
+use crate::handle::{Handle, OpenParent};
+
+impl Lister {
+    /// Lists a directory once more for names that no stat found in it, and sorts
+    /// into `contents` what is still there.
+    ///
+    /// The descriptor stands at the directory's end before and after.
+    pub(super) fn judge_missing(
+        &mut self,
+        missing: Vec<CString>,
+        fd: BorrowedFd<'_>,
+        dir: &OpenDir,
+        contents: &mut Contents,
+    ) {
+        let mut missing: HashMap<CString, ()> = missing.into_iter().map(|n| (n, ())).collect();
+        let terms = Arc::clone(&self.terms);
+        let mut listed = Listed::default();
+        tally::count();
+        let mut is_there = seek(fd, SeekFrom::Start(0)).is_ok();
+        while is_there && !missing.is_empty() {
+            listed.clear();
+            match listed.fill_named(fd, &mut self.buffer, &terms) {
+                Ok(More::Entries) => {}
+                Ok(More::End) | Err(Errno::NOENT) => break,
+                Err(_) => is_there = false,
+            }
+            for index in 0..listed.len() {
+                let name = listed.name(index);
+                if missing.remove(name).is_none() {
+                    continue;
+                }
+                let (kind, ino) = (listed.kind(index), listed.ino(index));
+                match terms.stat_entry(fd, name) {
+                    Err(Errno::NOENT) => fail(name, kind, Errno::NOENT, contents),
+                    found => sort_in(found, name, (kind, ino), dir.mount.id, &terms, contents),
+                }
+            }
+        }
+        let _ = seek(fd, SeekFrom::End(0));
+        match is_there {
+            true => contents.vanished += missing.len() as u64,
+            // Nobody knows whether they are still listed.
+            false => {
+                for name in missing.into_keys() {
+                    fail(&name, FileType::Unknown, Errno::NOENT, contents);
+                }
+            }
+        }
+    }
+
+    /// Lists a directory once more for subdirectories that were not found in it.
+    pub(crate) fn judge_vanished(
+        &mut self,
+        dir: &Arc<Dir>,
+        offsets: &[u32],
+        out: &mut impl Outlet,
+    ) {
+        let listed = match self.still_listed(dir, offsets) {
+            Err(errno) if is_no_way(errno) && self.is_gone(&dir.place, dir.identity) => Vec::new(),
+            Err(errno) => {
+                for &offset in offsets {
+                    let place = Place::Child(Arc::clone(dir), offset);
+                    self.unreadable_child(&place, None, errno, out);
+                }
+                return;
+            }
+            Ok(listed) => listed,
+        };
+        for _ in listed.len()..offsets.len() {
+            out.note(dir.root, Note::Vanished);
+        }
+        for offset in listed {
+            let parent = OpenParent::new(Arc::clone(dir), Handle::Closed);
+            self.child(parent, offset, 0, Sight::Second, out);
+        }
+    }
+
+    /// Whether something that was listed has vanished, with its name or with a
+    /// directory above it, or something else has its name now.
+    ///
+    /// Where that cannot be found out it has not: what is lost must be an error. A
+    /// root was named by the caller, and has not vanished either.
+    pub(super) fn is_gone(&mut self, place: &Place, identity: Option<FileId>) -> bool {
+        let (mut place, mut identity) = (place.clone(), identity);
+        loop {
+            let Place::Child(above, offset) = &place else {
+                return false;
+            };
+            match self.still_listed(above, &[*offset]) {
+                Ok(listed) if listed.is_empty() => return true,
+                Ok(_) => {
+                    let base = self.reopen(above);
+                    let found = base
+                        .and_then(|base| stat::by_name(base.as_fd(), place.name(), open::IDENTITY));
+                    return match (found, identity) {
+                        (Ok(found), Some(identity)) => stat::file_id(&found) != identity,
+                        _ => false,
+                    };
+                }
+                Err(errno) if is_no_way(errno) => {
+                    let above = Arc::clone(above);
+                    identity = above.identity;
+                    place = above.place.clone();
+                }
+                Err(_) => return false,
+            }
+        }
+    }
+
+    /// Which of the names at some offsets a directory still lists.
+    fn still_listed(&mut self, dir: &Arc<Dir>, offsets: &[u32]) -> Result<Vec<u32>, Errno> {
+        let base = self.reopen(dir)?;
+        let opened = open::child(base.as_fd(), c".", &self.terms);
+        let fd = opened.map_err(|refusal| match refusal {
+            NotOpened::Gone(errno)
+            | NotOpened::Refused(errno)
+            | NotOpened::NotADirectory(errno) => errno,
+            NotOpened::OtherMount | NotOpened::Automount => Errno::XDEV,
+        })?;
+        let names = offsets
+            .iter()
+            .map(|&offset| (dir.child_name(offset), offset));
+        let mut wanted: HashMap<_, _> = names.collect();
+        let mut still = Vec::new();
+        let mut listed = Listed::default();
+        let terms = Arc::clone(&self.terms);
+        while !wanted.is_empty() {
+            listed.clear();
+            match listed.fill_named(fd.as_fd(), &mut self.buffer, &terms)? {
+                More::Entries => {}
+                More::End => break,
+            }
+            let found = (0..listed.len()).filter_map(|index| wanted.remove(listed.name(index)));
+            still.extend(found);
+        }
+        Ok(still)
+    }
+}
