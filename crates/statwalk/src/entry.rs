@@ -216,6 +216,11 @@ pub struct DirId(pub(crate) u32);
 impl DirId {
     /// How many consecutive numbers one worker takes at a time.
     pub const BLOCK: u32 = 1024;
+    /// How many blocks there are. The highest numbers are left: one is
+    /// [`NONE_LEFT`](Self::NONE_LEFT), and sinks have a use for another.
+    pub(crate) const BLOCKS: u32 = u32::MAX / DirId::BLOCK;
+    /// What a directory gets when all numbers are given out. It is not delivered.
+    pub(crate) const NONE_LEFT: DirId = DirId(u32::MAX - 1);
 
     /// The number, for use as an index.
     #[must_use]

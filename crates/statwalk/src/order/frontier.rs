@@ -8,6 +8,7 @@
 //! none: recursion keeps what waits on the call stack.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -49,6 +50,9 @@ enum Container {
 pub(super) struct Hand {
     index: usize,
     deque: Deque<Job>,
+    /// Numbers for directories that the worker has taken and not used. They stay
+    /// with the place: a task that took a block for itself would leave most of it.
+    pub(super) ids: Range<u32>,
     /// What the directory that is being listed leads to, where it is to be
     /// called and not queued.
     pub(super) called: Vec<Job>,
@@ -96,6 +100,7 @@ impl Frontier {
         Hand {
             index,
             deque,
+            ids: 0..0,
             called: Vec::new(),
         }
     }

@@ -13,6 +13,7 @@
 //! (see [`Agenda`]).
 
 use std::ffi::CStr;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
@@ -27,6 +28,7 @@ use super::frontier::{Frontier, Hand};
 use super::overseer::{Effort, Overseer};
 use super::parking::Parking;
 use super::worker::{Leave, Worker};
+use crate::entry::DirId;
 use crate::error::ErrorList;
 use crate::progress::WorkerProgress;
 use crate::report::{LeftOut, RootReport};
@@ -49,7 +51,7 @@ pub(crate) struct Pool<C> {
     ///
     /// On a line of its own: what lies beside it is read for each entry.
     pub(super) pending: CachePadded<AtomicUsize>,
-    pub(super) next_id_block: AtomicU32,
+    next_id_block: AtomicU32,
     pub(super) cancelled: AtomicBool,
     pub(super) done: AtomicBool,
     pub(super) slots: Box<[SlotCell<C>]>,
@@ -472,6 +474,16 @@ impl<C: Collect> Pool<C> {
     /// Whether no worker needs to be started any more.
     pub(super) fn is_over(&self) -> bool {
         self.is_cancelled() || self.done.load(Ordering::Acquire)
+    }
+
+    /// The next block of numbers for directories; empty where all are given out.
+    pub(super) fn take_ids(&self) -> Range<u32> {
+        let next = |block: u32| (block < DirId::BLOCKS).then_some(block + 1);
+        let (set, get) = (Ordering::Relaxed, Ordering::Relaxed);
+        match self.next_id_block.fetch_update(set, get, next) {
+            Ok(block) => block * DirId::BLOCK..(block + 1) * DirId::BLOCK,
+            Err(_) => 0..0,
+        }
     }
 
     /// How many workers were started.

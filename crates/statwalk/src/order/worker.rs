@@ -56,8 +56,6 @@ pub(super) struct Worker<C> {
 struct WorkerOutlet<C> {
     pool: Arc<Pool<C>>,
     hand: Hand,
-    next_id: u32,
-    ids_end: u32,
     last_parent: Option<Arc<Dir>>,
     dirs_done: u32,
     /// What is to be added to what this thread did: what those did that had this
@@ -82,8 +80,6 @@ impl<C: Collect> Worker<C> {
             outlet: WorkerOutlet {
                 pool,
                 hand,
-                next_id: 0,
-                ids_end: 0,
                 last_parent: None,
                 dirs_done: 0,
                 calls_before,
@@ -289,6 +285,15 @@ impl<C: Collect> WorkerOutlet<C> {
         }
     }
 
+    /// Ends the scan where two directories would have the same number: what has
+    /// the number of another would be counted in its place.
+    fn end_for_lack_of_numbers(&mut self, directory: &Directory<'_>) {
+        let (root, path) = (directory.root, directory.path());
+        self.failed(root, path, Op::Read, KernelErrno::OVERFLOW);
+        self.pool.cancelled.store(true, Ordering::Relaxed);
+        self.pool.parking.call_all();
+    }
+
     fn missing(&self, root: usize, errno: KernelErrno) {
         self.slot(|slot| slot.roots[root].missing = Some(Errno::of(errno)));
     }
@@ -393,16 +398,16 @@ impl<C: Collect> Outlet for WorkerOutlet<C> {
     }
 
     fn next_id(&mut self) -> DirId {
-        if self.next_id == self.ids_end {
-            let block = self.pool.next_id_block.fetch_add(1, Ordering::Relaxed);
-            self.next_id = block * DirId::BLOCK;
-            self.ids_end = self.next_id + DirId::BLOCK;
+        if self.hand.ids.is_empty() {
+            self.hand.ids = self.pool.take_ids();
         }
-        self.next_id += 1;
-        DirId(self.next_id - 1)
+        self.hand.ids.next().map_or(DirId::NONE_LEFT, DirId)
     }
 
     fn deliver(&mut self, directory: &Directory<'_>, announce: bool, batches: &[&Batch]) {
+        if has_no_number(directory) {
+            return self.end_for_lack_of_numbers(directory);
+        }
         let progress = &self.pool.progress[self.hand.index()];
         let announced = announce && directory.state != DirState::Argument;
         let entries: usize = batches.iter().map(|batch| batch.len()).sum();
@@ -431,6 +436,9 @@ impl<C: Collect> Outlet for WorkerOutlet<C> {
     }
 
     fn incomplete(&mut self, directory: &Directory<'_>) {
+        if has_no_number(directory) {
+            return;
+        }
         self.slot(|slot| slot.state.incomplete(directory));
     }
 
@@ -482,6 +490,11 @@ impl<C: Collect> Outlet for WorkerOutlet<C> {
     fn left_out(&mut self, path: Vec<u8>, file_system: &'static str) {
         self.slot(|slot| slot.left_out.push(LeftOut { path, file_system }));
     }
+}
+
+/// Whether no number was left for a directory, or for the one above it.
+fn has_no_number(directory: &Directory<'_>) -> bool {
+    directory.id == DirId::NONE_LEFT || directory.parent() == Some(DirId::NONE_LEFT)
 }
 
 /// Calls of the calling thread, and entries that it read without.

@@ -38,6 +38,7 @@ mod seeks;
 mod descriptors;
 mod large_directory;
 mod largest;
+mod memory;
 
 mod calls;
 mod depth_limit;
