@@ -21,28 +21,64 @@ const CLASS_SHIFT: libc::c_int = 13;
 /// Returns the kernel's error; `EPERM` on kernels before 2.6.25 for ordinary
 /// users. See ioprio_set(2).
 pub fn set_idle() -> io::Result<()> {
-    // SAFETY: ioprio_set takes three integers and touches no memory of ours.
-    let answer = unsafe {
-        libc::syscall(
-            libc::SYS_ioprio_set,
-            WHO_PROCESS,
-            0,
-            CLASS_IDLE << CLASS_SHIFT,
-        )
-    };
-    if answer == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
+    IoPriority(CLASS_IDLE << CLASS_SHIFT).set()
+}
+
+/// A class, and a level within it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IoPriority(libc::c_int);
+
+impl IoPriority {
+    /// What the calling thread has.
+    ///
+    /// # Errors
+    ///
+    /// Returns the kernel's error; see ioprio_get(2).
+    pub fn current() -> io::Result<IoPriority> {
+        // SAFETY: ioprio_get takes two integers and touches no memory of ours.
+        let answer = unsafe { libc::syscall(libc::SYS_ioprio_get, WHO_PROCESS, 0) };
+        match libc::c_int::try_from(answer) {
+            Ok(priority @ 0..) => Ok(IoPriority(priority)),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Gives it to the calling thread.
+    ///
+    /// # Errors
+    ///
+    /// Returns the kernel's error; see ioprio_set(2).
+    pub fn set(self) -> io::Result<()> {
+        // SAFETY: ioprio_set takes three integers and touches no memory of ours.
+        let answer = unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0, self.0) };
+        match answer {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn an_ordinary_thread_may_become_idle() {
-        std::thread::spawn(|| super::set_idle().unwrap())
-            .join()
-            .unwrap();
+        std::thread::spawn(|| set_idle().unwrap()).join().unwrap();
+    }
+
+    #[test]
+    fn a_thread_gets_back_what_it_had() {
+        let thread = std::thread::spawn(|| {
+            let before = IoPriority::current().unwrap();
+            set_idle().unwrap();
+            assert_eq!(
+                IoPriority::current().unwrap(),
+                IoPriority(CLASS_IDLE << CLASS_SHIFT)
+            );
+            before.set().unwrap();
+            assert_eq!(IoPriority::current().unwrap(), before);
+        });
+        thread.join().unwrap();
     }
 }

@@ -21,8 +21,6 @@ pub enum Op {
     Stat,
     /// Following a symbolic link.
     Follow,
-    /// Starting a worker.
-    Start,
     /// Reading a file with patterns.
     Patterns,
 }
@@ -36,7 +34,6 @@ impl Op {
             Op::Read => "read",
             Op::Stat => "stat",
             Op::Follow => "follow",
-            Op::Start => "start a worker for",
             Op::Patterns => "read patterns from",
         }
     }

@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorList, Op};
 use crate::exclusion::Exclusions;
 use crate::order::Order;
 use crate::order::concurrency::WORKERS_MAX;
-use crate::order::pool::{Pool, PoolOptions};
+use crate::order::pool::{Pool, PoolOptions, WantedPool};
 use crate::plan::Plan;
 use crate::progress::{self, Snapshot};
 use crate::report::{Outcome, Report, RootReport};
@@ -77,6 +77,7 @@ pub enum IoClass {
 /// assert!(outcome.report.is_complete());
 /// # Ok::<(), statwalk::Error>(())
 /// ```
+#[must_use = "a scan begins when it is run or started"]
 #[derive(Clone, Debug)]
 pub struct Scan {
     roots: Vec<PathBuf>,
@@ -141,42 +142,36 @@ impl Scan {
     }
 
     /// Reads these fields besides those that the sink needs.
-    #[must_use]
     pub fn fields(mut self, fields: Fields) -> Scan {
         self.fields = fields;
         self
     }
 
     /// What happens where another file system begins.
-    #[must_use]
     pub fn crossing(mut self, crossing: MountCrossing) -> Scan {
         self.crossing = crossing;
         self
     }
 
     /// How an inode with several names counts.
-    #[must_use]
     pub fn links(mut self, links: LinkPolicy) -> Scan {
         self.links = links;
         self
     }
 
     /// What happens with symbolic links.
-    #[must_use]
     pub fn symlinks(mut self, symlinks: SymlinkPolicy) -> Scan {
         self.symlinks = symlinks;
         self
     }
 
     /// What happens with file systems that live in the kernel alone.
-    #[must_use]
     pub fn kernel_file_systems(mut self, kernel_file_systems: KernelFileSystems) -> Scan {
         self.kernel_file_systems = kernel_file_systems;
         self
     }
 
     /// What is left out.
-    #[must_use]
     pub fn exclusions(mut self, exclusions: Exclusions) -> Scan {
         self.exclusions = exclusions;
         self
@@ -202,28 +197,24 @@ impl Scan {
     }
 
     /// Which directory is listed next.
-    #[must_use]
     pub fn order(mut self, order: Order) -> Scan {
         self.order = order;
         self
     }
 
     /// How the source asks the kernel.
-    #[must_use]
     pub fn calls(mut self, calls: Calls) -> Scan {
         self.calls = calls;
         self
     }
 
     /// Where entries and attributes come from.
-    #[must_use]
     pub fn source(mut self, source: Source) -> Scan {
         self.source = source;
         self
     }
 
     /// Whether a file system may be synced before it is read.
-    #[must_use]
     pub fn syncing(mut self, syncing: Syncing) -> Scan {
         self.syncing = syncing;
         self
@@ -232,7 +223,6 @@ impl Scan {
     /// Takes the scan to begin at another time. For tests: what has changed lately
     /// is read from the kernel, and everything in a test has.
     #[doc(hidden)]
-    #[must_use]
     pub fn as_of(mut self, time: SystemTime) -> Scan {
         self.as_of = Some(time);
         self
@@ -245,21 +235,18 @@ impl Scan {
     /// who waits for the scan, as [`run`](Self::run) does.
     /// [`Order::Recursive`] always has one, and the other orders have one
     /// where it is not set.
-    #[must_use]
     pub fn threads(mut self, threads: usize) -> Scan {
         self.threads = Some(threads.max(1));
         self
     }
 
     /// Up to how many errors the report lists. All are counted.
-    #[must_use]
     pub fn errors_kept(mut self, errors_kept: usize) -> Scan {
         self.errors_kept = errors_kept;
         self
     }
 
     /// How the scan competes with others for the device.
-    #[must_use]
     pub fn io_class(mut self, io_class: IoClass) -> Scan {
         self.io_class = io_class;
         self
@@ -272,8 +259,8 @@ impl Scan {
     ///
     /// # Errors
     ///
-    /// Returns an error if a root holds a NUL, no worker can be started, or a root
-    /// cannot be read by the source that was asked for.
+    /// Returns an error if a root holds a NUL, or cannot be read by the source that
+    /// was asked for.
     pub fn run<S: Sink>(&self, sink: &S) -> Result<Outcome<S::Output>, Error> {
         let running = self.start(sink)?;
         running.wait();
@@ -281,6 +268,9 @@ impl Scan {
     }
 
     /// Begins to scan.
+    ///
+    /// Where the system allows no more threads, the scan goes on only while
+    /// somebody [waits](Running::wait_for) for it, on the thread that waits.
     ///
     /// # Errors
     ///
@@ -315,12 +305,12 @@ impl Scan {
             processors: survey::processors(),
         };
         let terms = Arc::new(terms);
-        let pool = Pool::start(Arc::clone(&terms), states, options)
-            .map_err(|error| Error::io(Op::Start, None, error))?;
+        let pool = Pool::new(Arc::clone(&terms), states, options);
+        pool.start();
         Ok(Running {
             sink,
             context,
-            pool,
+            pool: WantedPool::new(pool),
             terms,
             plan,
             started,
@@ -457,16 +447,24 @@ impl Scan {
 }
 
 /// A scan that goes on.
+///
+/// Dropped, it stops the scan and waits for nobody: workers end when the kernel
+/// gives them back.
+#[must_use = "a scan stops when nobody wants its answer any more"]
 pub struct Running<'s, S: Sink> {
     sink: &'s S,
     context: Context,
-    pool: Arc<Pool<S::State>>,
+    pool: WantedPool<S::State>,
     terms: Arc<Terms>,
     plan: Plan,
     started: Instant,
 }
 
 /// Stops a scan from another thread.
+///
+/// It may outlive the scan; then there is nothing that it could stop, and nothing
+/// of the scan stays for its sake.
+#[must_use = "it stops nothing by itself"]
 #[derive(Clone)]
 pub struct Canceller {
     cancel: Arc<dyn Fn() + Send + Sync>,
@@ -499,14 +497,17 @@ impl<S: Sink> Running<'_, S> {
     }
 
     /// A handle by which another thread can stop the scan.
-    #[must_use]
     pub fn canceller(&self) -> Canceller
     where
         S::State: Collect,
     {
-        let pool = Arc::clone(&self.pool);
+        let pool = Arc::downgrade(&self.pool);
         Canceller {
-            cancel: Arc::new(move || pool.cancel()),
+            cancel: Arc::new(move || {
+                if let Some(pool) = pool.upgrade() {
+                    pool.cancel();
+                }
+            }),
         }
     }
 
@@ -518,6 +519,7 @@ impl<S: Sink> Running<'_, S> {
     #[must_use]
     pub fn finish(self) -> Outcome<S::Output> {
         let mut hanging = Vec::new();
+        self.pool.dismiss_threadless();
         let ended = self.pool.wait_gone(Duration::ZERO);
         let interrupted = !ended || self.pool.is_cancelled();
         if !ended {

@@ -165,6 +165,21 @@ impl Frontier {
         }
     }
 
+    /// Lets go of what waits.
+    pub(super) fn clear(&self) {
+        match self {
+            Frontier::Stealing(stealers) => {
+                for stealer in stealers.iter().map_while(OnceLock::get) {
+                    while !stealer.is_empty() {
+                        drop(stealer.steal());
+                    }
+                }
+            }
+            Frontier::Shared(shared) | Frontier::Recursion(shared) => shared.clear(),
+            Frontier::Sweep(sweep) => sweep.clear(),
+        }
+    }
+
     /// Whether something waits.
     pub(super) fn has_work(&self) -> bool {
         match self {
@@ -248,6 +263,16 @@ impl Shared {
             job: job?,
             more: count > 0,
         })
+    }
+
+    fn clear(&self) {
+        let jobs = match &mut *self.lock() {
+            Container::Queue(queue) => std::mem::take(queue).into(),
+            Container::Stack(stack) => std::mem::take(stack),
+        };
+        self.count.store(0, Ordering::Relaxed);
+        // Outside of the lock: it closes descriptors, which can wait.
+        drop(jobs);
     }
 
     fn lock(&self) -> MutexGuard<'_, Container> {

@@ -13,13 +13,14 @@
 //! (see [`Agenda`]).
 
 use std::ffi::CStr;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
+use statwalk_sys::io_priority::IoPriority;
 
 use super::Order;
 use super::agenda::Agenda;
@@ -27,7 +28,7 @@ use super::concurrency::{Concurrency, Step};
 use super::frontier::{Frontier, Hand};
 use super::overseer::{Effort, Overseer};
 use super::parking::Parking;
-use super::worker::{Leave, Worker};
+use super::worker::{Duty, Leave, Worker};
 use crate::entry::DirId;
 use crate::error::ErrorList;
 use crate::progress::WorkerProgress;
@@ -73,6 +74,9 @@ pub(crate) struct Pool<C> {
     overseer: Option<Mutex<Overseer>>,
     pub(crate) errors_kept_max: usize,
     pub(super) started: Instant,
+    /// The worker for which no thread was to be had, while nobody waits for the
+    /// scan and lends it one.
+    threadless: Mutex<Option<Threadless>>,
     alive: Mutex<Alive>,
     gone: Condvar,
     pub(super) idle_io: bool,
@@ -85,6 +89,12 @@ struct Alive {
     /// How many of them are about to give it back. Until then nobody can have it,
     /// and they count.
     leaving: usize,
+}
+
+/// A worker without a thread.
+struct Threadless {
+    hand: Hand,
+    duty: Duty,
 }
 
 /// What is known of the workers that do not work.
@@ -125,12 +135,8 @@ pub(crate) struct PoolOptions {
 }
 
 impl<C: Collect> Pool<C> {
-    /// Starts the first worker; the others when there is enough to do.
-    pub(crate) fn start(
-        terms: Arc<Terms>,
-        states: Vec<C>,
-        options: PoolOptions,
-    ) -> std::io::Result<Arc<Pool<C>>> {
+    /// A pool without workers.
+    pub(crate) fn new(terms: Arc<Terms>, states: Vec<C>, options: PoolOptions) -> Arc<Pool<C>> {
         let count = states.len();
         let root_count = options.roots.len();
         let slots = states.into_iter().map(|state| {
@@ -142,7 +148,7 @@ impl<C: Collect> Pool<C> {
             })))
         });
         let started = Instant::now();
-        let pool = Arc::new(Pool {
+        Arc::new(Pool {
             terms,
             order: options.order,
             frontier: Frontier::new(options.order, count, options.listings_max),
@@ -170,16 +176,30 @@ impl<C: Collect> Pool<C> {
             overseer: options.adapts.then(|| Mutex::new(Overseer::new(started))),
             errors_kept_max: options.errors_kept_max,
             started,
+            threadless: Mutex::new(None),
             alive: Mutex::default(),
             gone: Condvar::new(),
             idle_io: options.idle_io,
-        });
-        pool.start_worker(true)?;
-        Ok(pool)
+        })
+    }
+
+    /// Starts the first worker; the others when there is enough to do.
+    ///
+    /// Where no thread is to be had, that worker needs the one of whoever
+    /// [waits](Self::wait) for the scan.
+    pub(crate) fn start(self: &Arc<Self>) {
+        if self.start_worker(Duty::Advance).is_ok() {
+            return;
+        }
+        let hand = lock(&self.crew).sent_away.pop();
+        let hand = hand.expect("what a thread that was not started was to have is kept");
+        lock(&self.alive).count += 1;
+        let duty = Duty::Advance;
+        *lock(&self.threadless) = Some(Threadless { hand, duty });
     }
 
     /// Starts one worker more, if more are wanted.
-    fn start_worker(self: &Arc<Self>, first: bool) -> std::io::Result<()> {
+    fn start_worker(self: &Arc<Self>, duty: Duty) -> std::io::Result<()> {
         {
             let mut alive = lock(&self.alive);
             let wanted = self.wanted.load(Ordering::Relaxed);
@@ -190,11 +210,11 @@ impl<C: Collect> Pool<C> {
             }
             alive.count += 1;
         }
-        self.start_thread(first).inspect_err(|_| self.leave())
+        self.start_thread(duty).inspect_err(|_| self.leave())
     }
 
     /// Starts the thread of a worker that is counted already.
-    fn start_thread(self: &Arc<Self>, first: bool) -> std::io::Result<()> {
+    fn start_thread(self: &Arc<Self>, duty: Duty) -> std::io::Result<()> {
         let hand = {
             let mut crew = lock(&self.crew);
             match crew.sent_away.pop() {
@@ -214,17 +234,14 @@ impl<C: Collect> Pool<C> {
         }
         let started = builder.spawn(move || {
             let hand = lock(&taken).take().expect("it is given to one thread");
-            let mut worker = Worker::new(Arc::clone(&pool), hand);
-            if first {
-                worker.advance();
-            }
-            match worker.work() {
+            match Worker::new(Arc::clone(&pool), hand, duty).work() {
                 (Leave::Ended, hand) => {
                     drop(hand);
                     pool.leave();
                 }
                 (Leave::TooMany, hand) => pool.send_away(hand),
                 (Leave::TaskDone, hand) => pool.follow_up(hand),
+                (Leave::TimeOver(_) | Leave::Idle, _) => unreachable!("the thread was not lent"),
             }
         });
         if let Err(error) = started {
@@ -254,7 +271,7 @@ impl<C: Collect> Pool<C> {
     /// and no error: those that are there do all the work.
     pub(super) fn start_helper(self: &Arc<Self>) {
         self.settle_wanted();
-        if self.start_worker(false).is_err() {
+        if self.start_worker(Duty::Help).is_err() {
             let there = lock(&self.alive).count;
             self.wanted.store(there, Ordering::Relaxed);
             self.wants_helpers.store(false, Ordering::Relaxed);
@@ -314,14 +331,14 @@ impl<C: Collect> Pool<C> {
     fn follow_up(self: &Arc<Self>, hand: Hand) {
         lock(&self.crew).sent_away.push(hand);
         while !self.is_over() && self.frontier.has_work() {
-            if self.start_thread(false).is_ok() {
+            if self.start_thread(Duty::Help).is_ok() {
                 return;
             }
             // There is no thread to be had: this one goes on.
             let Some(hand) = lock(&self.crew).sent_away.pop() else {
                 break;
             };
-            let (_, hand) = Worker::new(Arc::clone(self), hand).work();
+            let (_, hand) = Worker::new(Arc::clone(self), hand, Duty::Help).work();
             lock(&self.crew).sent_away.push(hand);
         }
         self.leave();
@@ -331,10 +348,56 @@ impl<C: Collect> Pool<C> {
     pub(super) fn start_tasks(self: &Arc<Self>, count: usize) {
         for _ in 0..count {
             let is_full = lock(&self.alive).count >= self.wanted.load(Ordering::Relaxed);
-            if is_full || self.start_worker(false).is_err() {
+            if is_full || self.start_worker(Duty::Help).is_err() {
                 return;
             }
         }
+    }
+
+    /// Lets the worker without a thread, if there is one, work on this one until a
+    /// time, or until others have taken what there is to do.
+    fn lend_thread(self: &Arc<Self>, until: Instant) {
+        let Some(Threadless { hand, duty }) = lock(&self.threadless).take() else {
+            return;
+        };
+        let progress = &self.progress[hand.index()];
+        let before = match self.idle_io {
+            true => IoPriority::current().ok(),
+            false => None,
+        };
+        let left = Worker::on_lent_thread(Arc::clone(self), hand, duty, until).work();
+        if let Some(before) = before {
+            // Refused, the thread stays polite.
+            let _ = before.set();
+        }
+        match left {
+            (Leave::Ended, hand) => {
+                drop(hand);
+                self.leave();
+            }
+            (Leave::TimeOver(duty), hand) => {
+                progress.end_work(self.started.elapsed());
+                *lock(&self.threadless) = Some(Threadless { hand, duty });
+            }
+            (Leave::Idle, hand) => {
+                // Those that are at it have threads, and need no more of this one.
+                lock(&self.alive).leaving += 1;
+                self.send_away(hand);
+            }
+            (Leave::TooMany, hand) => self.send_away(hand),
+            (Leave::TaskDone, _) => unreachable!("a thread that is lent is no task"),
+        }
+    }
+
+    /// Ends the worker without a thread: nobody lends it one any more.
+    pub(crate) fn dismiss_threadless(&self) {
+        let Some(Threadless { hand, .. }) = lock(&self.threadless).take() else {
+            return;
+        };
+        self.progress[hand.index()].rest();
+        drop(hand);
+        self.cancel();
+        self.leave();
     }
 
     /// Waits for the workers, at most for a time. Answers whether they are done
@@ -347,7 +410,10 @@ impl<C: Collect> Pool<C> {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let pause = self.pause_before_look().unwrap_or(left);
-            if self.wait_until(left.min(pause), ended) {
+            let until = Instant::now() + left.min(pause);
+            self.lend_thread(until);
+            let rest = until.saturating_duration_since(Instant::now());
+            if self.wait_until(rest, ended) {
                 return true;
             }
             if left <= pause {
@@ -504,11 +570,41 @@ impl<C: Collect> Pool<C> {
             .collect()
     }
 
-    /// Lets go of directories that wait, so that their descriptors are closed.
+    /// Lets go of directories that wait, so that their descriptors are closed, also
+    /// where a worker that hangs keeps the pool.
     pub(crate) fn clear(&self) {
         lock(&self.agenda).clear();
+        self.frontier.clear();
         for progress in &self.progress {
             progress.rest();
+        }
+    }
+}
+
+/// A pool that somebody wants the answer of. When this goes, the workers end as
+/// soon as the kernel gives them back, and nobody waits for them.
+pub(crate) struct WantedPool<C: Collect>(Arc<Pool<C>>);
+
+impl<C: Collect> WantedPool<C> {
+    pub(crate) fn new(pool: Arc<Pool<C>>) -> WantedPool<C> {
+        WantedPool(pool)
+    }
+}
+
+impl<C: Collect> Deref for WantedPool<C> {
+    type Target = Arc<Pool<C>>;
+
+    fn deref(&self) -> &Arc<Pool<C>> {
+        &self.0
+    }
+}
+
+impl<C: Collect> Drop for WantedPool<C> {
+    fn drop(&mut self) {
+        self.dismiss_threadless();
+        if !self.done.load(Ordering::Acquire) {
+            self.cancel();
+            self.clear();
         }
     }
 }
@@ -521,13 +617,17 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use std::collections::HashSet;
+    use std::ffi::CString;
     use std::ops::ControlFlow;
+    use std::os::unix::ffi::OsStrExt;
     use std::sync::mpsc::{Receiver, Sender, channel};
 
     use super::*;
     use crate::batch::Batch;
     use crate::directory::Directory;
     use crate::entry::Fields;
+    use crate::error::{Cause, Errno};
     use crate::exclusion::Exclusions;
     use crate::source::choice::{Source, Syncing};
     use crate::source::in_place::volume_table::VolumeTable;
@@ -585,7 +685,8 @@ mod tests {
             processors: 1,
         };
         let states = vec![Gate(reached, opened)];
-        let pool = Pool::start(terms(&root), states, options).unwrap();
+        let pool = Pool::new(terms(&root), states, options);
+        pool.start();
         is_reached.recv().unwrap();
         // The worker is asked to go, and another is wanted before it has gone.
         pool.wanted.store(0, Ordering::Relaxed);
@@ -599,5 +700,60 @@ mod tests {
         pool.cancel();
         drop(open);
         assert!(pool.wait_gone(Duration::from_secs(10)));
+    }
+
+    /// Notes the numbers of directories and of those above them.
+    struct Numbers(Vec<(DirId, Option<DirId>)>);
+
+    impl Collect for Numbers {
+        fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
+            self.0.push((directory.id(), directory.parent()));
+            ControlFlow::Continue(())
+        }
+
+        fn batch(&mut self, _: &Directory<'_>, _: &Batch) -> ControlFlow<()> {
+            ControlFlow::Continue(())
+        }
+    }
+
+    /// From 2^32 directories on, numbers began anew, and the tree counted two
+    /// directories as one.
+    #[test]
+    fn a_scan_ends_where_numbers_for_directories_do() {
+        let scratch = tempfile::tempdir().unwrap();
+        for number in 0..700 {
+            std::fs::create_dir_all(scratch.path().join(format!("d{number}/e"))).unwrap();
+        }
+        let root = CString::new(scratch.path().as_os_str().as_bytes()).unwrap();
+        let root: Arc<CStr> = Arc::from(root);
+        for order in [Order::Parallel, Order::Queue, Order::Futures, Order::Inode] {
+            let options = PoolOptions {
+                order,
+                roots: vec![Arc::clone(&root)],
+                errors_kept_max: 9,
+                idle_io: false,
+                adapts: false,
+                listings_max: 8,
+                processors: 2,
+            };
+            let states = (0..2).map(|_| Numbers(Vec::new())).collect();
+            let pool = Pool::new(terms(&root), states, options);
+            pool.next_id_block
+                .store(DirId::BLOCKS - 1, Ordering::Relaxed);
+            pool.start();
+            assert!(pool.wait_gone(Duration::from_secs(10)));
+            let slots = pool.take_slots();
+            let errors: Vec<_> = slots.iter().flat_map(|slot| &slot.errors.kept).collect();
+            let numbers = slots.iter().flat_map(|slot| &slot.state.0);
+            let numbers: Vec<_> = numbers.copied().collect();
+            let known: HashSet<DirId> = numbers.iter().map(|&(id, _)| id).collect();
+            assert_eq!(known.len(), numbers.len(), "{order:?}: a number came twice");
+            let parents = numbers.iter().filter_map(|&(_, parent)| parent);
+            assert_eq!(parents.filter(|id| *id == DirId::NONE_LEFT).count(), 0);
+            // All or, where another worker had the block, a part of it.
+            assert!((1..=1024).contains(&numbers.len()), "{order:?}");
+            assert!(pool.is_cancelled() && !errors.is_empty());
+            assert!(errors.iter().all(|error| error.cause == Cause::System(Errno(75))));
+        }
     }
 }

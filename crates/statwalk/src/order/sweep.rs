@@ -139,6 +139,19 @@ impl Sweep {
         Some(Taken { job, more })
     }
 
+    /// Lets go of what waits.
+    pub(super) fn clear(&self) {
+        let waiting = {
+            let mut state = self.lock();
+            let gathered = std::mem::take(&mut state.gathered);
+            let sweep = std::mem::take(&mut state.sweep);
+            let dirs = std::mem::take(&mut state.dirs);
+            (dirs, std::mem::take(&mut state.rests), gathered, sweep)
+        };
+        // Outside of the lock: it closes descriptors, which can wait.
+        drop(waiting);
+    }
+
     pub(super) fn has_work(&self) -> bool {
         !matches!(self.next(&self.lock()), Next::Nothing)
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::io::Errno as KernelErrno;
 
@@ -44,6 +44,19 @@ pub(super) enum Leave {
     TooMany,
     /// The directory is done for which this worker was started.
     TaskDone,
+    /// The thread is wanted back by whoever lent it.
+    TimeOver(Duty),
+    /// There is nothing to do, and the thread is only lent.
+    Idle,
+}
+
+/// What a worker has to do first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Duty {
+    /// To begin what is next on the agenda.
+    Advance,
+    /// Whatever waits.
+    Help,
 }
 
 /// One worker: what it has of the frontier, and the lister that is its own.
@@ -62,10 +75,30 @@ struct WorkerOutlet<C> {
     /// place before, less what the thread did elsewhere.
     calls_before: u64,
     work_before: u64,
+    /// Until when the thread is lent; absent where it is the worker's own.
+    lent_until: Option<Instant>,
+    /// Whether it is still to begin what is next on the agenda.
+    duty: Duty,
 }
 
 impl<C: Collect> Worker<C> {
-    pub(super) fn new(pool: Arc<Pool<C>>, hand: Hand) -> Worker<C> {
+    /// A worker on a thread of its own.
+    pub(super) fn new(pool: Arc<Pool<C>>, hand: Hand, duty: Duty) -> Worker<C> {
+        Worker::with(pool, hand, duty, None)
+    }
+
+    /// A worker on a thread that is lent to it until a time. It gets on by one job
+    /// or one entry at least, and takes little of the stack.
+    pub(super) fn on_lent_thread(
+        pool: Arc<Pool<C>>,
+        hand: Hand,
+        duty: Duty,
+        until: Instant,
+    ) -> Worker<C> {
+        Worker::with(pool, hand, duty, Some(until))
+    }
+
+    fn with(pool: Arc<Pool<C>>, hand: Hand, duty: Duty, lent_until: Option<Instant>) -> Worker<C> {
         if pool.idle_io {
             // Refused, it costs politeness, not truth.
             let _ = statwalk_sys::io_priority::set_idle();
@@ -84,6 +117,8 @@ impl<C: Collect> Worker<C> {
                 dirs_done: 0,
                 calls_before,
                 work_before,
+                lent_until,
+                duty,
             },
         }
     }
@@ -100,8 +135,15 @@ impl<C: Collect> Worker<C> {
 
     fn work_on(&mut self) -> Leave {
         let pool = Arc::clone(&self.outlet.pool);
+        let is_lent = self.outlet.lent_until.is_some();
+        if self.outlet.duty == Duty::Advance {
+            self.advance();
+            if self.outlet.duty == Duty::Advance {
+                return Leave::TimeOver(Duty::Advance);
+            }
+        }
         while !pool.is_over() {
-            if pool.order == Order::Futures {
+            if pool.order == Order::Futures && !is_lent {
                 if let Some(job) = self.outlet.take() {
                     self.visit(job, 0);
                 }
@@ -110,6 +152,10 @@ impl<C: Collect> Worker<C> {
             }
             match self.outlet.take() {
                 Some(job) => self.visit(job, 0),
+                None if is_lent => {
+                    self.outlet.rest();
+                    return Leave::Idle;
+                }
                 None => {
                     self.outlet.rest();
                     self.lister.rest_from_work();
@@ -119,6 +165,9 @@ impl<C: Collect> Worker<C> {
                         .wait_unless(|| pool.is_over() || pool.frontier.has_work());
                     progress.begin_work(pool.started.elapsed());
                 }
+            }
+            if is_lent && self.outlet.is_late() {
+                return Leave::TimeOver(self.outlet.duty);
             }
             if pool.may_go() {
                 self.outlet.rest();
@@ -152,7 +201,9 @@ impl<C: Collect> Worker<C> {
         let mut below = std::mem::take(&mut self.outlet.hand.called);
         // A large directory is read on when what was found in it is done.
         below.sort_by_key(|job| matches!(job, Job::Rest(_)));
-        if level >= RECURSION_MAX {
+        // Whoever lent the thread may have little of a stack, and wants it back.
+        let is_lent = self.outlet.lent_until.is_some();
+        if is_lent || level >= RECURSION_MAX {
             return self.outlet.pool.frontier.put_off(below);
         }
         for job in below {
@@ -164,8 +215,9 @@ impl<C: Collect> Worker<C> {
     }
 
     /// Begins what comes next on the agenda; to be called when nothing is pending.
-    pub(super) fn advance(&mut self) {
+    fn advance(&mut self) {
         let pool = Arc::clone(&self.outlet.pool);
+        self.outlet.duty = Duty::Help;
         loop {
             let item = match pool.is_cancelled() {
                 true => None,
@@ -203,6 +255,10 @@ impl<C: Collect> Worker<C> {
                 self.descend(0);
             }
             if pool.pending.fetch_sub(1, Ordering::AcqRel) > 1 {
+                return;
+            }
+            if self.outlet.is_late() {
+                self.outlet.duty = Duty::Advance;
                 return;
             }
         }
@@ -256,6 +312,12 @@ impl<C: Collect> WorkerOutlet<C> {
         let calls = self.calls_before.wrapping_add(tally::made());
         let work = self.work_before.wrapping_add(work_of_thread());
         self.pool.progress[self.hand.index()].tell_work(calls, work);
+    }
+
+    /// Whether the thread was lent, and is wanted back.
+    #[inline]
+    fn is_late(&self) -> bool {
+        self.lent_until.is_some_and(|until| Instant::now() >= until)
     }
 
     fn rest(&mut self) {
@@ -351,17 +413,17 @@ impl<C: Collect> Outlet for WorkerOutlet<C> {
 
     #[inline]
     fn is_slow(&self) -> bool {
-        self.pool.is_slow.load(Ordering::Relaxed)
+        self.pool.is_slow.load(Ordering::Relaxed) || self.is_late()
     }
 
     fn somebody_idle(&self) -> bool {
         self.call_help();
-        self.pool.parking.somebody_waits()
+        self.pool.parking.somebody_waits() || self.is_late()
     }
 
     fn has_company(&self) -> bool {
         self.call_help();
-        self.pool.slots.len() > 1 && self.pool.order.hands_parts()
+        self.pool.slots.len() > 1 && self.pool.order.hands_parts() || self.is_late()
     }
 
     #[inline]
@@ -369,7 +431,8 @@ impl<C: Collect> Outlet for WorkerOutlet<C> {
         self.tell_work();
         if self.pool.is_cancelled() {
             Tick::Stop
-        } else if self.is_slow() && self.pool.parking.somebody_waits() {
+        } else if self.is_slow() && (self.pool.parking.somebody_waits() || self.is_late()) {
+            // A thread that is wanted back takes up the rest when it comes again.
             Tick::Share
         } else {
             Tick::GoOn

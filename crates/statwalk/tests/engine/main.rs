@@ -36,6 +36,7 @@ mod latency;
 mod seeks;
 
 mod descriptors;
+mod dropped;
 mod large_directory;
 mod largest;
 mod memory;

@@ -81,7 +81,8 @@ pub(crate) enum Tick {
     GoOn,
     /// The scan was cancelled.
     Stop,
-    /// Calls wait for long, and somebody has nothing to do.
+    /// Somebody else can do the rest: calls wait for long and a worker has nothing
+    /// to do, or the thread is wanted for something else.
     Share,
 }
 
