@@ -45,7 +45,11 @@ macro_rules! entry_point {
         ) -> ::std::ffi::c_int {
             $crate::entry_point::prepare();
             let run: fn() -> ! = $run;
-            run()
+            let address_space = $crate::address_space::limit_bytes();
+            if address_space.is_some() {
+                $crate::address_space::use_sparingly();
+            }
+            $crate::first_stack::run_on_enough(run, address_space)
         }
 
         #[cfg(not(all(target_os = "linux", target_env = "gnu")))]

@@ -13,10 +13,13 @@
     reason = "calls into the C library; every block says why it is sound"
 )]
 
+pub mod address_space;
 pub mod btrfs;
 pub mod device_map;
 pub mod entry_point;
 pub mod fiemap;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub mod first_stack;
 pub mod fnmatch;
 pub mod io_priority;
 pub mod secure_execution;
