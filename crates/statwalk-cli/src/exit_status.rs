@@ -29,13 +29,21 @@ impl ExitStatus {
         }
     }
 
+    /// Its number; of a signal as a shell shows it.
+    pub(crate) fn code(self) -> i32 {
+        match self {
+            ExitStatus::Complete => 0,
+            ExitStatus::Incomplete => 1,
+            ExitStatus::Failed => 2,
+            ExitStatus::Interrupted(signal) => 128 + signal,
+        }
+    }
+
     /// Ends the program.
     pub(crate) fn exit(self) -> ! {
         match self {
-            ExitStatus::Complete => std::process::exit(0),
-            ExitStatus::Incomplete => std::process::exit(1),
-            ExitStatus::Failed => std::process::exit(2),
             ExitStatus::Interrupted(signal) => signals::die_of(signal),
+            ended => std::process::exit(ended.code()),
         }
     }
 }

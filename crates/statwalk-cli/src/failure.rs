@@ -65,6 +65,22 @@ impl fmt::Display for Failure {
     }
 }
 
+/// Ends the program where it gets no memory. Nothing here allocates.
+#[cfg_attr(test, allow(dead_code, reason = "tests keep their own allocator"))]
+pub(crate) fn out_of_memory(bytes: usize) -> ! {
+    use io::Write as _;
+    let mut text = [0; 128];
+    let mut rest = &mut text[..];
+    let _ = writeln!(
+        rest,
+        "statwalk: cannot allocate memory: the system or a limit refuses {bytes} bytes"
+    );
+    let length = 128 - rest.len();
+    // Where stderr is closed there is nobody left to tell.
+    let _ = rustix::io::write(rustix::stdio::stderr(), &text[..length]);
+    statwalk_sys::allocator::end_process(ExitStatus::Failed.code())
+}
+
 /// The system's words for an error, without its number.
 pub(crate) fn reason(error: &io::Error) -> String {
     match error.raw_os_error() {

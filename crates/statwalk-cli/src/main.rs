@@ -48,9 +48,15 @@ mod tree_picture;
 use std::ffi::OsString;
 
 use exit_status::ExitStatus;
+#[cfg(not(test))]
+use statwalk_sys::allocator::CheckedAllocator;
 
 #[cfg(not(test))]
 statwalk_sys::entry_point!(run);
+
+#[cfg(not(test))]
+#[global_allocator]
+static ALLOCATOR: CheckedAllocator = CheckedAllocator::new(failure::out_of_memory);
 
 #[cfg(test)]
 fn main() -> ! {

@@ -14,6 +14,7 @@
 )]
 
 pub mod address_space;
+pub mod allocator;
 pub mod btrfs;
 pub mod device_map;
 pub mod entry_point;

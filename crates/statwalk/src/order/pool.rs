@@ -34,10 +34,15 @@ use crate::error::ErrorList;
 use crate::progress::WorkerProgress;
 use crate::report::{LeftOut, RootReport};
 use crate::sink::Collect;
-use crate::source::posix::Terms;
+use crate::source::posix::{Terms, survey};
 
 /// After how long others start on what a worker queued that does not come back.
 const HELP_DELAY_MAX: Duration = Duration::from_millis(20);
+
+/// The stack of a worker, on which the sink works too. All of this crate and the
+/// program's take less than 40 KiB, in a build without optimisation; the standard
+/// library's 2 MiB for each of 64 workers are more than some limits allow.
+const STACK_BYTES: usize = 256 << 10;
 
 /// The stack of a worker that recurses.
 const RECURSION_STACK_BYTES: usize = 32 << 20;
@@ -68,8 +73,9 @@ pub(crate) struct Pool<C> {
     pub(super) wants_helpers: AtomicBool,
     /// Whether there are more.
     has_too_many: AtomicBool,
-    /// How many there are to be at first, once that was asked.
+    /// How many there are to be at first, and at most, once that was asked.
     wanted_first: OnceLock<usize>,
+    most: OnceLock<usize>,
     /// How the number follows what the workers do, where nobody has said.
     overseer: Option<Mutex<Overseer>>,
     pub(crate) errors_kept_max: usize,
@@ -173,6 +179,7 @@ impl<C: Collect> Pool<C> {
             wants_helpers: AtomicBool::new(true),
             has_too_many: AtomicBool::new(false),
             wanted_first: OnceLock::new(),
+            most: OnceLock::new(),
             overseer: options.adapts.then(|| Mutex::new(Overseer::new(started))),
             errors_kept_max: options.errors_kept_max,
             started,
@@ -229,9 +236,10 @@ impl<C: Collect> Pool<C> {
         // Where the thread cannot be started, what it was to have is still here.
         let given = Arc::new(Mutex::new(Some(hand)));
         let (pool, taken) = (Arc::clone(self), Arc::clone(&given));
-        if self.order == Order::Recursive {
-            builder = builder.stack_size(RECURSION_STACK_BYTES);
-        }
+        builder = builder.stack_size(match self.order {
+            Order::Recursive => RECURSION_STACK_BYTES,
+            _ => STACK_BYTES,
+        });
         let started = builder.spawn(move || {
             let hand = lock(&taken).take().expect("it is given to one thread");
             match Worker::new(Arc::clone(&pool), hand, duty).work() {
@@ -257,7 +265,7 @@ impl<C: Collect> Pool<C> {
     /// scanning a small directory, so it is asked when the first helper is needed.
     fn settle_wanted(&self) {
         self.wanted_first.get_or_init(|| {
-            let mut wanted = self.slots.len();
+            let mut wanted = self.most();
             if self.overseer.is_some() {
                 let processors = thread::available_parallelism().map_or(1, usize::from);
                 wanted = wanted.min(processors);
@@ -265,6 +273,14 @@ impl<C: Collect> Pool<C> {
             self.wanted.store(wanted, Ordering::Relaxed);
             wanted
         });
+    }
+
+    /// Up to how many workers there are: as many as were planned, if the address
+    /// space has room for their stacks.
+    fn most(&self) -> usize {
+        *self
+            .most
+            .get_or_init(|| self.slots.len().min(survey::workers_with_room()))
     }
 
     /// Starts one worker more. One that cannot be started is one helper less,
@@ -346,6 +362,7 @@ impl<C: Collect> Pool<C> {
 
     /// Starts tasks for what was queued, where tasks are threads.
     pub(super) fn start_tasks(self: &Arc<Self>, count: usize) {
+        self.settle_wanted();
         for _ in 0..count {
             let is_full = lock(&self.alive).count >= self.wanted.load(Ordering::Relaxed);
             if is_full || self.start_worker(Duty::Help).is_err() {
@@ -453,7 +470,7 @@ impl<C: Collect> Pool<C> {
         let effort = self.effort(now);
         let Some(verdict) = lock(overseer).look(now, effort, || {
             self.settle_wanted();
-            Concurrency::new(self.wanted.load(Ordering::Relaxed), self.slots.len())
+            Concurrency::new(self.wanted.load(Ordering::Relaxed), self.most())
         }) else {
             return;
         };

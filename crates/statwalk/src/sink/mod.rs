@@ -108,7 +108,8 @@ pub trait Sink {
 
 /// What one worker collects.
 ///
-/// [`ControlFlow::Break`] from any call ends the whole scan.
+/// [`ControlFlow::Break`] from any call ends the whole scan. Workers have a stack of
+/// 256 KiB.
 pub trait Collect: Send + 'static {
     /// Takes a directory. Each comes once, to one of the states; its batches
     /// may reach other states, and earlier.

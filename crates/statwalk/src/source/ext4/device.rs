@@ -20,7 +20,7 @@ use crate::error::Errno;
 pub(crate) enum Device {
     /// In memory, as far as they are looked at.
     Mapped(DeviceMap),
-    /// By a call for each piece, where this machine has no map.
+    /// By a call for each piece, where this machine has no map, or no room for one.
     Called(FileBytes),
 }
 
@@ -32,7 +32,7 @@ impl Device {
     /// It has no length, or cannot be mapped.
     pub(crate) fn new(mut file: File) -> io::Result<Device> {
         let length_bytes = file.seek(SeekFrom::End(0))?;
-        if !DeviceMap::IS_SUPPORTED || length_bytes == 0 {
+        if !DeviceMap::IS_SUPPORTED || length_bytes == 0 || !has_room_for(length_bytes) {
             return Ok(Device::Called(FileBytes::new(file)?));
         }
         Ok(Device::Mapped(DeviceMap::new(file.as_fd(), length_bytes)?))
@@ -102,6 +102,13 @@ impl Device {
             Device::Called(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
+}
+
+/// Whether a map of so many bytes leaves the process most of its address space,
+/// where that is limited.
+fn has_room_for(length_bytes: u64) -> bool {
+    let limit = statwalk_sys::address_space::limit_bytes();
+    limit.is_none_or(|limit| length_bytes <= limit / 4)
 }
 
 /// `major:minor` of a device number.

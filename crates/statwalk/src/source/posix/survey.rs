@@ -21,6 +21,9 @@ pub(crate) use super::open::has_openat2;
 
 /// Descriptors that are left to the rest of the process.
 const DESCRIPTORS_SPARED: usize = 8;
+/// How much of a limited address space there must be for each worker, so that
+/// stacks take a sixteenth of it and what is found has room.
+const BYTES_FOR_EACH_WORKER: u64 = 4 << 20;
 /// A limit of open files from which on they need not be counted: the usual one.
 const PLENTY: usize = 1024;
 
@@ -47,6 +50,14 @@ pub(crate) fn free_descriptors() -> usize {
         false => std::fs::read_dir("/proc/self/fd").map_or(16, Iterator::count),
     };
     limit.saturating_sub(open + DESCRIPTORS_SPARED)
+}
+
+/// For how many workers there is address space, where that is limited.
+pub(crate) fn workers_with_room() -> usize {
+    let limit = statwalk_sys::address_space::limit_bytes();
+    limit.map_or(usize::MAX, |bytes| {
+        (bytes / BYTES_FOR_EACH_WORKER).max(1) as usize
+    })
 }
 
 /// The mounts whose directories the scan can reach by two ways, as
