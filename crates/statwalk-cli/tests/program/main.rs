@@ -14,6 +14,7 @@ mod bench;
 mod ending;
 mod filters;
 mod json;
+mod limits;
 mod old_kernels;
 mod picture;
 mod progress;
