@@ -9,6 +9,7 @@ use statwalk::Errno;
 use statwalk_view::{Charset, escape};
 
 use crate::exit_status::ExitStatus;
+use crate::output::Stderr;
 
 /// Why a command gave no answer.
 ///
@@ -99,7 +100,7 @@ pub(crate) fn line(text: &str) {
     use io::Write as _;
     // In one piece, so that lines of several programs do not mix. Where stderr
     // is closed there is nobody left to tell.
-    let _ = io::stderr().write_all(format!("{text}\n").as_bytes());
+    let _ = Stderr.write_all(format!("{text}\n").as_bytes());
 }
 
 #[cfg(test)]

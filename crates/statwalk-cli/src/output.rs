@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Standard output.
+//! Standard output, and standard error.
 //!
-//! Everything is gathered and written in large pieces, and an error of a write
+//! Everything for standard output is gathered and written in large pieces, and an error of a write
 //! is never lost: std's own handle takes a closed stdout for success.
 
 use std::io::{self, BufWriter, Write};
+use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, reason};
 
 /// Standard output, with a buffer.
 pub(crate) struct Output {
@@ -18,6 +21,17 @@ pub(crate) struct Output {
 
 /// Standard output itself.
 pub(crate) struct Stdout;
+
+/// Standard error itself.
+pub(crate) struct Stderr;
+
+/// How often a write that a signal interrupts is made again.
+///
+/// A file system in user space can answer EINTR as often as it likes.
+const INTERRUPTIONS_MAX: u32 = 100;
+
+/// The pause before what was refused twice is written again.
+const PAUSE: Duration = Duration::from_millis(1);
 
 const BUFFER_BYTES: usize = 64 << 10;
 
@@ -58,15 +72,48 @@ impl Output {
 
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        loop {
-            match rustix::io::write(rustix::stdio::stdout(), bytes) {
-                Err(Errno::INTR) => {}
-                answer => return Ok(answer?),
-            }
-        }
+        write(rustix::stdio::stdout(), bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+impl Write for Stderr {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        write(rustix::stdio::stderr(), bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Writes what fits, and waits until something does.
+///
+/// Whoever shares the file with us may have set `O_NONBLOCK`, which is the
+/// file's and not ours; a reader that is slow is then told by EAGAIN.
+fn write(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+    let (mut interruptions, mut refusals) = (0, 0);
+    loop {
+        match rustix::io::write(fd, bytes) {
+            Err(Errno::INTR) if interruptions < INTERRUPTIONS_MAX => interruptions += 1,
+            // By its own name, std would make the call again for ever.
+            Err(Errno::INTR) => return Err(io::Error::other(reason(&Errno::INTR.into()))),
+            Err(Errno::AGAIN) => {
+                // A terminal can say that it is ready and have too little room.
+                if refusals > 0 {
+                    std::thread::sleep(PAUSE);
+                }
+                refusals += 1;
+                let mut ready = [PollFd::from_borrowed_fd(fd, PollFlags::OUT)];
+                match poll(&mut ready, None) {
+                    Ok(_) | Err(Errno::INTR) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            answer => return Ok(answer?),
+        }
     }
 }

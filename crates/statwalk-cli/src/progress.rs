@@ -15,6 +15,7 @@ use statwalk::Snapshot;
 use statwalk_view::{Progress, SizeFormat, Terminal, escape, text_width, truncate_end};
 
 use crate::flags::When;
+use crate::output::Stderr;
 use crate::{failure, screen, used_inodes};
 
 /// A scan that is over before is not worth a line.
@@ -84,13 +85,13 @@ impl ProgressLine {
         self.frame += 1;
         self.is_drawn = true;
         // `\x1b[K` clears what an earlier, longer line left.
-        let _ = std::io::stderr().write_all(format!("\r{text}\x1b[K").as_bytes());
+        let _ = Stderr.write_all(format!("\r{text}\x1b[K").as_bytes());
     }
 
     /// Takes the line away.
     pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.is_drawn) {
-            let _ = std::io::stderr().write_all(b"\r\x1b[K");
+            let _ = Stderr.write_all(b"\r\x1b[K");
         }
     }
 
@@ -184,14 +185,14 @@ impl ShareLine {
         let percent = u128::from(done) * 100 / u128::from(of.max(1));
         let text = format!("{percent} % {what}");
         let text = truncate_end(&text, terminal.width, terminal.charset);
-        let _ = std::io::stderr().write_all(format!("\r{text}\x1b[K").as_bytes());
+        let _ = Stderr.write_all(format!("\r{text}\x1b[K").as_bytes());
     }
 
     /// Takes the line away.
     pub(crate) fn clear(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::take(&mut state.1) {
-            let _ = std::io::stderr().write_all(b"\r\x1b[K");
+            let _ = Stderr.write_all(b"\r\x1b[K");
         }
     }
 }

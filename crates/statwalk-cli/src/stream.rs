@@ -3,17 +3,21 @@
 //! Rows on their way from many workers to stdout, while the scan goes on.
 //!
 //! Each worker gathers rows of its own and writes many at a time. What lies for
-//! long is written by the thread that looks after the scan. Where everything
-//! was found before anything had to be written, the rows are sorted: a short
-//! list reads better so, and is the same each time.
+//! long is written by a thread of its own, so that a reader that does not read
+//! keeps neither a worker that has room left nor the thread that minds signals.
+//! Where everything was found before anything had to be written, the rows are
+//! sorted: a short list reads better so, and is the same each time.
+//!
+//! A row is never torn: whoever writes has the writer, writes whole rows, and
+//! gives the writer back when the last byte is out or no more will be written.
 
 use std::io::{self, Write as _};
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use statwalk::path_order;
 
 use crate::failure::Failure;
@@ -24,10 +28,10 @@ use crate::signals;
 const PART_BYTES: usize = 32 << 10;
 /// A list that takes longer is not sorted, and its rows are not kept back.
 const SHORT: Duration = Duration::from_millis(100);
+/// How often rows are looked for that lie for long.
+const PERIOD: Duration = Duration::from_millis(40);
 /// How long a writer may take after a signal.
 const GRACE: Duration = Duration::from_millis(100);
-/// What a pipe that is ready takes without waiting, `PIPE_BUF` in pipe(7).
-const PIPE_BUF: usize = 4096;
 
 /// Rows on their way to stdout.
 pub(crate) struct Stream {
@@ -39,6 +43,7 @@ pub(crate) struct Stream {
     stopped: AtomicBool,
     /// Whether somebody is in a write, which lasts as long as the reader likes.
     writing: AtomicBool,
+    /// Whoever has a part may wait for it, nobody the other way round.
     writer: Mutex<Writer>,
     started: Instant,
 }
@@ -89,6 +94,30 @@ impl Adder<'_> {
     }
 }
 
+/// The right to write some rows.
+struct Turn<'a> {
+    stream: &'a Stream,
+    writer: MutexGuard<'a, Writer>,
+}
+
+impl Turn<'_> {
+    /// Writes whole rows, and empties them.
+    fn write(mut self, rows: &mut Vec<u8>) {
+        self.writer.has_written = true;
+        if let Err(error) = Stdout.write_all(rows) {
+            self.writer.result = Err(error);
+            self.stream.stopped.store(true, Ordering::SeqCst);
+        }
+        rows.clear();
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.stream.writing.store(false, Ordering::SeqCst);
+    }
+}
+
 impl Stream {
     /// With at most so many rows.
     pub(crate) fn new(rows_max: Option<u64>) -> Stream {
@@ -135,67 +164,81 @@ impl Stream {
             return ControlFlow::Break(());
         }
         if part.bytes.len() >= PART_BYTES {
-            self.write(&mut part, lock(&self.writer), |bytes| {
-                Stdout.write_all(bytes).map(|()| bytes.len())
-            });
+            if let Some(turn) = self.turn(lock(&self.writer)) {
+                part.keys = None;
+                turn.write(&mut part.bytes);
+            }
         }
         ControlFlow::Continue(())
     }
 
-    /// Writes what may be written without waiting for the reader, once the
-    /// list is long.
-    pub(crate) fn flush_old(&self) {
+    /// Writes from now on what lies for long, without keeping the caller. Does
+    /// nothing while the list is short; is called until it answers true.
+    pub(crate) fn flush_old(self: &Arc<Self>) -> bool {
         if self.started.elapsed() < SHORT {
-            return;
+            return false;
         }
-        let parts = self.parts.read().unwrap_or_else(PoisonError::into_inner);
-        for part in &*parts {
-            // Whoever holds it is about to write, or adds rows; whoever holds the
-            // writer may wait for a reader that does not read.
-            if let (Ok(mut part), Ok(writer)) = (part.try_lock(), self.writer.try_lock()) {
-                self.write(&mut part, writer, write_without_waiting);
+        let stream = Arc::clone(self);
+        let flush = move || {
+            let mut bytes = Vec::new();
+            while !stream.stopped.load(Ordering::Relaxed) {
+                stream.flush_parts(&mut bytes);
+                thread::sleep(PERIOD);
             }
+        };
+        // Without the thread, rows lie until there are many of them.
+        thread::Builder::new().spawn(flush).is_ok()
+    }
+
+    /// Writes what lies in the parts; `bytes` is empty and stays so.
+    fn flush_parts(&self, bytes: &mut Vec<u8>) {
+        for index in 0.. {
+            let parts = self.parts.read().unwrap_or_else(PoisonError::into_inner);
+            let Some(part) = parts.get(index) else { return };
+            // Whoever holds it is about to write, or adds rows; whoever has the
+            // writer may wait for a reader that does not read.
+            let (Ok(mut part), Ok(writer)) = (part.try_lock(), self.writer.try_lock()) else {
+                continue;
+            };
+            if part.bytes.is_empty() {
+                continue;
+            }
+            let Some(turn) = self.turn(writer) else {
+                return;
+            };
+            part.keys = None;
+            std::mem::swap(&mut part.bytes, bytes);
+            // Its worker goes on while this waits for the reader.
+            drop(part);
+            drop(parts);
+            turn.write(bytes);
         }
     }
 
-    /// Takes no more rows, because of a signal. Dies of it at once where a
+    /// Takes no more rows, and waits for who writes. Dies of a signal where a
     /// writer waits for a reader that does not read: nobody would see the rest.
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
         let deadline = Instant::now() + GRACE;
+        let mut pause = Duration::from_millis(1);
         while self.writing.load(Ordering::SeqCst) {
             if let Some(signal) = signals::caught()
                 && Instant::now() > deadline
             {
                 signals::die_of(signal);
             }
-            std::thread::sleep(Duration::from_millis(1));
+            thread::sleep(pause);
+            pause = PERIOD.min(pause * 2);
         }
     }
 
-    fn write(
-        &self,
-        part: &mut Part,
-        mut writer: MutexGuard<'_, Writer>,
-        write: impl FnOnce(&[u8]) -> io::Result<usize>,
-    ) {
+    /// Has whoever has the writer write, unless that is left to the end.
+    fn turn<'a>(&'a self, writer: MutexGuard<'a, Writer>) -> Option<Turn<'a>> {
         self.writing.store(true, Ordering::SeqCst);
+        let stream = self;
+        let turn = Turn { stream, writer };
         // Once stopped, what is left is written at the end.
-        if !self.stopped.load(Ordering::SeqCst) && !part.bytes.is_empty() {
-            match write(&part.bytes) {
-                Ok(0) => {}
-                Ok(count) => {
-                    part.bytes.drain(..count);
-                    part.keys = None;
-                    writer.has_written = true;
-                }
-                Err(error) => {
-                    writer.result = Err(error);
-                    self.stopped.store(true, Ordering::SeqCst);
-                }
-            }
-        }
-        self.writing.store(false, Ordering::SeqCst);
+        (!self.stopped.load(Ordering::SeqCst)).then_some(turn)
     }
 
     /// Writes what is left, sorted if nothing was written before.
@@ -204,10 +247,11 @@ impl Stream {
     ///
     /// Returns an error if this or an earlier write failed.
     pub(crate) fn finish(&self) -> Result<(), Failure> {
-        let mut writer = lock(&self.writer);
-        std::mem::replace(&mut writer.result, Ok(())).map_err(Failure::Output)?;
+        self.stopped.store(true, Ordering::SeqCst);
         let parts = self.parts.read().unwrap_or_else(PoisonError::into_inner);
         let parts: Vec<MutexGuard<'_, Part>> = parts.iter().map(lock).collect();
+        let mut writer = lock(&self.writer);
+        std::mem::replace(&mut writer.result, Ok(())).map_err(Failure::Output)?;
         let left = if writer.has_written {
             let bytes: Vec<&[u8]> = parts.iter().map(|part| &part.bytes[..]).collect();
             bytes.concat()
@@ -230,27 +274,6 @@ impl Part {
             spans.map(|(start, end)| (&keys.bytes[start.1..end.1], &self.bytes[start.0..end.0]))
         })
     }
-}
-
-/// Writes as much as stdout takes at once.
-fn write_without_waiting(bytes: &[u8]) -> io::Result<usize> {
-    let mut count = 0;
-    for piece in bytes.chunks(PIPE_BUF) {
-        let mut ready = [PollFd::from_borrowed_fd(
-            rustix::stdio::stdout(),
-            PollFlags::OUT,
-        )];
-        let now = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        if !matches!(poll(&mut ready, Some(&now)), Ok(1..)) {
-            break;
-        }
-        Stdout.write_all(piece)?;
-        count += piece.len();
-    }
-    Ok(count)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -19,9 +19,9 @@ pub(crate) trait Companion {
     /// Is called some times a second.
     fn tick(&mut self) {}
 
-    /// Is called when a signal has stopped the scan, before its answer is
-    /// awaited.
-    fn interrupted(&mut self) {}
+    /// Is called when the scan is over or was stopped, before its answer is
+    /// awaited. A worker whom the companion keeps must be free when it returns.
+    fn ending(&mut self) {}
 }
 
 /// Nobody.
@@ -45,7 +45,6 @@ pub(crate) fn watch<S: Sink>(
     while !running.wait_for(PERIOD) {
         if signals::caught().is_some() {
             running.canceller().cancel();
-            companion.interrupted();
             break;
         }
         if signals::take_status_request() {
@@ -55,6 +54,7 @@ pub(crate) fn watch<S: Sink>(
         companion.tick();
     }
     line.clear();
+    companion.ending();
     signals::let_next_kill();
     Ok(running.finish())
 }

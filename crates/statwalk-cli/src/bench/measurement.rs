@@ -19,6 +19,7 @@ use super::conditions::Load;
 use super::settings::Setting;
 use crate::failure::Failure;
 use crate::flags::Level;
+use crate::output::Stderr;
 use crate::{open_files, screen, signals};
 
 /// How often a run is looked after.
@@ -291,12 +292,12 @@ impl Plan<'_> {
         let terminal = screen::stderr_or_default().terminal;
         let text = statwalk_view::truncate_end(&text, terminal.width, terminal.charset);
         // Where stderr is closed there is nobody to look.
-        let _ = std::io::stderr().write_all(format!("\r\x1b[K{text}").as_bytes());
+        let _ = Stderr.write_all(format!("\r\x1b[K{text}").as_bytes());
     }
 
     fn hide_progress(&self) {
         if self.shows_progress {
-            let _ = std::io::stderr().write_all(b"\r\x1b[K");
+            let _ = Stderr.write_all(b"\r\x1b[K");
         }
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
         stream: Arc::clone(&stream),
     };
     let progress = request.progress(None);
-    let outcome = watch(&request.scan, &sink, progress, &mut Flusher(&stream))?;
+    let outcome = watch(&request.scan, &sink, progress, &mut Flusher::new(&stream))?;
     stream.finish()?;
     let status = ending::conclude(&request, &outcome.report, Errors::Untold);
     if is_one_word && status == ExitStatus::Failed {
@@ -173,15 +173,27 @@ impl Collect for FindState {
 }
 
 /// Lets nothing lie too long that was found.
-struct Flusher<'a>(&'a Stream);
+struct Flusher<'a> {
+    stream: &'a Arc<Stream>,
+    is_at_work: bool,
+}
+
+impl<'a> Flusher<'a> {
+    fn new(stream: &'a Arc<Stream>) -> Flusher<'a> {
+        Flusher {
+            stream,
+            is_at_work: false,
+        }
+    }
+}
 
 impl Companion for Flusher<'_> {
     fn tick(&mut self) {
-        self.0.flush_old();
+        self.is_at_work = self.is_at_work || self.stream.flush_old();
     }
 
-    fn interrupted(&mut self) {
-        self.0.stop();
+    fn ending(&mut self) {
+        self.stream.stop();
     }
 }
 

@@ -22,3 +22,4 @@ mod rows;
 mod run;
 mod signals;
 mod sources;
+mod torn_rows;
