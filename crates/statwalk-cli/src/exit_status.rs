@@ -21,14 +21,6 @@ pub(crate) enum ExitStatus {
 }
 
 impl ExitStatus {
-    /// The status of what clap answered: help that was asked for is no error.
-    pub(crate) fn of_usage(answer: &clap::Error) -> ExitStatus {
-        match answer.use_stderr() {
-            true => ExitStatus::Failed,
-            false => ExitStatus::Complete,
-        }
-    }
-
     /// Its number; of a signal as a shell shows it.
     pub(crate) fn code(self) -> i32 {
         match self {

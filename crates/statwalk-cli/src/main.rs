@@ -46,8 +46,11 @@ mod stream;
 mod tree_picture;
 
 use std::ffi::OsString;
+use std::io::Write as _;
 
 use exit_status::ExitStatus;
+use failure::Failure;
+use output::{Output, Stderr};
 #[cfg(not(test))]
 use statwalk_sys::allocator::CheckedAllocator;
 
@@ -66,12 +69,32 @@ fn main() -> ! {
 fn run() -> ! {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     let status = match flags::parse(&words) {
-        Ok(invocation) => commands::run(invocation).unwrap_or_else(failure::Failure::report),
-        Err(usage) => {
-            // Nobody to read the help is no failure of ours.
-            let _ = usage.print();
-            ExitStatus::of_usage(&usage)
-        }
+        Ok(invocation) => commands::run(invocation),
+        Err(usage) => tell(&usage),
     };
-    status.exit()
+    status.unwrap_or_else(Failure::report).exit()
+}
+
+/// Tells what clap has to say: help and version that were asked for, on stdout
+/// and with status 0, or what is wrong with the words.
+fn tell(usage: &clap::Error) -> Result<ExitStatus, Failure> {
+    let is_asked_for = !usage.use_stderr();
+    let is_coloured = match is_asked_for {
+        true => screen::takes_colour(&std::io::stdout()),
+        false => screen::takes_colour(&std::io::stderr()),
+    };
+    let text = usage.render();
+    let text = match is_coloured {
+        true => text.ansi().to_string(),
+        false => text.to_string(),
+    };
+    if !is_asked_for {
+        // Where stderr is closed there is nobody left to tell.
+        let _ = Stderr.write_all(text.as_bytes());
+        return Ok(ExitStatus::Failed);
+    }
+    let mut out = Output::new();
+    out.write(|out| out.write_all(text.as_bytes()))?;
+    out.finish()?;
+    Ok(ExitStatus::Complete)
 }

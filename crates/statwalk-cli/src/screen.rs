@@ -41,6 +41,11 @@ pub(crate) fn of_stderr() -> Option<Screen> {
         .then(|| screen(rustix::stdio::stderr(), When::Never))
 }
 
+/// Whether a stream is a terminal that takes colours.
+pub(crate) fn takes_colour(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && is_coloured(When::Auto)
+}
+
 /// Whether the terminal behind stderr is ours to draw on, and not, because the
 /// program runs in the background, somebody else's.
 pub(crate) fn is_ours() -> bool {

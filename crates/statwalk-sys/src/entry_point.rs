@@ -60,26 +60,30 @@ macro_rules! entry_point {
     };
 }
 
-/// Opens standard streams that are closed, and has a closed pipe be an error.
+/// Keeps the places of standard streams that are closed, and has a closed pipe
+/// be an error.
 ///
-/// Without it the first file that is opened would become standard output.
+/// Without it the first file that is opened would become standard output. What
+/// is in a place can be neither read nor written: that fails with EBADF, as on
+/// a stream that is closed, so that no answer is lost without a word.
 pub fn prepare() {
     for stream in 0..=2 {
         // SAFETY: F_GETFD takes no argument and changes nothing.
         if unsafe { libc::fcntl(stream, libc::F_GETFD) } == -1 {
-            open_null();
+            keep_place();
         }
     }
     // SAFETY: no other thread runs yet; SIG_IGN is no function of ours.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
 }
 
-/// Opens `/dev/null` as the lowest free descriptor.
+/// Takes the lowest free descriptor for good.
 ///
-/// Where that fails the stream stays closed, and writing to it is an error.
-fn open_null() {
-    const NULL: &std::ffi::CStr = c"/dev/null";
+/// `O_PATH`: open(2). Not `/dev/null`, which takes what is written, can be
+/// opened anew by way of `/dev/stdin`, and is not there in every container.
+fn keep_place() {
+    const ROOT: &std::ffi::CStr = c"/";
     // SAFETY: the path is a C string that lives as long as the program. The
     // descriptor is meant to stay open.
-    let _: c_int = unsafe { libc::open(NULL.as_ptr(), libc::O_RDWR) };
+    let _: c_int = unsafe { libc::open(ROOT.as_ptr(), libc::O_PATH) };
 }

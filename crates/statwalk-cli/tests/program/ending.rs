@@ -30,6 +30,18 @@ const ANSWERS: [&[&str]; 6] = [
     &["--help"],
 ];
 
+/// Answers that no scan comes before.
+const SHORT_ANSWERS: [&[&str]; 8] = [
+    &["-h"],
+    &["--version"],
+    &["-V"],
+    &["find", "--help"],
+    &["man"],
+    &["man", "top"],
+    &["completions", "bash"],
+    &["completions", "zsh"],
+];
+
 #[test]
 fn a_reader_who_leaves_is_no_failure() {
     let tree = large();
@@ -68,13 +80,57 @@ fn closed_standard_streams_are_not_what_it_opens_next() {
     let whole = answer("").good().json();
     let without = answer("<&- 2>&-").good().json();
     assert_eq!(without["roots"], whole["roots"]);
-    assert_eq!(answer(">&- 2>&- <&-").code, Some(0));
+    assert_eq!(answer(">&- 2>&- <&-").code, Some(2));
+}
+
+/// What is written goes nowhere, least of all into a file that is opened later.
+#[test]
+fn an_answer_to_a_closed_stdout_is_a_failure() {
+    let tree = large();
+    std::fs::write(tree.parent().join("globs"), "none\n").unwrap();
+    let answer = |arguments: &[&str]| {
+        let mut shell = of_program("sh");
+        shell.args([
+            "-c",
+            "exec \"$0\" \"$@\" >&-",
+            env!("CARGO_BIN_EXE_statwalk"),
+        ]);
+        Answer::of(shell.args(arguments).current_dir(tree.parent()))
+    };
+    let mut all = ANSWERS.to_vec();
+    all.extend(SHORT_ANSWERS);
+    all.push(&["-s", "-X", "globs", "tree"]);
+    for arguments in all {
+        let answer = answer(arguments);
+        assert_eq!(
+            (answer.code, answer.stderr.as_str()),
+            (
+                Some(2),
+                "statwalk: cannot write the output: bad file descriptor\n"
+            ),
+            "{arguments:?}"
+        );
+    }
+    let svg = &["bench", "--rounds=2", "--budget=1", "--svg", "bars", "tree"];
+    assert_eq!(answer(svg).code, Some(2));
+    let bars = std::fs::read_to_string(tree.parent().join("bars")).unwrap();
+    assert!(bars.starts_with("<svg") && bars.trim_end().ends_with("</svg>"));
+    // Its name leads to what keeps the place.
+    let named = answer(&[
+        "bench",
+        "--rounds=2",
+        "--budget=1",
+        "--svg",
+        "/dev/stdout",
+        "tree",
+    ]);
+    assert!(named.stderr.contains("is a directory"), "{}", named.stderr);
 }
 
 #[test]
 fn an_answer_that_cannot_be_written_is_a_failure() {
     let tree = large();
-    for arguments in &ANSWERS[..5] {
+    for arguments in ANSWERS.iter().chain(&SHORT_ANSWERS) {
         let full = File::options().write(true).open("/dev/full").unwrap();
         let mut command = statwalk();
         command
