@@ -12,6 +12,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rustix::fs::{Mode, OFlags};
 use rustix::time::{ClockId, clock_gettime};
 use statwalk::{Calls, Outcome, RootTotals, Scan};
 
@@ -312,7 +313,9 @@ fn processor_time() -> f64 {
 fn drop_caches(path: &Path) -> Result<(), Failure> {
     const CACHES: &str = "/proc/sys/vm/drop_caches";
     // What was changed and not written yet cannot be dropped.
-    if let Ok(dir) = std::fs::File::open(path) {
+    // A FIFO, whose opening waits, is no tree.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    if let Ok(dir) = rustix::fs::open(path, flags, Mode::empty()) {
         let _ = rustix::fs::syncfs(&dir);
     }
     std::fs::write(CACHES, "3").map_err(|error| {

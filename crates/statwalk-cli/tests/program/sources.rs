@@ -3,6 +3,7 @@
 //! Where metadata comes from: images and devices, and when they are refused.
 
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
 
 use statwalk_testkit::mounts::{FileSystem, ext4_image};
 use statwalk_testkit::{Skipped, or_skip, trees};
@@ -58,6 +59,34 @@ fn what_is_no_image_is_named() {
     let refused = tree.run(&["--source", "ext4", "/proc/self"]);
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
     assert!(refused.stderr.contains("/proc"), "{}", refused.stderr);
+}
+
+/// To open a FIFO waits for a writer, and what a character device does is its own
+/// affair: the scan did not begin, and no signal ended it.
+#[test]
+fn what_holds_no_bytes_is_refused_and_not_opened() {
+    let tree = Tree::new("x 9000\nfifo fifo\nlink -> fifo");
+    let _socket = UnixListener::bind(tree.path().join("socket")).unwrap();
+    for (path, what) in [
+        ("tree/fifo", "a named pipe"),
+        ("tree/link", "a named pipe"),
+        ("tree/socket", "a socket"),
+        ("/dev/zero", "a character device"),
+    ] {
+        for command in [&["-s"][..], &["find"], &["--extents"]] {
+            let mut arguments = command.to_vec();
+            arguments.extend(["--source", "ext4", path]);
+            let answer = tree.run(&arguments);
+            assert_eq!(answer.code, Some(2), "{arguments:?}: {}", answer.stderr);
+            assert_eq!(
+                answer.stderr,
+                format!(
+                    "statwalk: open {path}: {what} holds no file system; \
+                     try a regular file or a block device\n"
+                )
+            );
+        }
+    }
 }
 
 #[test]

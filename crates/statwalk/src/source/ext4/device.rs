@@ -4,16 +4,19 @@
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{CWD, Mode, OFlags, StatxFlags, openat};
 use rustix::io::Errno as KernelErrno;
 use statwalk_sys::device_map::{CopyError, DeviceMap};
 
 use super::bytes::{Bytes, FileBytes, ReadError};
+use crate::entry::FileType;
 use crate::error::Errno;
+use crate::source::posix::stat::{self, uninterrupted};
 
 /// The bytes of a device or an image.
 #[derive(Debug)]
@@ -53,7 +56,7 @@ impl Device {
             },
             Err(error) => return Err((known, error)),
         };
-        let opened = File::open(&path).and_then(|file| {
+        let opened = opened(&path).and_then(|file| {
             let found = file.metadata()?;
             let is_it = found.file_type().is_block_device()
                 && number_of(found.rdev()).as_deref() == Some(number);
@@ -72,10 +75,10 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// The kernel's answer.
+    /// It is neither a regular file nor a block device, or the kernel's answer.
     pub(crate) fn open_image(path: &std::ffi::CStr) -> io::Result<Device> {
         let path = Path::new(std::ffi::OsStr::from_bytes(path.to_bytes()));
-        File::open(path).and_then(Device::new)
+        opened(path).and_then(Device::new)
     }
 }
 
@@ -109,6 +112,38 @@ impl Device {
 fn has_room_for(length_bytes: u64) -> bool {
     let limit = statwalk_sys::address_space::limit_bytes();
     limit.is_none_or(|limit| length_bytes <= limit / 4)
+}
+
+/// Opens a regular file or a block device, and nothing else: to open a FIFO
+/// waits for a writer, and to open a character device may set it going.
+fn opened(path: &Path) -> io::Result<File> {
+    let open = |flags: OFlags| -> io::Result<OwnedFd> {
+        let opened = uninterrupted(|| openat(CWD, path, flags | OFlags::CLOEXEC, Mode::empty()))?;
+        let found = stat::by_descriptor(opened.as_fd(), StatxFlags::TYPE)?;
+        match holds_bytes(FileType::of_mode(found.stx_mode)) {
+            Ok(()) => Ok(opened),
+            Err(cause) => Err(io::Error::new(io::ErrorKind::InvalidInput, cause)),
+        }
+    };
+    // O_PATH opens nothing that is behind the name. Should the name lead elsewhere
+    // by then, O_NONBLOCK does not wait.
+    open(OFlags::PATH)?;
+    open(OFlags::RDONLY | OFlags::NONBLOCK).map(File::from)
+}
+
+/// Whether a file system can be read from what has this type, or why not.
+fn holds_bytes(found: FileType) -> Result<(), String> {
+    let what = match found {
+        FileType::File | FileType::BlockDevice => return Ok(()),
+        FileType::Fifo => "a named pipe",
+        FileType::Socket => "a socket",
+        FileType::CharDevice => "a character device",
+        FileType::Directory => "a directory",
+        _ => "something else",
+    };
+    Err(format!(
+        "{what} holds no file system; try a regular file or a block device"
+    ))
 }
 
 /// `major:minor` of a device number.
