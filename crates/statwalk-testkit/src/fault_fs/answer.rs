@@ -44,6 +44,7 @@ pub(super) struct Subject {
 pub(super) struct Settings {
     pub(super) validity: Validity,
     pub(super) entries_per_readdir_max: usize,
+    pub(super) is_writable: bool,
 }
 
 /// The tree with its rules and all that changes while it is mounted.
@@ -116,6 +117,18 @@ impl Answers {
                 op: Some(Op::Readdir),
                 ino: node,
             },
+            Call::Open => Subject {
+                op: Some(Op::Open),
+                ino: node,
+            },
+            Call::Read { .. } => Subject {
+                op: Some(Op::Read),
+                ino: node,
+            },
+            Call::Write { .. } => Subject {
+                op: Some(Op::Write),
+                ino: node,
+            },
             _ => Subject {
                 op: None,
                 ino: node,
@@ -167,6 +180,14 @@ impl Answers {
                 self.handles.remove(handle);
                 Answer::Payload(Vec::new())
             }
+            Call::Open => self.unless_fault(subject, |_| Some(wire::open_file_out())),
+            Call::Read { offset, size } => self.unless_fault(subject, |tree| {
+                let text = tree.content(request.node)?;
+                let start = usize::try_from(*offset).ok()?.min(text.len());
+                let end = start.saturating_add(*size).min(text.len());
+                Some(text[start..end].to_vec())
+            }),
+            Call::Write { size } => self.unless_fault(subject, |_| Some(wire::write_out(*size))),
             Call::Statfs => Answer::Payload(wire::statfs_out(self.entries)),
             Call::Forget | Call::Interrupt { .. } => Answer::Silence,
             Call::Unsupported => Answer::Error(Errno::NOSYS),
@@ -344,6 +365,18 @@ impl Answers {
             self.gone.insert(ino);
         }
         self.gone.contains(&ino)
+    }
+
+    /// What a rule demands, or what `payload` says; without that, nothing does it.
+    fn unless_fault(
+        &mut self,
+        subject: Subject,
+        payload: impl FnOnce(&Tree) -> Option<Vec<u8>>,
+    ) -> Answer {
+        match self.fault(subject) {
+            Some(errno) => Answer::Fault(errno),
+            None => payload(&self.tree).map_or(Answer::Error(Errno::NOSYS), Answer::Payload),
+        }
     }
 
     fn fault(&mut self, subject: Subject) -> Option<Errno> {

@@ -32,6 +32,7 @@ impl FaultFs {
             settings: Settings {
                 validity: Validity::default(),
                 entries_per_readdir_max: usize::MAX,
+                is_writable: false,
             },
             slots: None,
             disk: None,
@@ -80,6 +81,12 @@ impl FaultFsBuilder {
     /// Adds a regular file, and its parents. It cannot be read.
     pub fn file(mut self, path: impl AsRef<Path>, size_bytes: u64) -> Self {
         self.tree.add(path.as_ref(), NodeKind::file(size_bytes));
+        self
+    }
+
+    /// Adds a regular file that can be read, and its parents.
+    pub fn text(mut self, path: impl AsRef<Path>, text: impl Into<Vec<u8>>) -> Self {
+        self.tree.add_text(path.as_ref(), text.into());
         self
     }
 
@@ -324,6 +331,12 @@ impl FaultFsBuilder {
     /// returns less than fits its buffer.
     pub fn entries_per_readdir_max(mut self, entries: usize) -> Self {
         self.settings.entries_per_readdir_max = entries.max(1);
+        self
+    }
+
+    /// Lets files be opened for writing at their end. What is written is forgotten.
+    pub fn writable(mut self) -> Self {
+        self.settings.is_writable = true;
         self
     }
 

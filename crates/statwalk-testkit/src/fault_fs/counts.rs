@@ -29,6 +29,12 @@ pub struct Counts {
     pub releasedir: u64,
     /// Symbolic links read.
     pub readlink: u64,
+    /// Files opened, with the attempts that failed.
+    pub open: u64,
+    /// Pieces of files read.
+    pub read: u64,
+    /// Pieces of files written.
+    pub write: u64,
     /// Errors that were answered because a rule said so.
     pub faults: u64,
     /// Calls that a signal ended, see [`Hang::UntilSignal`](super::Hang::UntilSignal).
@@ -135,6 +141,9 @@ fn count(counts: &mut Counts, subject: Subject, call: &Call) {
         (Some(Op::Getattr), _) => counts.getattr += 1,
         (Some(Op::Opendir), _) => counts.opendir += 1,
         (Some(Op::Readdir), _) => counts.readdir += 1,
+        (Some(Op::Open), _) => counts.open += 1,
+        (Some(Op::Read), _) => counts.read += 1,
+        (Some(Op::Write), _) => counts.write += 1,
         (None, Call::Releasedir { .. }) => {
             counts.releasedir += 1;
             counts.open_dirs = counts.open_dirs.saturating_sub(1);

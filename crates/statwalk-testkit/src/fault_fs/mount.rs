@@ -68,7 +68,7 @@ impl FaultMount {
             can_abort(),
         )?;
         let path = new_directory();
-        let session = match Session::new(Handshake, &path, &config()) {
+        let session = match Session::new(Handshake, &path, &config(settings)) {
             Ok(session) => session,
             Err(error) => {
                 let _ = std::fs::remove_dir(&path);
@@ -197,7 +197,7 @@ impl Filesystem for Handshake {
         // Without it the kernel allows one lookup or listing at a time in each
         // directory. Not offered by kernels before 4.7.
         let _ = config.add_capabilities(InitFlags::FUSE_PARALLEL_DIROPS);
-        // Keeps requests within REQUEST_MAX_BYTES. Nothing is ever written.
+        // Keeps requests within REQUEST_MAX_BYTES.
         config
             .set_max_write(4096)
             .map(|_| ())
@@ -205,10 +205,13 @@ impl Filesystem for Handshake {
     }
 }
 
-fn config() -> Config {
+fn config(settings: Settings) -> Config {
     let mut config = Config::default();
     config.mount_options = vec![
-        MountOption::RO,
+        match settings.is_writable {
+            true => MountOption::RW,
+            false => MountOption::RO,
+        },
         MountOption::NoDev,
         MountOption::NoSuid,
         MountOption::FSName("statwalk-fault-fs".to_owned()),

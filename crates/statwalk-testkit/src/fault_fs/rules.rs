@@ -29,6 +29,12 @@ pub enum Op {
     Opendir,
     /// `FUSE_READDIR`
     Readdir,
+    /// `FUSE_OPEN`, of a file.
+    Open,
+    /// `FUSE_READ`, of a file with a text.
+    Read,
+    /// `FUSE_WRITE`. What is written is forgotten.
+    Write,
 }
 
 /// Where a rule holds. A path, relative to the mount, becomes one by `into()`.

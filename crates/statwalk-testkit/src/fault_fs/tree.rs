@@ -87,6 +87,8 @@ pub(super) struct Tree {
     /// Ordered by `first_ino`, for finding the run of an inode number.
     runs: Vec<Run>,
     next_run_ino: u64,
+    /// What is in the files that can be read.
+    contents: HashMap<u64, Vec<u8>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -107,6 +109,7 @@ impl Tree {
             links: HashMap::new(),
             runs: Vec::new(),
             next_run_ino: RUNS_FROM,
+            contents: HashMap::new(),
         }
     }
 
@@ -119,10 +122,21 @@ impl Tree {
     }
 
     /// Adds an entry at `path`, and its parents.
-    pub(super) fn add(&mut self, path: &Path, kind: NodeKind) {
+    pub(super) fn add(&mut self, path: &Path, kind: NodeKind) -> u64 {
         let parent = self.make_dir(path.parent().unwrap_or(Path::new("")));
         let name = names(path).last().expect("the root is there already");
-        self.insert(parent, name, kind);
+        self.insert(parent, name, kind)
+    }
+
+    /// Adds a file that can be read at `path`, and its parents.
+    pub(super) fn add_text(&mut self, path: &Path, text: Vec<u8>) {
+        let ino = self.add(path, NodeKind::file(text.len() as u64));
+        self.contents.insert(ino, text);
+    }
+
+    /// What is in a file, if it can be read.
+    pub(super) fn content(&self, ino: u64) -> Option<&[u8]> {
+        self.contents.get(&ino).map(Vec::as_slice)
     }
 
     /// Adds all entries of a model below the directory at `path`.

@@ -3,7 +3,7 @@
 //! The messages between the kernel and a FUSE server: requests decoded,
 //! replies encoded. No I/O.
 //!
-//! Only what a read-only listing needs. Layouts and numbers:
+//! Only what a listing and small files need. Layouts and numbers:
 //! include/uapi/linux/fuse.h, read against v6.18; replies have the form of
 //! protocol 7.9 and later. Native byte order.
 
@@ -52,6 +52,14 @@ pub(super) enum Call {
     Releasedir {
         handle: u64,
     },
+    Open,
+    Read {
+        offset: u64,
+        size: usize,
+    },
+    Write {
+        size: u32,
+    },
     Statfs,
     Interrupt {
         unique: u64,
@@ -80,6 +88,14 @@ impl Request {
             2 | 42 => Call::Forget,
             3 => Call::Getattr,
             5 => Call::Readlink,
+            14 => Call::Open,
+            15 => Call::Read {
+                offset: u64_at(body, 8)?,
+                size: u32_at(body, 16)? as usize,
+            },
+            16 => Call::Write {
+                size: u32_at(body, 16)?,
+            },
             17 => Call::Statfs,
             27 => Call::Opendir,
             28 => Call::Readdir {
@@ -140,6 +156,23 @@ pub(super) fn attr_out(attributes: &Attributes, validity: Validity) -> Vec<u8> {
 pub(super) fn open_out(handle: u64) -> Vec<u8> {
     let mut out = handle.to_ne_bytes().to_vec();
     out.resize(16, 0);
+    out
+}
+
+/// `struct fuse_open_out` of a file that the kernel keeps nothing of.
+pub(super) fn open_file_out() -> Vec<u8> {
+    const FOPEN_DIRECT_IO: u32 = 1;
+    let mut out = vec![0; 8];
+    put_u32(&mut out, FOPEN_DIRECT_IO);
+    put_u32(&mut out, 0);
+    out
+}
+
+/// `struct fuse_write_out`
+pub(super) fn write_out(size: u32) -> Vec<u8> {
+    let mut out = Vec::with_capacity(8);
+    put_u32(&mut out, size);
+    put_u32(&mut out, 0);
     out
 }
 
@@ -322,6 +355,8 @@ mod tests {
         assert_eq!(entry_out(&attributes, Validity::default()).len(), 128);
         assert_eq!(attr_out(&attributes, Validity::default()).len(), 104);
         assert_eq!(open_out(1).len(), 16);
+        assert_eq!(open_file_out().len(), 16);
+        assert_eq!(write_out(1).len(), 8);
         assert_eq!(statfs_out(1).len(), 80);
         assert_eq!(reply_error(1, Errno::IO).len(), 16);
     }
