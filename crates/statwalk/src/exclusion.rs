@@ -6,7 +6,7 @@
 //! Policy as data. The source asks it about each name and reads the files that
 //! it needs.
 
-use std::ffi::{CString, OsStr};
+use std::ffi::{CStr, CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,18 +17,19 @@ use statwalk_sys::fnmatch::fnmatch;
 
 use crate::directory::Place;
 use crate::error::{Error, Op};
+use crate::text_file;
 
 /// What a scan leaves out.
 ///
 /// ```
 /// use statwalk::Exclusions;
 /// let exclusions = Exclusions::new().glob(b"*.o")?.caches(true);
-/// assert!(Exclusions::new().glob(b"[a").is_err());
+/// assert!(Exclusions::new().glob(b"a\0b").is_err());
 /// # Ok::<(), statwalk::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Exclusions {
-    patterns: Vec<CString>,
+    patterns: Vec<Pattern>,
     caches: bool,
     gitignore: bool,
 }
@@ -44,33 +45,32 @@ impl Exclusions {
     /// gives it: a pattern fits a path if it fits the whole of it or what
     /// follows any of its slashes, and `*` fits a slash too.
     ///
+    /// A `[` without its `]` stands for itself.
+    ///
     /// # Errors
     ///
-    /// Returns an error for a pattern that ends within a bracket expression or
-    /// after a backslash, or holds a NUL.
+    /// Returns an error for a pattern that holds a NUL.
     pub fn glob(mut self, pattern: &[u8]) -> Result<Exclusions, Error> {
-        let named = || format!("bad glob `{}`", String::from_utf8_lossy(pattern));
-        if let Some(fault) = fault_in(pattern) {
-            return Err(Error::pattern(None, format!("{}: {fault}", named())));
-        }
-        let pattern = CString::new(pattern)
-            .map_err(|_| Error::pattern(None, format!("{}: it holds a NUL", named())))?;
-        self.patterns.push(pattern);
+        self.patterns.push(Pattern::new(pattern)?);
         Ok(self)
     }
 
     /// Leaves out what matches any line of a file, as by [`glob`](Self::glob).
+    /// White space at the end of a line is no part of the pattern.
     ///
     /// # Errors
     ///
     /// Returns an error if the file cannot be read or holds a bad pattern.
     pub fn glob_file(mut self, path: &Path) -> Result<Exclusions, Error> {
-        let text = std::fs::read(path)
+        let text = text_file::read(path)
             .map_err(|error| Error::io(Op::Patterns, Some(path.to_path_buf()), error))?;
         for line in text.split(|&byte| byte == b'\n') {
-            if !line.is_empty() {
+            // As du does it: isspace(3), which has the vertical tabulator too.
+            let is_space = |byte: &u8| matches!(byte, b' ' | 9..=13);
+            let end = line.iter().rposition(|byte| !is_space(byte));
+            if let Some(last) = end {
                 self = self
-                    .glob(line)
+                    .glob(&line[..=last])
                     .map_err(|error| Error::pattern(Some(path.to_path_buf()), error.to_string()))?;
             }
         }
@@ -120,58 +120,82 @@ impl Exclusions {
         let Ok(path) = CString::new(path) else {
             return false;
         };
-        let bytes = path.as_bytes_with_nul();
-        let starts = (0..path.as_bytes().len())
-            .filter(|&i| i == 0 || (bytes[i - 1] == b'/' && bytes[i] != b'/'))
-            .map(|i| {
-                std::ffi::CStr::from_bytes_with_nul(&bytes[i..])
-                    .expect("a tail of a C string is one")
-            });
-        starts
-            .into_iter()
-            .any(|tail| self.patterns.iter().any(|pattern| fnmatch(pattern, tail)))
+        self.patterns.iter().any(|pattern| pattern.fits(&path))
     }
 }
 
-/// What is wrong with a shell pattern, if anything.
-fn fault_in(pattern: &[u8]) -> Option<&'static str> {
-    let mut rest = pattern;
-    while let Some((&first, tail)) = rest.split_first() {
-        rest = tail;
-        match first {
-            b'\\' => match rest.split_first() {
-                Some((_, tail)) => rest = tail,
-                None => return Some("it ends with a backslash"),
+/// A shell pattern, as lib/exclude.c of gnulib takes it for GNU du.
+#[derive(Clone, Debug)]
+enum Pattern {
+    /// Without wildcards: a tail of a path, byte for byte.
+    Tail(Vec<u8>),
+    /// For fnmatch(3).
+    Shell(CString),
+}
+
+impl Pattern {
+    fn new(pattern: &[u8]) -> Result<Pattern, Error> {
+        if has_wildcards(pattern) {
+            let shell = CString::new(pattern);
+            return shell.map(Pattern::Shell).map_err(|_| holds_nul(pattern));
+        }
+        match pattern.contains(&0) {
+            true => Err(holds_nul(pattern)),
+            false => Ok(Pattern::Tail(unescaped(pattern))),
+        }
+    }
+
+    fn fits(&self, path: &CStr) -> bool {
+        let bytes = path.to_bytes_with_nul();
+        match self {
+            Pattern::Tail(tail) => match path.to_bytes().strip_suffix(&**tail) {
+                Some(before) => before.is_empty() || before.ends_with(b"/"),
+                None => false,
             },
-            b'[' => match bracket_end(rest) {
-                Some(end) => rest = &rest[end..],
-                None => return Some("`[` without `]`"),
-            },
+            Pattern::Shell(pattern) => (0..path.to_bytes().len())
+                .filter(|&i| i == 0 || (bytes[i - 1] == b'/' && bytes[i] != b'/'))
+                .any(|i| {
+                    let tail = CStr::from_bytes_with_nul(&bytes[i..]);
+                    fnmatch(pattern, tail.expect("a tail of a C string is one"))
+                }),
+        }
+    }
+}
+
+fn holds_nul(pattern: &[u8]) -> Error {
+    let pattern = String::from_utf8_lossy(pattern);
+    Error::pattern(None, format!("bad glob `{pattern}`: it holds a NUL"))
+}
+
+/// Whether a pattern has more in it than bytes and quoted bytes.
+fn has_wildcards(pattern: &[u8]) -> bool {
+    let mut bytes = pattern.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'?' | b'*' | b'[' => return true,
+            b'\\' => drop(bytes.next()),
             _ => {}
         }
     }
-    None
+    false
 }
 
-/// How long a bracket expression is, from behind its `[` to behind its `]`.
-fn bracket_end(text: &[u8]) -> Option<usize> {
-    let mut at = usize::from(matches!(text.first(), Some(b'!' | b'^')));
-    // A `]` in the first place stands for itself.
-    if text.get(at) == Some(&b']') {
-        at += 1;
-    }
-    loop {
-        match *text.get(at)? {
-            b']' => return Some(at + 1),
-            b'\\' => at += 2,
-            b'[' if matches!(text.get(at + 1), Some(b':' | b'.' | b'=')) => {
-                let mark = [text[at + 1], b']'];
-                let end = text[at + 2..].windows(2).position(|pair| pair == mark)?;
-                at += 2 + end + 2;
+/// The bytes of a pattern without their backslashes. One at the end stands for
+/// itself, as it quotes nothing.
+fn unescaped(pattern: &[u8]) -> Vec<u8> {
+    let mut bytes = pattern.iter();
+    let mut plain = Vec::with_capacity(pattern.len());
+    while let Some(&byte) = bytes.next() {
+        let quoted = bytes.as_slice().first().filter(|_| byte == b'\\');
+        plain.push(match quoted {
+            Some(&quoted) => {
+                bytes.next();
+                quoted
             }
-            _ => at += 1,
-        }
+            None => byte,
+        });
     }
+    plain
 }
 
 /// The `.gitignore` files that apply in a directory, nearest first.
@@ -209,7 +233,7 @@ impl IgnoreRules {
             .collect();
         above.reverse();
         for dir in above {
-            if let Ok(text) = std::fs::read(dir.join(".gitignore")) {
+            if let Ok(text) = text_file::read_regular(&dir.join(".gitignore"), GITIGNORE_MAX) {
                 chain = Arc::new(IgnoreRules {
                     rules: rules_of(dir, &text),
                     above: Some(chain),
@@ -260,6 +284,9 @@ fn rules_of(dir: &Path, text: &[u8]) -> Gitignore {
     builder.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
+/// A longer `.gitignore` is read only so far.
+pub(crate) const GITIGNORE_MAX: usize = 4 << 20;
+
 /// The first bytes of a valid `CACHEDIR.TAG`.
 pub(crate) const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 
@@ -287,13 +314,30 @@ mod tests {
     }
 
     #[test]
-    fn bad_patterns_are_named() {
-        for bad in ["[", "a[b", "x\\", "[[:alpha:]", "[]"] {
-            let error = Exclusions::new().glob(bad.as_bytes()).unwrap_err();
-            assert!(error.to_string().contains(bad), "{error}");
-        }
-        for good in ["[]]", "[!]a]", "a]", "[[:alpha:]]", "\\["] {
-            assert!(Exclusions::new().glob(good.as_bytes()).is_ok(), "{good}");
+    fn what_is_no_wildcard_stands_for_itself() {
+        let check = |pattern: &[u8], path: &[u8], expected: bool| {
+            let exclusions = Exclusions::new().glob(pattern).unwrap();
+            let (pattern, text) = (pattern.escape_ascii(), path.escape_ascii());
+            assert_eq!(exclusions.fits(path), expected, "{pattern} {text}");
+        };
+        check(b"[", b"x/[", true);
+        check(b"[a-", b"[a-", true);
+        check(b"[a-", b"a", false);
+        check(b"a\\", b"x/a\\", true);
+        check(b"a\\", b"a", false);
+        check(b"\\a\\*", b"x/a*", true);
+        check(b"\\a\\*", b"x/ab", false);
+        check(b"\xff", b"x/\xff", true);
+        check(b"b", b"ab", false);
+        check(b"/b", b"a//b", true);
+        check(b"", b"a/", true);
+    }
+
+    #[test]
+    fn a_pattern_with_a_nul_is_refused() {
+        for bad in [&b"a\0"[..], b"*\0b"] {
+            let error = Exclusions::new().glob(bad).unwrap_err();
+            assert!(error.to_string().contains("a NUL"), "{error}");
         }
     }
 }

@@ -42,6 +42,7 @@ mod report;
 mod scan;
 mod sink;
 mod source;
+mod text_file;
 
 /// The formats of file systems, for the tests and fuzz targets of this
 /// repository: not part of the promised API.

@@ -770,7 +770,11 @@ mod tests {
             // All or, where another worker had the block, a part of it.
             assert!((1..=1024).contains(&numbers.len()), "{order:?}");
             assert!(pool.is_cancelled() && !errors.is_empty());
-            assert!(errors.iter().all(|error| error.cause == Cause::System(Errno(75))));
+            assert!(
+                errors
+                    .iter()
+                    .all(|error| error.cause == Cause::System(Errno(75)))
+            );
         }
     }
 }

@@ -4,6 +4,8 @@
 //! directories, and what `.gitignore` files name, as git means them.
 
 use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -39,9 +41,18 @@ fn output(command: &mut Command, program: &'static str) -> Result<Vec<u8>, Skipp
 
 /// Paths that `du -a` lists; each inode once, so the tree has no hard links.
 fn listed_by_du(dir: &Path, globs: &[&str]) -> Result<BTreeSet<String>, Skipped> {
+    let globs = globs.iter().map(|glob| format!("--exclude={glob}").into());
+    listed_by_du_with(dir, globs)
+}
+
+fn listed_by_du_with(
+    dir: &Path,
+    flags: impl IntoIterator<Item = OsString>,
+) -> Result<BTreeSet<String>, Skipped> {
     let mut command = Command::new("du");
     command.args(["-a", "-0", "-l", "-B1"]);
-    command.args(globs.iter().map(|glob| format!("--exclude={glob}")));
+    // The engine compares bytes.
+    command.args(flags).env("LC_ALL", "C");
     let lines = output(command.arg(dir), "du")?;
     let prefix = dir.to_str().unwrap().len();
     Ok(lines
@@ -98,6 +109,132 @@ fn globs_leave_out_what_they_leave_out_in_du() {
     }
 }
 
+/// Some words, one after another.
+fn sentence(random: &mut impl FnMut(usize) -> usize, words: &[&[u8]], max: usize) -> Vec<u8> {
+    let count = 1 + random(max);
+    let mut bytes = Vec::new();
+    for _ in 0..count {
+        bytes.extend_from_slice(words[random(words.len())]);
+    }
+    bytes
+}
+
+/// Unfinished brackets and backslashes at the end were refused, which du takes.
+#[test]
+fn any_pattern_leaves_out_what_it_leaves_out_in_du() {
+    const NAMES: [&[u8]; 17] = [
+        b"a",
+        b"b",
+        b"B",
+        b"z",
+        b"[",
+        b"]",
+        b"!",
+        b"^",
+        b"-",
+        b"*",
+        b"?",
+        b"\\",
+        b".",
+        b"\n",
+        b"\xff",
+        b"\xc3\xa9",
+        b" ",
+    ];
+    const PATTERNS: [&[u8]; 28] = [
+        b"a",
+        b"b",
+        b"B",
+        b"[",
+        b"[",
+        b"]",
+        b"]",
+        b"!",
+        b"^",
+        b"-",
+        b"*",
+        b"?",
+        b"\\",
+        b"\\",
+        b".",
+        b"/",
+        b"\n",
+        b"\xff",
+        b"\xc3\xa9",
+        b" ",
+        b"[a",
+        b"[!a",
+        b"a]",
+        b"[[:alpha:]]",
+        b"[[:",
+        b":]",
+        b"[[.a.]",
+        b"[=b=]",
+    ];
+    // SplitMix64, <https://prng.di.unimi.it/splitmix64.c>.
+    let mut state = 16_u64;
+    let mut random = move |below: usize| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = state;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((bits ^ (bits >> 31)) % below as u64) as usize
+    };
+    let scratch = Scratch::new().unwrap();
+    let dir = scratch.path().join("r");
+    std::fs::create_dir(&dir).unwrap();
+    for number in 0..160 {
+        let name = sentence(&mut random, &NAMES, 3);
+        if name == b"." || name == b".." {
+            continue;
+        }
+        let path = dir.join(OsStr::from_bytes(&name));
+        // Some exist by now, or lie in one that is left out.
+        let _ = match number % 4 {
+            0 => std::fs::create_dir(&path)
+                .and_then(|()| std::fs::write(path.join("a"), b""))
+                .and_then(|()| std::fs::write(path.join("[b"), b"")),
+            _ => std::fs::write(&path, b""),
+        };
+    }
+    let everything = listed(&dir, Exclusions::new(), 1).0;
+    assert!(everything.len() > 150);
+    let file = scratch.path().join("globs");
+    let mut with_effect = 0;
+    for turn in 0..600 {
+        let pattern = match turn {
+            0 => b"[".to_vec(),
+            1 => b"[a-".to_vec(),
+            2 => b"a\\".to_vec(),
+            3 => Vec::new(),
+            _ => sentence(&mut random, &PATTERNS, 6),
+        };
+        let told = pattern.escape_ascii();
+        let (flag, exclusions) = match turn % 3 {
+            // Lines of a file lose the white space at their end.
+            0 => {
+                let mut lines = pattern.clone();
+                lines.extend_from_slice([&b"\r\n"[..], b" \t\n\n \n", b""][turn / 3 % 3]);
+                std::fs::write(&file, lines).unwrap();
+                let mut flag = OsString::from("--exclude-from=");
+                flag.push(&file);
+                (flag, Exclusions::new().glob_file(&file).unwrap())
+            }
+            _ => {
+                let mut flag = OsString::from("--exclude=");
+                flag.push(OsStr::from_bytes(&pattern));
+                (flag, Exclusions::new().glob(&pattern).unwrap())
+            }
+        };
+        let expected = or_skip!(listed_by_du_with(&dir, [flag]));
+        let (found, _) = listed(&dir, exclusions, 1);
+        let differences: Vec<_> = found.symmetric_difference(&expected).collect();
+        assert!(differences.is_empty(), "`{told}`: {differences:?}");
+        with_effect += usize::from(!found.is_empty() && found != everything);
+    }
+    assert!(with_effect > 100, "{with_effect}");
+}
+
 #[test]
 fn what_is_left_out_is_counted_once_and_is_no_entry() {
     let (_scratch, dir) = made(&trees::basic());
@@ -131,9 +268,12 @@ fn globs_from_a_file_are_read_line_by_line() {
         .glob(b"target")
         .unwrap();
     assert_eq!(from_file, listed(&dir, globs, 2).0);
-    std::fs::write(&file, "*.txt\n[a").unwrap();
+    std::fs::write(&file, "*.txt\n[\0a").unwrap();
     let error = Exclusions::new().glob_file(&file).unwrap_err().to_string();
-    assert!(error.contains("[a") && error.contains("globs"), "{error}");
+    assert!(
+        error.contains("a NUL") && error.contains("globs"),
+        "{error}"
+    );
     let error = Exclusions::new()
         .glob_file(&scratch.path().join("none"))
         .unwrap_err();

@@ -45,6 +45,7 @@ use contents::Contents;
 use expand::Sight;
 use listed::Listed;
 use shared_listing::SharedListing;
+pub(crate) use stat::uninterrupted;
 pub(crate) use terms::{Terms, TermsOptions};
 
 /// Up to how many entries of a directory are withheld until it has been

@@ -19,9 +19,8 @@ use super::stat::{self, uninterrupted};
 use super::tally;
 use super::terms::Terms;
 use crate::directory::{MountMark, Place};
-use crate::entry::FileType;
-use crate::exclusion::CACHE_TAG;
-use crate::mounts;
+use crate::exclusion::{CACHE_TAG, GITIGNORE_MAX};
+use crate::{mounts, text_file};
 
 /// A directory that was opened and about which nothing else is known.
 pub(crate) struct Opening {
@@ -240,27 +239,31 @@ fn file_system(fd: BorrowedFd<'_>) -> Option<u64> {
 
 /// Whether a directory is tagged as a cache.
 pub(crate) fn is_cache_directory(fd: BorrowedFd<'_>) -> bool {
-    let tag = opened_file(|flags| openat(fd, c"CACHEDIR.TAG", flags, Mode::empty()));
+    let tag =
+        opened_file(|flags| uninterrupted(|| openat(fd, c"CACHEDIR.TAG", flags, Mode::empty())));
     tag.and_then(|tag| read_start(tag, CACHE_TAG.len()))
         .is_some_and(|start| start == CACHE_TAG)
 }
 
 /// The rules in a directory, if it has any.
 pub(crate) fn read_gitignore(dir: BorrowedFd<'_>, terms: &Terms) -> Option<Vec<u8>> {
-    const MAX: usize = 4 << 20;
     const NAME: &CStr = c".gitignore";
     let file = opened_file(|flags| {
         // autofs would ask for a mount of any name that it does not show.
         let within = match terms.has_openat2 {
-            true => openat2(dir, NAME, flags, Mode::empty(), ResolveFlags::NO_XDEV),
+            true => {
+                uninterrupted(|| openat2(dir, NAME, flags, Mode::empty(), ResolveFlags::NO_XDEV))
+            }
             false => Err(Errno::XDEV),
         };
         match within {
-            Err(Errno::XDEV) if !is_autofs(dir) => openat(dir, NAME, flags, Mode::empty()),
+            Err(Errno::XDEV) if !is_autofs(dir) => {
+                uninterrupted(|| openat(dir, NAME, flags, Mode::empty()))
+            }
             answer => answer,
         }
     });
-    read_start(file?, MAX)
+    read_start(file?, GITIGNORE_MAX)
 }
 
 /// Opens what may be a regular file.
@@ -270,15 +273,5 @@ fn opened_file(call: impl Fn(OFlags) -> Result<OwnedFd, Errno>) -> Option<OwnedF
 }
 
 fn read_start(fd: OwnedFd, max: usize) -> Option<Vec<u8>> {
-    let found = stat::by_descriptor(fd.as_fd(), StatxFlags::TYPE).ok()?;
-    if FileType::of_mode(found.stx_mode) != FileType::File {
-        return None;
-    }
-    let mut text = Vec::new();
-    std::io::Read::read_to_end(
-        &mut std::io::Read::take(std::fs::File::from(fd), max as u64),
-        &mut text,
-    )
-    .ok()?;
-    Some(text)
+    text_file::read_start_of_regular(fd.as_fd(), max).ok()?
 }
