@@ -4,7 +4,8 @@
 
 use crate::signals;
 
-/// How the program ends. The numbers are part of its contract.
+/// How the program ends. The numbers are part of its contract. Where several
+/// apply, the later one is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExitStatus {
     /// 0: done, and everything was read. Entries that vanished meanwhile, and a

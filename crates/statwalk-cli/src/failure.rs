@@ -10,6 +10,7 @@ use statwalk_view::{Charset, escape};
 
 use crate::exit_status::ExitStatus;
 use crate::output::Stderr;
+use crate::signals;
 
 /// Why a command gave no answer.
 ///
@@ -35,14 +36,17 @@ impl From<statwalk::Error> for Failure {
 impl Failure {
     /// Tells the user, and gives the status to exit with.
     pub(crate) fn report(self) -> ExitStatus {
-        if let Failure::Output(error) = &self
-            && error.kind() == io::ErrorKind::BrokenPipe
-        {
+        let status = match &self {
             // Whoever read our output has seen enough, as in `statwalk | head`.
-            return ExitStatus::Complete;
-        }
-        say(&self.to_string());
-        ExitStatus::Failed
+            Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                ExitStatus::Complete
+            }
+            _ => {
+                say(&self.to_string());
+                ExitStatus::Failed
+            }
+        };
+        signals::caught().map_or(status, ExitStatus::Interrupted)
     }
 }
 

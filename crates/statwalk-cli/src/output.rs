@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Standard output, and standard error.
+//! Standard output, standard error, and files that were asked for.
 //!
 //! Everything for standard output is gathered and written in large pieces, and an error of a write
 //! is never lost: std's own handle takes a closed stdout for success.
 
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fd::BorrowedFd;
+use rustix::fd::{AsFd, BorrowedFd};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::failure::{Failure, reason};
@@ -88,6 +90,30 @@ impl Write for Stderr {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Makes a file of these bytes, in place of what is there.
+///
+/// # Errors
+///
+/// It cannot be opened or written.
+pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
+    let mut interruptions = 0;
+    let file = loop {
+        match rustix::fs::open(path, flags, Mode::from_raw_mode(0o666)) {
+            Err(Errno::INTR) if interruptions < INTERRUPTIONS_MAX => interruptions += 1,
+            answer => break answer?,
+        }
+    };
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        match write(file.as_fd(), rest)? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            count => rest = &rest[count..],
+        }
+    }
+    Ok(())
 }
 
 /// Writes what fits, and waits until something does.

@@ -17,7 +17,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, reason};
 use crate::flags::{BenchFlags, When};
 use crate::json::{self, BenchJson, ConditionsJson, ResultJson};
-use crate::output::Output;
+use crate::output::{Output, replace_file};
 use crate::request::{Form, Request, bad, calls, order};
 use crate::{screen, signals};
 
@@ -69,7 +69,7 @@ pub(super) fn run(flags: BenchFlags) -> Result<ExitStatus, Failure> {
         measurements,
     };
     if let Some(file) = &flags.svg {
-        std::fs::write(file, answer.plot()).map_err(|error| {
+        replace_file(file, answer.plot().as_bytes()).map_err(|error| {
             let file = escape(file.as_os_str().as_bytes(), Charset::Unicode);
             bad("--svg", format!("{file}: {}", reason(&error)))
         })?;
@@ -168,8 +168,7 @@ impl Answer<'_> {
     }
 
     fn status(&self) -> ExitStatus {
-        let signal = signals::caught().filter(|_| self.end() == End::Interrupted);
-        if let Some(signal) = signal {
+        if let Some(signal) = signals::caught() {
             return ExitStatus::Interrupted(signal);
         }
         let differs = |measured: &Measured| measured.differs.is_some();

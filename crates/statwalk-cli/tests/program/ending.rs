@@ -151,6 +151,108 @@ fn an_answer_that_cannot_be_written_is_a_failure() {
     }
 }
 
+/// A file system in user space can answer EINTR as often as it likes.
+#[test]
+fn an_output_that_is_always_interrupted_is_given_up() {
+    use rustix::io::Errno;
+    let tree = Tree::new("x 10");
+    for (when, expected) in [(When::First(5), 0), (When::Always, 2)] {
+        let fs = FaultFs::builder()
+            .writable()
+            .text("out", "")
+            .text("err", "");
+        let fs = fs.fail("out", Op::Write, Errno::INTR, when);
+        let mount = or_skip!(fs.fail("err", Op::Write, Errno::INTR, when).mount());
+        let appended = |name| File::options().append(true).open(mount.join(name)).unwrap();
+        for arguments in [&["-s", "tree"][..], &["find", "tree"], &["--help"]] {
+            let mut command = statwalk();
+            command.args(arguments).current_dir(tree.parent());
+            command.stdout(appended("out")).stderr(Stdio::piped());
+            let answer = Answer::from(command.spawn().unwrap().wait_with_output().unwrap());
+            assert_eq!(answer.code, Some(expected), "{arguments:?} {when:?}");
+            let told = match expected {
+                0 => "",
+                _ => "statwalk: cannot write the output: interrupted system call\n",
+            };
+            assert_eq!(answer.stderr, told, "{arguments:?} {when:?}");
+        }
+        let mut command = statwalk();
+        let status = command.args(["-s", "nowhere"]).stdout(Stdio::null());
+        let status = status.stderr(appended("err")).status().unwrap();
+        assert_eq!(status.code(), Some(2));
+        assert!(mount.counts().write > 3);
+    }
+    let fs = FaultFs::builder().writable().text("bars", "");
+    let fs = fs.fail("bars", Op::Open, Errno::INTR, When::Always);
+    let mount = or_skip!(fs.mount());
+    let mut command = statwalk();
+    command.args(["bench", "--rounds=2", "--budget=1", "--vary=level", "--svg"]);
+    command.arg(mount.join("bars")).arg("tree");
+    let answer = Answer::of(command.current_dir(tree.parent()));
+    assert_eq!(answer.code, Some(2));
+    assert!(
+        answer.stderr.contains("bars: interrupted system call"),
+        "{}",
+        answer.stderr
+    );
+}
+
+#[test]
+fn a_root_that_is_missing_comes_before_what_is_unreadable() {
+    use rustix::io::Errno;
+    let fs = FaultFs::builder().entries("a/\na/x 100\na/no/\na/y 5");
+    let fs = fs.fail("a/no", Op::Opendir, Errno::IO, When::Always);
+    let mount = or_skip!(fs.mount());
+    let answer = |arguments: &[&str], paths: &[&str]| {
+        let mut command = statwalk();
+        command
+            .args(arguments)
+            .args(paths)
+            .current_dir(mount.path());
+        Answer::of(&mut command)
+    };
+    for arguments in [
+        &["-d1"][..],
+        &["-s"],
+        &["--count"],
+        &["-a"],
+        &["--json"],
+        &["-s", "--json"],
+        &["top"],
+        &["top", "--dirs"],
+        &["top", "--json"],
+        &["stats"],
+        &["stats", "--json"],
+        &["find"],
+        &["find", "-0"],
+        &["find", "--json"],
+        &["errors"],
+        &["errors", "--json"],
+    ] {
+        for paths in [&["./a", "./nope"][..], &["./nope", "./a"]] {
+            let both = answer(arguments, paths);
+            assert_eq!(both.code, Some(2), "{arguments:?}: {}", both.stderr);
+            assert!(
+                both.stderr.contains("nope: no such file"),
+                "{}",
+                both.stderr
+            );
+        }
+        let unreadable = answer(arguments, &["./a"]);
+        assert_eq!(
+            unreadable.code,
+            Some(1),
+            "{arguments:?}: {}",
+            unreadable.stderr
+        );
+        let missing = answer(arguments, &["./nope"]);
+        assert_eq!(missing.code, Some(2), "{arguments:?}: {}", missing.stderr);
+    }
+    let bench = ["bench", "--rounds=2", "--budget=1", "--vary=buffer"];
+    assert_eq!(answer(&bench, &["./a"]).code, Some(1));
+    assert_eq!(answer(&bench, &["./nope"]).code, Some(2));
+}
+
 #[test]
 fn what_vanished_is_no_error_and_what_changed_is() {
     let gone = FaultFs::builder()

@@ -96,6 +96,40 @@ fn the_first_signal_stops_the_scan_and_what_is_known_is_printed() {
     }
 }
 
+/// It was 2, and a shell that runs a loop went on.
+#[test]
+fn a_signal_comes_before_what_cannot_be_written_or_is_missing() {
+    for arguments in [
+        &["-s", "-j2"][..],
+        &["--json", "-j2"],
+        &["top", "-j2"],
+        &["stats", "-j2"],
+        &["errors", "--json", "-j2"],
+        &["find", "-j2"],
+        &["--extents", "-j2"],
+        &["bench", "--rounds=2"],
+    ] {
+        let mount = or_skip!(half_dead());
+        let mut command = statwalk();
+        command.args(arguments).current_dir(mount.path());
+        if arguments[0] != "bench" {
+            command.args([".", "./missing"]);
+        }
+        let full = std::fs::File::options().write(true).open("/dev/full");
+        command.stdout(full.unwrap()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let hangs = mount.wait_for(LONG, |counts| counts.hanging == 1);
+        assert!(hangs, "{arguments:?} does not hang");
+        wait_until_the_rest_is_read(&mount);
+        send(&child, Signal::INT);
+        let mut err = String::new();
+        let mut stderr = child.stderr.take().unwrap();
+        stderr.read_to_string(&mut err).unwrap();
+        let status = child.wait().unwrap();
+        assert_eq!(status.signal(), Some(2), "{arguments:?}: {err}");
+    }
+}
+
 #[test]
 fn others_go_on_where_one_worker_hangs() {
     // The first directory that is read is the one that hangs.

@@ -5,9 +5,11 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::FileExt;
+
+use rustix::io::pread;
 
 use crate::error::Errno;
+use crate::source::posix::uninterrupted;
 
 /// A device or an image that can be read at any place, by many threads.
 ///
@@ -120,13 +122,20 @@ impl Bytes for FileBytes {
         if !is_within {
             return Err(ReadError::BeyondEnd);
         }
-        self.file
-            .read_exact_at(into, offset_bytes)
-            .map_err(|error| match error.raw_os_error() {
-                Some(number) => ReadError::Failed(Errno(number)),
+        let (mut rest, mut offset_bytes) = (into, offset_bytes);
+        while !rest.is_empty() {
+            // Not `read_exact_at`, which is interrupted as often as it happens.
+            let read = uninterrupted(|| pread(&self.file, &mut *rest, offset_bytes));
+            match read.map_err(|errno| ReadError::Failed(Errno(errno.raw_os_error())))? {
                 // Only a file that was made shorter meanwhile ends early.
-                None => ReadError::BeyondEnd,
-            })
+                0 => return Err(ReadError::BeyondEnd),
+                count => {
+                    rest = &mut rest[count..];
+                    offset_bytes += count as u64;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn length_bytes(&self) -> u64 {
