@@ -163,11 +163,11 @@ impl Stream {
             self.stopped.store(true, Ordering::Relaxed);
             return ControlFlow::Break(());
         }
-        if part.bytes.len() >= PART_BYTES {
-            if let Some(turn) = self.turn(lock(&self.writer)) {
-                part.keys = None;
-                turn.write(&mut part.bytes);
-            }
+        if part.bytes.len() >= PART_BYTES
+            && let Some(turn) = self.turn(lock(&self.writer))
+        {
+            part.keys = None;
+            turn.write(&mut part.bytes);
         }
         ControlFlow::Continue(())
     }
