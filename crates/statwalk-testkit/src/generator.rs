@@ -14,6 +14,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Mode, OFlags};
 
 use crate::model::{EntryType, Totals, write_data};
+use crate::random::Random;
 
 /// What a big tree looks like.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,7 +58,7 @@ pub fn generate(dir: &Path, seed: u64, shape: &Shape) -> io::Result<Totals> {
     let root = OwnedFd::from(File::open(dir)?);
     let directories = (shape.entries / (shape.files_per_directory + 1)).max(1);
     let mut generator = Generator {
-        random: Random(seed),
+        random: Random::new(seed),
         shape: *shape,
         root: root.try_clone()?,
         totals: Totals::default(),
@@ -165,29 +166,6 @@ impl Generator {
         self.linkable
             .push_back((format!("{path}{name}"), NAMES_MAX));
         Ok(())
-    }
-}
-
-/// SplitMix64 (Steele, Lea and Flood, 2014): small, and the same everywhere and for ever.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// 0 to `bound - 1`; the bias is far below what a tree shows.
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-
-    /// 0 to 1.
-    fn share(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 

@@ -32,6 +32,8 @@ pub mod trees;
 
 pub mod strategy;
 
+mod random;
+
 pub mod generator;
 
 pub mod naive;
@@ -55,6 +57,7 @@ pub mod unprivileged;
 mod skipped;
 
 pub use model::{EntryType, Model, Totals};
+pub use random::Random;
 pub use remove_tree::remove_tree;
 pub use scratch::{Scratch, settle};
 pub use skipped::Skipped;

@@ -12,6 +12,8 @@ use std::ops::RangeInclusive;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use crate::model::{Model, NodeId, NodeKind, Timestamp, is_possible_name};
 
@@ -56,6 +58,21 @@ pub fn model() -> impl Strategy<Value = Model> {
 /// Trees within the given limits.
 pub fn models(limits: Limits) -> impl Strategy<Value = Model> {
     vec(step(limits), 0..=limits.entries_max).prop_map(move |steps| build(&steps, limits))
+}
+
+/// One value of a strategy, the same for the same seed: for tests that run longer
+/// than a property and name the seed of what failed.
+///
+/// # Panics
+///
+/// Panics if the strategy rejects too much to have a value.
+pub fn of_seed<S: Strategy>(strategy: &S, seed: u64) -> S::Value {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let random = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let mut runner = TestRunner::new_with_rng(Config::default(), random);
+    let tree = strategy.new_tree(&mut runner);
+    tree.expect("a strategy that has values").current()
 }
 
 /// Names as Linux allows them, hostile ones among them.
@@ -218,7 +235,7 @@ fn build(steps: &[Step], limits: Limits) -> Model {
 mod tests {
     use std::cell::Cell;
 
-    use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
+    use proptest::test_runner::{TestCaseError, TestError};
 
     use super::*;
     use crate::text;
@@ -281,6 +298,13 @@ mod tests {
             seen.iter().all(|cell| cell.get() > 128),
             "{seen:?} of 256 trees"
         );
+    }
+
+    #[test]
+    fn the_seed_decides() {
+        let tree = |seed| of_seed(&model(), seed);
+        assert_eq!(tree(1), tree(1));
+        assert_ne!(tree(1), tree(2));
     }
 
     #[test]
