@@ -18,5 +18,7 @@
 
 mod program;
 mod scale;
+mod sound;
 
+mod fuse_errors;
 mod torn_output;
