@@ -21,4 +21,5 @@ mod scale;
 mod sound;
 
 mod fuse_errors;
+mod loops;
 mod torn_output;
