@@ -21,5 +21,6 @@ mod scale;
 mod sound;
 
 mod fuse_errors;
+mod injected_errors;
 mod loops;
 mod torn_output;
