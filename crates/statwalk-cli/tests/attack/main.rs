@@ -20,6 +20,7 @@ mod program;
 mod scale;
 mod sound;
 
+mod closed_streams;
 mod fuse_errors;
 mod injected_errors;
 mod loops;
