@@ -23,5 +23,6 @@ mod sound;
 mod closed_streams;
 mod fuse_errors;
 mod injected_errors;
+mod limits;
 mod loops;
 mod torn_output;
