@@ -25,4 +25,5 @@ mod fuse_errors;
 mod injected_errors;
 mod limits;
 mod loops;
+mod mutation;
 mod torn_output;
