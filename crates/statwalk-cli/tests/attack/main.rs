@@ -26,4 +26,5 @@ mod injected_errors;
 mod limits;
 mod loops;
 mod mutation;
+mod random_trees;
 mod torn_output;
