@@ -22,6 +22,7 @@ mod sound;
 
 mod closed_streams;
 mod fuse_errors;
+mod hostile_images;
 mod injected_errors;
 mod limits;
 mod loops;
