@@ -8,12 +8,14 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A program and the Debian package that brings it.
-const TOOLS: [(&str, &str); 8] = [
+const TOOLS: [(&str, &str); 10] = [
     ("mkfs.xfs", "xfsprogs"),
     ("mkfs.btrfs", "btrfs-progs"),
     ("compsize", "btrfs-compsize"),
+    ("debugfs", "e2fsprogs"),
     ("mksquashfs", "squashfs-tools"),
     ("strace", "strace"),
+    ("prlimit", "util-linux"),
     ("fusermount3", "fuse3"),
     ("du", "coreutils"),
     ("find", "findutils"),

@@ -8,6 +8,7 @@
     reason = "a program that reports on a terminal"
 )]
 
+mod attack;
 mod fuzz;
 mod install;
 mod step;
@@ -25,6 +26,7 @@ usage: cargo xtask TASK
   model    the model checks of the hand-over of work (loom)
   tidy     licence lines, paths named in documents, layers
   fuzz     every fuzz target for 15 seconds, or as many as are named: `fuzz 600`
+  attack   random attacks on the program for 10 minutes, or as many as are named: `attack 60`
   deny     licences, versions and sources of dependencies (needs cargo-deny)
   install  only installs what the tests need
 ";
@@ -40,6 +42,11 @@ fn main() -> ExitCode {
             None => fuzz::fuzz(fuzz::SECONDS_EACH),
             Some(Ok(seconds)) => fuzz::fuzz(seconds),
             Some(Err(_)) => Err("fuzz: not a number of seconds".to_owned()),
+        },
+        Some("attack") => match std::env::args().nth(2).map(|text| text.parse()) {
+            None => attack::attack(attack::MINUTES),
+            Some(Ok(minutes)) => attack::attack(minutes),
+            Some(Err(_)) => Err("attack: not a number of minutes".to_owned()),
         },
         Some("deny") => deny(),
         Some("install") => {

@@ -52,6 +52,38 @@ impl Step {
         }
     }
 
+    /// Runs it and gives its standard output.
+    pub(crate) fn output(mut self) -> Result<String, String> {
+        let output = self.command.stderr(Stdio::inherit()).output();
+        match output {
+            Ok(output) if output.status.success() => {
+                Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+            }
+            Ok(output) => Err(format!("{}: {}", self.shown, output.status)),
+            Err(error) => Err(format!("{}: {error}", self.shown)),
+        }
+    }
+
+    /// Runs it and gives each line of its standard output and error to `read`.
+    pub(crate) fn run_and_read(mut self, mut read: impl FnMut(&str)) -> Result<(), String> {
+        eprintln!("xtask: {}", self.shown);
+        let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", self.shown);
+        let (output, both) = std::io::pipe().map_err(|error| failed(&error))?;
+        let stderr = both.try_clone().map_err(|error| failed(&error))?;
+        let child = self.command.stdout(both).stderr(stderr).spawn();
+        // Otherwise this process keeps the pipe open, and its end never comes.
+        self.command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = child.map_err(|error| failed(&error))?;
+        for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
+            read(&String::from_utf8_lossy(&line));
+        }
+        match child.wait() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(failed(&status)),
+            Err(error) => Err(failed(&error)),
+        }
+    }
+
     /// Runs it, passes its output on without what successful tests print, and
     /// repeats at the end what was skipped and why.
     pub(crate) fn run_and_list_skipped(mut self) -> Result<(), String> {

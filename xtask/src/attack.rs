@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Attacks the program that users get, for as long as is asked: every kind of
+//! attack of the tests, one after another, with seeds that no run had before.
+
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::step::Step;
+
+pub(crate) const MINUTES: u64 = 10;
+
+/// The files of `crates/statwalk-cli/tests/attack`.
+const KINDS: [&str; 9] = [
+    "torn_output",
+    "loops",
+    "fuse_errors",
+    "injected_errors",
+    "limits",
+    "closed_streams",
+    "mutation",
+    "random_trees",
+    "hostile_images",
+];
+
+/// What a kind did, as it says itself.
+struct Outcome {
+    kind: &'static str,
+    /// `N rounds, M checks, D differences`
+    summary: Option<String>,
+    skipped: Vec<String>,
+    failed: bool,
+}
+
+pub(crate) fn attack(minutes: u64) -> Result<(), String> {
+    let seconds = (minutes * 60 / KINDS.len() as u64).max(1);
+    let program = build()?;
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
+    // Room for the rounds of one run between the seeds of two.
+    let seed = since_1970.map_or(0, |time| time.as_secs()) * 1_000_000;
+    println!(
+        "xtask: attack: {} for {seconds} s each from seed {seed}",
+        program.display()
+    );
+    let outcomes: Vec<Outcome> = KINDS
+        .into_iter()
+        .map(|kind| run(kind, &program, seconds, seed))
+        .collect();
+    println!();
+    for outcome in &outcomes {
+        let summary = outcome.summary.as_deref().unwrap_or("did not run");
+        println!("{:16} {summary}", outcome.kind);
+        for line in &outcome.skipped {
+            println!("{:16} {line}", "");
+        }
+    }
+    let bad = outcomes.iter().filter(|outcome| outcome.failed);
+    let bad: Vec<&str> = bad.map(|outcome| outcome.kind).collect();
+    match bad.is_empty() {
+        true => Ok(()),
+        false => Err(format!("attack: {}", bad.join(", "))),
+    }
+}
+
+/// Builds the program as it is released.
+fn build() -> Result<PathBuf, String> {
+    let build = ["build", "--release", "-p", "statwalk-cli"];
+    Step::cargo(&build).run()?;
+    let list = [
+        "build",
+        "--release",
+        "-p",
+        "statwalk-cli",
+        "--message-format=json",
+    ];
+    let messages = Step::cargo(&list).output()?;
+    // The one artifact that can be run; no path has a quote in it.
+    let program = messages
+        .lines()
+        .filter_map(|line| line.split_once("\"executable\":\""))
+        .filter_map(|(_, rest)| rest.split('"').next())
+        .next_back()
+        .map(PathBuf::from);
+    program
+        .filter(|path| Path::new(path).is_file())
+        .ok_or_else(|| "attack: cargo named no program".to_owned())
+}
+
+/// Runs one kind. One that is skipped has not run, but that is no failure.
+fn run(kind: &'static str, program: &Path, seconds: u64, seed: u64) -> Outcome {
+    let filter = format!("{kind}::");
+    let test = [
+        "test",
+        "-q",
+        "-p",
+        "statwalk-cli",
+        "--test",
+        "attack",
+        &filter,
+        "--",
+        "--nocapture",
+    ];
+    let mut outcome = Outcome {
+        kind,
+        summary: None,
+        skipped: Vec::new(),
+        failed: false,
+    };
+    let begin = format!("attack: {kind}: ");
+    let ended = Step::cargo(&test)
+        .env("STATWALK_ATTACK_PROGRAM", &program.to_string_lossy())
+        .env("STATWALK_ATTACK_SECONDS", &seconds.to_string())
+        .env("STATWALK_ATTACK_SEED", &seed.to_string())
+        .run_and_read(|line| {
+            println!("{line}");
+            // The runner writes dots and names before it, on the same line.
+            match line.split_once(&begin) {
+                Some((_, rest)) if rest.ends_with("differences") => {
+                    outcome.summary = Some(rest.to_owned());
+                }
+                _ => {}
+            }
+            if let Some(at) = line.find("skipped: ") {
+                outcome.skipped.push(line[at..].to_owned());
+            }
+        });
+    let is_silent = outcome.summary.is_none() && outcome.skipped.is_empty();
+    outcome.failed = ended.is_err() || is_silent;
+    outcome
+}
