@@ -115,7 +115,7 @@ impl Listed {
         buffer: &mut [MaybeUninit<u8>],
         terms: &Terms,
     ) -> Result<More, Errno> {
-        self.fill_with(fd, buffer, terms, terms.types_only)
+        self.fill_with::<false>(fd, buffer, terms)
     }
 
     /// As [`fill`](Self::fill), with all names.
@@ -125,31 +125,36 @@ impl Listed {
         buffer: &mut [MaybeUninit<u8>],
         terms: &Terms,
     ) -> Result<More, Errno> {
-        self.fill_with(fd, buffer, terms, false)
+        self.fill_with::<true>(fd, buffer, terms)
     }
 
+    /// Compiled apart for each, so that the one which every directory takes stays in
+    /// one piece with its loop.
     #[inline]
-    fn fill_with(
+    fn fill_with<const ALL_NAMES: bool>(
         &mut self,
         fd: BorrowedFd<'_>,
         buffer: &mut [MaybeUninit<u8>],
         terms: &Terms,
-        types_only: bool,
     ) -> Result<More, Errno> {
+        let types_only = terms.types_only && !ALL_NAMES;
         let type_source = terms.calls.types;
         uninterrupted(|| {
             let mut raw = RawDir::new(fd.as_fd(), buffer);
             while let Some(entry) = raw.next() {
                 let entry = entry?;
                 let name = entry.file_name();
-                if !matches!(name.to_bytes(), b"." | b"..") {
-                    let kind = match type_source {
-                        // A file system in user space can give a name that begins with
-                        // NUL. A stat of it fails.
-                        _ if name.is_empty() => FileType::Unknown,
+                let bytes = name.to_bytes();
+                if !matches!(bytes, b"." | b"..") {
+                    let mut kind = match type_source {
                         TypeSource::Listing => kind(entry.file_type()),
                         TypeSource::Stat => FileType::Unknown,
                     };
+                    // A file system in user space can give a name that begins with NUL.
+                    // A stat of it fails.
+                    if bytes.is_empty() {
+                        kind = FileType::Unknown;
+                    }
                     self.entries.push(ListedEntry {
                         ino: entry.ino(),
                         // Some buffers of names are far below 4 GiB, and a name
