@@ -95,6 +95,7 @@ impl Lister {
         dir: &InPlaceDir<'_>,
         out: &mut impl Outlet,
     ) -> End {
+        self.in_place.suspicion = None;
         let terms = Arc::clone(&self.terms);
         let id = mounted.id_of(inode);
         let is_large = inode.links() == 1

@@ -16,7 +16,7 @@ use crate::error::Op;
 use crate::handle::OpenParent;
 
 /// Up to how many subdirectories are compared one by one.
-const FEW: usize = 8;
+const FEW: usize = 12;
 
 /// What a worker found in one directory, or in a part of it.
 #[derive(Default)]
@@ -78,7 +78,7 @@ impl Contents {
             2..=FEW => (1..inos.len()).any(|index| inos[..index].contains(&inos[index])),
             _ => {
                 let mut sorted = inos.clone();
-                radsort::sort(&mut sorted);
+                sorted.sort_unstable();
                 sorted.windows(2).any(|pair| pair[0] == pair[1])
             }
         };

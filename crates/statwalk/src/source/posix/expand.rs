@@ -255,7 +255,7 @@ impl Lister {
         let dir = &parent.dir;
         let (root, depth, mount) = (dir.root, dir.depth + 1, dir.mount);
         let place = Place::Child(Arc::clone(dir), offset);
-        let listed = InPlaceDir {
+        let listed = || InPlaceDir {
             place: &place,
             root,
             depth,
@@ -268,8 +268,7 @@ impl Lister {
             let nothing = Attributes::of_type(FileType::Directory);
             return self.at_limit(&place, root, depth, &nothing, out);
         }
-        self.in_place.suspicion = None;
-        if ino != 0 && self.child_in_place(dir, ino, &listed, out) {
+        if ino != 0 && self.child_in_place(dir, ino, &listed(), out) {
             return;
         }
         let Some(reopened) = self.base_of(&parent.handle, &place, sight, out) else {
@@ -282,7 +281,10 @@ impl Lister {
             return self.child_at_limit(base, &place, sight, out);
         }
         if let Some((fd, is_crossed)) = self.open_child(base, &parent, &place, sight, out) {
-            let confirmed = self.confirm_suspicion(&listed, fd.as_fd());
+            let confirmed = match self.in_place.suspicion {
+                Some(_) => self.confirm_suspicion(&listed(), fd.as_fd()),
+                None => Confirmed::Nothing,
+            };
             if confirmed == Confirmed::Double {
                 return self.unreadable_child(&place, None, Errno::UCLEAN, out);
             }
@@ -299,6 +301,8 @@ impl Lister {
             // The last subdirectory closes its parent.
             drop(parent);
             self.enter(opening, out);
+        } else {
+            self.in_place.suspicion = None;
         }
     }
 

@@ -145,16 +145,11 @@ impl Listed {
                 let entry = entry?;
                 let name = entry.file_name();
                 let bytes = name.to_bytes();
-                if !matches!(bytes, b"." | b"..") {
-                    let mut kind = match type_source {
+                if bytes.len() > 2 || !matches!(bytes, b"." | b".." | b"") {
+                    let kind = match type_source {
                         TypeSource::Listing => kind(entry.file_type()),
                         TypeSource::Stat => FileType::Unknown,
                     };
-                    // A file system in user space can give a name that begins with NUL.
-                    // A stat of it fails.
-                    if bytes.is_empty() {
-                        kind = FileType::Unknown;
-                    }
                     self.entries.push(ListedEntry {
                         ino: entry.ino(),
                         // Some buffers of names are far below 4 GiB, and a name
@@ -167,6 +162,8 @@ impl Listed {
                     if !types_only || matches!(kind, FileType::Directory | FileType::Unknown) {
                         self.names.extend_from_slice(name.to_bytes_with_nul());
                     }
+                } else if bytes.is_empty() {
+                    self.push_nameless(entry.ino());
                 }
                 if raw.is_buffer_empty() {
                     return Ok(More::Entries);
@@ -174,6 +171,19 @@ impl Listed {
             }
             Ok(More::End)
         })
+    }
+
+    /// Keeps an entry whose name begins with NUL, as a file system in user space can
+    /// give it. A stat of it fails.
+    #[cold]
+    fn push_nameless(&mut self, ino: u64) {
+        self.entries.push(ListedEntry {
+            ino,
+            name_offset: self.names.len() as u32,
+            name_bytes: 0,
+            kind: FileType::Unknown,
+        });
+        self.names.push(0);
     }
 
     /// Stats what must be stat'ed and sorts the entries into `contents`.
@@ -372,6 +382,7 @@ pub(in crate::source) fn sort_in(
 }
 
 /// Keeps an entry that could not be stat'ed, or its name where nothing was found.
+#[cold]
 pub(super) fn failed(name: &CStr, listed: FileType, errno: Errno, contents: &mut Contents) {
     match errno {
         Errno::NOENT => contents.missing.push(name.to_owned()),
@@ -381,6 +392,7 @@ pub(super) fn failed(name: &CStr, listed: FileType, errno: Errno, contents: &mut
 
 /// Keeps an entry that could not be stat'ed. One without a name is a fault of its
 /// directory.
+#[cold]
 pub(super) fn fail(name: &CStr, listed: FileType, errno: Errno, contents: &mut Contents) {
     if name.is_empty() {
         let failure = (Vec::new(), Op::Read, Errno::UCLEAN);
