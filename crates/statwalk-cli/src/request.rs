@@ -130,6 +130,14 @@ impl Request {
         })
     }
 
+    /// Lets the scan go no deeper.
+    pub(crate) fn limit_depth(&mut self, depth_max: Option<u32>) {
+        if let Some(depth) = depth_max {
+            self.scan = self.scan.clone().max_depth(depth);
+            self.is_whole = false;
+        }
+    }
+
     /// What the progress line needs to know; `sizes` where sizes are read.
     pub(crate) fn progress(&self, sizes: Option<SizeFormat>) -> ProgressOptions {
         ProgressOptions {

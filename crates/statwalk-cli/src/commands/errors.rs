@@ -21,6 +21,7 @@ use crate::watch::watch;
 pub(super) fn run(flags: ErrorsFlags) -> Result<ExitStatus, Failure> {
     let mut request = Request::new(&flags.scan, flags.paths)?;
     request.scan = request.scan.errors_kept(usize::MAX);
+    request.limit_depth(flags.max_depth);
     let progress = request.progress(Some(SizeFormat::default()));
     let outcome = watch(&request.scan, &Totals::with_sizes(), progress, &mut ())?;
     let mut report = outcome.report;

@@ -32,13 +32,10 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
     if matches!(request.form, Form::Screen(_)) && request.progress == When::Auto {
         request.progress = When::Never;
     }
-    if let Some(depth) = flags.max_depth {
-        request.scan = request.scan.max_depth(depth);
-    }
+    request.limit_depth(flags.max_depth);
     let stream = Arc::new(Stream::new(flags.lines));
     let search = Arc::new(Search {
         filters,
-        depth_max: flags.max_depth.unwrap_or(u32::MAX),
         form: request.form,
     });
     let sink = Find {
@@ -69,7 +66,6 @@ fn paths_and_pattern(mut words: Vec<OsString>, has_glob: bool) -> (Vec<OsString>
 /// What is searched for, and how it is written.
 struct Search {
     filters: Filters,
-    depth_max: u32,
     form: Form,
 }
 
@@ -125,9 +121,7 @@ impl Search {
 
 impl Collect for FindState {
     fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
-        let depth = directory.depth();
-        let is_wanted = depth > 0
-            && depth <= self.search.depth_max
+        let is_wanted = directory.depth() > 0
             && directory.state() != DirState::Argument
             && self
                 .search
@@ -144,13 +138,6 @@ impl Collect for FindState {
     }
 
     fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
-        let depth = match directory.state() {
-            DirState::Argument => 0,
-            _ => directory.depth().saturating_add(1),
-        };
-        if depth > self.search.depth_max {
-            return ControlFlow::Continue(());
-        }
         let search = &self.search;
         // Built when the first entry passes; most directories need none.
         let mut path: Option<(Vec<u8>, usize)> = None;

@@ -42,7 +42,8 @@ pub(super) fn run(flags: TopFlags) -> Result<ExitStatus, Failure> {
         let message = "top lists what is no directory; for directories use --dirs";
         return Err(Failure::Usage(message.to_owned()));
     }
-    let request = Request::new(&flags.scan, flags.paths)?;
+    let mut request = Request::new(&flags.scan, flags.paths)?;
+    request.limit_depth(flags.max_depth);
     let shown = Shown {
         request,
         sizes,

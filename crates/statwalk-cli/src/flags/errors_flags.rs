@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use clap::Parser;
 
 use super::ScanFlags;
-use super::scan_flags::SHOWN;
+use super::scan_flags::{COUNTED, SHOWN};
 
 /// List every path that could not be read, with the reason
 ///
@@ -27,6 +27,10 @@ pub(crate) struct ErrorsFlags {
     /// List this many
     #[arg(short = 'n', long, value_name = "N", help_heading = SHOWN)]
     pub(crate) lines: Option<usize>,
+
+    /// Scan no deeper than this; the entries of PATH have depth 1
+    #[arg(short = 'd', long, value_name = "N", help_heading = COUNTED)]
+    pub(crate) max_depth: Option<u32>,
 
     #[command(flatten)]
     pub(crate) scan: ScanFlags,

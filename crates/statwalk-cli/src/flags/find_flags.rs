@@ -30,7 +30,7 @@ pub(crate) struct FindFlags {
     #[command(flatten)]
     pub(crate) filters: FilterFlags,
 
-    /// Only entries down to this depth; the entries of PATH have depth 1
+    /// Search no deeper than this; the entries of PATH have depth 1
     #[arg(short = 'd', long, value_name = "N", help_heading = FILTERS)]
     pub(crate) max_depth: Option<u32>,
 

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 
 use clap::Parser;
 
-use super::scan_flags::SHOWN;
+use super::scan_flags::{COUNTED, SHOWN};
 use super::{FilterFlags, ScanFlags, SizeFlags};
 
 /// List the largest files, or the largest directories
@@ -31,6 +31,10 @@ pub(crate) struct TopFlags {
     #[arg(long, help_heading = SHOWN,
         conflicts_with_all = ["kind", "changed_within", "changed_before", "owner"])]
     pub(crate) dirs: bool,
+
+    /// Scan no deeper than this; the entries of PATH have depth 1
+    #[arg(short = 'd', long, value_name = "N", help_heading = COUNTED, conflicts_with = "dirs")]
+    pub(crate) max_depth: Option<u32>,
 
     #[command(flatten)]
     pub(crate) sizes: SizeFlags,

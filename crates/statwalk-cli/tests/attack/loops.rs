@@ -256,6 +256,16 @@ fn check_mounted(round: &mut Round, at: &Path, tree: &Tree, doctored: &Doctored,
     });
     for source in ["ext4", "auto"] {
         let in_place = answer(source);
+        // System calls list a directory with two names twice, as find and du do; from
+        // the device one of them is seen to be damage.
+        if !doctored.is_loop && !doctored.names.is_empty() {
+            match source {
+                "ext4" => check(round, &in_place, at, tree, doctored),
+                // It begins by system calls.
+                _ => _ = in_place.check_end(round, &[0, 1]),
+            }
+            continue;
+        }
         if !in_place.check_end(round, &[0, 1]) {
             continue;
         }

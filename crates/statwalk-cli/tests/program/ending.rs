@@ -276,10 +276,6 @@ fn what_vanished_is_no_error_and_what_changed_is() {
         answer.json()["errors"],
         serde_json::json!([{"path": path, "op": "read", "error": "changed while it was read"}])
     );
-    let answer = Answer::of(statwalk().arg("errors").arg(mount.path()));
-    let row = format!("read\tchanged while it was read\t{}\n", path.display());
-    assert_eq!(String::from_utf8_lossy(&answer.stdout), row);
-    assert_eq!(answer.code, Some(1));
     assert!(
         answer
             .stderr
@@ -287,6 +283,10 @@ fn what_vanished_is_no_error_and_what_changed_is() {
         "{}",
         answer.stderr
     );
+    let answer = Answer::of(statwalk().arg("errors").arg(mount.path()));
+    let row = format!("read\tchanged while it was read\t{}\n", path.display());
+    assert_eq!(String::from_utf8_lossy(&answer.stdout), row);
+    assert_eq!(answer.code, Some(1));
 }
 
 #[test]

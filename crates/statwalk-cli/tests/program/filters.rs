@@ -399,3 +399,67 @@ fn every_error_is_listed() {
     let answer = or_skip!(run(&["-s", "tree/none", "tree/ok"]));
     assert_eq!((answer.code, answer.lines().len()), (Some(1), 2));
 }
+
+/// `find -d 1` walked the whole tree to show its first level.
+#[test]
+fn a_depth_ends_the_scan() {
+    let tree = Tree::new(
+        "
+        a/
+        a/file  100
+        a/b/
+        a/b/file  2000
+        a/b/c/
+        a/b/c/file 30000
+        file  10
+        ",
+    );
+    let missing = tree.path().join("a/b/none");
+    std::fs::create_dir(&missing).unwrap();
+    for depth in ["0", "1", "2", "3", "9"] {
+        let mut find = of_program("find");
+        find.args(["tree", "-mindepth", "1", "-maxdepth", depth]);
+        let expected = Answer::of(find.current_dir(tree.parent()));
+        let answer = tree.run(&["find", "-d", depth, "tree"]).good();
+        assert_eq!(answer.sorted(), expected.sorted(), "{depth}");
+        let typed = tree.run(&[
+            "find",
+            "-d",
+            depth,
+            "-t",
+            "d",
+            "--changed-within",
+            "1d",
+            "tree",
+        ]);
+        find_directories(&tree, depth, &typed.good());
+    }
+    let answer = tree
+        .run(&["top", "-d", "2", "-b", "-n", "1", "tree"])
+        .good();
+    assert_eq!(answer.lines(), ["100\ttree/a/file"]);
+    let answer = tree.run(&["top", "-d", "1", "--dirs", "tree"]);
+    assert_eq!(answer.code, Some(2), "{}", answer.stderr);
+    or_skip!(errors_end_too(&tree));
+}
+
+#[track_caller]
+fn find_directories(tree: &Tree, depth: &str, found: &Answer) {
+    let mut find = of_program("find");
+    find.args(["tree", "-mindepth", "1", "-maxdepth", depth, "-type", "d"]);
+    let expected = Answer::of(find.current_dir(tree.parent()));
+    assert_eq!(found.sorted(), expected.sorted(), "{depth}");
+}
+
+/// What is below the depth is not opened, so that it is no error.
+fn errors_end_too(tree: &Tree) -> Result<(), Skipped> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let closed = tree.path().join("a/b/none");
+    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0)).unwrap();
+    for (depth, code) in [("1", 0), ("3", 0), ("4", 1)] {
+        let mut command = as_ordinary_user(tree)?;
+        let answer = Answer::of(command.args(["errors", "-d", depth, "tree"]));
+        assert_eq!(answer.code, Some(code), "{depth}: {}", answer.stderr);
+    }
+    Ok(())
+}
