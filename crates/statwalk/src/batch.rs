@@ -142,6 +142,14 @@ impl Batch {
         (0..self.len()).map(|index| self.entry(index))
     }
 
+    /// Device and inode number of entry `index`, where they are kept.
+    pub(crate) fn id(&self, index: usize) -> FileId {
+        FileId {
+            dev: self.devs[index],
+            ino: self.inos[index],
+        }
+    }
+
     fn read_columns(&self, index: usize, out: &mut Attributes) {
         fn read<T: Copy>(column: &[T], index: usize, out: &mut T, valid: &mut Fields, f: Fields) {
             if let Some(&value) = column.get(index) {

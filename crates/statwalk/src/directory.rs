@@ -76,6 +76,11 @@ impl Place {
         }
     }
 
+    /// The distance from the root.
+    pub(crate) fn depth(&self) -> u32 {
+        self.parent().map_or(0, |parent| parent.depth + 1)
+    }
+
     /// Whether the way here leads through a directory on the same mount: if that is
     /// what stands here, it holds itself, and there is no end below it.
     ///

@@ -27,6 +27,7 @@ pub(crate) mod mounts;
 
 mod batch;
 mod changes;
+mod chunks;
 mod decode;
 mod directory;
 mod entry;

@@ -10,6 +10,7 @@
 mod extension;
 mod first_names;
 mod inodes;
+mod name_arena;
 mod seen_inodes;
 mod stats;
 mod top;
@@ -17,6 +18,7 @@ mod totals;
 mod tree;
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 pub use first_names::path_order;
 pub(crate) use inodes::FileAt;
@@ -29,6 +31,7 @@ pub use tree::{Node, NodeKind, Tree, TreeSink, TreeState};
 use crate::batch::Batch;
 use crate::directory::Directory;
 use crate::entry::Fields;
+use crate::inode_set::InodeSet;
 
 /// What a scan tells its sinks before it begins.
 #[derive(Clone, Debug)]
@@ -43,6 +46,8 @@ pub struct Context {
     pub follows: bool,
     /// The current time, in nanoseconds since 1970.
     pub now_ns: i64,
+    /// The inodes that can be reached by several names, for all sinks and workers.
+    pub(crate) inodes: Arc<InodeSet>,
 }
 
 /// How an inode with several names counts.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::{Context, LinkPolicy};
 use crate::batch::Batch;
 use crate::entry::FileId;
-use crate::inode_set::InodeSet;
+use crate::inode_set::{InodeSet, Parts};
 
 /// Whether one more name of an entry can bring its bytes again.
 pub(super) fn may_repeat(context: &Context, links: u32) -> bool {
@@ -22,7 +22,9 @@ pub(super) fn may_repeat(context: &Context, links: u32) -> bool {
 pub(super) struct SeenInodes {
     /// From how many links on an inode is remembered.
     links_min: u32,
-    set: Arc<InodeSet>,
+    inodes: Arc<InodeSet>,
+    /// A bit for each, by its number.
+    counted: Arc<Parts<Vec<u64>>>,
 }
 
 impl SeenInodes {
@@ -34,7 +36,8 @@ impl SeenInodes {
         };
         SeenInodes {
             links_min,
-            set: Arc::new(InodeSet::new()),
+            inodes: Arc::clone(&context.inodes),
+            counted: Arc::new(Parts::new()),
         }
     }
 
@@ -44,9 +47,19 @@ impl SeenInodes {
         if batch.links()[index] < self.links_min || self.links_min == u32::MAX {
             return true;
         }
-        self.set.insert(FileId {
-            dev: batch.devs()[index],
-            ino: batch.inos()[index],
-        })
+        self.count(batch.id(index))
+    }
+
+    fn count(&self, id: FileId) -> bool {
+        let number = self.inodes.number(id);
+        let mut counted = self.counted.lock(number.part);
+        let word = number.index as usize / 64;
+        if counted.len() <= word {
+            counted.resize(word + 1, 0);
+        }
+        let bit = 1 << (number.index % 64);
+        let is_new = counted[word] & bit == 0;
+        counted[word] |= bit;
+        is_new
     }
 }

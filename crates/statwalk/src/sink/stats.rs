@@ -4,16 +4,16 @@
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
 
 use super::extension::{Ending, Extension};
-use super::first_names::FirstNames;
+use super::first_names::{FirstNames, Kept, LinkName};
 use super::seen_inodes::may_repeat;
 use super::{Collect, Context, Sink};
 use crate::batch::{Batch, EntryRef};
-use crate::directory::{DirState, Directory, join};
+use crate::directory::{DirState, Directory};
 use crate::entry::{Fields, FileId, FileType};
 
 /// By what entries are grouped.
@@ -294,8 +294,58 @@ pub struct StatsState {
     stats: Stats,
     context: Context,
     groups: Groups,
-    /// What the inodes with several names bring, and to which group.
-    links: FirstNames<(Key, Tally)>,
+    links: Arc<Links>,
+    /// The numbers in [`Links::keys`] of the groups that have any, by their index.
+    link_groups: Vec<Option<u32>>,
+}
+
+/// What inodes with several names bring; for all workers.
+struct Links {
+    firsts: FirstNames<Brought>,
+    /// The groups that they belong to.
+    keys: Mutex<Keys>,
+}
+
+#[derive(Default)]
+struct Keys {
+    keys: Vec<Key>,
+    numbers: HashMap<Key, u32, RandomState>,
+}
+
+/// What an inode brings, and to which group.
+#[derive(Clone, Copy)]
+#[repr(C, packed(4))]
+struct Brought {
+    apparent_bytes: u64,
+    allocated_bytes: u64,
+    group: u32,
+}
+
+impl Kept for Brought {
+    const NOTHING: Brought = Brought {
+        apparent_bytes: 0,
+        allocated_bytes: 0,
+        group: 0,
+    };
+}
+
+impl Links {
+    fn new() -> Links {
+        Links {
+            firsts: FirstNames::new(),
+            keys: Mutex::default(),
+        }
+    }
+
+    /// The number of a group.
+    fn number(&self, key: Key) -> u32 {
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let Keys { keys, numbers } = &mut *keys;
+        *numbers.entry(key).or_insert_with(|| {
+            keys.push(key);
+            keys.len() as u32 - 1
+        })
+    }
 }
 
 impl Sink for Stats {
@@ -319,27 +369,36 @@ impl Sink for Stats {
     }
 
     fn states(&self, context: &Context, count: usize) -> Vec<StatsState> {
+        let links = Arc::new(Links::new());
         (0..count)
             .map(|_| StatsState {
                 stats: self.clone(),
                 context: context.clone(),
                 groups: Groups::new(),
-                links: FirstNames::new(),
+                links: Arc::clone(&links),
+                link_groups: Vec::new(),
             })
             .collect()
     }
 
     fn merge(&self, _: &Context, states: Vec<StatsState>) -> Vec<(GroupKey, Tally)> {
         let mut groups = Groups::new();
-        let mut links = FirstNames::new();
+        let links = states.first().map(|state| Arc::clone(&state.links));
         for state in states {
             for (key, tally) in state.groups.tallies {
                 groups.tally(key).add(tally);
             }
-            links.absorb(state.links);
         }
-        for (key, tally) in links.into_values() {
-            groups.tally(key).add(tally);
+        if let Some(links) = links {
+            let keys = links.keys.lock().unwrap_or_else(PoisonError::into_inner);
+            links.firsts.each(|_, brought| {
+                let key = keys.keys[brought.group as usize];
+                groups.tally(key).add(Tally {
+                    entries: 0,
+                    apparent_bytes: brought.apparent_bytes,
+                    allocated_bytes: brought.allocated_bytes,
+                });
+            });
         }
         let groups = groups.tallies.into_iter();
         let mut groups: Vec<_> = groups.map(|(key, tally)| (key.into(), tally)).collect();
@@ -367,23 +426,43 @@ impl StatsState {
                 self.groups.index(key)
             }
         };
-        let (key, tally) = &mut self.groups.tallies[index];
+        let tally = &mut self.groups.tallies[index].1;
         tally.entries += 1;
         match linked {
             None => tally.add(sample.bytes()),
-            Some(id) => {
-                let key = *key;
-                self.offer(id, directory, sample, key);
-            }
+            Some(id) => self.offer(id, directory, sample, index),
         }
     }
 
-    fn offer(&mut self, id: FileId, directory: &Directory<'_>, sample: &Sample<'_>, key: Key) {
-        let path = join(directory.path(), sample.name);
-        let value = (key, sample.bytes());
-        let behind_link = self.context.follows && directory.is_behind_link();
-        self.links
-            .offer(id, behind_link, directory.root(), path, value);
+    fn offer(&mut self, id: FileId, directory: &Directory<'_>, sample: &Sample<'_>, index: usize) {
+        let Tally {
+            apparent_bytes,
+            allocated_bytes,
+            ..
+        } = sample.bytes();
+        let value = Brought {
+            apparent_bytes,
+            allocated_bytes,
+            group: self.link_group(index),
+        };
+        let name = LinkName {
+            directory,
+            behind_link: self.context.follows && directory.is_behind_link(),
+            name: sample.name,
+        };
+        let number = self.context.inodes.number(id);
+        self.links.firsts.offer(number, name, value);
+    }
+
+    /// The number that the group at `index` has for all workers.
+    fn link_group(&mut self, index: usize) -> u32 {
+        if self.link_groups.len() <= index {
+            self.link_groups.resize(index + 1, None);
+        }
+        *self.link_groups[index].get_or_insert_with(|| {
+            let key = self.groups.tallies[index].0;
+            self.links.number(key)
+        })
     }
 }
 
@@ -420,10 +499,7 @@ impl Collect for StatsState {
                 continue;
             }
             let is_linked = batch.known()[index] && may_repeat(&self.context, batch.links()[index]);
-            let linked = is_linked.then(|| FileId {
-                dev: batch.devs()[index],
-                ino: batch.inos()[index],
-            });
+            let linked = is_linked.then(|| batch.id(index));
             self.add(directory, &Sample::of(batch, index, depth), linked);
         }
         ControlFlow::Continue(())

@@ -20,9 +20,9 @@ pub use self::node::{Node, NodeKind};
 use self::record::{DirRecord, FileRecord, FileRun, NOWHERE, Traits};
 pub use self::sink::TreeSink;
 pub use self::state::TreeState;
-use self::state::{BLOCK, LinkedFile};
+use self::state::{BLOCK, Links};
 use super::Context;
-use super::first_names::FirstNames;
+use crate::entry::FileType;
 
 /// A scanned tree.
 pub struct Tree {
@@ -57,9 +57,10 @@ impl Tree {
             file_names: Vec::new(),
             file_runs: Vec::new(),
         };
-        let mut links = FirstNames::new();
+        let links = states.first().map(|state| state.links.clone());
+        let workers = states.iter().map(|state| usize::from(state.worker) + 1);
+        let mut first_chunks = vec![0; workers.max().unwrap_or(0)];
         let mut foreign = Vec::new();
-        let mut linked_records = Vec::new();
         for (worker, state) in states.into_iter().enumerate() {
             for block in state.blocks {
                 let index = block.number as usize;
@@ -76,8 +77,8 @@ impl Tree {
                     .into_iter()
                     .map(|(id, record)| (worker, id, record)),
             );
+            first_chunks[usize::from(state.worker)] = tree.files.len();
             let first = (tree.files.len() * TreeState::FILE_CHUNK) as u64;
-            linked_records.extend(state.linked_records.iter().map(|record| record + first));
             tree.file_runs
                 .extend(state.file_runs.iter().map(|run| FileRun {
                     start: run.start + first,
@@ -85,16 +86,14 @@ impl Tree {
                 }));
             tree.files.extend(state.files);
             tree.file_names.resize(tree.files.len(), worker as u16);
-            links.absorb(state.links.map(|file| LinkedFile {
-                record: file.record.map(|record| record + first),
-                ..file
-            }));
             tree.names.push(state.names);
         }
         for (worker, id, record) in foreign {
             tree.absorb_foreign(worker, id, record);
         }
-        tree.settle_links(links, &linked_records);
+        if let Some(links) = links {
+            tree.settle_links(&links, &first_chunks);
+        }
         tree.file_runs
             .sort_unstable_by_key(|run| (run.dir, run.start));
         tree.sum_up();
@@ -120,30 +119,32 @@ impl Tree {
         }
     }
 
-    fn settle_links(&mut self, links: FirstNames<LinkedFile>, linked_records: &[u64]) {
-        for &record in linked_records {
-            self.file_mut(record).traits.0 |= Traits::EXTRA_LINK;
-        }
-        for file in links.into_values() {
-            if let Some(record) = file.record {
-                self.file_mut(record).traits.0 &= !Traits::EXTRA_LINK;
-            }
-            if let Some(record) = self.record_mut(file.dir) {
-                record
-                    .sums
-                    .add_bytes(file.kind, file.size_bytes, file.allocated_bytes);
-            }
+    /// Brings the bytes of each inode with several names to the directory of the
+    /// first. `first_chunks` is where the files of each worker begin.
+    fn settle_links(&mut self, links: &Links, first_chunks: &[usize]) {
+        match links {
+            Links::Bytes(firsts) => firsts.each(|dir, brought| {
+                if let Some(record) = self.record_mut(dir) {
+                    let (apparent, allocated) = (brought.apparent_bytes, brought.allocated_bytes);
+                    record.sums.add_bytes(FileType::File, apparent, allocated);
+                }
+            }),
+            Links::Files(firsts) => firsts.each(|dir, at| {
+                let chunk = first_chunks[usize::from(at.worker)] + at.chunk as usize;
+                let file = &mut self.files[chunk][usize::from(at.place)];
+                file.traits.0 &= !Traits::EXTRA_LINK;
+                let file = *file;
+                if let Some(record) = self.record_mut(dir) {
+                    let kind = file.traits.kind();
+                    (record.sums).add_bytes(kind, file.size_bytes, file.allocated_bytes);
+                }
+            }),
         }
     }
 
     fn file(&self, number: u64) -> &FileRecord {
         let chunk = &self.files[number as usize / TreeState::FILE_CHUNK];
         &chunk[number as usize % TreeState::FILE_CHUNK]
-    }
-
-    fn file_mut(&mut self, number: u64) -> &mut FileRecord {
-        let chunk = &mut self.files[number as usize / TreeState::FILE_CHUNK];
-        &mut chunk[number as usize % TreeState::FILE_CHUNK]
     }
 
     /// Adds each directory to its parent, the deepest first, and links children.

@@ -3,10 +3,11 @@
 //! The sink that keeps the tree.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::Tree;
 use super::names::Names;
-use super::state::TreeState;
+use super::state::{Links, TreeState};
 use crate::entry::Fields;
 use crate::sink::first_names::FirstNames;
 use crate::sink::{Context, Sink};
@@ -58,17 +59,20 @@ impl Sink for TreeSink {
     }
 
     fn states(&self, context: &Context, count: usize) -> Vec<TreeState> {
+        let links = match self.files {
+            true => Links::Files(Arc::new(FirstNames::new())),
+            false => Links::Bytes(Arc::new(FirstNames::new())),
+        };
         (0..count)
-            .map(|_| TreeState {
-                files_kept: self.files,
+            .map(|worker| TreeState {
+                worker: worker as u16,
                 context: context.clone(),
                 blocks: Vec::new(),
                 foreign: HashMap::new(),
                 files: Vec::new(),
                 file_runs: Vec::new(),
                 names: Names::default(),
-                links: FirstNames::new(),
-                linked_records: Vec::new(),
+                links: links.clone(),
             })
             .collect()
     }

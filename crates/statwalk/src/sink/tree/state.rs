@@ -4,13 +4,14 @@
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use super::names::{NameAt, Names};
 use super::record::{DirRecord, FileRecord, FileRun, NEVER, NOWHERE, Sums, Traits};
 use crate::batch::Batch;
-use crate::directory::{DirState, Directory, join};
-use crate::entry::{DirId, FileId, FileType};
-use crate::sink::first_names::FirstNames;
+use crate::directory::{DirState, Directory};
+use crate::entry::{DirId, FileType};
+use crate::sink::first_names::{FirstNames, Kept, LinkName};
 use crate::sink::seen_inodes::may_repeat;
 use crate::sink::{Collect, Context};
 
@@ -19,7 +20,8 @@ pub(super) const BLOCK: usize = DirId::BLOCK as usize;
 
 /// The part of the tree that one worker saw.
 pub struct TreeState {
-    pub(super) files_kept: bool,
+    /// Which of the workers.
+    pub(super) worker: u16,
     pub(super) context: Context,
     pub(super) blocks: Vec<Block>,
     /// Directories whose numbers another worker gave out.
@@ -27,25 +29,53 @@ pub struct TreeState {
     pub(super) files: Vec<Vec<FileRecord>>,
     pub(super) file_runs: Vec<FileRun>,
     pub(super) names: Names,
-    pub(super) links: FirstNames<LinkedFile>,
-    /// File records of inodes with several names.
-    pub(super) linked_records: Vec<u64>,
+    pub(super) links: Links,
+}
+
+/// First names of inodes that have several; for all workers.
+#[derive(Clone)]
+pub(super) enum Links {
+    /// Where only directories are kept, with what each inode brings.
+    Bytes(Arc<FirstNames<LinkBytes>>),
+    /// Where files are kept, with their records, which have that.
+    Files(Arc<FirstNames<FileAt>>),
+}
+
+/// What an inode brings to the directory of its first name.
+#[derive(Clone, Copy)]
+#[repr(C, packed(4))]
+pub(super) struct LinkBytes {
+    pub(super) apparent_bytes: u64,
+    pub(super) allocated_bytes: u64,
+}
+
+impl Kept for LinkBytes {
+    const NOTHING: LinkBytes = LinkBytes {
+        apparent_bytes: 0,
+        allocated_bytes: 0,
+    };
+}
+
+/// Where the record of a file is.
+#[derive(Clone, Copy)]
+pub(super) struct FileAt {
+    pub(super) chunk: u32,
+    pub(super) place: u16,
+    pub(super) worker: u16,
+}
+
+impl Kept for FileAt {
+    const NOTHING: FileAt = FileAt {
+        chunk: 0,
+        place: 0,
+        worker: 0,
+    };
 }
 
 /// The directories of one block of numbers.
 pub(super) struct Block {
     pub(super) number: u32,
     pub(super) records: Vec<DirRecord>,
-}
-
-/// What the first name of an inode brings to its directory.
-pub(super) struct LinkedFile {
-    pub(super) dir: u32,
-    pub(super) kind: FileType,
-    pub(super) size_bytes: u64,
-    pub(super) allocated_bytes: u64,
-    /// Its file record, where files are kept.
-    pub(super) record: Option<u64>,
 }
 
 impl TreeState {
@@ -100,8 +130,8 @@ impl Collect for TreeState {
         }
         let dir = directory.id().0;
         let mut sums = Sums::NOTHING;
-        let mut dir_path = None;
-        if self.files_kept {
+        let files_kept = matches!(self.links, Links::Files(_));
+        if files_kept {
             let start = self.file_count();
             self.file_runs.push(FileRun {
                 start,
@@ -124,26 +154,11 @@ impl Collect for TreeState {
                     sums.add_bytes(kind, batch.size_bytes()[index], allocated_bytes);
                 }
             }
-            let record = self
-                .files_kept
-                .then(|| self.keep_file(batch, index, known, linked));
+            if files_kept {
+                self.keep_file(batch, index, known, linked);
+            }
             if linked {
-                let path = dir_path.get_or_insert_with(|| directory.path());
-                let id = FileId {
-                    dev: batch.devs()[index],
-                    ino: batch.inos()[index],
-                };
-                let file = LinkedFile {
-                    dir,
-                    kind,
-                    size_bytes: batch.size_bytes()[index],
-                    allocated_bytes: batch.allocated_bytes()[index],
-                    record,
-                };
-                let path = join(path.clone(), batch.name(index));
-                let behind_link = self.context.follows && directory.is_behind_link();
-                self.links
-                    .offer(id, behind_link, directory.root(), path, file);
+                self.offer(directory, batch, index);
             }
         }
         let own = directory.id_is_own();
@@ -167,8 +182,45 @@ impl TreeState {
         }
     }
 
-    fn keep_file(&mut self, batch: &Batch, index: usize, known: bool, linked: bool) -> u64 {
-        let number = self.file_count();
+    /// Offers the name of an inode that can have others; its file was kept last.
+    fn offer(&self, directory: &Directory<'_>, batch: &Batch, index: usize) {
+        let number = self.context.inodes.number(batch.id(index));
+        let name = LinkName {
+            directory,
+            behind_link: self.context.follows && directory.is_behind_link(),
+            name: batch.name(index),
+        };
+        match &self.links {
+            Links::Bytes(firsts) => {
+                let mut sums = Sums::NOTHING;
+                let (size, allocated) = (batch.size_bytes()[index], batch.allocated_bytes()[index]);
+                sums.add_bytes(batch.kinds()[index], size, allocated);
+                let value = LinkBytes {
+                    apparent_bytes: sums.apparent_bytes,
+                    allocated_bytes: sums.allocated_bytes,
+                };
+                firsts.offer(number, name, value);
+            }
+            Links::Files(firsts) => {
+                let last = self.files.len() - 1;
+                let value = FileAt {
+                    // 2^32 chunks of records would not fit into memory.
+                    chunk: last as u32,
+                    place: (self.files[last].len() - 1) as u16,
+                    worker: self.worker,
+                };
+                firsts.offer(number, name, value);
+            }
+        }
+    }
+
+    /// Keeps a file. Of an inode with several names each is an extra one, until the
+    /// first is known.
+    fn keep_file(&mut self, batch: &Batch, index: usize, known: bool, linked: bool) {
+        let mut traits = Traits::new(batch.kinds()[index], known);
+        if linked {
+            traits.0 |= Traits::EXTRA_LINK;
+        }
         let name = self.names.push(batch.name(index));
         let record = FileRecord {
             size_bytes: if known { batch.size_bytes()[index] } else { 0 },
@@ -184,7 +236,7 @@ impl TreeState {
             },
             name_offset: name.offset,
             name_chunk: name.chunk,
-            traits: Traits::new(batch.kinds()[index], known),
+            traits,
         };
         if self
             .files
@@ -195,9 +247,5 @@ impl TreeState {
         }
         let last = self.files.len() - 1;
         self.files[last].push(record);
-        if linked {
-            self.linked_records.push(number);
-        }
-        number
     }
 }

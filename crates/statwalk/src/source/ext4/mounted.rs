@@ -6,7 +6,6 @@
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{fstatvfs, makedev};
@@ -53,7 +52,7 @@ pub(crate) struct Mounted {
     pub(super) counts: Counts,
     pub(super) read_ahead: ReadAhead,
     /// Directories that say that their parent is one that does not list them.
-    misplaced: OnceLock<InodeSet>,
+    misplaced: InodeSet,
 }
 
 /// Why an image cannot be read.
@@ -115,7 +114,7 @@ impl Mounted {
             mount_points: MountPoints::on(view.mount.id, view.table),
             counts: Counts::default(),
             read_ahead: ReadAhead::default(),
-            misplaced: OnceLock::new(),
+            misplaced: InodeSet::new(),
         })
     }
 
@@ -138,7 +137,7 @@ impl Mounted {
             mount_points: MountPoints::default(),
             counts: Counts::default(),
             read_ahead: ReadAhead::default(),
-            misplaced: OnceLock::new(),
+            misplaced: InodeSet::new(),
         })
     }
 
@@ -188,8 +187,7 @@ impl Mounted {
             dev: self.dev,
             ino: u64::from(number),
         };
-        self.volume.lists(own, number, &mut scratch)
-            || !self.misplaced.get_or_init(InodeSet::new).insert(id)
+        self.volume.lists(own, number, &mut scratch) || !self.misplaced.insert(id)
     }
 
     /// How many directories were read.
