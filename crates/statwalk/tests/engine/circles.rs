@@ -132,3 +132,79 @@ fn a_directory_whose_parent_is_elsewhere_is_no_error() {
         }
     }
 }
+
+/// The size of a node of a tree, mkfs.btrfs(8).
+const NODE_BYTES: usize = 16 << 10;
+
+/// Lets the entry of a directory of a btrfs lead to another directory, in all places
+/// where it stands, and makes the checksums right again.
+///
+/// `struct btrfs_dir_item` and `struct btrfs_header`, include/uapi/linux/btrfs_tree.h.
+fn lead_elsewhere(image: &mut [u8], name: &[u8], to: &[u8]) {
+    let target = dir_items(image, to)[0];
+    let inode: [u8; 8] = image[target..target + 8].try_into().unwrap();
+    for item in dir_items(image, name) {
+        image[item..item + 8].copy_from_slice(&inode);
+        let node = item / NODE_BYTES * NODE_BYTES;
+        let sum = crc32c::crc32c(&image[node + 32..node + NODE_BYTES]);
+        image[node..node + 4].copy_from_slice(&sum.to_le_bytes());
+    }
+}
+
+/// Where entries of this name lie that lead to a directory's inode.
+fn dir_items(image: &[u8], name: &[u8]) -> Vec<usize> {
+    const HEADER_BYTES: usize = 30;
+    const INODE_ITEM: u8 = 1;
+    const DIRECTORY: u8 = 2;
+    let is_item = |&at: &usize| {
+        let header = &image[at..at + HEADER_BYTES];
+        let name_bytes = usize::from(u16::from_le_bytes([header[27], header[28]]));
+        (header[8], header[29], name_bytes) == (INODE_ITEM, DIRECTORY, name.len())
+    };
+    let windows = image.windows(name.len()).enumerate().skip(HEADER_BYTES);
+    let found = windows.filter(|(_, bytes)| *bytes == name);
+    found
+        .map(|(at, _)| at - HEADER_BYTES)
+        .filter(is_item)
+        .collect()
+}
+
+/// It did not end: 15 GB were counted in ten seconds.
+#[test]
+fn a_directory_of_a_btrfs_that_holds_itself_is_an_error() {
+    let home = Scratch::new().unwrap();
+    let tree = home.path().join("tree");
+    fs::create_dir_all(tree.join("outer/b/inner")).unwrap();
+    fs::create_dir_all(tree.join("outer/b/c")).unwrap();
+    fs::write(tree.join("outer/b/c/f"), [0; 3_000]).unwrap();
+    let image = home.path().join("image");
+    fs::File::create(&image)
+        .unwrap()
+        .set_len(128 << 20)
+        .unwrap();
+    let mut mkfs = Command::new("mkfs.btrfs");
+    mkfs.args(["-q", "-m", "single", "-d", "single", "-r"]);
+    let made = mkfs.arg(&tree).arg(&image).output();
+    or_skip!(made.map_err(|_| Skipped::needs("mkfs.btrfs")));
+    let mut bytes = fs::read(&image).unwrap();
+    lead_elsewhere(&mut bytes, b"inner", b"outer");
+    fs::write(&image, bytes).unwrap();
+    let at = home.subdirectory("at").unwrap();
+    let mounted = or_skip!(mounts::image(&image, "btrfs", &at, Access::ReadOnly, ""));
+    let root = mounted.path();
+    for source in [Source::Posix, Source::Btrfs, Source::Auto] {
+        for threads in THREADS {
+            let told = format!("{source:?}, {threads} workers");
+            let scan = Scan::new(root).source(source).threads(threads);
+            let outcome = scan.run(&Totals::with_sizes()).unwrap();
+            let found = outcome.output[0];
+            assert_eq!((found.dirs, found.files), (5, 1), "{told}");
+            let errors: Vec<_> = (outcome.report.errors.iter())
+                .map(|error| (text(&error.path), error.cause))
+                .collect();
+            let path = root.join("outer/b/inner").to_str().unwrap().to_owned();
+            let cause = Cause::System(statwalk::Errno(Errno::LOOP.raw_os_error()));
+            assert_eq!(errors, [(path, cause)], "{told}");
+        }
+    }
+}
