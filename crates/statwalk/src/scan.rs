@@ -191,7 +191,6 @@ impl Scan {
     /// assert_eq!((here.entries, here.dirs), (1, 1));
     /// # Ok::<(), statwalk::Error>(())
     /// ```
-    #[must_use]
     pub fn max_depth(mut self, depth: u32) -> Scan {
         self.max_depth = depth;
         self

@@ -455,7 +455,7 @@ fn find_directories(tree: &Tree, depth: &str, found: &Answer) {
 fn errors_end_too(tree: &Tree) -> Result<(), Skipped> {
     use std::os::unix::fs::PermissionsExt as _;
     let closed = tree.path().join("a/b/none");
-    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o0)).unwrap();
     for (depth, code) in [("1", 0), ("3", 0), ("4", 1)] {
         let mut command = as_ordinary_user(tree)?;
         let answer = Answer::of(command.args(["errors", "-d", depth, "tree"]));
