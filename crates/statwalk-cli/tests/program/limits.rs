@@ -134,11 +134,17 @@ fn without_threads_every_command_gives_the_same_answer() {
             (with.code, &with.stderr),
             "{arguments:?}"
         );
-        let (without, with) = (
+        let (mut without, mut with) = (
             take_times_away(without.stdout),
             take_times_away(with.stdout),
         );
-        assert_eq!(without, with, "{arguments:?}");
+        // A search that takes long does not sort its rows.
+        if arguments[0] == "find" {
+            without.sort();
+            with.sort();
+        }
+        let differs = without.iter().zip(&with).find(|(a, b)| a != b);
+        assert!(without == with, "{arguments:?}: {differs:?}");
     }
     let bench = ["bench", "--vary", "order", "--rounds", "2", "tree"];
     let answer = Answer::of(or_skip!(limited_user(&tree, &[NO_THREADS])).args(bench));
