@@ -96,8 +96,8 @@ pub(crate) fn summary(report: &Report, totals: &[RootTotals]) -> Summary {
         ..Summary::default()
     };
     for root in totals {
-        summary.allocated_bytes = summary.allocated_bytes.saturating_add(root.allocated_bytes);
-        summary.apparent_bytes = summary.apparent_bytes.saturating_add(root.apparent_bytes);
+        summary.allocated_bytes += root.allocated_bytes;
+        summary.apparent_bytes += root.apparent_bytes;
         summary.entries += root.entries;
         summary.files += root.files;
         summary.dirs += root.dirs;

@@ -4,6 +4,7 @@
 //!
 //! A filter that asks for an attribute which could not be read is not passed.
 
+use std::cmp::Ordering;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
@@ -109,7 +110,7 @@ impl Filters {
     }
 
     /// Whether a size passes the filters on sizes.
-    pub(crate) fn pass_size(&self, size_bytes: u64) -> bool {
+    pub(crate) fn pass_size(&self, size_bytes: u128) -> bool {
         self.sizes.iter().all(|size| size.matches(size_bytes))
     }
 
@@ -118,9 +119,9 @@ impl Filters {
             FileType::File => attributes.size_bytes(),
             _ => None,
         };
-        let size = || of_file().is_some_and(|size_bytes| self.pass_size(size_bytes));
-        let within = |ns| attributes.mtime_ns().is_some_and(|mtime_ns| mtime_ns >= ns);
-        let before = |ns| attributes.mtime_ns().is_some_and(|mtime_ns| mtime_ns < ns);
+        let size = || of_file().is_some_and(|size_bytes| self.pass_size(size_bytes.into()));
+        let within = |ns| attributes.mtime_order(ns).is_some_and(Ordering::is_ge);
+        let before = |ns| attributes.mtime_order(ns).is_some_and(Ordering::is_lt);
         let owned = |owner: OwnerFilter| match (attributes.uid(), attributes.gid()) {
             (Some(uid), Some(gid)) => owner.fits(uid, gid),
             _ => false,

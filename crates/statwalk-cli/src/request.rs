@@ -177,7 +177,7 @@ impl Sizes {
     }
 
     /// The size that is shown, of the two.
-    pub(crate) fn of(&self, allocated_bytes: u64, apparent_bytes: u64) -> u64 {
+    pub(crate) fn of<T>(&self, allocated_bytes: T, apparent_bytes: T) -> T {
         match self.column {
             SizeColumn::Disk => allocated_bytes,
             SizeColumn::Apparent => apparent_bytes,
@@ -261,7 +261,7 @@ fn buffer_bytes(text: &str) -> Result<usize, Failure> {
         "" => Some(1),
         unit => unit.parse().map(Unit::bytes).ok(),
     };
-    let number = number.parse::<u64>().ok();
+    let number = number.parse::<u128>().ok();
     let bytes = number
         .zip(unit)
         .and_then(|(number, unit)| number.checked_mul(unit));

@@ -82,7 +82,7 @@ impl Order {
 
 /// The bytes that a node brings, of the two sorts; a further name of a file
 /// that counts elsewhere brings none.
-pub(crate) fn bytes(node: &Node<'_>, column: SizeColumn) -> u64 {
+pub(crate) fn bytes(node: &Node<'_>, column: SizeColumn) -> u128 {
     match column {
         _ if node.is_extra_link() => 0,
         SizeColumn::Disk => node.allocated_bytes(),

@@ -129,11 +129,11 @@ pub struct Timestamp {
 }
 
 impl Timestamp {
-    /// Nanoseconds since 1970; times that do not fit (before 1677, after 2262) become the nearest that does.
-    pub fn as_ns(self) -> i64 {
-        self.secs
-            .saturating_mul(1_000_000_000)
-            .saturating_add(i64::from(self.nanos))
+    /// Nanoseconds since 1970; absent where they do not fit (before 1677, after 2262).
+    pub fn as_ns(self) -> Option<i64> {
+        let ns = i128::from(self.secs) * 1_000_000_000 + i128::from(self.nanos);
+        let ns = i64::try_from(ns).ok();
+        ns.filter(|&ns| ns != i64::MIN && ns != i64::MAX)
     }
 }
 
@@ -188,9 +188,9 @@ pub struct Totals {
     /// Names of everything else.
     pub others: u64,
     /// The sum of `st_size` over regular files, a file with several names once.
-    pub file_size_bytes: u64,
+    pub file_size_bytes: u128,
     /// Regular files and symbolic links, each inode once.
-    pub apparent_bytes: u64,
+    pub apparent_bytes: u128,
     /// Names beyond the first of their inode.
     pub extra_hard_links: u64,
 }
@@ -210,10 +210,10 @@ impl Totals {
     /// Counts the bytes of one inode (or, with `-l`, of one name).
     pub fn count_bytes(&mut self, entry_type: EntryType, size_bytes: u64) {
         if entry_type == EntryType::File {
-            self.file_size_bytes += size_bytes;
+            self.file_size_bytes += u128::from(size_bytes);
         }
         if matches!(entry_type, EntryType::File | EntryType::Symlink) {
-            self.apparent_bytes += size_bytes;
+            self.apparent_bytes += u128::from(size_bytes);
         }
     }
 }
@@ -528,7 +528,7 @@ mod tests {
                 nanos: 250_000_000
             }
             .as_ns(),
-            -750_000_000
+            Some(-750_000_000)
         );
         assert_eq!(
             Timestamp {
@@ -536,7 +536,7 @@ mod tests {
                 nanos: 0
             }
             .as_ns(),
-            i64::MAX
+            None
         );
         assert_eq!(
             Timestamp {
@@ -544,7 +544,7 @@ mod tests {
                 nanos: 0
             }
             .as_ns(),
-            i64::MIN
+            None
         );
     }
 }

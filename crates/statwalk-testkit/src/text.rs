@@ -370,7 +370,7 @@ loop  block 7:0
         assert_eq!(totals.file_size_bytes, 100 + (1 << 40) + (1 << 20));
         assert_eq!(
             totals.apparent_bytes,
-            totals.file_size_bytes + "dir/file".len() as u64
+            totals.file_size_bytes + "dir/file".len() as u128
         );
     }
 

@@ -3,6 +3,7 @@
 //! The bar that shows a part beside others of the same whole.
 
 use crate::Charset;
+use crate::share::narrowed;
 
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
@@ -21,12 +22,12 @@ const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 /// assert_eq!(bar(26, 48, 10, Charset::Ascii), "#####     ");
 /// ```
 #[must_use]
-pub fn bar(part: u64, whole: u64, width: usize, charset: Charset) -> String {
+pub fn bar(part: u128, whole: u128, width: usize, charset: Charset) -> String {
     let steps = match charset {
         Charset::Unicode => 8,
         Charset::Ascii => 1,
     };
-    let filled = nearest(part.min(whole), whole, width * steps);
+    let filled = nearest(part, whole, width * steps);
     let mut text = match charset {
         Charset::Unicode => "█".repeat(filled / steps),
         Charset::Ascii => "#".repeat(filled),
@@ -40,12 +41,12 @@ pub fn bar(part: u64, whole: u64, width: usize, charset: Charset) -> String {
     text
 }
 
-/// Returns `part / whole * steps`, rounded; `part` is at most `whole`.
-fn nearest(part: u64, whole: u64, steps: usize) -> usize {
+/// Returns `part / whole * steps`, rounded, and never more than `steps`.
+fn nearest(part: u128, whole: u128, steps: usize) -> usize {
     if whole == 0 {
         return 0;
     }
-    let (part, whole) = (u128::from(part), u128::from(whole));
+    let (part, whole) = narrowed(part, whole);
     let filled = (part * steps as u128 * 2 + whole) / (whole * 2);
     usize::try_from(filled).map_or(steps, |filled| filled.min(steps))
 }
@@ -58,7 +59,7 @@ mod tests {
 
     #[test]
     fn bars() {
-        fn check(part: u64, whole: u64, expected: &str, ascii: &str) {
+        fn check(part: u128, whole: u128, expected: &str, ascii: &str) {
             assert_eq!(bar(part, whole, 10, Charset::Unicode), expected);
             assert_eq!(bar(part, whole, 10, Charset::Ascii), ascii);
         }
@@ -71,7 +72,7 @@ mod tests {
         check(26, 48, "█████▍    ", "#####     ");
         check(17, 48, "███▌      ", "####      ");
         check(99, 48, "██████████", "##########");
-        check(u64::MAX / 2, u64::MAX, "█████     ", "#####     ");
+        check(u128::MAX / 2, u128::MAX, "█████     ", "#####     ");
         // The nearest: 0.49 and 0.51 of an eighth.
         check(49, 8000, "          ", "          ");
         check(51, 8000, "▏         ", "          ");
@@ -80,7 +81,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_width_is_kept_and_more_is_never_shorter(
-            part: u64, more: u64, whole: u64, width in 0usize..40,
+            part: u128, more: u128, whole: u128, width in 0usize..40,
         ) {
             let (less, more) = (part.min(more), part.max(more));
             for charset in [Charset::Unicode, Charset::Ascii] {

@@ -36,7 +36,8 @@ impl Charset {
     }
 
     /// Returns what stands for an absent value.
-    pub(crate) fn absent(self) -> &'static str {
+    #[must_use]
+    pub fn absent(self) -> &'static str {
         match self {
             Charset::Unicode => "–",
             Charset::Ascii => "-",

@@ -13,7 +13,12 @@ use std::time::Duration;
 /// ```
 #[must_use]
 pub fn grouped(count: u64) -> String {
-    let digits = count.to_string();
+    in_threes(count.into())
+}
+
+/// Returns every digit of a number that may be longer.
+pub(crate) fn in_threes(number: u128) -> String {
+    let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {

@@ -41,11 +41,11 @@ pub enum Cell<'a> {
     /// A share of the whole, and its bar, which is full for the largest part.
     Share {
         /// What the row has.
-        part: u64,
+        part: u128,
         /// What all rows have together, shown or not.
-        whole: u64,
+        whole: u128,
         /// What the largest row has.
-        largest: u64,
+        largest: u128,
     },
 }
 

@@ -36,7 +36,7 @@ pub struct Progress<'a> {
     /// Names seen so far.
     pub entries: u64,
     /// Disk space seen so far; absent where sizes are not read.
-    pub allocated_bytes: Option<u64>,
+    pub allocated_bytes: Option<u128>,
     /// Time since the scan began.
     pub elapsed: Duration,
     /// How much of the whole is done; absent where the whole is not known.

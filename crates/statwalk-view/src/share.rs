@@ -16,15 +16,22 @@
 /// assert_eq!(share(1, 1_000_000), "<1 %");
 /// ```
 #[must_use]
-pub fn share(part: u64, whole: u64) -> String {
+pub fn share(part: u128, whole: u128) -> String {
     if part == 0 || whole == 0 {
         return "0 %".to_owned();
     }
-    let (part, whole) = (u128::from(part.min(whole)), u128::from(whole));
+    let (part, whole) = narrowed(part, whole);
     match (part * 200 + whole) / (whole * 2) {
         0 => "<1 %".to_owned(),
         percent => format!("{percent} %"),
     }
+}
+
+/// Returns a part, at most the whole, and the whole in at most 96 bits, so that there
+/// is room to multiply.
+pub(crate) fn narrowed(part: u128, whole: u128) -> (u128, u128) {
+    let shift = 32_u32.saturating_sub(whole.leading_zeros());
+    (part.min(whole) >> shift, whole >> shift)
 }
 
 #[cfg(test)]
@@ -33,7 +40,7 @@ mod tests {
 
     #[test]
     fn shares() {
-        fn check(part: u64, whole: u64, expected: &str) {
+        fn check(part: u128, whole: u128, expected: &str) {
             assert_eq!(share(part, whole), expected);
         }
         check(0, 0, "0 %");
@@ -45,7 +52,10 @@ mod tests {
         check(2, 3, "67 %");
         check(994, 1000, "99 %");
         check(995, 1000, "100 %");
-        check(u64::MAX, u64::MAX, "100 %");
+        check(u64::MAX.into(), u64::MAX.into(), "100 %");
+        check(1 << 64, 3 << 64, "33 %");
+        check(u128::MAX / 2, u128::MAX, "50 %");
+        check(1, u128::MAX, "<1 %");
         check(9, 3, "100 %");
     }
 }

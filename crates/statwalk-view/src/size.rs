@@ -11,7 +11,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::count::grouped;
+use crate::count::in_threes;
 use crate::{Charset, escape};
 
 /// How a size is shown.
@@ -45,6 +45,10 @@ pub enum Unit {
     PiB,
     /// 1024⁶ bytes.
     EiB,
+    /// 1024⁷ bytes.
+    ZiB,
+    /// 1024⁸ bytes.
+    YiB,
     /// 1000 bytes.
     KB,
     /// 1000² bytes.
@@ -57,13 +61,17 @@ pub enum Unit {
     PB,
     /// 1000⁶ bytes.
     EB,
+    /// 1000⁷ bytes.
+    ZB,
+    /// 1000⁸ bytes.
+    YB,
 }
 
 /// Which sizes a person wants to see.
 ///
 /// Written as in fd: `+1G` is at least, `-10k` at most, `500M` exactly. A unit
 /// is required, because other programs give a bare number other meanings.
-/// `b` is bytes; `k`, `m`, `g`, `t`, `p`, `e`, also with a `b`, are powers of
+/// `b` is bytes; `k`, `m`, `g`, `t`, `p`, `e`, `z`, `y`, also with a `b`, are powers of
 /// 1000; with an `i`, as in `ki` or `KiB`, powers of 1024. Case does not
 /// matter. Beyond fd, a number may have decimals: `+1.5GiB`.
 ///
@@ -126,12 +134,12 @@ impl SizeFormat {
     /// assert_eq!(SizeFormat::Bytes.text(bytes), "2220950999236");
     /// ```
     #[must_use]
-    pub fn text(self, bytes: u64) -> String {
-        use Unit::{B, EB, EiB, GB, GiB, KB, KiB, MB, MiB, PB, PiB, TB, TiB};
+    pub fn text(self, bytes: u128) -> String {
+        use Unit::{B, EB, EiB, GB, GiB, KB, KiB, MB, MiB, PB, PiB, TB, TiB, YB, YiB, ZB, ZiB};
         match self {
-            SizeFormat::Binary => scaled(bytes, 1024, [KiB, MiB, GiB, TiB, PiB, EiB]),
-            SizeFormat::Si => scaled(bytes, 1000, [KB, MB, GB, TB, PB, EB]),
-            SizeFormat::Unit(B) => format!("{} B", grouped(bytes)),
+            SizeFormat::Binary => scaled(bytes, 1024, [KiB, MiB, GiB, TiB, PiB, EiB, ZiB, YiB]),
+            SizeFormat::Si => scaled(bytes, 1000, [KB, MB, GB, TB, PB, EB, ZB, YB]),
+            SizeFormat::Unit(B) => format!("{} B", in_threes(bytes)),
             SizeFormat::Unit(unit) => fixed(bytes, unit),
             SizeFormat::Bytes => bytes.to_string(),
         }
@@ -140,16 +148,16 @@ impl SizeFormat {
 
 /// Returns three significant digits in the smallest unit that has room for
 /// them; below `base` bytes the exact number.
-fn scaled(bytes: u64, base: u64, units: [Unit; 6]) -> String {
+fn scaled(bytes: u128, base: u128, units: [Unit; 8]) -> String {
     if bytes < base {
         return format!("{bytes} B");
     }
     let [.., largest] = units;
-    let fits = |unit: &Unit| u128::from(bytes) * 2 < u128::from(unit.bytes()) * 1999;
+    // Every unit is even.
+    let fits = |unit: &Unit| bytes < unit.bytes() / 2 * 1999;
     let unit = units.into_iter().find(fits).unwrap_or(largest);
 
-    let (bytes, one) = (u128::from(bytes), u128::from(unit.bytes()));
-    let rounded = |steps: u128| (bytes * steps * 2 + one) / (one * 2);
+    let rounded = |steps| in_steps(bytes, unit, steps);
     let (hundredths, tenths) = (rounded(100), rounded(10));
     if hundredths < 1000 {
         format!("{}.{:02} {unit}", hundredths / 100, hundredths % 100)
@@ -161,20 +169,25 @@ fn scaled(bytes: u64, base: u64, units: [Unit; 6]) -> String {
 }
 
 /// Returns `bytes` in `unit` with one decimal.
-fn fixed(bytes: u64, unit: Unit) -> String {
-    let one = u128::from(unit.bytes());
-    let tenths = (u128::from(bytes) * 20 + one) / (one * 2);
+fn fixed(bytes: u128, unit: Unit) -> String {
+    let tenths = in_steps(bytes, unit, 10);
     if tenths == 0 && bytes > 0 {
         return format!("<0.1 {unit}");
     }
-    let whole = u64::try_from(tenths / 10).unwrap_or(u64::MAX);
-    format!("{}.{} {unit}", grouped(whole), tenths % 10)
+    format!("{}.{} {unit}", in_threes(tenths / 10), tenths % 10)
+}
+
+/// Returns `bytes` in parts of `unit`, rounded, of which it has `steps`.
+fn in_steps(bytes: u128, unit: Unit, steps: u128) -> u128 {
+    let one = unit.bytes();
+    // Apart, so that no product is too large.
+    bytes / one * steps + (bytes % one * steps * 2 + one) / (one * 2)
 }
 
 impl Unit {
     /// Returns how many bytes one such unit is.
     #[must_use]
-    pub fn bytes(self) -> u64 {
+    pub fn bytes(self) -> u128 {
         match self {
             Unit::B => 1,
             Unit::KiB => 1 << 10,
@@ -183,12 +196,16 @@ impl Unit {
             Unit::TiB => 1 << 40,
             Unit::PiB => 1 << 50,
             Unit::EiB => 1 << 60,
+            Unit::ZiB => 1 << 70,
+            Unit::YiB => 1 << 80,
             Unit::KB => 1_000,
             Unit::MB => 1_000_000,
             Unit::GB => 1_000_000_000,
             Unit::TB => 1_000_000_000_000,
             Unit::PB => 1_000_000_000_000_000,
             Unit::EB => 1_000_000_000_000_000_000,
+            Unit::ZB => 1_000_000_000_000_000_000_000,
+            Unit::YB => 1_000_000_000_000_000_000_000_000,
         }
     }
 }
@@ -203,6 +220,8 @@ impl fmt::Display for Unit {
             Unit::TiB => "TiB",
             Unit::PiB => "PiB",
             Unit::EiB => "EiB",
+            Unit::ZiB => "ZiB",
+            Unit::YiB => "YiB",
             // The prefix of a thousand is a small letter, alone among them.
             Unit::KB => "kB",
             Unit::MB => "MB",
@@ -210,11 +229,13 @@ impl fmt::Display for Unit {
             Unit::TB => "TB",
             Unit::PB => "PB",
             Unit::EB => "EB",
+            Unit::ZB => "ZB",
+            Unit::YB => "YB",
         })
     }
 }
 
-/// Reads the unit of an output: `B`, `K`, `KiB`, `KB` and so on up to `E`.
+/// Reads the unit of an output: `B`, `K`, `KiB`, `KB` and so on up to `Y`.
 ///
 /// A bare letter is a power of 1024, as in `du -BK`. Case does not matter.
 impl FromStr for Unit {
@@ -229,12 +250,16 @@ impl FromStr for Unit {
             "t" | "ti" | "tib" => Unit::TiB,
             "p" | "pi" | "pib" => Unit::PiB,
             "e" | "ei" | "eib" => Unit::EiB,
+            "z" | "zi" | "zib" => Unit::ZiB,
+            "y" | "yi" | "yib" => Unit::YiB,
             "kb" => Unit::KB,
             "mb" => Unit::MB,
             "gb" => Unit::GB,
             "tb" => Unit::TB,
             "pb" => Unit::PB,
             "eb" => Unit::EB,
+            "zb" => Unit::ZB,
+            "yb" => Unit::YB,
             _ => return Err(error(input, Problem::UnknownUnit)),
         })
     }
@@ -243,11 +268,11 @@ impl FromStr for Unit {
 impl SizeFilter {
     /// Returns whether a file of `bytes` is wanted.
     #[must_use]
-    pub fn matches(self, bytes: u64) -> bool {
+    pub fn matches(self, bytes: u128) -> bool {
         match self {
-            SizeFilter::AtLeast(limit) => bytes >= limit,
-            SizeFilter::AtMost(limit) => bytes <= limit,
-            SizeFilter::Exactly(size) => bytes == size,
+            SizeFilter::AtLeast(limit) => bytes >= u128::from(limit),
+            SizeFilter::AtMost(limit) => bytes <= u128::from(limit),
+            SizeFilter::Exactly(size) => bytes == u128::from(size),
         }
     }
 }
@@ -280,8 +305,6 @@ impl FromStr for SizeFilter {
             return fail(Problem::UnknownSuffix);
         };
 
-        // In 128 bits nothing below can overflow: 2^64 units of at most 2^60
-        // bytes, and decimals of at most 18 digits.
         let Ok(whole) = whole.parse::<u64>() else {
             return fail(Problem::TooLarge);
         };
@@ -290,17 +313,22 @@ impl FromStr for SizeFilter {
             return fail(Problem::TooPrecise);
         }
         let parts = 10u128.pow(u32::try_from(decimals.len()).unwrap_or(0));
-        let one = u128::from(unit.bytes());
-        let below_one = decimals.parse::<u128>().unwrap_or(0) * one;
+        let one = unit.bytes();
+        let below_one = decimals.parse::<u128>().unwrap_or(0).checked_mul(one);
+        let Some(below_one) = below_one else {
+            return fail(Problem::TooPrecise);
+        };
         let rest = match rounding {
             Rounding::Up => below_one.div_ceil(parts),
             Rounding::Down => below_one / parts,
             Rounding::Refused if below_one % parts != 0 => return fail(Problem::PartOfByte),
             Rounding::Refused => below_one / parts,
         };
-        match u64::try_from(u128::from(whole) * one + rest) {
-            Ok(bytes) => Ok(filter(bytes)),
-            Err(_) => fail(Problem::TooLarge),
+        let bytes = u128::from(whole).checked_mul(one);
+        let bytes = bytes.and_then(|bytes| bytes.checked_add(rest));
+        match bytes.map(u64::try_from) {
+            Some(Ok(bytes)) => Ok(filter(bytes)),
+            _ => fail(Problem::TooLarge),
         }
     }
 }
@@ -320,6 +348,8 @@ fn filter_unit(suffix: &str) -> Option<Unit> {
         "t" => Unit::TB,
         "p" => Unit::PB,
         "e" => Unit::EB,
+        "z" => Unit::ZB,
+        "y" => Unit::YB,
         _ => return suffix.parse().ok(),
     };
     Some(decimal)
@@ -347,7 +377,7 @@ impl fmt::Display for ParseSizeError {
             Problem::UnknownUnit => write!(
                 f,
                 "`{input}` is not a unit: use `B`, `K` or `KiB` (1024 bytes), `KB` (1000 bytes) \
-                 and so on with M, G, T, P, E"
+                 and so on with M, G, T, P, E, Z, Y"
             ),
             Problem::NoNumber => write!(
                 f,
@@ -361,7 +391,7 @@ impl fmt::Display for ParseSizeError {
             Problem::UnknownSuffix => write!(
                 f,
                 "`{input}` has an unknown unit: use `b`, `k` or `kB` (1000 bytes), `KiB` (1024 \
-                 bytes) and so on with M, G, T, P, E"
+                 bytes) and so on with M, G, T, P, E, Z, Y"
             ),
             Problem::TooLarge => write!(f, "`{input}` is too large: the limit is below 16 EiB"),
             Problem::TooPrecise => write!(f, "`{input}` has too many decimals"),
@@ -380,11 +410,11 @@ mod tests {
 
     #[test]
     fn sizes_have_three_digits() {
-        fn check(bytes: u64, binary: &str, si: &str) {
+        fn check(bytes: u128, binary: &str, si: &str) {
             assert_eq!(SizeFormat::Binary.text(bytes), binary);
             assert_eq!(SizeFormat::Si.text(bytes), si);
         }
-        const KI: u64 = 1 << 10;
+        const KI: u128 = 1 << 10;
         check(0, "0 B", "0 B");
         check(17, "17 B", "17 B");
         check(999, "999 B", "999 B");
@@ -405,12 +435,16 @@ mod tests {
         check(412 << 30, "412 GiB", "442 GB");
         check(2_220_950_999_236, "2.02 TiB", "2.22 TB");
         check(1 << 60, "1.00 EiB", "1.15 EB");
-        check(u64::MAX, "16.0 EiB", "18.4 EB");
+        check(u64::MAX.into(), "16.0 EiB", "18.4 EB");
+        check(3 << 63, "24.0 EiB", "27.7 EB");
+        check(1 << 70, "1.00 ZiB", "1.18 ZB");
+        check(999 << 80, "999 YiB", "1208 YB");
+        check(u128::MAX, "281474976710656 YiB", "340282366920938 YB");
     }
 
     #[test]
     fn a_fixed_unit_is_kept() {
-        fn check(bytes: u64, unit: &str, expected: &str) {
+        fn check(bytes: u128, unit: &str, expected: &str) {
             let unit = unit.parse().unwrap();
             assert_eq!(SizeFormat::Unit(unit).text(bytes), expected);
         }
@@ -422,8 +456,10 @@ mod tests {
         check(1_234_567, "kb", "1,234.6 kB");
         check(2_220_950_999_236, "MiB", "2,118,063.9 MiB");
         check(999_960_000, "MB", "1,000.0 MB");
-        check(u64::MAX, "KB", "18,446,744,073,709,551.6 kB");
-        check(u64::MAX, "e", "16.0 EiB");
+        check(u64::MAX.into(), "KB", "18,446,744,073,709,551.6 kB");
+        check(u64::MAX.into(), "e", "16.0 EiB");
+        check(3 << 63, "Z", "<0.1 ZiB");
+        check(u128::MAX, "y", "281,474,976,710,656.0 YiB");
     }
 
     #[test]
@@ -445,6 +481,8 @@ mod tests {
         check("PB", Unit::PB);
         check("EiB", Unit::EiB);
         check("EB", Unit::EB);
+        check("z", Unit::ZiB);
+        check("YB", Unit::YB);
         for unit in [
             Unit::B,
             Unit::KiB,
@@ -453,16 +491,20 @@ mod tests {
             Unit::TiB,
             Unit::PiB,
             Unit::EiB,
+            Unit::ZiB,
+            Unit::YiB,
             Unit::KB,
             Unit::MB,
             Unit::GB,
             Unit::TB,
             Unit::PB,
             Unit::EB,
+            Unit::ZB,
+            Unit::YB,
         ] {
             check(&unit.to_string(), unit);
         }
-        for input in ["", "X", "KiBB", "bib", "ib", " K", "K ", "Z", "ZiB"] {
+        for input in ["", "X", "KiBB", "bib", "ib", " K", "K ", "R", "RiB"] {
             let error = input.parse::<Unit>().unwrap_err().to_string();
             assert!(
                 error.starts_with(&format!("`{input}` is not a unit")),
@@ -556,13 +598,14 @@ mod tests {
         check("1k", [false, true, false]);
     }
 
-    /// Sizes of every magnitude, and those beside the powers.
-    fn bytes() -> impl Strategy<Value = u64> {
+    /// Sizes of every magnitude that has a unit, and those beside the powers.
+    fn bytes() -> impl Strategy<Value = u128> {
         prop_oneof![
-            (any::<u64>(), 0u32..64).prop_map(|(bits, shift)| bits >> shift),
-            (0u32..64, -600i64..600).prop_map(|(bit, by)| (1u64 << bit).saturating_add_signed(by)),
-            (0u32..20, -600i64..600)
-                .prop_map(|(power, by)| 10u64.pow(power).saturating_add_signed(by)),
+            (any::<u128>(), 39u32..128).prop_map(|(bits, shift)| bits >> shift),
+            (0u32..89, -600i128..600)
+                .prop_map(|(bit, by)| (1u128 << bit).saturating_add_signed(by)),
+            (0u32..26, -600i128..600)
+                .prop_map(|(power, by)| 10u128.pow(power).saturating_add_signed(by)),
         ]
     }
 
@@ -573,7 +616,7 @@ mod tests {
                 let text = format.text(bytes);
                 let (number, unit) = text.split_once(' ').unwrap();
                 if unit == "B" {
-                    prop_assert_eq!(number.parse::<u64>().ok(), Some(bytes));
+                    prop_assert_eq!(number.parse::<u128>().ok(), Some(bytes));
                     continue;
                 }
                 let (whole, _) = number.split_once('.').unwrap_or((number, ""));
@@ -588,7 +631,7 @@ mod tests {
 
         #[test]
         fn more_is_never_shown_as_less(a in bytes(), b in bytes()) {
-            let shown = |bytes: u64, format: SizeFormat| {
+            let shown = |bytes: u128, format: SizeFormat| {
                 let text = format.text(bytes);
                 let (number, unit) = text.split_once(' ').unwrap();
                 number.parse::<f64>().unwrap() * unit.parse::<Unit>().unwrap().bytes() as f64

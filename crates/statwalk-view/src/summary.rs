@@ -36,9 +36,9 @@ use crate::{SizeFormat, Terminal, compact, duration};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Disk space, each hard-linked file once.
-    pub allocated_bytes: u64,
+    pub allocated_bytes: u128,
     /// The sum of the sizes as `ls` shows them.
-    pub apparent_bytes: u64,
+    pub apparent_bytes: u128,
     /// All names, the roots too.
     pub entries: u64,
     /// Regular files.
@@ -165,7 +165,7 @@ impl Summary {
     }
 }
 
-fn bytes(bytes: u64, size: SizeFormat) -> String {
+fn bytes(bytes: u128, size: SizeFormat) -> String {
     let text = glued(&size.text(bytes));
     // Plain digits have no unit of their own.
     if size == SizeFormat::Bytes {
@@ -186,7 +186,7 @@ mod tests {
     use crate::wrap::GLUE;
     use proptest::prelude::*;
 
-    const TIB: u64 = 1 << 40;
+    const TIB: u128 = 1 << 40;
 
     /// The example of the command line's description.
     fn example() -> Summary {

@@ -5,7 +5,7 @@
 //! A source fills a batch, a sink reads it, and the memory is used again for
 //! the next directory. Columns that nobody wants stay empty.
 
-use crate::entry::{Attributes, Fields, FileId, FileType};
+use crate::entry::{Attributes, Fields, FileId, FileType, TOO_EARLY};
 
 /// Some or all entries of one directory that are not directories themselves.
 ///
@@ -97,7 +97,8 @@ impl Batch {
         inos: u64);
     column!(/// Device numbers; a file can be a mount point too.
         devs: u64);
-    column!(/// Last changes of the contents, in nanoseconds since 1970.
+    column!(/// Last changes of the contents, in nanoseconds since 1970. `i64::MIN` and
+        /// `i64::MAX` stand for times before 1677 and after 2262, which do not fit.
         mtime_ns: i64);
     column!(/// User ids.
         uids: u32);
@@ -175,34 +176,21 @@ impl Batch {
         read(&self.links, index, &mut out.links, valid, Fields::LINKS);
         read(&self.inos, index, &mut out.id.ino, valid, Fields::ID);
         read(&self.devs, index, &mut out.id.dev, valid, Fields::ID);
-        read(
-            &self.mtime_ns,
-            index,
-            &mut out.mtime_ns,
-            valid,
-            Fields::MTIME,
-        );
-        read(
-            &self.atime_ns,
-            index,
-            &mut out.atime_ns,
-            valid,
-            Fields::ATIME,
-        );
-        read(
-            &self.ctime_ns,
-            index,
-            &mut out.ctime_ns,
-            valid,
-            Fields::CTIME,
-        );
         read(&self.uids, index, &mut out.uid, valid, Fields::OWNER);
         read(&self.gids, index, &mut out.gid, valid, Fields::OWNER);
         read(&self.modes, index, &mut out.mode, valid, Fields::MODE);
         read(&self.rdevs, index, &mut out.rdev, valid, Fields::RDEV);
-        if self.btime_ns.get(index).is_some_and(|&ns| ns != NO_BTIME) {
-            out.btime_ns = self.btime_ns[index];
-            out.valid |= Fields::BTIME;
+        if let Some(&ns) = self.mtime_ns.get(index) {
+            out.set_mtime(ns);
+        }
+        if let Some(&ns) = self.atime_ns.get(index) {
+            out.set_atime(ns);
+        }
+        if let Some(&ns) = self.ctime_ns.get(index) {
+            out.set_ctime(ns);
+        }
+        if let Some(&ns) = self.btime_ns.get(index) {
+            out.set_btime(Some(ns));
         }
     }
 
@@ -288,7 +276,8 @@ impl Batch {
             self.ctime_ns.push(attributes.ctime_ns);
         }
         if wanted.contains(Fields::BTIME) {
-            let ns = attributes.btime_ns().unwrap_or(NO_BTIME);
+            // The file system may keep none.
+            let ns = attributes.btime_ns().unwrap_or(TOO_EARLY);
             self.btime_ns.push(ns);
         }
         if wanted.contains(Fields::OWNER) {
@@ -303,9 +292,6 @@ impl Batch {
         }
     }
 }
-
-/// Stands in the column of birth times where the file system keeps none.
-const NO_BTIME: i64 = i64::MIN;
 
 /// One entry of a [`Batch`].
 #[derive(Clone, Copy, Debug)]
@@ -334,6 +320,27 @@ mod tests {
         assert_eq!(batch.size_bytes(), [7]);
         assert!(batch.mtime_ns().is_empty() && batch.name(0).is_empty());
         assert_eq!(batch.entry(0).attributes.mtime_ns(), None);
+    }
+
+    #[test]
+    fn a_time_that_does_not_fit_is_absent() {
+        let times = Fields::MTIME | Fields::ATIME | Fields::CTIME | Fields::BTIME;
+        let mut batch = Batch::new(times);
+        for ns in [TOO_EARLY, -1, 0, 1, i64::MAX] {
+            let mut attributes = stated(0);
+            attributes.set_mtime(ns);
+            attributes.set_atime(ns);
+            attributes.set_ctime(ns);
+            attributes.set_btime(Some(ns));
+            batch.push_stated(b"", &attributes);
+        }
+        for (entry, known) in batch.iter().zip([None, Some(-1), Some(0), Some(1), None]) {
+            let found = entry.attributes;
+            let times = [found.mtime_ns(), found.atime_ns(), found.ctime_ns()];
+            assert_eq!((times, found.btime_ns()), ([known; 3], known));
+        }
+        assert!((batch.entry(0).attributes.mtime_order(0)).is_some_and(|order| order.is_lt()));
+        assert!((batch.entry(4).attributes.mtime_order(0)).is_some_and(|order| order.is_gt()));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //!
 //! Plain data. Nothing here reads a file system.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
 
@@ -229,6 +230,26 @@ impl DirId {
     }
 }
 
+/// Stand in place of a time that does not fit into 64 bits of nanoseconds: one before
+/// 1677 and one after 2262. They compare with any other as the time would.
+pub(crate) const TOO_EARLY: i64 = i64::MIN;
+pub(crate) const TOO_LATE: i64 = i64::MAX;
+
+/// Nanoseconds since 1970, or what stands for a time that they cannot hold.
+#[inline]
+pub(crate) fn nanoseconds_of(seconds: i64, nanoseconds: u32) -> i64 {
+    let ns = seconds.checked_mul(1_000_000_000);
+    let ns = ns.and_then(|ns| ns.checked_add(i64::from(nanoseconds)));
+    ns.unwrap_or(if seconds < 0 { TOO_EARLY } else { TOO_LATE })
+}
+
+/// Whether nanoseconds since 1970 say when, and do not stand for a time that they
+/// cannot hold.
+#[inline]
+pub(crate) fn is_time(ns: i64) -> bool {
+    ns != TOO_EARLY && ns != TOO_LATE
+}
+
 /// The attributes of one entry, as one stat gives them.
 ///
 /// [`valid`](Self::valid) says which fields are known; the others hold
@@ -285,6 +306,61 @@ impl Attributes {
         }
     }
 
+    /// Takes over the time of the last change of the content; one that does not fit is
+    /// absent.
+    #[inline]
+    pub(crate) fn set_mtime(&mut self, ns: i64) {
+        self.mtime_ns = ns;
+        self.know(Fields::MTIME, is_time(ns));
+    }
+
+    /// Takes over the time of the last access.
+    #[inline]
+    pub(crate) fn set_atime(&mut self, ns: i64) {
+        self.atime_ns = ns;
+        self.know(Fields::ATIME, is_time(ns));
+    }
+
+    /// Takes over the time of the last change of the inode.
+    #[inline]
+    pub(crate) fn set_ctime(&mut self, ns: i64) {
+        self.ctime_ns = ns;
+        self.know(Fields::CTIME, is_time(ns));
+    }
+
+    /// Takes over the time of birth, where there is one.
+    #[inline]
+    pub(crate) fn set_btime(&mut self, ns: Option<i64>) {
+        self.btime_ns = ns.unwrap_or(TOO_EARLY);
+        self.know(Fields::BTIME, is_time(self.btime_ns));
+    }
+
+    #[inline]
+    fn know(&mut self, field: Fields, is_known: bool) {
+        self.valid = match is_known {
+            true => self.valid.union(field),
+            false => self.valid.without(field),
+        };
+    }
+
+    /// How the last change of the content lies to a moment, in nanoseconds since 1970.
+    ///
+    /// Known also for times before 1677 and after 2262, of which
+    /// [`mtime_ns`](Self::mtime_ns) is absent.
+    #[must_use]
+    pub fn mtime_order(&self, moment_ns: i64) -> Option<Ordering> {
+        match self.mtime_ns {
+            TOO_EARLY => Some(Ordering::Less),
+            TOO_LATE => Some(Ordering::Greater),
+            _ => self.mtime_ns().map(|ns| ns.cmp(&moment_ns)),
+        }
+    }
+
+    /// The same in nanoseconds since 1970, with what stands for times that do not fit.
+    pub(crate) fn clamped_mtime_ns(&self) -> Option<i64> {
+        self.mtime_order(0).map(|_| self.mtime_ns)
+    }
+
     accessor!(/// `st_size`, in bytes.
         size_bytes: u64, SIZE, size_bytes);
     accessor!(/// The space taken, 512 × `st_blocks`, in bytes.
@@ -293,7 +369,8 @@ impl Attributes {
         links: u32, LINKS, links);
     accessor!(/// Device and inode number.
         id: FileId, ID, id);
-    accessor!(/// Last change of the content, in nanoseconds since 1970.
+    accessor!(/// Last change of the content, in nanoseconds since 1970. As every time,
+        /// absent where it does not fit: before 1677 and after 2262.
         mtime_ns: i64, MTIME, mtime_ns);
     accessor!(/// Last access, in nanoseconds since 1970.
         atime_ns: i64, ATIME, atime_ns);
@@ -322,6 +399,38 @@ mod tests {
         attributes.valid |= Fields::SIZE;
         assert_eq!(attributes.size_bytes(), Some(0));
         assert_eq!(attributes.mtime_ns(), None);
+    }
+
+    #[test]
+    fn a_time_that_does_not_fit_is_absent_and_has_its_order() {
+        let mut attributes = Attributes::of_type(FileType::File);
+        assert_eq!(attributes.mtime_order(0), None);
+        for (ns, known, order) in [
+            (5, Some(5), Ordering::Greater),
+            (TOO_EARLY, None, Ordering::Less),
+            (TOO_LATE, None, Ordering::Greater),
+            (-1, Some(-1), Ordering::Less),
+        ] {
+            attributes.set_mtime(ns);
+            assert_eq!(attributes.mtime_ns(), known);
+            assert_eq!(attributes.mtime_order(0), Some(order));
+            attributes.set_btime(Some(ns));
+            assert_eq!(attributes.btime_ns(), known);
+        }
+        attributes.set_btime(None);
+        assert_eq!(attributes.btime_ns(), None);
+    }
+
+    #[test]
+    fn nanoseconds_end_in_1677_and_2262() {
+        assert_eq!(nanoseconds_of(-1, 999_999_999), -1);
+        assert_eq!(nanoseconds_of(9_223_372_036, 854_775_806), i64::MAX - 1);
+        assert_eq!(nanoseconds_of(9_223_372_036, 999_999_999), TOO_LATE);
+        assert_eq!(nanoseconds_of(9_223_372_037, 0), TOO_LATE);
+        assert_eq!(nanoseconds_of(i64::MAX, 999_999_999), TOO_LATE);
+        // The fraction must not bring it back.
+        assert_eq!(nanoseconds_of(-9_223_372_037, 999_999_999), TOO_EARLY);
+        assert_eq!(nanoseconds_of(i64::MIN, 999_999_999), TOO_EARLY);
     }
 
     #[test]

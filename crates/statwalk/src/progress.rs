@@ -22,7 +22,7 @@ pub struct Snapshot {
     /// Directories so far.
     pub dirs: u64,
     /// The space taken, each name of a hard link counted.
-    pub allocated_bytes: u64,
+    pub allocated_bytes: u128,
     /// Entries that could not be read.
     pub unreadable: u64,
     /// For each worker that has something to do, the directory it reads and
@@ -35,7 +35,7 @@ pub struct Snapshot {
 pub(crate) struct WorkerProgress {
     pub(crate) entries: AtomicU64,
     pub(crate) dirs: AtomicU64,
-    pub(crate) allocated_bytes: AtomicU64,
+    pub(crate) allocated_bytes: ByteCounter,
     pub(crate) unreadable: AtomicU64,
     steps: AtomicU64,
     /// System calls of the source.
@@ -53,6 +53,41 @@ pub(crate) struct WorkerProgress {
     waited_for_device_ns: AtomicU64,
     current_offset: AtomicU32,
     current: Mutex<Option<Current>>,
+}
+
+/// A sum of bytes that one thread writes and others read.
+#[derive(Default)]
+pub(crate) struct ByteCounter {
+    low: AtomicU64,
+    /// Twice the number of carries from `low`; odd while there is one.
+    carries: AtomicU64,
+}
+
+impl ByteCounter {
+    /// Adds; to be called by the one thread.
+    pub(crate) fn add(&self, more: u128) {
+        let sum = u128::from(self.low.load(Ordering::Relaxed)) + more;
+        let carry = (sum >> 64) as u64;
+        if carry == 0 {
+            return self.low.store(sum as u64, Ordering::Relaxed);
+        }
+        let carries = self.carries.load(Ordering::Relaxed);
+        self.carries.store(carries + 1, Ordering::SeqCst);
+        self.low.store(sum as u64, Ordering::SeqCst);
+        self.carries.store(carries + 2 * carry, Ordering::SeqCst);
+    }
+
+    /// The sum so far.
+    pub(crate) fn get(&self) -> u128 {
+        loop {
+            let carries = self.carries.load(Ordering::SeqCst);
+            let low = self.low.load(Ordering::SeqCst);
+            if carries.is_multiple_of(2) && self.carries.load(Ordering::SeqCst) == carries {
+                return u128::from(carries / 2) << 64 | u128::from(low);
+            }
+            std::hint::spin_loop();
+        }
+    }
 }
 
 enum Current {
@@ -245,7 +280,7 @@ pub(crate) fn snapshot(workers: &[CachePadded<WorkerProgress>]) -> Snapshot {
     for worker in workers {
         sum.entries += worker.entries.load(Ordering::Relaxed);
         sum.dirs += worker.dirs.load(Ordering::Relaxed);
-        sum.allocated_bytes += worker.allocated_bytes.load(Ordering::Relaxed);
+        sum.allocated_bytes += worker.allocated_bytes.get();
         sum.unreadable += worker.unreadable.load(Ordering::Relaxed);
         if let Some(path) = worker.path() {
             sum.current
@@ -253,4 +288,26 @@ pub(crate) fn snapshot(workers: &[CachePadded<WorkerProgress>]) -> Snapshot {
         }
     }
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_of_bytes_never_goes_back() {
+        let counter = ByteCounter::default();
+        const MORE: u128 = (1 << 64) - 3;
+        std::thread::scope(|scope| {
+            scope.spawn(|| (0..100_000).for_each(|_| counter.add(MORE)));
+            let mut before = 0;
+            while before < 100_000 * MORE {
+                let sum = counter.get();
+                assert!(sum >= before && sum.is_multiple_of(MORE), "{sum}");
+                before = sum;
+            }
+        });
+        counter.add(5 << 64);
+        assert_eq!(counter.get(), 100_000 * MORE + (5 << 64));
+    }
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::entry::Fields;
 use crate::error::{Error, ErrorList, Op};
 use crate::exclusion::Exclusions;
-use crate::inode_set::InodeSet;
+use crate::inode_numbers::InodeNumbers;
 use crate::order::Order;
 use crate::order::concurrency::WORKERS_MAX;
 use crate::order::pool::{Pool, PoolOptions, WantedPool};
@@ -284,7 +284,7 @@ impl Scan {
             links: self.links,
             follows: self.symlinks == SymlinkPolicy::Follow,
             now_ns: now_ns(),
-            inodes: Arc::new(InodeSet::new()),
+            inodes: Arc::new(InodeNumbers::new()),
         };
         let (plan, terms, listings_max) = self.plan(wanted, &roots);
         for (number, root) in roots.iter().enumerate() {

@@ -328,15 +328,19 @@ fn drop_caches(path: &Path) -> Result<(), Failure> {
 
 /// What two answers have in common and is not the same.
 fn difference(level: Level, expected: &RootTotals, found: &RootTotals) -> Option<String> {
-    let mut pairs = vec![
-        ("entries", expected.entries, found.entries),
-        ("directories", expected.dirs, found.dirs),
+    let mut pairs: Vec<(_, u128, u128)> = vec![
+        ("entries", expected.entries.into(), found.entries.into()),
+        ("directories", expected.dirs.into(), found.dirs.into()),
     ];
     if level >= Level::Types {
         pairs.extend([
-            ("files", expected.files, found.files),
-            ("symbolic links", expected.symlinks, found.symlinks),
-            ("others", expected.others, found.others),
+            ("files", expected.files.into(), found.files.into()),
+            (
+                "symbolic links",
+                expected.symlinks.into(),
+                found.symlinks.into(),
+            ),
+            ("others", expected.others.into(), found.others.into()),
         ]);
     }
     if level >= Level::Sizes {

@@ -76,7 +76,7 @@ pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
             for dir in &rows {
                 let sums = dir.sums();
                 let bytes = [sums.disk_bytes, sums.exclusive_bytes, sums.referenced_bytes];
-                let bytes = bytes.map(|bytes| sizes.format_in_rows.text(bytes));
+                let bytes = bytes.map(|bytes| sizes.format_in_rows.text(bytes.into()));
                 out.row(&bytes.each_ref().map(String::as_str), &dir.path())?;
             }
             out.finish()?;
@@ -153,7 +153,7 @@ fn print_table(
         column("REFERENCED", Align::Right),
         column("PATH", Align::Left),
     ];
-    let size = |bytes| sizes.format.text(bytes);
+    let size = |bytes: u64| sizes.format.text(bytes.into());
     let cells = |dir: &ExtentDir<'_>| {
         let sums = dir.sums();
         let bytes = [
@@ -182,7 +182,7 @@ fn print_table(
             way.compression.name(),
             size(way.disk_bytes),
             size(way.plain_bytes),
-            share(way.disk_bytes, way.plain_bytes),
+            share(way.disk_bytes.into(), way.plain_bytes.into()),
             grouped(way.extents),
         )])?;
     }

@@ -46,12 +46,13 @@ pub(super) fn run(flags: &SummaryFlags, since: u64) -> Result<ExitStatus, Failur
     Ok(ExitStatus::Complete)
 }
 
-fn bytes_of(change: &Change, sizes: &Sizes) -> u64 {
+fn bytes_of(change: &Change, sizes: &Sizes) -> u128 {
     let attributes = &change.attributes;
-    sizes.of(
+    let bytes = sizes.of(
         attributes.allocated_bytes().unwrap_or(0),
         attributes.size_bytes().unwrap_or(0),
-    )
+    );
+    bytes.into()
 }
 
 fn print_table(found: &Changes, since: u64, sizes: &Sizes, screen: Screen) -> Result<(), Failure> {

@@ -63,7 +63,7 @@ pub(super) fn run(flags: StatsFlags) -> Result<ExitStatus, Failure> {
     if flags.reverse {
         groups.reverse();
     }
-    let whole: u64 = groups
+    let whole: u128 = groups
         .iter()
         .map(|(_, tally)| sizes.of(tally.allocated_bytes, tally.apparent_bytes))
         .sum();
@@ -82,7 +82,7 @@ impl Shown {
     fn print(
         &self,
         groups: &[(GroupKey, Tally)],
-        whole: u64,
+        whole: u128,
         report: &Report,
         totals: &[RootTotals],
     ) -> Result<(), Failure> {
@@ -109,14 +109,14 @@ impl Shown {
         }
     }
 
-    fn bytes(&self, tally: &Tally) -> u64 {
+    fn bytes(&self, tally: &Tally) -> u128 {
         self.sizes.of(tally.allocated_bytes, tally.apparent_bytes)
     }
 
     fn print_table(
         &self,
         groups: &[(GroupKey, Tally)],
-        whole: u64,
+        whole: u128,
         report: &Report,
         totals: &[RootTotals],
         screen: Screen,
@@ -194,7 +194,7 @@ fn label(key: &GroupKey) -> Cow<'static, [u8]> {
         GroupKey::ModifiedWithin(Some(limit_s)) => format!("within {}", span(*limit_s)),
         GroupKey::SizeBelowPower(0) => "empty".to_owned(),
         GroupKey::SizeBelowPower(power) => {
-            let text = |bytes| SizeFormat::Binary.text(bytes);
+            let text = |bytes: u64| SizeFormat::Binary.text(bytes.into());
             match size_max(*power).checked_add(1) {
                 Some(end) => format!("{} to below {}", text(size_min(*power)), text(end)),
                 None => format!("{} and more", text(size_min(*power))),

@@ -135,9 +135,9 @@ impl Summary {
     }
 
     /// The number that stands for a root.
-    fn number_of(&self, totals: &RootTotals) -> u64 {
+    fn number_of(&self, totals: &RootTotals) -> u128 {
         match self.counted {
-            Counted::Names => totals.entries,
+            Counted::Names => totals.entries.into(),
             Counted::Sizes => self.sizes.of(totals.allocated_bytes, totals.apparent_bytes),
         }
     }
@@ -242,7 +242,7 @@ impl Summary {
         let rows = roots.iter().map(|(path, totals)| {
             let number = self.number_of(totals);
             let text = match self.counted {
-                Counted::Names => grouped(number),
+                Counted::Names => grouped(totals.entries),
                 Counted::Sizes => self.sizes.format.text(number),
             };
             let mut row = vec![Cell::Text(text.into())];

@@ -23,7 +23,7 @@ use crate::watch::watch;
 /// A large file or directory, as it is shown.
 struct Large {
     path: Vec<u8>,
-    bytes: u64,
+    bytes: u128,
     mtime_ns: Option<i64>,
     json: TopJson,
 }
@@ -109,7 +109,7 @@ impl Shown {
         let apparent_bytes = file.attributes.size_bytes().unwrap_or(0);
         Large {
             path: file.path.clone(),
-            bytes: self.sizes.of(allocated_bytes, apparent_bytes),
+            bytes: self.sizes.of(allocated_bytes, apparent_bytes).into(),
             mtime_ns: file.attributes.mtime_ns(),
             json: TopJson::from(file),
         }
@@ -175,7 +175,8 @@ impl Shown {
             column(self.title, Align::Left),
         ];
         let rows = large.iter().map(|one| {
-            let newest = one.mtime_ns.map_or_else(String::new, |ns| age(ns, now_ns));
+            let absent = || screen.terminal.charset.absent().to_owned();
+            let newest = one.mtime_ns.map_or_else(absent, |ns| age(ns, now_ns));
             vec![
                 Cell::Text(self.sizes.format.text(one.bytes).into()),
                 Cell::Share {

@@ -102,8 +102,8 @@ pub(crate) struct GroupJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     depth: Option<u32>,
     entries: u64,
-    apparent_bytes: u64,
-    allocated_bytes: u64,
+    apparent_bytes: u128,
+    allocated_bytes: u128,
 }
 
 impl GroupJson {

@@ -78,9 +78,9 @@ struct CountsJson {
 
 #[derive(Serialize)]
 struct SizesJson {
-    file_size_bytes: u64,
-    apparent_bytes: u64,
-    allocated_bytes: u64,
+    file_size_bytes: u128,
+    apparent_bytes: u128,
+    allocated_bytes: u128,
     extra_hard_links: u64,
 }
 

@@ -49,9 +49,9 @@ pub(crate) struct NodeJson {
     #[serde(rename = "type")]
     kind: char,
     #[serde(skip_serializing_if = "Option::is_none")]
-    apparent_bytes: Option<u64>,
+    apparent_bytes: Option<u128>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    allocated_bytes: Option<u64>,
+    allocated_bytes: Option<u128>,
     entries: u64,
     files: u64,
     dirs: u64,
@@ -92,7 +92,7 @@ fn node_json(node: &Node<'_>, kind: FileType) -> NodeJson {
     let (path, path_b64) = json_path(&node.path());
     let extra = node.is_extra_link();
     let is_file = matches!(node.kind(), NodeKind::Other(_));
-    let bytes = |bytes: u64| match (extra, is_file && node.is_incomplete()) {
+    let bytes = |bytes: u128| match (extra, is_file && node.is_incomplete()) {
         // Its bytes are in the sums of its first name.
         (true, _) => Some(0),
         // They could not be read.

@@ -188,7 +188,7 @@ fn check(round: &mut Round, ended: &Ended, root: &Path, tree: &Tree, doctored: &
     let [files, dirs, bytes, _] = numbers(ended)[..] else {
         unreachable!("four numbers");
     };
-    if (files, bytes) != (totals.files, totals.file_size_bytes) {
+    if (files, u128::from(bytes)) != (totals.files, totals.file_size_bytes) {
         let expected = (totals.files, totals.file_size_bytes);
         faults.push(format!("files {:?} and not {expected:?}", (files, bytes)));
     }

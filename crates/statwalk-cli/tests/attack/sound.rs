@@ -98,21 +98,21 @@ impl Sound {
         let is_complete = document["complete"] == true;
         let root = &document["roots"][0];
         let expected = [
-            ("entries", self.totals.entries),
-            ("files", self.totals.files),
-            ("dirs", self.totals.dirs),
-            ("symlinks", self.totals.symlinks),
-            ("others", self.totals.others),
+            ("entries", u128::from(self.totals.entries)),
+            ("files", u128::from(self.totals.files)),
+            ("dirs", u128::from(self.totals.dirs)),
+            ("symlinks", u128::from(self.totals.symlinks)),
+            ("others", u128::from(self.totals.others)),
             ("file_size_bytes", self.totals.file_size_bytes),
             ("apparent_bytes", self.totals.apparent_bytes),
-            ("extra_hard_links", self.totals.extra_hard_links),
+            ("extra_hard_links", u128::from(self.totals.extra_hard_links)),
         ];
         let compared = match view {
             View::Sizes => &expected[..],
             _ => &expected[..5],
         };
         for &(field, expected) in compared {
-            let found = root[field].as_u64();
+            let found = root[field].as_u64().map(u128::from);
             // Absent where the root itself could not be read.
             let found = if is_complete {
                 found

@@ -289,6 +289,98 @@ fn numbers_are_exact() {
     );
 }
 
+/// Three sparse files of any user were 18446744073709551615 bytes, and complete.
+#[test]
+fn sums_beyond_64_bits_are_exact() {
+    let tree = Tree::new("mount/");
+    let tmpfs = or_skip!(FileSystem::Tmpfs.mount(&tree.path().join("mount")));
+    for name in ["a", "b", "c"] {
+        let file = std::fs::File::create(tmpfs.path().join(name)).unwrap();
+        file.set_len(i64::MAX.cast_unsigned()).unwrap();
+    }
+    let sum = 3 * u128::from(i64::MAX.cast_unsigned());
+    let shows = |arguments: &[&str], expected: &str| {
+        let answer = tree.run(arguments).good();
+        let text = String::from_utf8(answer.stdout).unwrap();
+        assert!(text.contains(expected), "{arguments:?} {text}");
+        assert!(!text.contains("18446744073709551615"), "{text}");
+    };
+    let field = format!("\"apparent_bytes\":{sum},");
+    for command in [
+        &["-s"][..],
+        &["-d1"],
+        &["-a"],
+        &["stats", "--by", "size"],
+        &["top", "--dirs"],
+    ] {
+        shows(&[command, &["--json", "tree"]].concat(), &field);
+    }
+    shows(&["-sb", "tree"], &format!("{sum}\ttree\n"));
+    shows(&["-b", "tree"], &format!("{sum}\ttree/mount\n"));
+}
+
+/// Times beyond 64 bits of nanoseconds, and how they lie to others.
+#[test]
+fn a_time_that_does_not_fit_is_absent() {
+    let tree = Tree::new("mount/");
+    let tmpfs = or_skip!(FileSystem::Tmpfs.mount(&tree.path().join("mount")));
+    let touch = |name: &str, date: &str| {
+        let path = tmpfs.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let touch = std::process::Command::new("touch")
+            .args(["-d", date])
+            .arg(&path)
+            .status();
+        assert!(touch.unwrap().success());
+    };
+    touch("mixed/late", "2300-01-01 00:00:00.5 UTC");
+    touch("mixed/known", "2001-09-09 01:46:40 UTC");
+    touch("only/late", "2300-01-01 00:00:00 UTC");
+    touch("only/early", "1600-01-01 00:00:00.999 UTC");
+    let list = |arguments: &[&str]| {
+        let answer = tree.run(&[&["find", "tree/mount"], arguments].concat());
+        let answer = answer.good();
+        let mut rows: Vec<String> = answer.lines().into_iter().map(str::to_owned).collect();
+        rows.retain(|row| row.ends_with("late") || row.ends_with("early"));
+        rows.sort();
+        rows
+    };
+    let (late, early) = (
+        ["tree/mount/mixed/late", "tree/mount/only/late"],
+        ["tree/mount/only/early"],
+    );
+    assert_eq!(list(&["-tf", "--changed-within", "2w"]), late);
+    assert_eq!(list(&["-tf", "--changed-before", "2y"]), early);
+    let answer = tree
+        .run(&["-a", "-d9", "--json", "tree/mount"])
+        .good()
+        .json();
+    let time = |path: &str| {
+        let rows = answer["tree"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["path"] == path).unwrap();
+        row.get("newest_mtime_ns").and_then(Value::as_i64)
+    };
+    for path in late.iter().chain(&early).chain(&["tree/mount/only"]) {
+        assert_eq!(time(path), None, "{path}");
+    }
+    for path in ["tree/mount/mixed/known", "tree/mount/mixed", "tree/mount"] {
+        assert_eq!(time(path), Some(1_000_000_000_000_000_000), "{path}");
+    }
+    let answer = tree.run(&["top", "--json", "tree/mount"]).good().json();
+    for file in answer["top"].as_array().unwrap() {
+        let is_known = file["path"] == "tree/mount/mixed/known";
+        assert_eq!(file.get("mtime_ns").is_some(), is_known, "{file}");
+    }
+    let answer = tree.run(&["stats", "--by", "age", "-tf", "--json", "tree/mount"]);
+    let answer = answer.good().json();
+    let group = |age: &str| {
+        let groups = answer["groups"].as_array().unwrap();
+        let group = groups.iter().find(|group| group["age"] == age);
+        group.map(|group| group["entries"].as_u64().unwrap())
+    };
+    assert_eq!((group("future"), group("oldest")), (Some(2), Some(2)));
+}
+
 #[test]
 fn every_named_tree_gives_its_totals() {
     for (name, model) in trees::named() {
@@ -297,15 +389,19 @@ fn every_named_tree_gives_its_totals() {
         let root = &document["roots"][0];
         let totals = model.totals();
         for (field, expected) in [
-            ("entries", totals.entries),
-            ("files", totals.files),
-            ("dirs", totals.dirs),
-            ("symlinks", totals.symlinks),
-            ("others", totals.others),
+            ("entries", totals.entries.into()),
+            ("files", totals.files.into()),
+            ("dirs", totals.dirs.into()),
+            ("symlinks", totals.symlinks.into()),
+            ("others", totals.others.into()),
             ("file_size_bytes", totals.file_size_bytes),
             ("apparent_bytes", totals.apparent_bytes),
         ] {
-            assert_eq!(root[field], expected, "{name} {field}");
+            assert_eq!(
+                root[field].as_u64().map(u128::from),
+                Some(expected),
+                "{name} {field}"
+            );
         }
     }
 }

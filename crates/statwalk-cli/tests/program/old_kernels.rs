@@ -100,9 +100,9 @@ fn expected(path: &Path, stays: bool, counts_only: bool) -> serde_json::Value {
         "crossings": counts.crossings,
     });
     if !counts_only {
-        told["file_size_bytes"] = counts.file_size_bytes.into();
-        told["apparent_bytes"] = counts.apparent_bytes.into();
-        told["allocated_bytes"] = counts.allocated_bytes.into();
+        told["file_size_bytes"] = (counts.file_size_bytes as u64).into();
+        told["apparent_bytes"] = (counts.apparent_bytes as u64).into();
+        told["allocated_bytes"] = (counts.allocated_bytes as u64).into();
         told["extra_hard_links"] = counts.extra_hard_links.into();
     }
     told

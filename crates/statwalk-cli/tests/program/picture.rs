@@ -9,7 +9,8 @@ use std::process::{Command, Stdio};
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
-use statwalk_testkit::{or_skip, trees};
+use statwalk_testkit::mounts::FileSystem;
+use statwalk_testkit::{or_skip, text, trees};
 
 use crate::run::{Tree, as_ordinary_user, spawn, statwalk};
 
@@ -273,4 +274,63 @@ open   permission denied  tree/denied
 1 entry could not be read.
 "
     );
+}
+
+#[test]
+fn sums_beyond_64_bits_have_their_size_and_share() {
+    let tree = Tree::new("mount/");
+    let tmpfs = or_skip!(FileSystem::Tmpfs.mount(&tree.path().join("mount")));
+    for name in ["a", "b", "c"] {
+        let file = std::fs::File::create(tmpfs.path().join(name)).unwrap();
+        file.set_len(i64::MAX.cast_unsigned()).unwrap();
+    }
+    let check = |arguments: &[&str], expected: &[&str]| {
+        let text = shown(&tree, arguments);
+        for expected in expected {
+            assert!(text.contains(expected), "{expected} in {text}");
+        }
+    };
+    check(&["-A", "tree"], &["24.0 EiB 100 %", "24.0 EiB apparent"]);
+    check(&["-aA", "tree"], &["8.00 EiB  33 %"]);
+    check(&["-sA", "tree", "tree/mount"], &["24.0 EiB"]);
+    let all_digits = "27,670,116,110,564,327,421 B";
+    check(&["-sA", "--unit", "B", "tree"], &[all_digits]);
+    check(&["top", "-A", "tree"], &["8.00 EiB   33 %"]);
+    check(
+        &["stats", "-A", "--by", "size", "tree"],
+        &["24.0 EiB  100 %"],
+    );
+}
+
+#[test]
+fn a_time_that_does_not_fit_has_no_age() {
+    let tree = Tree::new("mount/");
+    // Of the year 1600, and of 2300.
+    let model = text::parse(
+        "
+        mixed/
+        mixed/late    2  mtime=10413792000
+        mixed/known   1  mtime=1000000000
+        only/
+        only/early    1  mtime=-11676096000+999999999
+        ",
+    );
+    let tmpfs = or_skip!(FileSystem::Tmpfs.mount(&tree.path().join("mount")));
+    let files = tmpfs.path().join("files");
+    model.unwrap().materialise(&files).unwrap();
+    let text = shown(&tree, &["-a", "-d9", "--sort", "mtime", "tree/mount/files"]);
+    let row = |text: &str, name: &str| {
+        let row = text.lines().find(|row| row.contains(name));
+        row.unwrap_or_else(|| panic!("{name} in {text}")).to_owned()
+    };
+    for name in ["late", "early", "only/"] {
+        assert!(row(&text, name).contains('–'), "{name} in {text}");
+    }
+    for name in ["known", "mixed/"] {
+        assert!(row(&text, name).contains(" y "), "{name} in {text}");
+    }
+    // The latest that is known comes first.
+    assert!(text.find("mixed/") < text.find("only/"), "{text}");
+    let text = shown(&tree, &["top", "-A", "tree/mount/files"]);
+    assert!(row(&text, "late").contains('–'), "{text}");
 }

@@ -90,6 +90,12 @@ impl FaultFsBuilder {
         self
     }
 
+    /// Lets an entry that was added claim any `st_blocks`.
+    pub fn claim_blocks(mut self, path: impl AsRef<Path>, blocks: u64) -> Self {
+        self.tree.claim_blocks(path.as_ref(), blocks);
+        self
+    }
+
     /// Adds a symbolic link, and its parents.
     pub fn symlink(mut self, path: impl AsRef<Path>, target: impl AsRef<Path>) -> Self {
         let target = target.as_ref().as_os_str().as_bytes().to_vec();
@@ -166,7 +172,7 @@ impl FaultFsBuilder {
     }
 
     /// 512 × `st_blocks` over every inode, directories included, without faults.
-    pub fn expected_allocated_bytes(&self) -> u64 {
+    pub fn expected_allocated_bytes(&self) -> u128 {
         self.tree.allocated_bytes()
     }
 }

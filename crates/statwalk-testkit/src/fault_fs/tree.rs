@@ -32,7 +32,7 @@ pub(super) struct Object {
     pub(super) ino: u64,
     pub(super) entry_type: EntryType,
     pub(super) size_bytes: u64,
-    pub(super) allocated_bytes: u64,
+    pub(super) allocated_bytes: u128,
     pub(super) nlink: u32,
     pub(super) permissions: Option<u32>,
     pub(super) mtime: Option<Timestamp>,
@@ -55,7 +55,7 @@ impl Object {
             entry_type,
             size_bytes,
             allocated_bytes: if has_blocks {
-                size_bytes.next_multiple_of(512)
+                u128::from(size_bytes).next_multiple_of(512)
             } else {
                 0
             },
@@ -84,6 +84,8 @@ pub(super) struct Tree {
     dirs: HashMap<u64, Dir>,
     /// Names of an inode, where it has several.
     links: HashMap<NodeId, u32>,
+    /// `st_blocks` of nodes that claim others than they have.
+    claims: HashMap<NodeId, u64>,
     /// Ordered by `first_ino`, for finding the run of an inode number.
     runs: Vec<Run>,
     next_run_ino: u64,
@@ -107,6 +109,7 @@ impl Tree {
             ids: vec![Model::ROOT],
             dirs: HashMap::from([(ROOT, Dir::default())]),
             links: HashMap::new(),
+            claims: HashMap::new(),
             runs: Vec::new(),
             next_run_ino: RUNS_FROM,
             contents: HashMap::new(),
@@ -137,6 +140,12 @@ impl Tree {
     /// What is in a file, if it can be read.
     pub(super) fn content(&self, ino: u64) -> Option<&[u8]> {
         self.contents.get(&ino).map(Vec::as_slice)
+    }
+
+    /// Lets the entry at `path` claim to have blocks.
+    pub(super) fn claim_blocks(&mut self, path: &Path, blocks: u64) {
+        let ino = self.find(path).expect("the entry was added before");
+        self.claims.insert(self.id(self.inode(ino)), blocks);
     }
 
     /// Adds all entries of a model below the directory at `path`.
@@ -196,23 +205,25 @@ impl Tree {
                 totals.dirs += run.count;
             } else {
                 totals.files += run.count;
-                totals.file_size_bytes += run.count * run.size_bytes;
-                totals.apparent_bytes += run.count * run.size_bytes;
+                let bytes = u128::from(run.count) * u128::from(run.size_bytes);
+                totals.file_size_bytes += bytes;
+                totals.apparent_bytes += bytes;
             }
         }
         totals
     }
 
     /// 512 × `st_blocks` over every inode, without what only faults add.
-    pub(super) fn allocated_bytes(&self) -> u64 {
+    pub(super) fn allocated_bytes(&self) -> u128 {
         let own_inodes = self.ids.iter().filter(|id| self.model.inode(**id) == **id);
-        let named: u64 = own_inodes
+        let named: u128 = own_inodes
             .map(|id| self.named(*id, 0).allocated_bytes)
             .sum();
         let in_runs = self.runs.iter().filter(|run| !run.is_endless()).map(|run| {
-            run.count * Object::empty(0, run.entry_type, run.size_bytes).allocated_bytes
+            let object = Object::empty(0, run.entry_type, run.size_bytes);
+            u128::from(run.count) * object.allocated_bytes
         });
-        named + in_runs.sum::<u64>()
+        named + in_runs.sum::<u128>()
     }
 
     pub(super) fn find(&self, path: &Path) -> Option<u64> {
@@ -378,12 +389,15 @@ impl Tree {
         }
         match node.kind {
             NodeKind::File { data_bytes, .. } => {
-                object.allocated_bytes = data_bytes.next_multiple_of(512);
+                object.allocated_bytes = u128::from(data_bytes).next_multiple_of(512);
             }
             NodeKind::CharDevice { major, minor } | NodeKind::BlockDevice { major, minor } => {
                 object.device = (major, minor);
             }
             _ => {}
+        }
+        if let Some(&blocks) = self.claims.get(&id) {
+            object.allocated_bytes = u128::from(blocks) * 512;
         }
         object
     }

@@ -210,7 +210,7 @@ impl Attributes {
         };
         // The kernel takes seconds before 1970 as negative.
         let (read_s, changed_s) = (read.secs as u64, changed.secs as u64);
-        let blocks = object.allocated_bytes / 512;
+        let blocks = (object.allocated_bytes / 512) as u64;
         for value in [
             object.ino,
             object.size_bytes,

@@ -42,11 +42,11 @@ pub struct Counts {
     /// Names of everything else.
     pub others: u64,
     /// `st_size` of regular files.
-    pub file_size_bytes: u64,
+    pub file_size_bytes: u128,
     /// `st_size` of regular files and symbolic links.
-    pub apparent_bytes: u64,
+    pub apparent_bytes: u128,
     /// 512 × `st_blocks` of everything.
-    pub allocated_bytes: u64,
+    pub allocated_bytes: u128,
     /// Names beyond the first of their inode.
     pub extra_hard_links: u64,
     /// Entries whose attributes or whose content could not be read.
@@ -118,8 +118,8 @@ pub struct NaiveAttributes {
     pub ino: u64,
     /// `st_dev`
     pub dev: u64,
-    /// Nanoseconds since 1970; a time that does not fit (before 1677, after 2262) is the nearest that does.
-    pub mtime_ns: i64,
+    /// Nanoseconds since 1970; absent where they do not fit (before 1677, after 2262).
+    pub mtime_ns: Option<i64>,
     /// `st_uid`
     pub uid: u32,
     /// `st_gid`
@@ -143,16 +143,16 @@ pub enum NotEntered {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Subtree {
     /// Regular files and symbolic links.
-    pub apparent_bytes: u64,
+    pub apparent_bytes: u128,
     /// 512 × `st_blocks` of everything, the directory itself included.
-    pub allocated_bytes: u64,
+    pub allocated_bytes: u128,
     /// All names, the directory itself included.
     pub entries: u64,
     /// Names of regular files.
     pub files: u64,
     /// Directories, itself included.
     pub dirs: u64,
-    /// The latest time of what is not a directory; absent where there is none.
+    /// The latest time of what is not a directory; absent where there is none that fits.
     pub newest_mtime_ns: Option<i64>,
 }
 

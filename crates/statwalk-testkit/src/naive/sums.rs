@@ -48,7 +48,7 @@ pub(super) fn sum_up(
         let mut allocated_bytes = 0;
         if let Some(attributes) = entry.attributes.filter(|_| entry.counted) {
             totals.count_bytes(entry.entry_type, attributes.size_bytes);
-            allocated_bytes = attributes.blocks * 512;
+            allocated_bytes = u128::from(attributes.blocks) * 512;
         }
         let is_directory = entry.entry_type == EntryType::Directory;
         if !is_directory
@@ -66,7 +66,7 @@ pub(super) fn sum_up(
         let mtime_ns = entry
             .attributes
             .filter(|_| !is_directory && entry.not_entered.is_none())
-            .map(|attributes| attributes.mtime_ns);
+            .and_then(|attributes| attributes.mtime_ns);
         let mut above = if is_directory {
             Some(index)
         } else {

@@ -133,7 +133,7 @@ fn the_tree_reads_as_described() {
         assert_eq!(stat(&dir).unwrap().nlink(), 2 + subdir_count, "{dir:?}");
     }
     assert_eq!(totals, expected);
-    assert_eq!(found_allocated, allocated_bytes);
+    assert_eq!(u128::from(found_allocated), allocated_bytes);
     assert_eq!(fs::read_link(mount.join("a/l")).unwrap(), Path::new("x"));
     assert_eq!(stat(&mount.join("a/nothing")).unwrap_err(), Errno::NOENT);
     assert_eq!(mount.counts().faults, 0);

@@ -10,7 +10,7 @@ use super::rest::Rest;
 /// A node that may be shown.
 #[derive(Clone, Copy)]
 pub(super) struct Candidate<N> {
-    pub(super) key: u64,
+    pub(super) key: u128,
     pub(super) node: N,
 }
 
@@ -22,7 +22,7 @@ pub(super) struct Best<'a, T: Tree> {
     wanted: usize,
     candidates: Vec<Candidate<T::Node>>,
     /// What is smaller than this is not among the largest.
-    key_min: u64,
+    key_min: u128,
     /// What is not among them, or is no candidate.
     pub(super) beyond: Rest,
 }
@@ -39,7 +39,7 @@ impl<'a, T: Tree> Best<'a, T> {
     }
 
     /// Returns whether a candidate with `key` can be among the largest.
-    pub(super) fn is_wanted(&self, key: u64) -> bool {
+    pub(super) fn is_wanted(&self, key: u128) -> bool {
         key >= self.key_min
     }
 

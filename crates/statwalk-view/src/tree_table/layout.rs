@@ -44,8 +44,8 @@ pub(super) struct Layout<'a, T: Tree> {
     size_width: usize,
     entries_width: usize,
     label_width: usize,
-    whole_bytes: u64,
-    largest_bytes: u64,
+    whole_bytes: u128,
+    largest_bytes: u128,
 }
 
 impl<'a, T: Tree> Layout<'a, T> {

@@ -47,7 +47,7 @@ use crate::{SizeFormat, Terminal};
 ///     }
 /// }
 ///
-/// let figures = |gib: u64, entries| Figures {
+/// let figures = |gib: u128, entries| Figures {
 ///     allocated_bytes: gib << 30, entries, ..Figures::default()
 /// };
 /// let tree = Nodes(vec![
@@ -94,9 +94,9 @@ pub trait Tree {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
     /// Disk space.
-    pub allocated_bytes: u64,
+    pub allocated_bytes: u128,
     /// The sum of the sizes as `ls` shows them.
-    pub apparent_bytes: u64,
+    pub apparent_bytes: u128,
     /// Names, that of the node too.
     pub entries: u64,
     /// When the youngest file was modified; absent where there is no file, and
@@ -215,7 +215,7 @@ pub fn tree_table<T: Tree>(tree: &T, options: &TreeOptions) -> Vec<String> {
 }
 
 impl SizeColumn {
-    fn of(self, figures: &Figures) -> u64 {
+    fn of(self, figures: &Figures) -> u128 {
         match self {
             SizeColumn::Disk => figures.allocated_bytes,
             SizeColumn::Apparent => figures.apparent_bytes,

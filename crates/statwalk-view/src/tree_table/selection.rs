@@ -28,7 +28,7 @@ struct Shown<N> {
 /// What can be done next; the largest is done first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Step {
-    key: u64,
+    key: u128,
     /// Of equals, what was found first.
     age: Reverse<usize>,
     action: Action,
@@ -87,21 +87,21 @@ impl<'a, T: Tree> Selection<'a, T> {
         }
     }
 
-    fn push_step(&mut self, key: u64, action: Action) {
+    fn push_step(&mut self, key: u128, action: Action) {
         let age = Reverse(self.steps_count);
         self.steps_count += 1;
         self.steps.push(Step { key, age, action });
     }
 
     /// Returns what nodes are chosen by; never more than that of the parent.
-    fn key(&self, figures: &Figures) -> u64 {
+    fn key(&self, figures: &Figures) -> u128 {
         match self.options.sort {
             SortKey::Size | SortKey::Name => self.options.column.of(figures),
-            SortKey::Count => figures.entries,
+            SortKey::Count => figures.entries.into(),
             // The order of signed numbers, kept in unsigned ones.
             SortKey::Mtime => figures
                 .newest_mtime_ns
-                .map_or(0, |ns| ns.cast_unsigned() ^ (1 << 63)),
+                .map_or(0, |ns| u128::from(ns.cast_unsigned() ^ (1 << 63)) + 1),
         }
     }
 

@@ -32,8 +32,8 @@ fn file(name: &str, bytes: u64, entries: u64, age_ns: i64) -> Item {
         name: name.as_bytes().to_vec(),
         is_dir: false,
         figures: Figures {
-            allocated_bytes: bytes,
-            apparent_bytes: bytes / 2,
+            allocated_bytes: bytes.into(),
+            apparent_bytes: u128::from(bytes) / 2,
             entries,
             newest_mtime_ns: Some(NOW - age_ns),
             incomplete: false,
@@ -719,7 +719,7 @@ impl Tree for Endless {
     fn figures(&self, (depth, path): (u32, u64)) -> Figures {
         self.touched.set(self.touched.get() + 1);
         Figures {
-            allocated_bytes: (1 << 60 >> (10 * depth)) + path % 1000,
+            allocated_bytes: (1 << 60 >> (10 * depth)) + u128::from(path % 1000),
             entries: 1000u64.pow(4 - depth),
             ..Figures::default()
         }
@@ -844,15 +844,15 @@ proptest! {
                 continue;
             }
             let words: Vec<&str> = line.split_whitespace().collect();
-            bytes += words[0].parse::<u64>().unwrap();
+            bytes += words[0].parse::<u128>().unwrap();
             let count = words.iter().skip(3).find_map(|word| word.parse::<u64>().ok());
-            entries += count.unwrap();
+            entries += u128::from(count.unwrap());
         }
-        let sum = |figure: fn(&Figures) -> u64| -> u64 {
+        let sum = |figure: fn(&Figures) -> u128| -> u128 {
             root.children.iter().map(|child| figure(&child.figures)).sum()
         };
         prop_assert_eq!(bytes, sum(|figures| figures.allocated_bytes));
-        prop_assert_eq!(entries, sum(|figures| figures.entries));
+        prop_assert_eq!(entries, sum(|figures| figures.entries.into()));
     }
 
     #[test]
@@ -862,6 +862,7 @@ proptest! {
         let tree = Items(&items);
         let mut best = Best::new(&tree, wanted);
         for (index, &key) in keys.iter().enumerate() {
+            let key = u128::from(key);
             if best.is_wanted(key) {
                 best.add(Candidate { key, node: Some(index) });
             } else {
@@ -874,8 +875,8 @@ proptest! {
         sorted.truncate(wanted);
         prop_assert_eq!(beyond.count as usize + kept.len(), keys.len());
         let all: u64 = keys.iter().sum();
-        let kept_sum: u64 = kept.iter().map(|candidate| candidate.key).sum();
-        prop_assert_eq!(beyond.figures().allocated_bytes + kept_sum, all);
+        let kept_sum: u128 = kept.iter().map(|candidate| candidate.key).sum();
+        prop_assert_eq!(beyond.figures().allocated_bytes + kept_sum, u128::from(all));
         let kept: Vec<usize> = kept.iter().map(|candidate| candidate.node.unwrap()).collect();
         prop_assert_eq!(kept, sorted);
     }

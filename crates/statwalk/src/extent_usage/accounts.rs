@@ -14,6 +14,7 @@ use statwalk_sys::fiemap::FileExtent;
 use crate::sink::InodeTable;
 use crate::source::btrfs::extents::{ExtentReader, Part, Piece, Subvolume};
 
+use super::claims::Claims;
 use super::survey::{Survey, Volume};
 use super::{Compression, CompressionUsage, ExtentProgress, ExtentSums};
 
@@ -40,6 +41,7 @@ pub(super) struct Accounts<'a, P> {
     counters: Vec<Counters>,
     /// Extents, bytes on the device and bytes without compression.
     compression: [[AtomicU64; 3]; Compression::ALL.len()],
+    claims: Claims,
     gone: AtomicU64,
     done: AtomicU64,
     of: AtomicU64,
@@ -60,6 +62,7 @@ impl<'a, P: Fn(ExtentProgress) -> ControlFlow<()> + Sync> Accounts<'a, P> {
                 .map(|_| Counters::default())
                 .collect(),
             compression: Default::default(),
+            claims: Claims::default(),
             gone: AtomicU64::new(0),
             done: AtomicU64::new(0),
             of: AtomicU64::new(2 * inodes),
@@ -101,14 +104,12 @@ impl<'a, P: Fn(ExtentProgress) -> ControlFlow<()> + Sync> Accounts<'a, P> {
                 .iter()
                 .map(|&at| self.table.files[at].id.ino)
                 .collect();
-            let mut referenced = vec![[0; 2]; numbers.len()];
+            let mut referenced = vec![[0_u128; 2]; numbers.len()];
             let mut parts = Vec::new();
             reader.pieces(subvolume, &numbers, |index, piece| match piece {
-                Piece::Inline { bytes } => referenced[index][1] += bytes,
+                Piece::Inline { bytes } => referenced[index][1] += u128::from(bytes),
                 Piece::OnDevice(part) => {
-                    // A tree can say anything.
-                    let sum: &mut u64 = &mut referenced[index][0];
-                    *sum = sum.wrapping_add(part.length_bytes);
+                    referenced[index][0] += u128::from(part.length_bytes);
                     parts.push((part, (first + index) as u32));
                 }
             })?;
@@ -116,8 +117,10 @@ impl<'a, P: Fn(ExtentProgress) -> ControlFlow<()> + Sync> Accounts<'a, P> {
             for (index, [on_device, inline]) in referenced.into_iter().enumerate() {
                 dirs.clear();
                 self.add_dirs(first + index, &mut dirs);
-                self.spread(&mut dirs, REFERENCED, on_device);
-                self.spread(&mut dirs, INLINE, inline);
+                self.claims.add(on_device + inline);
+                // What does not fit is never shown.
+                self.spread(&mut dirs, REFERENCED, on_device as u64);
+                self.spread(&mut dirs, INLINE, inline as u64);
             }
             all.lock()
                 .unwrap_or_else(PoisonError::into_inner)
@@ -251,6 +254,8 @@ impl<'a, P: Fn(ExtentProgress) -> ControlFlow<()> + Sync> Accounts<'a, P> {
                 has_all_names &= self.add_dirs(inode as usize, dirs);
             }
         }
+        self.claims
+            .add(part.disk_bytes.max(part.plain_bytes).into());
         self.spread(dirs, DISK, part.disk_bytes);
         if is_ours && has_all_names {
             let (first, last) = (dirs[0], dirs[dirs.len() - 1]);
@@ -314,6 +319,11 @@ impl<'a, P: Fn(ExtentProgress) -> ControlFlow<()> + Sync> Accounts<'a, P> {
             }
         }
         at
+    }
+
+    /// Whether all sums fit into 64 bits.
+    pub(super) fn fit(&self) -> bool {
+        self.claims.fit()
     }
 
     /// Extents that went away meanwhile.

@@ -6,6 +6,7 @@
 //! blocks that stat shows know of neither.
 
 mod accounts;
+mod claims;
 mod survey;
 
 use std::io;
@@ -213,7 +214,8 @@ impl<'a> ExtentDir<'a> {
 /// # Errors
 ///
 /// Returns an error if no file lies on a btrfs, if its trees cannot be searched,
-/// which needs `CAP_SYS_ADMIN`, if the scan followed links, and if `proceed` breaks,
+/// which needs `CAP_SYS_ADMIN`, if they claim 2^64 bytes or more, as damaged ones can, if
+/// the scan followed links, and if `proceed` breaks,
 /// which is [`io::ErrorKind::Interrupted`].
 ///
 /// # Platform behavior
@@ -245,6 +247,11 @@ pub fn extent_usage(
     for volume in &survey.volumes {
         let failed = |error| Error::io(Op::Read, Some(volume.path.clone()), error);
         accounts.add_volume(volume).map_err(failed)?;
+    }
+    if !accounts.fit() {
+        let error = "the trees claim more than 2^64 bytes, which no file system has";
+        let error = io::Error::new(io::ErrorKind::InvalidData, error);
+        return Err(Error::io(Op::Read, None, error));
     }
     let (total, sums) = accounts.sums();
     let compression = accounts.compression();

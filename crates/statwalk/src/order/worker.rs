@@ -477,7 +477,7 @@ impl<C: Collect> Outlet for WorkerOutlet<C> {
         WorkerProgress::add(&progress.entries, entries as u64 + u64::from(announced));
         WorkerProgress::add(&progress.dirs, u64::from(announced));
         let bytes = batches.iter().flat_map(|batch| batch.allocated_bytes());
-        WorkerProgress::add(&progress.allocated_bytes, bytes.sum());
+        (progress.allocated_bytes).add(bytes.map(|&bytes| u128::from(bytes)).sum());
         progress.step();
         self.slot(|slot| {
             let mut flow = match announce {

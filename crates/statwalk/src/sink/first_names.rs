@@ -13,10 +13,12 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
+use super::Context;
 use super::name_arena::NameArena;
 use crate::chunks::Chunks;
 use crate::directory::{Directory, Place};
-use crate::inode_set::{InodeNumber, Parts};
+use crate::inode_numbers::InodeNumber;
+use crate::parts::Parts;
 
 /// Compares two paths component by component, bytewise.
 ///
@@ -99,7 +101,8 @@ pub(super) struct LinkName<'a> {
 }
 
 impl<T: Kept> FirstNames<T> {
-    pub(super) const fn new() -> FirstNames<T> {
+    pub(super) fn new(context: &Context) -> FirstNames<T> {
+        context.inodes.need();
         FirstNames {
             parts: Parts::new(),
             holders: Parts::new(),
@@ -241,6 +244,18 @@ mod tests {
     use super::*;
     use crate::directory::{Dir, DirState, MountMark};
     use crate::entry::{Attributes, DirId, FileType};
+    use crate::inode_numbers::InodeNumbers;
+    use crate::sink::LinkPolicy;
+
+    fn context() -> Context {
+        Context {
+            roots: Vec::new(),
+            links: LinkPolicy::Once,
+            follows: true,
+            now_ns: 0,
+            inodes: Arc::new(InodeNumbers::new()),
+        }
+    }
 
     impl Kept for usize {
         const NOTHING: usize = usize::MAX;
@@ -327,7 +342,7 @@ mod tests {
         let tree = Tree::new();
         let mut seed = 1;
         let inodes: Vec<Vec<Name>> = (0..3000).map(|_| random_names(&mut seed, &tree)).collect();
-        let firsts = FirstNames::new();
+        let firsts = FirstNames::new(&context());
         let at = |inode: usize| InodeNumber {
             part: inode as u32 % 64,
             index: inode as u32 / 64,

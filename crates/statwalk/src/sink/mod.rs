@@ -31,7 +31,7 @@ pub use tree::{Node, NodeKind, Tree, TreeSink, TreeState};
 use crate::batch::Batch;
 use crate::directory::Directory;
 use crate::entry::Fields;
-use crate::inode_set::InodeSet;
+use crate::inode_numbers::InodeNumbers;
 
 /// What a scan tells its sinks before it begins.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ pub struct Context {
     /// The current time, in nanoseconds since 1970.
     pub now_ns: i64,
     /// The inodes that can be reached by several names, for all sinks and workers.
-    pub(crate) inodes: Arc<InodeSet>,
+    pub(crate) inodes: Arc<InodeNumbers>,
 }
 
 /// How an inode with several names counts.

@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use super::{Context, LinkPolicy};
 use crate::batch::Batch;
-use crate::entry::FileId;
-use crate::inode_set::{InodeSet, Parts};
+use crate::inode_numbers::{InodeNumber, InodeNumbers};
+use crate::inode_set::InodeSet;
+use crate::parts::Parts;
 
 /// Whether one more name of an entry can bring its bytes again.
 pub(super) fn may_repeat(context: &Context, links: u32) -> bool {
@@ -22,9 +23,16 @@ pub(super) fn may_repeat(context: &Context, links: u32) -> bool {
 pub(super) struct SeenInodes {
     /// From how many links on an inode is remembered.
     links_min: u32,
-    inodes: Arc<InodeSet>,
-    /// A bit for each, by its number.
-    counted: Arc<Parts<Vec<u64>>>,
+    inodes: Arc<InodeNumbers>,
+    counted: Arc<Counted>,
+}
+
+/// Which were counted.
+struct Counted {
+    /// A bit for each number, where another sink keeps inodes by their numbers.
+    numbers: Parts<Vec<u64>>,
+    /// Elsewhere.
+    set: InodeSet,
 }
 
 impl SeenInodes {
@@ -37,7 +45,10 @@ impl SeenInodes {
         SeenInodes {
             links_min,
             inodes: Arc::clone(&context.inodes),
-            counted: Arc::new(Parts::new()),
+            counted: Arc::new(Counted {
+                numbers: Parts::new(),
+                set: InodeSet::new(),
+            }),
         }
     }
 
@@ -47,12 +58,18 @@ impl SeenInodes {
         if batch.links()[index] < self.links_min || self.links_min == u32::MAX {
             return true;
         }
-        self.count(batch.id(index))
+        let id = batch.id(index);
+        match self.inodes.are_needed() {
+            true => self.counted.insert(self.inodes.number(id)),
+            false => self.counted.set.insert(id),
+        }
     }
+}
 
-    fn count(&self, id: FileId) -> bool {
-        let number = self.inodes.number(id);
-        let mut counted = self.counted.lock(number.part);
+impl Counted {
+    /// Adds the number of an inode; false if it was there.
+    fn insert(&self, number: InodeNumber) -> bool {
+        let mut counted = self.numbers.lock(number.part);
         let word = number.index as usize / 64;
         if counted.len() <= word {
             counted.resize(word + 1, 0);

@@ -47,7 +47,7 @@ pub enum GroupKey {
     /// A group id.
     Group(u32),
     /// Modified at most this many seconds ago, and longer ago than the next
-    /// smaller limit; `None` for times in the future.
+    /// smaller limit; `None` for times in the future, however far.
     ModifiedWithin(Option<u64>),
     /// `st_size` below two to this power, and not below half of it; 0 for empty.
     SizeBelowPower(u32),
@@ -64,17 +64,23 @@ pub struct Tally {
     /// Names.
     pub entries: u64,
     /// `st_size` of regular files and symbolic links, in bytes.
-    pub apparent_bytes: u64,
+    pub apparent_bytes: u128,
     /// The space taken, in bytes.
-    pub allocated_bytes: u64,
+    pub allocated_bytes: u128,
 }
 
 impl Tally {
     #[inline]
     fn add(&mut self, other: Tally) {
         self.entries += other.entries;
-        self.apparent_bytes = self.apparent_bytes.saturating_add(other.apparent_bytes);
-        self.allocated_bytes = self.allocated_bytes.saturating_add(other.allocated_bytes);
+        self.apparent_bytes += other.apparent_bytes;
+        self.allocated_bytes += other.allocated_bytes;
+    }
+
+    #[inline]
+    fn add_bytes(&mut self, apparent_bytes: u64, allocated_bytes: u64) {
+        self.apparent_bytes += u128::from(apparent_bytes);
+        self.allocated_bytes += u128::from(allocated_bytes);
     }
 }
 
@@ -234,6 +240,7 @@ struct Sample<'a> {
     kind: FileType,
     size_bytes: Option<u64>,
     allocated_bytes: Option<u64>,
+    /// With what stands for times that do not fit; they compare as those would.
     mtime_ns: Option<i64>,
     uid: Option<u32>,
     gid: Option<u32>,
@@ -277,15 +284,15 @@ impl Sample<'_> {
         known.unwrap_or(Key::Unknown)
     }
 
-    /// What its inode brings.
+    /// What its inode brings: apparent and allocated bytes.
     #[inline]
-    fn bytes(&self) -> Tally {
+    fn bytes(&self) -> (u64, u64) {
         let has_content = matches!(self.kind, FileType::File | FileType::Symlink);
-        Tally {
-            entries: 0,
-            apparent_bytes: self.size_bytes.filter(|_| has_content).unwrap_or(0),
-            allocated_bytes: self.allocated_bytes.unwrap_or(0),
-        }
+        let apparent_bytes = self.size_bytes.filter(|_| has_content);
+        (
+            apparent_bytes.unwrap_or(0),
+            self.allocated_bytes.unwrap_or(0),
+        )
     }
 }
 
@@ -330,9 +337,9 @@ impl Kept for Brought {
 }
 
 impl Links {
-    fn new() -> Links {
+    fn new(context: &Context) -> Links {
         Links {
-            firsts: FirstNames::new(),
+            firsts: FirstNames::new(context),
             keys: Mutex::default(),
         }
     }
@@ -369,7 +376,7 @@ impl Sink for Stats {
     }
 
     fn states(&self, context: &Context, count: usize) -> Vec<StatsState> {
-        let links = Arc::new(Links::new());
+        let links = Arc::new(Links::new(context));
         (0..count)
             .map(|_| StatsState {
                 stats: self.clone(),
@@ -393,11 +400,8 @@ impl Sink for Stats {
             let keys = links.keys.lock().unwrap_or_else(PoisonError::into_inner);
             links.firsts.each(|_, brought| {
                 let key = keys.keys[brought.group as usize];
-                groups.tally(key).add(Tally {
-                    entries: 0,
-                    apparent_bytes: brought.apparent_bytes,
-                    allocated_bytes: brought.allocated_bytes,
-                });
+                let (apparent, allocated) = (brought.apparent_bytes, brought.allocated_bytes);
+                groups.tally(key).add_bytes(apparent, allocated);
             });
         }
         let groups = groups.tallies.into_iter();
@@ -429,17 +433,16 @@ impl StatsState {
         let tally = &mut self.groups.tallies[index].1;
         tally.entries += 1;
         match linked {
-            None => tally.add(sample.bytes()),
+            None => {
+                let (apparent_bytes, allocated_bytes) = sample.bytes();
+                tally.add_bytes(apparent_bytes, allocated_bytes);
+            }
             Some(id) => self.offer(id, directory, sample, index),
         }
     }
 
     fn offer(&mut self, id: FileId, directory: &Directory<'_>, sample: &Sample<'_>, index: usize) {
-        let Tally {
-            apparent_bytes,
-            allocated_bytes,
-            ..
-        } = sample.bytes();
+        let (apparent_bytes, allocated_bytes) = sample.bytes();
         let value = Brought {
             apparent_bytes,
             allocated_bytes,
@@ -480,7 +483,7 @@ impl Collect for StatsState {
                 kind: attributes.kind,
                 size_bytes: attributes.size_bytes(),
                 allocated_bytes: attributes.allocated_bytes(),
-                mtime_ns: attributes.mtime_ns(),
+                mtime_ns: attributes.clamped_mtime_ns(),
                 uid: attributes.uid(),
                 gid: attributes.gid(),
             };
@@ -516,6 +519,7 @@ fn age_limit(now_ns: i64, mtime_ns: i64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::entry::{TOO_EARLY, TOO_LATE};
 
     #[test]
     fn ages_fall_into_their_limits() {
@@ -528,5 +532,8 @@ mod tests {
         check(3_601, Some(86_400));
         check(-1, None);
         check(4_000_000_000, Some(u64::MAX));
+        let now_ns = 1_800_000_000 * second;
+        assert_eq!(age_limit(now_ns, TOO_LATE), None);
+        assert_eq!(age_limit(now_ns, TOO_EARLY), Some(u64::MAX));
     }
 }

@@ -27,7 +27,8 @@ pub struct Totals {
     fields: Fields,
 }
 
-/// What one root amounts to.
+/// What one root amounts to. Sums of bytes have 128 bits, because two files alone
+/// can have more than 64 hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RootTotals {
@@ -42,11 +43,11 @@ pub struct RootTotals {
     /// Everything else.
     pub others: u64,
     /// `st_size` of regular files.
-    pub file_size_bytes: u64,
+    pub file_size_bytes: u128,
     /// `st_size` of regular files and symbolic links.
-    pub apparent_bytes: u64,
+    pub apparent_bytes: u128,
     /// 512 × `st_blocks` of everything, directories too.
-    pub allocated_bytes: u64,
+    pub allocated_bytes: u128,
     /// Names that were counted and whose bytes were not, because another name
     /// of the same inode had brought them.
     pub extra_hard_links: u64,
@@ -89,9 +90,9 @@ impl RootTotals {
         self.dirs += other.dirs;
         self.symlinks += other.symlinks;
         self.others += other.others;
-        self.file_size_bytes = self.file_size_bytes.saturating_add(other.file_size_bytes);
-        self.apparent_bytes = self.apparent_bytes.saturating_add(other.apparent_bytes);
-        self.allocated_bytes = self.allocated_bytes.saturating_add(other.allocated_bytes);
+        self.file_size_bytes += other.file_size_bytes;
+        self.apparent_bytes += other.apparent_bytes;
+        self.allocated_bytes += other.allocated_bytes;
         self.extra_hard_links += other.extra_hard_links;
     }
 
@@ -106,12 +107,12 @@ impl RootTotals {
     }
 
     fn add_bytes(&mut self, kind: FileType, size_bytes: u64, allocated_bytes: u64) {
-        self.allocated_bytes = self.allocated_bytes.saturating_add(allocated_bytes);
+        self.allocated_bytes += u128::from(allocated_bytes);
         if kind == FileType::File {
-            self.file_size_bytes = self.file_size_bytes.saturating_add(size_bytes);
+            self.file_size_bytes += u128::from(size_bytes);
         }
         if matches!(kind, FileType::File | FileType::Symlink) {
-            self.apparent_bytes = self.apparent_bytes.saturating_add(size_bytes);
+            self.apparent_bytes += u128::from(size_bytes);
         }
     }
 }
@@ -158,7 +159,8 @@ impl Collect for TotalsState {
         if directory.state() != DirState::Argument {
             let totals = &mut self.roots[directory.root()];
             totals.count(FileType::Directory);
-            totals.allocated_bytes += directory.attributes().allocated_bytes().unwrap_or(0);
+            let allocated_bytes = directory.attributes().allocated_bytes().unwrap_or(0);
+            totals.allocated_bytes += u128::from(allocated_bytes);
         }
         ControlFlow::Continue(())
     }

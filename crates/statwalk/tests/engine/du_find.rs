@@ -21,7 +21,7 @@ fn output(command: &mut Command, program: &'static str) -> Result<Vec<u8>, Skipp
 }
 
 /// What `du -s` says, in bytes.
-fn du(options: &[&str], dir: &Path) -> Result<u64, Skipped> {
+fn du(options: &[&str], dir: &Path) -> Result<u128, Skipped> {
     let line = output(
         Command::new("du")
             .args(["-s", "-B1"])
@@ -65,7 +65,7 @@ fn compare(dir: &Path, listed: bool) -> Result<(), Skipped> {
             "l" => &mut found.symlinks,
             _ => &mut found.others,
         } += 1;
-        let size_bytes: u64 = words[1].parse().unwrap();
+        let size_bytes: u128 = words[1].parse().unwrap();
         if words[0] != "d" && !seen.insert(words[2].to_owned()) {
             extra += 1;
             continue;

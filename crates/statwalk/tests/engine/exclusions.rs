@@ -308,7 +308,7 @@ fn tagged_cache_directories_are_entries_without_content() {
     // The directory that is left out takes no size.
     let scan = Scan::new(&dir).exclusions(Exclusions::new().caches(true));
     let outcome = scan.run(&Totals::with_sizes()).unwrap();
-    let expected: u64 = 1200 + 12 * 1024 + 8193 + (1 << 20) + 10 + 25;
+    let expected: u128 = 1200 + 12 * 1024 + 8193 + (1 << 20) + 10 + 25;
     assert_eq!(outcome.output[0].file_size_bytes, expected);
 }
 

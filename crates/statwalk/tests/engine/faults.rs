@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use statwalk::{
-    Cause, Exclusions, FileType, MountCrossing, Op as EngineOp, Order, Outcome, RootTotals, Scan,
-    Totals, TreeSink,
+    Cause, Exclusions, FileType, Grouping, MountCrossing, Op as EngineOp, Order, Outcome,
+    RootTotals, Scan, Stats, Tally, Totals, TreeSink,
 };
 use statwalk_testkit::fault_fs::{
     Changes, FaultFs, FaultFsBuilder, FaultMount, Hang, Latency, Op, Uniform, When, Where,
@@ -61,6 +61,72 @@ fn exact(fs: &FaultFsBuilder) {
         let found = counts(&outcome.output[0], &outcome.report.roots[0]);
         assert_eq!(found.totals(), mount.expected(), "{threads} workers");
         assert!(outcome.report.is_complete(), "{:?}", outcome.report);
+    });
+}
+
+/// Sums of 64 bits ended at 2^64 - 1 and were called complete.
+#[test]
+fn sums_beyond_64_bits_are_exact() {
+    let mut fs = FaultFs::builder().dir("a/b");
+    for path in ["a/x", "a/y", "a/b/z"] {
+        let largest = i64::MAX.cast_unsigned();
+        fs = fs.file(path, largest).claim_blocks(path, u64::MAX / 512);
+    }
+    let bytes = 3 * u128::from(i64::MAX.cast_unsigned());
+    let allocated_bytes = fs.expected_allocated_bytes();
+    assert!(allocated_bytes > 2 << 64);
+    with_each(&fs, |mount, threads| {
+        let scan = Scan::new(mount.path()).threads(threads);
+        let sinks = (
+            Totals::with_sizes(),
+            TreeSink::of_directories(),
+            TreeSink::with_files(),
+            Stats::by(Grouping::Depth),
+        );
+        let running = scan.start(&sinks).unwrap();
+        running.wait();
+        assert_eq!(running.progress().allocated_bytes, 3 * ((1 << 64) - 512));
+        let outcome = running.finish();
+        assert!(outcome.report.is_complete());
+        let (totals, tree, with_files, groups) = outcome.output;
+        let sums = (totals[0].apparent_bytes, totals[0].allocated_bytes);
+        assert_eq!(sums, (bytes, allocated_bytes));
+        assert_eq!(totals[0].file_size_bytes, bytes);
+        for tree in [tree, with_files] {
+            let root = tree.root(0).unwrap();
+            assert_eq!((root.apparent_bytes(), root.allocated_bytes()), sums);
+            assert!(!root.is_incomplete());
+        }
+        let sum = |of: fn(&Tally) -> u128| groups.iter().map(|(_, tally)| of(tally)).sum::<u128>();
+        let grouped = (sum(|t| t.apparent_bytes), sum(|t| t.allocated_bytes));
+        assert_eq!(grouped, sums);
+    });
+}
+
+#[test]
+fn what_takes_more_than_64_bits_hold_is_not_believed() {
+    let fs = FaultFs::builder()
+        .file("a/sound", 1_000)
+        .file("a/mad", 1_000)
+        .file("mad/below", 1_000)
+        .claim_blocks("a/mad", u64::MAX / 512 + 1)
+        .claim_blocks("mad", u64::MAX);
+    with_each(&fs, |mount, threads| {
+        let outcome = scan(mount, threads);
+        assert!(!outcome.report.is_complete());
+        assert_eq!(outcome.report.sum().unreadable, 2);
+        let overflow = |op| (op, system(Errno::OVERFLOW));
+        let errors = outcome.report.errors.iter();
+        let errors: Vec<_> = errors.map(|error| (error.op, error.cause)).collect();
+        assert_eq!(errors, [overflow(EngineOp::Stat), overflow(EngineOp::Open)]);
+        assert!(outcome.output[0].allocated_bytes < 1 << 20);
+    });
+    // Who does not ask for blocks does not mind.
+    with_each(&fs, |mount, threads| {
+        let scan = Scan::new(mount.path()).threads(threads);
+        let outcome = scan.run(&Totals::of_types()).unwrap();
+        assert!(outcome.report.is_complete());
+        assert_eq!(outcome.output[0].files, 3);
     });
 }
 

@@ -72,7 +72,7 @@ fn loops_end_and_bytes_count_once() {
     .iter()
     .map(|path| allocated(&dir.join(path)))
     .sum();
-    assert_eq!(totals.allocated_bytes, sum);
+    assert_eq!(totals.allocated_bytes, sum.into());
 }
 
 #[test]

@@ -33,6 +33,7 @@ mod extents;
 mod changing_tree;
 mod faults;
 mod latency;
+mod link_memory;
 mod seeks;
 
 mod descriptors;

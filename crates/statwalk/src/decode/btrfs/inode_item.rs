@@ -4,6 +4,7 @@
 
 use super::reader::Reader;
 use crate::decode::Malformed;
+use crate::entry::nanoseconds_of;
 
 /// `sizeof(struct btrfs_inode_item)`
 pub const INODE_ITEM_BYTES: usize = 160;
@@ -18,12 +19,9 @@ pub struct Time {
 }
 
 impl Time {
-    /// Nanoseconds since 1970; what 64 bits cannot hold becomes the nearest that
-    /// they can.
+    /// Nanoseconds since 1970, as [`nanoseconds_of`] has them.
     pub fn nanoseconds(self) -> i64 {
-        self.seconds
-            .saturating_mul(1_000_000_000)
-            .saturating_add(i64::from(self.nanoseconds))
+        nanoseconds_of(self.seconds, self.nanoseconds)
     }
 }
 

@@ -9,7 +9,7 @@
 use super::checksum::Crc32c;
 use crate::decode::Malformed;
 use crate::decode::little_endian::u16_at;
-use crate::entry::FileType;
+use crate::entry::{FileType, nanoseconds_of};
 
 /// How much of an inode is kept: all fields that exist, `sizeof(struct
 /// ext4_inode)`. Behind them are attributes, which take a third of what has to
@@ -393,11 +393,9 @@ impl Inode {
         if self.has_field_until(extra_offset) {
             let extra = self.u32(extra_offset);
             seconds += i64::from(extra & 3) << 32;
-            nanoseconds = i64::from(extra >> 2);
+            nanoseconds = extra >> 2;
         }
-        seconds
-            .saturating_mul(1_000_000_000)
-            .saturating_add(nanoseconds)
+        nanoseconds_of(seconds, nanoseconds)
     }
 }
 

@@ -4,10 +4,10 @@
 
 use super::Tree;
 use super::names::NameAt;
-use super::record::{DirRecord, FileRecord, NEVER, NOWHERE, Sums, Traits};
+use super::record::{DirRecord, FileRecord, NOWHERE, Sums, Traits};
 use super::state::{BLOCK, TreeState};
 use crate::directory::{DirState, join};
-use crate::entry::FileType;
+use crate::entry::{FileType, is_time};
 
 /// A directory of a [`Tree`], or a file where files are kept.
 #[derive(Clone, Copy)]
@@ -156,14 +156,17 @@ impl<'a> Node<'a> {
 
     /// The space taken by the whole subtree, in bytes.
     #[must_use]
-    pub fn allocated_bytes(&self) -> u64 {
-        self.sum(|dir| dir.allocated_bytes, |file| file.allocated_bytes)
+    pub fn allocated_bytes(&self) -> u128 {
+        self.sum(
+            |dir| dir.allocated.get(),
+            |file| u128::from(file.allocated_bytes),
+        )
     }
 
     /// The `st_size` of all regular files and links of the subtree, in bytes.
     #[must_use]
-    pub fn apparent_bytes(&self) -> u64 {
-        self.sum(|dir| dir.apparent_bytes, |file| file.size_bytes)
+    pub fn apparent_bytes(&self) -> u128 {
+        self.sum(|dir| dir.apparent.get(), |file| u128::from(file.size_bytes))
     }
 
     /// The names in the subtree, its own among them.
@@ -188,11 +191,12 @@ impl<'a> Node<'a> {
     }
 
     /// The newest modification of anything in the subtree that is not a
-    /// directory, in nanoseconds since 1970; absent where there is nothing.
+    /// directory, in nanoseconds since 1970; absent where there is nothing. Times
+    /// before 1677 and after 2262 do not fit, and are left out.
     #[must_use]
     pub fn newest_mtime_ns(&self) -> Option<i64> {
         let newest = self.sum(|dir| dir.newest_mtime_ns, |file| file.mtime_ns);
-        (newest != NEVER).then_some(newest)
+        is_time(newest).then_some(newest)
     }
 
     /// Whether something in the subtree could not be read.

@@ -4,15 +4,16 @@
 
 use super::names::NameAt;
 use crate::directory::DirState;
-use crate::entry::FileType;
+use crate::entry::{FileType, TOO_EARLY, TOO_LATE};
 
 /// No directory.
 pub(super) const NOWHERE: u32 = u32::MAX;
-/// No file: the newest modification of nothing.
-pub(super) const NEVER: i64 = i64::MIN;
+/// No file, or none whose time fits: the newest modification of nothing.
+pub(super) const NEVER: i64 = TOO_EARLY;
 
 /// A directory.
 #[derive(Clone, Copy)]
+#[repr(C, packed)]
 pub(super) struct DirRecord {
     pub(super) sums: Sums,
     pub(super) parent: u32,
@@ -85,42 +86,96 @@ impl Traits {
 
 /// What a directory amounts to.
 #[derive(Clone, Copy)]
+#[repr(C, packed)]
 pub(super) struct Sums {
-    pub(super) allocated_bytes: u64,
-    pub(super) apparent_bytes: u64,
+    pub(super) allocated: ByteSum,
+    pub(super) apparent: ByteSum,
     pub(super) entries: u64,
     pub(super) files: u64,
+    pub(super) newest_mtime_ns: i64,
     pub(super) dirs: u32,
     pub(super) incomplete: bool,
-    pub(super) newest_mtime_ns: i64,
+}
+
+/// A sum of bytes. Two files alone can have more than 64 bits hold, but 2^32 entries
+/// do not have more than 96.
+#[derive(Clone, Copy)]
+#[repr(C, packed)]
+pub(super) struct ByteSum {
+    low: u64,
+    high: u32,
+}
+
+impl ByteSum {
+    const ZERO: ByteSum = ByteSum { low: 0, high: 0 };
+    const MAX: ByteSum = ByteSum {
+        low: u64::MAX,
+        high: u32::MAX,
+    };
+
+    pub(super) fn get(self) -> u128 {
+        u128::from(self.high) << 64 | u128::from(self.low)
+    }
+
+    /// The sum of two; absent where it does not fit.
+    #[inline]
+    fn plus(self, other: ByteSum) -> Option<ByteSum> {
+        let (low, carry) = self.low.overflowing_add(other.low);
+        let high = self.high.checked_add(other.high)?;
+        let high = high.checked_add(u32::from(carry))?;
+        Some(ByteSum { low, high })
+    }
+}
+
+impl From<u64> for ByteSum {
+    fn from(bytes: u64) -> ByteSum {
+        ByteSum {
+            low: bytes,
+            high: 0,
+        }
+    }
 }
 
 impl Sums {
     pub(super) const NOTHING: Sums = Sums {
-        allocated_bytes: 0,
-        apparent_bytes: 0,
+        allocated: ByteSum::ZERO,
+        apparent: ByteSum::ZERO,
         entries: 0,
         files: 0,
+        newest_mtime_ns: NEVER,
         dirs: 0,
         incomplete: false,
-        newest_mtime_ns: NEVER,
     };
 
     pub(super) fn add(&mut self, other: &Sums) {
-        self.allocated_bytes = self.allocated_bytes.saturating_add(other.allocated_bytes);
-        self.apparent_bytes = self.apparent_bytes.saturating_add(other.apparent_bytes);
+        self.add_sums(other.allocated, other.apparent);
         self.entries += other.entries;
         self.files += other.files;
         self.dirs += other.dirs;
         self.incomplete |= other.incomplete;
-        self.newest_mtime_ns = self.newest_mtime_ns.max(other.newest_mtime_ns);
+        self.newest_mtime_ns = { self.newest_mtime_ns }.max(other.newest_mtime_ns);
+    }
+
+    /// Counts a time as one of the modifications, if it fits.
+    #[inline]
+    pub(super) fn note_mtime(&mut self, ns: i64) {
+        let ns = if ns == TOO_LATE { NEVER } else { ns };
+        self.newest_mtime_ns = { self.newest_mtime_ns }.max(ns);
+    }
+
+    /// What does not fit leaves the directory incomplete.
+    #[inline]
+    fn add_sums(&mut self, allocated: ByteSum, apparent: ByteSum) {
+        let (allocated, apparent) = (self.allocated.plus(allocated), self.apparent.plus(apparent));
+        self.incomplete |= allocated.is_none() || apparent.is_none();
+        self.allocated = allocated.unwrap_or(ByteSum::MAX);
+        self.apparent = apparent.unwrap_or(ByteSum::MAX);
     }
 
     pub(super) fn add_bytes(&mut self, kind: FileType, size_bytes: u64, allocated_bytes: u64) {
-        self.allocated_bytes = self.allocated_bytes.saturating_add(allocated_bytes);
-        if matches!(kind, FileType::File | FileType::Symlink) {
-            self.apparent_bytes = self.apparent_bytes.saturating_add(size_bytes);
-        }
+        let has_content = matches!(kind, FileType::File | FileType::Symlink);
+        let apparent_bytes = if has_content { size_bytes } else { 0 };
+        self.add_sums(allocated_bytes.into(), apparent_bytes.into());
     }
 }
 
@@ -141,5 +196,42 @@ impl DirRecord {
     /// Which root a record without parent stands for.
     pub(super) fn root(&self) -> usize {
         self.name.offset as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_go_beyond_64_bits() {
+        let largest = i64::MAX.cast_unsigned();
+        let mut dir = Sums::NOTHING;
+        for _ in 0..3 {
+            dir.add_bytes(FileType::File, largest, u64::MAX);
+        }
+        let mut above = Sums::NOTHING;
+        above.add(&dir);
+        above.add(&dir);
+        assert_eq!({ above.apparent }.get(), 6 * u128::from(largest));
+        assert_eq!({ above.allocated }.get(), 6 * u128::from(u64::MAX));
+        assert!(!above.incomplete);
+    }
+
+    #[test]
+    fn a_sum_that_does_not_fit_is_incomplete() {
+        let mut sums = Sums {
+            allocated: ByteSum::MAX,
+            ..Sums::NOTHING
+        };
+        sums.add_bytes(FileType::File, 7, 0);
+        assert!(!sums.incomplete);
+        sums.add_bytes(FileType::File, 7, 1);
+        assert!(sums.incomplete);
+        assert_eq!({ sums.allocated }.get(), { ByteSum::MAX }.get());
+        assert_eq!({ sums.apparent }.get(), 14);
+        let mut above = Sums::NOTHING;
+        above.add(&sums);
+        assert!(above.incomplete);
     }
 }

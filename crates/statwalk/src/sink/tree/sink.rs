@@ -60,8 +60,8 @@ impl Sink for TreeSink {
 
     fn states(&self, context: &Context, count: usize) -> Vec<TreeState> {
         let links = match self.files {
-            true => Links::Files(Arc::new(FirstNames::new())),
-            false => Links::Bytes(Arc::new(FirstNames::new())),
+            true => Links::Files(Arc::new(FirstNames::new(context))),
+            false => Links::Bytes(Arc::new(FirstNames::new(context))),
         };
         (0..count)
             .map(|worker| TreeState {

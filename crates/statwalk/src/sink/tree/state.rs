@@ -119,7 +119,9 @@ impl Collect for TreeState {
         if state != DirState::Argument {
             record.sums.entries += 1;
             record.sums.dirs += 1;
-            record.sums.allocated_bytes += allocated_bytes;
+            record
+                .sums
+                .add_bytes(FileType::Directory, 0, allocated_bytes);
         }
         ControlFlow::Continue(())
     }
@@ -147,7 +149,7 @@ impl Collect for TreeState {
             let known = batch.known()[index];
             let mut linked = false;
             if known {
-                sums.newest_mtime_ns = sums.newest_mtime_ns.max(batch.mtime_ns()[index]);
+                sums.note_mtime(batch.mtime_ns()[index]);
                 linked = may_repeat(&self.context, batch.links()[index]);
                 if !linked {
                     let allocated_bytes = batch.allocated_bytes()[index];
@@ -192,12 +194,12 @@ impl TreeState {
         };
         match &self.links {
             Links::Bytes(firsts) => {
-                let mut sums = Sums::NOTHING;
-                let (size, allocated) = (batch.size_bytes()[index], batch.allocated_bytes()[index]);
-                sums.add_bytes(batch.kinds()[index], size, allocated);
+                let kind = batch.kinds()[index];
+                let has_content = matches!(kind, FileType::File | FileType::Symlink);
+                let size_bytes = batch.size_bytes()[index];
                 let value = LinkBytes {
-                    apparent_bytes: sums.apparent_bytes,
-                    allocated_bytes: sums.allocated_bytes,
+                    apparent_bytes: if has_content { size_bytes } else { 0 },
+                    allocated_bytes: batch.allocated_bytes()[index],
                 };
                 firsts.offer(number, name, value);
             }

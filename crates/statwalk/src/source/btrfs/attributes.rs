@@ -20,23 +20,23 @@ pub(super) fn attributes(
     let mut attributes = Attributes::of_type(kind);
     attributes.valid = wanted | Fields::TYPE;
     attributes.size_bytes = inode.size_bytes;
-    attributes.allocated_bytes = inode.blocks(sector_bytes) * 512;
+    attributes.allocated_bytes = inode.blocks(sector_bytes).saturating_mul(512);
     attributes.links = inode.link_count;
     attributes.id = id;
     attributes.uid = inode.uid;
     attributes.gid = inode.gid;
     attributes.mode = inode.mode as u16;
     if wanted.contains(Fields::MTIME) {
-        attributes.mtime_ns = inode.mtime.nanoseconds();
+        attributes.set_mtime(inode.mtime.nanoseconds());
     }
     if wanted.contains(Fields::ATIME) {
-        attributes.atime_ns = inode.atime.nanoseconds();
+        attributes.set_atime(inode.atime.nanoseconds());
     }
     if wanted.contains(Fields::CTIME) {
-        attributes.ctime_ns = inode.ctime.nanoseconds();
+        attributes.set_ctime(inode.ctime.nanoseconds());
     }
     if wanted.contains(Fields::BTIME) {
-        attributes.btime_ns = inode.btime.nanoseconds();
+        attributes.set_btime(Some(inode.btime.nanoseconds()));
     }
     if wanted.contains(Fields::RDEV) {
         // statx shows 0:0 for what is no device.

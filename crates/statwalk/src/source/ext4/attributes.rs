@@ -25,19 +25,16 @@ pub fn attributes(inode: &Inode, wanted: Fields, dev: u64) -> Attributes {
     attributes.gid = inode.gid();
     attributes.mode = inode.mode();
     if wanted.contains(Fields::MTIME) {
-        attributes.mtime_ns = inode.mtime_ns();
+        attributes.set_mtime(inode.mtime_ns());
     }
     if wanted.contains(Fields::ATIME) {
-        attributes.atime_ns = inode.atime_ns();
+        attributes.set_atime(inode.atime_ns());
     }
     if wanted.contains(Fields::CTIME) {
-        attributes.ctime_ns = inode.ctime_ns();
+        attributes.set_ctime(inode.ctime_ns());
     }
     if wanted.contains(Fields::BTIME) {
-        match inode.btime_ns() {
-            Some(ns) => attributes.btime_ns = ns,
-            None => attributes.valid = attributes.valid.without(Fields::BTIME),
-        }
+        attributes.set_btime(inode.btime_ns());
     }
     if wanted.contains(Fields::RDEV) {
         // statx shows 0:0 for what is no device.

@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, Statx, StatxAttributes, StatxFlags, StatxTimestamp, ma
 use rustix::io::Errno;
 
 use super::tally;
-use crate::entry::{Attributes, Fields, FileId, FileType};
+use crate::entry::{Attributes, Fields, FileId, FileType, nanoseconds_of};
 
 /// How often a call that a signal interrupts is made again.
 ///
@@ -25,6 +25,30 @@ pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Re
         tally::count();
         match call() {
             Err(Errno::INTR) if tries < INTERRUPTIONS_MAX => tries += 1,
+            answer => return answer,
+        }
+    }
+}
+
+/// Stats, again while it is interrupted, and refuses what no file can take: block
+/// counts come from the file system, and one in user space can claim 2^64 of 512 bytes.
+/// What it takes is unknown then, and any number would be wrong.
+#[inline]
+fn believed(
+    mask: StatxFlags,
+    mut call: impl FnMut() -> Result<Statx, Errno>,
+) -> Result<Statx, Errno> {
+    let blocks_max = match mask.contains(StatxFlags::BLOCKS) {
+        true => u64::MAX / 512,
+        false => u64::MAX,
+    };
+    let mut tries = 0;
+    loop {
+        tally::count();
+        match call() {
+            Err(Errno::INTR) if tries < INTERRUPTIONS_MAX => tries += 1,
+            // A copy of the answer would take longer than all else here.
+            Ok(stat) if stat.stx_blocks > blocks_max => return Err(Errno::OVERFLOW),
             answer => return answer,
         }
     }
@@ -74,7 +98,7 @@ pub(crate) fn by_name_with(
     mask: StatxFlags,
 ) -> Result<Statx, Errno> {
     const FLAGS: AtFlags = AtFlags::SYMLINK_NOFOLLOW.union(AtFlags::NO_AUTOMOUNT);
-    uninterrupted(|| statx(dir, name, FLAGS | flags, mask))
+    believed(mask, || statx(dir, name, FLAGS | flags, mask))
 }
 
 /// Stats what a name in a directory leads to, through symbolic links.
@@ -83,7 +107,7 @@ pub(crate) fn through_links(
     name: &CStr,
     mask: StatxFlags,
 ) -> Result<Statx, Errno> {
-    uninterrupted(|| statx(dir, name, AtFlags::NO_AUTOMOUNT, mask))
+    believed(mask, || statx(dir, name, AtFlags::NO_AUTOMOUNT, mask))
 }
 
 /// Stats an open descriptor.
@@ -98,7 +122,7 @@ pub(crate) fn by_descriptor_with(
     flags: AtFlags,
     mask: StatxFlags,
 ) -> Result<Statx, Errno> {
-    uninterrupted(|| statx(fd, c"", AtFlags::EMPTY_PATH | flags, mask))
+    believed(mask, || statx(fd, c"", AtFlags::EMPTY_PATH | flags, mask))
 }
 
 /// Device and inode number.
@@ -159,7 +183,7 @@ pub(crate) fn attributes(stat: &Statx, wanted: Fields) -> Attributes {
     let mut attributes = Attributes::of_type(FileType::of_mode(stat.stx_mode));
     attributes.valid = wanted | Fields::TYPE;
     attributes.size_bytes = stat.stx_size;
-    // Block counts come from the file system; a damaged one can claim 2^64.
+    // `believed` refuses more where blocks are wanted.
     attributes.allocated_bytes = stat.stx_blocks.saturating_mul(512);
     attributes.links = stat.stx_nlink;
     attributes.id = file_id(stat);
@@ -167,20 +191,17 @@ pub(crate) fn attributes(stat: &Statx, wanted: Fields) -> Attributes {
     attributes.gid = stat.stx_gid;
     attributes.mode = stat.stx_mode;
     if wanted.contains(Fields::MTIME) {
-        attributes.mtime_ns = nanoseconds(&stat.stx_mtime);
+        attributes.set_mtime(nanoseconds(&stat.stx_mtime));
     }
     if wanted.contains(Fields::ATIME) {
-        attributes.atime_ns = nanoseconds(&stat.stx_atime);
+        attributes.set_atime(nanoseconds(&stat.stx_atime));
     }
     if wanted.contains(Fields::CTIME) {
-        attributes.ctime_ns = nanoseconds(&stat.stx_ctime);
+        attributes.set_ctime(nanoseconds(&stat.stx_ctime));
     }
     if wanted.contains(Fields::BTIME) {
-        if stat.stx_mask & StatxFlags::BTIME.bits() != 0 {
-            attributes.btime_ns = nanoseconds(&stat.stx_btime);
-        } else {
-            attributes.valid = attributes.valid.without(Fields::BTIME);
-        }
+        let has_one = stat.stx_mask & StatxFlags::BTIME.bits() != 0;
+        attributes.set_btime(has_one.then(|| nanoseconds(&stat.stx_btime)));
     }
     if wanted.contains(Fields::RDEV) {
         attributes.rdev = makedev(stat.stx_rdev_major, stat.stx_rdev_minor);
@@ -188,10 +209,6 @@ pub(crate) fn attributes(stat: &Statx, wanted: Fields) -> Attributes {
     attributes
 }
 
-/// Nanoseconds since 1970; times before 1677 and after 2262 become the nearest
-/// that 64 bits can hold.
 fn nanoseconds(time: &StatxTimestamp) -> i64 {
-    time.tv_sec
-        .saturating_mul(1_000_000_000)
-        .saturating_add(i64::from(time.tv_nsec))
+    nanoseconds_of(time.tv_sec, time.tv_nsec)
 }

@@ -162,8 +162,9 @@ fn compare_tree(expected: &NaiveReport, answer: &Answer, told: &str) {
             let other = OtherEntry {
                 kind: NodeKind::Other(kind(entry.entry_type)),
                 is_extra_link: attributes.is_some() && !entry.counted,
-                size_bytes: attributes.map_or(0, |attributes| attributes.size_bytes),
-                allocated_bytes: attributes.map_or(0, |attributes| attributes.blocks * 512),
+                size_bytes: attributes.map_or(0, |attributes| attributes.size_bytes.into()),
+                allocated_bytes: attributes
+                    .map_or(0, |attributes| u128::from(attributes.blocks) * 512),
             };
             files.insert(key, other);
         }
@@ -236,9 +237,9 @@ fn grouped(
         let Some(attributes) = known(entry).filter(|_| entry.counted || !once) else {
             continue;
         };
-        tally.allocated_bytes += attributes.blocks * 512;
+        tally.allocated_bytes += u128::from(attributes.blocks) * 512;
         if matches!(entry.entry_type, EntryType::File | EntryType::Symlink) {
-            tally.apparent_bytes += attributes.size_bytes;
+            tally.apparent_bytes += u128::from(attributes.size_bytes);
         }
     }
     groups.into_iter().collect()

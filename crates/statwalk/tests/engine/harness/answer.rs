@@ -36,8 +36,8 @@ pub(crate) struct Answer {
 pub(crate) struct OtherEntry {
     pub(crate) kind: NodeKind,
     pub(crate) is_extra_link: bool,
-    pub(crate) size_bytes: u64,
-    pub(crate) allocated_bytes: u64,
+    pub(crate) size_bytes: u128,
+    pub(crate) allocated_bytes: u128,
 }
 
 /// A scan with the options that the oracle gets.

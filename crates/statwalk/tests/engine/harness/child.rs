@@ -77,7 +77,7 @@ pub(crate) fn print_totals(outcome: &statwalk::Outcome<Vec<statwalk::RootTotals>
         ("entries", sum.entries),
         ("files", sum.files),
         ("dirs", sum.dirs),
-        ("file_size_bytes", sum.file_size_bytes),
+        ("file_size_bytes", sum.file_size_bytes as u64),
         ("unreadable", report.unreadable),
         ("vanished", report.vanished),
         ("changed_dirs", report.changed_dirs),

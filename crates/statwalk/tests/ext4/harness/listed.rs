@@ -26,9 +26,9 @@ pub(crate) struct Listed {
     pub(crate) mode: u16,
     pub(crate) uid: u32,
     pub(crate) gid: u32,
-    pub(crate) mtime_ns: i64,
-    pub(crate) atime_ns: i64,
-    pub(crate) ctime_ns: i64,
+    pub(crate) mtime_ns: Option<i64>,
+    pub(crate) atime_ns: Option<i64>,
+    pub(crate) ctime_ns: Option<i64>,
     pub(crate) btime_ns: Option<i64>,
     pub(crate) rdev: u64,
 }
@@ -66,9 +66,9 @@ impl Listed {
             mode: attributes.mode().unwrap(),
             uid: attributes.uid().unwrap(),
             gid: attributes.gid().unwrap(),
-            mtime_ns: attributes.mtime_ns().unwrap(),
-            atime_ns: attributes.atime_ns().unwrap(),
-            ctime_ns: attributes.ctime_ns().unwrap(),
+            mtime_ns: attributes.mtime_ns(),
+            atime_ns: attributes.atime_ns(),
+            ctime_ns: attributes.ctime_ns(),
             btime_ns: attributes.btime_ns(),
             rdev: attributes.rdev().unwrap(),
         }
@@ -98,15 +98,17 @@ impl Listed {
             atime_ns: nanoseconds(&stat.stx_atime),
             ctime_ns: nanoseconds(&stat.stx_ctime),
             btime_ns: (stat.stx_mask & StatxFlags::BTIME.bits() != 0)
-                .then(|| nanoseconds(&stat.stx_btime)),
+                .then(|| nanoseconds(&stat.stx_btime))
+                .flatten(),
             rdev: makedev(stat.stx_rdev_major, stat.stx_rdev_minor),
         }
     }
 }
 
-fn nanoseconds(time: &StatxTimestamp) -> i64 {
+/// Absent where 64 bits do not hold them.
+fn nanoseconds(time: &StatxTimestamp) -> Option<i64> {
     let exact = i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec);
-    exact.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+    i64::try_from(exact).ok()
 }
 
 /// What the kernel shows of a mounted file system.
