@@ -10,7 +10,7 @@ use std::fmt;
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use foldhash::fast::RandomState;
+use foldhash::quality::RandomState;
 
 use crate::chunks::Chunks;
 use crate::entry::FileId;
@@ -190,12 +190,14 @@ mod tests {
         for ino in 0..100_000 {
             inodes.number(FileId { dev: 1, ino });
         }
+        let mut used = 0;
         for part in inodes.parts.each() {
             assert_eq!(part.chains.len(), part.keys.len());
             let is_used = |&&first: &&u32| first != NONE;
-            let used = part.chains.iter().filter(is_used).count();
-            // Of as many as inodes, chance fills 63 %.
-            assert!(used as u32 > part.keys.len() / 2);
+            used += part.chains.iter().filter(is_used).count();
         }
+        // Of as many as inodes, chance fills 63 % of chains of equal length, and these
+        // are of two lengths. Single parts can be less lucky: the hash has a random seed.
+        assert!(used > 100_000 / 2, "{used}");
     }
 }

@@ -129,6 +129,12 @@ impl Fault {
             1 => *random.pick(&KNOWN[..MISTAKABLE]),
             _ => known,
         };
+        // To the kernel ENOSYS means that no directory need be opened: it never asks
+        // again, and lists by a handle that nobody gave (fuse_file_open, fs/fuse/file.c).
+        let errno = match (op, errno) {
+            (Op::Opendir, Errno::NOSYS) => Errno::IO,
+            (_, errno) => errno,
+        };
         let some = When::OneIn {
             n: 2 + random.below(4),
             seed: random.next(),
