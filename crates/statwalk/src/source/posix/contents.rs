@@ -12,6 +12,7 @@ use super::unknown::LinkStop;
 use super::{Note, Outlet};
 use crate::batch::Batch;
 use crate::directory::Directory;
+use crate::entry::FileType;
 use crate::error::Op;
 use crate::handle::OpenParent;
 
@@ -30,8 +31,9 @@ pub(crate) struct Contents {
     /// Symbolic links to follow.
     pub(crate) link_offsets: Vec<u32>,
     pub(crate) failures: Vec<(Vec<u8>, Op, Errno)>,
-    /// Names that no stat found, until it is known whether they have vanished.
-    pub(crate) missing: Vec<CString>,
+    /// Names that no stat found, with the types that the listing gave, until it is
+    /// known whether they have vanished.
+    pub(crate) missing: Vec<(CString, FileType)>,
     pub(crate) vanished: u64,
     pub(crate) excluded: u32,
     pub(crate) crossings: u32,

@@ -172,7 +172,7 @@ impl Lister {
         // directory that was listed, counts as itself.
         let found = match self.stat_of(base, name) {
             Ok(found) => found,
-            Err(Errno::NOENT) if self.is_gone(&place, None) => {
+            Err(Errno::NOENT) if self.is_gone(&place, None, out) => {
                 return out.note(parent.root, Note::Vanished);
             }
             Err(errno) => {

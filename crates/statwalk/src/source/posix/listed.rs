@@ -385,7 +385,7 @@ pub(in crate::source) fn sort_in(
 #[cold]
 pub(super) fn failed(name: &CStr, listed: FileType, errno: Errno, contents: &mut Contents) {
     match errno {
-        Errno::NOENT => contents.missing.push(name.to_owned()),
+        Errno::NOENT => contents.missing.push((name.to_owned(), listed)),
         errno => fail(name, listed, errno, contents),
     }
 }

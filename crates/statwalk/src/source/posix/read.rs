@@ -161,7 +161,7 @@ impl Lister {
                 }
                 // It was removed after it was opened: getdents64 says so. What it
                 // held until then went before it.
-                End::Failed(Errno::NOENT) if self.is_gone(&dir.place, dir.identity) => {
+                End::Failed(Errno::NOENT) if self.is_gone(&dir.place, dir.identity, out) => {
                     return out.note(root, Note::Vanished);
                 }
                 End::Failed(errno) => {
@@ -176,11 +176,11 @@ impl Lister {
             dir.link_stop_is_off |= !link_stop.can_be_trusted(fd.as_fd(), &terms);
             let doubtful = dir.link_stop_is_off && link_stop.was_used();
             if !doubtful && dir.held_still(fd.as_fd(), &terms) {
-                self.judge_missing_here(fd.as_fd(), &dir);
+                self.judge_missing_here(fd.as_fd(), &dir, out);
                 return self.finish(&dir, fd, out);
             }
             if rereads == REREADS_MAX {
-                self.judge_missing_here(fd.as_fd(), &dir);
+                self.judge_missing_here(fd.as_fd(), &dir, out);
                 self.finish(&dir, fd, out);
                 out.changed(&dir.view());
                 return;
@@ -191,13 +191,13 @@ impl Lister {
     }
 
     /// Judges the names that no stat found in the directory that was read.
-    fn judge_missing_here(&mut self, fd: BorrowedFd<'_>, dir: &OpenDir) {
+    fn judge_missing_here(&mut self, fd: BorrowedFd<'_>, dir: &OpenDir, out: &impl Outlet) {
         if self.contents.missing.is_empty() {
             return;
         }
         let mut contents = std::mem::take(&mut self.contents);
         let missing = std::mem::take(&mut contents.missing);
-        self.judge_missing(missing, fd, dir, &mut contents);
+        self.judge_missing(missing, fd, dir, &mut contents, out);
         self.contents = contents;
     }
 

@@ -31,7 +31,7 @@ use super::listed::{Listed, More, Reading};
 use super::open_dir::OpenDir;
 use super::{Deferred, Gathering, Lister, Note, Outlet, REREADS_MAX, WITHHELD_MAX, stat, tally};
 use crate::directory::Place;
-use crate::entry::FileId;
+use crate::entry::{FileId, FileType};
 use crate::error::Op;
 use crate::handle::{Handle, SharedFd};
 
@@ -74,7 +74,7 @@ struct Progress {
     withheld: Vec<Contents>,
     withheld_entries: usize,
     /// Names that no stat found in pieces that were delivered.
-    missing: Vec<CString>,
+    missing: Vec<(CString, FileType)>,
     /// Whether there were more of them than are kept.
     lost_sight: bool,
     /// Whether pieces are delivered at once.
@@ -492,7 +492,9 @@ impl Lister {
         if !missing.is_empty() {
             let mut contents = Contents::new(&self.terms);
             match (&fd, failed) {
-                (Some(fd), None) => self.judge_missing(missing, fd.as_fd(), dir, &mut contents),
+                (Some(fd), None) => {
+                    self.judge_missing(missing, fd.as_fd(), dir, &mut contents, out);
+                }
                 // What failed is told.
                 _ => contents.vanished += missing.len() as u64,
             }
@@ -502,7 +504,7 @@ impl Lister {
             self.hand_out(listing, contents, listing.announce_once(), out);
         }
         let identity = self.identity_of_shared(listing, fd.as_ref());
-        if failed == Some(Errno::NOENT) && self.is_gone(&dir.place, identity) {
+        if failed == Some(Errno::NOENT) && self.is_gone(&dir.place, identity, out) {
             // It was removed while it was read.
             out.note(root, Note::Vanished);
         } else if let Some(errno) = failed {

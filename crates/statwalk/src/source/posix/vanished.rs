@@ -28,25 +28,26 @@ use crate::handle::{Handle, OpenParent};
 impl Lister {
     /// Lists a directory once more for names that no stat found in it, and sorts
     /// into `contents` what is still there.
-    ///
-    /// The descriptor stands at the directory's end before and after.
     pub(super) fn judge_missing(
         &mut self,
-        missing: Vec<CString>,
+        missing: Vec<(CString, FileType)>,
         fd: BorrowedFd<'_>,
         dir: &OpenDir,
         contents: &mut Contents,
+        out: &impl Outlet,
     ) {
-        let mut missing: HashMap<CString, ()> = missing.into_iter().map(|n| (n, ())).collect();
+        let mut missing: HashMap<CString, FileType> = missing.into_iter().collect();
         let terms = Arc::clone(&self.terms);
         let mut listed = Listed::default();
         tally::count();
         let mut is_there = seek(fd, SeekFrom::Start(0)).is_ok();
-        while is_there && !missing.is_empty() {
+        while is_there && !missing.is_empty() && !out.cancelled() {
             listed.clear();
             match listed.fill_named(fd, &mut self.buffer, &terms) {
                 Ok(More::Entries) => {}
-                Ok(More::End) | Err(Errno::NOENT) => break,
+                Ok(More::End) => break,
+                // The directory itself was removed.
+                Err(Errno::NOENT) if self.is_gone(&dir.place, dir.identity, out) => break,
                 Err(_) => is_there = false,
             }
             for index in 0..listed.len() {
@@ -61,13 +62,12 @@ impl Lister {
                 }
             }
         }
-        let _ = seek(fd, SeekFrom::End(0));
         match is_there {
             true => contents.vanished += missing.len() as u64,
             // Nobody knows whether they are still listed.
             false => {
-                for name in missing.into_keys() {
-                    fail(&name, FileType::Unknown, Errno::NOENT, contents);
+                for (name, kind) in missing {
+                    fail(&name, kind, Errno::NOENT, contents);
                 }
             }
         }
@@ -80,8 +80,10 @@ impl Lister {
         offsets: &[u32],
         out: &mut impl Outlet,
     ) {
-        let listed = match self.still_listed(dir, offsets) {
-            Err(errno) if is_no_way(errno) && self.is_gone(&dir.place, dir.identity) => Vec::new(),
+        let listed = match self.still_listed(dir, offsets, out) {
+            Err(errno) if is_no_way(errno) && self.is_gone(&dir.place, dir.identity, out) => {
+                Vec::new()
+            }
             Err(errno) => {
                 for &offset in offsets {
                     let place = Place::Child(Arc::clone(dir), offset);
@@ -105,13 +107,18 @@ impl Lister {
     ///
     /// Where that cannot be found out it has not: what is lost must be an error. A
     /// root was named by the caller, and has not vanished either.
-    pub(super) fn is_gone(&mut self, place: &Place, identity: Option<FileId>) -> bool {
+    pub(super) fn is_gone(
+        &mut self,
+        place: &Place,
+        identity: Option<FileId>,
+        out: &impl Outlet,
+    ) -> bool {
         let (mut place, mut identity) = (place.clone(), identity);
         loop {
             let Place::Child(above, offset) = &place else {
                 return false;
             };
-            match self.still_listed(above, &[*offset]) {
+            match self.still_listed(above, &[*offset], out) {
                 Ok(listed) if listed.is_empty() => return true,
                 Ok(_) => {
                     let base = self.reopen(above);
@@ -133,7 +140,12 @@ impl Lister {
     }
 
     /// Which of the names at some offsets a directory still lists.
-    fn still_listed(&mut self, dir: &Arc<Dir>, offsets: &[u32]) -> Result<Vec<u32>, Errno> {
+    fn still_listed(
+        &mut self,
+        dir: &Arc<Dir>,
+        offsets: &[u32],
+        out: &impl Outlet,
+    ) -> Result<Vec<u32>, Errno> {
         let base = self.reopen(dir)?;
         let opened = open::child(base.as_fd(), c".", &self.terms);
         let fd = opened.map_err(|refusal| match refusal {
@@ -149,7 +161,7 @@ impl Lister {
         let mut still = Vec::new();
         let mut listed = Listed::default();
         let terms = Arc::clone(&self.terms);
-        while !wanted.is_empty() {
+        while !wanted.is_empty() && !out.cancelled() {
             listed.clear();
             match listed.fill_named(fd.as_fd(), &mut self.buffer, &terms)? {
                 More::Entries => {}
