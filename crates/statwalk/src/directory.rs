@@ -49,7 +49,7 @@ pub(crate) enum Place {
 }
 
 /// How many of the directories above a place are compared with what stands there.
-const NEAR_ANCESTORS: usize = 32;
+const NEAR_ANCESTORS: u32 = 32;
 
 /// The mount that a directory was reached through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,13 +88,25 @@ impl Place {
     /// it was gone through three times. That takes no memory for each directory on
     /// the way, and no time that grows with the depth.
     pub(crate) fn leads_through(&self, id: FileId, mount: u64) -> bool {
-        let nearest = self.parent();
-        if nearest.is_some_and(|dir| dir.landmark == Some(id) && dir.mount.id == mount) {
+        // The inode number first: it is what differs.
+        let is_it = |other: Option<FileId>, dir: &Dir| {
+            other.is_some_and(|other| other.ino == id.ino && other.dev == id.dev)
+                && dir.mount.id == mount
+        };
+        let mut above = self.parent();
+        if let Some(dir) = above.filter(|dir| dir.depth >= NEAR_ANCESTORS)
+            && is_it(dir.landmark, dir)
+        {
             return true;
         }
-        std::iter::successors(nearest, |dir| dir.place.parent())
-            .take(NEAR_ANCESTORS)
-            .any(|dir| dir.identity == Some(id) && dir.mount.id == mount)
+        for _ in 0..NEAR_ANCESTORS {
+            let Some(dir) = above else { return false };
+            if is_it(dir.identity, dir) {
+                return true;
+            }
+            above = dir.place.parent();
+        }
+        false
     }
 
     /// The path, beginning with the root as the caller gave it.

@@ -117,6 +117,14 @@ impl ByteSum {
         u128::from(self.high) << 64 | u128::from(self.low)
     }
 
+    /// A sum over fewer than 2^32 entries.
+    fn of_entries(bytes: u128) -> ByteSum {
+        ByteSum {
+            low: bytes as u64,
+            high: (bytes >> 64) as u32,
+        }
+    }
+
     /// The sum of two; absent where it does not fit.
     #[inline]
     fn plus(self, other: ByteSum) -> Option<ByteSum> {
@@ -161,6 +169,13 @@ impl Sums {
     pub(super) fn note_mtime(&mut self, ns: i64) {
         let ns = if ns == TOO_LATE { NEVER } else { ns };
         self.newest_mtime_ns = { self.newest_mtime_ns }.max(ns);
+    }
+
+    /// Adds what fewer than 2^32 entries take.
+    #[inline]
+    pub(super) fn add_entries(&mut self, allocated_bytes: u128, apparent_bytes: u128) {
+        let allocated = ByteSum::of_entries(allocated_bytes);
+        self.add_sums(allocated, ByteSum::of_entries(apparent_bytes));
     }
 
     /// What does not fit leaves the directory incomplete.

@@ -132,6 +132,8 @@ impl Collect for TreeState {
         }
         let dir = directory.id().0;
         let mut sums = Sums::NOTHING;
+        // The sums of a directory are packed; a batch adds to them once.
+        let (mut allocated_bytes, mut apparent_bytes, mut files) = (0_u128, 0_u128, 0);
         let files_kept = matches!(self.links, Links::Files(_));
         if files_kept {
             let start = self.file_count();
@@ -144,16 +146,17 @@ impl Collect for TreeState {
         }
         for index in 0..batch.len() {
             let kind = batch.kinds()[index];
-            sums.entries += 1;
-            sums.files += u64::from(kind == FileType::File);
+            files += u64::from(kind == FileType::File);
             let known = batch.known()[index];
             let mut linked = false;
             if known {
                 sums.note_mtime(batch.mtime_ns()[index]);
                 linked = may_repeat(&self.context, batch.links()[index]);
                 if !linked {
-                    let allocated_bytes = batch.allocated_bytes()[index];
-                    sums.add_bytes(kind, batch.size_bytes()[index], allocated_bytes);
+                    allocated_bytes += u128::from(batch.allocated_bytes()[index]);
+                    if matches!(kind, FileType::File | FileType::Symlink) {
+                        apparent_bytes += u128::from(batch.size_bytes()[index]);
+                    }
                 }
             }
             if files_kept {
@@ -163,6 +166,9 @@ impl Collect for TreeState {
                 self.offer(directory, batch, index);
             }
         }
+        sums.entries = batch.len() as u64;
+        sums.files = files;
+        sums.add_entries(allocated_bytes, apparent_bytes);
         let own = directory.id_is_own();
         self.record(directory.id(), own).sums.add(&sums);
         ControlFlow::Continue(())
