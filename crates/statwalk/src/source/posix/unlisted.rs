@@ -90,17 +90,7 @@ impl Lister {
         out: &mut impl Outlet,
     ) {
         let nothing = Attributes::of_type(FileType::Directory);
-        let directory = Directory {
-            place,
-            id: out.next_id(),
-            own: true,
-            followed: false,
-            root,
-            depth,
-            attributes: &nothing,
-            state,
-        };
-        out.deliver(&directory, true, &[]);
+        self.without_entries((place, root, depth), &nothing, state, out);
     }
 
     /// Delivers a directory that is not listed because of its depth.
@@ -112,6 +102,17 @@ impl Lister {
         attributes: &Attributes,
         out: &mut impl Outlet,
     ) {
+        let state = DirState::AtDepthLimit;
+        self.without_entries((place, root, depth), attributes, state, out);
+    }
+
+    fn without_entries(
+        &self,
+        (place, root, depth): (&Place, u32, u32),
+        attributes: &Attributes,
+        state: DirState,
+        out: &mut impl Outlet,
+    ) {
         let directory = Directory {
             place,
             id: out.next_id(),
@@ -120,7 +121,7 @@ impl Lister {
             root,
             depth,
             attributes,
-            state: DirState::AtDepthLimit,
+            state,
         };
         out.deliver(&directory, true, &[]);
     }
