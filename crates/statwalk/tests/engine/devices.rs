@@ -11,7 +11,7 @@ use statwalk::{Exclusions, LinkPolicy, Scan, Source, SymlinkPolicy, Totals, Tree
 use statwalk_testkit::mounts::{self, FileSystem, Mounted, bind};
 use statwalk_testkit::naive::Options;
 use statwalk_testkit::trees::{self, WideFiles, make_wide};
-use statwalk_testkit::{Scratch, Skipped, or_skip};
+use statwalk_testkit::{Scratch, Skipped, ext4_images, or_skip};
 
 use super::harness::agreement::check_scan;
 use super::harness::answer::{answer, scan_of};
@@ -278,6 +278,38 @@ fn images_and_devices_agree_with_what_they_held() {
     // Without being asked for, a file is a file.
     let as_file = Scan::new(&image).run(&Totals::with_sizes()).unwrap();
     assert_eq!((as_file.output[0].entries, as_file.output[0].files), (1, 1));
+}
+
+/// Nanoseconds of 64 bits end in 2262, the seconds of ext4 in 2446. A damaged image
+/// with such a time lost the file, and its answer was complete.
+#[test]
+fn a_file_that_changed_in_the_far_future_is_counted() {
+    let scratch = Scratch::new().unwrap();
+    let tree = scratch.subdirectory("from").unwrap();
+    let from = scratch.subdirectory("from/dir").unwrap();
+    std::fs::write(from.join("file"), [1; 3000]).unwrap();
+    let image = scratch.path().join("image");
+    or_skip!(mounts::ext4_image(&image, 8 << 20, &[], Some(&tree)));
+    let script = ["dir", "dir/file"].map(|name| {
+        let field = |field: &str| format!("set_inode_field /{name} {field}\n");
+        field("ctime 0xFFFFFFFF") + &field("ctime_extra 3")
+    });
+    let access = mounts::Access::ReadWrite;
+    or_skip!(ext4_images::debugfs(&image, access, &script.concat()));
+    let at = scratch.subdirectory("at").unwrap();
+    let mounted = or_skip!(mounts::image(&image, "ext4", &at, access, ""));
+    let totals = |root: &Path, source| {
+        let scan = Scan::new(root).source(source);
+        let outcome = scan.run(&Totals::with_sizes()).unwrap();
+        assert!(outcome.report.is_complete());
+        outcome.output
+    };
+    let expected = totals(&at, Source::Posix);
+    assert_eq!(expected[0].entries, 4, "with lost+found");
+    assert_eq!(totals(&image, Source::Ext4), expected);
+    if needs_device(&mounted).is_ok() {
+        assert_eq!(totals(&at, Source::Ext4), expected);
+    }
 }
 
 /// One directory is worth a look at the device if it is large, be it a root or among

@@ -44,10 +44,11 @@ pub(crate) struct Mounted {
     /// Whether nothing but the device knows of it, so that the kernel cannot be
     /// asked.
     pub(super) is_image: bool,
-    /// Directories that changed since then are the kernel's to read.
-    pub(super) changed_ns: i64,
-    /// Files that changed since then are stat'ed.
-    pub(super) fresh_ns: i64,
+    /// Directories that changed since then are the kernel's to read; none of an
+    /// image.
+    changed_ns: Option<i64>,
+    /// Files that changed since then are stat'ed; none of an image.
+    fresh_ns: Option<i64>,
     pub(in crate::source) mount_points: MountPoints,
     pub(super) counts: Counts,
     pub(super) read_ahead: ReadAhead,
@@ -102,14 +103,14 @@ impl Mounted {
             volume,
             dev: makedev(view.top_stat.stx_dev_major, view.top_stat.stx_dev_minor),
             is_image: false,
-            changed_ns: now_ns - TICK_NS,
+            changed_ns: Some(now_ns - TICK_NS),
             // What cannot be written to has nothing that waits to be written, unless it
             // became so by an error. Should it be made writable meanwhile, what changes
             // then is still asked for.
-            fresh_ns: match has_pending_blocks(&name) {
+            fresh_ns: Some(match has_pending_blocks(&name) {
                 false if view.mount.is_read_only_file_system() => now_ns - TICK_NS,
                 is_pending => now_ns - fresh_ns(is_pending),
-            },
+            }),
             name,
             mount_points: MountPoints::on(view.mount.id, view.table),
             counts: Counts::default(),
@@ -132,8 +133,8 @@ impl Mounted {
             dev: number,
             name: path.to_string_lossy().into_owned(),
             is_image: true,
-            changed_ns: i64::MAX,
-            fresh_ns: i64::MAX,
+            changed_ns: None,
+            fresh_ns: None,
             mount_points: MountPoints::default(),
             counts: Counts::default(),
             read_ahead: ReadAhead::default(),
@@ -146,9 +147,19 @@ impl Mounted {
     pub(super) fn is_readable(&self, inode: &Inode) -> bool {
         inode.kind() == FileType::Directory
             && !inode.is_free()
-            && (self.is_image
-                || inode.ctime_ns() < self.changed_ns
-                    && !self.mount_points.lie_in(self.id_of(inode)))
+            && self.changed_ns.is_none_or(|since_ns| {
+                inode.ctime_ns() < since_ns && !self.mount_points.lie_in(self.id_of(inode))
+            })
+    }
+
+    /// Whether the kernel may know more of a file than the device.
+    ///
+    /// Space is allocated when data is written back; until then size and blocks can
+    /// be those of before (ext4_da_write_end and ext4_writepages, fs/ext4/inode.c of
+    /// Linux 6.18).
+    pub(super) fn is_fresh(&self, inode: &Inode) -> bool {
+        let is_since = |since_ns| inode.ctime_ns() >= since_ns;
+        inode.kind() == FileType::File && self.fresh_ns.is_some_and(is_since)
     }
 
     pub(super) fn id_of(&self, inode: &Inode) -> FileId {

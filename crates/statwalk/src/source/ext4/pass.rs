@@ -151,10 +151,7 @@ impl<'a> Pass<'a> {
                     }
                     Err(fault) => return self.unusable(entry, fault),
                 };
-                // Space is allocated when data is written back; until then size
-                // and blocks can be those of before (ext4_da_write_end and
-                // ext4_writepages, fs/ext4/inode.c of Linux 6.18).
-                if kind == FileType::File && inode.ctime_ns() >= mounted.fresh_ns {
+                if mounted.is_fresh(inode) {
                     let ino = u64::from(entry.inode);
                     return self.buffers.fresh.push(name, kind, ino);
                 }
