@@ -37,8 +37,14 @@ impl Failure {
     /// Tells the user, and gives the status to exit with.
     pub(crate) fn report(self) -> ExitStatus {
         let status = match &self {
-            // Whoever read our output has seen enough, as in `statwalk | head`.
-            Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            // The reader has seen enough, as in `statwalk | head`. A socket whose
+            // reader left bytes unread says so by ECONNRESET (unix(7)).
+            Failure::Output(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset
+                ) =>
+            {
                 ExitStatus::Complete
             }
             _ => {

@@ -4,7 +4,10 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::process::Stdio;
+use std::time::Duration;
 
 use statwalk_testkit::fault_fs::{Changes, FaultFs, Op, When};
 use statwalk_testkit::{or_skip, trees};
@@ -65,6 +68,32 @@ fn a_reader_who_leaves_is_no_failure() {
                 "{arguments:?}"
             );
         }
+    }
+}
+
+/// A socket that is closed with bytes unread resets the connection, once: a program
+/// that writes then gets another error than from a pipe.
+#[test]
+fn a_reader_who_leaves_a_socket_is_no_failure() {
+    let tree = large();
+    for arguments in ANSWERS {
+        let (mut ours, theirs) = UnixStream::pair().unwrap();
+        let mut child = statwalk()
+            .args(arguments)
+            .current_dir(tree.parent())
+            .stdout(OwnedFd::from(theirs))
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        ours.read_exact(&mut [0; 10]).unwrap();
+        // Time to write more than was read.
+        std::thread::sleep(Duration::from_millis(30));
+        drop(ours);
+        let mut stderr = String::new();
+        let mut errors = child.stderr.take().unwrap();
+        errors.read_to_string(&mut stderr).unwrap();
+        let code = child.wait().unwrap().code();
+        assert_eq!((code, stderr.as_str()), (Some(0), ""), "{arguments:?}");
     }
 }
 
