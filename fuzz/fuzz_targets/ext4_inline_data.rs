@@ -5,8 +5,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use statwalk::formats::ext4::inline_data;
-use statwalk::formats::ext4::inode::{Inode, InodeFormat};
+use statwalk_core::formats::ext4::inline_data;
+use statwalk_core::formats::ext4::inode::{Inode, InodeFormat};
 
 fuzz_target!(|bytes: &[u8]| {
     let format = InodeFormat {

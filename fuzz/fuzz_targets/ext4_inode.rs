@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use statwalk::formats::ext4::inode::{self, Inode, InodeFormat};
+use statwalk_core::formats::ext4::inode::{self, Inode, InodeFormat};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&choice, bytes)) = bytes.split_first() else {

@@ -5,8 +5,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use statwalk::formats::ext4::group_descriptor;
-use statwalk::formats::ext4::superblock::{Checksums, Superblock};
+use statwalk_core::formats::ext4::group_descriptor;
+use statwalk_core::formats::ext4::superblock::{Checksums, Superblock};
 
 fuzz_target!(|bytes: &[u8]| {
     if let Err(unfit) = Superblock::decode(bytes, Checksums::Verified) {

@@ -7,11 +7,11 @@
 use std::collections::HashSet;
 
 use libfuzzer_sys::fuzz_target;
-use statwalk::formats::ext4::inode::ROOT_INODE;
-use statwalk::formats::ext4::superblock::Checksums;
-use statwalk::formats::ext4_volume::attributes::attributes;
-use statwalk::formats::ext4_volume::volume::{DirectoryScratch, Volume};
-use statwalk::{Fields, FileType};
+use statwalk_core::formats::ext4::inode::ROOT_INODE;
+use statwalk_core::formats::ext4::superblock::Checksums;
+use statwalk_core::formats::ext4_volume::attributes::attributes;
+use statwalk_core::formats::ext4_volume::volume::{DirectoryScratch, Volume};
+use statwalk_core::{Fields, FileType};
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = Volume::open(bytes).map_err(|refusal| refusal.to_string());

@@ -10,7 +10,7 @@ use crate::step::Step;
 
 pub(crate) const MINUTES: u64 = 10;
 
-/// The files of `crates/statwalk-cli/tests/attack`.
+/// The files of `crates/statwalk/tests/attack`.
 const KINDS: [&str; 9] = [
     "torn_output",
     "loops",
@@ -64,13 +64,13 @@ pub(crate) fn attack(minutes: u64) -> Result<(), String> {
 
 /// Builds the program as it is released.
 fn build() -> Result<PathBuf, String> {
-    let build = ["build", "--release", "-p", "statwalk-cli"];
+    let build = ["build", "--release", "-p", "statwalk"];
     Step::cargo(&build).run()?;
     let list = [
         "build",
         "--release",
         "-p",
-        "statwalk-cli",
+        "statwalk",
         "--message-format=json",
     ];
     let messages = Step::cargo(&list).output()?;
@@ -93,7 +93,7 @@ fn run(kind: &'static str, program: &Path, seconds: u64, seed: u64) -> Outcome {
         "test",
         "-q",
         "-p",
-        "statwalk-cli",
+        "statwalk",
         "--test",
         "attack",
         &filter,

@@ -89,7 +89,14 @@ fn check() -> Result<(), String> {
 }
 
 fn model() -> Result<(), String> {
-    let test = ["test", "--release", "-p", "statwalk", "--lib", "model_"];
+    let test = [
+        "test",
+        "--release",
+        "-p",
+        "statwalk-core",
+        "--lib",
+        "model_",
+    ];
     Step::cargo(&test)
         .env("RUSTFLAGS", "--cfg loom")
         // Apart, so that the flag does not rebuild everything twice.

@@ -11,23 +11,23 @@ use std::path::{Path, PathBuf};
 /// at the bottom knows neither, and `decode` reads nothing.
 const LAYERS: [(&str, &[&str]); 7] = [
     (
-        "crates/statwalk/src/entry.rs",
+        "crates/statwalk-core/src/entry.rs",
         &["crate::source", "crate::order", "crate::sink", "rustix"],
     ),
     (
-        "crates/statwalk/src/batch.rs",
+        "crates/statwalk-core/src/batch.rs",
         &["crate::source", "crate::order", "crate::sink", "rustix"],
     ),
     (
-        "crates/statwalk/src/directory.rs",
+        "crates/statwalk-core/src/directory.rs",
         &["crate::source", "crate::order", "crate::sink", "rustix"],
     ),
     (
-        "crates/statwalk/src/handle.rs",
+        "crates/statwalk-core/src/handle.rs",
         &["crate::source", "crate::order", "crate::sink", "rustix"],
     ),
     (
-        "crates/statwalk/src/decode",
+        "crates/statwalk-core/src/decode",
         &[
             "crate::source",
             "crate::order",
@@ -38,11 +38,11 @@ const LAYERS: [(&str, &[&str]); 7] = [
         ],
     ),
     (
-        "crates/statwalk/src/sink",
+        "crates/statwalk-core/src/sink",
         &["crate::source", "crate::order", "rustix"],
     ),
     (
-        "crates/statwalk/src/source",
+        "crates/statwalk-core/src/source",
         &["crate::order", "crate::sink"],
     ),
 ];

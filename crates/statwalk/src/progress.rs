@@ -1,313 +1,311 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a scan has done so far, readable from another thread.
+//! The progress line on stderr.
 //!
-//! Each worker writes counters of its own; reading them costs the workers nothing.
+//! It comes after a while, changes ten times a second, and leaves no trace. It
+//! is drawn by the thread that waits for the scan; the workers know nothing of
+//! it.
 
-use std::ffi::CStr;
-use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use crossbeam_utils::CachePadded;
+use statwalk_core::Snapshot;
+use statwalk_view::{Progress, SizeFormat, Terminal, escape, text_width, truncate_end};
 
-use crate::directory::{Dir, Place};
+use crate::flags::When;
+use crate::output::Stderr;
+use crate::{failure, screen, used_inodes};
 
-/// How far a scan has come.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Snapshot {
-    /// Names so far.
-    pub entries: u64,
-    /// Directories so far.
-    pub dirs: u64,
-    /// The space taken, each name of a hard link counted.
-    pub allocated_bytes: u128,
-    /// Entries that could not be read.
-    pub unreadable: u64,
-    /// For each worker that has something to do, the directory it reads and
-    /// how many steps it has made: a worker whose steps stand still hangs there.
-    pub current: Vec<(Vec<u8>, u64)>,
+/// A scan that is over before is not worth a line.
+const APPEARS_AFTER: Duration = Duration::from_millis(300);
+const PERIOD: Duration = Duration::from_millis(100);
+/// From then on a directory is named in which a worker does not get on.
+const HANGS_AFTER: Duration = Duration::from_secs(2);
+/// A status line that is asked for is not cut.
+const STATUS_WIDTH: usize = 4_000;
+
+/// What the progress of a scan needs to be told.
+#[derive(Clone, Debug)]
+pub(crate) struct ProgressOptions {
+    /// When the line is shown.
+    pub(crate) when: When,
+    /// Whether the scan reads sizes.
+    pub(crate) sizes: bool,
+    /// How sizes are written.
+    pub(crate) format: SizeFormat,
+    /// The root, where it may be a whole file system that is scanned wholly.
+    pub(crate) whole: Option<PathBuf>,
+    /// Whether the scan stays on the file system of its root.
+    pub(crate) stays: bool,
 }
 
-/// The counters of one worker.
-#[derive(Default)]
-pub(crate) struct WorkerProgress {
-    pub(crate) entries: AtomicU64,
-    pub(crate) dirs: AtomicU64,
-    pub(crate) allocated_bytes: ByteCounter,
-    pub(crate) unreadable: AtomicU64,
-    steps: AtomicU64,
-    /// System calls of the source.
-    calls: AtomicU64,
-    /// What the rate of a worker is measured by: those, and entries that were
-    /// read without.
-    work: AtomicU64,
-    /// The number of the thread; 0 while there is none.
-    thread: AtomicI32,
-    /// How long it had something to do until it last had nothing, and since when
-    /// it has again; 0 for not. In nanoseconds since the scan began.
-    occupied_ns: AtomicU64,
-    occupied_since_ns: AtomicU64,
-    /// How long it had waited for a device when it was last looked at.
-    waited_for_device_ns: AtomicU64,
-    current_offset: AtomicU32,
-    current: Mutex<Option<Current>>,
+/// The progress line.
+pub(crate) struct ProgressLine {
+    options: ProgressOptions,
+    started: Instant,
+    next: Instant,
+    frame: usize,
+    /// The number of inodes to come, once it was looked for.
+    inodes: Option<Option<u64>>,
+    is_drawn: bool,
+    stalls: Stalls,
 }
 
-/// A sum of bytes that one thread writes and others read.
-#[derive(Default)]
-pub(crate) struct ByteCounter {
-    low: AtomicU64,
-    /// Twice the number of carries from `low`; odd while there is one.
-    carries: AtomicU64,
-}
-
-impl ByteCounter {
-    /// Adds; to be called by the one thread.
-    pub(crate) fn add(&self, more: u128) {
-        let sum = u128::from(self.low.load(Ordering::Relaxed)) + more;
-        let carry = (sum >> 64) as u64;
-        if carry == 0 {
-            return self.low.store(sum as u64, Ordering::Relaxed);
-        }
-        let carries = self.carries.load(Ordering::Relaxed);
-        self.carries.store(carries + 1, Ordering::SeqCst);
-        self.low.store(sum as u64, Ordering::SeqCst);
-        self.carries.store(carries + 2 * carry, Ordering::SeqCst);
-    }
-
-    /// The sum so far.
-    pub(crate) fn get(&self) -> u128 {
-        loop {
-            let carries = self.carries.load(Ordering::SeqCst);
-            let low = self.low.load(Ordering::SeqCst);
-            if carries.is_multiple_of(2) && self.carries.load(Ordering::SeqCst) == carries {
-                return u128::from(carries / 2) << 64 | u128::from(low);
-            }
-            std::hint::spin_loop();
+impl ProgressLine {
+    pub(crate) fn new(options: ProgressOptions) -> ProgressLine {
+        let started = Instant::now();
+        ProgressLine {
+            options,
+            started,
+            next: started + APPEARS_AFTER,
+            frame: 0,
+            inodes: None,
+            is_drawn: false,
+            stalls: Stalls::default(),
         }
     }
-}
 
-enum Current {
-    Root(Arc<CStr>),
-    ChildOf(Arc<Dir>),
-}
-
-impl WorkerProgress {
-    /// Adds to a counter that nobody else writes.
-    pub(crate) fn add(counter: &AtomicU64, more: u64) {
-        counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed);
-    }
-
-    /// Notes that the calling thread is the worker from now on.
-    pub(crate) fn know_thread(&self) {
-        let thread = rustix::thread::gettid().as_raw_nonzero().get();
-        self.thread.store(thread, Ordering::Relaxed);
-        // Its clocks begin anew.
-        let occupied = self.occupied_ns.load(Ordering::Relaxed);
-        self.waited_for_device_ns.store(occupied, Ordering::Relaxed);
-    }
-
-    pub(crate) fn forget_thread(&self) {
-        self.thread.store(0, Ordering::Relaxed);
-    }
-
-    /// What the worker did so far; to be asked by one thread at a time.
-    pub(crate) fn effort(&self, now: Duration) -> WorkerEffort {
-        let occupied = self.occupied(now);
-        let thread = self.thread.load(Ordering::Relaxed);
-        let times = (thread != 0).then(|| cpu_and_wait(thread)).flatten();
-        let Some((cpu, waited)) = times else {
-            return WorkerEffort {
-                occupied,
-                ..WorkerEffort::default()
-            };
+    /// Draws the line anew if it is time.
+    pub(crate) fn tick(&mut self, snapshot: impl FnOnce() -> Snapshot) {
+        let now = Instant::now();
+        if now < self.next {
+            return;
+        }
+        self.next = now + PERIOD;
+        let snapshot = snapshot();
+        // Also where no line is drawn: somebody may ask for the status.
+        self.stalls.look(&snapshot, now);
+        // Its size may have changed, and the program have gone to the background.
+        let Some(terminal) = terminal(self.options.when) else {
+            return;
         };
-        let mut busy = cpu + waited;
-        let before = Duration::from_nanos(self.waited_for_device_ns.load(Ordering::Relaxed));
-        // The kernel counts a wait for a processor when it is over.
-        let unexplained = occupied.saturating_sub(busy).saturating_sub(before);
-        if unexplained > WAIT_MIN && is_kept_from_processors(thread) {
-            busy += unexplained;
-        }
-        let for_device = nanoseconds(occupied.saturating_sub(busy));
-        self.waited_for_device_ns
-            .store(for_device, Ordering::Relaxed);
-        WorkerEffort {
-            occupied,
-            cpu,
-            busy,
+        let text = self.text(&snapshot, now, terminal);
+        self.frame += 1;
+        self.is_drawn = true;
+        // `\x1b[K` clears what an earlier, longer line left.
+        let _ = Stderr.write_all(format!("\r{text}\x1b[K").as_bytes());
+    }
+
+    /// Takes the line away.
+    pub(crate) fn clear(&mut self) {
+        if std::mem::take(&mut self.is_drawn) {
+            let _ = Stderr.write_all(b"\r\x1b[K");
         }
     }
 
-    /// Notes that the worker has something to do from now on.
-    pub(crate) fn begin_work(&self, now: Duration) {
-        self.occupied_since_ns
-            .store(nanoseconds(now).max(1), Ordering::Relaxed);
-    }
-
-    /// Notes that it has nothing to do.
-    pub(crate) fn end_work(&self, now: Duration) {
-        let since = self.occupied_since_ns.swap(0, Ordering::Relaxed);
-        if since > 0 {
-            let more = nanoseconds(now).saturating_sub(since);
-            WorkerProgress::add(&self.occupied_ns, more);
-        }
-    }
-
-    /// How long it has had something to do.
-    pub(crate) fn occupied(&self, now: Duration) -> Duration {
-        let before = self.occupied_ns.load(Ordering::Relaxed);
-        let since = match self.occupied_since_ns.load(Ordering::Relaxed) {
-            0 => 0,
-            since => nanoseconds(now).saturating_sub(since),
+    /// Writes how far the scan is, as a line that stays.
+    pub(crate) fn print_status(&mut self, snapshot: &Snapshot) {
+        self.clear();
+        let now = Instant::now();
+        self.stalls.look(snapshot, now);
+        let terminal = Terminal {
+            width: STATUS_WIDTH,
+            ..screen::stderr_or_default().terminal
         };
-        Duration::from_nanos(before + since)
+        let text = self.text(snapshot, now, terminal);
+        // The sign at the head turns, which a line that stays does not.
+        let text = text.split_once(' ').map_or(text.as_str(), |(_, rest)| rest);
+        failure::say(text);
     }
 
-    /// Notes how many calls the worker has made, and how much it has done.
-    pub(crate) fn tell_work(&self, calls: u64, work: u64) {
-        self.calls.store(calls, Ordering::Relaxed);
-        self.work.store(work, Ordering::Relaxed);
+    fn text(&mut self, snapshot: &Snapshot, now: Instant, terminal: Terminal) -> String {
+        let elapsed = now - self.started;
+        let (percent, left) = match self.share_done(snapshot.entries) {
+            Some(done) => (Some((done * 100.0) as u8), time_left(elapsed, done)),
+            None => (None, None),
+        };
+        let stalled = self.stalls.longest(now);
+        let path = snapshot.current.first().map(|(path, _)| path.as_slice());
+        let progress = Progress {
+            entries: snapshot.entries,
+            allocated_bytes: self.options.sizes.then_some(snapshot.allocated_bytes),
+            elapsed,
+            percent,
+            left: left.filter(|_| stalled.is_none()),
+            unreadable: snapshot.unreadable,
+            path: path.filter(|_| stalled.is_none()).unwrap_or_default(),
+        };
+        let mut text = progress.line(self.frame, self.options.format, terminal);
+        if let Some((path, since)) = stalled {
+            let waits = format!(
+                " - no answer for {} s in {}",
+                since.as_secs(),
+                escape(path, terminal.charset)
+            );
+            let room = terminal.width.saturating_sub(text_width(&text));
+            text.push_str(&truncate_end(&waits, room, terminal.charset));
+        }
+        text
     }
 
-    pub(crate) fn work(&self) -> u64 {
-        self.work.load(Ordering::Relaxed)
+    /// The share of the whole that is done, where the whole is known.
+    fn share_done(&mut self, entries: u64) -> Option<f64> {
+        let options = &self.options;
+        let inodes = *self.inodes.get_or_insert_with(|| {
+            let root = options.whole.as_ref()?;
+            used_inodes::below(root, options.stays)
+        });
+        // With more entries than inodes, hard links have made it a guess.
+        let inodes = inodes.filter(|&inodes| entries < inodes)?;
+        Some(entries as f64 / inodes as f64)
     }
+}
 
-    pub(crate) fn calls(&self) -> u64 {
-        self.calls.load(Ordering::Relaxed)
-    }
+/// A line that only says how much of the whole is done, drawn by whoever does it.
+pub(crate) struct ShareLine {
+    when: When,
+    /// When it is to be drawn the next time; and whether it was.
+    state: Mutex<(Instant, bool)>,
+}
 
-    /// Notes the directory that is read from now on.
-    pub(crate) fn begin_child(&self, parent: &Arc<Dir>, offset: u32, same_parent: bool) {
-        self.current_offset.store(offset, Ordering::Relaxed);
-        WorkerProgress::add(&self.steps, 1);
-        if !same_parent {
-            self.set(Some(Current::ChildOf(Arc::clone(parent))));
+impl ShareLine {
+    pub(crate) fn new(when: When) -> ShareLine {
+        ShareLine {
+            when,
+            state: Mutex::new((Instant::now() + APPEARS_AFTER, false)),
         }
     }
 
-    pub(crate) fn begin_root(&self, path: &Arc<CStr>) {
-        WorkerProgress::add(&self.steps, 1);
-        self.set(Some(Current::Root(Arc::clone(path))));
+    /// Draws the line anew if it is time.
+    pub(crate) fn tick(&self, what: &str, done: u64, of: u64) {
+        // Somebody else is at it.
+        let Ok(mut state) = self.state.try_lock() else {
+            return;
+        };
+        let now = Instant::now();
+        if now < state.0 {
+            return;
+        }
+        let Some(terminal) = terminal(self.when) else {
+            return;
+        };
+        *state = (now + PERIOD, true);
+        let percent = u128::from(done) * 100 / u128::from(of.max(1));
+        let text = format!("{percent} % {what}");
+        let text = truncate_end(&text, terminal.width, terminal.charset);
+        let _ = Stderr.write_all(format!("\r{text}\x1b[K").as_bytes());
     }
 
-    pub(crate) fn step(&self) {
-        WorkerProgress::add(&self.steps, 1);
-    }
-
-    pub(crate) fn rest(&self) {
-        self.set(None);
-    }
-
-    fn set(&self, current: Option<Current>) {
-        let old = std::mem::replace(
-            &mut *self.current.lock().unwrap_or_else(PoisonError::into_inner),
-            current,
-        );
-        // Dropped outside of the lock: it may close a descriptor, which can wait.
-        drop(old);
-    }
-
-    fn path(&self) -> Option<Vec<u8>> {
-        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        let offset = self.current_offset.load(Ordering::Relaxed);
-        match current.as_ref()? {
-            Current::Root(path) => Some(path.to_bytes().to_vec()),
-            // The offset may already be that of the next parent's child.
-            Current::ChildOf(parent) if (offset as usize) < parent.names.len() => {
-                Some(Place::Child(Arc::clone(parent), offset).path())
-            }
-            Current::ChildOf(parent) => Some(parent.place.path()),
+    /// Takes the line away.
+    pub(crate) fn clear(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::take(&mut state.1) {
+            let _ = Stderr.write_all(b"\r\x1b[K");
         }
     }
 }
 
-/// From which on it is worth knowing for what a thread waits.
-const WAIT_MIN: Duration = Duration::from_millis(1);
-
-/// What a worker did.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct WorkerEffort {
-    /// How long it had something to do.
-    pub(crate) occupied: Duration,
-    /// How long it computed.
-    pub(crate) cpu: Duration,
-    /// How long it computed or waited for a processor.
-    ///
-    /// Who waits for a processor does not wait for a device: where others keep
-    /// the processors busy, more workers would bring nothing.
-    pub(crate) busy: Duration,
+fn terminal(when: When) -> Option<Terminal> {
+    let screen = match when {
+        When::Never => None,
+        When::Auto => screen::of_stderr().filter(|_| screen::is_ours()),
+        When::Always => Some(screen::stderr_or_default()),
+    };
+    let mut terminal = screen?.terminal;
+    // A terminal wraps when its last column is written.
+    terminal.width = terminal.width.saturating_sub(1);
+    Some(terminal)
 }
 
-/// How long a thread has computed, and how long it has waited for a processor
-/// until it last had one.
-fn cpu_and_wait(thread: i32) -> Option<(Duration, Duration)> {
-    let cpu = statwalk_sys::thread_clock::of(thread)?;
-    Some((cpu, waited_for_processor(thread).unwrap_or_default()))
+/// The time that is left; absent where it would be a guess.
+fn time_left(elapsed: Duration, done: f64) -> Option<Duration> {
+    (done >= 0.01).then(|| elapsed.mul_f64((1.0 - done) / done))
 }
 
-/// Whether a thread could run and does not.
-fn is_kept_from_processors(thread: i32) -> bool {
-    let clock = || statwalk_sys::thread_clock::of(thread);
-    let before = clock();
-    // The state follows the name, which may hold anything: proc(5).
-    let text = std::fs::read(format!("/proc/self/task/{thread}/stat")).unwrap_or_default();
-    let name_end = text.iter().rposition(|&byte| byte == b')');
-    let state = name_end.and_then(|end| text.get(end + 2));
-    state == Some(&b'R') && clock() == before
+/// Workers that do not get on.
+#[derive(Default)]
+struct Stalls {
+    /// Where a worker was, how many steps it had made, and since when.
+    seen: Vec<(Vec<u8>, u64, Instant)>,
 }
 
-/// 64 bits last for 584 years.
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// The second number of schedstat, in nanoseconds: proc_pid_schedstat in
-/// Documentation/scheduler/sched-stats.rst of Linux 6.18.
-fn waited_for_processor(thread: i32) -> Option<Duration> {
-    let text = std::fs::read_to_string(format!("/proc/self/task/{thread}/schedstat")).ok()?;
-    let nanoseconds = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
-    Some(Duration::from_nanos(nanoseconds))
-}
-
-/// Reads the counters of all workers.
-pub(crate) fn snapshot(workers: &[CachePadded<WorkerProgress>]) -> Snapshot {
-    let mut sum = Snapshot::default();
-    for worker in workers {
-        sum.entries += worker.entries.load(Ordering::Relaxed);
-        sum.dirs += worker.dirs.load(Ordering::Relaxed);
-        sum.allocated_bytes += worker.allocated_bytes.get();
-        sum.unreadable += worker.unreadable.load(Ordering::Relaxed);
-        if let Some(path) = worker.path() {
-            sum.current
-                .push((path, worker.steps.load(Ordering::Relaxed)));
-        }
+impl Stalls {
+    fn look(&mut self, snapshot: &Snapshot, now: Instant) {
+        let seen = snapshot.current.iter().map(|(path, steps)| {
+            let known = self
+                .seen
+                .iter()
+                .find(|(old, old_steps, _)| old_steps == steps && old == path);
+            let since = known.map_or(now, |&(_, _, since)| since);
+            (path.clone(), *steps, since)
+        });
+        self.seen = seen.collect();
     }
-    sum
+
+    /// The directory that keeps a worker longest, and for how long.
+    fn longest(&self, now: Instant) -> Option<(&[u8], Duration)> {
+        let first = self.seen.iter().min_by_key(|(_, _, since)| *since)?;
+        let since = now - first.2;
+        (since > HANGS_AFTER).then_some((first.0.as_slice(), since))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn snapshot(current: &[(&str, u64)]) -> Snapshot {
+        let mut snapshot = Snapshot::default();
+        let current = current.iter();
+        snapshot.current = current.map(|&(path, steps)| (path.into(), steps)).collect();
+        snapshot
+    }
+
+    fn options() -> ProgressOptions {
+        ProgressOptions {
+            when: When::Always,
+            sizes: false,
+            format: SizeFormat::Binary,
+            whole: None,
+            stays: false,
+        }
+    }
+
     #[test]
-    fn a_sum_of_bytes_never_goes_back() {
-        let counter = ByteCounter::default();
-        const MORE: u128 = (1 << 64) - 3;
-        std::thread::scope(|scope| {
-            scope.spawn(|| (0..100_000).for_each(|_| counter.add(MORE)));
-            let mut before = 0;
-            while before < 100_000 * MORE {
-                let sum = counter.get();
-                assert!(sum >= before && sum.is_multiple_of(MORE), "{sum}");
-                before = sum;
-            }
-        });
-        counter.add(5 << 64);
-        assert_eq!(counter.get(), 100_000 * MORE + (5 << 64));
+    fn a_worker_that_stands_still_is_named() {
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
+        let mut stalls = Stalls::default();
+        stalls.look(&snapshot(&[("/a", 5), ("/dead", 7)]), at(0));
+        stalls.look(&snapshot(&[("/b", 6), ("/dead", 7)]), at(1_500));
+        assert_eq!(stalls.longest(at(1_500)), None);
+        stalls.look(&snapshot(&[("/c", 7), ("/dead", 7)]), at(2_100));
+        let stalled = stalls.longest(at(2_100)).unwrap();
+        assert_eq!(stalled, (&b"/dead"[..], Duration::from_millis(2_100)));
+        // It goes on: nothing is named any more.
+        stalls.look(&snapshot(&[("/c", 8), ("/dead", 8)]), at(2_200));
+        assert_eq!(stalls.longest(at(2_300)), None);
+    }
+
+    #[test]
+    fn the_line_says_where_it_hangs_within_its_width() {
+        let mut line = ProgressLine::new(options());
+        let started = line.started;
+        line.stalls
+            .look(&snapshot(&[("/mnt/dead\x1b[2J", 7)]), started);
+        let now = started + Duration::from_secs(12);
+        let terminal = Terminal::default();
+        let text = line.text(&snapshot(&[("/mnt/dead\x1b[2J", 7)]), now, terminal);
+        assert!(
+            text.ends_with(r"- no answer for 12 s in /mnt/dead\x1b[2J"),
+            "{text}"
+        );
+        let narrow = Terminal {
+            width: 30,
+            ..terminal
+        };
+        let text = line.text(&snapshot(&[("/mnt/dead", 7)]), now, narrow);
+        assert!(text_width(&text) <= 30, "{text}");
+    }
+
+    #[test]
+    fn there_is_no_share_of_an_unknown_or_exceeded_whole() {
+        let mut line = ProgressLine::new(options());
+        assert_eq!(line.share_done(5), None);
+        line.inodes = Some(Some(10));
+        assert_eq!(line.share_done(5), Some(0.5));
+        assert_eq!(line.share_done(10), None);
     }
 }

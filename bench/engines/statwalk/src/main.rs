@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use statwalk::{
+use statwalk_core::{
     KernelFileSystems, LinkPolicy, Order, Report, RootTotals, Scan, Source, Totals,
 };
 

@@ -5,7 +5,7 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
-use statwalk::{Attributes, Batch, Collect, Context, Directory, Fields, FileType, Sink};
+use statwalk_core::{Attributes, Batch, Collect, Context, Directory, Fields, FileType, Sink};
 
 /// Keeps a record of each entry but the root.
 pub struct Records;

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What can go wrong: with a scan, and with one entry.
+//!
+//! A scan that met unreadable entries has succeeded, with errors as data
+//! ([`EntryError`]). Only a scan that could not begin is an [`Error`].
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What was being done when an error came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Op {
+    /// Opening a directory.
+    Open,
+    /// Listing a directory that was opened.
+    Read,
+    /// Reading the attributes of an entry.
+    Stat,
+    /// Following a symbolic link.
+    Follow,
+    /// Reading a file with patterns.
+    Patterns,
+}
+
+impl Op {
+    /// The word for it, as in messages and in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Op::Open => "open",
+            Op::Read => "read",
+            Op::Stat => "stat",
+            Op::Follow => "follow",
+            Op::Patterns => "read patterns from",
+        }
+    }
+}
+
+/// An error number of the operating system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Errno(pub i32);
+
+impl Errno {
+    pub(crate) fn of(error: rustix::io::Errno) -> Errno {
+        Errno(error.raw_os_error())
+    }
+}
+
+/// The system's words for the error, in lower case, without the number.
+impl fmt::Display for Errno {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = io::Error::from_raw_os_error(self.0).to_string();
+        let text = text.split(" (os error").next().unwrap_or(&text);
+        // "Input/output error" begins a sentence; here it ends one.
+        let mut chars = text.chars();
+        if let Some(first) = chars.next() {
+            write!(f, "{}{}", first.to_lowercase(), chars.as_str())?;
+        }
+        Ok(())
+    }
+}
+
+/// Why an entry could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Cause {
+    /// The system's answer.
+    System(Errno),
+    /// A directory changed each time it was read: what was read last counts.
+    Changed,
+}
+
+impl Cause {
+    /// The error number, where the system gave one.
+    #[must_use]
+    pub fn errno(self) -> Option<Errno> {
+        match self {
+            Cause::System(errno) => Some(errno),
+            Cause::Changed => None,
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cause::System(errno) => errno.fmt(f),
+            Cause::Changed => f.write_str("changed while it was read"),
+        }
+    }
+}
+
+/// An entry that could not be read, or a directory that did not hold still.
+///
+/// ```
+/// use statwalk_core::{Cause, EntryError, Errno, Op};
+/// let error = EntryError {
+///     path: b"/data/hr".to_vec(),
+///     op: Op::Open,
+///     cause: Cause::System(Errno(13)),
+///     root: 0,
+/// };
+/// assert_eq!(error.to_string(), "open /data/hr: permission denied");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryError {
+    /// The path, beginning with its root as the caller wrote it.
+    pub path: Vec<u8>,
+    /// What was being done.
+    pub op: Op,
+    /// Why.
+    pub cause: Cause,
+    /// Which root it belongs to.
+    pub root: usize,
+}
+
+impl fmt::Display for EntryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = String::from_utf8_lossy(&self.path);
+        write!(f, "{} {path}: {}", self.op.name(), self.cause)
+    }
+}
+
+/// A scan that could not begin.
+#[derive(Debug)]
+pub struct Error {
+    op: Op,
+    path: Option<PathBuf>,
+    kind: ErrorKind,
+}
+
+#[derive(Debug)]
+enum ErrorKind {
+    Io(io::Error),
+    Pattern(String),
+}
+
+impl Error {
+    pub(crate) fn io(op: Op, path: Option<PathBuf>, error: io::Error) -> Error {
+        Error {
+            op,
+            path,
+            kind: ErrorKind::Io(error),
+        }
+    }
+
+    pub(crate) fn pattern(path: Option<PathBuf>, reason: String) -> Error {
+        Error {
+            op: Op::Patterns,
+            path,
+            kind: ErrorKind::Pattern(reason),
+        }
+    }
+
+    /// The path that the error is about, where there is one.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// What was being done.
+    #[must_use]
+    pub fn op(&self) -> Op {
+        self.op
+    }
+
+    /// The underlying error, where there is one.
+    #[must_use]
+    pub fn io_error(&self) -> Option<&io::Error> {
+        match &self.kind {
+            ErrorKind::Io(error) => Some(error),
+            ErrorKind::Pattern(_) => None,
+        }
+    }
+}
+
+/// A lowercase fragment, to be read after "failed to".
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.kind, &self.path) {
+            (ErrorKind::Pattern(reason), None) => write!(f, "{reason}"),
+            (ErrorKind::Pattern(reason), Some(path)) => write!(f, "{}: {reason}", path.display()),
+            (ErrorKind::Io(error), Some(path)) => {
+                write!(f, "{} {}: {error}", self.op.name(), path.display())
+            }
+            (ErrorKind::Io(error), None) => write!(f, "{}: {error}", self.op.name()),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.io_error().map(|error| error as _)
+    }
+}
+
+/// Errors of entries: exact counts by cause, and the errors themselves up to a limit.
+#[derive(Debug, Default)]
+pub(crate) struct ErrorList {
+    pub(crate) kept: Vec<EntryError>,
+    pub(crate) counts: Vec<(Op, Errno, u64)>,
+}
+
+impl ErrorList {
+    /// Keeps an error, if fewer than `kept_max` are kept.
+    pub(crate) fn keep(&mut self, kept_max: usize, error: impl FnOnce() -> EntryError) {
+        if self.kept.len() < kept_max {
+            self.kept.push(error());
+        }
+    }
+
+    pub(crate) fn count(&mut self, op: Op, errno: Errno, more: u64) {
+        match self.counts.iter_mut().find(|c| (c.0, c.1) == (op, errno)) {
+            Some(count) => count.2 += more,
+            None => self.counts.push((op, errno, more)),
+        }
+    }
+
+    pub(crate) fn absorb(&mut self, other: ErrorList) {
+        self.kept.extend(other.kept);
+        for (op, errno, count) in other.counts {
+            self.count(op, errno, count);
+        }
+    }
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What a scan leaves out on request: patterns, cache directories, and what
+//! `.gitignore` files name.
+//!
+//! Policy as data. The source asks it about each name and reads the files that
+//! it needs.
+
+use std::ffi::{CStr, CString, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use statwalk_sys::fnmatch::fnmatch;
+
+use crate::directory::Place;
+use crate::error::{Error, Op};
+use crate::text_file;
+
+/// What a scan leaves out.
+///
+/// ```
+/// use statwalk_core::Exclusions;
+/// let exclusions = Exclusions::new().glob(b"*.o")?.caches(true);
+/// assert!(Exclusions::new().glob(b"a\0b").is_err());
+/// # Ok::<(), statwalk_core::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Exclusions {
+    patterns: Vec<Pattern>,
+    caches: bool,
+    gitignore: bool,
+}
+
+impl Exclusions {
+    /// Leaves out nothing.
+    #[must_use]
+    pub fn new() -> Exclusions {
+        Exclusions::default()
+    }
+
+    /// Leaves out what matches a shell pattern, with the meaning that GNU du
+    /// gives it: a pattern fits a path if it fits the whole of it or what
+    /// follows any of its slashes, and `*` fits a slash too.
+    ///
+    /// A `[` without its `]` stands for itself. Where a range or a class is open,
+    /// too, as in `[a-` and `[[:`, the pattern fits nothing, as in du.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for a pattern that holds a NUL.
+    pub fn glob(mut self, pattern: &[u8]) -> Result<Exclusions, Error> {
+        self.patterns.push(Pattern::new(pattern)?);
+        Ok(self)
+    }
+
+    /// Leaves out what matches any line of a file, as by [`glob`](Self::glob).
+    /// White space at the end of a line is no part of the pattern.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file cannot be read or holds a bad pattern.
+    pub fn glob_file(mut self, path: &Path) -> Result<Exclusions, Error> {
+        let text = text_file::read(path)
+            .map_err(|error| Error::io(Op::Patterns, Some(path.to_path_buf()), error))?;
+        for line in text.split(|&byte| byte == b'\n') {
+            // As du does it: isspace(3), which has the vertical tabulator too.
+            let is_space = |byte: &u8| matches!(byte, b' ' | 9..=13);
+            let end = line.iter().rposition(|byte| !is_space(byte));
+            if let Some(last) = end {
+                self = self
+                    .glob(&line[..=last])
+                    .map_err(|error| Error::pattern(Some(path.to_path_buf()), error.to_string()))?;
+            }
+        }
+        Ok(self)
+    }
+
+    /// Whether to leave out directories that hold a valid `CACHEDIR.TAG`.
+    ///
+    /// See <https://bford.info/cachedir/>.
+    #[must_use]
+    pub fn caches(mut self, leave_out: bool) -> Exclusions {
+        self.caches = leave_out;
+        self
+    }
+
+    /// Whether to leave out what `.gitignore` files name: those in the tree,
+    /// and those above a root up to the top of its repository.
+    #[must_use]
+    pub fn gitignore(mut self, leave_out: bool) -> Exclusions {
+        self.gitignore = leave_out;
+        self
+    }
+
+    pub(crate) fn leaves_out_caches(&self) -> bool {
+        self.caches
+    }
+
+    pub(crate) fn reads_gitignore(&self) -> bool {
+        self.gitignore
+    }
+
+    /// Whether files decide about what lies beside them.
+    pub(crate) fn read_files(&self) -> bool {
+        self.caches || self.gitignore
+    }
+
+    /// Whether names must be looked at at all.
+    pub(crate) fn need_paths(&self) -> bool {
+        !self.patterns.is_empty() || self.gitignore
+    }
+
+    /// Whether a pattern fits the path.
+    pub(crate) fn fits(&self, path: &[u8]) -> bool {
+        if self.patterns.is_empty() {
+            return false;
+        }
+        let Ok(path) = CString::new(path) else {
+            return false;
+        };
+        self.patterns.iter().any(|pattern| pattern.fits(&path))
+    }
+}
+
+/// A shell pattern, as lib/exclude.c of gnulib takes it for GNU du.
+#[derive(Clone, Debug)]
+enum Pattern {
+    /// Without wildcards: a tail of a path, byte for byte.
+    Tail(Vec<u8>),
+    /// For fnmatch(3).
+    Shell(CString),
+}
+
+impl Pattern {
+    fn new(pattern: &[u8]) -> Result<Pattern, Error> {
+        if has_wildcards(pattern) {
+            let shell = CString::new(pattern);
+            return shell.map(Pattern::Shell).map_err(|_| holds_nul(pattern));
+        }
+        match pattern.contains(&0) {
+            true => Err(holds_nul(pattern)),
+            false => Ok(Pattern::Tail(unescaped(pattern))),
+        }
+    }
+
+    fn fits(&self, path: &CStr) -> bool {
+        let bytes = path.to_bytes_with_nul();
+        match self {
+            Pattern::Tail(tail) => match path.to_bytes().strip_suffix(&**tail) {
+                Some(before) => before.is_empty() || before.ends_with(b"/"),
+                None => false,
+            },
+            Pattern::Shell(pattern) => (0..path.to_bytes().len())
+                .filter(|&i| i == 0 || (bytes[i - 1] == b'/' && bytes[i] != b'/'))
+                .any(|i| {
+                    let tail = CStr::from_bytes_with_nul(&bytes[i..]);
+                    fnmatch(pattern, tail.expect("a tail of a C string is one"))
+                }),
+        }
+    }
+}
+
+fn holds_nul(pattern: &[u8]) -> Error {
+    let pattern = String::from_utf8_lossy(pattern);
+    Error::pattern(None, format!("bad glob `{pattern}`: it holds a NUL"))
+}
+
+/// Whether a pattern has more in it than bytes and quoted bytes.
+fn has_wildcards(pattern: &[u8]) -> bool {
+    let mut bytes = pattern.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'?' | b'*' | b'[' => return true,
+            b'\\' => drop(bytes.next()),
+            _ => {}
+        }
+    }
+    false
+}
+
+/// The bytes of a pattern without their backslashes. One at the end stands for
+/// itself, as it quotes nothing.
+fn unescaped(pattern: &[u8]) -> Vec<u8> {
+    let mut bytes = pattern.iter();
+    let mut plain = Vec::with_capacity(pattern.len());
+    while let Some(&byte) = bytes.next() {
+        let quoted = bytes.as_slice().first().filter(|_| byte == b'\\');
+        plain.push(match quoted {
+            Some(&quoted) => {
+                bytes.next();
+                quoted
+            }
+            None => byte,
+        });
+    }
+    plain
+}
+
+/// The `.gitignore` files that apply in a directory, nearest first.
+pub(crate) struct IgnoreRules {
+    rules: Gitignore,
+    above: Option<Arc<IgnoreRules>>,
+    root: Arc<RootPath>,
+}
+
+/// A root by the path that the caller gave, and by its real one.
+struct RootPath {
+    given_length: usize,
+    real: PathBuf,
+}
+
+impl IgnoreRules {
+    /// The rules that come from above a root.
+    pub(crate) fn above_root(given: &[u8]) -> Option<Arc<IgnoreRules>> {
+        let real = std::fs::canonicalize(OsStr::from_bytes(given)).ok()?;
+        let top = real.ancestors().find(|dir| dir.join(".git").exists());
+        let root = Arc::new(RootPath {
+            given_length: given.len(),
+            real: real.clone(),
+        });
+        let mut chain = Arc::new(IgnoreRules {
+            rules: Gitignore::empty(),
+            above: None,
+            root: Arc::clone(&root),
+        });
+        let Some(top) = top else { return Some(chain) };
+        let mut above: Vec<&Path> = real
+            .ancestors()
+            .skip(1)
+            .take_while(|dir| dir.starts_with(top))
+            .collect();
+        above.reverse();
+        for dir in above {
+            if let Ok(text) = text_file::read_regular(&dir.join(".gitignore"), GITIGNORE_MAX) {
+                chain = Arc::new(IgnoreRules {
+                    rules: rules_of(dir, &text),
+                    above: Some(chain),
+                    root: Arc::clone(&root),
+                });
+            }
+        }
+        Some(chain)
+    }
+
+    /// The rules with those of one more directory, whose `.gitignore` holds `text`.
+    pub(crate) fn with(self: &Arc<Self>, directory: &Place, text: &[u8]) -> Arc<IgnoreRules> {
+        let real = self.real_path(&directory.path());
+        Arc::new(IgnoreRules {
+            rules: rules_of(&real, text),
+            above: Some(Arc::clone(self)),
+            root: Arc::clone(&self.root),
+        })
+    }
+
+    /// Whether they leave out the entry at `path`.
+    pub(crate) fn leave_out(&self, path: &[u8], is_directory: bool) -> bool {
+        let real = self.real_path(path);
+        let mut rules = Some(self);
+        while let Some(level) = rules {
+            match level.rules.matched(&real, is_directory) {
+                Match::None => rules = level.above.as_deref(),
+                Match::Ignore(_) => return true,
+                Match::Whitelist(_) => return false,
+            }
+        }
+        false
+    }
+
+    fn real_path(&self, path: &[u8]) -> PathBuf {
+        let below = &path[self.root.given_length.min(path.len())..];
+        let below = below.strip_prefix(b"/").unwrap_or(below);
+        self.root.real.join(OsStr::from_bytes(below))
+    }
+}
+
+fn rules_of(dir: &Path, text: &[u8]) -> Gitignore {
+    let mut builder = GitignoreBuilder::new(dir);
+    for line in text.split(|&byte| byte == b'\n') {
+        // A line that is no pattern is passed over, as git does.
+        let _ = builder.add_line(None, &String::from_utf8_lossy(line));
+    }
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
+}
+
+/// A longer `.gitignore` is read only so far.
+pub(crate) const GITIGNORE_MAX: usize = 4 << 20;
+
+/// The first bytes of a valid `CACHEDIR.TAG`.
+pub(crate) const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_mean_what_they_mean_in_du() {
+        let check = |pattern: &str, path: &str, expected: bool| {
+            let exclusions = Exclusions::new().glob(pattern.as_bytes()).unwrap();
+            assert_eq!(
+                exclusions.fits(path.as_bytes()),
+                expected,
+                "{pattern} {path}"
+            );
+        };
+        check("*.o", "src/a.o", true);
+        check("a.o", "src/a.o", true);
+        check("src/a.o", "x/src/a.o", true);
+        check("rc/a.o", "src/a.o", false);
+        check("s*o", "src/a.o", true);
+        check("src", "src/a.o", false);
+        check("", "a", false);
+    }
+
+    #[test]
+    fn what_is_no_wildcard_stands_for_itself() {
+        let check = |pattern: &[u8], path: &[u8], expected: bool| {
+            let exclusions = Exclusions::new().glob(pattern).unwrap();
+            let (pattern, text) = (pattern.escape_ascii(), path.escape_ascii());
+            assert_eq!(exclusions.fits(path), expected, "{pattern} {text}");
+        };
+        check(b"[", b"x/[", true);
+        check(b"[a", b"[a", true);
+        check(b"[a", b"a", false);
+        // fnmatch_loop.c of glibc gives such a pattern up.
+        check(b"[a-", b"[a-", false);
+        check(b"a\\", b"x/a\\", true);
+        check(b"a\\", b"a", false);
+        check(b"\\a\\*", b"x/a*", true);
+        check(b"\\a\\*", b"x/ab", false);
+        check(b"\xff", b"x/\xff", true);
+        check(b"b", b"ab", false);
+        check(b"/b", b"a//b", true);
+        check(b"", b"a/", true);
+    }
+
+    #[test]
+    fn a_pattern_with_a_nul_is_refused() {
+        for bad in [&b"a\0"[..], b"*\0b"] {
+            let error = Exclusions::new().glob(bad).unwrap_err();
+            assert!(error.to_string().contains("a NUL"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Scans directory trees, with the attributes of every entry, as fast as the
+//! machine allows.
+//!
+//! From the top: a [`Scan`] says what to read; it feeds a [`Sink`], which folds
+//! what it gets into an answer; the answer comes with a [`Report`] of what was
+//! read, what was not, and why.
+//!
+//! ```
+//! use statwalk_core::{Scan, Totals};
+//!
+//! let outcome = Scan::new(".").run(&Totals::with_sizes())?;
+//! let here = &outcome.output[0];
+//! println!("{} entries, {} bytes", here.entries, here.allocated_bytes);
+//! # Ok::<(), statwalk_core::Error>(())
+//! ```
+//!
+//! Sinks of this crate: [`Totals`], [`TreeSink`], [`Top`], [`Stats`], and
+//! [`Inodes`], which [`extent_usage`] goes on from. A sink of
+//! your own sees the same batches: see [`Sink`] and `examples/custom_sink.rs`.
+//!
+//! An entry that cannot be read is no error of a scan but part of its answer.
+//! Names are bytes. A field that is not known is absent, never zero.
+
+pub(crate) mod mounts;
+
+mod batch;
+mod changes;
+mod chunks;
+mod decode;
+mod directory;
+mod entry;
+mod error;
+mod exclusion;
+mod extent_usage;
+mod handle;
+mod inode_numbers;
+mod inode_set;
+mod order;
+mod parts;
+mod plan;
+mod progress;
+mod report;
+mod scan;
+mod sink;
+mod source;
+mod text_file;
+
+/// The formats of file systems, for the tests and fuzz targets of this
+/// repository: not part of the promised API.
+///
+/// It is there in every build, because behind a feature the tests would test
+/// another program than the one that is used.
+#[doc(hidden)]
+pub mod formats {
+    pub use crate::decode::Malformed;
+    pub use crate::decode::{btrfs, ext4};
+    pub use crate::source::ext4 as ext4_volume;
+}
+
+pub use batch::{Batch, EntryRef};
+pub use changes::{Change, ChangeKind, Changes, changes_since};
+pub use directory::{DirState, Directory};
+pub use entry::{Attributes, DirId, Fields, FileId, FileType};
+pub use error::{Cause, EntryError, Errno, Error, Op};
+pub use exclusion::Exclusions;
+pub use extent_usage::{
+    Compression, CompressionUsage, ExtentDir, ExtentProgress, ExtentSums, ExtentUsage, extent_usage,
+};
+pub use order::Order;
+pub use plan::Plan;
+pub use progress::Snapshot;
+pub use report::{LeftOut, Outcome, Report, RootReport};
+pub use scan::{
+    Canceller, IoClass, KernelFileSystems, MountCrossing, Running, Scan, SymlinkPolicy,
+};
+pub use sink::{
+    Collect, Context, GroupKey, Grouping, InodeTable, Inodes, InodesState, Largest, LinkPolicy,
+    Node, NodeKind, RootTotals, Sink, Stats, StatsState, Tally, Top, TopOf, TopState, Totals,
+    TotalsState, Tree, TreeSink, TreeState, path_order,
+};
+pub use source::choice::{Source, Syncing};
+pub use source::posix::calls::{Calls, Detail, Freshness, Naming, Sharing, StatOrder, TypeSource};

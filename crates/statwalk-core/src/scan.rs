@@ -1,0 +1,602 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! A scan: options in, result out.
+
+use std::ffi::{CStr, CString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::entry::Fields;
+use crate::error::{Error, ErrorList, Op};
+use crate::exclusion::Exclusions;
+use crate::inode_numbers::InodeNumbers;
+use crate::order::Order;
+use crate::order::concurrency::WORKERS_MAX;
+use crate::order::pool::{Pool, PoolOptions, WantedPool};
+use crate::plan::Plan;
+use crate::progress::{self, Snapshot};
+use crate::report::{Outcome, Report, RootReport};
+use crate::sink::{Collect, Context, LinkPolicy, Sink, path_order};
+use crate::source::choice::{Source, Syncing};
+use crate::source::in_place::volume_table::VolumeTable;
+use crate::source::posix::calls::Calls;
+use crate::source::posix::{Terms, TermsOptions, survey};
+
+/// What happens where another file system begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum MountCrossing {
+    /// It is entered.
+    #[default]
+    Enter,
+    /// It counts as one entry of no size.
+    Stay,
+}
+
+/// What happens with symbolic links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum SymlinkPolicy {
+    /// A link is an entry.
+    #[default]
+    Keep,
+    /// A link stands for what it leads to; what was listed already is not
+    /// listed again.
+    Follow,
+}
+
+/// What happens with file systems that live in the kernel alone, such as `/proc`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum KernelFileSystems {
+    /// They are left out, and named in the report. A root is scanned all the same.
+    #[default]
+    LeaveOut,
+    /// They are scanned like others.
+    Enter,
+}
+
+/// How the scan competes with others for the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum IoClass {
+    /// As the process does.
+    #[default]
+    Normal,
+    /// Only when nobody else wants it (ioprio_set(2), class idle).
+    Idle,
+}
+
+/// A scan of one or several trees.
+///
+/// # Examples
+///
+/// ```
+/// use statwalk_core::{MountCrossing, Scan, Totals};
+///
+/// let outcome = Scan::new("src").crossing(MountCrossing::Stay).run(&Totals::with_sizes())?;
+/// println!("{} bytes", outcome.output[0].allocated_bytes);
+/// assert!(outcome.report.is_complete());
+/// # Ok::<(), statwalk_core::Error>(())
+/// ```
+#[must_use = "a scan begins when it is run or started"]
+#[derive(Clone, Debug)]
+pub struct Scan {
+    roots: Vec<PathBuf>,
+    fields: Fields,
+    crossing: MountCrossing,
+    links: LinkPolicy,
+    symlinks: SymlinkPolicy,
+    kernel_file_systems: KernelFileSystems,
+    exclusions: Exclusions,
+    max_depth: u32,
+    threads: Option<usize>,
+    order: Order,
+    calls: Calls,
+    source: Source,
+    syncing: Syncing,
+    /// When the scan is taken to begin, where that is not now.
+    as_of: Option<SystemTime>,
+    errors_kept: usize,
+    io_class: IoClass,
+}
+
+/// A number that keeps one directory of small errors from filling the memory.
+const ERRORS_KEPT_DEFAULT: usize = 1_000;
+
+/// How long a worker that was told to stop may take before it counts as hanging.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// Up to how many directories are open whose entries wait, in the order of inodes.
+const LISTINGS_MAX: usize = 512;
+
+/// What a worker may need at once: a directory, the parent that it reopens and
+/// its copy, and a file with patterns.
+const DESCRIPTORS_PER_WORKER: usize = 4;
+
+impl Scan {
+    /// A scan of the tree at `root`.
+    pub fn new(root: impl Into<PathBuf>) -> Scan {
+        Scan::of([root])
+    }
+
+    /// A scan of several trees, one after another. What several of them reach
+    /// belongs to the first.
+    pub fn of(roots: impl IntoIterator<Item = impl Into<PathBuf>>) -> Scan {
+        Scan {
+            roots: roots.into_iter().map(Into::into).collect(),
+            fields: Fields::NONE,
+            crossing: MountCrossing::default(),
+            links: LinkPolicy::default(),
+            symlinks: SymlinkPolicy::default(),
+            kernel_file_systems: KernelFileSystems::default(),
+            exclusions: Exclusions::default(),
+            max_depth: u32::MAX,
+            threads: None,
+            order: Order::default(),
+            calls: Calls::default(),
+            source: Source::default(),
+            syncing: Syncing::default(),
+            as_of: None,
+            errors_kept: ERRORS_KEPT_DEFAULT,
+            io_class: IoClass::default(),
+        }
+    }
+
+    /// Reads these fields besides those that the sink needs.
+    pub fn fields(mut self, fields: Fields) -> Scan {
+        self.fields = fields;
+        self
+    }
+
+    /// What happens where another file system begins.
+    pub fn crossing(mut self, crossing: MountCrossing) -> Scan {
+        self.crossing = crossing;
+        self
+    }
+
+    /// How an inode with several names counts.
+    pub fn links(mut self, links: LinkPolicy) -> Scan {
+        self.links = links;
+        self
+    }
+
+    /// What happens with symbolic links.
+    pub fn symlinks(mut self, symlinks: SymlinkPolicy) -> Scan {
+        self.symlinks = symlinks;
+        self
+    }
+
+    /// What happens with file systems that live in the kernel alone.
+    pub fn kernel_file_systems(mut self, kernel_file_systems: KernelFileSystems) -> Scan {
+        self.kernel_file_systems = kernel_file_systems;
+        self
+    }
+
+    /// What is left out.
+    pub fn exclusions(mut self, exclusions: Exclusions) -> Scan {
+        self.exclusions = exclusions;
+        self
+    }
+
+    /// How deep the scan goes: entries of a root have depth 1.
+    ///
+    /// Directories of that depth are not listed: they arrive as
+    /// [`DirState::AtDepthLimit`](crate::DirState::AtDepthLimit), with attributes where
+    /// attributes are wanted. Whether another file system begins there is found out only
+    /// where they are stat'ed anyway.
+    ///
+    /// ```
+    /// use statwalk_core::{Scan, Totals};
+    /// let here = Scan::new(".").max_depth(0).run(&Totals::with_sizes())?.output[0];
+    /// assert_eq!((here.entries, here.dirs), (1, 1));
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    pub fn max_depth(mut self, depth: u32) -> Scan {
+        self.max_depth = depth;
+        self
+    }
+
+    /// Which directory is listed next.
+    pub fn order(mut self, order: Order) -> Scan {
+        self.order = order;
+        self
+    }
+
+    /// How the source asks the kernel.
+    pub fn calls(mut self, calls: Calls) -> Scan {
+        self.calls = calls;
+        self
+    }
+
+    /// Where entries and attributes come from.
+    pub fn source(mut self, source: Source) -> Scan {
+        self.source = source;
+        self
+    }
+
+    /// Whether a file system may be synced before it is read.
+    pub fn syncing(mut self, syncing: Syncing) -> Scan {
+        self.syncing = syncing;
+        self
+    }
+
+    /// Takes the scan to begin at another time. For tests: what has changed lately
+    /// is read from the kernel, and everything in a test has.
+    #[doc(hidden)]
+    pub fn as_of(mut self, time: SystemTime) -> Scan {
+        self.as_of = Some(time);
+        self
+    }
+
+    /// The number of workers.
+    ///
+    /// Where it is not set, it follows what they do: as many as processors
+    /// while the data is in memory, up to 64 while they wait. That takes somebody
+    /// who waits for the scan, as [`run`](Self::run) does.
+    /// [`Order::Recursive`] always has one, and the other orders have one
+    /// where it is not set.
+    pub fn threads(mut self, threads: usize) -> Scan {
+        self.threads = Some(threads.max(1));
+        self
+    }
+
+    /// Up to how many errors the report lists. All are counted.
+    pub fn errors_kept(mut self, errors_kept: usize) -> Scan {
+        self.errors_kept = errors_kept;
+        self
+    }
+
+    /// How the scan competes with others for the device.
+    pub fn io_class(mut self, io_class: IoClass) -> Scan {
+        self.io_class = io_class;
+        self
+    }
+
+    /// Scans, and waits for the answer.
+    ///
+    /// Entries that cannot be read are part of the answer, and so is a root
+    /// that is not there.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a root holds a NUL, or cannot be read by the source that
+    /// was asked for.
+    pub fn run<S: Sink>(&self, sink: &S) -> Result<Outcome<S::Output>, Error> {
+        let running = self.start(sink)?;
+        running.wait();
+        Ok(running.finish())
+    }
+
+    /// Begins to scan.
+    ///
+    /// Where the system allows no more threads, the scan goes on only while
+    /// somebody [waits](Running::wait_for) for it, on the thread that waits.
+    ///
+    /// # Errors
+    ///
+    /// As for [`run`](Self::run).
+    pub fn start<'s, S: Sink>(&self, sink: &'s S) -> Result<Running<'s, S>, Error> {
+        let started = Instant::now();
+        let roots = self.root_paths()?;
+        let wanted = sink.fields() | self.fields;
+        let context = Context {
+            roots: roots.iter().map(|root| root.to_bytes().to_vec()).collect(),
+            links: self.links,
+            follows: self.symlinks == SymlinkPolicy::Follow,
+            now_ns: now_ns(),
+            inodes: Arc::new(InodeNumbers::new()),
+        };
+        let (plan, terms, listings_max) = self.plan(wanted, &roots);
+        for (number, root) in roots.iter().enumerate() {
+            let required =
+                terms
+                    .volumes
+                    .require(number as u32, root, context.follows, &self.exclusions);
+            required
+                .map_err(|error| Error::io(Op::Open, Some(self.roots[number].clone()), error))?;
+        }
+        let states = sink.states(&context, plan.workers_max);
+        let options = PoolOptions {
+            order: self.order,
+            roots,
+            errors_kept_max: self.errors_kept,
+            idle_io: self.io_class == IoClass::Idle,
+            adapts: self.threads.is_none() && self.order.workers().is_none(),
+            listings_max,
+            processors: survey::processors(),
+        };
+        let terms = Arc::new(terms);
+        let pool = Pool::new(Arc::clone(&terms), states, options);
+        pool.start();
+        Ok(Running {
+            sink,
+            context,
+            pool: WantedPool::new(pool),
+            terms,
+            plan,
+            started,
+        })
+    }
+
+    fn root_paths(&self) -> Result<Vec<Arc<CStr>>, Error> {
+        self.roots
+            .iter()
+            .map(|root| {
+                CString::new(root.as_os_str().as_bytes())
+                    .map(Arc::from)
+                    .map_err(|error| Error::io(Op::Open, Some(root.clone()), error.into()))
+            })
+            .collect()
+    }
+
+    /// The plan, what it asks of the source, and how many directories may be
+    /// open whose entries wait.
+    fn plan(&self, wanted: Fields, roots: &[Arc<CStr>]) -> (Plan, Terms, usize) {
+        let mut why = Vec::new();
+        let has_openat2 = survey::has_openat2();
+        if !has_openat2 {
+            why.push(
+                "openat2 is not there (Linux 5.6): each directory costs two more stats to \
+                 find crossings"
+                    .to_owned(),
+            );
+        }
+        let has_mount_ids = survey::has_mount_ids();
+        if !has_mount_ids {
+            let lost = match has_openat2 {
+                true => "whether a file is mounted",
+                false => {
+                    "mounts apart, so a bind mount is entered and a nested btrfs subvolume is a \
+                     crossing"
+                }
+            };
+            why.push(format!(
+                "statx gives no mount id (Linux 5.8): the device number alone tells {lost}"
+            ));
+        }
+        why.extend(self.calls.told());
+        if !wanted.need_stat() {
+            why.push(
+                "no more than types is wanted: nothing is stat'ed where the listing gives types, and \
+                 directories that change while they are read are not noticed"
+                    .to_owned(),
+            );
+        }
+        let mut workers_max = match (self.order, self.threads) {
+            (Order::Recursive, _) => {
+                why.push("one worker: recursion has one call stack".to_owned());
+                1
+            }
+            (_, Some(threads)) => {
+                why.push(format!("{threads} workers were asked for"));
+                threads
+            }
+            (order, None) if order.workers().is_some() => {
+                let workers = order.workers().unwrap_or(1);
+                why.push(format!(
+                    "{workers} workers, as {} has unless told otherwise",
+                    order.name()
+                ));
+                workers
+            }
+            (_, None) => {
+                let processors = survey::processors();
+                why.push(format!(
+                    "as many workers as processors: {processors}; up to {WORKERS_MAX} while they wait"
+                ));
+                WORKERS_MAX.max(processors)
+            }
+        };
+        let free = survey::free_descriptors();
+        let affordable = (free / 2 / DESCRIPTORS_PER_WORKER).max(1);
+        if workers_max > affordable {
+            workers_max = affordable;
+            why.push(format!(
+                "{workers_max} workers at most: only {free} files may be opened"
+            ));
+        }
+        let mut open_dirs_max = free
+            .saturating_sub(workers_max * DESCRIPTORS_PER_WORKER)
+            .max(1);
+        let listings_max = (open_dirs_max / 2).clamp(1, LISTINGS_MAX);
+        if self.order == Order::Inode {
+            open_dirs_max = open_dirs_max.saturating_sub(listings_max).max(1);
+        }
+        let enters_mounts = self.crossing == MountCrossing::Enter;
+        let follows = self.symlinks == SymlinkPolicy::Follow;
+        let terms = Terms::new(TermsOptions {
+            wanted,
+            calls: self.calls.clone(),
+            enters_mounts,
+            enters_kernel_file_systems: self.kernel_file_systems == KernelFileSystems::Enter,
+            follows,
+            exclusions: self.exclusions.clone(),
+            max_depth: self.max_depth,
+            has_openat2,
+            has_mount_ids,
+            open_dirs_max,
+            root_paths: roots.to_vec(),
+            roots: survey::root_table(roots, follows),
+            volumes: VolumeTable::new(
+                self.source,
+                self.syncing,
+                self.objection_to_reading_in_place(),
+                self.as_of.map_or_else(now_ns, nanoseconds),
+            ),
+        });
+        let plan = Plan {
+            source: Source::Posix.name(),
+            order: self.order.name(),
+            workers_max,
+            open_dirs_max,
+            fields: wanted,
+            generation: None,
+            why,
+        };
+        (plan, terms, listings_max)
+    }
+}
+
+impl Scan {
+    /// What speaks against reading anything in place in this scan, although that
+    /// may be possible.
+    fn objection_to_reading_in_place(&self) -> Option<String> {
+        let asks_in_its_own_way = self.calls != Calls::default();
+        (self.source == Source::Auto && asks_in_its_own_way)
+            .then(|| "how the kernel is to be asked was said".to_owned())
+    }
+}
+
+/// A scan that goes on.
+///
+/// Dropped, it stops the scan and waits for nobody: workers end when the kernel
+/// gives them back.
+#[must_use = "a scan stops when nobody wants its answer any more"]
+pub struct Running<'s, S: Sink> {
+    sink: &'s S,
+    context: Context,
+    pool: WantedPool<S::State>,
+    terms: Arc<Terms>,
+    plan: Plan,
+    started: Instant,
+}
+
+/// Stops a scan from another thread.
+///
+/// It may outlive the scan; then there is nothing that it could stop, and nothing
+/// of the scan stays for its sake.
+#[must_use = "it stops nothing by itself"]
+#[derive(Clone)]
+pub struct Canceller {
+    cancel: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl Canceller {
+    /// Stops the scan: what was read until then is its answer.
+    pub fn cancel(&self) {
+        (self.cancel)();
+    }
+}
+
+impl<S: Sink> Running<'_, S> {
+    /// Waits until the scan is done, or has been cancelled and every worker has
+    /// stopped or hangs.
+    pub fn wait(&self) {
+        while !self.wait_for(Duration::from_secs(3600)) {}
+    }
+
+    /// Waits at most for a time. Answers whether the scan is done or was cancelled.
+    #[must_use]
+    pub fn wait_for(&self, timeout: Duration) -> bool {
+        self.pool.wait(timeout)
+    }
+
+    /// How far it has come.
+    #[must_use]
+    pub fn progress(&self) -> Snapshot {
+        progress::snapshot(&self.pool.progress)
+    }
+
+    /// A handle by which another thread can stop the scan.
+    pub fn canceller(&self) -> Canceller
+    where
+        S::State: Collect,
+    {
+        let pool = Arc::downgrade(&self.pool);
+        Canceller {
+            cancel: Arc::new(move || {
+                if let Some(pool) = pool.upgrade() {
+                    pool.cancel();
+                }
+            }),
+        }
+    }
+
+    /// Stops the scan if it still goes on, and gives its answer.
+    ///
+    /// A worker that does not come back from a system call within 100 ms is
+    /// left behind: what it had delivered is part of the answer, and the
+    /// report names where it hangs.
+    #[must_use]
+    pub fn finish(self) -> Outcome<S::Output> {
+        let mut hanging = Vec::new();
+        self.pool.dismiss_threadless();
+        let ended = self.pool.wait_gone(Duration::ZERO);
+        let interrupted = !ended || self.pool.is_cancelled();
+        if !ended {
+            self.pool.cancel();
+            if !self.pool.wait_gone(GRACE) {
+                let current = self.progress().current;
+                hanging = current.into_iter().map(|(path, _)| path).collect();
+            }
+        }
+        let workers = self.pool.started_workers();
+        let slots = self.pool.take_slots();
+        self.pool.clear();
+        let mut roots = vec![RootReport::default(); self.context.roots.len()];
+        let mut errors = ErrorList::default();
+        let mut left_out = Vec::new();
+        let mut states = Vec::with_capacity(slots.len());
+        for slot in slots {
+            for (sum, part) in roots.iter_mut().zip(&slot.roots) {
+                sum.add(part);
+            }
+            errors.absorb(slot.errors);
+            left_out.extend(slot.left_out);
+            states.push(slot.state);
+        }
+        let calls = self.pool.calls();
+        for (root, reached) in roots.iter_mut().zip(&self.terms.roots.reached) {
+            root.reached_earlier = reached.load(Ordering::Relaxed);
+        }
+        errors
+            .kept
+            .sort_by(|a, b| (a.root.cmp(&b.root)).then_with(|| path_order(&a.path, &b.path)));
+        // Each worker keeps that many.
+        errors.kept.truncate(self.pool.errors_kept_max);
+        errors
+            .counts
+            .sort_by_key(|&(op, errno, count)| (std::cmp::Reverse(count), op, errno));
+        left_out.sort();
+        let mut plan = self.plan;
+        let (source, why) = self.terms.volumes.told();
+        plan.source = source;
+        plan.generation = self.terms.volumes.generation();
+        plan.why.extend(why);
+        plan.why.extend(self.pool.told_concurrency());
+        if self.terms.met_double_mounts() {
+            plan.why.push(
+                "a file system is mounted twice below a root: its directories were \
+                 remembered, so that each is listed once"
+                    .to_owned(),
+            );
+        }
+        let output = self.sink.merge(&self.context, states);
+        Outcome {
+            output,
+            report: Report {
+                plan,
+                elapsed: self.started.elapsed(),
+                workers,
+                calls,
+                interrupted,
+                roots,
+                errors: errors.kept,
+                error_counts: errors.counts,
+                left_out,
+                hanging,
+            },
+        }
+    }
+}
+
+fn now_ns() -> i64 {
+    nanoseconds(SystemTime::now())
+}
+
+fn nanoseconds(time: SystemTime) -> i64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+    })
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Where entries go.
+//!
+//! A [`Sink`] makes one [`Collect`] state for each worker. A worker folds what
+//! it reads into its own state, without locks; at the end the states are merged.
+//! A sink does not know where entries come from and does not choose what is
+//! read next.
+
+mod extension;
+mod first_names;
+mod inodes;
+mod name_arena;
+mod seen_inodes;
+mod stats;
+mod top;
+mod totals;
+mod tree;
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+pub use first_names::path_order;
+pub(crate) use inodes::FileAt;
+pub use inodes::{InodeTable, Inodes, InodesState};
+pub use stats::{GroupKey, Grouping, Stats, StatsState, Tally};
+pub use top::{Largest, Top, TopOf, TopState};
+pub use totals::{RootTotals, Totals, TotalsState};
+pub use tree::{Node, NodeKind, Tree, TreeSink, TreeState};
+
+use crate::batch::Batch;
+use crate::directory::Directory;
+use crate::entry::Fields;
+use crate::inode_numbers::InodeNumbers;
+
+/// What a scan tells its sinks before it begins.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Context {
+    /// The roots, as the caller gave them.
+    pub roots: Vec<Vec<u8>>,
+    /// How hard links count.
+    pub links: LinkPolicy,
+    /// Whether symbolic links are followed, so that any inode, and not only one
+    /// with several links, can be reached by several names.
+    pub follows: bool,
+    /// The current time, in nanoseconds since 1970.
+    pub now_ns: i64,
+    /// The inodes that can be reached by several names, for all sinks and workers.
+    pub(crate) inodes: Arc<InodeNumbers>,
+}
+
+/// How an inode with several names counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum LinkPolicy {
+    /// Its bytes count once.
+    #[default]
+    Once,
+    /// Its bytes count for every name.
+    Each,
+}
+
+/// Where entries go.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use statwalk_core::{Batch, Collect, Context, Directory, Fields, Scan, Sink};
+///
+/// /// Counts names that begin with a dot.
+/// struct Hidden;
+///
+/// impl Sink for Hidden {
+///     type State = HiddenState;
+///     type Output = u64;
+///     fn fields(&self) -> Fields {
+///         Fields::NAME
+///     }
+///     fn states(&self, _: &Context, count: usize) -> Vec<HiddenState> {
+///         (0..count).map(|_| HiddenState(0)).collect()
+///     }
+///     fn merge(&self, _: &Context, states: Vec<HiddenState>) -> u64 {
+///         states.iter().map(|state| state.0).sum()
+///     }
+/// }
+/// struct HiddenState(u64);
+///
+/// impl Collect for HiddenState {
+///     fn batch(&mut self, _: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+///         self.0 += batch.iter().filter(|entry| entry.name.starts_with(b".")).count() as u64;
+///         ControlFlow::Continue(())
+///     }
+/// }
+/// let hidden = Scan::new(".").run(&Hidden)?.output;
+/// # Ok::<(), statwalk_core::Error>(())
+/// ```
+pub trait Sink {
+    /// What one worker collects.
+    type State: Collect;
+    /// What a scan gives in the end.
+    type Output;
+
+    /// Which fields it needs of each entry.
+    fn fields(&self) -> Fields;
+
+    /// Makes the states of `count` workers.
+    fn states(&self, context: &Context, count: usize) -> Vec<Self::State>;
+
+    /// Puts the states together.
+    ///
+    /// Which state saw which entry depends on chance; the answer must not.
+    fn merge(&self, context: &Context, states: Vec<Self::State>) -> Self::Output;
+}
+
+/// What one worker collects.
+///
+/// [`ControlFlow::Break`] from any call ends the whole scan. Workers have a stack of
+/// 256 KiB.
+pub trait Collect: Send + 'static {
+    /// Takes a directory. Each comes once, to one of the states; its batches
+    /// may reach other states, and earlier.
+    fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
+        let _ = directory;
+        ControlFlow::Continue(())
+    }
+
+    /// Takes some entries of a directory.
+    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()>;
+
+    /// Learns that something in the directory is missing: it or an entry of it
+    /// could not be read, or it did not hold still.
+    fn incomplete(&mut self, directory: &Directory<'_>) {
+        let _ = directory;
+    }
+}
+
+macro_rules! together {
+    ($($sink:ident $index:tt),+) => {
+        /// Several sinks at once; each gets everything.
+        impl<$($sink: Sink),+> Sink for ($($sink,)+) {
+            type State = ($($sink::State,)+);
+            type Output = ($($sink::Output,)+);
+
+            fn fields(&self) -> Fields {
+                Fields::NONE $(.union(self.$index.fields()))+
+            }
+
+            fn states(&self, context: &Context, count: usize) -> Vec<Self::State> {
+                let mut apart = ($(self.$index.states(context, count).into_iter(),)+);
+                std::iter::from_fn(|| Some(($(apart.$index.next()?,)+))).collect()
+            }
+
+            fn merge(&self, context: &Context, states: Vec<Self::State>) -> Self::Output {
+                let mut apart = ($(Vec::<$sink::State>::with_capacity(states.len()),)+);
+                for state in states {
+                    $(apart.$index.push(state.$index);)+
+                }
+                ($(self.$index.merge(context, apart.$index),)+)
+            }
+        }
+
+        impl<$($sink: Collect),+> Collect for ($($sink,)+) {
+            fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
+                $(self.$index.directory(directory)?;)+
+                ControlFlow::Continue(())
+            }
+
+            fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+                $(self.$index.batch(directory, batch)?;)+
+                ControlFlow::Continue(())
+            }
+
+            fn incomplete(&mut self, directory: &Directory<'_>) {
+                $(self.$index.incomplete(directory);)+
+            }
+        }
+    };
+}
+
+together!(A 0, B 1);
+together!(A 0, B 1, C 2);
+together!(A 0, B 1, C 2, D 3);
+
+/// A sink that may be absent.
+impl<S: Sink> Sink for Option<S> {
+    type State = Option<S::State>;
+    type Output = Option<S::Output>;
+
+    fn fields(&self) -> Fields {
+        self.as_ref().map_or(Fields::NONE, Sink::fields)
+    }
+
+    fn states(&self, context: &Context, count: usize) -> Vec<Self::State> {
+        match self {
+            Some(sink) => sink.states(context, count).into_iter().map(Some).collect(),
+            None => (0..count).map(|_| None).collect(),
+        }
+    }
+
+    fn merge(&self, context: &Context, states: Vec<Self::State>) -> Self::Output {
+        let states = states.into_iter().flatten().collect();
+        self.as_ref().map(|sink| sink.merge(context, states))
+    }
+}
+
+impl<C: Collect> Collect for Option<C> {
+    fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
+        self.as_mut().map_or(ControlFlow::Continue(()), |state| {
+            state.directory(directory)
+        })
+    }
+
+    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+        self.as_mut().map_or(ControlFlow::Continue(()), |state| {
+            state.batch(directory, batch)
+        })
+    }
+
+    fn incomplete(&mut self, directory: &Directory<'_>) {
+        if let Some(state) = self {
+            state.incomplete(directory);
+        }
+    }
+}

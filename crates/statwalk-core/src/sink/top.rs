@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The largest entries.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use super::first_names::path_order;
+use super::seen_inodes::may_repeat;
+use super::{Collect, Context, Sink};
+use crate::batch::{Batch, EntryRef};
+use crate::directory::Directory;
+use crate::entry::{Attributes, Fields, FileId};
+
+/// By what entries are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Largest {
+    /// The space they take.
+    Allocated,
+    /// `st_size`.
+    Apparent,
+}
+
+/// A worker keeps twice this many before it chooses among them.
+const KEPT_MIN: usize = 64;
+
+/// A test that an entry must pass.
+type Filter = std::sync::Arc<dyn Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync>;
+
+/// Keeps the largest entries that are not directories.
+///
+/// An inode with several names is listed once, by the first of them in path
+/// order. Entries of equal size are in path order.
+///
+/// ```
+/// use statwalk_core::{Largest, Scan, Top};
+/// let top = Scan::new(".").run(&Top::new(20, Largest::Allocated))?.output;
+/// assert!(top.len() <= 20);
+/// # Ok::<(), statwalk_core::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Top {
+    count: usize,
+    by: Largest,
+    filter: Option<Filter>,
+    filter_fields: Fields,
+}
+
+impl Top {
+    /// Keeps `count` entries.
+    #[must_use]
+    pub fn new(count: usize, by: Largest) -> Top {
+        Top {
+            count,
+            by,
+            filter: None,
+            filter_fields: Fields::NONE,
+        }
+    }
+
+    /// Keeps only entries that pass a test, which needs the given fields.
+    #[must_use]
+    pub fn filter(
+        mut self,
+        fields: Fields,
+        test: impl Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync + 'static,
+    ) -> Top {
+        self.filter = Some(std::sync::Arc::new(test));
+        self.filter_fields = fields;
+        self
+    }
+}
+
+/// One of the largest.
+#[derive(Clone, Debug)]
+pub struct TopOf {
+    /// The path, beginning with its root as the caller gave it.
+    pub path: Vec<u8>,
+    /// What is known about it.
+    pub attributes: Attributes,
+    rank: Rank,
+    linked: Option<FileId>,
+}
+
+impl TopOf {
+    fn order(&self, other: &TopOf) -> Ordering {
+        (self.rank.cmp(&other.rank)).then_with(|| path_order(&self.path, &other.path))
+    }
+}
+
+/// What orders entries before their paths do.
+///
+/// Larger comes first, then what was reached without following links, then
+/// roots in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    size_bytes: Reverse<u64>,
+    behind_link: bool,
+    root: usize,
+}
+
+/// What one worker found large.
+pub struct TopState {
+    top: Top,
+    context: Context,
+    kept: Vec<TopOf>,
+    /// Inodes with several names among them.
+    linked: BTreeMap<FileId, usize>,
+    /// What an entry must come before to be among the largest.
+    bar: Option<Bar>,
+}
+
+/// The last of the largest so far.
+struct Bar {
+    rank: Rank,
+    path: Vec<u8>,
+}
+
+/// How the entries of one directory lie to the bar where they have its rank. Many
+/// files are of one size, and to build the path of each would cost more than all
+/// else.
+enum Equals {
+    /// They come before it, or behind, whatever their names are.
+    All(Ordering),
+    /// The bar lies in this directory or below, so names decide. Its path goes on
+    /// after so many bytes.
+    ByName(usize),
+}
+
+impl Equals {
+    fn of(directory: &Directory<'_>, bar: &Bar) -> Equals {
+        let mut path = directory.path();
+        if !path.is_empty() && path.last() != Some(&b'/') {
+            path.push(b'/');
+        }
+        match bar.path.starts_with(&path) {
+            true => Equals::ByName(path.len()),
+            false => Equals::All(path_order(&path, &bar.path)),
+        }
+    }
+
+    fn order(&self, name: &[u8], bar: &Bar) -> Ordering {
+        match *self {
+            Equals::All(order) => order,
+            Equals::ByName(from) => path_order(name, &bar.path[from..]),
+        }
+    }
+}
+
+impl Sink for Top {
+    type State = TopState;
+    type Output = Vec<TopOf>;
+
+    fn fields(&self) -> Fields {
+        let own = Fields::NAME
+            | Fields::TYPE
+            | Fields::SIZE
+            | Fields::ALLOCATED
+            | Fields::MTIME
+            | Fields::LINKS
+            | Fields::ID;
+        own | self.filter_fields
+    }
+
+    fn states(&self, context: &Context, count: usize) -> Vec<TopState> {
+        (0..count)
+            .map(|_| TopState {
+                top: self.clone(),
+                context: context.clone(),
+                kept: Vec::new(),
+                linked: BTreeMap::new(),
+                bar: None,
+            })
+            .collect()
+    }
+
+    fn merge(&self, context: &Context, states: Vec<TopState>) -> Vec<TopOf> {
+        let mut all = TopState {
+            top: self.clone(),
+            context: context.clone(),
+            kept: Vec::new(),
+            linked: BTreeMap::new(),
+            bar: None,
+        };
+        for state in states {
+            for entry in state.kept {
+                all.offer(entry);
+            }
+        }
+        all.shrink();
+        all.kept.sort_unstable_by(TopOf::order);
+        all.kept
+    }
+}
+
+impl TopState {
+    fn size(&self, batch: &Batch, index: usize) -> u64 {
+        match self.top.by {
+            Largest::Allocated => batch.allocated_bytes()[index],
+            Largest::Apparent => batch.size_bytes()[index],
+        }
+    }
+
+    /// Keeps an entry. Answers whether the bar may have changed.
+    fn offer(&mut self, entry: TopOf) -> bool {
+        if let Some(id) = entry.linked {
+            if let Some(&index) = self.linked.get(&id) {
+                if entry.order(&self.kept[index]) == Ordering::Less {
+                    self.kept[index] = entry;
+                }
+                return false;
+            }
+            self.linked.insert(id, self.kept.len());
+        }
+        self.kept.push(entry);
+        // Twice the number, so that choosing is rare.
+        let is_full = self.kept.len() >= 2 * self.top.count.max(KEPT_MIN);
+        if is_full {
+            self.shrink();
+        }
+        is_full
+    }
+
+    /// Drops all but the largest.
+    fn shrink(&mut self) {
+        let count = self.top.count;
+        if self.kept.len() > count {
+            self.kept.select_nth_unstable_by(count, TopOf::order);
+            self.kept.truncate(count);
+            let last = self.kept.iter().max_by(|a, b| a.order(b));
+            self.bar = last.map(|entry| Bar {
+                rank: entry.rank,
+                path: entry.path.clone(),
+            });
+        }
+        self.linked = (self.kept.iter().enumerate())
+            .filter_map(|(index, entry)| Some((entry.linked?, index)))
+            .collect();
+    }
+}
+
+impl Collect for TopState {
+    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+        let behind_link = self.context.follows && directory.is_behind_link();
+        let mut equals = None;
+        for index in 0..batch.len() {
+            let rank = Rank {
+                size_bytes: Reverse(self.size(batch, index)),
+                behind_link,
+                root: directory.root(),
+            };
+            if !batch.known()[index] {
+                continue;
+            }
+            if let Some(bar) = &self.bar {
+                let order = rank.cmp(&bar.rank).then_with(|| {
+                    let equals = equals.get_or_insert_with(|| Equals::of(directory, bar));
+                    equals.order(batch.name(index), bar)
+                });
+                if order == Ordering::Greater {
+                    continue;
+                }
+            }
+            let entry = batch.entry(index);
+            if let Some(filter) = &self.top.filter
+                && !filter(directory, &entry)
+            {
+                continue;
+            }
+            let links = batch.links()[index];
+            let bar_changed = self.offer(TopOf {
+                path: directory.entry_path(entry.name),
+                rank,
+                linked: if may_repeat(&self.context, links) {
+                    entry.attributes.id()
+                } else {
+                    None
+                },
+                attributes: entry.attributes,
+            });
+            if bar_changed {
+                equals = None;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Counts and sums for each root.
+
+use std::ops::ControlFlow;
+
+use super::seen_inodes::SeenInodes;
+use super::{Collect, Context, Sink};
+use crate::batch::Batch;
+use crate::directory::{DirState, Directory};
+use crate::entry::{Fields, FileType};
+
+/// Counts and sums for each root, as `CLI.md` defines them for JSON.
+///
+/// Keeps nothing for an entry but, for an inode with several links, its
+/// number, so that its bytes count once.
+///
+/// ```
+/// use statwalk_core::{Scan, Totals};
+/// let outcome = Scan::new(".").run(&Totals::with_sizes())?;
+/// let here = &outcome.output[0];
+/// assert_eq!(here.entries, here.files + here.dirs + here.symlinks + here.others);
+/// # Ok::<(), statwalk_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Totals {
+    fields: Fields,
+}
+
+/// What one root amounts to. Sums of bytes have 128 bits, because two files alone
+/// can have more than 64 hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RootTotals {
+    /// Names, the root among them.
+    pub entries: u64,
+    /// Regular files, by name.
+    pub files: u64,
+    /// Directories.
+    pub dirs: u64,
+    /// Symbolic links, by name.
+    pub symlinks: u64,
+    /// Everything else.
+    pub others: u64,
+    /// `st_size` of regular files.
+    pub file_size_bytes: u128,
+    /// `st_size` of regular files and symbolic links.
+    pub apparent_bytes: u128,
+    /// 512 × `st_blocks` of everything, directories too.
+    pub allocated_bytes: u128,
+    /// Names that were counted and whose bytes were not, because another name
+    /// of the same inode had brought them.
+    pub extra_hard_links: u64,
+}
+
+impl Totals {
+    /// Counts entries and sums their sizes: one stat for each entry.
+    #[must_use]
+    pub fn with_sizes() -> Totals {
+        Totals {
+            fields: Fields::TYPE | Fields::SIZE | Fields::ALLOCATED | Fields::LINKS | Fields::ID,
+        }
+    }
+
+    /// Counts entries by type: no stat at all where the listing gives types.
+    #[must_use]
+    pub fn of_types() -> Totals {
+        Totals {
+            fields: Fields::TYPE,
+        }
+    }
+
+    /// Counts entries and directories; what else an entry is only where the
+    /// listing tells it.
+    ///
+    /// Where it does not, an entry that is no directory counts as another: not
+    /// all of them are stat'ed then.
+    #[must_use]
+    pub fn of_names() -> Totals {
+        Totals {
+            fields: Fields::NONE,
+        }
+    }
+}
+
+impl RootTotals {
+    fn add(&mut self, other: &RootTotals) {
+        self.entries += other.entries;
+        self.files += other.files;
+        self.dirs += other.dirs;
+        self.symlinks += other.symlinks;
+        self.others += other.others;
+        self.file_size_bytes += other.file_size_bytes;
+        self.apparent_bytes += other.apparent_bytes;
+        self.allocated_bytes += other.allocated_bytes;
+        self.extra_hard_links += other.extra_hard_links;
+    }
+
+    fn count(&mut self, kind: FileType) {
+        self.entries += 1;
+        match kind {
+            FileType::File => self.files += 1,
+            FileType::Directory => self.dirs += 1,
+            FileType::Symlink => self.symlinks += 1,
+            _ => self.others += 1,
+        }
+    }
+
+    fn add_bytes(&mut self, kind: FileType, size_bytes: u64, allocated_bytes: u64) {
+        self.allocated_bytes += u128::from(allocated_bytes);
+        if kind == FileType::File {
+            self.file_size_bytes += u128::from(size_bytes);
+        }
+        if matches!(kind, FileType::File | FileType::Symlink) {
+            self.apparent_bytes += u128::from(size_bytes);
+        }
+    }
+}
+
+impl Sink for Totals {
+    type State = TotalsState;
+    type Output = Vec<RootTotals>;
+
+    fn fields(&self) -> Fields {
+        self.fields
+    }
+
+    fn states(&self, context: &Context, count: usize) -> Vec<TotalsState> {
+        let seen = SeenInodes::new(context);
+        (0..count)
+            .map(|_| TotalsState {
+                sizes: self.fields.need_stat(),
+                roots: vec![RootTotals::default(); context.roots.len()],
+                seen: seen.clone(),
+            })
+            .collect()
+    }
+
+    fn merge(&self, context: &Context, states: Vec<TotalsState>) -> Vec<RootTotals> {
+        let mut roots = vec![RootTotals::default(); context.roots.len()];
+        for state in states {
+            for (sum, part) in roots.iter_mut().zip(&state.roots) {
+                sum.add(part);
+            }
+        }
+        roots
+    }
+}
+
+/// What one worker counted.
+pub struct TotalsState {
+    sizes: bool,
+    roots: Vec<RootTotals>,
+    seen: SeenInodes,
+}
+
+impl Collect for TotalsState {
+    fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
+        if directory.state() != DirState::Argument {
+            let totals = &mut self.roots[directory.root()];
+            totals.count(FileType::Directory);
+            let allocated_bytes = directory.attributes().allocated_bytes().unwrap_or(0);
+            totals.allocated_bytes += u128::from(allocated_bytes);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+        let totals = &mut self.roots[directory.root()];
+        for &kind in batch.kinds() {
+            totals.count(kind);
+        }
+        if !self.sizes {
+            return ControlFlow::Continue(());
+        }
+        for index in 0..batch.len() {
+            if !batch.known()[index] {
+                continue;
+            }
+            if !self.seen.is_new(batch, index) {
+                totals.extra_hard_links += 1;
+                continue;
+            }
+            totals.add_bytes(
+                batch.kinds()[index],
+                batch.size_bytes()[index],
+                batch.allocated_bytes()[index],
+            );
+        }
+        ControlFlow::Continue(())
+    }
+}

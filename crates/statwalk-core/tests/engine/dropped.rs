@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What is left of a scan whose answer nobody wants any more: nothing.
+
+use std::time::{Duration, Instant};
+
+use statwalk_core::{Order, Scan, Totals};
+use statwalk_testkit::fault_fs::{FaultFs, Hang, Latency, Op, Uniform, Where};
+use statwalk_testkit::or_skip;
+
+use super::harness::child;
+
+/// Longer than anything takes on a busy machine; only failures wait so long.
+const LONG: Duration = Duration::from_secs(60);
+
+/// How many threads of this process are workers.
+fn workers() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    let names = tasks.filter_map(|task| {
+        let name = task.ok()?.path().join("comm");
+        std::fs::read_to_string(name).ok()
+    });
+    names.filter(|name| name.starts_with("statwalk-")).count()
+}
+
+#[track_caller]
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < LONG, "{what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// In a process of its own, because it counts threads and descriptors.
+#[test]
+fn drops_a_scan() {
+    let Some(argument) = child::argument() else {
+        return;
+    };
+    let shape = Uniform {
+        depth: 4,
+        dirs_each: 9,
+        files_each: 3,
+        file_size_bytes: 1,
+    };
+    let fs = FaultFs::builder()
+        .uniform("", shape)
+        .latency(Where::Everywhere, Latency::Fixed(Duration::from_millis(3)));
+    let fs = match argument.as_str() {
+        "hanging" => fs.dir("dead").hang("dead", Op::Opendir, Hang::UntilSignal),
+        _ => fs,
+    };
+    let mount = fs.mount().unwrap();
+    let before = child::open_descriptors();
+    let sink = Totals::with_sizes();
+    for order in [Order::Parallel, Order::Queue, Order::Futures, Order::Inode] {
+        let scan = Scan::new(mount.path()).order(order).threads(8);
+        let running = scan.start(&sink).unwrap();
+        let canceller = running.canceller();
+        let listed = mount.counts().opendir;
+        wait_until("it does not begin", || mount.counts().opendir > listed + 30);
+        assert!(!running.wait_for(Duration::from_millis(1)));
+        if argument == "hanging" {
+            wait_until("it does not hang", || mount.counts().hanging > 0);
+        }
+        let start = Instant::now();
+        drop(running);
+        // It waits for nobody, least of all for the one that hangs.
+        assert!(start.elapsed() < Duration::from_secs(1), "{order:?}");
+        if argument == "hanging" {
+            // The directory it reads, and those above that it was opened from.
+            wait_until("the others go on", || workers() == 1);
+            wait_until("descriptors stay open", || {
+                child::open_descriptors() <= before + 3
+            });
+            mount.release();
+        }
+        wait_until("workers go on", || workers() == 0);
+        // Of 7,381 directories.
+        assert!(mount.counts().opendir < listed + 2_000, "{order:?}");
+        // Nothing is held for the sake of somebody who could still stop it.
+        assert_eq!(child::open_descriptors(), before, "{order:?}");
+        canceller.cancel();
+        if argument == "hanging" {
+            break;
+        }
+    }
+    println!("done=1");
+}
+
+/// Up to 64 workers scanned on after the scan was dropped.
+#[test]
+fn workers_end_with_the_scan() {
+    or_skip!(FaultFs::builder().mount().map(drop));
+    for argument in ["slow", "hanging"] {
+        let numbers = child::run("dropped::drops_a_scan", argument);
+        assert_eq!(numbers["done"], 1, "{argument}");
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What the engine makes of a tree with all its sinks, as plain values.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use statwalk_core::{
+    GroupKey, Grouping, Largest, LinkPolicy, MountCrossing, Node, NodeKind, Report, RootTotals,
+    Scan, Stats, SymlinkPolicy, Tally, Top, Totals, Tree, TreeSink,
+};
+use statwalk_testkit::naive::{Options, Subtree};
+
+/// How many entries [`Top`] keeps here: fewer than most trees have.
+pub(crate) const TOP_COUNT: usize = 7;
+
+/// Everything that sinks say about one scan.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) totals: Vec<RootTotals>,
+    /// By root and path: the sums of each directory.
+    pub(crate) subtrees: BTreeMap<(usize, Vec<u8>), Subtree>,
+    /// By root and path: what is no directory, and whether its bytes count there.
+    pub(crate) files: BTreeMap<(usize, Vec<u8>), OtherEntry>,
+    pub(crate) by_depth: Vec<(GroupKey, Tally)>,
+    pub(crate) by_size: Vec<(GroupKey, Tally)>,
+    pub(crate) by_type: Vec<(GroupKey, Tally)>,
+    pub(crate) by_owner: Vec<(GroupKey, Tally)>,
+    /// Path and size, the largest first.
+    pub(crate) top_allocated: Vec<(Vec<u8>, u64)>,
+    pub(crate) top_apparent: Vec<(Vec<u8>, u64)>,
+}
+
+/// A file of [`Tree`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct OtherEntry {
+    pub(crate) kind: NodeKind,
+    pub(crate) is_extra_link: bool,
+    pub(crate) size_bytes: u128,
+    pub(crate) allocated_bytes: u128,
+}
+
+/// A scan with the options that the oracle gets.
+pub(crate) fn scan_of<P: AsRef<Path>>(roots: &[P], options: &Options<'_>) -> Scan {
+    Scan::of(roots.iter().map(|root| root.as_ref().to_owned()))
+        .crossing(match options.one_file_system {
+            true => MountCrossing::Stay,
+            false => MountCrossing::Enter,
+        })
+        .links(match options.count_links {
+            true => LinkPolicy::Each,
+            false => LinkPolicy::Once,
+        })
+        .symlinks(match options.follow {
+            true => SymlinkPolicy::Follow,
+            false => SymlinkPolicy::Keep,
+        })
+        .kernel_file_systems(match options.include_kernfs {
+            true => statwalk_core::KernelFileSystems::Enter,
+            false => statwalk_core::KernelFileSystems::LeaveOut,
+        })
+        .errors_kept(1_000_000)
+}
+
+/// Scans with all sinks: twice, because four is the most that go together.
+pub(crate) fn answer(scan: &Scan) -> (Answer, Report) {
+    let sinks = (
+        Totals::with_sizes(),
+        TreeSink::with_files(),
+        Stats::by(Grouping::Depth),
+        Top::new(TOP_COUNT, Largest::Allocated),
+    );
+    let first = scan.run(&sinks).expect("the scan begins");
+    let (totals, tree, by_depth, top_allocated) = first.output;
+    let sinks = (
+        Stats::by(Grouping::Type),
+        Stats::by(Grouping::Size),
+        Stats::by(Grouping::Owner),
+        Top::new(TOP_COUNT, Largest::Apparent),
+    );
+    let second = scan.run(&sinks).expect("the scan begins");
+    let (by_type, by_size, by_owner, top_apparent) = second.output;
+    let mut answer = Answer {
+        totals,
+        subtrees: BTreeMap::new(),
+        files: BTreeMap::new(),
+        by_depth,
+        by_size,
+        by_type,
+        by_owner,
+        top_allocated: (top_allocated.into_iter())
+            .map(|top| (top.path, top.attributes.allocated_bytes().unwrap_or(0)))
+            .collect(),
+        top_apparent: (top_apparent.into_iter())
+            .map(|top| (top.path, top.attributes.size_bytes().unwrap_or(0)))
+            .collect(),
+    };
+    for root in 0..tree.root_count() {
+        if let Some(node) = tree.root(root) {
+            collect(root, node, &mut answer);
+        }
+    }
+    (answer, first.report)
+}
+
+/// The sums of every directory, without files being kept.
+pub(crate) fn directory_sums(tree: &Tree) -> BTreeMap<(usize, Vec<u8>), Subtree> {
+    let mut answer = Answer::default_empty();
+    for root in 0..tree.root_count() {
+        if let Some(node) = tree.root(root) {
+            collect(root, node, &mut answer);
+        }
+    }
+    answer.subtrees
+}
+
+impl Answer {
+    fn default_empty() -> Answer {
+        Answer {
+            totals: Vec::new(),
+            subtrees: BTreeMap::new(),
+            files: BTreeMap::new(),
+            by_depth: Vec::new(),
+            by_size: Vec::new(),
+            by_type: Vec::new(),
+            by_owner: Vec::new(),
+            top_allocated: Vec::new(),
+            top_apparent: Vec::new(),
+        }
+    }
+}
+
+fn collect(root: usize, node: Node<'_>, answer: &mut Answer) {
+    let mut waiting = vec![node];
+    while let Some(node) = waiting.pop() {
+        if node.is_dir() {
+            let sums = Subtree {
+                apparent_bytes: node.apparent_bytes(),
+                allocated_bytes: node.allocated_bytes(),
+                entries: node.entries(),
+                files: node.file_count(),
+                dirs: node.dir_count(),
+                newest_mtime_ns: node.newest_mtime_ns(),
+            };
+            let before = answer.subtrees.insert((root, node.path()), sums);
+            assert_eq!(
+                before,
+                None,
+                "{:?} is there twice",
+                super::text(&node.path())
+            );
+        }
+        waiting.extend(node.children());
+        for file in node.files() {
+            let entry = OtherEntry {
+                kind: file.kind(),
+                is_extra_link: file.is_extra_link(),
+                size_bytes: file.apparent_bytes(),
+                allocated_bytes: file.allocated_bytes(),
+            };
+            // The place of a root that is a file has the path of the root.
+            let path = match node.is_dir() {
+                true => file.path(),
+                false => node.path(),
+            };
+            let before = answer.files.insert((root, path), entry);
+            assert_eq!(
+                before,
+                None,
+                "{:?} is there twice",
+                super::text(&file.path())
+            );
+        }
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The largest entries where many are of one size, so that paths decide.
+
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use statwalk_core::{Largest, Scan, Top, path_order};
+
+use super::harness::scratch_in_memory;
+
+/// Directories whose paths are parts of each other, and come before and after
+/// what lies in them: `/` comes before every other byte.
+const DIRS: [&str; 9] = [
+    "", "a", "a/a", "a/a/a", "a-", "a-/b", "a.b", "b/a", "b/a/a-",
+];
+/// So many that what is kept is chosen again and again within one.
+const FILES_EACH: usize = 500;
+
+/// Files of few sizes, sorted as they are to be listed. Directories differ in what
+/// is usual there.
+fn fill(top: &Path, sizes: &[u64], most: &[u64]) -> Vec<(u64, Vec<u8>)> {
+    let mut all = Vec::new();
+    for ((dir, sizes), most) in DIRS.iter().zip(sizes.chunks(FILES_EACH)).zip(most) {
+        let dir = match *dir {
+            "" => top.to_path_buf(),
+            below => top.join(below),
+        };
+        fs::create_dir_all(&dir).unwrap();
+        for (file, size) in sizes.iter().enumerate() {
+            let prefix = ["a-", "f", "b", "~"][*size as usize / 16 % 4];
+            let path = dir.join(format!("{prefix}{file}"));
+            let size_bytes = size % (most + 1);
+            File::create(&path).unwrap().set_len(size_bytes).unwrap();
+            all.push((size_bytes, path.as_os_str().as_bytes().to_vec()));
+        }
+    }
+    all.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| path_order(&a.1, &b.1)));
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn of_equals_the_first_paths_are_kept(
+        sizes in vec(0..1_000_u64, DIRS.len() * FILES_EACH),
+        most in vec(1..9_u64, DIRS.len()),
+    ) {
+        let scratch = scratch_in_memory();
+        let expected = fill(scratch.path(), &sizes, &most);
+        for count in [1, 10, 64, 65, 200, expected.len(), 1000] {
+            for threads in [1, 3] {
+                let sink = Top::new(count, Largest::Apparent);
+                let scan = Scan::new(scratch.path()).threads(threads);
+                let found: Vec<_> = (scan.run(&sink).unwrap().output.into_iter())
+                    .map(|top| (top.attributes.size_bytes().unwrap(), top.path))
+                    .collect();
+                let wanted = &expected[..count.min(expected.len())];
+                prop_assert_eq!(&found[..], wanted, "{} by {} workers", count, threads);
+            }
+        }
+    }
+}

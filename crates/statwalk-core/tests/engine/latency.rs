@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! File systems where each call waits: the number of workers follows.
+
+use std::time::{Duration, Instant};
+
+use statwalk_core::{Scan, Totals};
+use statwalk_testkit::fault_fs::{FaultFs, Latency, Uniform, Where};
+use statwalk_testkit::{Skipped, or_skip};
+
+use super::harness::child;
+
+/// Up to how many calls the engine has under way at once.
+const BOUND: f64 = 64.0;
+
+/// Scans a tree of 13,300 files, and returns the time as a share of what it
+/// would take with all calls overlapping as far as the bound allows.
+fn share_of_bound(latency: Latency, mean: Duration) -> Result<f64, Skipped> {
+    let shape = Uniform {
+        depth: 2,
+        dirs_each: 11,
+        files_each: 100,
+        file_size_bytes: 1,
+    };
+    let fs = FaultFs::builder()
+        .uniform("u", shape)
+        .latency(Where::Everywhere, latency);
+    let mount = fs.mount()?;
+    let start = Instant::now();
+    let outcome = Scan::new(mount.path()).run(&Totals::with_sizes()).unwrap();
+    let elapsed = start.elapsed().as_secs_f64();
+    assert_eq!(outcome.output[0].files, mount.expected().files);
+    let counts = mount.counts();
+    let calls = counts.lookup + counts.getattr + counts.opendir + counts.readdir;
+    let ideal = calls as f64 * mean.as_secs_f64() / BOUND;
+    println!(
+        "{latency:?}: {calls} calls in {elapsed:.3} s, {:.2} of the bound, {} workers, {:?}",
+        ideal / elapsed,
+        outcome.report.workers,
+        outcome.report.plan.why.last(),
+    );
+    let told = outcome
+        .report
+        .plan
+        .why
+        .iter()
+        .any(|why| why.contains("workers rose"));
+    assert!(told, "{:?}", outcome.report.plan.why);
+    Ok(ideal / elapsed)
+}
+
+// Alone on two processors they come to 0.8 and more; other tests run beside them.
+
+const MS: Duration = Duration::from_millis(1);
+
+#[test]
+fn ten_milliseconds_a_call_are_met_with_many_workers() {
+    let share = or_skip!(share_of_bound(Latency::Fixed(10 * MS), 10 * MS));
+    assert!(share >= 0.65, "{share}");
+}
+
+/// So short that the file system and the scan share the processors: 64,000 calls a
+/// second take one and a half of them, and other tests want them too. A scan that
+/// stays at eight workers comes to 0.12, `bench/latency` says what is reached.
+#[test]
+fn one_millisecond_a_call_is_met_with_many_workers() {
+    let share = or_skip!(share_of_bound(Latency::Fixed(MS), MS));
+    assert!(share >= 0.15, "{share}");
+}
+
+#[test]
+fn variable_latency_is_met_with_many_workers() {
+    let latency = Latency::Between {
+        least: 2 * MS,
+        most: 18 * MS,
+        seed: 3,
+    };
+    let share = or_skip!(share_of_bound(latency, 10 * MS));
+    assert!(share >= 0.65, "{share}");
+}
+
+/// Whoever waits in pieces that are shorter than the pause between two looks.
+#[test]
+fn waiting_in_short_pieces_is_enough() {
+    let fs = FaultFs::builder()
+        .files("d", 1_000, 1)
+        .latency(Where::Everywhere, Latency::Fixed(5 * MS));
+    let mount = or_skip!(fs.mount());
+    let sink = Totals::with_sizes();
+    let scan = Scan::new(mount.path());
+    let running = scan.start(&sink).unwrap();
+    while !running.wait_for(5 * MS) {}
+    assert!(running.finish().report.workers > 8);
+}
+
+/// In a process of its own: threads of one wait for each other's maps, and other tests
+/// map whole devices.
+#[test]
+fn a_scan_in_memory_keeps_its_workers() {
+    let numbers = child::run("latency::scanned_in_memory", "");
+    assert!(numbers["workers"] <= numbers["processors"], "{numbers:?}");
+}
+
+/// The child of the test above: the most workers that one of five scans had.
+#[test]
+fn scanned_in_memory() {
+    if child::argument().is_none() {
+        return;
+    }
+    let scratch = super::harness::scratch_in_memory();
+    for dir in 0..300 {
+        let dir = scratch.path().join(format!("d{dir}"));
+        std::fs::create_dir(&dir).unwrap();
+        for file in 0..60 {
+            std::fs::write(dir.join(format!("f{file}")), b"").unwrap();
+        }
+    }
+    let workers = (0..5).map(|_| {
+        let scan = Scan::new(scratch.path());
+        scan.run(&Totals::with_sizes()).unwrap().report.workers
+    });
+    println!("workers={}", workers.max().unwrap());
+    let processors = std::thread::available_parallelism().unwrap();
+    println!("processors={processors}");
+}

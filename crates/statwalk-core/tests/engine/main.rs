@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The engine against everything it has to agree with: the oracle, models,
+//! other programs, and file systems that misbehave.
+//!
+//! One program, so that it is linked once; each module is about one subject.
+//! `cargo test -p statwalk-core --test engine oracle::` runs those of one.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests fail as tests do, and children print what they measured"
+)]
+
+mod harness;
+
+mod oracle;
+mod random_trees;
+mod roots;
+
+mod automounts;
+mod churn;
+mod circles;
+mod devices;
+mod mounts;
+mod read_ahead;
+mod subvolumes;
+
+mod changes;
+mod extents;
+
+mod changing_tree;
+mod faults;
+mod latency;
+mod link_memory;
+mod seeks;
+
+mod descriptors;
+mod dropped;
+mod large_directory;
+mod largest;
+mod memory;
+
+mod calls;
+mod depth_limit;
+mod tricks;
+
+mod du_find;
+mod exclusions;
+mod follow;

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Several roots: overlapping, repeated, missing, unreadable, files and links.
+
+use std::path::{Path, PathBuf};
+
+use statwalk_core::{Errno, Scan, Totals, TreeSink};
+use statwalk_testkit::naive::Options;
+use statwalk_testkit::unprivileged::as_ordinary_user;
+use statwalk_testkit::{Scratch, or_skip, trees};
+
+use super::harness::agreement::check;
+use super::harness::made;
+
+/// All orders of a few things.
+fn permutations<T: Clone>(things: &[T]) -> Vec<Vec<T>> {
+    if things.len() < 2 {
+        return vec![things.to_vec()];
+    }
+    let mut all = Vec::new();
+    for first in 0..things.len() {
+        let mut rest = things.to_vec();
+        let taken = rest.remove(first);
+        for mut order in permutations(&rest) {
+            order.insert(0, taken.clone());
+            all.push(order);
+        }
+    }
+    all
+}
+
+fn total(roots: &[PathBuf], threads: usize) -> statwalk_core::RootTotals {
+    let outcome = Scan::of(roots)
+        .threads(threads)
+        .run(&Totals::with_sizes())
+        .unwrap();
+    assert!(outcome.report.is_complete(), "{:?}", outcome.report);
+    let mut sum = statwalk_core::RootTotals::default();
+    for root in &outcome.output {
+        sum.entries += root.entries;
+        sum.files += root.files;
+        sum.dirs += root.dirs;
+        sum.symlinks += root.symlinks;
+        sum.others += root.others;
+        sum.file_size_bytes += root.file_size_bytes;
+        sum.apparent_bytes += root.apparent_bytes;
+        sum.allocated_bytes += root.allocated_bytes;
+        sum.extra_hard_links += root.extra_hard_links;
+    }
+    sum
+}
+
+#[test]
+fn overlapping_roots_in_every_order_agree_and_add_up() {
+    let (_scratch, dir) = made(&trees::hard_links());
+    let roots = [
+        dir.clone(),
+        dir.join("nested"),
+        dir.join("nested/inner/x"),
+        dir.join("link"),
+    ];
+    let whole = total(&[dir], 1);
+    for order in permutations(&roots) {
+        check(&order, &Options::default(), &[1, 3]);
+        for threads in [1, 2, 8] {
+            assert_eq!(total(&order, threads), whole, "{order:?}");
+        }
+    }
+}
+
+#[test]
+fn repeated_roots_count_once() {
+    let (_scratch, dir) = made(&trees::basic());
+    let parent = dir.parent().unwrap();
+    let whole = total(std::slice::from_ref(&dir), 1);
+    let spelled = [
+        dir.clone(),
+        dir.join(""),
+        parent.join("./t"),
+        parent.join("t/docs/.."),
+    ];
+    for order in permutations(&spelled) {
+        assert_eq!(total(&order, 2), whole, "{order:?}");
+        let outcome = Scan::of(&order).run(&Totals::with_sizes()).unwrap();
+        let reached: Vec<_> = outcome
+            .report
+            .roots
+            .iter()
+            .map(|root| root.reached_earlier)
+            .collect();
+        assert_eq!(reached, [false, true, true, true], "{order:?}");
+    }
+    // Files, by several ways of writing them.
+    let file = dir.join("docs/b.txt");
+    let again = [
+        file.clone(),
+        dir.join("docs/./b.txt"),
+        file.clone(),
+        dir.join("docs"),
+    ];
+    check(&again, &Options::default(), &[1, 2]);
+    let outcome = Scan::of(&again).run(&Totals::with_sizes()).unwrap();
+    assert_eq!(
+        outcome
+            .output
+            .iter()
+            .map(|root| root.files)
+            .collect::<Vec<_>>(),
+        [1, 0, 0, 2]
+    );
+}
+
+#[test]
+fn a_root_that_is_no_directory_counts_as_itself() {
+    let (_scratch, dir) = made(&trees::symbolic_links());
+    let (_special, special) = made(&trees::special());
+    for root in [
+        dir.join("real/file"),
+        dir.join("to-directory"),
+        dir.join("to-file"),
+        dir.join("dangling"),
+        dir.join("self"),
+        special.join("pipe"),
+        special.join("socket"),
+    ] {
+        check(&[&root], &Options::default(), &[1, 2]);
+        let outcome = Scan::new(&root).run(&TreeSink::with_files()).unwrap();
+        assert!(outcome.report.is_complete(), "{root:?}");
+        let node = outcome.output.root(0).unwrap();
+        assert_eq!(node.entries(), 1, "{root:?}");
+        assert!(!node.is_dir(), "{root:?}");
+    }
+}
+
+#[test]
+fn a_trailing_slash_follows_a_link() {
+    let (_scratch, dir) = made(&trees::symbolic_links());
+    let expected = total(&[dir.join("real")], 1);
+    assert_eq!(total(&[dir.join("to-directory/")], 2), expected);
+    assert_eq!(total(&[dir.join("to-directory/.")], 2), expected);
+    let link = total(&[dir.join("to-directory")], 1);
+    assert_eq!((link.entries, link.symlinks), (1, 1));
+    // Both in one scan: the directory once, the link as itself.
+    let both = [
+        dir.join("to-directory/"),
+        dir.join("real"),
+        dir.join("to-directory"),
+    ];
+    for order in permutations(&both) {
+        let sum = total(&order, 2);
+        assert_eq!(sum.entries, expected.entries + 1, "{order:?}");
+        assert_eq!(
+            sum.allocated_bytes,
+            expected.allocated_bytes + link.allocated_bytes
+        );
+    }
+}
+
+#[test]
+fn missing_roots_are_named_and_the_others_counted() {
+    let (_scratch, dir) = made(&trees::basic());
+    let roots = [
+        dir.join("nothing"),
+        dir.join("docs"),
+        dir.join("README/below-a-file"),
+        dir.join("src"),
+        PathBuf::from(""),
+    ];
+    for threads in [1, 4] {
+        let outcome = Scan::of(&roots)
+            .threads(threads)
+            .run(&Totals::with_sizes())
+            .unwrap();
+        let missing: Vec<_> = outcome
+            .report
+            .roots
+            .iter()
+            .map(|root| root.missing)
+            .collect();
+        let expected = [Some(Errno(2)), None, Some(Errno(20)), None, Some(Errno(2))];
+        assert_eq!(missing, expected);
+        assert!(!outcome.report.is_complete());
+        assert_eq!(outcome.output[0].entries, 0);
+        assert_eq!(outcome.output[1].entries, 5);
+        assert_eq!(outcome.output[3].entries, 4);
+    }
+    let nul = Scan::of([Path::new("a\0b")]).run(&Totals::of_types());
+    assert!(nul.unwrap_err().to_string().contains("a\\0b") || nul_is_named());
+}
+
+fn nul_is_named() -> bool {
+    let error = Scan::new("a\0b").run(&Totals::of_types()).unwrap_err();
+    error.path().is_some()
+}
+
+#[test]
+fn an_unreadable_root_is_an_entry_with_an_error() {
+    let (_scratch, dir) = made(&trees::permissions());
+    or_skip!(as_ordinary_user(|| {
+        let roots = [dir.join("none"), dir.join("open"), dir.join("execute-only")];
+        for order in permutations(&roots) {
+            check(&order, &Options::default(), &[1, 2]);
+        }
+        let outcome = Scan::of(&roots).run(&Totals::with_sizes()).unwrap();
+        assert_eq!(outcome.report.roots[0].missing, None);
+        assert_eq!(outcome.report.roots[0].unreadable, 1);
+        assert_eq!(outcome.output[0].dirs, 1);
+        assert_eq!(outcome.output[1].files, 2);
+    }));
+}
+
+/// A root below a directory that an earlier root could not read is still read.
+#[test]
+fn a_root_that_an_earlier_one_could_not_reach_is_read() {
+    let (_scratch, dir) = made(&trees::permissions());
+    or_skip!(as_ordinary_user(|| {
+        let roots = [dir.clone(), dir.join("execute-only/known")];
+        let outcome = Scan::of(&roots).run(&Totals::with_sizes()).unwrap();
+        assert!(!outcome.report.roots[1].reached_earlier);
+        assert_eq!(
+            (outcome.output[1].files, outcome.output[1].file_size_bytes),
+            (1, 50)
+        );
+    }));
+}
+
+/// The subtrees of a whole tree as roots, one after another, and no root at all.
+#[test]
+fn many_roots_and_none() {
+    let scratch = Scratch::new().unwrap();
+    let dir = scratch.subdirectory("t").unwrap();
+    for number in 0..300 {
+        let sub = dir.join(format!("d{number}"));
+        std::fs::create_dir(&sub).unwrap();
+        std::fs::write(sub.join("f"), vec![0; number]).unwrap();
+    }
+    let mut roots: Vec<_> = (0..300)
+        .map(|number| dir.join(format!("d{number}")))
+        .collect();
+    check(&roots, &Options::default(), &[1, 3]);
+    roots.push(dir.clone());
+    check(&roots, &Options::default(), &[1, 3]);
+    roots.rotate_right(1);
+    check(&roots, &Options::default(), &[1, 3]);
+    let none: [&Path; 0] = [];
+    let outcome = Scan::of(none).run(&Totals::with_sizes()).unwrap();
+    assert!(outcome.output.is_empty() && outcome.report.is_complete());
+}

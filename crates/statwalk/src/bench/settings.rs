@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What can be tried: one setting of everything that changes the time and not
+//! the answer.
+
+use std::collections::BTreeSet;
+
+use statwalk_core::{
+    Calls, Detail, Fields, Freshness, Naming, Order, Scan, Sharing, Source, StatOrder, Totals,
+    TypeSource,
+};
+
+use crate::flags::{Axis, Level};
+
+/// One way to scan.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Setting {
+    pub(crate) order: Way,
+    /// None where it is left to the scan.
+    pub(crate) workers: Option<usize>,
+    /// None for the usual one.
+    pub(crate) buffer_bytes: Option<usize>,
+    pub(crate) level: Level,
+    pub(crate) stats: Stats,
+    /// Whether everything comes from system calls, whatever else could be read.
+    pub(crate) by_calls: bool,
+}
+
+/// The orders, so that they can be sorted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Way {
+    /// As the flags say.
+    AsAsked,
+    Parallel,
+    Recursive,
+    Queue,
+    Stack,
+    StackReserved,
+    Futures,
+    Inode,
+}
+
+/// How entries are stat'ed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stats {
+    /// As the flags say.
+    AsAsked,
+    ByInode,
+    ByPath,
+    Cached,
+    ForTypes,
+    AloneInADirectory,
+}
+
+const ORDERS: [Way; 7] = [
+    Way::Parallel,
+    Way::Recursive,
+    Way::Queue,
+    Way::Stack,
+    Way::StackReserved,
+    Way::Futures,
+    Way::Inode,
+];
+
+const BUFFERS: [usize; 5] = [1 << 10, 4 << 10, 256 << 10, 1 << 20, 4 << 20];
+
+impl Setting {
+    /// What the flags say, at a level.
+    fn base(level: Level) -> Setting {
+        Setting {
+            order: Way::AsAsked,
+            workers: None,
+            buffer_bytes: None,
+            level,
+            stats: Stats::AsAsked,
+            by_calls: false,
+        }
+    }
+
+    /// Whether nothing but the level differs from what the flags say.
+    pub(crate) fn is_base(&self) -> bool {
+        *self == Setting::base(self.level)
+    }
+
+    /// The scan with this setting.
+    pub(crate) fn apply(&self, scan: &Scan, calls: &Calls) -> Scan {
+        let mut calls = calls.clone();
+        if let Some(bytes) = self.buffer_bytes {
+            calls = calls.buffer_bytes(bytes);
+        }
+        calls = match self.stats {
+            Stats::AsAsked => calls,
+            Stats::ByInode => calls.stat_order(StatOrder::Inode),
+            Stats::ByPath => calls.naming(Naming::Path),
+            Stats::Cached => calls.freshness(Freshness::DontSync),
+            Stats::ForTypes => calls.types(TypeSource::Stat),
+            Stats::AloneInADirectory => calls.sharing(Sharing::Never),
+        };
+        let mut scan = scan.clone();
+        if self.level == Level::Full {
+            calls = calls.detail(Detail::Full);
+            scan = scan.fields(ALL);
+        }
+        if let Some(order) = self.order.order() {
+            scan = scan.order(order);
+        }
+        if let Some(workers) = self.workers {
+            scan = scan.threads(workers);
+        }
+        if self.by_calls {
+            scan = scan.source(Source::Posix);
+        }
+        scan.calls(calls)
+    }
+
+    /// What collects the answer.
+    pub(crate) fn sink(&self) -> Totals {
+        match self.level {
+            Level::Names => Totals::of_names(),
+            Level::Types => Totals::of_types(),
+            Level::Sizes | Level::Full => Totals::with_sizes(),
+        }
+    }
+
+    /// What differs from what the flags say, in words.
+    pub(crate) fn label(&self) -> String {
+        let mut words = Vec::new();
+        words.extend(self.order.order().map(|order| order.name().to_owned()));
+        match self.workers {
+            Some(1) => words.push("1 worker".to_owned()),
+            Some(workers) => words.push(format!("{workers} workers")),
+            None => {}
+        }
+        words.extend(
+            self.buffer_bytes
+                .map(|bytes| format!("buffer {}", size(bytes))),
+        );
+        words.extend(self.stats.words().map(str::to_owned));
+        words.extend(self.by_calls.then(|| "source posix".to_owned()));
+        match words.is_empty() {
+            true => "default".to_owned(),
+            false => words.join(", "),
+        }
+    }
+
+    /// The flags that select it; none where no flag does.
+    pub(crate) fn flags(&self) -> Option<String> {
+        let mut words = Vec::new();
+        words.extend(
+            self.order
+                .order()
+                .map(|order| format!("--order {}", order.name())),
+        );
+        words.extend(self.workers.map(|workers| format!("-j {workers}")));
+        words.extend(
+            self.buffer_bytes
+                .map(|bytes| format!("--buffer {}", size(bytes))),
+        );
+        words.extend(self.by_calls.then(|| "--source posix".to_owned()));
+        match self.stats {
+            Stats::AsAsked => {}
+            Stats::ByInode => words.push("--stat-order inode".to_owned()),
+            Stats::ByPath => words.push("--stat-by path".to_owned()),
+            Stats::Cached => words.push("--cached-attributes".to_owned()),
+            Stats::ForTypes | Stats::AloneInADirectory => return None,
+        }
+        Some(words.join(" "))
+    }
+}
+
+/// Every field there is.
+const ALL: Fields = Fields::SIZE
+    .union(Fields::ALLOCATED)
+    .union(Fields::LINKS)
+    .union(Fields::ID)
+    .union(Fields::MTIME)
+    .union(Fields::ATIME)
+    .union(Fields::CTIME)
+    .union(Fields::BTIME)
+    .union(Fields::OWNER)
+    .union(Fields::MODE)
+    .union(Fields::RDEV);
+
+impl Way {
+    pub(crate) fn order(self) -> Option<Order> {
+        match self {
+            Way::AsAsked => None,
+            Way::Parallel => Some(Order::Parallel),
+            Way::Recursive => Some(Order::Recursive),
+            Way::Queue => Some(Order::Queue),
+            Way::Stack => Some(Order::Stack),
+            Way::StackReserved => Some(Order::ReservedStack),
+            Way::Futures => Some(Order::Futures),
+            Way::Inode => Some(Order::Inode),
+        }
+    }
+}
+
+impl Stats {
+    /// In words; none for what the flags say.
+    pub(crate) fn words(self) -> Option<&'static str> {
+        match self {
+            Stats::AsAsked => None,
+            Stats::ByInode => Some("stats by inode"),
+            Stats::ByPath => Some("stats by path"),
+            Stats::Cached => Some("cached attributes"),
+            Stats::ForTypes => Some("types by stat"),
+            Stats::AloneInADirectory => Some("no shared directories"),
+        }
+    }
+}
+
+/// What is to be tried: each axis by itself, or every combination.
+///
+/// `asked` is the order that the flags say.
+pub(crate) fn chosen(
+    vary: &[Axis],
+    cross: bool,
+    level: Level,
+    asked: Order,
+    processors: usize,
+) -> Vec<Setting> {
+    let mut settings = BTreeSet::from([Setting::base(level)]);
+    for axis in [
+        Axis::Order,
+        Axis::Workers,
+        Axis::Buffer,
+        Axis::Level,
+        Axis::Calls,
+        Axis::Source,
+    ] {
+        if !vary.contains(&axis) {
+            continue;
+        }
+        let start: Vec<Setting> = match cross {
+            true => settings.iter().cloned().collect(),
+            false => vec![Setting::base(level)],
+        };
+        for setting in start {
+            settings.extend(varied(&setting, axis, asked, processors));
+        }
+    }
+    settings.into_iter().collect()
+}
+
+fn varied(setting: &Setting, axis: Axis, asked: Order, processors: usize) -> Vec<Setting> {
+    let with = |change: &dyn Fn(&mut Setting)| {
+        let mut other = setting.clone();
+        change(&mut other);
+        other
+    };
+    match axis {
+        Axis::Order => ORDERS
+            .into_iter()
+            .filter(|order| order.order() != Some(asked))
+            .map(|order| with(&|other| other.order = order))
+            .collect(),
+        Axis::Workers => {
+            let mut numbers = BTreeSet::from([1, processors, processors * 2, processors * 8]);
+            numbers.insert((processors / 2).max(1));
+            let numbers = numbers.into_iter();
+            // Recursion has one.
+            let numbers = numbers.filter(|&n| n == 1 || setting.order != Way::Recursive);
+            numbers
+                .map(|n| with(&|other| other.workers = Some(n)))
+                .collect()
+        }
+        Axis::Buffer => BUFFERS
+            .map(|bytes| with(&|other| other.buffer_bytes = Some(bytes)))
+            .into(),
+        Axis::Level => [Level::Names, Level::Types, Level::Sizes, Level::Full]
+            .map(|level| with(&|other| other.level = level))
+            .into(),
+        Axis::Calls => [
+            Stats::ByInode,
+            Stats::ByPath,
+            Stats::Cached,
+            Stats::ForTypes,
+            Stats::AloneInADirectory,
+        ]
+        .map(|stats| with(&|other| other.stats = stats))
+        .into(),
+        Axis::Source => vec![with(&|other| other.by_calls = true)],
+    }
+}
+
+/// A size that `--buffer` takes.
+fn size(bytes: usize) -> String {
+    match bytes {
+        bytes if bytes >= 1 << 20 && bytes % (1 << 20) == 0 => format!("{}M", bytes >> 20),
+        bytes => format!("{}K", bytes >> 10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_axis_is_varied_by_itself() {
+        let settings = chosen(
+            &[Axis::Order, Axis::Buffer],
+            false,
+            Level::Sizes,
+            Order::Parallel,
+            2,
+        );
+        assert_eq!(settings.len(), 1 + 6 + 5);
+        for setting in &settings {
+            let differs = [
+                setting.order != Way::AsAsked,
+                setting.buffer_bytes.is_some(),
+                setting.workers.is_some(),
+            ];
+            assert!(
+                differs.iter().filter(|differs| **differs).count() <= 1,
+                "{setting:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_combination_is_there_once() {
+        let settings = chosen(
+            &[Axis::Order, Axis::Buffer],
+            true,
+            Level::Sizes,
+            Order::Parallel,
+            2,
+        );
+        assert_eq!(settings.len(), 7 * 6);
+        let settings = chosen(
+            &[Axis::Order, Axis::Workers],
+            true,
+            Level::Sizes,
+            Order::Parallel,
+            2,
+        );
+        // Recursion takes part with its own number and with one.
+        assert_eq!(settings.len(), 6 * (1 + 4) + 2);
+    }
+
+    #[test]
+    fn flags_select_what_the_label_says() {
+        let settings = chosen(
+            &[Axis::Buffer, Axis::Workers],
+            true,
+            Level::Sizes,
+            Order::Parallel,
+            2,
+        );
+        let find = |label: &str| settings.iter().find(|s| s.label() == label).unwrap();
+        assert_eq!(find("default").flags().as_deref(), Some(""));
+        assert_eq!(
+            find("4 workers, buffer 4K").flags().as_deref(),
+            Some("-j 4 --buffer 4K")
+        );
+        assert_eq!(find("buffer 1M").flags().as_deref(), Some("--buffer 1M"));
+    }
+}

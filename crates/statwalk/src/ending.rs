@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What is said when an answer has been given, and how the program then ends.
+
+use std::os::unix::ffi::OsStrExt;
+
+use statwalk_core::{Errno, LeftOut, Report, RootTotals};
+use statwalk_view::{Ending, Summary, Terminal, escape, truncate_end};
+
+use crate::exit_status::ExitStatus;
+use crate::failure::{line, say};
+use crate::request::{Form, Request};
+use crate::{error_summary, explain, flags, screen, signals};
+
+/// Who has told what could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Errors {
+    /// Nobody yet.
+    Untold,
+    /// The answer itself.
+    Told,
+}
+
+/// Says on stderr what the answer did not, and gives the status to exit with.
+pub(crate) fn conclude(request: &Request, report: &Report, errors: Errors) -> ExitStatus {
+    let signal = signals::caught();
+    if signal.is_some() && report.interrupted && !matches!(request.form, Form::Screen(_)) {
+        say("interrupted, lower bound");
+    }
+    for path in &report.hanging {
+        say(&format!("{}: no answer, left behind", on_stderr(path)));
+    }
+    let mut status = ExitStatus::Complete;
+    for (path, root) in request.paths.iter().zip(&report.roots) {
+        let Some(errno) = root.missing else { continue };
+        let hint = match is_not_there(errno) && flags::is_reserved(path.as_os_str()) {
+            true => " (a subcommand must be the first word)",
+            false => "",
+        };
+        let path = on_stderr(path.as_os_str().as_bytes());
+        say(&format!("{path}: {errno}{hint}"));
+        if is_not_there(errno) {
+            status = ExitStatus::Failed;
+        } else if status == ExitStatus::Complete {
+            status = ExitStatus::Incomplete;
+        }
+    }
+    if errors == Errors::Untold {
+        for text in error_summary::lines(report, screen::stderr_or_default().terminal) {
+            line(&text);
+        }
+    }
+    if request.explain {
+        explain::tell(report);
+    }
+    let sum = report.sum();
+    if status == ExitStatus::Complete && (sum.unreadable > 0 || sum.changed_dirs > 0) {
+        status = ExitStatus::Incomplete;
+    }
+    signal.map_or(status, ExitStatus::Interrupted)
+}
+
+/// How many lines [`conclude`] will write about errors, where they share the
+/// terminal with the answer.
+pub(crate) fn error_lines(report: &Report) -> usize {
+    let Some(screen) = screen::of_stderr() else {
+        return 0;
+    };
+    let missing = report.roots.iter().filter(|root| root.missing.is_some());
+    error_summary::lines(report, screen.terminal).len() + missing.count() + report.hanging.len()
+}
+
+/// Whether a root is not there, and not merely out of reach: ENOENT, ENOTDIR,
+/// ENAMETOOLONG, ELOOP (include/uapi/asm-generic/errno-base.h and errno.h).
+fn is_not_there(errno: Errno) -> bool {
+    matches!(errno, Errno(2 | 20 | 36 | 40))
+}
+
+fn on_stderr(path: &[u8]) -> String {
+    escape(path, screen::charset()).into_owned()
+}
+
+/// The totals of all roots, with what they leave out.
+pub(crate) fn summary(report: &Report, totals: &[RootTotals]) -> Summary {
+    let left_out = report.sum();
+    let mut summary = Summary {
+        elapsed: report.elapsed,
+        unreadable: left_out.unreadable,
+        crossings: left_out.crossings,
+        excluded: left_out.excluded,
+        changed_dirs: left_out.changed_dirs,
+        ending: match report.interrupted {
+            true => Ending::Interrupted,
+            false => Ending::Finished,
+        },
+        ..Summary::default()
+    };
+    for root in totals {
+        summary.allocated_bytes += root.allocated_bytes;
+        summary.apparent_bytes += root.apparent_bytes;
+        summary.entries += root.entries;
+        summary.files += root.files;
+        summary.dirs += root.dirs;
+        summary.symlinks += root.symlinks;
+        summary.others += root.others;
+        summary.extra_hard_links += root.extra_hard_links;
+    }
+    summary
+}
+
+/// The line that names kernel file systems which were left out.
+pub(crate) fn left_out_line(report: &Report, terminal: Terminal) -> Option<String> {
+    let names: Vec<String> = report
+        .left_out
+        .iter()
+        .map(|left| name_of(left, terminal))
+        .collect();
+    if names.is_empty() {
+        return None;
+    }
+    let text = format!("Kernel file systems left out: {}.", names.join(", "));
+    Some(truncate_end(&text, terminal.width, terminal.charset).into_owned())
+}
+
+fn name_of(left_out: &LeftOut, terminal: Terminal) -> String {
+    let path = escape(&left_out.path, terminal.charset);
+    format!("{path} ({})", left_out.file_system)
+}

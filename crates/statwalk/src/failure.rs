@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Why a command gave no answer.
+
+use std::fmt;
+use std::io;
+
+use statwalk_core::Errno;
+use statwalk_view::{Charset, escape};
+
+use crate::exit_status::ExitStatus;
+use crate::output::Stderr;
+use crate::signals;
+
+/// Why a command gave no answer.
+///
+/// What could not be read is no failure but part of the answer.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A flag or a word has no meaning.
+    Usage(String),
+    /// A later version will have it.
+    NotThere(String),
+    /// The scan could not begin.
+    Scan(statwalk_core::Error),
+    /// The answer could not be written.
+    Output(io::Error),
+}
+
+impl From<statwalk_core::Error> for Failure {
+    fn from(error: statwalk_core::Error) -> Failure {
+        Failure::Scan(error)
+    }
+}
+
+impl Failure {
+    /// Tells the user, and gives the status to exit with.
+    pub(crate) fn report(self) -> ExitStatus {
+        let status = match &self {
+            // The reader has seen enough, as in `statwalk | head`. A socket whose
+            // reader left bytes unread says so by ECONNRESET (unix(7)).
+            Failure::Output(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset
+                ) =>
+            {
+                ExitStatus::Complete
+            }
+            _ => {
+                say(&self.to_string());
+                ExitStatus::Failed
+            }
+        };
+        signals::caught().map_or(status, ExitStatus::Interrupted)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Usage(message) => f.write_str(message),
+            Failure::NotThere(what) => write!(f, "{what} is not there yet"),
+            Failure::Output(error) => write!(f, "cannot write the output: {}", reason(error)),
+            Failure::Scan(error) => match (error.io_error(), error.path()) {
+                (Some(cause), Some(path)) => {
+                    let path = escape(path.as_os_str().as_encoded_bytes(), Charset::Unicode);
+                    write!(f, "{} {path}: {}", error.op().name(), reason(cause))
+                }
+                _ => {
+                    let text = error.to_string();
+                    f.write_str(&escape(text.as_bytes(), Charset::Unicode))
+                }
+            },
+        }
+    }
+}
+
+/// Ends the program where it gets no memory. Nothing here allocates.
+#[cfg_attr(test, allow(dead_code, reason = "tests keep their own allocator"))]
+pub(crate) fn out_of_memory(bytes: usize) -> ! {
+    use io::Write as _;
+    let mut text = [0; 128];
+    let mut rest = &mut text[..];
+    let _ = writeln!(
+        rest,
+        "statwalk: cannot allocate memory: the system or a limit refuses {bytes} bytes"
+    );
+    let length = 128 - rest.len();
+    // Where stderr is closed there is nobody left to tell.
+    let _ = rustix::io::write(rustix::stdio::stderr(), &text[..length]);
+    statwalk_sys::allocator::end_process(ExitStatus::Failed.code())
+}
+
+/// The system's words for an error, without its number.
+pub(crate) fn reason(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(number) => Errno(number).to_string(),
+        None => error.to_string(),
+    }
+}
+
+/// Writes a line to stderr, if there is one.
+pub(crate) fn say(message: &str) {
+    line(&format!("statwalk: {message}"));
+}
+
+/// Writes a line to stderr as it is.
+pub(crate) fn line(text: &str) {
+    use io::Write as _;
+    // In one piece, so that lines of several programs do not mix. Where stderr
+    // is closed there is nobody left to tell.
+    let _ = Stderr.write_all(format!("{text}\n").as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_name_their_cause_without_numbers() {
+        let full = io::Error::from_raw_os_error(28);
+        assert_eq!(
+            Failure::Output(full).to_string(),
+            "cannot write the output: no space left on device"
+        );
+        let file = std::path::Path::new("/nonexistent/\x1b[2J");
+        let error = statwalk_core::Exclusions::new()
+            .glob_file(file)
+            .unwrap_err();
+        assert_eq!(
+            Failure::from(error).to_string(),
+            r"read patterns from /nonexistent/\x1b[2J: no such file or directory"
+        );
+    }
+
+    #[test]
+    fn a_closed_pipe_is_no_failure() {
+        let closed = io::Error::from_raw_os_error(32);
+        assert_eq!(Failure::Output(closed).report(), ExitStatus::Complete);
+    }
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Which entries are wanted: the filters of `find`, `top` and `stats`.
+//!
+//! A filter that asks for an attribute which could not be read is not passed.
+
+use std::cmp::Ordering;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+
+use statwalk_core::{Attributes, Fields, FileType};
+use statwalk_view::{Charset, SizeFilter, escape, parse_moment};
+
+use crate::failure::Failure;
+use crate::flags::FilterFlags;
+use crate::name_pattern::NamePattern;
+use crate::owners::OwnerFilter;
+use crate::request::bad;
+
+/// Which entries are wanted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Filters {
+    /// One of them must fit, if there are any.
+    patterns: Vec<NamePattern>,
+    /// Extensions with their dot; one of them must fit, if there are any.
+    extensions: Vec<Vec<u8>>,
+    /// One of them must be the type, if there are any.
+    kinds: Vec<FileType>,
+    /// All of them must fit.
+    sizes: Vec<SizeFilter>,
+    after_ns: Option<i64>,
+    before_ns: Option<i64>,
+    owner: Option<OwnerFilter>,
+}
+
+impl Filters {
+    /// What `flags` ask for.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names the text which has no meaning.
+    pub(crate) fn new(flags: &FilterFlags) -> Result<Filters, Failure> {
+        let globs = flags.glob.iter().map(|glob| NamePattern::glob(glob));
+        let kinds = flags.kind.iter().map(|kind| parse_kind(kind));
+        let sizes = flags
+            .size
+            .iter()
+            .map(|size| size.parse().map_err(|error| bad("--size", error)));
+        let (within, before) = (&flags.changed_within, &flags.changed_before);
+        Ok(Filters {
+            patterns: globs.collect::<Result<_, _>>()?,
+            extensions: flags.extension.iter().map(with_dot).collect(),
+            kinds: kinds.collect::<Result<_, _>>()?,
+            sizes: sizes.collect::<Result<_, _>>()?,
+            after_ns: moment("--changed-within", within.as_deref())?,
+            before_ns: moment("--changed-before", before.as_deref())?,
+            owner: flags.owner.as_deref().map(OwnerFilter::parse).transpose()?,
+        })
+    }
+
+    /// Asks for names that match, besides.
+    pub(crate) fn push_pattern(&mut self, pattern: NamePattern) {
+        self.patterns.push(pattern);
+    }
+
+    /// Whether everything passes.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.patterns.is_empty()
+            && self.extensions.is_empty()
+            && self.kinds.is_empty()
+            && self.sizes.is_empty()
+            && self.after_ns.is_none()
+            && self.before_ns.is_none()
+            && self.owner.is_none()
+    }
+
+    /// Whether nothing but directories passes.
+    pub(crate) fn only_directories(&self) -> bool {
+        !self.kinds.is_empty() && self.kinds.iter().all(|&kind| kind == FileType::Directory)
+    }
+
+    /// The attributes that must be read to decide.
+    pub(crate) fn fields(&self) -> Fields {
+        let mut fields = Fields::NAME | Fields::TYPE;
+        if !self.sizes.is_empty() {
+            fields |= Fields::SIZE;
+        }
+        if self.after_ns.is_some() || self.before_ns.is_some() {
+            fields |= Fields::MTIME;
+        }
+        if self.owner.is_some() {
+            fields |= Fields::OWNER;
+        }
+        fields
+    }
+
+    /// Whether an entry passes. Of a path, the last component is the name.
+    pub(crate) fn pass(&self, path: &[u8], attributes: &Attributes) -> bool {
+        let is_kind = self.kinds.is_empty() || self.kinds.contains(&attributes.kind);
+        is_kind && self.pass_name(path) && self.pass_attributes(attributes)
+    }
+
+    /// Whether a name passes the filters on names.
+    pub(crate) fn pass_name(&self, path: &[u8]) -> bool {
+        let name = base_name(path);
+        let any_pattern = || self.patterns.iter().any(|pattern| pattern.fits(name));
+        let any_extension = || self.extensions.iter().any(|dotted| has_end(name, dotted));
+        (self.patterns.is_empty() || any_pattern())
+            && (self.extensions.is_empty() || any_extension())
+    }
+
+    /// Whether a size passes the filters on sizes.
+    pub(crate) fn pass_size(&self, size_bytes: u128) -> bool {
+        self.sizes.iter().all(|size| size.matches(size_bytes))
+    }
+
+    fn pass_attributes(&self, attributes: &Attributes) -> bool {
+        let of_file = || match attributes.kind {
+            FileType::File => attributes.size_bytes(),
+            _ => None,
+        };
+        let size = || of_file().is_some_and(|size_bytes| self.pass_size(size_bytes.into()));
+        let within = |ns| attributes.mtime_order(ns).is_some_and(Ordering::is_ge);
+        let before = |ns| attributes.mtime_order(ns).is_some_and(Ordering::is_lt);
+        let owned = |owner: OwnerFilter| match (attributes.uid(), attributes.gid()) {
+            (Some(uid), Some(gid)) => owner.fits(uid, gid),
+            _ => false,
+        };
+        (self.sizes.is_empty() || size())
+            && self.after_ns.is_none_or(within)
+            && self.before_ns.is_none_or(before)
+            && self.owner.is_none_or(owned)
+    }
+}
+
+/// The last component of a path, without slashes at its end.
+fn base_name(path: &[u8]) -> &[u8] {
+    let end = path
+        .iter()
+        .rposition(|&byte| byte != b'/')
+        .map_or(0, |at| at + 1);
+    let path = &path[..end];
+    match path.iter().rposition(|&byte| byte == b'/') {
+        Some(at) => &path[at + 1..],
+        None => path,
+    }
+}
+
+/// An extension as the end of a name; `rs` and `.rs` are the same.
+fn with_dot(extension: &OsString) -> Vec<u8> {
+    let extension = extension.as_bytes();
+    let extension = extension.strip_prefix(b".").unwrap_or(extension);
+    [b".", extension].concat()
+}
+
+/// Whether a name ends so, in small or capital letters, with something before it.
+fn has_end(name: &[u8], end: &[u8]) -> bool {
+    name.len() > end.len() && name[name.len() - end.len()..].eq_ignore_ascii_case(end)
+}
+
+fn parse_kind(text: &str) -> Result<FileType, Failure> {
+    Ok(match text {
+        "f" | "file" => FileType::File,
+        "d" | "dir" | "directory" => FileType::Directory,
+        "l" | "symlink" => FileType::Symlink,
+        "p" | "pipe" => FileType::Fifo,
+        "s" | "socket" => FileType::Socket,
+        "c" | "char-device" => FileType::CharDevice,
+        "b" | "block-device" => FileType::BlockDevice,
+        _ => {
+            let text = escape(text.as_bytes(), Charset::Unicode);
+            let message = format!(
+                "`{text}` is not a type: use f file, d directory, l link, p pipe, s socket, \
+                 c or b device"
+            );
+            return Err(bad("--type", message));
+        }
+    })
+}
+
+fn moment(flag: &str, text: Option<&str>) -> Result<Option<i64>, Failure> {
+    // The clock and the time zone are looked at only here.
+    text.map(|text| parse_moment(text, &jiff::Zoned::now()).map_err(|error| bad(flag, error)))
+        .transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_extension(extension: &str) -> Filters {
+        Filters {
+            extensions: vec![with_dot(&extension.into())],
+            ..Filters::default()
+        }
+    }
+
+    #[test]
+    fn extensions() {
+        let check = |extension: &str, path: &str, expected| {
+            let passes = with_extension(extension).pass_name(path.as_bytes());
+            assert_eq!(passes, expected, "{extension} {path}");
+        };
+        check("rs", "a.RS", true);
+        check(".rs", "a.rs", true);
+        check("tar.gz", "x.tar.gz", true);
+        check("rs", ".rs", false);
+        check("rs", "ars", false);
+        check("rs", "dir.rs/a", false);
+        check("rs", "/x/dir.rs/", true);
+    }
+
+    #[test]
+    fn the_last_component_is_the_name() {
+        for (path, name) in [("/", ""), ("a", "a"), ("/a/b", "b"), ("b//", "b")] {
+            assert_eq!(base_name(path.as_bytes()), name.as_bytes());
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_does_not_pass() {
+        let unknown = Attributes::of_type(FileType::File);
+        let size = Filters {
+            sizes: vec!["-1G".parse().unwrap()],
+            ..Filters::default()
+        };
+        assert!(size.fields().need_stat() && !size.pass(b"a", &unknown));
+        let before = Filters {
+            before_ns: Some(i64::MAX),
+            ..Filters::default()
+        };
+        assert!(!before.pass(b"a", &unknown));
+        let kind = Filters {
+            kinds: vec![FileType::File],
+            ..Filters::default()
+        };
+        assert!(!kind.fields().need_stat() && kind.pass(b"a", &unknown));
+        assert!(!kind.pass(b"a", &Attributes::of_type(FileType::Symlink)));
+    }
+}

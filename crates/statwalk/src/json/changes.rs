@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What JSON says about changes since an earlier scan.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Serialize;
+use statwalk_core::{Change, Changes};
+use statwalk_view::json_path;
+
+use super::entries::FileJson;
+
+/// The whole answer of `--since`.
+#[derive(Serialize)]
+pub(crate) struct ChangesJson {
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_b64: Option<String>,
+    elapsed_s: f64,
+    since: u64,
+    /// Where the next question begins.
+    generation: u64,
+    changes: Vec<ChangeJson>,
+}
+
+#[derive(Serialize)]
+struct ChangeJson {
+    /// What is new about it.
+    new: &'static str,
+    #[serde(flatten)]
+    entry: FileJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inode: Option<u64>,
+    /// All names that a directory has now, where it changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    names: Option<Vec<NameJson>>,
+}
+
+#[derive(Serialize)]
+struct NameJson {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name_b64: Option<String>,
+}
+
+impl ChangesJson {
+    pub(crate) fn new(path: &Path, since: u64, found: &Changes, elapsed: Duration) -> ChangesJson {
+        let (path, path_b64) = json_path(path.as_os_str().as_bytes());
+        ChangesJson {
+            path,
+            path_b64,
+            // Whole microseconds: the rest would be noise.
+            elapsed_s: elapsed.as_micros() as f64 / 1e6,
+            since,
+            generation: found.generation,
+            changes: found.changes.iter().map(ChangeJson::new).collect(),
+        }
+    }
+}
+
+impl ChangeJson {
+    fn new(change: &Change) -> ChangeJson {
+        let name = |name: &Vec<u8>| {
+            let (name, name_b64) = json_path(name);
+            NameJson { name, name_b64 }
+        };
+        ChangeJson {
+            new: change.kind.name(),
+            entry: FileJson::new(&change.path, &change.attributes),
+            inode: change.attributes.id().map(|id| id.ino),
+            names: change
+                .names
+                .as_ref()
+                .map(|names| names.iter().map(name).collect()),
+        }
+    }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Single entries and groups of them in JSON: the answers of `top`, `stats`
+//! and `find`.
+
+use serde::Serialize;
+use statwalk_core::{Attributes, GroupKey, Tally, TopOf};
+use statwalk_view::json_path;
+
+use super::tree_rows::NodeJson;
+use crate::owners;
+
+/// The answer of `top`: the largest first.
+#[derive(Serialize)]
+pub(crate) struct TopAnswer {
+    pub(crate) top: Vec<TopJson>,
+}
+
+/// A large file, or a large directory in the form that it has in `tree`.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum TopJson {
+    File(FileJson),
+    Directory(NodeJson),
+}
+
+/// An entry with what is told of files.
+#[derive(Serialize)]
+pub(crate) struct FileJson {
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_b64: Option<String>,
+    #[serde(rename = "type")]
+    kind: char,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    apparent_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allocated_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mtime_ns: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    links: Option<u32>,
+}
+
+impl FileJson {
+    pub(crate) fn new(path: &[u8], attributes: &Attributes) -> FileJson {
+        let (path, path_b64) = json_path(path);
+        FileJson {
+            path,
+            path_b64,
+            kind: attributes.kind.letter(),
+            apparent_bytes: attributes.size_bytes(),
+            allocated_bytes: attributes.allocated_bytes(),
+            mtime_ns: attributes.mtime_ns(),
+            links: attributes.links(),
+        }
+    }
+}
+
+impl From<&TopOf> for TopJson {
+    fn from(large: &TopOf) -> TopJson {
+        TopJson::File(FileJson::new(&large.path, &large.attributes))
+    }
+}
+
+/// The answer of `stats`.
+#[derive(Serialize)]
+pub(crate) struct GroupsAnswer {
+    pub(crate) by: &'static str,
+    pub(crate) groups: Vec<GroupJson>,
+}
+
+/// A group: what its entries have in common, and what they amount to.
+///
+/// Entries of which that is not known have nothing in common.
+#[derive(Default, Serialize)]
+pub(crate) struct GroupJson {
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    kind: Option<char>,
+    /// Of regular files; empty where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extension: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uid: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gid: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<String>,
+    /// Modified at most so long ago, and longer than the limit before. Without
+    /// an end where it is the last, and absent for times in the future.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    age_max_s: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    age: Option<&'static str>,
+    /// Of this size and up to but not of the next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size_min_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size_max_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    depth: Option<u32>,
+    entries: u64,
+    apparent_bytes: u128,
+    allocated_bytes: u128,
+}
+
+impl GroupJson {
+    pub(crate) fn new(key: &GroupKey, tally: &Tally) -> GroupJson {
+        let mut group = GroupJson {
+            entries: tally.entries,
+            apparent_bytes: tally.apparent_bytes,
+            allocated_bytes: tally.allocated_bytes,
+            ..GroupJson::default()
+        };
+        let text = |name: Option<Vec<u8>>| name.map(|name| json_path(&name).0);
+        match key {
+            GroupKey::Kind(kind) => group.kind = Some(kind.letter()),
+            GroupKey::Extension(extension) => {
+                group.kind = Some('f');
+                group.extension = text(Some(extension.clone()));
+            }
+            GroupKey::Owner(uid) => {
+                group.uid = Some(*uid);
+                group.user = text(owners::user_name(*uid));
+            }
+            GroupKey::Group(gid) => {
+                group.gid = Some(*gid);
+                group.group = text(owners::group_name(*gid));
+            }
+            GroupKey::ModifiedWithin(None) => group.age = Some("future"),
+            GroupKey::ModifiedWithin(Some(u64::MAX)) => group.age = Some("oldest"),
+            GroupKey::ModifiedWithin(limit) => group.age_max_s = *limit,
+            GroupKey::SizeBelowPower(power) => {
+                group.size_min_bytes = Some(size_min(*power));
+                group.size_max_bytes = Some(size_max(*power));
+            }
+            GroupKey::Depth(depth) => group.depth = Some(*depth),
+            _ => {}
+        }
+        group
+    }
+}
+
+/// The smallest size of a group of sizes below a power of two.
+pub(crate) fn size_min(power: u32) -> u64 {
+    match power {
+        0 => 0,
+        power => 1 << (power - 1),
+    }
+}
+
+/// The largest size of a group of sizes below a power of two.
+pub(crate) fn size_max(power: u32) -> u64 {
+    u64::MAX.checked_shr(64 - power).unwrap_or(0)
+}
+
+/// An entry that `find` found: its path and type, and the attributes that the
+/// filters had asked for.
+#[derive(Serialize)]
+pub(crate) struct FoundJson {
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_b64: Option<String>,
+    #[serde(rename = "type")]
+    kind: char,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    apparent_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mtime_ns: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uid: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gid: Option<u32>,
+}
+
+impl FoundJson {
+    pub(crate) fn new(path: &[u8], attributes: &Attributes) -> FoundJson {
+        let (path, path_b64) = json_path(path);
+        FoundJson {
+            path,
+            path_b64,
+            kind: attributes.kind.letter(),
+            apparent_bytes: attributes.size_bytes(),
+            mtime_ns: attributes.mtime_ns(),
+            uid: attributes.uid(),
+            gid: attributes.gid(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_of_sizes_meet_and_do_not_overlap() {
+        assert_eq!((size_min(0), size_max(0)), (0, 0));
+        assert_eq!((size_min(1), size_max(1)), (1, 1));
+        assert_eq!((size_min(13), size_max(13)), (4096, 8191));
+        assert_eq!(size_max(64), u64::MAX);
+        for power in 1..=64 {
+            assert_eq!(size_max(power - 1) + 1, size_min(power));
+        }
+    }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What JSON says about a scan itself: the plan, the roots, the errors.
+
+use std::os::unix::ffi::OsStrExt;
+
+use serde::Serialize;
+use statwalk_core::{Cause, EntryError, LeftOut, Plan, Report, RootTotals};
+use statwalk_view::json_path;
+
+use crate::request::Request;
+
+/// What a scan has counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// Names and sizes.
+    Sizes,
+    /// Names; sizes are absent.
+    Names,
+}
+
+#[derive(Serialize)]
+pub(super) struct PlanJson<'a> {
+    source: &'a str,
+    order: &'a str,
+    workers_max: usize,
+    fields: Vec<&'static str>,
+    /// What `--since` goes on from, where a btrfs was read in place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generation: Option<u64>,
+    why: String,
+}
+
+impl PlanJson<'_> {
+    pub(super) fn new(plan: &Plan) -> PlanJson<'_> {
+        PlanJson {
+            source: plan.source,
+            order: plan.order,
+            workers_max: plan.workers_max,
+            fields: plan.fields.names().collect(),
+            generation: plan.generation,
+            why: plan.why.join("; "),
+        }
+    }
+}
+
+/// A root. Of one that is not there nothing but that is known.
+#[derive(Serialize)]
+pub(super) struct RootJson {
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_b64: Option<String>,
+    /// Only where it is not there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<bool>,
+    /// Only where an earlier root had reached it, so that all of it belongs there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reached_earlier: Option<bool>,
+    #[serde(flatten)]
+    counts: Option<CountsJson>,
+}
+
+#[derive(Serialize)]
+struct CountsJson {
+    entries: u64,
+    files: u64,
+    dirs: u64,
+    symlinks: u64,
+    others: u64,
+    #[serde(flatten)]
+    sizes: Option<SizesJson>,
+    unreadable: u64,
+    vanished: u64,
+    changed_dirs: u64,
+    excluded: u64,
+    crossings: u64,
+}
+
+#[derive(Serialize)]
+struct SizesJson {
+    file_size_bytes: u128,
+    apparent_bytes: u128,
+    allocated_bytes: u128,
+    extra_hard_links: u64,
+}
+
+pub(super) fn roots_of(
+    request: &Request,
+    report: &Report,
+    totals: &[RootTotals],
+    counted: Counted,
+) -> Vec<RootJson> {
+    let roots = request.paths.iter().zip(&report.roots).zip(totals);
+    roots
+        .map(|((path, root), totals)| {
+            let (path, path_b64) = json_path(path.as_os_str().as_bytes());
+            let sizes = (counted == Counted::Sizes).then_some(SizesJson {
+                file_size_bytes: totals.file_size_bytes,
+                apparent_bytes: totals.apparent_bytes,
+                allocated_bytes: totals.allocated_bytes,
+                extra_hard_links: totals.extra_hard_links,
+            });
+            let counts = CountsJson {
+                entries: totals.entries,
+                files: totals.files,
+                dirs: totals.dirs,
+                symlinks: totals.symlinks,
+                others: totals.others,
+                sizes,
+                unreadable: root.unreadable,
+                vanished: root.vanished,
+                changed_dirs: root.changed_dirs,
+                excluded: root.excluded,
+                crossings: root.crossings,
+            };
+            RootJson {
+                path,
+                path_b64,
+                missing: root.missing.is_some().then_some(true),
+                reached_earlier: root.reached_earlier.then_some(true),
+                counts: root.missing.is_none().then_some(counts),
+            }
+        })
+        .collect()
+}
+
+#[derive(Serialize)]
+pub(super) struct ErrorJson<'a> {
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_b64: Option<String>,
+    op: &'a str,
+    /// Absent where the system gave none: a directory changed while it was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    errno: Option<i32>,
+    error: String,
+}
+
+impl ErrorJson<'_> {
+    fn new(path: &[u8], op: &'static str, cause: Cause) -> ErrorJson<'static> {
+        let (path, path_b64) = json_path(path);
+        ErrorJson {
+            path,
+            path_b64,
+            op,
+            errno: cause.errno().map(|errno| errno.0),
+            error: cause.to_string(),
+        }
+    }
+
+    fn of_entry(error: &EntryError) -> ErrorJson<'static> {
+        ErrorJson::new(&error.path, error.op.name(), error.cause)
+    }
+}
+
+/// Roots that are not there, then entries that could not be read.
+pub(super) fn errors_of<'a>(request: &Request, report: &'a Report) -> Vec<ErrorJson<'a>> {
+    let roots = request.paths.iter().zip(&report.roots);
+    let missing = roots.filter_map(|(path, root)| {
+        let path = path.as_os_str().as_bytes();
+        Some(ErrorJson::new(
+            path,
+            statwalk_core::Op::Open.name(),
+            Cause::System(root.missing?),
+        ))
+    });
+    missing
+        .chain(report.errors.iter().map(ErrorJson::of_entry))
+        .collect()
+}
+
+#[derive(Serialize)]
+pub(super) struct LeftOutJson {
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_b64: Option<String>,
+    file_system: &'static str,
+}
+
+impl LeftOutJson {
+    pub(super) fn new(left_out: &LeftOut) -> LeftOutJson {
+        let (path, path_b64) = json_path(&left_out.path);
+        LeftOutJson {
+            path,
+            path_b64,
+            file_system: left_out.file_system,
+        }
+    }
+}

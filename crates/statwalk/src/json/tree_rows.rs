@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The tree in JSON, row by row.
+
+use serde::{Serialize, Serializer};
+use statwalk_core::{DirState, FileType, Node, NodeKind, RootTotals, Tree};
+use statwalk_view::json_path;
+
+use crate::rows::{Row, Selection};
+
+/// The tree down to a depth; empty where no tree was kept.
+#[derive(Serialize)]
+pub(crate) struct TreeAnswer<'a> {
+    pub(crate) tree: TreeRows<'a>,
+}
+
+pub(crate) struct TreeRows<'a> {
+    tree: Option<(&'a Tree, Selection)>,
+    totals: &'a [RootTotals],
+}
+
+impl<'a> TreeAnswer<'a> {
+    pub(crate) fn new(
+        tree: Option<(&'a Tree, Selection)>,
+        totals: &'a [RootTotals],
+    ) -> TreeAnswer<'a> {
+        TreeAnswer {
+            tree: TreeRows { tree, totals },
+        }
+    }
+}
+
+impl Serialize for TreeRows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let rows = self
+            .tree
+            .iter()
+            .flat_map(|(tree, selection)| selection.rows(tree));
+        serializer.collect_seq(rows.map(|row| self.row(row)))
+    }
+}
+
+/// A directory with the sums of its subtree, or a file.
+#[derive(Serialize)]
+pub(crate) struct NodeJson {
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_b64: Option<String>,
+    #[serde(rename = "type")]
+    kind: char,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    apparent_bytes: Option<u128>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allocated_bytes: Option<u128>,
+    entries: u64,
+    files: u64,
+    dirs: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    newest_mtime_ns: Option<i64>,
+    incomplete: bool,
+    /// Only for a further name of a file whose bytes count elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra_hard_link: Option<bool>,
+}
+
+impl TreeRows<'_> {
+    fn row(&self, row: Row<'_>) -> NodeJson {
+        let kind = match row.node.kind() {
+            NodeKind::Directory(DirState::Argument) => self.argument_kind(row.root),
+            NodeKind::Other(kind) => kind,
+            _ => FileType::Directory,
+        };
+        node_json(&row.node, kind)
+    }
+
+    /// What a root is that is no directory. The tree knows no more than its sums.
+    fn argument_kind(&self, root: usize) -> FileType {
+        match self.totals.get(root) {
+            Some(totals) if totals.files > 0 => FileType::File,
+            Some(totals) if totals.symlinks > 0 => FileType::Symlink,
+            _ => FileType::Unknown,
+        }
+    }
+}
+
+/// A directory.
+pub(crate) fn directory_json(node: &Node<'_>) -> NodeJson {
+    node_json(node, FileType::Directory)
+}
+
+fn node_json(node: &Node<'_>, kind: FileType) -> NodeJson {
+    let (path, path_b64) = json_path(&node.path());
+    let extra = node.is_extra_link();
+    let is_file = matches!(node.kind(), NodeKind::Other(_));
+    let bytes = |bytes: u128| match (extra, is_file && node.is_incomplete()) {
+        // Its bytes are in the sums of its first name.
+        (true, _) => Some(0),
+        // They could not be read.
+        (false, true) => None,
+        (false, false) => Some(bytes),
+    };
+    NodeJson {
+        path,
+        path_b64,
+        kind: kind.letter(),
+        apparent_bytes: bytes(node.apparent_bytes()),
+        allocated_bytes: bytes(node.allocated_bytes()),
+        entries: node.entries(),
+        files: node.file_count(),
+        dirs: node.dir_count(),
+        newest_mtime_ns: node.newest_mtime_ns(),
+        incomplete: node.is_incomplete(),
+        extra_hard_link: extra.then_some(true),
+    }
+}

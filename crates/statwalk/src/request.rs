@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What was meant: flags turned into a scan and a way to show its answer.
+//!
+//! Texts become values here, and a text that is none becomes a message that
+//! names it.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use statwalk_core::{
+    Calls, Exclusions, Freshness, IoClass, KernelFileSystems, LinkPolicy, MountCrossing, Naming,
+    Order, Scan, Source, StatOrder, SymlinkPolicy, Syncing,
+};
+use statwalk_view::{SizeColumn, SizeFormat, Unit};
+
+use crate::failure::Failure;
+use crate::flags::{OrderName, ScanFlags, SizeFlags, SourceName, StatByName, StatOrderName, When};
+use crate::progress::ProgressOptions;
+use crate::screen::{self, Screen};
+
+/// A scan, and what every command needs to know about its answer.
+pub(crate) struct Request {
+    pub(crate) scan: Scan,
+    pub(crate) paths: Vec<PathBuf>,
+    pub(crate) form: Form,
+    pub(crate) explain: bool,
+    /// When progress is shown.
+    pub(crate) progress: When,
+    stays: bool,
+    /// Whether the scan covers everything below a root.
+    is_whole: bool,
+}
+
+/// The form of an answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    /// A picture or a table for a person.
+    Screen(Screen),
+    /// Rows with raw names, for programs.
+    Rows(RowEnd),
+    /// A JSON document, made safe and readable where a terminal shows it.
+    Json(Option<Screen>),
+}
+
+/// What ends a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RowEnd {
+    Newline,
+    Nul,
+}
+
+impl RowEnd {
+    pub(crate) fn byte(self) -> u8 {
+        match self {
+            RowEnd::Newline => b'\n',
+            RowEnd::Nul => 0,
+        }
+    }
+}
+
+/// Which sizes are shown, and how.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    pub(crate) column: SizeColumn,
+    /// How sizes are written for a person.
+    pub(crate) format: SizeFormat,
+    /// How they are written in rows for programs: plain bytes, unless a unit
+    /// was asked for.
+    pub(crate) format_in_rows: SizeFormat,
+}
+
+impl Request {
+    /// What `flags` and `paths` ask for.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for patterns and sizes that are none.
+    pub(crate) fn new(
+        flags: &ScanFlags,
+        paths: impl IntoIterator<Item = OsString>,
+    ) -> Result<Request, Failure> {
+        let mut paths: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
+        if paths.is_empty() {
+            paths.push(PathBuf::from("."));
+        }
+        let mut scan = Scan::of(&paths)
+            .exclusions(exclusions(flags)?)
+            .calls(calls(flags)?);
+        if let Some(name) = flags.order {
+            scan = scan.order(order(name));
+        }
+        if let Some(name) = flags.source {
+            scan = scan.source(source(name));
+        }
+        if flags.no_sync {
+            scan = scan.syncing(Syncing::Refused);
+        }
+        if flags.one_file_system {
+            scan = scan.crossing(MountCrossing::Stay);
+        }
+        if flags.follow {
+            scan = scan.symlinks(SymlinkPolicy::Follow);
+        }
+        if flags.count_links {
+            scan = scan.links(LinkPolicy::Each);
+        }
+        if flags.include_kernfs {
+            scan = scan.kernel_file_systems(KernelFileSystems::Enter);
+        }
+        if flags.nice {
+            scan = scan.io_class(IoClass::Idle).threads(few_workers());
+        }
+        if let Some(threads) = flags.threads {
+            scan = scan.threads(threads.into());
+        }
+        let excludes = flags.exclude_caches
+            || flags.gitignore
+            || !flags.exclude.is_empty()
+            || !flags.exclude_from.is_empty();
+        Ok(Request {
+            scan,
+            form: form(flags),
+            explain: flags.explain,
+            progress: flags.progress,
+            stays: flags.one_file_system,
+            is_whole: paths.len() == 1 && !excludes && !flags.follow,
+            paths,
+        })
+    }
+
+    /// Lets the scan go no deeper.
+    pub(crate) fn limit_depth(&mut self, depth_max: Option<u32>) {
+        if let Some(depth) = depth_max {
+            self.scan = self.scan.clone().max_depth(depth);
+            self.is_whole = false;
+        }
+    }
+
+    /// What the progress line needs to know; `sizes` where sizes are read.
+    pub(crate) fn progress(&self, sizes: Option<SizeFormat>) -> ProgressOptions {
+        ProgressOptions {
+            when: self.progress,
+            sizes: sizes.is_some(),
+            format: sizes.unwrap_or_default(),
+            whole: self.paths.first().filter(|_| self.is_whole).cloned(),
+            stays: self.stays,
+        }
+    }
+}
+
+impl Sizes {
+    /// What `flags` ask for.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for a unit that is none.
+    pub(crate) fn new(flags: &SizeFlags) -> Result<Sizes, Failure> {
+        let asked_for = match (&flags.unit, flags.si, flags.bytes) {
+            (Some(unit), _, _) => {
+                let unit = unit.parse().map_err(|error| bad("--unit", error))?;
+                Some(SizeFormat::Unit(unit))
+            }
+            (None, true, _) => Some(SizeFormat::Si),
+            (None, false, true) => Some(SizeFormat::Bytes),
+            (None, false, false) => None,
+        };
+        Ok(Sizes {
+            column: match flags.apparent_size || flags.bytes {
+                true => SizeColumn::Apparent,
+                false => SizeColumn::Disk,
+            },
+            format: asked_for.unwrap_or_default(),
+            format_in_rows: asked_for.unwrap_or(SizeFormat::Bytes),
+        })
+    }
+
+    /// The size that is shown, of the two.
+    pub(crate) fn of<T>(&self, allocated_bytes: T, apparent_bytes: T) -> T {
+        match self.column {
+            SizeColumn::Disk => allocated_bytes,
+            SizeColumn::Apparent => apparent_bytes,
+        }
+    }
+
+    /// The head of its column.
+    pub(crate) fn title(&self) -> &'static str {
+        match self.column {
+            SizeColumn::Disk => "DISK",
+            SizeColumn::Apparent => "APPARENT",
+        }
+    }
+}
+
+/// A value of a flag that has no meaning.
+pub(crate) fn bad(flag: &str, error: impl std::fmt::Display) -> Failure {
+    Failure::Usage(format!("{flag}: {error}"))
+}
+
+/// The form that was asked for.
+pub(crate) fn form(flags: &ScanFlags) -> Form {
+    let screen = || screen::of_stdout(flags.color);
+    match (flags.json, flags.print0) {
+        (true, _) => Form::Json(screen()),
+        (false, true) => Form::Rows(RowEnd::Nul),
+        (false, false) => screen().map_or(Form::Rows(RowEnd::Newline), Form::Screen),
+    }
+}
+
+/// The engine's source.
+fn source(name: SourceName) -> Source {
+    match name {
+        SourceName::Auto => Source::Auto,
+        SourceName::Btrfs => Source::Btrfs,
+        SourceName::Posix => Source::Posix,
+        SourceName::Ext4 => Source::Ext4,
+    }
+}
+
+/// The engine's order.
+pub(crate) fn order(name: OrderName) -> Order {
+    match name {
+        OrderName::Parallel => Order::Parallel,
+        OrderName::Recursive => Order::Recursive,
+        OrderName::Stack => Order::Stack,
+        OrderName::StackReserved => Order::ReservedStack,
+        OrderName::Queue => Order::Queue,
+        OrderName::Futures => Order::Futures,
+        OrderName::Inode => Order::Inode,
+    }
+}
+
+/// How the source is to ask the kernel.
+///
+/// # Errors
+///
+/// Returns an error for a size that is none.
+pub(crate) fn calls(flags: &ScanFlags) -> Result<Calls, Failure> {
+    let mut calls = Calls::default();
+    if let Some(text) = &flags.buffer {
+        calls = calls.buffer_bytes(buffer_bytes(text)?);
+    }
+    if flags.stat_order == Some(StatOrderName::Inode) {
+        calls = calls.stat_order(StatOrder::Inode);
+    }
+    if flags.stat_by == Some(StatByName::Path) {
+        calls = calls.naming(Naming::Path);
+    }
+    if flags.cached_attributes {
+        calls = calls.freshness(Freshness::DontSync);
+    }
+    Ok(calls)
+}
+
+/// The size of a buffer, which has bounds.
+fn buffer_bytes(text: &str) -> Result<usize, Failure> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let unit = match unit {
+        "" => Some(1),
+        unit => unit.parse().map(Unit::bytes).ok(),
+    };
+    let number = number.parse::<u128>().ok();
+    let bytes = number
+        .zip(unit)
+        .and_then(|(number, unit)| number.checked_mul(unit));
+    match bytes.map(usize::try_from) {
+        Some(Ok(bytes)) if (1 << 10..=4 << 20).contains(&bytes) => Ok(bytes),
+        _ => Err(bad(
+            "--buffer",
+            format!("'{}' is no size between 1K and 4M", safe(text)),
+        )),
+    }
+}
+
+fn exclusions(flags: &ScanFlags) -> Result<Exclusions, Failure> {
+    let mut exclusions = Exclusions::new()
+        .caches(flags.exclude_caches)
+        .gitignore(flags.gitignore);
+    for glob in &flags.exclude {
+        let added = exclusions.glob(glob.as_bytes());
+        exclusions = added.map_err(|error| bad("--exclude", error_text(&error)))?;
+    }
+    for file in &flags.exclude_from {
+        // As in du, `-` is stdin.
+        let file = match file.as_os_str() == OsStr::new("-") {
+            true => Path::new("/dev/stdin"),
+            false => file,
+        };
+        exclusions = exclusions.glob_file(file)?;
+    }
+    Ok(exclusions)
+}
+
+fn error_text(error: &statwalk_core::Error) -> String {
+    safe(&error.to_string())
+}
+
+/// Text that a terminal takes.
+fn safe(text: &str) -> String {
+    statwalk_view::escape(text.as_bytes(), statwalk_view::Charset::Unicode).into_owned()
+}
+
+/// A share of the processors that others hardly miss.
+fn few_workers() -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    (processors / 4).clamp(1, 4)
+}
