@@ -26,6 +26,7 @@
 pub(crate) mod mounts;
 
 mod batch;
+mod calls;
 mod changes;
 mod chunks;
 mod decode;
@@ -37,6 +38,7 @@ mod extent_usage;
 mod handle;
 mod inode_numbers;
 mod inode_set;
+mod listing;
 mod order;
 mod parts;
 mod plan;
@@ -45,6 +47,7 @@ mod report;
 mod scan;
 mod sink;
 mod source;
+mod tally;
 mod text_file;
 
 /// The formats of file systems, for the tests and fuzz targets of this
@@ -60,6 +63,7 @@ pub mod formats {
 }
 
 pub use batch::{Batch, EntryRef};
+pub use calls::{Calls, Detail, Freshness, Naming, Sharing, StatOrder, TypeSource};
 pub use changes::{Change, ChangeKind, Changes, changes_since};
 pub use directory::{DirState, Directory};
 pub use entry::{Attributes, DirId, Fields, FileId, FileType};
@@ -81,4 +85,3 @@ pub use sink::{
     TotalsState, Tree, TreeSink, TreeState, path_order,
 };
 pub use source::choice::{Source, Syncing};
-pub use source::posix::calls::{Calls, Detail, Freshness, Naming, Sharing, StatOrder, TypeSource};

@@ -9,10 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
 
+use crate::calls::Calls;
 use crate::entry::Fields;
 use crate::error::{Error, ErrorList, Op};
 use crate::exclusion::Exclusions;
 use crate::inode_numbers::InodeNumbers;
+use crate::listing::context::{Terms, TermsOptions};
 use crate::order::Order;
 use crate::order::concurrency::WORKERS_MAX;
 use crate::order::pool::{Pool, PoolOptions, WantedPool};
@@ -22,8 +24,7 @@ use crate::report::{Outcome, Report, RootReport};
 use crate::sink::{Collect, Context, LinkPolicy, Sink, path_order};
 use crate::source::choice::{Source, Syncing};
 use crate::source::in_place::volume_table::VolumeTable;
-use crate::source::posix::calls::Calls;
-use crate::source::posix::{Terms, TermsOptions, survey};
+use crate::source::posix::survey;
 
 /// What happens where another file system begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

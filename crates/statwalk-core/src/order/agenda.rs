@@ -11,8 +11,8 @@ use std::sync::atomic::Ordering;
 
 use crate::directory::{Dir, Place};
 use crate::handle::OpenParent;
+use crate::listing::context::Terms;
 use crate::sink::path_order;
-use crate::source::posix::Terms;
 
 /// What is scanned one after another.
 pub(super) struct Agenda {

@@ -17,7 +17,7 @@ use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 use super::Order;
 use super::sweep::Sweep;
 use crate::handle::OpenParent;
-use crate::source::posix::Job;
+use crate::listing::Job;
 
 /// For how many directories a stack has room up front, where that is asked for.
 const RESERVED: usize = 1 << 20;

@@ -31,10 +31,11 @@ use super::parking::Parking;
 use super::worker::{Duty, Leave, Worker};
 use crate::entry::DirId;
 use crate::error::ErrorList;
+use crate::listing::context::Terms;
 use crate::progress::WorkerProgress;
 use crate::report::{LeftOut, RootReport};
 use crate::sink::Collect;
-use crate::source::posix::{Terms, survey};
+use crate::source::posix::survey;
 
 /// After how long others start on what a worker queued that does not come back.
 const HELP_DELAY_MAX: Duration = Duration::from_millis(20);
@@ -642,14 +643,15 @@ mod tests {
 
     use super::*;
     use crate::batch::Batch;
+    use crate::calls::Calls;
     use crate::directory::Directory;
     use crate::entry::Fields;
     use crate::error::{Cause, Errno};
     use crate::exclusion::Exclusions;
+    use crate::listing::context::TermsOptions;
     use crate::source::choice::{Source, Syncing};
     use crate::source::in_place::volume_table::VolumeTable;
-    use crate::source::posix::calls::Calls;
-    use crate::source::posix::{TermsOptions, survey};
+    use crate::source::posix::survey;
 
     /// Says that it was reached, and waits.
     struct Gate(Sender<()>, Receiver<()>);

@@ -18,9 +18,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::frontier::{Taken, child_job};
 use crate::handle::OpenParent;
-use crate::source::posix::listed::Listed;
-use crate::source::posix::shared_listing::SharedListing;
-use crate::source::posix::{Deferred, Job};
+use crate::listing::job::{Deferred, Job};
+use crate::listing::listed::Listed;
+use crate::listing::shared::SharedListing;
 
 /// Up to how many entries are gathered for one sweep, about.
 const GATHERED_MAX: usize = 64 * 1024;

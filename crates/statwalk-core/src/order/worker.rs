@@ -18,12 +18,14 @@ use crate::directory::{Dir, DirState, Directory, Place};
 use crate::entry::DirId;
 use crate::error::{Cause, EntryError, Errno, Op};
 use crate::handle::OpenParent;
+use crate::listing::listed::Listed;
+use crate::listing::outlet::{Gathering, Note, Outlet, Tick};
+use crate::listing::shared::SharedListing;
+use crate::listing::{Job, Lister};
 use crate::progress::WorkerProgress;
 use crate::report::LeftOut;
 use crate::sink::Collect;
-use crate::source::posix::listed::Listed;
-use crate::source::posix::shared_listing::SharedListing;
-use crate::source::posix::{Gathering, Job, Lister, Note, Outlet, Tick, tally};
+use crate::tally;
 
 /// When one worker alone is too slow: after this many directories, entries, or
 /// this time. Starting a thread takes as long as reading some ten directories.

@@ -20,7 +20,7 @@ pub(super) mod mounted;
 mod attributes;
 mod windows;
 
-pub(super) mod read;
+pub(crate) mod read;
 
 pub(crate) mod changes;
 pub(crate) mod extents;

@@ -17,7 +17,7 @@ use statwalk_sys::fiemap::{FileExtent, file_extents};
 use crate::source::choice::Syncing;
 use crate::source::in_place::MountPoints;
 use crate::source::in_place::volume_table::MountView;
-use crate::source::posix::tally;
+use crate::tally;
 
 /// Up to how much may wait to be written for a sync that nobody asked for: some
 /// tenths of a second on a slow disk.
@@ -34,11 +34,11 @@ pub(crate) struct Mounted {
     name: String,
     pub(super) sector_bytes: u32,
     /// The last transaction before the scan: what a later one wrote has changed since.
-    pub(in crate::source) generation: u64,
+    pub(crate) generation: u64,
     sync_s: f64,
     /// The trees of its subvolumes, by their `st_dev`.
     trees: Mutex<Vec<(u64, u64)>>,
-    pub(in crate::source) mount_points: MountPoints,
+    pub(crate) mount_points: MountPoints,
     pub(super) counts: Counts,
 }
 
@@ -58,7 +58,7 @@ impl Mounted {
     /// # Errors
     ///
     /// Why it is left to the kernel.
-    pub(in crate::source) fn of_mount(
+    pub(crate) fn of_mount(
         view: &MountView<'_>,
         syncing: Syncing,
         may_wait: bool,
@@ -104,7 +104,7 @@ impl Mounted {
 
     /// The tree of the subvolume that an open directory lies in, whose entries have
     /// this `st_dev`.
-    pub(in crate::source) fn tree_of(&self, dev: u64, fd: BorrowedFd<'_>) -> Option<u64> {
+    pub(crate) fn tree_of(&self, dev: u64, fd: BorrowedFd<'_>) -> Option<u64> {
         let trees = || self.trees.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&(_, tree)) = trees().iter().find(|(known, _)| *known == dev) {
             return Some(tree);
@@ -182,12 +182,12 @@ impl Mounted {
     }
 
     /// How many directories were read.
-    pub(in crate::source) fn dirs(&self) -> u64 {
+    pub(crate) fn dirs(&self) -> u64 {
         self.counts.dirs.load(Ordering::Relaxed)
     }
 
     /// What was read from it, and what must be known of it, for the plan.
-    pub(in crate::source) fn told(&self) -> Vec<String> {
+    pub(crate) fn told(&self) -> Vec<String> {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         vec![
             format!(

@@ -22,10 +22,12 @@ use crate::decode::btrfs::kind::{DIR_INDEX, INODE_ITEM};
 use crate::decode::btrfs::search_items::search_items;
 use crate::decode::name::is_entry_name;
 use crate::entry::{Attributes, FileId, FileType};
-use crate::source::in_place::names::Names;
-use crate::source::in_place::piece::{Delivery, Doubtful, End, InPlaceDir};
-use crate::source::posix::contents::Contents;
-use crate::source::posix::{Lister, Outlet, Terms, WITHHELD_MAX};
+use crate::listing::contents::Contents;
+use crate::listing::context::Terms;
+use crate::listing::in_place::{Delivery, Doubtful, End, InPlaceDir};
+use crate::listing::names::Names;
+use crate::listing::outlet::Outlet;
+use crate::listing::{Lister, WITHHELD_MAX};
 
 /// `BTRFS_FT_ENCRYPTED`, include/uapi/linux/btrfs_tree.h.
 const ENCRYPTED: u8 = 0x80;
@@ -46,14 +48,14 @@ const ENTRY_BYTES_MAX: usize = 32 + 30 + 255;
 
 /// A directory of a subvolume.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::source) struct Node {
-    pub(in crate::source) tree: u64,
-    pub(in crate::source) id: FileId,
+pub(crate) struct Node {
+    pub(crate) tree: u64,
+    pub(crate) id: FileId,
 }
 
 /// Buffers that serve one directory after the other.
 #[derive(Default)]
-pub(in crate::source) struct Buffers {
+pub(crate) struct Buffers {
     windows: Windows,
     index: Vec<u8>,
     found: Vec<FoundEntry>,
@@ -98,7 +100,7 @@ struct Pass<'a> {
 impl Lister {
     /// Reads a directory. Answers false where the kernel must be asked instead;
     /// then nothing of it was delivered.
-    pub(in crate::source) fn read_from_tree(
+    pub(crate) fn read_from_tree(
         &mut self,
         mounted: &Mounted,
         node: Node,

@@ -9,7 +9,7 @@ use std::io::{self, Seek, SeekFrom};
 use rustix::io::pread;
 
 use crate::error::Errno;
-use crate::source::posix::uninterrupted;
+use crate::source::posix::stat::uninterrupted;
 
 /// A device or an image that can be read at any place, by many threads.
 ///

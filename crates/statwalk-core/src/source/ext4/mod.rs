@@ -26,8 +26,8 @@ mod device;
 
 pub(super) mod mounted;
 
-pub(super) mod pass;
+pub(crate) mod pass;
 
 mod read_ahead;
 
-pub(super) mod read;
+pub(crate) mod read;

@@ -17,8 +17,8 @@ use super::volume::Volume;
 use crate::decode::ext4::inode::Inode;
 use crate::entry::{FileId, FileType};
 use crate::inode_set::InodeSet;
+use crate::listing::in_place::InPlaceDir;
 use crate::source::in_place::MountPoints;
-use crate::source::in_place::piece::InPlaceDir;
 use crate::source::in_place::volume_table::MountView;
 
 /// Files that changed since so long are stat'ed: their sizes and blocks can be
@@ -49,7 +49,7 @@ pub(crate) struct Mounted {
     changed_ns: Option<i64>,
     /// Files that changed since then are stat'ed; none of an image.
     fresh_ns: Option<i64>,
-    pub(in crate::source) mount_points: MountPoints,
+    pub(crate) mount_points: MountPoints,
     pub(super) counts: Counts,
     pub(super) read_ahead: ReadAhead,
     /// Directories that say that their parent is one that does not list them.
@@ -58,7 +58,7 @@ pub(crate) struct Mounted {
 
 /// Why an image cannot be read.
 #[derive(Debug)]
-pub(in crate::source) enum NoImage {
+pub(crate) enum NoImage {
     Unopened(io::Error),
     /// In a sentence.
     Refused(String),
@@ -78,10 +78,7 @@ impl Mounted {
     /// # Errors
     ///
     /// Why it is left to the kernel.
-    pub(in crate::source) fn of_mount(
-        view: &MountView<'_>,
-        now_ns: i64,
-    ) -> Result<Mounted, String> {
+    pub(crate) fn of_mount(view: &MountView<'_>, now_ns: i64) -> Result<Mounted, String> {
         let point = &view.point;
         let (device, name) = Device::open(&view.mount.device)
             .map_err(|(path, error)| format!("{}: {error}", path.display()))?;
@@ -124,7 +121,7 @@ impl Mounted {
     /// # Errors
     ///
     /// It cannot be opened, or holds no such file system.
-    pub(in crate::source) fn of_image(path: &CStr, number: u64) -> Result<Mounted, NoImage> {
+    pub(crate) fn of_image(path: &CStr, number: u64) -> Result<Mounted, NoImage> {
         let device = Device::open_image(path).map_err(NoImage::Unopened)?;
         let volume =
             Volume::open(device).map_err(|refusal| NoImage::Refused(refusal.to_string()))?;
@@ -183,7 +180,7 @@ impl Mounted {
     ///
     /// Where its own parent is a third directory that does not list it, the first
     /// name that was met stands for it: such directories are remembered.
-    pub(in crate::source) fn is_double(&self, number: u32, dir: &InPlaceDir<'_>) -> bool {
+    pub(crate) fn is_double(&self, number: u32, dir: &InPlaceDir<'_>) -> bool {
         let mut scratch = DirectoryScratch::new();
         let (Some(listing), Some(own)) = (
             self.listing_parent(dir),
@@ -202,7 +199,7 @@ impl Mounted {
     }
 
     /// How many directories were read.
-    pub(in crate::source) fn dirs(&self) -> u64 {
+    pub(crate) fn dirs(&self) -> u64 {
         self.counts.dirs.load(Ordering::Relaxed)
     }
 
@@ -220,7 +217,7 @@ impl Mounted {
     }
 
     /// What was read from it, and what must be known of it, for the plan.
-    pub(in crate::source) fn told(&self) -> Vec<String> {
+    pub(crate) fn told(&self) -> Vec<String> {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let Counts {
             dirs,

@@ -13,15 +13,17 @@ use crate::decode::ext4::directory_block::DirectoryEntry;
 use crate::decode::ext4::inode::Inode;
 use crate::entry::FileType;
 use crate::error::Op;
-use crate::source::in_place::names::Names;
-use crate::source::in_place::piece::Doubtful;
-use crate::source::posix::contents::Contents;
-use crate::source::posix::open_dir::OpenDir;
-use crate::source::posix::{Outlet, Terms, WITHHELD_MAX};
+use crate::listing::WITHHELD_MAX;
+use crate::listing::contents::Contents;
+use crate::listing::context::Terms;
+use crate::listing::in_place::Doubtful;
+use crate::listing::names::Names;
+use crate::listing::open_dir::OpenDir;
+use crate::listing::outlet::Outlet;
 
 /// Buffers that serve one directory after the other.
 #[derive(Default)]
-pub(in crate::source) struct PassBuffers {
+pub(crate) struct PassBuffers {
     scratch: DirectoryScratch,
     inode: Option<Box<Inode>>,
     fresh: Doubtful,

@@ -25,10 +25,11 @@ use crate::decode::ext4::inode::{Inode, ROOT_INODE};
 use crate::directory::{MountMark, Place};
 use crate::entry::{Attributes, FileType};
 use crate::error::Op;
-use crate::source::in_place::piece::{Delivery, End, InPlaceDir};
-use crate::source::in_place::suspicion::Suspicion;
-use crate::source::posix::open_dir::OpenDir;
-use crate::source::posix::{Lister, Outlet, WITHHELD_MAX};
+use crate::listing::in_place::{Delivery, End, InPlaceDir};
+use crate::listing::open_dir::OpenDir;
+use crate::listing::outlet::Outlet;
+use crate::listing::suspicion::Suspicion;
+use crate::listing::{Lister, WITHHELD_MAX};
 
 /// From how many subdirectories on a directory is left to the kernel, which
 /// gives them in pieces, so that they need not all wait at once.
@@ -40,7 +41,7 @@ const WITHHELD_BYTES_MIN: u64 = 12 * WITHHELD_MAX as u64;
 
 impl Lister {
     /// Lists the tree of an image.
-    pub(in crate::source) fn image(
+    pub(crate) fn image(
         &mut self,
         path: &Arc<CStr>,
         root: u32,
@@ -62,7 +63,7 @@ impl Lister {
 
     /// Reads a directory. Answers false where the kernel must be asked instead;
     /// then nothing of it was delivered.
-    pub(in crate::source) fn read_from_device(
+    pub(crate) fn read_from_device(
         &mut self,
         mounted: &Mounted,
         number: u32,

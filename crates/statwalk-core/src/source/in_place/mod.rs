@@ -9,10 +9,6 @@
 //! subtree.
 
 mod mount_points;
-pub(super) mod names;
-pub(super) mod piece;
-pub(super) mod reader;
-pub(super) mod suspicion;
 pub(crate) mod volume_table;
 
 pub(super) use mount_points::MountPoints;

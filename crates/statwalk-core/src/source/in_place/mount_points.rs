@@ -13,7 +13,7 @@ use crate::source::posix::stat;
 
 /// Where other mounts hide what a file system holds.
 #[derive(Debug, Default)]
-pub(in crate::source) struct MountPoints {
+pub(crate) struct MountPoints {
     /// The directories that hold them: they are the kernel's to read.
     holders: HashSet<FileId>,
     /// Their names. The kernel lists a mount point with the inode that it hides,
@@ -23,7 +23,7 @@ pub(in crate::source) struct MountPoints {
 
 impl MountPoints {
     /// Those on a mount.
-    pub(in crate::source) fn on(id: u64, table: &[Mount]) -> MountPoints {
+    pub(crate) fn on(id: u64, table: &[Mount]) -> MountPoints {
         let mask = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::MNT_ID;
         let mut points = MountPoints::default();
         for mount in table.iter().filter(|mount| mount.parent == id) {
@@ -43,12 +43,12 @@ impl MountPoints {
     }
 
     /// Whether something is mounted on an entry of a directory.
-    pub(in crate::source) fn lie_in(&self, directory: FileId) -> bool {
+    pub(crate) fn lie_in(&self, directory: FileId) -> bool {
         !self.holders.is_empty() && self.holders.contains(&directory)
     }
 
     /// Whether something may be mounted on a directory of this name.
-    pub(in crate::source) fn have_name(&self, name: &CStr) -> bool {
+    pub(crate) fn have_name(&self, name: &CStr) -> bool {
         !self.names.is_empty() && self.names.contains(name.to_bytes())
     }
 }

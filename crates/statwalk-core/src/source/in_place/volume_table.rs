@@ -25,7 +25,7 @@ const DIRS_BEFORE: u32 = 64;
 
 /// A directory of this size is worth that look by itself: it has some
 /// 2,000 entries.
-pub(in crate::source) const DIR_BYTES_BEFORE: u64 = 64 * 1024;
+pub(crate) const DIR_BYTES_BEFORE: u64 = 64 * 1024;
 
 /// After how many directories a btrfs is synced: that costs as much as reading
 /// some thousand.
@@ -63,14 +63,14 @@ enum Known {
 }
 
 /// A mount that is being opened, and what must be known for it.
-pub(in crate::source) struct MountView<'a> {
-    pub(in crate::source) mount: &'a Mount,
-    pub(in crate::source) table: &'a [Mount],
+pub(crate) struct MountView<'a> {
+    pub(crate) mount: &'a Mount,
+    pub(crate) table: &'a [Mount],
     /// Where it is mounted, for messages.
-    pub(in crate::source) point: String,
+    pub(crate) point: String,
     /// Its topmost directory.
-    pub(in crate::source) top: OwnedFd,
-    pub(in crate::source) top_stat: rustix::fs::Statx,
+    pub(crate) top: OwnedFd,
+    pub(crate) top_stat: rustix::fs::Statx,
 }
 
 impl VolumeTable {
@@ -93,7 +93,7 @@ impl VolumeTable {
     /// The volume of a mount, for a worker that has done so many directories, and is
     /// at one of this size; 0 where it is not known. `None` is not to be asked again,
     /// an error is.
-    pub(in crate::source) fn of_mount(
+    pub(crate) fn of_mount(
         &self,
         id: u64,
         dirs: u32,
@@ -286,7 +286,7 @@ impl VolumeTable {
 
 /// The volume of a mount is not known yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::source) struct Later;
+pub(crate) struct Later;
 
 impl MountView<'_> {
     /// What must be known of any mount, and what speaks against reading it.
@@ -330,7 +330,7 @@ impl MountView<'_> {
 /// # Errors
 ///
 /// A sentence that says why it cannot be searched.
-pub(in crate::source) fn mounted_btrfs(id: u64) -> io::Result<(Btrfs, Vec<Vec<u8>>)> {
+pub(crate) fn mounted_btrfs(id: u64) -> io::Result<(Btrfs, Vec<Vec<u8>>)> {
     if let Some(objection) = privilege::objection(true) {
         return Err(refusal(objection));
     }

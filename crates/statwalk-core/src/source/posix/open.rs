@@ -16,10 +16,10 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::stat::{self, uninterrupted};
-use super::tally;
-use super::terms::Terms;
 use crate::directory::{MountMark, Place};
 use crate::exclusion::{CACHE_TAG, GITIGNORE_MAX};
+use crate::listing::context::Terms;
+use crate::tally;
 use crate::{mounts, text_file};
 
 /// A directory that was opened and about which nothing else is known.
@@ -172,7 +172,7 @@ fn without_mounting(
 const AUTOFS: u64 = 0x0187;
 
 /// Whether a directory belongs to autofs, on which anything may be mounted.
-pub(super) fn is_autofs(fd: BorrowedFd<'_>) -> bool {
+pub(crate) fn is_autofs(fd: BorrowedFd<'_>) -> bool {
     file_system(fd) == Some(AUTOFS)
 }
 

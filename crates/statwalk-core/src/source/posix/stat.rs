@@ -10,8 +10,8 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::{AtFlags, Statx, StatxAttributes, StatxFlags, StatxTimestamp, makedev, statx};
 use rustix::io::Errno;
 
-use super::tally;
 use crate::entry::{Attributes, Fields, FileId, FileType, nanoseconds_of};
+use crate::tally;
 
 /// How often a call that a signal interrupts is made again.
 ///

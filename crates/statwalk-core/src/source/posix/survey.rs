@@ -13,8 +13,8 @@ use rustix::fs::{CWD, StatxFlags};
 use rustix::process::{Resource, getrlimit};
 
 use super::stat;
-use super::terms::RootTable;
 use crate::entry::FileType;
+use crate::listing::context::RootTable;
 use crate::mounts::{self, Mount};
 
 pub(crate) use super::open::has_openat2;
@@ -62,7 +62,7 @@ pub(crate) fn workers_with_room() -> usize {
 
 /// The mounts whose directories the scan can reach by two ways, as
 /// [`stat::mount_id`] names them.
-pub(super) fn mounts_reached_twice(roots: &[Arc<CStr>], has_mount_ids: bool) -> HashSet<u64> {
+pub(crate) fn mounts_reached_twice(roots: &[Arc<CStr>], has_mount_ids: bool) -> HashSet<u64> {
     let Ok(table) = mounts::read() else {
         return HashSet::new();
     };

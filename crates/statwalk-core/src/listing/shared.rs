@@ -25,15 +25,19 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 
-use super::calls::Sharing;
 use super::contents::{Contents, deliver, queue};
+use super::job::Deferred;
 use super::listed::{Listed, More, Reading};
 use super::open_dir::OpenDir;
-use super::{Deferred, Gathering, Lister, Note, Outlet, REREADS_MAX, WITHHELD_MAX, stat, tally};
+use super::outlet::{Gathering, Note, Outlet};
+use super::{Lister, REREADS_MAX, WITHHELD_MAX};
+use crate::calls::Sharing;
 use crate::directory::Place;
 use crate::entry::{FileId, FileType};
 use crate::error::Op;
 use crate::handle::{Handle, SharedFd};
+use crate::source::posix::stat;
+use crate::tally;
 
 /// How many entries are worth being handed to another worker where calls wait:
 /// their stats take longer than that. The larger the parts are, the later a

@@ -9,14 +9,16 @@ use std::sync::Arc;
 use rustix::fs::{CWD, StatxFlags};
 use rustix::io::Errno;
 
-use super::open::{self, Opening};
-use super::{Lister, Note, Outlet, stat};
+use super::Lister;
+use super::in_place::InPlaceDir;
+use super::outlet::{Note, Outlet};
+use super::suspicion::Confirmed;
 use crate::directory::{Dir, DirState, Place};
 use crate::entry::{Attributes, FileType};
 use crate::error::Op;
 use crate::handle::{Handle, OpenParent};
-use crate::source::in_place::piece::InPlaceDir;
-use crate::source::in_place::suspicion::Confirmed;
+use crate::source::posix::open::{self, Opening};
+use crate::source::posix::stat;
 
 /// How often a directory is opened that is something else for a moment.
 const OPENS_MAX: u32 = 3;

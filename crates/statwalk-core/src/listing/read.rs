@@ -8,22 +8,25 @@ use std::sync::Arc;
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 
-use super::calls::{Sharing, StatOrder};
 use super::contents::{deliver, queue};
+use super::context::Visit;
+use super::in_place::InPlaceDir;
 use super::listed::{More, Reading};
-use super::open::{self, Opening};
 use super::open_dir::OpenDir;
-use super::shared_listing::PART_MIN;
-use super::stat::Stillness;
-use super::terms::Visit;
-use super::{Lister, Note, Outlet, REREADS_MAX, WITHHELD_MAX, stat, tally};
+use super::outlet::{Note, Outlet};
+use super::shared::PART_MIN;
+use super::suspicion::Confirmed;
+use super::{Lister, REREADS_MAX, WITHHELD_MAX};
+use crate::calls::{Sharing, StatOrder};
 use crate::directory::{DirState, Directory, MountMark};
 use crate::entry::{Attributes, FileId, FileType};
 use crate::error::Op;
 use crate::handle::Handle;
-use crate::source::in_place::piece::InPlaceDir;
-use crate::source::in_place::suspicion::Confirmed;
 use crate::source::in_place::volume_table::{DIR_BYTES_BEFORE, Volume};
+use crate::source::posix::open::{self, Opening};
+use crate::source::posix::stat;
+use crate::source::posix::stat::Stillness;
+use crate::tally;
 
 /// How reading a directory ended.
 enum End {
@@ -322,7 +325,7 @@ impl Lister {
     ///
     /// Whether a root's mount shows what another mount shows too is asked here,
     /// when it is known that there is something below the root.
-    pub(in crate::source) fn mount_below(&self, dir: &OpenDir) -> MountMark {
+    pub(crate) fn mount_below(&self, dir: &OpenDir) -> MountMark {
         let mut mount = dir.mount;
         if dir.depth == 0 && self.terms.is_reached_twice(mount.id) {
             mount.shared = true;

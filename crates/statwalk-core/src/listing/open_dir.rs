@@ -5,12 +5,12 @@
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, OnceLock};
 
-use super::stat::Stillness;
-use super::terms::Terms;
+use super::context::Terms;
 use crate::directory::{Dir, DirState, Directory, MountMark, Place};
 use crate::entry::{Attributes, DirId, FileId};
 use crate::exclusion::IgnoreRules;
 use crate::handle::{Handle, OpenParent};
+use crate::source::posix::stat::Stillness;
 
 /// A directory that is open and about to be read.
 pub(crate) struct OpenDir {
@@ -61,7 +61,7 @@ impl OpenDir {
     }
 
     /// The node that the subdirectories hang from.
-    pub(in crate::source) fn node(
+    pub(crate) fn node(
         &self,
         names: &[u8],
         mount: MountMark,

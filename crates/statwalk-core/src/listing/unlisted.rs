@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
+use super::Lister;
 use super::contents::deliver;
-use super::{Lister, Outlet};
+use super::outlet::Outlet;
 use crate::directory::{Dir, DirState, Directory, Place};
 use crate::entry::{Attributes, FileType};
 use crate::error::Op;
@@ -41,7 +42,7 @@ impl Lister {
     }
 
     /// Delivers a directory that could not be read.
-    pub(in crate::source) fn unreadable(
+    pub(crate) fn unreadable(
         &mut self,
         place: &Place,
         root: u32,
@@ -68,7 +69,7 @@ impl Lister {
 
     /// Delivers further names of subdirectories that have one already: a directory
     /// has one name, so the file system is damaged.
-    pub(in crate::source) fn deliver_doubles(
+    pub(crate) fn deliver_doubles(
         &mut self,
         parent: &Arc<Dir>,
         offsets: &[u32],
@@ -81,7 +82,7 @@ impl Lister {
     }
 
     /// Delivers a directory that is not entered: an entry of no size.
-    pub(in crate::source) fn left_standing(
+    pub(crate) fn left_standing(
         &mut self,
         place: &Place,
         root: u32,
@@ -94,7 +95,7 @@ impl Lister {
     }
 
     /// Delivers a directory that is not listed because of its depth.
-    pub(in crate::source) fn at_limit(
+    pub(crate) fn at_limit(
         &mut self,
         place: &Place,
         root: u32,

@@ -14,12 +14,14 @@ use std::sync::{Arc, Weak};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
-use super::open::NotOpened;
+use super::Lister;
 use super::open_dir::OpenDir;
-use super::stat::{self, uninterrupted};
-use super::{Lister, open, tally};
 use crate::directory::{Dir, Place};
 use crate::entry::FileId;
+use crate::source::posix::open;
+use crate::source::posix::open::NotOpened;
+use crate::source::posix::stat::{self, uninterrupted};
+use crate::tally;
 
 /// How many bytes of path one call may carry: below `PATH_MAX`, limits.h.
 const PATH_BYTES_MAX: usize = 4000;
@@ -36,7 +38,7 @@ impl Lister {
     /// A descriptor of a directory that is not open.
     ///
     /// It stays with the worker, for the next of its subdirectories.
-    pub(in crate::source) fn reopen(&mut self, dir: &Arc<Dir>) -> Result<OwnedFd, Errno> {
+    pub(crate) fn reopen(&mut self, dir: &Arc<Dir>) -> Result<OwnedFd, Errno> {
         if let Some((kept, fd)) = &self.kept
             && Arc::ptr_eq(kept, dir)
         {
@@ -56,7 +58,7 @@ impl Lister {
     /// # Errors
     ///
     /// `ENOENT` where something else stands in its place.
-    pub(in crate::source) fn open_again(
+    pub(crate) fn open_again(
         &mut self,
         dir: &OpenDir,
         identity: Option<FileId>,

@@ -7,23 +7,25 @@ use std::sync::Arc;
 
 use rustix::fs::Statx;
 
-use super::piece::InPlaceDir;
+use super::Lister;
+use super::in_place::InPlaceDir;
+use super::outlet::Outlet;
 use super::suspicion::Suspicion;
-use super::volume_table::Volume;
 use crate::directory::Dir;
 use crate::entry::FileId;
 use crate::source::btrfs::read::Buffers as BtrfsBuffers;
 use crate::source::btrfs::read::Node;
 use crate::source::ext4::pass::PassBuffers as Ext4Buffers;
-use crate::source::posix::{Lister, Outlet, stat};
+use crate::source::in_place::volume_table::Volume;
+use crate::source::posix::stat;
 
 /// What a lister needs to read in place.
 #[derive(Default)]
-pub(in crate::source) struct InPlaceReader {
-    pub(in crate::source) ext4: Ext4Buffers,
-    pub(in crate::source) btrfs: BtrfsBuffers,
+pub(crate) struct InPlaceReader {
+    pub(crate) ext4: Ext4Buffers,
+    pub(crate) btrfs: BtrfsBuffers,
     /// What was suspected of the directory that was left to the kernel last.
-    pub(in crate::source) suspicion: Option<Suspicion>,
+    pub(crate) suspicion: Option<Suspicion>,
     /// The mount that was asked for last, and its volume.
     near: Option<(u64, Option<Volume>)>,
 }
@@ -32,7 +34,7 @@ impl Lister {
     /// The volume from which the directories of a mount can be read. What has been
     /// read so far, and the size of the directory that is next if it is known, say
     /// whether it is worth looking for.
-    pub(in crate::source) fn volume_of(&mut self, mount: u64, size_bytes: u64) -> Option<Volume> {
+    pub(crate) fn volume_of(&mut self, mount: u64, size_bytes: u64) -> Option<Volume> {
         if let Some((near, found)) = &self.in_place.near
             && *near == mount
         {
@@ -49,7 +51,7 @@ impl Lister {
 
     /// Reads a subdirectory by the inode number that its parent's listing gave.
     /// Answers false where the kernel must be asked; then nothing was delivered.
-    pub(in crate::source) fn child_in_place(
+    pub(crate) fn child_in_place(
         &mut self,
         parent: &Arc<Dir>,
         ino: u32,
@@ -83,7 +85,7 @@ impl Lister {
 
     /// Reads a directory that the kernel opened. Answers false where the kernel
     /// must be asked for its entries too; then nothing was delivered.
-    pub(in crate::source) fn opened_in_place(
+    pub(crate) fn opened_in_place(
         &mut self,
         fd: BorrowedFd<'_>,
         found: &Statx,

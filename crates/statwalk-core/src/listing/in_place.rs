@@ -9,28 +9,30 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
+use super::Lister;
+use super::contents::{Contents, deliver, queue};
+use super::context::Visit;
+use super::listed::sort_in;
+use super::open_dir::OpenDir;
+use super::outlet::{Note, Outlet};
 use crate::directory::{DirState, Directory, MountMark, Place};
 use crate::entry::{Attributes, FileId, FileType};
 use crate::handle::Handle;
-use crate::source::posix::contents::{Contents, deliver, queue};
-use crate::source::posix::listed::sort_in;
-use crate::source::posix::open_dir::OpenDir;
-use crate::source::posix::terms::Visit;
-use crate::source::posix::{Lister, Note, Outlet, tally};
+use crate::tally;
 
 /// A directory that is about to be read in place.
-pub(in crate::source) struct InPlaceDir<'a> {
-    pub(in crate::source) place: &'a Place,
-    pub(in crate::source) root: u32,
-    pub(in crate::source) depth: u32,
-    pub(in crate::source) mount: MountMark,
-    pub(in crate::source) followed: bool,
+pub(crate) struct InPlaceDir<'a> {
+    pub(crate) place: &'a Place,
+    pub(crate) root: u32,
+    pub(crate) depth: u32,
+    pub(crate) mount: MountMark,
+    pub(crate) followed: bool,
     /// Whether the visit was noted by whoever found it.
-    pub(in crate::source) is_visited: bool,
+    pub(crate) is_visited: bool,
 }
 
 /// How the reading of a directory ended.
-pub(in crate::source) enum End {
+pub(crate) enum End {
     Delivered,
     /// Nothing was delivered, and the kernel must be asked.
     ByKernel,
@@ -38,7 +40,7 @@ pub(in crate::source) enum End {
 }
 
 /// What was delivered of a directory so far.
-pub(in crate::source) struct Delivery {
+pub(crate) struct Delivery {
     /// Whether it is a first visit, once something of it was to be delivered.
     visit: Option<Visit>,
     is_released: bool,
@@ -47,7 +49,7 @@ pub(in crate::source) struct Delivery {
 
 /// Entries that the kernel must be asked for by their names.
 #[derive(Default)]
-pub(in crate::source) struct Doubtful {
+pub(crate) struct Doubtful {
     /// Each ended by NUL.
     names: Vec<u8>,
     listed: Vec<(FileType, u64)>,
@@ -56,7 +58,7 @@ pub(in crate::source) struct Doubtful {
 impl InPlaceDir<'_> {
     /// The directory, as one that is open is seen; `subvolume` is what the inode
     /// numbers of its entries belong to, 0 where there is one for all.
-    pub(in crate::source) fn begin(
+    pub(crate) fn begin(
         &self,
         lister: &mut Lister,
         id: FileId,
@@ -85,7 +87,7 @@ impl InPlaceDir<'_> {
 }
 
 impl Delivery {
-    pub(in crate::source) fn of(dir: &InPlaceDir<'_>, is_image: bool) -> Delivery {
+    pub(crate) fn of(dir: &InPlaceDir<'_>, is_image: bool) -> Delivery {
         Delivery {
             is_image,
             visit: dir.is_visited.then_some(Visit::First),
@@ -94,14 +96,14 @@ impl Delivery {
     }
 
     /// Whether a part was delivered, so that it is too late to ask the kernel.
-    pub(in crate::source) fn has_begun(&self) -> bool {
+    pub(crate) fn has_begun(&self) -> bool {
         self.is_released
     }
 
     /// Delivers a piece; `doubles` are names of subdirectories that have another one
     /// in it. Answers false where the directory was visited before:
     /// then that was told, and no more of it is wanted.
-    pub(in crate::source) fn add(
+    pub(crate) fn add(
         &mut self,
         lister: &mut Lister,
         dir: &InPlaceDir<'_>,
@@ -153,17 +155,17 @@ impl Delivery {
 
 impl Doubtful {
     #[inline]
-    pub(in crate::source) fn push(&mut self, name: &[u8], kind: FileType, ino: u64) {
+    pub(crate) fn push(&mut self, name: &[u8], kind: FileType, ino: u64) {
         self.names.extend_from_slice(name);
         self.names.push(0);
         self.listed.push((kind, ino));
     }
 
-    pub(in crate::source) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.listed.len()
     }
 
-    pub(in crate::source) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.names.clear();
         self.listed.clear();
     }
@@ -178,7 +180,7 @@ impl Doubtful {
 impl Lister {
     /// Stats entries of a directory that was read in place. Answers false where
     /// the directory or one of them cannot be found any more.
-    pub(in crate::source) fn stat_doubtful(
+    pub(crate) fn stat_doubtful(
         &mut self,
         doubtful: &Doubtful,
         dir: &OpenDir,

@@ -13,16 +13,16 @@ use std::os::fd::{AsFd, BorrowedFd};
 use rustix::fs::{CWD, RawDir, Statx};
 use rustix::io::Errno;
 
-use super::calls::{Naming, Sharing, TypeSource};
 use super::contents::Contents;
+use super::context::{Terms, Visit};
 use super::open_dir::OpenDir;
-use super::shared_listing::PART_MIN;
-use super::stat::{self, uninterrupted};
-use super::terms::{Terms, Visit};
+use super::outlet::{Outlet, Tick};
+use super::shared::PART_MIN;
 use super::unknown::find_directories;
-use super::{Outlet, Tick};
+use crate::calls::{Naming, Sharing, TypeSource};
 use crate::entry::FileType;
 use crate::error::Op;
+use crate::source::posix::stat::{self, uninterrupted};
 
 /// Entries as the listing gives them.
 #[derive(Default)]
@@ -353,7 +353,7 @@ fn stat_by_path(
 /// Sorts in one entry that was stat'ed and is not known to be a directory; type
 /// and inode number are those of the listing.
 #[inline]
-pub(in crate::source) fn sort_in(
+pub(crate) fn sort_in(
     found: Result<Statx, Errno>,
     name: &CStr,
     (listed_kind, ino): (FileType, u64),

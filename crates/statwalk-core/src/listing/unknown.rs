@@ -11,15 +11,15 @@ use rustix::fs::{Statx, StatxFlags, fstatfs};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::calls::{self, likeliness};
 use super::contents::Contents;
+use super::context::Terms;
 use super::listed::{Listed, failed};
 use super::open_dir::OpenDir;
-use super::stat;
-use super::tally;
-use super::terms::Terms;
-use super::{Outlet, Tick};
+use super::outlet::{Outlet, Tick};
+use crate::calls::{self, likeliness};
 use crate::entry::FileType;
+use crate::source::posix::stat;
+use crate::tally;
 
 /// When all subdirectories of a directory have been found, as its link count
 /// tells it.

@@ -14,13 +14,13 @@ thread_local! {
 
 /// Counts a call of this thread.
 #[inline]
-pub(in crate::source) fn count() {
+pub(crate) fn count() {
     CALLS.set(CALLS.get() + 1);
 }
 
 /// Counts entries that this thread has read from a device.
 #[inline]
-pub(in crate::source) fn count_reads(entries: u64) {
+pub(crate) fn count_reads(entries: u64) {
     READS.set(READS.get() + entries);
 }
 

@@ -12,21 +12,21 @@ use rustix::fs::{AtFlags, Statx, StatxFlags};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use super::calls::{Calls, Detail, Freshness};
-use super::{open, stat, survey};
+use crate::calls::{Calls, Detail, Freshness};
 use crate::directory::{MountMark, Place};
 use crate::entry::{Fields, FileId};
 use crate::exclusion::{Exclusions, IgnoreRules};
 use crate::handle::DescriptorBudget;
 use crate::inode_set::InodeSet;
 use crate::source::in_place::volume_table::VolumeTable;
+use crate::source::posix::{open, stat, survey};
 
 /// The terms of one scan, shared by its workers.
 pub(crate) struct Terms {
     pub(crate) wanted: Fields,
     /// Whether nothing but the types of entries matters, so that only the names
     /// of directories must be kept.
-    pub(in crate::source) types_only: bool,
+    pub(crate) types_only: bool,
     /// Whether not even types matter but those of directories, so that the
     /// tricks of `unknown` apply.
     pub(super) shape_only: bool,
@@ -175,11 +175,7 @@ impl Terms {
 
     /// Stats an entry of an open directory.
     #[inline]
-    pub(in crate::source) fn stat_entry(
-        &self,
-        fd: BorrowedFd<'_>,
-        name: &CStr,
-    ) -> Result<Statx, Errno> {
+    pub(crate) fn stat_entry(&self, fd: BorrowedFd<'_>, name: &CStr) -> Result<Statx, Errno> {
         self.stat_entry_as(fd, name, self.mask)
     }
 
@@ -229,13 +225,7 @@ impl Terms {
     }
 
     /// Notes a visit to a directory.
-    pub(in crate::source) fn visit(
-        &self,
-        id: FileId,
-        mount: MountMark,
-        root: u32,
-        depth: u32,
-    ) -> Visit {
+    pub(crate) fn visit(&self, id: FileId, mount: MountMark, root: u32, depth: u32) -> Visit {
         let visit = self.roots.visit_directory(id, mount.id, root, depth);
         if visit == Visit::First && (mount.shared || self.follows) && !self.visited.insert(id) {
             return Visit::Again;
@@ -244,7 +234,7 @@ impl Terms {
     }
 
     /// The `.gitignore` rules that apply in a directory which has none of its own.
-    pub(in crate::source) fn rules_above(&self, place: &Place) -> Option<Arc<IgnoreRules>> {
+    pub(crate) fn rules_above(&self, place: &Place) -> Option<Arc<IgnoreRules>> {
         if !self.exclusions.reads_gitignore() {
             return None;
         }

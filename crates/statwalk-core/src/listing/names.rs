@@ -3,12 +3,12 @@
 //! What the names of a directory's entries decide, before anything else is
 //! known of them.
 
+use super::context::Terms;
+use super::open_dir::OpenDir;
 use crate::entry::FileType;
-use crate::source::posix::Terms;
-use crate::source::posix::open_dir::OpenDir;
 
 /// What the names of a directory's entries decide.
-pub(in crate::source) struct Names<'a> {
+pub(crate) struct Names<'a> {
     terms: &'a Terms,
     dir: &'a OpenDir,
     /// The directory's path with its slash, where paths matter; behind it a name.
@@ -18,11 +18,7 @@ pub(in crate::source) struct Names<'a> {
 
 impl<'a> Names<'a> {
     /// `path` is memory that serves one directory after the other.
-    pub(in crate::source) fn new(
-        terms: &'a Terms,
-        dir: &'a OpenDir,
-        mut path: Vec<u8>,
-    ) -> Names<'a> {
+    pub(crate) fn new(terms: &'a Terms, dir: &'a OpenDir, mut path: Vec<u8>) -> Names<'a> {
         path.clear();
         if terms.exclusions.need_paths() {
             path = dir.place.path();
@@ -40,7 +36,7 @@ impl<'a> Names<'a> {
 
     /// Whether a file of this name must be read, which the kernel does.
     #[inline]
-    pub(in crate::source) fn decide_by_content(&self, name: &[u8]) -> bool {
+    pub(crate) fn decide_by_content(&self, name: &[u8]) -> bool {
         let exclusions = &self.terms.exclusions;
         (exclusions.reads_gitignore() && name == b".gitignore")
             || (exclusions.leaves_out_caches() && name == b"CACHEDIR.TAG")
@@ -48,7 +44,7 @@ impl<'a> Names<'a> {
 
     /// Whether an entry is left out.
     #[inline]
-    pub(in crate::source) fn leave_out(&mut self, name: &[u8], kind: FileType) -> bool {
+    pub(crate) fn leave_out(&mut self, name: &[u8], kind: FileType) -> bool {
         self.directory_length > 0 && self.path_is_left_out(name, kind)
     }
 
@@ -63,7 +59,7 @@ impl<'a> Names<'a> {
     }
 
     /// Gives the memory to the next.
-    pub(in crate::source) fn end(self) -> Vec<u8> {
+    pub(crate) fn end(self) -> Vec<u8> {
         self.path
     }
 }

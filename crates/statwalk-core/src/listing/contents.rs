@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use super::terms::Terms;
+use super::context::Terms;
+use super::outlet::{Note, Outlet};
 use super::unknown::LinkStop;
-use super::{Note, Outlet};
 use crate::batch::Batch;
 use crate::directory::Directory;
 use crate::entry::FileType;
@@ -41,14 +41,14 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
-    pub(in crate::source) fn new(terms: &Terms) -> Contents {
+    pub(crate) fn new(terms: &Terms) -> Contents {
         Contents {
             batch: Batch::new(terms.wanted),
             ..Contents::default()
         }
     }
 
-    pub(in crate::source) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.batch.clear();
         self.waiting_names.clear();
         self.subdir_offsets.clear();
@@ -63,7 +63,7 @@ impl Contents {
     }
 
     /// Takes the name of a subdirectory, which holds no NUL.
-    pub(in crate::source) fn push_subdir(&mut self, name: &[u8], ino: u64) {
+    pub(crate) fn push_subdir(&mut self, name: &[u8], ino: u64) {
         // Bounded by WITHHELD_MAX names of 256 bytes and a buffer more, so it fits.
         self.subdir_offsets.push(self.waiting_names.len() as u32);
         self.subdir_inos.push(ino);
@@ -72,7 +72,7 @@ impl Contents {
 
     /// Takes away further names of subdirectories that have one: of each the first
     /// in the order of bytes stays. Gives the offsets of the others.
-    pub(in crate::source) fn take_doubles(&mut self) -> Vec<u32> {
+    pub(crate) fn take_doubles(&mut self) -> Vec<u32> {
         let inos = &self.subdir_inos;
         let has_doubles = match inos.len() {
             0 | 1 => false,
@@ -111,7 +111,7 @@ impl Contents {
     }
 
     /// Takes the name of a symbolic link to follow, which holds no NUL.
-    pub(in crate::source) fn push_link(&mut self, name: &[u8]) {
+    pub(crate) fn push_link(&mut self, name: &[u8]) {
         self.link_offsets.push(self.waiting_names.len() as u32);
         self.push_waiting(name);
     }
@@ -121,13 +121,13 @@ impl Contents {
         self.waiting_names.push(0);
     }
 
-    pub(in crate::source) fn entry_count(&self) -> usize {
+    pub(crate) fn entry_count(&self) -> usize {
         self.batch.len() + self.subdir_offsets.len() + self.link_offsets.len()
     }
 }
 
 /// Delivers contents, with all that was noted about them.
-pub(in crate::source) fn deliver(
+pub(crate) fn deliver(
     directory: &Directory<'_>,
     announce: bool,
     contents: &Contents,
@@ -157,7 +157,7 @@ pub(in crate::source) fn deliver(
 }
 
 /// Passes on the names that wait.
-pub(in crate::source) fn queue(node: &Arc<OpenParent>, contents: &Contents, out: &mut impl Outlet) {
+pub(crate) fn queue(node: &Arc<OpenParent>, contents: &Contents, out: &mut impl Outlet) {
     if !contents.subdir_offsets.is_empty() {
         out.queue(node, &contents.subdir_offsets, &contents.subdir_inos);
     }

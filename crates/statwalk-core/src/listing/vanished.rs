@@ -15,15 +15,18 @@ use std::sync::Arc;
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 
+use super::Lister;
 use super::contents::Contents;
 use super::expand::{Sight, is_no_way};
 use super::listed::{Listed, More, fail, sort_in};
-use super::open::{self, NotOpened};
 use super::open_dir::OpenDir;
-use super::{Lister, Note, Outlet, stat, tally};
+use super::outlet::{Note, Outlet};
 use crate::directory::{Dir, Place};
 use crate::entry::{FileId, FileType};
 use crate::handle::{Handle, OpenParent};
+use crate::source::posix::open::{self, NotOpened};
+use crate::source::posix::stat;
+use crate::tally;
 
 impl Lister {
     /// Lists a directory once more for names that no stat found in it, and sorts

@@ -252,7 +252,7 @@ impl Calls {
 ///
 /// btrfs, overlayfs, FUSE and NFS answer 1 or whatever a server says. A
 /// directory of ext4 with too many subdirectories answers 1, which is no count.
-pub(super) fn counts_subdirectories(file_system: u64) -> bool {
+pub(crate) fn counts_subdirectories(file_system: u64) -> bool {
     const MAGICS: [u64; 9] = [
         0xef53,      // ext2, ext3, ext4: EXT4_SUPER_MAGIC, include/uapi/linux/magic.h
         0x5846_5342, // XFS_SUPER_MAGIC
@@ -271,7 +271,7 @@ pub(super) fn counts_subdirectories(file_system: u64) -> bool {
 ///
 /// The rule of libeio: names that begin with a dot, then those without a dot,
 /// the shorter first, then the rest.
-pub(super) fn likeliness(name: &[u8]) -> u32 {
+pub(crate) fn likeliness(name: &[u8]) -> u32 {
     let length = name.len().min(0xffff) as u32;
     match name {
         [b'.', ..] => 0,

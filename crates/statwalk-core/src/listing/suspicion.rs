@@ -8,14 +8,15 @@
 
 use std::os::fd::BorrowedFd;
 
-use super::piece::InPlaceDir;
-use super::volume_table::Volume;
+use super::Lister;
+use super::in_place::InPlaceDir;
+use crate::source::in_place::volume_table::Volume;
 use crate::source::posix::open::IDENTITY;
-use crate::source::posix::{Lister, stat};
+use crate::source::posix::stat;
 
 /// What was seen in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::source) enum Suspicion {
+pub(crate) enum Suspicion {
     /// The directory of this number says that its parent is another than the one
     /// that listed it.
     Misplaced(u32),
@@ -25,7 +26,7 @@ pub(in crate::source) enum Suspicion {
 
 /// What became of a suspicion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::source) enum Confirmed {
+pub(crate) enum Confirmed {
     /// There was none, or it was a rename.
     Nothing,
     /// Another name leads to the directory, and that is its right one.
@@ -36,7 +37,7 @@ pub(in crate::source) enum Confirmed {
 
 impl Lister {
     /// What became of what was suspected of a directory that the kernel has opened.
-    pub(in crate::source) fn confirm_suspicion(
+    pub(crate) fn confirm_suspicion(
         &mut self,
         dir: &InPlaceDir<'_>,
         fd: BorrowedFd<'_>,

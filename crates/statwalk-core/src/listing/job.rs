@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What a worker takes from the frontier.
+
+use std::sync::Arc;
+
+use super::listed::Listed;
+use super::shared::SharedListing;
+use crate::handle::OpenParent;
+
+/// A piece of work for a worker.
+pub(crate) enum Job {
+    /// List a subdirectory: the offset of its name, and its inode number, 0 where
+    /// that is not known or does not fit.
+    Child(Arc<OpenParent>, u32, u32),
+    /// Go on with a very large directory.
+    Rest(Arc<SharedListing>),
+    /// Stat some entries of a directory.
+    Part(Arc<SharedListing>, Box<Listed>),
+    /// Stat an entry whose turn has come.
+    Entry(Box<Deferred>),
+}
+
+/// An entry that was listed and is to be stat'ed when its turn comes.
+pub(crate) struct Deferred {
+    pub(crate) ino: u64,
+    pub(crate) listing: Arc<SharedListing>,
+    pub(crate) part: Arc<Listed>,
+    pub(crate) index: usize,
+}
