@@ -65,8 +65,8 @@ impl Lister {
             out.note(root, Note::Excluded);
             return Ok(());
         }
-        if let Some((id, mounted)) = self.terms.volumes.image(root) {
-            self.image(path, root, id, &mounted, out);
+        if let Some(id) = self.terms.volumes.image(root) {
+            self.image(path, root, id, out);
             return Ok(());
         }
         match open::root(path, &self.terms) {
@@ -250,7 +250,7 @@ impl Lister {
         &mut self,
         parent: Arc<OpenParent>,
         offset: u32,
-        ino: u32,
+        ino: u64,
         sight: Sight,
         out: &mut impl Outlet,
     ) {

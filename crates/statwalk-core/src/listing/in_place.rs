@@ -1,24 +1,136 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A directory that is read in place, and how what was read of it is delivered,
-//! at once or piece by piece.
+//! What a file system must answer whose directories are read in place of the kernel.
+//!
+//! Such a source is a shorter way within the lister: whether a directory comes from
+//! it is decided anew for each, and where it is in doubt the kernel is asked, so
+//! that a doubt costs one directory and not a subtree.
 
 use std::ffi::CStr;
-use std::os::fd::AsFd;
-use std::sync::Arc;
+use std::os::fd::BorrowedFd;
 
 use rustix::io::Errno;
 
-use super::Lister;
-use super::contents::{Contents, deliver, queue};
-use super::context::Visit;
-use super::listed::sort_in;
+use super::contents::Contents;
+use super::context::Terms;
 use super::open_dir::OpenDir;
-use super::outlet::{Note, Outlet};
-use crate::directory::{DirState, Directory, MountMark, Place};
+use crate::directory::{Dir, MountMark, Place};
 use crate::entry::{Attributes, FileId, FileType};
-use crate::handle::Handle;
-use crate::tally;
+
+/// Reads the directories of one file system for one worker, with buffers that serve
+/// one after the other.
+///
+/// A directory is read by one call of [`begin`](Self::begin) and calls of
+/// [`read`](Self::read) until one of them answers that it is over.
+pub(crate) trait InPlace: Send {
+    /// Whether nobody else can be asked: an image has no kernel beside it.
+    fn is_image(&self) -> bool {
+        false
+    }
+
+    /// Whether the subdirectories that a listing of the kernel named can be found
+    /// once they are open, and not by the numbers in the listing.
+    fn finds_opened(&self) -> bool {
+        false
+    }
+
+    /// The topmost directory, where there is no way to it but this.
+    fn root(&self) -> Option<Node> {
+        None
+    }
+
+    /// The subdirectory that a listing of `parent` gave with a number that is not 0.
+    fn child(&self, parent: &Dir, name: &CStr, ino: u64) -> Option<Node>;
+
+    /// A directory that the kernel has opened.
+    fn opened(&self, fd: BorrowedFd<'_>, id: FileId) -> Option<Node>;
+
+    /// Looks at a directory before its entries are read.
+    fn begin(
+        &mut self,
+        node: Node,
+        dir: &InPlaceDir<'_>,
+        terms: &Terms,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Begun;
+
+    /// Reads on in the directory that was begun, into `contents`, and into
+    /// `doubtful` the entries that the kernel must be asked for.
+    fn read(
+        &mut self,
+        dir: &OpenDir,
+        terms: &Terms,
+        contents: &mut Contents,
+        doubtful: &mut Doubtful,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Piece;
+
+    /// Whether the directory that was read is as it was when it was begun.
+    fn held_still(&mut self) -> bool;
+
+    /// Whether equal inode numbers in one directory are one subdirectory, so that the
+    /// file system is damaged.
+    fn numbers_tell_doubles(&self) -> bool {
+        false
+    }
+
+    /// Whether the directory that was read says that its parent is another than the
+    /// one that listed it.
+    fn is_misplaced(&self, _dir: &InPlaceDir<'_>) -> bool {
+        false
+    }
+
+    /// Whether a directory that seemed misplaced has another name, and that is its
+    /// right one.
+    fn has_right_name_elsewhere(&self, _node: Node, _dir: &InPlaceDir<'_>) -> bool {
+        false
+    }
+
+    /// Notes how the reading of a directory ended, for the plan.
+    fn count(&self, what: Counted);
+}
+
+/// A directory of a file system that is read in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Node {
+    pub(crate) id: FileId,
+    /// The tree of a btrfs that inode numbers belong to; 0 where there is one for all.
+    pub(crate) subvolume: u64,
+}
+
+/// What a first look at a directory gave.
+pub(crate) enum Begun {
+    /// Its attributes, as far as they are wanted.
+    Directory(Attributes),
+    AskKernel,
+    /// It cannot be read, and nobody else can be asked.
+    Damaged(Errno),
+}
+
+/// How far a directory was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// To its end.
+    Whole,
+    /// Until there is as much as is withheld.
+    Full,
+    /// Until something that only the kernel can tell.
+    AskKernel,
+    /// Until something that does not check out, and nobody else can be asked.
+    Damaged(Errno),
+    Cancelled,
+}
+
+/// What is counted for the plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// A directory was read in place.
+    Delivered,
+    /// A directory was left to the kernel.
+    AskedKernel,
+    /// So many entries of a directory were.
+    Doubtful(u64),
+}
 
 /// A directory that is about to be read in place.
 pub(crate) struct InPlaceDir<'a> {
@@ -27,24 +139,8 @@ pub(crate) struct InPlaceDir<'a> {
     pub(crate) depth: u32,
     pub(crate) mount: MountMark,
     pub(crate) followed: bool,
-    /// Whether the visit was noted by whoever found it.
+    /// Whether the visit was noted when it was opened.
     pub(crate) is_visited: bool,
-}
-
-/// How the reading of a directory ended.
-pub(crate) enum End {
-    Delivered,
-    /// Nothing was delivered, and the kernel must be asked.
-    ByKernel,
-    Cancelled,
-}
-
-/// What was delivered of a directory so far.
-pub(crate) struct Delivery {
-    /// Whether it is a first visit, once something of it was to be delivered.
-    visit: Option<Visit>,
-    is_released: bool,
-    is_image: bool,
 }
 
 /// Entries that the kernel must be asked for by their names.
@@ -53,104 +149,6 @@ pub(crate) struct Doubtful {
     /// Each ended by NUL.
     names: Vec<u8>,
     listed: Vec<(FileType, u64)>,
-}
-
-impl InPlaceDir<'_> {
-    /// The directory, as one that is open is seen; `subvolume` is what the inode
-    /// numbers of its entries belong to, 0 where there is one for all.
-    pub(crate) fn begin(
-        &self,
-        lister: &mut Lister,
-        id: FileId,
-        subvolume: u64,
-        attributes: Attributes,
-        out: &mut impl Outlet,
-    ) -> OpenDir {
-        let mut open_dir = OpenDir {
-            place: self.place.clone(),
-            id: out.next_id(),
-            root: self.root,
-            depth: self.depth,
-            mount: self.mount,
-            followed: self.followed,
-            attributes,
-            identity: Some(id),
-            before: None,
-            ignore: lister.terms.rules_above(self.place),
-            link_stop_is_off: true,
-            subvolume,
-            holds_doubles: false,
-        };
-        open_dir.mount = lister.mount_below(&open_dir);
-        open_dir
-    }
-}
-
-impl Delivery {
-    pub(crate) fn of(dir: &InPlaceDir<'_>, is_image: bool) -> Delivery {
-        Delivery {
-            is_image,
-            visit: dir.is_visited.then_some(Visit::First),
-            is_released: false,
-        }
-    }
-
-    /// Whether a part was delivered, so that it is too late to ask the kernel.
-    pub(crate) fn has_begun(&self) -> bool {
-        self.is_released
-    }
-
-    /// Delivers a piece; `doubles` are names of subdirectories that have another one
-    /// in it. Answers false where the directory was visited before:
-    /// then that was told, and no more of it is wanted.
-    pub(crate) fn add(
-        &mut self,
-        lister: &mut Lister,
-        dir: &InPlaceDir<'_>,
-        open_dir: &OpenDir,
-        contents: &Contents,
-        doubles: &[u32],
-        out: &mut impl Outlet,
-    ) -> bool {
-        let visit = match (self.visit, open_dir.identity) {
-            (Some(visit), _) => visit,
-            (None, Some(id)) => lister.terms.visit(id, dir.mount, dir.root, dir.depth),
-            (None, None) => Visit::First,
-        };
-        self.visit = Some(visit);
-        match visit {
-            Visit::First => {}
-            // An image has no second mount.
-            Visit::Again if self.is_image => {
-                lister.unreadable(dir.place, dir.root, dir.depth, None, Errno::UCLEAN, out);
-                return false;
-            }
-            Visit::Again => {
-                lister.left_standing(dir.place, dir.root, dir.depth, DirState::Crossing, out);
-                out.note(dir.root, Note::Crossing);
-                return false;
-            }
-            Visit::EarlierRoot => return false,
-        }
-        tally::count_reads(contents.entry_count() as u64 + 1);
-        let mut parent = None;
-        if !contents.waiting_names.is_empty() {
-            let (names, mount) = (&contents.waiting_names, open_dir.mount);
-            let node = open_dir.node(names, mount, Handle::Closed, open_dir.identity);
-            queue(&node, contents, out);
-            parent = Some(Arc::clone(&node.dir));
-        }
-        let view = Directory {
-            own: !self.is_released,
-            ..open_dir.view()
-        };
-        deliver(&view, !self.is_released, contents, out);
-        if let Some(parent) = parent {
-            lister.deliver_doubles(&parent, doubles, out);
-        }
-        self.is_released = true;
-        true
-    }
 }
 
 impl Doubtful {
@@ -165,39 +163,14 @@ impl Doubtful {
         self.listed.len()
     }
 
-    pub(crate) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.names.clear();
         self.listed.clear();
     }
 
-    fn iter(&self) -> impl Iterator<Item = (&CStr, (FileType, u64))> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&CStr, (FileType, u64))> {
         let names = self.names.split_inclusive(|&byte| byte == 0);
         let names = names.filter_map(|name| CStr::from_bytes_with_nul(name).ok());
         names.zip(self.listed.iter().copied())
-    }
-}
-
-impl Lister {
-    /// Stats entries of a directory that was read in place. Answers false where
-    /// the directory or one of them cannot be found any more.
-    pub(crate) fn stat_doubtful(
-        &mut self,
-        doubtful: &Doubtful,
-        dir: &OpenDir,
-        contents: &mut Contents,
-    ) -> bool {
-        if doubtful.len() == 0 {
-            return true;
-        }
-        let Ok(fd) = self.open_again(dir, dir.identity) else {
-            return false;
-        };
-        let terms = Arc::clone(&self.terms);
-        for (name, listed) in doubtful.iter() {
-            let found = terms.stat_entry(fd.as_fd(), name);
-            sort_in(found, name, listed, dir.mount.id, &terms, contents);
-        }
-        // The kernel's listing tells whether they have vanished.
-        contents.missing.is_empty()
     }
 }

@@ -10,9 +10,14 @@ use crate::handle::OpenParent;
 
 /// A piece of work for a worker.
 pub(crate) enum Job {
-    /// List a subdirectory: the offset of its name, and its inode number, 0 where
-    /// that is not known or does not fit.
-    Child(Arc<OpenParent>, u32, u32),
+    /// List a subdirectory.
+    Child {
+        parent: Arc<OpenParent>,
+        /// The offset of its name in [`Dir::names`](crate::directory::Dir::names).
+        name_offset: u32,
+        /// As the listing gave it; 0 where it gave none.
+        ino: u64,
+    },
     /// Go on with a very large directory.
     Rest(Arc<SharedListing>),
     /// Stat some entries of a directory.

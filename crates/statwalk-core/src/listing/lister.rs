@@ -9,10 +9,10 @@ use std::sync::Arc;
 use super::contents::Contents;
 use super::context::Terms;
 use super::expand::Sight;
-use super::in_place_reader::InPlaceReader;
 use super::job::Job;
 use super::listed::Listed;
 use super::outlet::Outlet;
+use super::read_in_place::InPlaceState;
 use crate::directory::Dir;
 
 /// Up to how many entries of a directory are withheld until it has been
@@ -33,7 +33,7 @@ pub(crate) struct Lister {
     pub(super) kept: Option<(Arc<Dir>, OwnedFd)>,
     /// Directories that the kernel was asked for.
     pub(crate) dirs_begun: u32,
-    pub(crate) in_place: InPlaceReader,
+    pub(super) in_place: InPlaceState,
 }
 
 impl Lister {
@@ -44,7 +44,7 @@ impl Lister {
             contents: Contents::new(&terms),
             kept: None,
             dirs_begun: 0,
-            in_place: InPlaceReader::default(),
+            in_place: InPlaceState::default(),
             terms,
         }
     }
@@ -52,9 +52,11 @@ impl Lister {
     /// Does one piece of work.
     pub(crate) fn expand(&mut self, job: Job, out: &mut impl Outlet) {
         match job {
-            Job::Child(parent, offset, ino) => {
-                self.child(parent, offset, ino, Sight::First, out);
-            }
+            Job::Child {
+                parent,
+                name_offset,
+                ino,
+            } => self.child(parent, name_offset, ino, Sight::First, out),
             Job::Rest(listing) => self.rest(&listing, out),
             Job::Part(listing, part) => self.part(&listing, *part, out),
             Job::Entry(entry) => self.entry(&entry, out),

@@ -25,8 +25,8 @@ mod vanished;
 mod reopen;
 
 pub(crate) mod in_place;
-mod in_place_reader;
 pub(crate) mod names;
+mod read_in_place;
 pub(crate) mod suspicion;
 
 pub(crate) use job::Job;

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::contents::{deliver, queue};
 use super::context::Visit;
-use super::in_place::InPlaceDir;
+use super::in_place::{InPlace, InPlaceDir};
 use super::listed::{More, Reading};
 use super::open_dir::OpenDir;
 use super::outlet::{Note, Outlet};
@@ -22,7 +22,7 @@ use crate::directory::{DirState, Directory, MountMark};
 use crate::entry::{Attributes, FileId, FileType};
 use crate::error::Op;
 use crate::handle::Handle;
-use crate::source::in_place::volume_table::{DIR_BYTES_BEFORE, Volume};
+use crate::source::in_place::volume_table::DIR_BYTES_BEFORE;
 use crate::source::posix::open::{self, Opening};
 use crate::source::posix::stat;
 use crate::source::posix::stat::Stillness;
@@ -60,9 +60,10 @@ impl Lister {
             id: 0,
             shared: false,
         });
-        // Who found it by its number in an ext4 has looked there already.
+        // What was looked for by its number is not looked for again.
         let may_be_in_place = parent_mount.is_none()
-            || !in_place_was_tried && matches!(self.volume_of(mount.id, 0), Some(Volume::Btrfs(_)));
+            || !in_place_was_tried
+                && (self.in_place_of(mount.id, 0)).is_some_and(InPlace::finds_opened);
         if may_be_in_place || terms.stats_directories(mount.shared) {
             let found = match terms.stat_directory(fd.as_fd()) {
                 Ok(found) => found,
@@ -101,7 +102,7 @@ impl Lister {
             }
             // Large enough to look for a volume that nobody has looked for yet.
             let is_first_large =
-                found.stx_size >= DIR_BYTES_BEFORE && self.volume_of(mount.id, 0).is_none();
+                found.stx_size >= DIR_BYTES_BEFORE && self.in_place_of(mount.id, 0).is_none();
             if may_be_in_place || is_first_large {
                 let dir = InPlaceDir {
                     place: &place,

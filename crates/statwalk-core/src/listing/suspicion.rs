@@ -9,17 +9,15 @@
 use std::os::fd::BorrowedFd;
 
 use super::Lister;
-use super::in_place::InPlaceDir;
-use crate::source::in_place::volume_table::Volume;
+use super::in_place::{InPlaceDir, Node};
 use crate::source::posix::open::IDENTITY;
 use crate::source::posix::stat;
 
 /// What was seen in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Suspicion {
-    /// The directory of this number says that its parent is another than the one
-    /// that listed it.
-    Misplaced(u32),
+    /// This directory says that its parent is another than the one that listed it.
+    Misplaced(Node),
     /// Two names in it lead to one subdirectory.
     HoldsDoubles,
 }
@@ -42,18 +40,17 @@ impl Lister {
         dir: &InPlaceDir<'_>,
         fd: BorrowedFd<'_>,
     ) -> Confirmed {
-        let number = match self.in_place.suspicion.take() {
+        let node = match self.in_place.suspicion.take() {
             None => return Confirmed::Nothing,
             Some(Suspicion::HoldsDoubles) => return Confirmed::HoldsDoubles,
-            Some(Suspicion::Misplaced(number)) => number,
+            Some(Suspicion::Misplaced(node)) => node,
         };
         let opened = stat::by_descriptor(fd, IDENTITY);
-        let Some(Volume::Ext4(mounted)) = self.volume_of(dir.mount.id, 0) else {
-            return Confirmed::Nothing;
-        };
         // Something else can have its name by now.
-        let is_it = opened.is_ok_and(|found| found.stx_ino == u64::from(number));
-        match is_it && mounted.is_double(number, dir) {
+        let is_it = opened.is_ok_and(|found| found.stx_ino == node.id.ino);
+        let volume = self.in_place_of(dir.mount.id, 0);
+        let is_double = volume.is_some_and(|volume| volume.has_right_name_elsewhere(node, dir));
+        match is_it && is_double {
             true => Confirmed::Double,
             false => Confirmed::Nothing,
         }

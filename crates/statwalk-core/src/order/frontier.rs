@@ -197,8 +197,11 @@ impl Frontier {
 
 /// The job to list a subdirectory.
 pub(super) fn child_job(parent: &Arc<OpenParent>, offset: u32, ino: u64) -> Job {
-    let ino = u32::try_from(ino).unwrap_or_default();
-    Job::Child(Arc::clone(parent), offset, ino)
+    Job::Child {
+        parent: Arc::clone(parent),
+        name_offset: offset,
+        ino,
+    }
 }
 
 fn steal(stealers: &[OnceLock<Stealer<Job>>], hand: &Hand) -> Option<Taken> {

@@ -183,7 +183,7 @@ impl<C: Collect> Worker<C> {
     /// Lists a directory; in the recursive order also all that is below it.
     fn visit(&mut self, job: Job, level: u32) {
         self.outlet.begin(&job);
-        let lists = matches!(job, Job::Child(..) | Job::Rest(_));
+        let lists = matches!(job, Job::Child { .. } | Job::Rest(_));
         self.lister.expand(job, &mut self.outlet);
         let pool = &self.outlet.pool;
         if let Some(sweep) = pool.frontier.sweep().filter(|_| lists) {
@@ -279,9 +279,13 @@ impl<C: Collect> WorkerOutlet<C> {
     fn begin(&mut self, job: &Job) {
         self.tell_work();
         match job {
-            Job::Child(parent, offset, _) => {
+            Job::Child {
+                parent,
+                name_offset,
+                ..
+            } => {
                 self.dirs_done += 1;
-                self.begin_child(&parent.dir, *offset);
+                self.begin_child(&parent.dir, *name_offset);
             }
             Job::Rest(listing) | Job::Part(listing, _) => self.begin_in(listing.place()),
             Job::Entry(entry) => self.begin_in(entry.listing.place()),

@@ -14,7 +14,7 @@ use statwalk_sys::btrfs::Key;
 use super::attributes::attributes;
 use super::extents::damaged;
 use super::mounted::{Mounted, SEARCH_BYTES};
-use super::read::index_key;
+use super::reader::index_key;
 use super::windows::inode_key;
 use crate::changes::{Change, ChangeKind, Changes};
 use crate::decode::Malformed;

@@ -6,7 +6,7 @@
 //! A search brings what lies next to each other in a tree: an inode with its
 //! names, the entries of a directory, the inodes that were made after it. So one
 //! search answers for many files, and for directories that are yet to be read.
-//! `windows.rs` keeps what searches brought, `read.rs` reads one directory for a
+//! `windows.rs` keeps what searches brought, `reader.rs` reads one directory for a
 //! worker, `mounted.rs` knows what must be asked of the kernel all the same. What
 //! the bytes mean is in [`decode::btrfs`](crate::decode::btrfs). `changes.rs` and
 //! `extents.rs` are no scans: they find what later transactions wrote, and what
@@ -20,7 +20,7 @@ pub(super) mod mounted;
 mod attributes;
 mod windows;
 
-pub(crate) mod read;
+pub(super) mod reader;
 
 pub(crate) mod changes;
 pub(crate) mod extents;

@@ -37,10 +37,6 @@ pub enum Fault {
     NotADirectory,
     /// The number is none, or is reserved for the file system itself.
     NoSuchInode,
-    /// The directory is one of those that the way to it leads through.
-    HoldsItself,
-    /// The directory has another name, which is the right one.
-    HasTwoNames,
     /// More was to be read than the whole device holds: a loop.
     TooMuchWork,
 }
@@ -82,8 +78,6 @@ impl fmt::Display for Fault {
             Fault::Encrypted => f.write_str("the names are encrypted"),
             Fault::NotADirectory => f.write_str("no directory"),
             Fault::NoSuchInode => f.write_str("there is no such inode"),
-            Fault::HoldsItself => f.write_str("the directory holds itself"),
-            Fault::HasTwoNames => f.write_str("the directory has another name"),
             Fault::TooMuchWork => f.write_str("more blocks than the device has"),
         }
     }

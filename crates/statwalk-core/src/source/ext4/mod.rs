@@ -6,7 +6,7 @@
 //! it looks at it, and says what does not fit together; it knows nothing of
 //! mounts, or of what the kernel has not written yet. What the bytes mean is in
 //! [`decode::ext4`](crate::decode::ext4). `mounted.rs` knows what must be asked
-//! of the kernel all the same, `read.rs` and `pass.rs` read one directory for a
+//! of the kernel all the same, `reader.rs` and `pass.rs` read one directory for a
 //! worker, `read_ahead.rs` brings what they need into memory in the order of a
 //! disk.
 
@@ -26,8 +26,8 @@ mod device;
 
 pub(super) mod mounted;
 
-pub(crate) mod pass;
+mod pass;
 
 mod read_ahead;
 
-pub(crate) mod read;
+pub(super) mod reader;

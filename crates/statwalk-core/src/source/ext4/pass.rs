@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use super::attributes::attributes;
 use super::damage::{Damage, Fault};
 use super::mounted::Mounted;
-use super::read::errno_of;
+use super::reader::errno_of;
 use super::volume::{Ahead, DirectoryScratch};
 use crate::decode::ext4::directory_block::DirectoryEntry;
 use crate::decode::ext4::inode::Inode;
@@ -18,102 +18,76 @@ use crate::listing::contents::Contents;
 use crate::listing::context::Terms;
 use crate::listing::in_place::Doubtful;
 use crate::listing::names::Names;
-use crate::listing::open_dir::OpenDir;
-use crate::listing::outlet::Outlet;
-
-/// Buffers that serve one directory after the other.
-#[derive(Default)]
-pub(crate) struct PassBuffers {
-    scratch: DirectoryScratch,
-    inode: Option<Box<Inode>>,
-    fresh: Doubtful,
-    path: Vec<u8>,
-}
 
 /// How far a directory was read.
-pub(super) enum Piece {
+#[derive(Debug)]
+pub(super) enum End {
     /// To its end.
     Whole,
     /// Until there is as much as is withheld.
     Full,
     /// Until something that only the kernel can tell.
-    ByKernel,
+    AskKernel,
     /// Something does not check out.
     Damaged(Damage),
     Cancelled,
 }
 
-/// One reading of one directory.
+/// One reading of one directory, or of a piece of a large one.
 pub(super) struct Pass<'a> {
     pub(super) mounted: &'a Mounted,
-    terms: &'a Terms,
-    names: Names<'a>,
-    pub(super) contents: Contents,
+    pub(super) terms: &'a Terms,
+    pub(super) names: Names<'a>,
+    pub(super) contents: &'a mut Contents,
+    /// The files that must be stat'ed.
+    pub(super) fresh: &'a mut Doubtful,
     /// The inode that was read last.
-    inode: Box<Inode>,
-    buffers: PassBuffers,
+    pub(super) inode: &'a mut Inode,
     /// How many blocks were read.
-    blocks_done: u64,
+    pub(super) blocks_done: u64,
     /// Why it ends before the directory does.
-    stop: Option<Piece>,
+    pub(super) stop: Option<End>,
 }
 
 impl<'a> Pass<'a> {
-    pub(super) fn new(
-        mounted: &'a Mounted,
-        terms: &'a Terms,
-        dir: &'a OpenDir,
-        mut buffers: PassBuffers,
-        mut contents: Contents,
-    ) -> Pass<'a> {
-        contents.clear();
-        Pass {
-            mounted,
-            terms,
-            names: Names::new(terms, dir, std::mem::take(&mut buffers.path)),
-            contents,
-            inode: inode_of(mounted, &mut buffers),
-            buffers,
-            blocks_done: 0,
-            stop: None,
-        }
-    }
-
     /// Reads on, up to as much as is withheld.
-    pub(super) fn read_piece(&mut self, inode: &Inode, out: &impl Outlet) -> Piece {
-        let mut scratch = std::mem::take(&mut self.buffers.scratch);
+    pub(super) fn read(
+        &mut self,
+        inode: &Inode,
+        scratch: &mut DirectoryScratch,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> End {
         let (volume, done) = (&self.mounted.volume, self.blocks_done);
         let mut block = 0;
         let ahead = match self.terms.wanted.need_stat() {
             true => Ahead::Inodes,
             false => Ahead::Nothing,
         };
-        let answer = volume.read_directory_blocks(inode, &mut scratch, ahead, |entries| {
+        let answer = volume.read_directory_blocks(inode, scratch, ahead, |entries| {
             block += 1;
             if block <= done {
                 return ControlFlow::Continue(());
             }
-            if out.cancelled() {
-                self.stop = Some(Piece::Cancelled);
+            if is_cancelled() {
+                self.stop = Some(End::Cancelled);
                 return ControlFlow::Break(());
             }
             for entry in entries {
                 self.take(&entry);
             }
             self.blocks_done = block;
-            if self.contents.entry_count() + self.buffers.fresh.len() > WITHHELD_MAX {
-                self.stop.get_or_insert(Piece::Full);
+            if self.contents.entry_count() + self.fresh.len() > WITHHELD_MAX {
+                self.stop.get_or_insert(End::Full);
             }
             match self.stop {
                 Some(_) => ControlFlow::Break(()),
                 None => ControlFlow::Continue(()),
             }
         });
-        self.buffers.scratch = scratch;
         match (self.stop.take(), answer) {
-            (None | Some(Piece::Full), Err(damage)) => Piece::Damaged(damage),
+            (None | Some(End::Full), Err(damage)) => End::Damaged(damage),
             (Some(stop), _) => stop,
-            (None, Ok(())) => Piece::Whole,
+            (None, Ok(())) => End::Whole,
         }
     }
 
@@ -122,7 +96,7 @@ impl<'a> Pass<'a> {
     fn take(&mut self, entry: &DirectoryEntry<'_>) {
         let (terms, name) = (self.terms, entry.name);
         if self.names.decide_by_content(name) {
-            self.stop = Some(Piece::ByKernel);
+            self.stop = Some(End::AskKernel);
             return;
         }
         let mut kind = entry.kind;
@@ -155,7 +129,7 @@ impl<'a> Pass<'a> {
                 };
                 if mounted.is_fresh(inode) {
                     let ino = u64::from(entry.inode);
-                    return self.buffers.fresh.push(name, kind, ino);
+                    return self.fresh.push(name, kind, ino);
                 }
                 let found = attributes(inode, wanted, mounted.dev);
                 self.contents.batch.push_stated(name, &found);
@@ -167,7 +141,7 @@ impl<'a> Pass<'a> {
     #[inline]
     fn load(&mut self, entry: &DirectoryEntry<'_>) -> Result<&Inode, Fault> {
         let volume = &self.mounted.volume;
-        let inode = &mut self.inode;
+        let inode = &mut *self.inode;
         match volume.read_inode(entry.inode, inode) {
             Ok(()) if inode.is_free() || inode.is_attribute() => Err(Fault::NoSuchInode),
             Ok(()) => Ok(inode),
@@ -178,7 +152,7 @@ impl<'a> Pass<'a> {
     /// An entry whose inode does not fit.
     fn unusable(&mut self, entry: &DirectoryEntry<'_>, fault: Fault) {
         if !self.mounted.is_image {
-            self.stop = Some(Piece::ByKernel);
+            self.stop = Some(End::AskKernel);
             return;
         }
         self.contents
@@ -187,41 +161,4 @@ impl<'a> Pass<'a> {
         let failure = (entry.name.to_vec(), Op::Stat, errno_of(fault));
         self.contents.failures.push(failure);
     }
-
-    /// What the directory has as its parent.
-    pub(super) fn parent(&self) -> Option<u32> {
-        self.buffers.scratch.parent()
-    }
-
-    /// The files that must be stat'ed.
-    pub(super) fn take_fresh(&mut self) -> Doubtful {
-        std::mem::take(&mut self.buffers.fresh)
-    }
-
-    /// Takes the memory back for the next.
-    pub(super) fn give_back(&mut self, mut fresh: Doubtful) {
-        fresh.clear();
-        self.buffers.fresh = fresh;
-    }
-
-    /// Forgets what was delivered, and makes ready for the next piece.
-    pub(super) fn go_on(&mut self) {
-        self.contents.clear();
-    }
-
-    /// Gives the buffers to the next.
-    pub(super) fn end(mut self) -> (PassBuffers, Contents) {
-        self.buffers.fresh.clear();
-        self.buffers.path = self.names.end();
-        self.buffers.inode = Some(self.inode);
-        (self.buffers, self.contents)
-    }
-}
-
-/// A place for inodes of a volume: that of the last volume, if they are alike.
-fn inode_of(mounted: &Mounted, buffers: &mut PassBuffers) -> Box<Inode> {
-    let kept = buffers.inode.take();
-    let format = mounted.volume.superblock().inode_format();
-    kept.filter(|inode| inode.format() == format)
-        .unwrap_or_else(|| Box::new(mounted.volume.empty_inode()))
 }

@@ -12,10 +12,13 @@ use rustix::fs::{CWD, Mode, OFlags, StatxFlags, open};
 
 use crate::entry::FileType;
 use crate::exclusion::Exclusions;
+use crate::listing::in_place::InPlace;
 use crate::mounts::{self, Mount};
 use crate::source::btrfs::mounted::Mounted as Btrfs;
+use crate::source::btrfs::reader::Reader as BtrfsReader;
 use crate::source::choice::{Source, Syncing};
 use crate::source::ext4::mounted::{Mounted as Ext4, NoImage};
+use crate::source::ext4::reader::Reader as Ext4Reader;
 use crate::source::posix::stat;
 use crate::source::privilege;
 
@@ -35,10 +38,19 @@ const DIRS_BEFORE_SYNC: u32 = 1024;
 const IMAGE: u64 = 1 << 63;
 
 /// A file system that can be read in place of the kernel.
-#[derive(Clone)]
-pub(crate) enum Volume {
+enum Volume {
     Ext4(Arc<Ext4>),
     Btrfs(Arc<Btrfs>),
+}
+
+impl Volume {
+    /// What reads it for one worker.
+    fn reader(&self) -> Box<dyn InPlace> {
+        match self {
+            Volume::Ext4(mounted) => Box::new(Ext4Reader::new(mounted)),
+            Volume::Btrfs(mounted) => Box::new(BtrfsReader::new(mounted)),
+        }
+    }
 }
 
 /// The volumes of one scan.
@@ -98,7 +110,7 @@ impl VolumeTable {
         id: u64,
         dirs: u32,
         size_bytes: u64,
-    ) -> Result<Option<Volume>, Later> {
+    ) -> Result<Option<Box<dyn InPlace>>, Later> {
         let is_little = dirs < DIRS_BEFORE && size_bytes < DIR_BYTES_BEFORE;
         let is_early = self.choice == Source::Auto && is_little;
         if self.choice == Source::Posix || is_early {
@@ -111,14 +123,14 @@ impl VolumeTable {
                 Some((_, Known::After(begin))) if dirs < *begin => return Err(Later),
                 Some((_, state @ Known::After(_))) => *state = Known::Opening,
                 Some((_, Known::Opening)) => return Err(Later),
-                Some((_, Known::Open(volume))) => return Ok(Some(volume.clone())),
+                Some((_, Known::Open(volume))) => return Ok(Some(volume.reader())),
                 Some((_, Known::Refused(_))) => return Ok(None),
             }
         }
         // Not under the lock: to sync can take long, and others go on meanwhile.
         let found = self.open(id, dirs);
         let answer = match &found {
-            Known::Open(volume) => Ok(Some(volume.clone())),
+            Known::Open(volume) => Ok(Some(volume.reader())),
             Known::Refused(_) => Ok(None),
             Known::After(_) | Known::Opening => Err(Later),
         };
@@ -230,15 +242,15 @@ impl VolumeTable {
         }
     }
 
-    /// The image that a root is, and its number.
-    pub(crate) fn image(&self, root: u32) -> Option<(u64, Arc<Ext4>)> {
+    /// The number of the image that a root is.
+    pub(crate) fn image(&self, root: u32) -> Option<u64> {
         if self.choice != Source::Ext4 {
             return None;
         }
         let id = IMAGE | u64::from(root);
         let known = self.lock();
         match known.iter().find(|(mount, _)| *mount == id) {
-            Some((_, Known::Open(Volume::Ext4(image)))) => Some((id, Arc::clone(image))),
+            Some((_, Known::Open(Volume::Ext4(_)))) => Some(id),
             _ => None,
         }
     }

@@ -8,6 +8,8 @@
 //! changed and does not show it, the trees have the state of a moment since the
 //! scan began.
 
+use std::ffi::CStr;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -21,13 +23,14 @@ use crate::decode::btrfs::inode_item::InodeItem;
 use crate::decode::btrfs::kind::{DIR_INDEX, INODE_ITEM};
 use crate::decode::btrfs::search_items::search_items;
 use crate::decode::name::is_entry_name;
+use crate::directory::Dir;
 use crate::entry::{Attributes, FileId, FileType};
+use crate::listing::WITHHELD_MAX;
 use crate::listing::contents::Contents;
 use crate::listing::context::Terms;
-use crate::listing::in_place::{Delivery, Doubtful, End, InPlaceDir};
+use crate::listing::in_place::{Begun, Counted, Doubtful, InPlace, InPlaceDir, Node, Piece};
 use crate::listing::names::Names;
-use crate::listing::outlet::Outlet;
-use crate::listing::{Lister, WITHHELD_MAX};
+use crate::listing::open_dir::OpenDir;
 
 /// `BTRFS_FT_ENCRYPTED`, include/uapi/linux/btrfs_tree.h.
 const ENCRYPTED: u8 = 0x80;
@@ -46,22 +49,17 @@ const INDEX_BYTES: usize = SEARCH_ARGUMENT_BYTES + (16 << 10);
 /// What the longest entry takes in an answer: its header, itself, its name.
 const ENTRY_BYTES_MAX: usize = 32 + 30 + 255;
 
-/// A directory of a subvolume.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Node {
-    pub(crate) tree: u64,
-    pub(crate) id: FileId,
-}
-
-/// Buffers that serve one directory after the other.
-#[derive(Default)]
-pub(crate) struct Buffers {
+/// Reads the directories of a btrfs for one worker.
+pub(crate) struct Reader {
+    mounted: Arc<Mounted>,
     windows: Windows,
     index: Vec<u8>,
     found: Vec<FoundEntry>,
     names: Vec<u8>,
-    doubtful: Doubtful,
     path: Vec<u8>,
+    node: Node,
+    /// Where the entries of the directory go on; `None` at the end.
+    next: Option<Key>,
 }
 
 /// An entry whose inode is still to be looked at.
@@ -72,152 +70,41 @@ struct FoundEntry {
     kind: FileType,
 }
 
-/// How far a directory was read.
-enum Piece {
-    /// To its end.
-    Whole,
-    /// Until there is as much as is withheld.
-    Full,
-    /// Until something that only the kernel can tell.
-    ByKernel,
-    Cancelled,
-}
-
-/// One reading of one directory.
+/// One reading of one directory, or of a piece of a large one.
 struct Pass<'a> {
-    mounted: &'a Mounted,
+    reader: &'a mut Reader,
     terms: &'a Terms,
-    node: Node,
     names: Names<'a>,
-    contents: Contents,
-    buffers: Buffers,
-    /// Where its entries go on; `None` at the end.
-    next: Option<Key>,
+    contents: &'a mut Contents,
+    doubtful: &'a mut Doubtful,
     /// Something that only the kernel can tell was met.
     is_kernels: bool,
 }
 
-impl Lister {
-    /// Reads a directory. Answers false where the kernel must be asked instead;
-    /// then nothing of it was delivered.
-    pub(crate) fn read_from_tree(
-        &mut self,
-        mounted: &Mounted,
-        node: Node,
-        dir: &InPlaceDir<'_>,
-        out: &mut impl Outlet,
-    ) -> bool {
-        let end = self.read_node(mounted, node, dir, out);
-        let counter = match end {
-            End::Delivered => &mounted.counts.dirs,
-            End::ByKernel => &mounted.counts.dirs_by_kernel,
-            End::Cancelled => return true,
-        };
-        counter.fetch_add(1, Ordering::Relaxed);
-        matches!(end, End::Delivered)
+impl Reader {
+    pub(crate) fn new(mounted: &Arc<Mounted>) -> Reader {
+        Reader {
+            mounted: Arc::clone(mounted),
+            windows: Windows::default(),
+            index: Vec::new(),
+            found: Vec::new(),
+            names: Vec::new(),
+            path: Vec::new(),
+            node: Node {
+                id: FileId { dev: 0, ino: 0 },
+                subvolume: 0,
+            },
+            next: None,
+        }
     }
 
-    fn read_node(
-        &mut self,
-        mounted: &Mounted,
-        node: Node,
-        dir: &InPlaceDir<'_>,
-        out: &mut impl Outlet,
-    ) -> End {
-        let terms = Arc::clone(&self.terms);
-        let is_kernels = mounted.mount_points.lie_in(node.id)
-            || !terms.roots.roots_in(node.id).is_empty()
-            || dir.place.leads_through(node.id, dir.mount.id);
-        if is_kernels {
-            return End::ByKernel;
-        }
-        let mut buffers = std::mem::take(&mut self.in_place.btrfs);
-        let found = match terms.wanted.need_stat() {
-            true => buffers.directory(mounted, node, &terms),
-            // Names and types are in the entries.
-            false => Some(Attributes::of_type(FileType::Directory)),
-        };
-        let Some(found) = found else {
-            self.in_place.btrfs = buffers;
-            return End::ByKernel;
-        };
-        if dir.depth >= terms.max_depth {
-            self.in_place.btrfs = buffers;
-            self.at_limit(dir.place, dir.root, dir.depth, &found, out);
-            return End::Delivered;
-        }
-        let open_dir = dir.begin(self, node.id, node.tree, found, out);
-        let path = std::mem::take(&mut buffers.path);
-        let mut contents = std::mem::take(&mut self.contents);
-        contents.clear();
-        let mut pass = Pass {
-            mounted,
-            terms: &terms,
-            node,
-            names: Names::new(&terms, &open_dir, path),
-            contents,
-            buffers,
-            next: Some(index_key(node.id.ino, 0)),
-            is_kernels: false,
-        };
-        let mut delivery = Delivery::of(dir, false);
-        let end = loop {
-            let piece = pass.read_piece(out);
-            let may_ask = !delivery.has_begun();
-            match piece {
-                Piece::Cancelled => break End::Cancelled,
-                Piece::ByKernel if may_ask => break End::ByKernel,
-                // A file that decides about the others may come when some are delivered.
-                Piece::Full if may_ask && terms.exclusions.read_files() => break End::ByKernel,
-                // They come in pieces from the kernel, and need not all wait at once.
-                Piece::Full if may_ask && pass.contents.subdir_offsets.len() > WITHHELD_MAX / 2 => {
-                    break End::ByKernel;
-                }
-                _ => {}
-            }
-            let doubtful = std::mem::take(&mut pass.buffers.doubtful);
-            let is_sound = self.stat_doubtful(&doubtful, &open_dir, &mut pass.contents);
-            let count = &mounted.counts.entries_by_kernel;
-            count.fetch_add(doubtful.len() as u64, Ordering::Relaxed);
-            pass.buffers.doubtful = doubtful;
-            pass.buffers.doubtful.clear();
-            if !is_sound && may_ask {
-                break End::ByKernel;
-            }
-            if !delivery.add(self, dir, &open_dir, &pass.contents, &[], out) {
-                break End::Delivered;
-            }
-            match piece {
-                Piece::Full if is_sound => pass.contents.clear(),
-                Piece::Whole if is_sound => break End::Delivered,
-                // Too late to ask the kernel: a part of it was delivered.
-                _ => {
-                    out.changed(&open_dir.view());
-                    break End::Delivered;
-                }
-            }
-        };
-        let Pass {
-            names,
-            contents,
-            mut buffers,
-            ..
-        } = pass;
-        buffers.path = names.end();
-        buffers.doubtful.clear();
-        (self.in_place.btrfs, self.contents) = (buffers, contents);
-        end
-    }
-}
-
-impl Buffers {
     /// The attributes of a directory; absent where it is the kernel's to read.
-    fn directory(&mut self, mounted: &Mounted, node: Node, terms: &Terms) -> Option<Attributes> {
-        let inode = node.id.ino;
+    fn directory(&mut self, node: Node, terms: &Terms) -> Option<Attributes> {
+        let (mounted, inode) = (&*self.mounted, node.id.ino);
         let key = inode_key(inode);
-        let window = match self.windows.holding(mounted, node.tree, key).is_some() {
-            true => self.windows.holding(mounted, node.tree, key)?,
-            false => self.windows.read(mounted, node.tree, key).ok()?,
+        let window = match self.windows.holding(mounted, node.subvolume, key).is_some() {
+            true => self.windows.holding(mounted, node.subvolume, key)?,
+            false => self.windows.read(mounted, node.subvolume, key).ok()?,
         };
         let item = InodeItem::parse(window.inode_item(inode)?).ok()?;
         let found = attributes(&item, terms.wanted, node.id, mounted.sector_bytes);
@@ -226,46 +113,131 @@ impl Buffers {
     }
 }
 
+impl InPlace for Reader {
+    fn finds_opened(&self) -> bool {
+        true
+    }
+
+    fn child(&self, parent: &Dir, name: &CStr, ino: u64) -> Option<Node> {
+        let identity = parent.identity?;
+        // Without a subvolume the number comes from the kernel's listing, which
+        // has the number of a tree where a subvolume begins.
+        let is_known = parent.subvolume != 0 && !self.mounted.mount_points.have_name(name);
+        is_known.then_some(Node {
+            id: FileId {
+                dev: identity.dev,
+                ino,
+            },
+            subvolume: parent.subvolume,
+        })
+    }
+
+    fn opened(&self, fd: BorrowedFd<'_>, id: FileId) -> Option<Node> {
+        let subvolume = self.mounted.tree_of(id.dev, fd)?;
+        Some(Node { id, subvolume })
+    }
+
+    fn begin(
+        &mut self,
+        node: Node,
+        dir: &InPlaceDir<'_>,
+        terms: &Terms,
+        _is_cancelled: &dyn Fn() -> bool,
+    ) -> Begun {
+        let is_kernels = self.mounted.mount_points.lie_in(node.id)
+            || !terms.roots.roots_in(node.id).is_empty()
+            || dir.place.leads_through(node.id, dir.mount.id);
+        if is_kernels {
+            return Begun::AskKernel;
+        }
+        self.node = node;
+        self.next = Some(index_key(node.id.ino, 0));
+        let found = match terms.wanted.need_stat() {
+            true => self.directory(node, terms),
+            // Names and types are in the entries.
+            false => Some(Attributes::of_type(FileType::Directory)),
+        };
+        found.map_or(Begun::AskKernel, Begun::Directory)
+    }
+
+    fn read(
+        &mut self,
+        dir: &OpenDir,
+        terms: &Terms,
+        contents: &mut Contents,
+        doubtful: &mut Doubtful,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Piece {
+        let path = std::mem::take(&mut self.path);
+        let mut pass = Pass {
+            reader: self,
+            terms,
+            names: Names::new(terms, dir, path),
+            contents,
+            doubtful,
+            is_kernels: false,
+        };
+        let piece = pass.read(is_cancelled);
+        self.path = pass.names.end();
+        piece
+    }
+
+    /// What changed since is known entry by entry.
+    fn held_still(&mut self) -> bool {
+        true
+    }
+
+    fn count(&self, what: Counted) {
+        let counts = &self.mounted.counts;
+        let (counter, more) = match what {
+            Counted::Delivered => (&counts.dirs, 1),
+            Counted::AskedKernel => (&counts.dirs_by_kernel, 1),
+            Counted::Doubtful(entries) => (&counts.entries_by_kernel, entries),
+        };
+        counter.fetch_add(more, Ordering::Relaxed);
+    }
+}
+
 impl Pass<'_> {
     /// Reads on, up to as much as is withheld.
-    fn read_piece(&mut self, out: &impl Outlet) -> Piece {
-        self.buffers.found.clear();
-        self.buffers.names.clear();
+    fn read(&mut self, is_cancelled: &dyn Fn() -> bool) -> Piece {
+        self.reader.found.clear();
+        self.reader.names.clear();
         let read = match self.terms.wanted.need_stat() {
-            true => self.read_entries_and_more(out),
-            false => self.read_entries_alone(out),
+            true => self.read_entries_and_more(is_cancelled),
+            false => self.read_entries_alone(is_cancelled),
         };
-        if out.cancelled() {
+        if is_cancelled() {
             return Piece::Cancelled;
         }
         if read.is_err() || self.is_kernels || self.look_at_inodes().is_err() {
-            return Piece::ByKernel;
+            return Piece::AskKernel;
         }
-        match self.next {
+        match self.reader.next {
             Some(_) => Piece::Full,
             None => Piece::Whole,
         }
     }
 
     fn is_full(&self) -> bool {
-        let waiting = self.buffers.found.len() + self.buffers.doubtful.len();
+        let waiting = self.reader.found.len() + self.doubtful.len();
         self.contents.entry_count() + waiting > WITHHELD_MAX
     }
 
     /// Takes entries from windows, which hold what lies beside them as well.
-    fn read_entries_and_more(&mut self, out: &impl Outlet) -> Result<(), Trouble> {
-        let (tree, inode) = (self.node.tree, self.node.id.ino);
-        while let Some(from) = self.next {
-            if self.is_kernels || self.is_full() || out.cancelled() {
+    fn read_entries_and_more(&mut self, is_cancelled: &dyn Fn() -> bool) -> Result<(), Trouble> {
+        let (tree, inode) = (self.reader.node.subvolume, self.reader.node.id.ino);
+        while let Some(from) = self.reader.next {
+            if self.is_kernels || self.is_full() || is_cancelled() {
                 return Ok(());
             }
-            let mut windows = std::mem::take(&mut self.buffers.windows);
-            let held = windows.holding(self.mounted, tree, from).is_some();
+            let mut windows = std::mem::take(&mut self.reader.windows);
+            let held = windows.holding(&self.reader.mounted, tree, from).is_some();
             let window = match held {
                 true => windows
-                    .holding(self.mounted, tree, from)
+                    .holding(&self.reader.mounted, tree, from)
                     .ok_or(Trouble::Unread),
-                false => windows.read(self.mounted, tree, from),
+                false => windows.read(&self.reader.mounted, tree, from),
             };
             let last = window.map(|window| {
                 for item in window.entries_of(inode) {
@@ -275,25 +247,28 @@ impl Pass<'_> {
                 }
                 window.last()
             });
-            self.buffers.windows = windows;
+            self.reader.windows = windows;
             let last = last?;
             let is_last = last >= index_key(inode, u64::MAX);
-            self.next = last.next().filter(|_| !is_last);
+            self.reader.next = last.next().filter(|_| !is_last);
         }
         Ok(())
     }
 
     /// Searches for the entries of the directory and nothing else.
-    fn read_entries_alone(&mut self, out: &impl Outlet) -> Result<(), Trouble> {
-        let inode = self.node.id.ino;
-        while let Some(from) = self.next {
-            if self.is_kernels || self.is_full() || out.cancelled() {
+    fn read_entries_alone(&mut self, is_cancelled: &dyn Fn() -> bool) -> Result<(), Trouble> {
+        let inode = self.reader.node.id.ino;
+        while let Some(from) = self.reader.next {
+            if self.is_kernels || self.is_full() || is_cancelled() {
                 return Ok(());
             }
-            let mut index = std::mem::take(&mut self.buffers.index);
+            let mut index = std::mem::take(&mut self.reader.index);
             index.resize(INDEX_BYTES, 0);
             let to = index_key(inode, u64::MAX);
-            let found = self.mounted.search(self.node.tree, from, to, &mut index);
+            let found =
+                self.reader
+                    .mounted
+                    .search(self.reader.node.subvolume, from, to, &mut index);
             let read = found.map_err(|_| Trouble::Unread).and_then(|found| {
                 let mut items = search_items(found.bytes, found.item_count);
                 let mut last = None;
@@ -306,8 +281,8 @@ impl Pass<'_> {
                 let is_last = found.bytes.len() - items.offset() >= ENTRY_BYTES_MAX;
                 Ok(last.and_then(Key::next).filter(|_| !is_last))
             });
-            self.buffers.index = index;
-            self.next = read?;
+            self.reader.index = index;
+            self.reader.next = read?;
         }
         Ok(())
     }
@@ -329,7 +304,7 @@ impl Pass<'_> {
         // New entries reach the tree before those go that they replace
         // (btrfs_commit_inode_delayed_items, fs/btrfs/delayed-inode.c of Linux 6.18),
         // and the directory's inode last: a name could come twice.
-        let is_new = entry.transid > self.mounted.generation;
+        let is_new = entry.transid > self.reader.mounted.generation;
         let is_odd = kind == FileType::Unknown || !is_entry_name(name);
         if is_new || is_odd || self.names.decide_by_content(name) {
             self.is_kernels = true;
@@ -339,7 +314,7 @@ impl Pass<'_> {
             self.contents.excluded += 1;
             return;
         }
-        let (terms, contents) = (self.terms, &mut self.contents);
+        let (terms, contents) = (self.terms, &mut *self.contents);
         match kind {
             FileType::Directory => {
                 // A subvolume begins there: the kernel opens it.
@@ -350,8 +325,8 @@ impl Pass<'_> {
             _ if terms.types_only => contents.batch.push_listed(&[], kind, false),
             _ if !terms.wanted.need_stat() => contents.batch.push_listed(name, kind, false),
             _ => {
-                let names = &mut self.buffers.names;
-                self.buffers.found.push(FoundEntry {
+                let names = &mut self.reader.names;
+                self.reader.found.push(FoundEntry {
                     inode: entry.location.objectid,
                     // Bounded by WITHHELD_MAX names of 255 bytes and a window more.
                     name_offset: names.len() as u32,
@@ -366,16 +341,16 @@ impl Pass<'_> {
     /// Looks at the inodes of the entries that were found, in the order of their
     /// numbers, which is that of the tree.
     fn look_at_inodes(&mut self) -> Result<(), Trouble> {
-        let mut found = std::mem::take(&mut self.buffers.found);
-        let mut windows = std::mem::take(&mut self.buffers.windows);
+        let mut found = std::mem::take(&mut self.reader.found);
+        let mut windows = std::mem::take(&mut self.reader.windows);
         if !found.is_sorted_by_key(|entry| entry.inode) {
             radsort::sort_by_key(&mut found, |entry| entry.inode);
         }
-        let tree = self.node.tree;
+        let tree = self.reader.node.subvolume;
         let mut outcome = Ok(());
         for (index, entry) in found.iter().enumerate() {
             let key = inode_key(entry.inode);
-            let item = if let Some(window) = windows.holding(self.mounted, tree, key) {
+            let item = if let Some(window) = windows.holding(&self.reader.mounted, tree, key) {
                 Ok(window.inode_item(entry.inode))
             } else {
                 let beyond = found.get(index + WINDOW_PAYS - 1);
@@ -383,9 +358,9 @@ impl Pass<'_> {
                     || windows.end_before(tree, entry.inode);
                 match is_dense {
                     true => windows
-                        .read(self.mounted, tree, key)
+                        .read(&self.reader.mounted, tree, key)
                         .map(|window| window.inode_item(entry.inode)),
-                    false => windows.single(self.mounted, tree, entry.inode),
+                    false => windows.single(&self.reader.mounted, tree, entry.inode),
                 }
             };
             match item {
@@ -400,29 +375,34 @@ impl Pass<'_> {
             }
         }
         found.clear();
-        self.buffers.found = found;
-        self.buffers.windows = windows;
+        self.reader.found = found;
+        self.reader.windows = windows;
         outcome
     }
 
     #[inline]
     fn take_inode(&mut self, entry: &FoundEntry, item: Option<&InodeItem>) {
         let start = entry.name_offset as usize;
-        let name = &self.buffers.names[start..start + usize::from(entry.name_bytes)];
+        let name = &self.reader.names[start..start + usize::from(entry.name_bytes)];
         if let Some(item) = item
-            && item.transid <= self.mounted.generation
+            && item.transid <= self.reader.mounted.generation
         {
             let id = FileId {
-                dev: self.node.id.dev,
+                dev: self.reader.node.id.dev,
                 ino: entry.inode,
             };
-            let found = attributes(item, self.terms.wanted, id, self.mounted.sector_bytes);
+            let found = attributes(
+                item,
+                self.terms.wanted,
+                id,
+                self.reader.mounted.sector_bytes,
+            );
             if found.kind == entry.kind {
                 return self.contents.batch.push_stated(name, &found);
             }
         }
         // Without its number, because another inode can have its name by now.
-        self.buffers.doubtful.push(name, entry.kind, 0);
+        self.doubtful.push(name, entry.kind, 0);
     }
 }
 

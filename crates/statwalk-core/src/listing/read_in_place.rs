@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Reads a directory in place of the kernel, and delivers it, at once or piece by
+//! piece.
+
+use std::ffi::CStr;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+
+use rustix::fs::Statx;
+use rustix::io::Errno;
+
+use super::Lister;
+use super::contents::{Contents, deliver, queue};
+use super::context::Visit;
+use super::in_place::{Begun, Counted, Doubtful, InPlace, InPlaceDir, Node, Piece};
+use super::listed::sort_in;
+use super::lister::WITHHELD_MAX;
+use super::open_dir::OpenDir;
+use super::outlet::{Note, Outlet};
+use super::suspicion::Suspicion;
+use crate::directory::{Dir, DirState, Directory, MountMark, Place};
+use crate::entry::Attributes;
+use crate::error::Op;
+use crate::handle::Handle;
+use crate::source::posix::stat;
+use crate::tally;
+
+/// What a lister needs to read in place.
+#[derive(Default)]
+pub(super) struct InPlaceState {
+    /// What was suspected of the directory that was left to the kernel last.
+    pub(super) suspicion: Option<Suspicion>,
+    doubtful: Doubtful,
+    /// The mount that was asked for last, and its file system.
+    near: Option<(u64, Option<Box<dyn InPlace>>)>,
+}
+
+/// How the reading of a directory ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Delivered,
+    /// Nothing was delivered, and the kernel must be asked.
+    ByKernel,
+    Cancelled,
+}
+
+/// What was delivered of a directory so far.
+struct Delivery {
+    /// Whether it is a first visit, once something of it was to be delivered.
+    visit: Option<Visit>,
+    is_released: bool,
+    is_image: bool,
+}
+
+impl InPlaceDir<'_> {
+    /// The directory, as one that is open is seen.
+    fn begin(
+        &self,
+        lister: &mut Lister,
+        node: Node,
+        attributes: Attributes,
+        out: &mut impl Outlet,
+    ) -> OpenDir {
+        let mut open_dir = OpenDir {
+            place: self.place.clone(),
+            id: out.next_id(),
+            root: self.root,
+            depth: self.depth,
+            mount: self.mount,
+            followed: self.followed,
+            attributes,
+            identity: Some(node.id),
+            before: None,
+            ignore: lister.terms.rules_above(self.place),
+            link_stop_is_off: true,
+            subvolume: node.subvolume,
+            holds_doubles: false,
+        };
+        open_dir.mount = lister.mount_below(&open_dir);
+        open_dir
+    }
+}
+
+impl Delivery {
+    /// Whether a part was delivered, so that it is too late to ask the kernel.
+    fn has_begun(&self) -> bool {
+        self.is_released
+    }
+
+    /// Delivers a piece; `doubles` are names of subdirectories that have another one
+    /// in it. Answers false where the directory was visited before:
+    /// then that was told, and no more of it is wanted.
+    fn add(
+        &mut self,
+        lister: &mut Lister,
+        dir: &InPlaceDir<'_>,
+        open_dir: &OpenDir,
+        contents: &Contents,
+        doubles: &[u32],
+        out: &mut impl Outlet,
+    ) -> bool {
+        let visit = match (self.visit, open_dir.identity) {
+            (Some(visit), _) => visit,
+            (None, Some(id)) => lister.terms.visit(id, dir.mount, dir.root, dir.depth),
+            (None, None) => Visit::First,
+        };
+        self.visit = Some(visit);
+        match visit {
+            Visit::First => {}
+            // An image has no second mount.
+            Visit::Again if self.is_image => {
+                lister.unreadable(dir.place, dir.root, dir.depth, None, Errno::UCLEAN, out);
+                return false;
+            }
+            Visit::Again => {
+                lister.left_standing(dir.place, dir.root, dir.depth, DirState::Crossing, out);
+                out.note(dir.root, Note::Crossing);
+                return false;
+            }
+            Visit::EarlierRoot => return false,
+        }
+        tally::count_reads(contents.entry_count() as u64 + 1);
+        let mut parent = None;
+        if !contents.waiting_names.is_empty() {
+            let (names, mount) = (&contents.waiting_names, open_dir.mount);
+            let node = open_dir.node(names, mount, Handle::Closed, open_dir.identity);
+            queue(&node, contents, out);
+            parent = Some(Arc::clone(&node.dir));
+        }
+        let view = Directory {
+            own: !self.is_released,
+            ..open_dir.view()
+        };
+        deliver(&view, !self.is_released, contents, out);
+        if let Some(parent) = parent {
+            lister.deliver_doubles(&parent, doubles, out);
+        }
+        self.is_released = true;
+        true
+    }
+}
+
+impl Lister {
+    /// Finds the file system from which the directories of a mount can be read. What
+    /// has been read so far, and the size of the directory that is next if it is
+    /// known, say whether it is worth looking for.
+    pub(super) fn in_place_of(&mut self, mount: u64, size_bytes: u64) -> Option<&dyn InPlace> {
+        if !matches!(&self.in_place.near, Some((near, _)) if *near == mount) {
+            let volumes = &self.terms.volumes;
+            let found = volumes.of_mount(mount, self.dirs_begun, size_bytes).ok()?;
+            self.in_place.near = Some((mount, found));
+        }
+        self.in_place.near.as_ref()?.1.as_deref()
+    }
+
+    /// Lists the tree of an image.
+    pub(super) fn image(&mut self, path: &Arc<CStr>, root: u32, id: u64, out: &mut impl Outlet) {
+        let node = self.in_place_of(id, 0).and_then(InPlace::root);
+        let dir = InPlaceDir {
+            place: &Place::Root(Arc::clone(path)),
+            root,
+            depth: 0,
+            // In a damaged image a directory can be its own descendant.
+            mount: MountMark { id, shared: true },
+            followed: false,
+            is_visited: false,
+        };
+        let is_read = node.is_some_and(|node| self.read_node(node, &dir, out));
+        debug_assert!(is_read, "nobody else can be asked");
+    }
+
+    /// Reads a subdirectory by the inode number that its parent's listing gave.
+    /// Answers false where the kernel must be asked; then nothing was delivered.
+    pub(super) fn child_in_place(
+        &mut self,
+        parent: &Arc<Dir>,
+        ino: u64,
+        dir: &InPlaceDir<'_>,
+        out: &mut impl Outlet,
+    ) -> bool {
+        let node = self
+            .in_place_of(dir.mount.id, 0)
+            .and_then(|volume| volume.child(parent, dir.place.name(), ino));
+        node.is_some_and(|node| self.read_node(node, dir, out))
+    }
+
+    /// Reads a directory that the kernel opened. Answers false where the kernel
+    /// must be asked for its entries too; then nothing was delivered.
+    pub(super) fn opened_in_place(
+        &mut self,
+        fd: BorrowedFd<'_>,
+        found: &Statx,
+        dir: &InPlaceDir<'_>,
+        out: &mut impl Outlet,
+    ) -> bool {
+        let node = self
+            .in_place_of(dir.mount.id, found.stx_size)
+            .and_then(|volume| volume.opened(fd, stat::file_id(found)));
+        node.is_some_and(|node| self.read_node(node, dir, out))
+    }
+
+    /// Reads a directory of the file system that was found last. Answers false where
+    /// the kernel must be asked.
+    fn read_node(&mut self, node: Node, dir: &InPlaceDir<'_>, out: &mut impl Outlet) -> bool {
+        let Some((mount, Some(mut volume))) = self.in_place.near.take() else {
+            return false;
+        };
+        let mut doubtful = std::mem::take(&mut self.in_place.doubtful);
+        let end = self.read_from(&mut *volume, node, dir, &mut doubtful, out);
+        doubtful.clear();
+        self.in_place.doubtful = doubtful;
+        match end {
+            End::Delivered => volume.count(Counted::Delivered),
+            End::ByKernel => volume.count(Counted::AskedKernel),
+            End::Cancelled => {}
+        }
+        self.in_place.near = Some((mount, Some(volume)));
+        end != End::ByKernel
+    }
+
+    fn read_from(
+        &mut self,
+        volume: &mut dyn InPlace,
+        node: Node,
+        dir: &InPlaceDir<'_>,
+        doubtful: &mut Doubtful,
+        out: &mut impl Outlet,
+    ) -> End {
+        self.in_place.suspicion = None;
+        let terms = Arc::clone(&self.terms);
+        let is_image = volume.is_image();
+        let begun = match volume.begin(node, dir, &terms, &|| out.cancelled()) {
+            // As the kernel answers, which is asked where there is one.
+            Begun::Directory(_) if dir.place.leads_through(node.id, dir.mount.id) => match is_image
+            {
+                true => Begun::Damaged(Errno::UCLEAN),
+                false => Begun::AskKernel,
+            },
+            begun => begun,
+        };
+        let found = match begun {
+            Begun::Directory(found) => found,
+            Begun::AskKernel => return End::ByKernel,
+            Begun::Damaged(errno) => {
+                self.unreadable(dir.place, dir.root, dir.depth, None, errno, out);
+                return End::Delivered;
+            }
+        };
+        if dir.depth >= terms.max_depth {
+            self.at_limit(dir.place, dir.root, dir.depth, &found, out);
+            return End::Delivered;
+        }
+        let open_dir = dir.begin(self, node, found, out);
+        let mut contents = std::mem::take(&mut self.contents);
+        contents.clear();
+        let mut delivery = Delivery {
+            visit: dir.is_visited.then_some(Visit::First),
+            is_released: false,
+            is_image,
+        };
+        let end = loop {
+            doubtful.clear();
+            let piece = volume.read(&open_dir, &terms, &mut contents, doubtful, &|| {
+                out.cancelled()
+            });
+            if piece == Piece::Cancelled {
+                break End::Cancelled;
+            }
+            let may_ask = !is_image && !delivery.has_begun();
+            if may_ask && self.is_for_the_kernel(piece, &contents) {
+                break End::ByKernel;
+            }
+            let held_still = match piece {
+                Piece::Whole => volume.held_still(),
+                piece => piece == Piece::Full,
+            };
+            if may_ask && !held_still {
+                break End::ByKernel;
+            }
+            let is_sound = self.stat_doubtful(doubtful, &open_dir, &mut contents) && held_still;
+            volume.count(Counted::Doubtful(doubtful.len() as u64));
+            if may_ask && !is_sound {
+                break End::ByKernel;
+            }
+            let doubles = match volume.numbers_tell_doubles() {
+                true => contents.take_doubles(),
+                false => Vec::new(),
+            };
+            if !delivery.has_begun() {
+                let is_misplaced = doubles.is_empty() && volume.is_misplaced(dir);
+                if !is_image && (is_misplaced || !doubles.is_empty()) {
+                    self.in_place.suspicion = Some(match is_misplaced {
+                        true => Suspicion::Misplaced(node),
+                        false => Suspicion::HoldsDoubles,
+                    });
+                    break End::ByKernel;
+                }
+                if is_misplaced && volume.has_right_name_elsewhere(node, dir) {
+                    let (root, depth) = (dir.root, dir.depth);
+                    self.unreadable(dir.place, root, depth, None, Errno::UCLEAN, out);
+                    break End::Delivered;
+                }
+            }
+            if !delivery.add(self, dir, &open_dir, &contents, &doubles, out) {
+                break End::Delivered;
+            }
+            match piece {
+                Piece::Full if is_sound => contents.clear(),
+                Piece::Damaged(errno) => {
+                    out.failed(dir.root, dir.place.path(), Op::Read, errno);
+                    out.incomplete(&open_dir.view());
+                    break End::Delivered;
+                }
+                _ if is_sound || is_image => break End::Delivered,
+                // Too late to ask the kernel: a part of it was delivered.
+                _ => {
+                    out.changed(&open_dir.view());
+                    break End::Delivered;
+                }
+            }
+        };
+        self.contents = contents;
+        end
+    }
+
+    /// Whether the kernel is to read a directory of which so much was read in place.
+    fn is_for_the_kernel(&self, piece: Piece, contents: &Contents) -> bool {
+        match piece {
+            Piece::AskKernel | Piece::Damaged(_) => true,
+            // A file that decides about the others may come when some are delivered.
+            // Subdirectories come in pieces from the kernel, and need not all wait at
+            // once.
+            Piece::Full => {
+                self.terms.exclusions.read_files()
+                    || contents.subdir_offsets.len() > WITHHELD_MAX / 2
+            }
+            Piece::Whole | Piece::Cancelled => false,
+        }
+    }
+
+    /// Stats entries of a directory that was read in place. Answers false where
+    /// the directory or one of them cannot be found any more.
+    fn stat_doubtful(
+        &mut self,
+        doubtful: &Doubtful,
+        dir: &OpenDir,
+        contents: &mut Contents,
+    ) -> bool {
+        if doubtful.len() == 0 {
+            return true;
+        }
+        let Ok(fd) = self.open_again(dir, dir.identity) else {
+            return false;
+        };
+        let terms = Arc::clone(&self.terms);
+        for (name, listed) in doubtful.iter() {
+            let found = terms.stat_entry(fd.as_fd(), name);
+            sort_in(found, name, listed, dir.mount.id, &terms, contents);
+        }
+        // The kernel's listing tells whether they have vanished.
+        contents.missing.is_empty()
+    }
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Reads directories and the attributes of their entries from the device, and
+//! decides what the kernel must be asked for after all.
+//!
+//! What is read here is read beside the kernel, which may change it at any
+//! moment. So a directory's inode is looked at before and after; what changed
+//! since the scan began, does not check out, or holds something that only the
+//! kernel can tell is left to the kernel, directory by directory, and what is below
+//! comes back here.
+
+use std::ffi::CStr;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use rustix::io::Errno;
+
+use super::attributes::attributes;
+use super::bytes::ReadError;
+use super::damage::Fault;
+use super::mounted::Mounted;
+use super::pass::{End, Pass};
+use super::read_ahead;
+use super::volume::DirectoryScratch;
+use crate::decode::ext4::inode::{Inode, ROOT_INODE};
+use crate::directory::Dir;
+use crate::entry::{Attributes, FileId, FileType};
+use crate::listing::WITHHELD_MAX;
+use crate::listing::contents::Contents;
+use crate::listing::context::Terms;
+use crate::listing::in_place::{Begun, Counted, Doubtful, InPlace, InPlaceDir, Node, Piece};
+use crate::listing::names::Names;
+use crate::listing::open_dir::OpenDir;
+
+/// From how many subdirectories on a directory is left to the kernel, which
+/// gives them in pieces, so that they need not all wait at once.
+const SUBDIRS_MAX: u32 = 32 * 1024;
+
+/// A directory up to this size has fewer entries than are withheld: the shortest
+/// takes 12 bytes (`ext4_dir_rec_len`, fs/ext4/ext4.h).
+const WITHHELD_BYTES_MIN: u64 = 12 * WITHHELD_MAX as u64;
+
+/// Reads the directories of a volume for one worker.
+pub(crate) struct Reader {
+    mounted: Arc<Mounted>,
+    scratch: DirectoryScratch,
+    /// The directory that is being read.
+    dir: Option<Inode>,
+    blocks_done: u64,
+    /// The inode of the entry that was read last.
+    entry: Box<Inode>,
+    path: Vec<u8>,
+}
+
+impl Reader {
+    pub(crate) fn new(mounted: &Arc<Mounted>) -> Reader {
+        Reader {
+            entry: Box::new(mounted.volume.empty_inode()),
+            mounted: Arc::clone(mounted),
+            scratch: DirectoryScratch::default(),
+            dir: None,
+            blocks_done: 0,
+            path: Vec::new(),
+        }
+    }
+
+    fn node(&self, number: u32) -> Node {
+        Node {
+            id: FileId {
+                dev: self.mounted.dev,
+                ino: number.into(),
+            },
+            subvolume: 0,
+        }
+    }
+
+    /// A directory that cannot be read: for the kernel to say, or, in an image,
+    /// an error.
+    fn damaged(&self, fault: Fault) -> Begun {
+        match self.mounted.is_image {
+            true => Begun::Damaged(errno_of(fault)),
+            false => Begun::AskKernel,
+        }
+    }
+
+    /// Whether a directory that can be read is the kernel's to read all the same.
+    fn is_for_the_kernel(&self, inode: &Inode, terms: &Terms) -> bool {
+        let is_large = inode.links() == 1
+            || inode.links() > SUBDIRS_MAX
+            // A file that decides about the others may come when some are delivered.
+            || (terms.exclusions.read_files() && inode.size_bytes() > WITHHELD_BYTES_MIN);
+        let id = self.mounted.id_of(inode);
+        !self.mounted.is_image && (is_large || !terms.roots.roots_in(id).is_empty())
+    }
+}
+
+impl InPlace for Reader {
+    fn is_image(&self) -> bool {
+        self.mounted.is_image
+    }
+
+    fn root(&self) -> Option<Node> {
+        Some(self.node(ROOT_INODE))
+    }
+
+    fn child(&self, _parent: &Dir, name: &CStr, ino: u64) -> Option<Node> {
+        let number = u32::try_from(ino).ok()?;
+        let hides = self.mounted.mount_points.have_name(name);
+        (!hides).then(|| self.node(number))
+    }
+
+    fn opened(&self, _fd: BorrowedFd<'_>, id: FileId) -> Option<Node> {
+        Some(self.node(u32::try_from(id.ino).ok()?))
+    }
+
+    fn begin(
+        &mut self,
+        node: Node,
+        dir: &InPlaceDir<'_>,
+        terms: &Terms,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Begun {
+        let mounted = &*self.mounted;
+        let Ok(number) = u32::try_from(node.id.ino) else {
+            return Begun::AskKernel;
+        };
+        let is_whole = || read_ahead::is_whole(mounted, number, dir.place);
+        mounted.read_ahead.once(mounted, is_whole, is_cancelled);
+        let inode = match mounted.volume.inode(number) {
+            Ok(inode) if mounted.is_readable(&inode) => inode,
+            Ok(inode) if inode.kind() == FileType::Directory && !inode.is_free() => {
+                return Begun::AskKernel;
+            }
+            Ok(_) => return self.damaged(Fault::NotADirectory),
+            Err(damage) => return self.damaged(damage.fault),
+        };
+        if self.is_for_the_kernel(&inode, terms) {
+            return Begun::AskKernel;
+        }
+        let found = match terms.wanted.need_stat() {
+            true => attributes(&inode, terms.wanted, mounted.dev),
+            false => Attributes::of_type(FileType::Directory),
+        };
+        self.dir = Some(inode);
+        self.blocks_done = 0;
+        Begun::Directory(found)
+    }
+
+    fn read(
+        &mut self,
+        dir: &OpenDir,
+        terms: &Terms,
+        contents: &mut Contents,
+        doubtful: &mut Doubtful,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Piece {
+        let Some(inode) = &self.dir else {
+            return Piece::AskKernel;
+        };
+        let mut pass = Pass {
+            mounted: &self.mounted,
+            terms,
+            names: Names::new(terms, dir, std::mem::take(&mut self.path)),
+            contents,
+            fresh: doubtful,
+            inode: &mut self.entry,
+            blocks_done: self.blocks_done,
+            stop: None,
+        };
+        let end = pass.read(inode, &mut self.scratch, is_cancelled);
+        self.blocks_done = pass.blocks_done;
+        self.path = pass.names.end();
+        match end {
+            End::Whole => Piece::Whole,
+            End::Full => Piece::Full,
+            End::Cancelled => Piece::Cancelled,
+            End::Damaged(damage) if self.mounted.is_image => Piece::Damaged(errno_of(damage.fault)),
+            End::Damaged(_) | End::AskKernel => Piece::AskKernel,
+        }
+    }
+
+    fn held_still(&mut self) -> bool {
+        let inode = self.dir.as_ref();
+        inode.is_some_and(|inode| self.mounted.held_still(inode))
+    }
+
+    fn numbers_tell_doubles(&self) -> bool {
+        true
+    }
+
+    fn is_misplaced(&self, dir: &InPlaceDir<'_>) -> bool {
+        let listing = self.mounted.listing_parent(dir);
+        let own = self.scratch.parent();
+        listing
+            .zip(own)
+            .is_some_and(|(listing, own)| listing != own)
+    }
+
+    fn has_right_name_elsewhere(&self, node: Node, dir: &InPlaceDir<'_>) -> bool {
+        let number = u32::try_from(node.id.ino);
+        number.is_ok_and(|number| self.mounted.is_double(number, dir))
+    }
+
+    fn count(&self, what: Counted) {
+        let counts = &self.mounted.counts;
+        let (counter, more) = match what {
+            Counted::Delivered => (&counts.dirs, 1),
+            Counted::AskedKernel => (&counts.dirs_by_kernel, 1),
+            Counted::Doubtful(files) => (&counts.files_by_kernel, files),
+        };
+        counter.fetch_add(more, Ordering::Relaxed);
+    }
+}
+
+/// The error number for damage in an image, where nobody else can be asked.
+pub(super) fn errno_of(fault: Fault) -> Errno {
+    match fault {
+        Fault::Unreadable(ReadError::Failed(errno)) => Errno::from_raw_os_error(errno.0),
+        Fault::Unreadable(ReadError::BeyondEnd) => Errno::IO,
+        Fault::Encrypted => Errno::NOKEY,
+        // The kernel's word for a file system that is damaged.
+        _ => Errno::UCLEAN,
+    }
+}
