@@ -7,11 +7,45 @@
 //! it a directory is closed and found again by its path when it is needed,
 //! which is the source's to do, as is whatever is done with a descriptor.
 
+use std::ops::Deref;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::directory::Dir;
+
+/// An open directory, as its source knows it.
+#[derive(Debug)]
+pub(crate) enum DirHandle {
+    /// A descriptor of the kernel.
+    Descriptor(OwnedFd),
+    /// A number in what the source has in memory; closing it does nothing.
+    Number(u64),
+}
+
+impl DirHandle {
+    /// The descriptor, of a source whose directories have one.
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+        match self {
+            DirHandle::Descriptor(fd) => fd.as_fd(),
+            DirHandle::Number(_) => unreachable!("a source gets the handles that it gave"),
+        }
+    }
+
+    /// The number, of a source that keeps its directories in memory.
+    pub(crate) fn number(&self) -> u64 {
+        match self {
+            DirHandle::Number(number) => *number,
+            DirHandle::Descriptor(_) => unreachable!("a source gets the handles that it gave"),
+        }
+    }
+}
+
+impl From<OwnedFd> for DirHandle {
+    fn from(fd: OwnedFd) -> DirHandle {
+        DirHandle::Descriptor(fd)
+    }
+}
 
 /// How many directories may stay open for their subdirectories.
 pub(crate) struct DescriptorBudget {
@@ -26,7 +60,7 @@ impl DescriptorBudget {
     }
 
     /// Keeps the descriptor open, or gives it back where the bound is reached.
-    pub(crate) fn keep(self: &Arc<Self>, fd: OwnedFd) -> Result<Handle, OwnedFd> {
+    pub(crate) fn keep(self: &Arc<Self>, fd: DirHandle) -> Result<Handle, DirHandle> {
         match self.reserve() {
             Some(place) => Ok(Handle::Open(CountedFd { fd, _place: place })),
             None => Err(fd),
@@ -73,10 +107,10 @@ pub(crate) enum Handle {
 }
 
 impl Handle {
-    pub(crate) fn get(&self) -> Option<BorrowedFd<'_>> {
+    pub(crate) fn get(&self) -> Option<&DirHandle> {
         match self {
-            Handle::Open(counted) => Some(counted.fd.as_fd()),
-            Handle::Shared(shared) => Some(shared.as_fd()),
+            Handle::Open(counted) => Some(&counted.fd),
+            Handle::Shared(shared) => Some(&shared.fd),
             Handle::Closed => None,
         }
     }
@@ -84,7 +118,7 @@ impl Handle {
 
 /// A descriptor that has a place within the bound.
 pub(crate) struct CountedFd {
-    fd: OwnedFd,
+    fd: DirHandle,
     _place: Reservation,
 }
 
@@ -92,12 +126,12 @@ pub(crate) struct CountedFd {
 ///
 /// It has a place within the bound once something waits for it.
 pub(crate) struct SharedFd {
-    fd: OwnedFd,
+    fd: DirHandle,
     place: OnceLock<Option<Reservation>>,
 }
 
 impl SharedFd {
-    pub(crate) fn new(fd: OwnedFd) -> Arc<SharedFd> {
+    pub(crate) fn new(fd: DirHandle) -> Arc<SharedFd> {
         Arc::new(SharedFd {
             fd,
             place: OnceLock::new(),
@@ -110,9 +144,11 @@ impl SharedFd {
     }
 }
 
-impl AsFd for SharedFd {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
+impl Deref for SharedFd {
+    type Target = DirHandle;
+
+    fn deref(&self) -> &DirHandle {
+        &self.fd
     }
 }
 

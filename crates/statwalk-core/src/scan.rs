@@ -6,7 +6,6 @@ use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::calls::Calls;
@@ -14,7 +13,7 @@ use crate::entry::Fields;
 use crate::error::{Error, ErrorList, Op};
 use crate::exclusion::Exclusions;
 use crate::inode_numbers::InodeNumbers;
-use crate::listing::context::{Terms, TermsOptions};
+use crate::listing::context::{ScanContext, ScanOptions, Shortcuts};
 use crate::order::Order;
 use crate::order::concurrency::WORKERS_MAX;
 use crate::order::pool::{Pool, PoolOptions, WantedPool};
@@ -24,7 +23,7 @@ use crate::report::{Outcome, Report, RootReport};
 use crate::sink::{Collect, Context, LinkPolicy, Sink, path_order};
 use crate::source::choice::{Source, Syncing};
 use crate::source::in_place::volume_table::VolumeTable;
-use crate::source::posix::survey;
+use crate::source::posix::{Posix, PosixOptions, survey};
 
 /// What happens where another file system begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -287,13 +286,11 @@ impl Scan {
             now_ns: now_ns(),
             inodes: Arc::new(InodeNumbers::new()),
         };
-        let (plan, terms, listings_max) = self.plan(wanted, &roots);
+        let (plan, scan_context, listings_max) = self.plan(wanted, &roots);
         for (number, root) in roots.iter().enumerate() {
-            let required =
-                terms
-                    .volumes
-                    .require(number as u32, root, context.follows, &self.exclusions);
-            required
+            let volumes = &scan_context.source.volumes;
+            volumes
+                .require(number as u32, root, context.follows, &self.exclusions)
                 .map_err(|error| Error::io(Op::Open, Some(self.roots[number].clone()), error))?;
         }
         let states = sink.states(&context, plan.workers_max);
@@ -306,14 +303,14 @@ impl Scan {
             listings_max,
             processors: survey::processors(),
         };
-        let terms = Arc::new(terms);
-        let pool = Pool::new(Arc::clone(&terms), states, options);
+        let scan_context = Arc::new(scan_context);
+        let pool = Pool::new(Arc::clone(&scan_context), states, options);
         pool.start();
         Ok(Running {
             sink,
             context,
             pool: WantedPool::new(pool),
-            terms,
+            scan_context,
             plan,
             started,
         })
@@ -332,7 +329,7 @@ impl Scan {
 
     /// The plan, what it asks of the source, and how many directories may be
     /// open whose entries wait.
-    fn plan(&self, wanted: Fields, roots: &[Arc<CStr>]) -> (Plan, Terms, usize) {
+    fn plan(&self, wanted: Fields, roots: &[Arc<CStr>]) -> (Plan, ScanContext<Posix>, usize) {
         let mut why = Vec::new();
         let has_openat2 = survey::has_openat2();
         if !has_openat2 {
@@ -403,21 +400,26 @@ impl Scan {
         if self.order == Order::Inode {
             open_dirs_max = open_dirs_max.saturating_sub(listings_max).max(1);
         }
-        let enters_mounts = self.crossing == MountCrossing::Enter;
         let follows = self.symlinks == SymlinkPolicy::Follow;
-        let terms = Terms::new(TermsOptions {
+        let root_table = survey::root_table(roots, follows);
+        let options = ScanOptions {
             wanted,
             calls: self.calls.clone(),
-            enters_mounts,
+            enters_mounts: self.crossing == MountCrossing::Enter,
             enters_kernel_file_systems: self.kernel_file_systems == KernelFileSystems::Enter,
             follows,
+            shortcuts: Shortcuts::of(wanted, &self.exclusions, follows, &root_table),
             exclusions: self.exclusions.clone(),
             max_depth: self.max_depth,
+            roots: root_table,
+        };
+        let source = Posix::new(PosixOptions {
+            wanted,
+            calls: self.calls.clone(),
+            follows,
             has_openat2,
             has_mount_ids,
-            open_dirs_max,
             root_paths: roots.to_vec(),
-            roots: survey::root_table(roots, follows),
             volumes: VolumeTable::new(
                 self.source,
                 self.syncing,
@@ -425,6 +427,7 @@ impl Scan {
                 self.as_of.map_or_else(now_ns, nanoseconds),
             ),
         });
+        let context = ScanContext::new(options, source, open_dirs_max);
         let plan = Plan {
             source: Source::Posix.name(),
             order: self.order.name(),
@@ -434,7 +437,7 @@ impl Scan {
             generation: None,
             why,
         };
-        (plan, terms, listings_max)
+        (plan, context, listings_max)
     }
 }
 
@@ -456,8 +459,8 @@ impl Scan {
 pub struct Running<'s, S: Sink> {
     sink: &'s S,
     context: Context,
-    pool: WantedPool<S::State>,
-    terms: Arc<Terms>,
+    pool: WantedPool<S::State, Posix>,
+    scan_context: Arc<ScanContext<Posix>>,
     plan: Plan,
     started: Instant,
 }
@@ -547,8 +550,8 @@ impl<S: Sink> Running<'_, S> {
             states.push(slot.state);
         }
         let calls = self.pool.calls();
-        for (root, reached) in roots.iter_mut().zip(&self.terms.roots.reached) {
-            root.reached_earlier = reached.load(Ordering::Relaxed);
+        for (index, root) in roots.iter_mut().enumerate() {
+            root.reached_earlier = self.scan_context.is_reached_earlier(index);
         }
         errors
             .kept
@@ -560,12 +563,12 @@ impl<S: Sink> Running<'_, S> {
             .sort_by_key(|&(op, errno, count)| (std::cmp::Reverse(count), op, errno));
         left_out.sort();
         let mut plan = self.plan;
-        let (source, why) = self.terms.volumes.told();
+        let (source, why) = self.scan_context.source.volumes.told();
         plan.source = source;
-        plan.generation = self.terms.volumes.generation();
+        plan.generation = self.scan_context.source.volumes.generation();
         plan.why.extend(why);
         plan.why.extend(self.pool.told_concurrency());
-        if self.terms.met_double_mounts() {
+        if self.scan_context.met_double_mounts() {
             plan.why.push(
                 "a file system is mounted twice below a root: its directories were \
                  remembered, so that each is listed once"

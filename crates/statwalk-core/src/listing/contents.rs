@@ -5,15 +5,13 @@
 use std::ffi::CString;
 use std::sync::Arc;
 
-use rustix::io::Errno;
-
-use super::context::Terms;
+use super::context::ScanOptions;
 use super::outlet::{Note, Outlet};
 use super::unknown::LinkStop;
 use crate::batch::Batch;
 use crate::directory::Directory;
 use crate::entry::FileType;
-use crate::error::Op;
+use crate::error::{Errno, Op};
 use crate::handle::OpenParent;
 
 /// Up to how many subdirectories are compared one by one.
@@ -41,9 +39,9 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
-    pub(crate) fn new(terms: &Terms) -> Contents {
+    pub(crate) fn new(options: &ScanOptions) -> Contents {
         Contents {
-            batch: Batch::new(terms.wanted),
+            batch: Batch::new(options.wanted),
             ..Contents::default()
         }
     }

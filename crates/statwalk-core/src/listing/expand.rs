@@ -3,22 +3,18 @@
 //! From a name to an open directory: roots, subdirectories, mounts, links.
 
 use std::ffi::CStr;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-
-use rustix::fs::{CWD, StatxFlags};
-use rustix::io::Errno;
 
 use super::Lister;
 use super::in_place::InPlaceDir;
 use super::outlet::{Note, Outlet};
+use super::read::Opening;
+use super::source::{DirectorySource, EntryStat, NotOpened};
 use super::suspicion::Confirmed;
 use crate::directory::{Dir, DirState, Place};
 use crate::entry::{Attributes, FileType};
-use crate::error::Op;
-use crate::handle::{Handle, OpenParent};
-use crate::source::posix::open::{self, Opening};
-use crate::source::posix::stat;
+use crate::error::{Errno, Op};
+use crate::handle::{DirHandle, Handle, OpenParent};
 
 /// How often a directory is opened that is something else for a moment.
 const OPENS_MAX: u32 = 3;
@@ -37,10 +33,10 @@ pub(super) enum Sight {
 /// What became of a directory on which something is mounted.
 enum Crossing {
     /// It is to be listed.
-    Entered(OwnedFd),
+    Entered(DirHandle),
     /// It is not, which was delivered or noted.
     Settled,
-    Refused(open::NotOpened),
+    Refused(NotOpened),
 }
 
 /// Whether an answer says that a name, or the way to it, leads nowhere.
@@ -48,7 +44,7 @@ pub(super) fn is_no_way(errno: Errno) -> bool {
     matches!(errno, Errno::NOENT | Errno::NOTDIR | Errno::LOOP)
 }
 
-impl Lister {
+impl<D: DirectorySource> Lister<D> {
     /// Lists the tree's root, or delivers it as an entry where it is no directory.
     ///
     /// # Errors
@@ -61,15 +57,15 @@ impl Lister {
         out: &mut impl Outlet,
     ) -> Result<(), Errno> {
         let place = Place::Root(Arc::clone(path));
-        if self.terms.exclusions.fits(path.to_bytes()) {
+        if self.context.options.exclusions.fits(path.to_bytes()) {
             out.note(root, Note::Excluded);
             return Ok(());
         }
-        if let Some(id) = self.terms.volumes.image(root) {
+        if let Some(id) = self.context.source.image(root) {
             self.image(path, root, id, out);
             return Ok(());
         }
-        match open::root(path, &self.terms) {
+        match self.context.source.open_root(path) {
             Ok(fd) => {
                 let opening = Opening {
                     fd,
@@ -84,25 +80,30 @@ impl Lister {
                 self.enter(opening, out);
                 Ok(())
             }
-            Err(open::NotOpened::Gone(errno)) => Err(errno),
-            Err(open::NotOpened::NotADirectory(errno)) => {
-                let found = self.stat_of(CWD, path)?;
+            Err(NotOpened::Gone(errno)) => Err(errno),
+            Err(NotOpened::NotADirectory(errno)) => {
+                let found = self.context.source.stat_path(path)?;
+                let found = found.attributes(self.context.options.wanted);
                 if found.kind == FileType::Directory {
                     self.unreadable(&place, root, 0, Some(&found), errno, out);
                     return Ok(());
                 }
-                let target = self.target_of(CWD, path, found.kind);
+                let target = self.target_of(None, path, found.kind);
                 // A link that leads nowhere, where links stand for what they lead to.
-                if self.terms.follows && found.kind == FileType::Symlink && target.is_none() {
+                if self.context.options.follows
+                    && found.kind == FileType::Symlink
+                    && target.is_none()
+                {
                     return Err(errno);
                 }
                 self.argument(path, root, &target.unwrap_or(found), out);
                 Ok(())
             }
             Err(refused) => {
-                let found = self.stat_of(CWD, path)?;
+                let found = self.context.source.stat_path(path)?;
+                let found = found.attributes(self.context.options.wanted);
                 let errno = match refused {
-                    open::NotOpened::Refused(errno) => errno,
+                    NotOpened::Refused(errno) => errno,
                     // Nothing forbids a crossing here, so a file system in user
                     // space made this answer up.
                     _ => Errno::XDEV,
@@ -124,24 +125,22 @@ impl Lister {
         let Some(Some(base)) = self.base_of(&Handle::Closed, &place, Sight::First, out) else {
             return;
         };
-        let base = base.as_fd();
         let name = place.name();
-        let mask = self.terms.directory_mask;
-        let target = stat::through_links(base, name, mask);
-        if let Ok(target) = target
-            && FileType::of_mode(target.stx_mode) == FileType::Directory
-            && (self.terms.enters_mounts || stat::mount_id(&target) == parent.mount.id)
-            && !self.terms.visited.contains(stat::file_id(&target))
+        let target = self.context.source.stat_target(Some(&base), name);
+        if let Ok(target) = &target
+            && target.kind() == FileType::Directory
+            && (self.context.options.enters_mounts || target.mount() == parent.mount.id)
+            && !self.context.visited.contains(target.id())
         {
             let (root, depth) = (parent.root, parent.depth + 1);
-            if depth >= self.terms.max_depth {
-                let attributes = stat::attributes(&target, self.terms.wanted);
+            if depth >= self.context.options.max_depth {
+                let attributes = target.attributes(self.context.options.wanted);
                 return self.at_limit(&place, root, depth, &attributes, out);
             }
-            match open::through_links(base, name, &self.terms) {
+            match self.context.source.open_through_links(&base, name) {
                 Ok(fd)
-                    if self.terms.enters_kernel_file_systems
-                        || open::kernel_file_system(fd.as_fd()).is_none() =>
+                    if self.context.options.enters_kernel_file_systems
+                        || self.context.source.kernel_file_system(&fd).is_none() =>
                 {
                     let opening = Opening {
                         fd,
@@ -156,13 +155,13 @@ impl Lister {
                     return self.enter(opening, out);
                 }
                 Err(
-                    open::NotOpened::Refused(errno)
-                    | open::NotOpened::Gone(errno)
-                    | open::NotOpened::NotADirectory(errno),
-                ) if self.leads_to_directory(base, name) => {
+                    NotOpened::Refused(errno)
+                    | NotOpened::Gone(errno)
+                    | NotOpened::NotADirectory(errno),
+                ) if self.leads_to_directory(&base, name) => {
                     // Another link to it is an entry without size.
-                    self.terms.visited.insert(stat::file_id(&target));
-                    let attributes = stat::attributes(&target, self.terms.wanted);
+                    self.context.visited.insert(target.id());
+                    let attributes = target.attributes(self.context.options.wanted);
                     self.unreadable(&place, root, depth, Some(&attributes), errno, out);
                     return;
                 }
@@ -172,7 +171,7 @@ impl Lister {
         }
         // A link to a file counts as the file; one that leads nowhere, or to a
         // directory that was listed, counts as itself.
-        let found = match self.stat_of(base, name) {
+        let found = match self.stat_of(&base, name) {
             Ok(found) => found,
             Err(Errno::NOENT) if self.is_gone(&place, None, out) => {
                 return out.note(parent.root, Note::Vanished);
@@ -187,7 +186,7 @@ impl Lister {
         {
             out.failed(parent.root, place.path(), Op::Follow, errno);
         }
-        let target = self.target_of(base, name, found.kind);
+        let target = self.target_of(Some(&base), name, found.kind);
         let target = target.filter(|target| target.kind != FileType::Directory);
         let followed = target.is_some();
         self.deliver_alone(&parent, name, &target.unwrap_or(found), followed, out);
@@ -201,7 +200,7 @@ impl Lister {
         place: &Place,
         sight: Sight,
         out: &mut impl Outlet,
-    ) -> Option<Option<OwnedFd>> {
+    ) -> Option<Option<DirHandle>> {
         let Place::Child(parent, _) = place else {
             return None;
         };
@@ -265,8 +264,8 @@ impl Lister {
             followed: false,
             is_visited: false,
         };
-        let is_limit = depth >= self.terms.max_depth;
-        if is_limit && !self.terms.wanted.need_stat() {
+        let is_limit = depth >= self.context.options.max_depth;
+        if is_limit && !self.context.options.wanted.need_stat() {
             let nothing = Attributes::of_type(FileType::Directory);
             return self.at_limit(&place, root, depth, &nothing, out);
         }
@@ -276,7 +275,7 @@ impl Lister {
         let Some(reopened) = self.base_of(&parent.handle, &place, sight, out) else {
             return;
         };
-        let Some(base) = reopened.as_ref().map(AsFd::as_fd).or(parent.handle.get()) else {
+        let Some(base) = reopened.as_ref().or(parent.handle.get()) else {
             return;
         };
         if is_limit {
@@ -284,7 +283,7 @@ impl Lister {
         }
         if let Some((fd, is_crossed)) = self.open_child(base, &parent, &place, sight, out) {
             let confirmed = match self.in_place.suspicion {
-                Some(_) => self.confirm_suspicion(&listed(), fd.as_fd()),
+                Some(_) => self.confirm_suspicion(&listed(), &fd),
                 None => Confirmed::Nothing,
             };
             if confirmed == Confirmed::Double {
@@ -311,7 +310,7 @@ impl Lister {
     /// Delivers a subdirectory that is not listed because of its depth.
     fn child_at_limit(
         &mut self,
-        base: BorrowedFd<'_>,
+        base: &DirHandle,
         place: &Place,
         sight: Sight,
         out: &mut impl Outlet,
@@ -320,16 +319,16 @@ impl Lister {
             return;
         };
         let (root, depth) = (parent.root, parent.depth + 1);
-        let found = match self.terms.stat_entry(base, place.name()) {
+        let found = match self.context.source.stat_entry(base, place.name()) {
             Ok(found) => found,
             Err(errno @ Errno::NOENT) => return self.not_found(place, sight, errno, out),
             Err(errno) => return self.unreadable_child(place, None, errno, out),
         };
-        let attributes = stat::attributes(&found, self.terms.wanted);
+        let attributes = found.attributes(self.context.options.wanted);
         if attributes.kind != FileType::Directory {
             return self.deliver_alone(parent, place.name(), &attributes, false, out);
         }
-        if !self.terms.enters_mounts && stat::mount_id(&found) != parent.mount.id {
+        if !self.context.options.enters_mounts && found.mount() != parent.mount.id {
             self.left_standing(place, root, depth, DirState::Crossing, out);
             return out.note(root, Note::Crossing);
         }
@@ -340,19 +339,19 @@ impl Lister {
     /// to be listed, that is delivered or noted.
     fn open_child(
         &mut self,
-        base: BorrowedFd<'_>,
+        base: &DirHandle,
         parent: &Arc<OpenParent>,
         place: &Place,
         sight: Sight,
         out: &mut impl Outlet,
-    ) -> Option<(OwnedFd, bool)> {
+    ) -> Option<(DirHandle, bool)> {
         let name = place.name();
         let mut tries_left = OPENS_MAX;
         loop {
             tries_left -= 1;
-            let crossing = match open::child(base, name, &self.terms) {
+            let crossing = match self.context.source.open_child(base, name) {
                 Ok(fd) => return Some((fd, false)),
-                Err(refusal @ (open::NotOpened::OtherMount | open::NotOpened::Automount)) => {
+                Err(refusal @ (NotOpened::OtherMount | NotOpened::Automount)) => {
                     self.cross(base, parent, place, refusal, sight, out)
                 }
                 Err(refusal) => Crossing::Refused(refusal),
@@ -363,20 +362,20 @@ impl Lister {
                 Crossing::Refused(refusal) => refusal,
             };
             let (found, errno) = match refusal {
-                open::NotOpened::Gone(errno) => {
+                NotOpened::Gone(errno) => {
                     self.not_found(place, sight, errno, out);
                     return None;
                 }
-                open::NotOpened::Refused(errno) => (self.stat_of(base, name).ok(), errno),
+                NotOpened::Refused(errno) => (self.stat_of(base, name).ok(), errno),
                 // Nothing is mounted there: that was so for a moment, or the file
                 // system makes the answer up.
-                open::NotOpened::OtherMount | open::NotOpened::Automount if tries_left > 0 => {
+                NotOpened::OtherMount | NotOpened::Automount if tries_left > 0 => {
                     continue;
                 }
-                open::NotOpened::OtherMount | open::NotOpened::Automount => {
+                NotOpened::OtherMount | NotOpened::Automount => {
                     (self.stat_of(base, name).ok(), Errno::XDEV)
                 }
-                open::NotOpened::NotADirectory(errno) => match self.stat_of(base, name) {
+                NotOpened::NotADirectory(errno) => match self.stat_of(base, name) {
                     Ok(found) if found.kind != FileType::Directory => {
                         self.deliver_alone(&parent.dir, name, &found, false, out);
                         return None;
@@ -399,50 +398,50 @@ impl Lister {
     /// Decides about a directory on which something is mounted.
     fn cross(
         &mut self,
-        base: BorrowedFd<'_>,
+        base: &DirHandle,
         parent: &Arc<OpenParent>,
         place: &Place,
-        refusal: open::NotOpened,
+        refusal: NotOpened,
         sight: Sight,
         out: &mut impl Outlet,
     ) -> Crossing {
         let (root, depth) = (parent.dir.root, parent.dir.depth + 1);
         let name = place.name();
-        let found = match stat::by_name(base, name, stat::directory_mask(self.terms.wanted)) {
+        let found = match self.context.source.stat_subdirectory(base, name) {
             Ok(found) => found,
-            Err(errno) => return Crossing::Refused(open::NotOpened::from(errno)),
+            Err(errno) => return Crossing::Refused(NotOpened::from(errno)),
         };
-        let stays = !self.terms.enters_mounts || stat::is_idle_automount(&found);
-        let is_same_mount = stat::has_mount_id(&found)
-            && stat::mount_id(&found) == parent.dir.mount.id
-            && refusal == open::NotOpened::OtherMount
-            && !stat::is_idle_automount(&found)
-            && !open::is_autofs(base);
+        let stays = !self.context.options.enters_mounts || found.is_idle_automount();
+        let is_same_mount = found.has_mount_id()
+            && found.mount() == parent.dir.mount.id
+            && refusal == NotOpened::OtherMount
+            && !found.is_idle_automount()
+            && !self.context.source.mounts_on_demand(base);
         if stays && is_same_mount {
             return Crossing::Refused(refusal);
         }
         let outcome = match stays {
-            true => Err(open::NotOpened::OtherMount),
-            false => open::across(base, name, &self.terms),
+            true => Err(NotOpened::OtherMount),
+            false => self.context.source.open_across(base, name),
         };
         let fd = match outcome {
             Ok(fd) => fd,
-            Err(open::NotOpened::OtherMount | open::NotOpened::Automount) if !is_same_mount => {
+            Err(NotOpened::OtherMount | NotOpened::Automount) if !is_same_mount => {
                 self.left_standing(place, root, depth, DirState::Crossing, out);
                 out.note(root, Note::Crossing);
                 return Crossing::Settled;
             }
             Err(refusal) => return Crossing::Refused(refusal),
         };
-        if !self.terms.enters_kernel_file_systems
-            && let Some(file_system) = open::kernel_file_system(fd.as_fd())
+        if !self.context.options.enters_kernel_file_systems
+            && let Some(file_system) = self.context.source.kernel_file_system(&fd)
         {
             self.left_standing(place, root, depth, DirState::Excluded, out);
             out.note(root, Note::Excluded);
             out.left_out(place.path(), file_system);
             return Crossing::Settled;
         }
-        if sight != Sight::Deferred && self.terms.is_reached_twice(stat::mount_id(&found)) {
+        if sight != Sight::Deferred && self.context.is_reached_twice(found.mount()) {
             let Place::Child(_, offset) = place else {
                 return Crossing::Settled;
             };
@@ -452,24 +451,29 @@ impl Lister {
         Crossing::Entered(fd)
     }
 
-    pub(super) fn stat_of(&self, dir: BorrowedFd<'_>, name: &CStr) -> Result<Attributes, Errno> {
-        let stat = stat::by_name(dir, name, stat::mask(self.terms.wanted))?;
-        Ok(stat::attributes(&stat, self.terms.wanted))
+    pub(super) fn stat_of(&self, dir: &DirHandle, name: &CStr) -> Result<Attributes, Errno> {
+        let found = self.context.source.stat_entry(dir, name)?;
+        Ok(found.attributes(self.context.options.wanted))
     }
 
     /// Whether a symbolic link leads to a directory.
-    fn leads_to_directory(&self, dir: BorrowedFd<'_>, name: &CStr) -> bool {
-        stat::through_links(dir, name, StatxFlags::TYPE)
-            .is_ok_and(|found| FileType::of_mode(found.stx_mode) == FileType::Directory)
+    fn leads_to_directory(&self, dir: &DirHandle, name: &CStr) -> bool {
+        let found = self.context.source.stat_target(Some(dir), name);
+        found.is_ok_and(|found| found.kind() == FileType::Directory)
     }
 
     /// What a symbolic link leads to, where links are followed and it leads
     /// anywhere.
-    fn target_of(&self, dir: BorrowedFd<'_>, name: &CStr, kind: FileType) -> Option<Attributes> {
-        if !self.terms.follows || kind != FileType::Symlink {
+    fn target_of(
+        &self,
+        dir: Option<&DirHandle>,
+        name: &CStr,
+        kind: FileType,
+    ) -> Option<Attributes> {
+        if !self.context.options.follows || kind != FileType::Symlink {
             return None;
         }
-        let found = stat::through_links(dir, name, stat::mask(self.terms.wanted)).ok()?;
-        Some(stat::attributes(&found, self.terms.wanted))
+        let found = self.context.source.stat_target(dir, name).ok()?;
+        Some(found.attributes(self.context.options.wanted))
     }
 }

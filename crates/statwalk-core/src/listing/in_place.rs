@@ -7,15 +7,14 @@
 //! that a doubt costs one directory and not a subtree.
 
 use std::ffi::CStr;
-use std::os::fd::BorrowedFd;
-
-use rustix::io::Errno;
 
 use super::contents::Contents;
-use super::context::Terms;
+use super::context::ScanOptions;
 use super::open_dir::OpenDir;
 use crate::directory::{Dir, MountMark, Place};
 use crate::entry::{Attributes, FileId, FileType};
+use crate::error::Errno;
+use crate::handle::DirHandle;
 
 /// Reads the directories of one file system for one worker, with buffers that serve
 /// one after the other.
@@ -43,14 +42,14 @@ pub(crate) trait InPlace: Send {
     fn child(&self, parent: &Dir, name: &CStr, ino: u64) -> Option<Node>;
 
     /// A directory that the kernel has opened.
-    fn opened(&self, fd: BorrowedFd<'_>, id: FileId) -> Option<Node>;
+    fn opened(&self, dir: &DirHandle, id: FileId) -> Option<Node>;
 
     /// Looks at a directory before its entries are read.
     fn begin(
         &mut self,
         node: Node,
         dir: &InPlaceDir<'_>,
-        terms: &Terms,
+        options: &ScanOptions,
         is_cancelled: &dyn Fn() -> bool,
     ) -> Begun;
 
@@ -59,7 +58,7 @@ pub(crate) trait InPlace: Send {
     fn read(
         &mut self,
         dir: &OpenDir,
-        terms: &Terms,
+        options: &ScanOptions,
         contents: &mut Contents,
         doubtful: &mut Doubtful,
         is_cancelled: &dyn Fn() -> bool,

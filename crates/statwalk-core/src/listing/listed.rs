@@ -1,28 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What one getdents64 call brought, and the stats of its entries.
+//! What one call of a listing brought, and the stats of its entries.
 //!
-//! The kernel's buffer is decoded first and stat'ed afterwards, so that another
-//! worker can go on with the directory meanwhile.
+//! The buffer is decoded first and stat'ed afterwards, so that another worker can go
+//! on with the directory meanwhile.
 
 use std::ffi::CStr;
-use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::os::fd::{AsFd, BorrowedFd};
-
-use rustix::fs::{CWD, RawDir, Statx};
-use rustix::io::Errno;
 
 use super::contents::Contents;
-use super::context::{Terms, Visit};
+use super::context::{ScanContext, ScanOptions, Visit};
 use super::open_dir::OpenDir;
 use super::outlet::{Outlet, Tick};
 use super::shared::PART_MIN;
+use super::source::{DirectorySource, EntryStat};
 use super::unknown::find_directories;
-use crate::calls::{Naming, Sharing, TypeSource};
+use crate::calls::{Naming, Sharing};
 use crate::entry::FileType;
-use crate::error::Op;
-use crate::source::posix::stat::{self, uninterrupted};
+use crate::error::{Errno, Op};
+use crate::handle::DirHandle;
 
 /// Entries as the listing gives them.
 #[derive(Default)]
@@ -51,10 +47,12 @@ pub(super) enum Reading {
     Until(usize),
 }
 
-/// Whether a listing has ended.
-pub(super) enum More {
-    Entries,
-    End,
+/// Which names of a listing are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeptNames {
+    All,
+    /// Those that may be names of directories.
+    OfDirectories,
 }
 
 impl Listed {
@@ -105,85 +103,27 @@ impl Listed {
         radsort::sort_by_key(&mut self.entries, |entry| entry.ino);
     }
 
-    /// Reads the next entries of an open directory, behind those that are there.
-    ///
-    /// Where only types are wanted, only names that may be those of directories
-    /// are kept.
-    pub(super) fn fill(
-        &mut self,
-        fd: BorrowedFd<'_>,
-        buffer: &mut [MaybeUninit<u8>],
-        terms: &Terms,
-    ) -> Result<More, Errno> {
-        self.fill_with::<false>(fd, buffer, terms)
-    }
-
-    /// As [`fill`](Self::fill), with all names.
-    pub(super) fn fill_named(
-        &mut self,
-        fd: BorrowedFd<'_>,
-        buffer: &mut [MaybeUninit<u8>],
-        terms: &Terms,
-    ) -> Result<More, Errno> {
-        self.fill_with::<true>(fd, buffer, terms)
-    }
-
-    /// Compiled apart for each, so that the one which every directory takes stays in
-    /// one piece with its loop.
+    /// Takes an entry; its name, without a NUL, where it is wanted.
     #[inline]
-    fn fill_with<const ALL_NAMES: bool>(
-        &mut self,
-        fd: BorrowedFd<'_>,
-        buffer: &mut [MaybeUninit<u8>],
-        terms: &Terms,
-    ) -> Result<More, Errno> {
-        let types_only = terms.types_only && !ALL_NAMES;
-        let type_source = terms.calls.types;
-        uninterrupted(|| {
-            let mut raw = RawDir::new(fd.as_fd(), buffer);
-            while let Some(entry) = raw.next() {
-                let entry = entry?;
-                let name = entry.file_name();
-                let bytes = name.to_bytes();
-                if bytes.len() > 2 || !matches!(bytes, b"." | b".." | b"") {
-                    let kind = match type_source {
-                        TypeSource::Listing => kind(entry.file_type()),
-                        TypeSource::Stat => FileType::Unknown,
-                    };
-                    self.entries.push(ListedEntry {
-                        ino: entry.ino(),
-                        // Some buffers of names are far below 4 GiB, and a name
-                        // is shorter than the smallest buffer of getdents64 that
-                        // the kernel fills, 64 KiB.
-                        name_offset: self.names.len() as u32,
-                        name_bytes: name.count_bytes() as u16,
-                        kind,
-                    });
-                    if !types_only || matches!(kind, FileType::Directory | FileType::Unknown) {
-                        self.names.extend_from_slice(name.to_bytes_with_nul());
-                    }
-                } else if bytes.is_empty() {
-                    self.push_nameless(entry.ino());
-                }
-                if raw.is_buffer_empty() {
-                    return Ok(More::Entries);
-                }
-            }
-            Ok(More::End)
-        })
-    }
-
-    /// Keeps an entry whose name begins with NUL, as a file system in user space can
-    /// give it. A stat of it fails.
-    #[cold]
-    fn push_nameless(&mut self, ino: u64) {
+    pub(crate) fn push(&mut self, name: &CStr, ino: u64, kind: FileType, names: KeptNames) {
         self.entries.push(ListedEntry {
             ino,
+            // Some buffers of names are far below 4 GiB, and a name is shorter than
+            // the smallest buffer of getdents64 that the kernel fills, 64 KiB.
             name_offset: self.names.len() as u32,
-            name_bytes: 0,
-            kind: FileType::Unknown,
+            name_bytes: name.count_bytes() as u16,
+            kind,
         });
-        self.names.push(0);
+        if names == KeptNames::All || matches!(kind, FileType::Directory | FileType::Unknown) {
+            self.names.extend_from_slice(name.to_bytes_with_nul());
+        }
+    }
+
+    /// Takes an entry whose name begins with NUL, as a file system in user space can
+    /// give it. A stat of it fails.
+    #[cold]
+    pub(crate) fn push_nameless(&mut self, ino: u64) {
+        self.push(c"", ino, FileType::Unknown, KeptNames::All);
     }
 
     /// Stats what must be stat'ed and sorts the entries into `contents`.
@@ -191,45 +131,46 @@ impl Listed {
     /// Where it ends early, it says so.
     pub(super) fn read_attributes(
         &self,
-        fd: BorrowedFd<'_>,
+        fd: &DirHandle,
         dir: &OpenDir,
-        terms: &Terms,
+        context: &ScanContext<impl DirectorySource>,
         contents: &mut Contents,
         out: &impl Outlet,
     ) -> Reading {
-        self.read_some(0..self.len(), fd, dir, terms, contents, out)
+        self.read_some(0..self.len(), fd, dir, context, contents, out)
     }
 
     /// As [`read_attributes`](Self::read_attributes), for some of the entries.
     pub(super) fn read_some(
         &self,
         which: Range<usize>,
-        fd: BorrowedFd<'_>,
+        fd: &DirHandle,
         dir: &OpenDir,
-        terms: &Terms,
+        context: &ScanContext<impl DirectorySource>,
         contents: &mut Contents,
         out: &impl Outlet,
     ) -> Reading {
-        if terms.shape_only {
-            return match find_directories(self, fd, dir, terms, contents, out) {
+        let (options, source) = (&context.options, &context.source);
+        if options.shortcuts.shape_only {
+            return match find_directories(self, fd, dir, context, contents, out) {
                 true => Reading::Whole,
                 false => Reading::Stopped,
             };
         }
-        if terms.types_only {
-            return match self.sort_by_type(fd, terms, contents, out) {
+        if options.shortcuts.types_only {
+            return match self.sort_by_type(fd, context, contents, out) {
                 true => Reading::Whole,
                 false => Reading::Stopped,
             };
         }
-        let needs_stat = terms.wanted.need_stat();
+        let needs_stat = options.wanted.need_stat();
         let roots_here = match dir.identity {
-            Some(id) if !terms.roots.others.is_empty() => terms.roots.roots_in(id),
+            Some(id) if !options.roots.others.is_empty() => options.roots.roots_in(id),
             _ => &[],
         };
         let mut path = Vec::new();
-        let stats_by_path = terms.calls.naming == Naming::Path;
-        let matches_paths = terms.exclusions.need_paths();
+        let stats_by_path = options.calls.naming == Naming::Path;
+        let matches_paths = options.exclusions.need_paths();
         if matches_paths || stats_by_path {
             path = dir.place.path();
             if path.last() != Some(&b'/') {
@@ -237,7 +178,7 @@ impl Listed {
             }
         }
         let directory_length = path.len();
-        let shares = needs_stat && terms.calls.sharing == Sharing::WhenIdle;
+        let shares = needs_stat && options.calls.sharing == Sharing::WhenIdle;
         let (start, end) = (which.start, which.end);
         for index in which {
             let listed = &self.entries[index];
@@ -258,35 +199,32 @@ impl Listed {
                 let is_directory = listed.kind == FileType::Directory;
                 let ignored =
                     |rules: &crate::exclusion::IgnoreRules| rules.leave_out(&path, is_directory);
-                if terms.exclusions.fits(&path) || dir.ignore.as_deref().is_some_and(ignored) {
+                if options.exclusions.fits(&path) || dir.ignore.as_deref().is_some_and(ignored) {
                     contents.excluded += 1;
                     continue;
                 }
             }
             if !roots_here.is_empty()
-                && terms
-                    .roots
-                    .visit_other(roots_here, name.to_bytes(), dir.root)
-                    == Visit::EarlierRoot
+                && context.visit_other(roots_here, name.to_bytes(), dir.root) == Visit::EarlierRoot
             {
                 continue;
             }
             match listed.kind {
                 FileType::Directory => contents.push_subdir(name.to_bytes(), listed.ino),
-                FileType::Symlink if terms.follows => {
+                FileType::Symlink if options.follows => {
                     contents.push_link(name.to_bytes());
                 }
                 kind if needs_stat || kind == FileType::Unknown => {
                     let found = match stats_by_path {
-                        true => stat_by_path(fd, &mut path, name, terms),
-                        false => terms.stat_entry(fd, name),
+                        true => stat_by_path(fd, &mut path, name, source),
+                        false => source.stat_entry(fd, name),
                     };
                     sort_in(
                         found,
                         name,
                         (listed.kind, listed.ino),
                         dir.mount.id,
-                        terms,
+                        options,
                         contents,
                     );
                 }
@@ -300,8 +238,8 @@ impl Listed {
     /// was cancelled.
     fn sort_by_type(
         &self,
-        fd: BorrowedFd<'_>,
-        terms: &Terms,
+        fd: &DirHandle,
+        context: &ScanContext<impl DirectorySource>,
         contents: &mut Contents,
         out: &impl Outlet,
     ) -> bool {
@@ -315,13 +253,12 @@ impl Listed {
                         return false;
                     }
                     let name = self.name(index);
-                    match terms.stat_entry(fd, name) {
-                        Ok(found) if FileType::of_mode(found.stx_mode) == FileType::Directory => {
+                    match context.source.stat_entry(fd, name) {
+                        Ok(found) if found.kind() == FileType::Directory => {
                             contents.push_subdir(name.to_bytes(), listed.ino);
                         }
                         Ok(found) => {
-                            let kind = FileType::of_mode(found.stx_mode);
-                            contents.batch.push_listed(&[], kind, false);
+                            contents.batch.push_listed(&[], found.kind(), false);
                         }
                         Err(errno) => failed(name, FileType::Unknown, errno, contents),
                     }
@@ -334,18 +271,18 @@ impl Listed {
 }
 
 /// Stats an entry by its whole path, which is put together in `path`.
-fn stat_by_path(
-    fd: BorrowedFd<'_>,
+fn stat_by_path<D: DirectorySource>(
+    fd: &DirHandle,
     path: &mut Vec<u8>,
     name: &CStr,
-    terms: &Terms,
-) -> Result<Statx, Errno> {
+    source: &D,
+) -> Result<D::Stat, Errno> {
     path.push(0);
     let whole = CStr::from_bytes_with_nul(path).expect("the parts of a path hold no NUL");
-    let found = terms.stat_entry(CWD, whole);
+    let found = source.stat_path(whole);
     path.pop();
     match found {
-        Err(Errno::NAMETOOLONG) => terms.stat_entry(fd, name),
+        Err(Errno::NAMETOOLONG) => source.stat_entry(fd, name),
         found => found,
     }
 }
@@ -354,26 +291,26 @@ fn stat_by_path(
 /// and inode number are those of the listing.
 #[inline]
 pub(crate) fn sort_in(
-    found: Result<Statx, Errno>,
+    found: Result<impl EntryStat, Errno>,
     name: &CStr,
     (listed_kind, ino): (FileType, u64),
     mount: u64,
-    terms: &Terms,
+    options: &ScanOptions,
     contents: &mut Contents,
 ) {
     let found = match found {
         Ok(found) => found,
         Err(errno) => return failed(name, listed_kind, errno, contents),
     };
-    let attributes = stat::attributes(&found, terms.wanted);
+    let attributes = found.attributes(options.wanted);
     match attributes.kind {
         // The listing did not tell, or a directory has taken the place meanwhile.
         FileType::Directory => contents.push_subdir(name.to_bytes(), ino),
-        FileType::Symlink if terms.follows => contents.push_link(name.to_bytes()),
-        kind if !terms.wanted.need_stat() => {
+        FileType::Symlink if options.follows => contents.push_link(name.to_bytes()),
+        kind if !options.wanted.need_stat() => {
             contents.batch.push_listed(name.to_bytes(), kind, false);
         }
-        kind if !terms.enters_mounts && stat::mount_id(&found) != mount => {
+        kind if !options.enters_mounts && found.mount() != mount => {
             contents.crossings += 1;
             contents.batch.push_listed(name.to_bytes(), kind, false);
         }
@@ -402,18 +339,4 @@ pub(super) fn fail(name: &CStr, listed: FileType, errno: Errno, contents: &mut C
     contents
         .failures
         .push((name.to_bytes().to_vec(), Op::Stat, errno));
-}
-
-/// `d_type`, readdir(3).
-fn kind(listed: rustix::fs::FileType) -> FileType {
-    match listed {
-        rustix::fs::FileType::RegularFile => FileType::File,
-        rustix::fs::FileType::Directory => FileType::Directory,
-        rustix::fs::FileType::Symlink => FileType::Symlink,
-        rustix::fs::FileType::Fifo => FileType::Fifo,
-        rustix::fs::FileType::Socket => FileType::Socket,
-        rustix::fs::FileType::CharacterDevice => FileType::CharDevice,
-        rustix::fs::FileType::BlockDevice => FileType::BlockDevice,
-        rustix::fs::FileType::Unknown => FileType::Unknown,
-    }
 }

@@ -23,6 +23,7 @@ mod unlisted;
 mod vanished;
 
 mod reopen;
+pub(crate) mod source;
 
 pub(crate) mod in_place;
 pub(crate) mod names;

@@ -3,13 +3,13 @@
 //! What the names of a directory's entries decide, before anything else is
 //! known of them.
 
-use super::context::Terms;
+use super::context::ScanOptions;
 use super::open_dir::OpenDir;
 use crate::entry::FileType;
 
 /// What the names of a directory's entries decide.
 pub(crate) struct Names<'a> {
-    terms: &'a Terms,
+    options: &'a ScanOptions,
     dir: &'a OpenDir,
     /// The directory's path with its slash, where paths matter; behind it a name.
     path: Vec<u8>,
@@ -18,16 +18,16 @@ pub(crate) struct Names<'a> {
 
 impl<'a> Names<'a> {
     /// `path` is memory that serves one directory after the other.
-    pub(crate) fn new(terms: &'a Terms, dir: &'a OpenDir, mut path: Vec<u8>) -> Names<'a> {
+    pub(crate) fn new(options: &'a ScanOptions, dir: &'a OpenDir, mut path: Vec<u8>) -> Names<'a> {
         path.clear();
-        if terms.exclusions.need_paths() {
+        if options.exclusions.need_paths() {
             path = dir.place.path();
             if path.last() != Some(&b'/') {
                 path.push(b'/');
             }
         }
         Names {
-            terms,
+            options,
             dir,
             directory_length: path.len(),
             path,
@@ -37,7 +37,7 @@ impl<'a> Names<'a> {
     /// Whether a file of this name must be read, which the kernel does.
     #[inline]
     pub(crate) fn decide_by_content(&self, name: &[u8]) -> bool {
-        let exclusions = &self.terms.exclusions;
+        let exclusions = &self.options.exclusions;
         (exclusions.reads_gitignore() && name == b".gitignore")
             || (exclusions.leaves_out_caches() && name == b"CACHEDIR.TAG")
     }
@@ -54,7 +54,7 @@ impl<'a> Names<'a> {
         path.extend_from_slice(name);
         let is_directory = kind == FileType::Directory;
         let ignored = self.dir.ignore.as_deref();
-        self.terms.exclusions.fits(path)
+        self.options.exclusions.fits(path)
             || ignored.is_some_and(|rules| rules.leave_out(path, is_directory))
     }
 

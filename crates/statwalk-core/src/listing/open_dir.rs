@@ -2,15 +2,13 @@
 
 //! A directory that is open and about to be read.
 
-use std::os::fd::BorrowedFd;
 use std::sync::{Arc, OnceLock};
 
-use super::context::Terms;
+use super::source::{ChangeStamp, DirectorySource, EntryStat};
 use crate::directory::{Dir, DirState, Directory, MountMark, Place};
 use crate::entry::{Attributes, DirId, FileId};
 use crate::exclusion::IgnoreRules;
-use crate::handle::{Handle, OpenParent};
-use crate::source::posix::stat::Stillness;
+use crate::handle::{DirHandle, Handle, OpenParent};
 
 /// A directory that is open and about to be read.
 pub(crate) struct OpenDir {
@@ -25,7 +23,7 @@ pub(crate) struct OpenDir {
     /// Device and inode number, where it was stat'ed.
     pub(crate) identity: Option<FileId>,
     /// What must stay the same, where it was stat'ed for that.
-    pub(crate) before: Option<Stillness>,
+    pub(crate) before: Option<ChangeStamp>,
     pub(crate) ignore: Option<Arc<IgnoreRules>>,
     /// Whether its link count must not be relied on.
     pub(crate) link_stop_is_off: bool,
@@ -50,14 +48,12 @@ impl OpenDir {
     }
 
     /// Whether the directory is as it was before it was read.
-    pub(super) fn held_still(&self, fd: BorrowedFd<'_>, terms: &Terms) -> bool {
-        let Some(before) = &self.before else {
+    pub(super) fn held_still(&self, dir: &DirHandle, source: &impl DirectorySource) -> bool {
+        let Some(before) = self.before else {
             return true;
         };
-        match terms.stat_directory(fd) {
-            Ok(after) => *before == Stillness::of(&after),
-            Err(_) => false,
-        }
+        let after = source.stat_directory(dir);
+        after.is_ok_and(|after| before == after.change_stamp())
     }
 
     /// The node that the subdirectories hang from.

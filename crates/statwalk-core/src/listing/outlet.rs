@@ -4,14 +4,12 @@
 
 use std::sync::Arc;
 
-use rustix::io::Errno;
-
 use super::listed::Listed;
 use super::shared::SharedListing;
 use crate::batch::Batch;
 use crate::directory::{Dir, Directory};
 use crate::entry::DirId;
-use crate::error::Op;
+use crate::error::{Errno, Op};
 use crate::handle::OpenParent;
 
 /// How a worker goes on with the entries of a directory.

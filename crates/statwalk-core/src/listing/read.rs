@@ -2,31 +2,39 @@
 
 //! Reads an open directory, verifies that it held still, and delivers it.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-
-use rustix::fs::{SeekFrom, seek};
-use rustix::io::Errno;
 
 use super::contents::{deliver, queue};
 use super::context::Visit;
 use super::in_place::{InPlace, InPlaceDir};
-use super::listed::{More, Reading};
+use super::listed::{KeptNames, Reading};
 use super::open_dir::OpenDir;
 use super::outlet::{Note, Outlet};
 use super::shared::PART_MIN;
+use super::source::{DirectorySource, EntryStat, More};
 use super::suspicion::Confirmed;
 use super::{Lister, REREADS_MAX, WITHHELD_MAX};
 use crate::calls::{Sharing, StatOrder};
-use crate::directory::{DirState, Directory, MountMark};
+use crate::directory::{DirState, Directory, MountMark, Place};
 use crate::entry::{Attributes, FileId, FileType};
-use crate::error::Op;
-use crate::handle::Handle;
-use crate::source::in_place::volume_table::DIR_BYTES_BEFORE;
-use crate::source::posix::open::{self, Opening};
-use crate::source::posix::stat;
-use crate::source::posix::stat::Stillness;
-use crate::tally;
+use crate::error::{Errno, Op};
+use crate::handle::{DirHandle, Handle};
+
+/// A directory that was opened and about which nothing else is known.
+pub(super) struct Opening {
+    pub(super) fd: DirHandle,
+    pub(super) place: Place,
+    pub(super) root: u32,
+    pub(super) depth: u32,
+    /// The parent's mount; absent where a mount begins here.
+    pub(super) parent_mount: Option<MountMark>,
+    /// Whether a symbolic link was followed.
+    pub(super) followed: bool,
+    /// Whether it was to be read in place and only the kernel could tell.
+    pub(super) in_place_was_tried: bool,
+    /// See [`OpenDir::holds_doubles`](super::open_dir::OpenDir::holds_doubles).
+    pub(super) holds_doubles: bool,
+}
 
 /// How reading a directory ended.
 enum End {
@@ -39,7 +47,7 @@ enum End {
     Share,
 }
 
-impl Lister {
+impl<D: DirectorySource> Lister<D> {
     /// Reads a directory that is open.
     pub(super) fn enter(&mut self, opening: Opening, out: &mut impl Outlet) {
         let Opening {
@@ -53,7 +61,7 @@ impl Lister {
             mut holds_doubles,
         } = opening;
         self.dirs_begun += 1;
-        let terms = Arc::clone(&self.terms);
+        let context = Arc::clone(&self.context);
         let (mut before, mut identity) = (None, None);
         let mut attributes = Attributes::of_type(FileType::Directory);
         let mut mount = parent_mount.unwrap_or(MountMark {
@@ -64,8 +72,8 @@ impl Lister {
         let may_be_in_place = parent_mount.is_none()
             || !in_place_was_tried
                 && (self.in_place_of(mount.id, 0)).is_some_and(InPlace::finds_opened);
-        if may_be_in_place || terms.stats_directories(mount.shared) {
-            let found = match terms.stat_directory(fd.as_fd()) {
+        if may_be_in_place || context.stats_directories(mount.shared) {
+            let found = match context.source.stat_directory(&fd) {
                 Ok(found) => found,
                 Err(errno) => {
                     self.unreadable(&place, root, depth, None, errno, out);
@@ -74,12 +82,12 @@ impl Lister {
             };
             // The same as its parent's, unless devices stand for mounts: a nested
             // btrfs subvolume is one of its own.
-            mount.id = stat::mount_id(&found);
+            mount.id = found.mount();
             if parent_mount.is_none() {
                 // For a root it is asked when it has subdirectories.
-                mount.shared = depth > 0 && terms.is_reached_twice(mount.id);
+                mount.shared = depth > 0 && context.is_reached_twice(mount.id);
             }
-            match terms.visit(stat::file_id(&found), mount, root, depth) {
+            match context.visit(found.id(), mount, root, depth) {
                 Visit::First => {}
                 Visit::Again => {
                     self.left_standing(&place, root, depth, DirState::Crossing, out);
@@ -88,21 +96,21 @@ impl Lister {
                 }
                 Visit::EarlierRoot => return,
             }
-            if place.leads_through(stat::file_id(&found), mount.id) {
+            if place.leads_through(found.id(), mount.id) {
                 // As the kernel answers where it sees the circle itself:
                 // d_splice_alias, fs/dcache.c.
                 self.unreadable(&place, root, depth, None, Errno::LOOP, out);
                 return;
             }
-            identity = Some(stat::file_id(&found));
+            identity = Some(found.id());
             // A root: others are not even opened.
-            if depth >= terms.max_depth {
-                attributes = stat::attributes(&found, terms.wanted);
+            if depth >= context.options.max_depth {
+                attributes = found.attributes(context.options.wanted);
                 return self.at_limit(&place, root, depth, &attributes, out);
             }
             // Large enough to look for a volume that nobody has looked for yet.
-            let is_first_large =
-                found.stx_size >= DIR_BYTES_BEFORE && self.in_place_of(mount.id, 0).is_none();
+            let is_first_large = context.source.is_worth_in_place(found.size_bytes())
+                && self.in_place_of(mount.id, 0).is_none();
             if may_be_in_place || is_first_large {
                 let dir = InPlaceDir {
                     place: &place,
@@ -112,10 +120,10 @@ impl Lister {
                     followed,
                     is_visited: true,
                 };
-                if self.opened_in_place(fd.as_fd(), &found, &dir, out) {
+                if self.opened_in_place(&fd, &found, &dir, out) {
                     return;
                 }
-                match self.confirm_suspicion(&dir, fd.as_fd()) {
+                match self.confirm_suspicion(&dir, &fd) {
                     Confirmed::Double => {
                         self.unreadable(&place, root, depth, None, Errno::UCLEAN, out);
                         return;
@@ -124,13 +132,13 @@ impl Lister {
                     Confirmed::Nothing => {}
                 }
             }
-            if terms.wanted.need_stat() {
-                attributes = stat::attributes(&found, terms.wanted);
-                before = Some(Stillness::of(&found));
+            if context.options.wanted.need_stat() {
+                attributes = found.attributes(context.options.wanted);
+                before = Some(found.change_stamp());
             }
         }
         let mut dir = OpenDir {
-            ignore: terms.ignore_rules(&place, fd.as_fd()),
+            ignore: context.ignore_rules(&place, &fd),
             id: out.next_id(),
             place,
             root,
@@ -145,7 +153,8 @@ impl Lister {
             holds_doubles,
         };
         // To find the tag of a cache the whole directory must have been seen.
-        let may_gather = terms.wanted.need_stat() && !terms.exclusions.leaves_out_caches();
+        let may_gather =
+            context.options.wanted.need_stat() && !context.options.exclusions.leaves_out_caches();
         if may_gather && out.gathers() {
             return self.gather(dir, fd, out);
         }
@@ -177,14 +186,14 @@ impl Lister {
                 End::Complete => {}
             }
             let link_stop = &self.contents.link_stop;
-            dir.link_stop_is_off |= !link_stop.can_be_trusted(fd.as_fd(), &terms);
+            dir.link_stop_is_off |= !link_stop.can_be_trusted(&fd, &context.source);
             let doubtful = dir.link_stop_is_off && link_stop.was_used();
-            if !doubtful && dir.held_still(fd.as_fd(), &terms) {
-                self.judge_missing_here(fd.as_fd(), &dir, out);
+            if !doubtful && dir.held_still(&fd, &context.source) {
+                self.judge_missing_here(&fd, &dir, out);
                 return self.finish(&dir, fd, out);
             }
             if rereads == REREADS_MAX {
-                self.judge_missing_here(fd.as_fd(), &dir, out);
+                self.judge_missing_here(&fd, &dir, out);
                 self.finish(&dir, fd, out);
                 out.changed(&dir.view());
                 return;
@@ -195,7 +204,7 @@ impl Lister {
     }
 
     /// Judges the names that no stat found in the directory that was read.
-    fn judge_missing_here(&mut self, fd: BorrowedFd<'_>, dir: &OpenDir, out: &impl Outlet) {
+    fn judge_missing_here(&mut self, fd: &DirHandle, dir: &OpenDir, out: &impl Outlet) {
         if self.contents.missing.is_empty() {
             return;
         }
@@ -206,43 +215,47 @@ impl Lister {
     }
 
     /// Reads the next entries of an open directory into `listed`.
-    pub(super) fn fill(&mut self, fd: BorrowedFd<'_>) -> Result<More, Errno> {
+    pub(super) fn fill(&mut self, fd: &DirHandle) -> Result<More, Errno> {
         self.listed.clear();
         self.fill_on(fd)
     }
 
     /// Reads the next entries of an open directory behind those in `listed`.
-    fn fill_on(&mut self, fd: BorrowedFd<'_>) -> Result<More, Errno> {
-        self.listed.fill(fd, &mut self.buffer, &self.terms)
+    fn fill_on(&mut self, fd: &DirHandle) -> Result<More, Errno> {
+        let names = match self.context.options.shortcuts.types_only {
+            true => KeptNames::OfDirectories,
+            false => KeptNames::All,
+        };
+        let (buffer, listed) = (&mut self.buffer, &mut self.listed);
+        self.context.source.list(fd, buffer, names, listed)
     }
 
     /// Makes a directory that changed ready to be read again.
-    fn rewind(&self, dir: &mut OpenDir, fd: &OwnedFd) {
+    fn rewind(&self, dir: &mut OpenDir, fd: &DirHandle) {
         // If either call fails, the next look at the directory fails as well
         // and reports it.
-        tally::count();
-        let _ = seek(fd, SeekFrom::Start(0));
+        let _ = self.context.source.seek(fd, 0);
         if dir.before.is_some()
-            && let Ok(found) = self.terms.stat_directory(fd.as_fd())
+            && let Ok(found) = self.context.source.stat_directory(fd)
         {
-            dir.attributes = stat::attributes(&found, self.terms.wanted);
-            dir.before = Some(Stillness::of(&found));
+            dir.attributes = found.attributes(self.context.options.wanted);
+            dir.before = Some(found.change_stamp());
         }
     }
 
     /// Reads entries until the directory ends or must be shared.
-    fn read_directory(&mut self, fd: &OwnedFd, dir: &OpenDir, out: &mut impl Outlet) -> End {
-        let sorts = self.terms.calls.stat_order == StatOrder::Inode;
+    fn read_directory(&mut self, fd: &DirHandle, dir: &OpenDir, out: &mut impl Outlet) -> End {
+        let sorts = self.context.options.calls.stat_order == StatOrder::Inode;
         let mut buffers = 0;
         loop {
-            match self.fill(fd.as_fd()) {
+            match self.fill(fd) {
                 Ok(More::Entries) => {}
                 Ok(More::End) => return End::Complete,
                 Err(errno) => return End::Failed(errno),
             }
             // The whole directory, as far as it is withheld, before the first stat.
             while sorts && self.listed.len() < WITHHELD_MAX && !out.cancelled() {
-                match self.fill_on(fd.as_fd()) {
+                match self.fill_on(fd) {
                     Ok(More::Entries) => {}
                     Ok(More::End) => break,
                     Err(errno) => return End::Failed(errno),
@@ -254,9 +267,9 @@ impl Lister {
             if out.cancelled() {
                 return End::Cancelled;
             }
-            if self.terms.exclusions.leaves_out_caches()
+            if self.context.options.exclusions.leaves_out_caches()
                 && self.listed.holds(c"CACHEDIR.TAG")
-                && open::is_cache_directory(fd.as_fd())
+                && self.context.source.is_cache_directory(fd)
             {
                 return End::CacheDirectory;
             }
@@ -264,8 +277,8 @@ impl Lister {
             if self.contents.entry_count() + self.listed.len() > WITHHELD_MAX {
                 return End::Share;
             }
-            let may_share =
-                self.terms.wanted.need_stat() && self.terms.calls.sharing == Sharing::WhenIdle;
+            let may_share = self.context.options.wanted.need_stat()
+                && self.context.options.calls.sharing == Sharing::WhenIdle;
             let worth_it = match out.is_slow() {
                 true => self.listed.len() >= 2 * PART_MIN,
                 false => buffers > 1 && out.somebody_idle(),
@@ -274,7 +287,7 @@ impl Lister {
                 return End::Share;
             }
             let (listed, contents) = (&self.listed, &mut self.contents);
-            match listed.read_attributes(fd.as_fd(), dir, &self.terms, contents, out) {
+            match listed.read_attributes(fd, dir, &self.context, contents, out) {
                 Reading::Whole => {}
                 Reading::Stopped => return End::Cancelled,
                 Reading::Until(index) => {
@@ -286,7 +299,7 @@ impl Lister {
     }
 
     /// Delivers what was read, and queues the subdirectories.
-    fn finish(&mut self, dir: &OpenDir, fd: OwnedFd, out: &mut impl Outlet) {
+    fn finish(&mut self, dir: &OpenDir, fd: DirHandle, out: &mut impl Outlet) {
         let doubles = match dir.holds_doubles {
             true => self.contents.take_doubles(),
             false => Vec::new(),
@@ -294,12 +307,12 @@ impl Lister {
         let contents = &self.contents;
         let mut parent = None;
         if !contents.waiting_names.is_empty() {
-            let (handle, over) = match self.terms.budget.keep(fd) {
+            let (handle, over) = match self.context.budget.keep(fd) {
                 Ok(handle) => (handle, None),
                 Err(fd) => (Handle::Closed, Some(fd)),
             };
             let identity = match &over {
-                Some(fd) => self.identity_of(dir, fd.as_fd()),
+                Some(fd) => self.identity_of(dir, fd),
                 None => dir.identity,
             };
             let mount = self.mount_below(dir);
@@ -328,20 +341,18 @@ impl Lister {
     /// when it is known that there is something below the root.
     pub(crate) fn mount_below(&self, dir: &OpenDir) -> MountMark {
         let mut mount = dir.mount;
-        if dir.depth == 0 && self.terms.is_reached_twice(mount.id) {
+        if dir.depth == 0 && self.context.is_reached_twice(mount.id) {
             mount.shared = true;
             if let Some(id) = dir.identity {
-                self.terms.visited.insert(id);
+                self.context.visited.insert(id);
             }
         }
         mount
     }
 
     /// By what a directory that is going to be closed can be known again.
-    pub(super) fn identity_of(&self, dir: &OpenDir, fd: BorrowedFd<'_>) -> Option<FileId> {
-        dir.identity.or_else(|| {
-            let found = stat::by_descriptor(fd, open::IDENTITY).ok()?;
-            Some(stat::file_id(&found))
-        })
+    pub(super) fn identity_of(&self, dir: &OpenDir, fd: &DirHandle) -> Option<FileId> {
+        dir.identity
+            .or_else(|| self.context.source.identity(fd).ok())
     }
 }

@@ -4,11 +4,7 @@
 //! piece.
 
 use std::ffi::CStr;
-use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
-
-use rustix::fs::Statx;
-use rustix::io::Errno;
 
 use super::Lister;
 use super::contents::{Contents, deliver, queue};
@@ -18,12 +14,12 @@ use super::listed::sort_in;
 use super::lister::WITHHELD_MAX;
 use super::open_dir::OpenDir;
 use super::outlet::{Note, Outlet};
+use super::source::{DirectorySource, EntryStat};
 use super::suspicion::Suspicion;
 use crate::directory::{Dir, DirState, Directory, MountMark, Place};
 use crate::entry::Attributes;
-use crate::error::Op;
-use crate::handle::Handle;
-use crate::source::posix::stat;
+use crate::error::{Errno, Op};
+use crate::handle::{DirHandle, Handle};
 use crate::tally;
 
 /// What a lister needs to read in place.
@@ -55,9 +51,9 @@ struct Delivery {
 
 impl InPlaceDir<'_> {
     /// The directory, as one that is open is seen.
-    fn begin(
+    fn begin<D: DirectorySource>(
         &self,
-        lister: &mut Lister,
+        lister: &mut Lister<D>,
         node: Node,
         attributes: Attributes,
         out: &mut impl Outlet,
@@ -72,7 +68,7 @@ impl InPlaceDir<'_> {
             attributes,
             identity: Some(node.id),
             before: None,
-            ignore: lister.terms.rules_above(self.place),
+            ignore: lister.context.options.rules_above(self.place),
             link_stop_is_off: true,
             subvolume: node.subvolume,
             holds_doubles: false,
@@ -91,9 +87,9 @@ impl Delivery {
     /// Delivers a piece; `doubles` are names of subdirectories that have another one
     /// in it. Answers false where the directory was visited before:
     /// then that was told, and no more of it is wanted.
-    fn add(
+    fn add<D: DirectorySource>(
         &mut self,
-        lister: &mut Lister,
+        lister: &mut Lister<D>,
         dir: &InPlaceDir<'_>,
         open_dir: &OpenDir,
         contents: &Contents,
@@ -102,7 +98,7 @@ impl Delivery {
     ) -> bool {
         let visit = match (self.visit, open_dir.identity) {
             (Some(visit), _) => visit,
-            (None, Some(id)) => lister.terms.visit(id, dir.mount, dir.root, dir.depth),
+            (None, Some(id)) => lister.context.visit(id, dir.mount, dir.root, dir.depth),
             (None, None) => Visit::First,
         };
         self.visit = Some(visit);
@@ -141,14 +137,14 @@ impl Delivery {
     }
 }
 
-impl Lister {
+impl<D: DirectorySource> Lister<D> {
     /// Finds the file system from which the directories of a mount can be read. What
     /// has been read so far, and the size of the directory that is next if it is
     /// known, say whether it is worth looking for.
     pub(super) fn in_place_of(&mut self, mount: u64, size_bytes: u64) -> Option<&dyn InPlace> {
         if !matches!(&self.in_place.near, Some((near, _)) if *near == mount) {
-            let volumes = &self.terms.volumes;
-            let found = volumes.of_mount(mount, self.dirs_begun, size_bytes).ok()?;
+            let source = &self.context.source;
+            let found = source.in_place(mount, self.dirs_begun, size_bytes).ok()?;
             self.in_place.near = Some((mount, found));
         }
         self.in_place.near.as_ref()?.1.as_deref()
@@ -189,14 +185,14 @@ impl Lister {
     /// must be asked for its entries too; then nothing was delivered.
     pub(super) fn opened_in_place(
         &mut self,
-        fd: BorrowedFd<'_>,
-        found: &Statx,
+        fd: &DirHandle,
+        found: &D::Stat,
         dir: &InPlaceDir<'_>,
         out: &mut impl Outlet,
     ) -> bool {
         let node = self
-            .in_place_of(dir.mount.id, found.stx_size)
-            .and_then(|volume| volume.opened(fd, stat::file_id(found)));
+            .in_place_of(dir.mount.id, found.size_bytes())
+            .and_then(|volume| volume.opened(fd, found.id()));
         node.is_some_and(|node| self.read_node(node, dir, out))
     }
 
@@ -228,9 +224,9 @@ impl Lister {
         out: &mut impl Outlet,
     ) -> End {
         self.in_place.suspicion = None;
-        let terms = Arc::clone(&self.terms);
+        let context = Arc::clone(&self.context);
         let is_image = volume.is_image();
-        let begun = match volume.begin(node, dir, &terms, &|| out.cancelled()) {
+        let begun = match volume.begin(node, dir, &context.options, &|| out.cancelled()) {
             // As the kernel answers, which is asked where there is one.
             Begun::Directory(_) if dir.place.leads_through(node.id, dir.mount.id) => match is_image
             {
@@ -247,7 +243,7 @@ impl Lister {
                 return End::Delivered;
             }
         };
-        if dir.depth >= terms.max_depth {
+        if dir.depth >= context.options.max_depth {
             self.at_limit(dir.place, dir.root, dir.depth, &found, out);
             return End::Delivered;
         }
@@ -261,9 +257,13 @@ impl Lister {
         };
         let end = loop {
             doubtful.clear();
-            let piece = volume.read(&open_dir, &terms, &mut contents, doubtful, &|| {
-                out.cancelled()
-            });
+            let piece = volume.read(
+                &open_dir,
+                &context.options,
+                &mut contents,
+                doubtful,
+                &|| out.cancelled(),
+            );
             if piece == Piece::Cancelled {
                 break End::Cancelled;
             }
@@ -332,7 +332,7 @@ impl Lister {
             // Subdirectories come in pieces from the kernel, and need not all wait at
             // once.
             Piece::Full => {
-                self.terms.exclusions.read_files()
+                self.context.options.exclusions.read_files()
                     || contents.subdir_offsets.len() > WITHHELD_MAX / 2
             }
             Piece::Whole | Piece::Cancelled => false,
@@ -353,10 +353,17 @@ impl Lister {
         let Ok(fd) = self.open_again(dir, dir.identity) else {
             return false;
         };
-        let terms = Arc::clone(&self.terms);
+        let context = Arc::clone(&self.context);
         for (name, listed) in doubtful.iter() {
-            let found = terms.stat_entry(fd.as_fd(), name);
-            sort_in(found, name, listed, dir.mount.id, &terms, contents);
+            let found = context.source.stat_entry(&fd, name);
+            sort_in(
+                found,
+                name,
+                listed,
+                dir.mount.id,
+                &context.options,
+                contents,
+            );
         }
         // The kernel's listing tells whether they have vanished.
         contents.missing.is_empty()

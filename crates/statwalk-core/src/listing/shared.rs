@@ -18,26 +18,21 @@
 //! from where it was.
 
 use std::ffi::CString;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use rustix::fs::{SeekFrom, seek};
-use rustix::io::Errno;
-
 use super::contents::{Contents, deliver, queue};
 use super::job::Deferred;
-use super::listed::{Listed, More, Reading};
+use super::listed::{Listed, Reading};
 use super::open_dir::OpenDir;
 use super::outlet::{Gathering, Note, Outlet};
+use super::source::{DirectorySource, EntryStat, More};
 use super::{Lister, REREADS_MAX, WITHHELD_MAX};
 use crate::calls::Sharing;
 use crate::directory::Place;
 use crate::entry::{FileId, FileType};
-use crate::error::Op;
-use crate::handle::{Handle, SharedFd};
-use crate::source::posix::stat;
-use crate::tally;
+use crate::error::{Errno, Op};
+use crate::handle::{DirHandle, Handle, SharedFd};
 
 /// How many entries are worth being handed to another worker where calls wait:
 /// their stats take longer than that. The larger the parts are, the later a
@@ -149,15 +144,15 @@ impl SharedListing {
     }
 }
 
-impl Lister {
+impl<D: DirectorySource> Lister<D> {
     /// Turns the directory that is being read into a shared one and goes on.
     ///
     /// `listed` holds a piece that was not stat'ed yet.
-    pub(super) fn share(&mut self, mut dir: OpenDir, fd: OwnedFd, out: &mut impl Outlet) {
+    pub(super) fn share(&mut self, mut dir: OpenDir, fd: DirHandle, out: &mut impl Outlet) {
         // Pieces do not know how many subdirectories were found in others, and
         // what was delivered cannot be read again.
         dir.link_stop_is_off = true;
-        let read = std::mem::replace(&mut self.contents, Contents::new(&self.terms));
+        let read = std::mem::replace(&mut self.contents, Contents::new(&self.context.options));
         let fd = SharedFd::new(fd);
         let listing = SharedListing::new(dir, Arc::clone(&fd), read, false);
         if self.piece(&listing, &fd, out) {
@@ -166,9 +161,9 @@ impl Lister {
     }
 
     /// Lists a directory whose entries are stat'ed later.
-    pub(super) fn gather(&mut self, dir: OpenDir, fd: OwnedFd, out: &mut impl Outlet) {
+    pub(super) fn gather(&mut self, dir: OpenDir, fd: DirHandle, out: &mut impl Outlet) {
         // By what is begun the directory is delivered, also an empty one.
-        let begun = Contents::new(&self.terms);
+        let begun = Contents::new(&self.context.options);
         let listing = SharedListing::new(dir, SharedFd::new(fd), begun, true);
         out.gathering(Gathering::Begins);
         self.gather_on(&listing, out);
@@ -179,7 +174,7 @@ impl Lister {
         let fd = listing.fd().expect("a gathered listing stays open");
         let mut entries = 0;
         while entries < WITHHELD_MAX {
-            match self.fill(fd.as_fd()) {
+            match self.fill(&fd) {
                 Ok(More::Entries) => {}
                 Ok(More::End) => return self.part_done(listing, out),
                 Err(errno) => {
@@ -211,11 +206,11 @@ impl Lister {
         } = entry;
         // What a worker begins, it or another one goes on with.
         let begun = listing.progress().withheld.pop();
-        let mut contents = begun.unwrap_or_else(|| Contents::new(&self.terms));
+        let mut contents = begun.unwrap_or_else(|| Contents::new(&self.context.options));
         let fd = listing.fd().expect("a gathered listing stays open");
-        let fd = fd.as_fd();
+        let fd = fd;
         let one = *index..*index + 1;
-        let reading = part.read_some(one, fd, &listing.dir, &self.terms, &mut contents, out);
+        let reading = part.read_some(one, &fd, &listing.dir, &self.context, &mut contents, out);
         if reading != Reading::Whole {
             return;
         }
@@ -249,8 +244,7 @@ impl Lister {
         }
         let fd = self.open_shared(listing)?;
         let mut progress = listing.progress();
-        tally::count();
-        seek(&*fd, SeekFrom::Start(progress.position))?;
+        self.context.source.seek(&fd, progress.position)?;
         progress.fd = Some(Arc::clone(&fd));
         Ok(fd)
     }
@@ -267,10 +261,10 @@ impl Lister {
     /// Lets whoever is free read on. Where the bound is reached, the directory is
     /// closed meanwhile, if it can be known again.
     fn pass_right(&self, listing: &Arc<SharedListing>, fd: &Arc<SharedFd>, out: &mut impl Outlet) {
-        if !fd.is_kept(&self.terms.budget) && self.identity_of_shared(listing, Some(fd)).is_some() {
-            tally::count();
+        if !fd.is_kept(&self.context.budget) && self.identity_of_shared(listing, Some(fd)).is_some()
+        {
             // Where it fails, the directory stays open.
-            if let Ok(position) = seek(&**fd, SeekFrom::Current(0)) {
+            if let Ok(position) = self.context.source.position(fd) {
                 let mut progress = listing.progress();
                 progress.position = position;
                 progress.fd = None;
@@ -287,7 +281,7 @@ impl Lister {
     ) -> Option<FileId> {
         match fd {
             Some(fd) => {
-                let ask = || self.identity_of(&listing.dir, fd.as_fd());
+                let ask = || self.identity_of(&listing.dir, fd);
                 *listing.identity.get_or_init(ask)
             }
             None => listing.identity.get().copied().flatten(),
@@ -297,7 +291,7 @@ impl Lister {
     /// Reads on until the directory ends or the right is passed on.
     fn read_on(&mut self, listing: &Arc<SharedListing>, fd: &Arc<SharedFd>, out: &mut impl Outlet) {
         loop {
-            match self.fill(fd.as_fd()) {
+            match self.fill(fd) {
                 Ok(More::Entries) => {}
                 Ok(More::End) => return self.part_done(listing, out),
                 Err(errno) => {
@@ -319,15 +313,15 @@ impl Lister {
         fd: &Arc<SharedFd>,
         out: &mut impl Outlet,
     ) -> bool {
-        let shares = self.terms.calls.sharing == Sharing::WhenIdle;
-        if shares && self.terms.wanted.need_stat() && out.is_slow() {
+        let shares = self.context.options.calls.sharing == Sharing::WhenIdle;
+        if shares && self.context.options.wanted.need_stat() && out.is_slow() {
             let start = self.listed.len().min(PART_MIN);
             self.hand_parts(listing, start, out);
         }
         // Also where nobody is idle: who ends first would else wait until the one
         // with the right has done its piece. Types alone are read by the listing,
         // which one worker does at a time.
-        let passes_on = match self.terms.wanted.need_stat() {
+        let passes_on = match self.context.options.wanted.need_stat() {
             true => out.has_company(),
             false => out.somebody_idle(),
         };
@@ -414,11 +408,11 @@ impl Lister {
         let begun = listing.progress().withheld.pop();
         let mut contents = begun.unwrap_or_else(|| {
             self.contents.clear();
-            std::mem::replace(&mut self.contents, Contents::new(&self.terms))
+            std::mem::replace(&mut self.contents, Contents::new(&self.context.options))
         });
         let before = contents.entry_count();
-        let (dir, terms) = (&listing.dir, &self.terms);
-        let reading = (self.listed).read_attributes(fd.as_fd(), dir, terms, &mut contents, out);
+        let (dir, context) = (&listing.dir, &self.context);
+        let reading = (self.listed).read_attributes(fd, dir, context, &mut contents, out);
         match reading {
             Reading::Whole => {}
             Reading::Stopped => return false,
@@ -476,7 +470,7 @@ impl Lister {
 
         let dir = &listing.dir;
         let root = dir.root;
-        let held_still = |fd: &Arc<SharedFd>| dir.held_still(fd.as_fd(), &self.terms);
+        let held_still = |fd: &Arc<SharedFd>| dir.held_still(fd, &self.context.source);
         let mut still = failed.is_some() || fd.as_ref().is_some_and(held_still);
         let mut rereads = 0;
         // What is withheld can be thrown away and read again, by one worker.
@@ -494,10 +488,10 @@ impl Lister {
             missing.append(&mut contents.missing);
         }
         if !missing.is_empty() {
-            let mut contents = Contents::new(&self.terms);
+            let mut contents = Contents::new(&self.context.options);
             match (&fd, failed) {
                 (Some(fd), None) => {
-                    self.judge_missing(missing, fd.as_fd(), dir, &mut contents, out);
+                    self.judge_missing(missing, fd, dir, &mut contents, out);
                 }
                 // What failed is told.
                 _ => contents.vanished += missing.len() as u64,
@@ -540,7 +534,7 @@ impl Lister {
             let fd = listing.fd();
             let identity = self.identity_of_shared(listing, fd.as_ref());
             let handle = match fd {
-                Some(fd) if fd.is_kept(&self.terms.budget) => Handle::Shared(fd),
+                Some(fd) if fd.is_kept(&self.context.budget) => Handle::Shared(fd),
                 _ => Handle::Closed,
             };
             let mount = self.mount_below(&listing.dir);
@@ -557,7 +551,7 @@ impl Lister {
     /// Stats what is in `listed`, alone. Answers false where the scan was cancelled.
     fn read_all(
         &self,
-        fd: BorrowedFd<'_>,
+        fd: &DirHandle,
         dir: &OpenDir,
         contents: &mut Contents,
         out: &impl Outlet,
@@ -565,7 +559,7 @@ impl Lister {
         let mut start = 0;
         while start < self.listed.len() {
             let rest = start..self.listed.len();
-            match (self.listed).read_some(rest, fd, dir, &self.terms, contents, out) {
+            match (self.listed).read_some(rest, fd, dir, &self.context, contents, out) {
                 Reading::Whole => break,
                 Reading::Stopped => return false,
                 Reading::Until(index) => start = index,
@@ -582,22 +576,22 @@ impl Lister {
         out: &mut impl Outlet,
     ) -> Option<(Contents, bool)> {
         let fd = listing.fd()?;
-        let fd = fd.as_fd();
-        seek(fd, SeekFrom::Start(0)).ok()?;
-        let before = self.terms.stat_directory(fd).ok()?;
-        let mut contents = Contents::new(&self.terms);
+        let fd = fd;
+        self.context.source.seek(&fd, 0).ok()?;
+        let before = self.context.source.stat_directory(&fd).ok()?;
+        let mut contents = Contents::new(&self.context.options);
         loop {
-            match self.fill(fd).ok()? {
+            match self.fill(&fd).ok()? {
                 More::End => break,
                 More::Entries => {}
             }
             let room = contents.entry_count() + self.listed.len() <= WITHHELD_MAX;
-            if !room || !self.read_all(fd, &listing.dir, &mut contents, out) {
+            if !room || !self.read_all(&fd, &listing.dir, &mut contents, out) {
                 return None;
             }
         }
-        let after = self.terms.stat_directory(fd).ok()?;
-        let still = stat::Stillness::of(&before) == stat::Stillness::of(&after);
+        let after = self.context.source.stat_directory(&fd).ok()?;
+        let still = before.change_stamp() == after.change_stamp();
         Some((contents, still))
     }
 }

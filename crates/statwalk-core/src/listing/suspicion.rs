@@ -6,12 +6,10 @@
 //! place is a suspicion: the kernel is asked for the directory, which waits for a
 //! rename, and if it still looks so then, the file system is damaged.
 
-use std::os::fd::BorrowedFd;
-
 use super::Lister;
 use super::in_place::{InPlaceDir, Node};
-use crate::source::posix::open::IDENTITY;
-use crate::source::posix::stat;
+use super::source::DirectorySource;
+use crate::handle::DirHandle;
 
 /// What was seen in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,21 +31,17 @@ pub(crate) enum Confirmed {
     HoldsDoubles,
 }
 
-impl Lister {
+impl<D: DirectorySource> Lister<D> {
     /// What became of what was suspected of a directory that the kernel has opened.
-    pub(crate) fn confirm_suspicion(
-        &mut self,
-        dir: &InPlaceDir<'_>,
-        fd: BorrowedFd<'_>,
-    ) -> Confirmed {
+    pub(crate) fn confirm_suspicion(&mut self, dir: &InPlaceDir<'_>, fd: &DirHandle) -> Confirmed {
         let node = match self.in_place.suspicion.take() {
             None => return Confirmed::Nothing,
             Some(Suspicion::HoldsDoubles) => return Confirmed::HoldsDoubles,
             Some(Suspicion::Misplaced(node)) => node,
         };
-        let opened = stat::by_descriptor(fd, IDENTITY);
+        let opened = self.context.source.identity(fd);
         // Something else can have its name by now.
-        let is_it = opened.is_ok_and(|found| found.stx_ino == node.id.ino);
+        let is_it = opened.is_ok_and(|found| found.ino == node.id.ino);
         let volume = self.in_place_of(dir.mount.id, 0);
         let is_double = volume.is_some_and(|volume| volume.has_right_name_elsewhere(node, dir));
         match is_it && is_double {

@@ -7,16 +7,15 @@
 use std::ffi::CStr;
 use std::sync::Arc;
 
-use rustix::io::Errno;
-
 use super::Lister;
 use super::contents::deliver;
 use super::outlet::Outlet;
+use super::source::DirectorySource;
 use crate::directory::{Dir, DirState, Directory, Place};
 use crate::entry::{Attributes, FileType};
-use crate::error::Op;
+use crate::error::{Errno, Op};
 
-impl Lister {
+impl<D: DirectorySource> Lister<D> {
     /// Delivers a root that is not a directory.
     pub(super) fn argument(
         &mut self,
@@ -149,7 +148,7 @@ impl Lister {
             state: DirState::Listed,
         };
         self.contents.clear();
-        if self.terms.wanted.need_stat() {
+        if self.context.options.wanted.need_stat() {
             self.contents.batch.push_stated(name.to_bytes(), found);
         } else {
             self.contents

@@ -9,44 +9,38 @@
 
 use std::collections::HashMap;
 use std::ffi::CString;
-use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
-
-use rustix::fs::{SeekFrom, seek};
-use rustix::io::Errno;
 
 use super::Lister;
 use super::contents::Contents;
 use super::expand::{Sight, is_no_way};
-use super::listed::{Listed, More, fail, sort_in};
+use super::listed::{KeptNames, Listed, fail, sort_in};
 use super::open_dir::OpenDir;
 use super::outlet::{Note, Outlet};
+use super::source::{DirectorySource, More, NotOpened};
 use crate::directory::{Dir, Place};
 use crate::entry::{FileId, FileType};
-use crate::handle::{Handle, OpenParent};
-use crate::source::posix::open::{self, NotOpened};
-use crate::source::posix::stat;
-use crate::tally;
+use crate::error::Errno;
+use crate::handle::{DirHandle, Handle, OpenParent};
 
-impl Lister {
+impl<D: DirectorySource> Lister<D> {
     /// Lists a directory once more for names that no stat found in it, and sorts
     /// into `contents` what is still there.
     pub(super) fn judge_missing(
         &mut self,
         missing: Vec<(CString, FileType)>,
-        fd: BorrowedFd<'_>,
+        fd: &DirHandle,
         dir: &OpenDir,
         contents: &mut Contents,
         out: &impl Outlet,
     ) {
         let mut missing: HashMap<CString, FileType> = missing.into_iter().collect();
-        let terms = Arc::clone(&self.terms);
+        let context = Arc::clone(&self.context);
         let mut listed = Listed::default();
-        tally::count();
-        let mut is_there = seek(fd, SeekFrom::Start(0)).is_ok();
+        let mut is_there = context.source.seek(fd, 0).is_ok();
         while is_there && !missing.is_empty() && !out.cancelled() {
             listed.clear();
-            match listed.fill_named(fd, &mut self.buffer, &terms) {
+            match (context.source).list(fd, &mut self.buffer, KeptNames::All, &mut listed) {
                 Ok(More::Entries) => {}
                 Ok(More::End) => break,
                 // The directory itself was removed.
@@ -59,9 +53,16 @@ impl Lister {
                     continue;
                 }
                 let (kind, ino) = (listed.kind(index), listed.ino(index));
-                match terms.stat_entry(fd, name) {
+                match context.source.stat_entry(fd, name) {
                     Err(Errno::NOENT) => fail(name, kind, Errno::NOENT, contents),
-                    found => sort_in(found, name, (kind, ino), dir.mount.id, &terms, contents),
+                    found => sort_in(
+                        found,
+                        name,
+                        (kind, ino),
+                        dir.mount.id,
+                        &context.options,
+                        contents,
+                    ),
                 }
             }
         }
@@ -125,10 +126,11 @@ impl Lister {
                 Ok(listed) if listed.is_empty() => return true,
                 Ok(_) => {
                     let base = self.reopen(above);
-                    let found = base
-                        .and_then(|base| stat::by_name(base.as_fd(), place.name(), open::IDENTITY));
+                    let found = base.and_then(|base| {
+                        self.context.source.identity_of_entry(&base, place.name())
+                    });
                     return match (found, identity) {
-                        (Ok(found), Some(identity)) => stat::file_id(&found) != identity,
+                        (Ok(found), Some(identity)) => found != identity,
                         _ => false,
                     };
                 }
@@ -150,7 +152,7 @@ impl Lister {
         out: &impl Outlet,
     ) -> Result<Vec<u32>, Errno> {
         let base = self.reopen(dir)?;
-        let opened = open::child(base.as_fd(), c".", &self.terms);
+        let opened = self.context.source.open_child(&base, c".");
         let fd = opened.map_err(|refusal| match refusal {
             NotOpened::Gone(errno)
             | NotOpened::Refused(errno)
@@ -163,10 +165,10 @@ impl Lister {
         let mut wanted: HashMap<_, _> = names.collect();
         let mut still = Vec::new();
         let mut listed = Listed::default();
-        let terms = Arc::clone(&self.terms);
+        let context = Arc::clone(&self.context);
         while !wanted.is_empty() && !out.cancelled() {
             listed.clear();
-            match listed.fill_named(fd.as_fd(), &mut self.buffer, &terms)? {
+            match (context.source).list(&fd, &mut self.buffer, KeptNames::All, &mut listed)? {
                 More::Entries => {}
                 More::End => break,
             }

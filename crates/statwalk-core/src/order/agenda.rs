@@ -7,11 +7,9 @@
 
 use std::ffi::CStr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use crate::directory::{Dir, Place};
 use crate::handle::OpenParent;
-use crate::listing::context::Terms;
 use crate::sink::path_order;
 
 /// What is scanned one after another.
@@ -58,8 +56,9 @@ impl Agenda {
         self.sorted.clear();
     }
 
-    /// What comes next, when nothing of what came before is left to do.
-    pub(super) fn next(&mut self, terms: &Terms) -> Option<Item> {
+    /// What comes next, when nothing of what came before is left to do. A root that an
+    /// earlier one has reached is left out.
+    pub(super) fn next(&mut self, is_reached_earlier: impl Fn(usize) -> bool) -> Option<Item> {
         if self.sorted.is_empty() && !self.crossings.is_empty() {
             let crossings = std::mem::take(&mut self.crossings);
             self.sorted = last_first(crossings, |parent| &parent.dir, Item::Crossing);
@@ -77,8 +76,7 @@ impl Agenda {
         while let Some(path) = self.roots.get(self.next_root) {
             let root = self.next_root;
             self.next_root += 1;
-            let reached = terms.roots.reached.get(root);
-            if !reached.is_some_and(|reached| reached.load(Ordering::Relaxed)) {
+            if !is_reached_earlier(root) {
                 return Some(Item::Root(root, Arc::clone(path)));
             }
         }

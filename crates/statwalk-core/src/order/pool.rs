@@ -31,7 +31,8 @@ use super::parking::Parking;
 use super::worker::{Duty, Leave, Worker};
 use crate::entry::DirId;
 use crate::error::ErrorList;
-use crate::listing::context::Terms;
+use crate::listing::context::ScanContext;
+use crate::listing::source::DirectorySource;
 use crate::progress::WorkerProgress;
 use crate::report::{LeftOut, RootReport};
 use crate::sink::Collect;
@@ -49,8 +50,8 @@ const STACK_BYTES: usize = 256 << 10;
 const RECURSION_STACK_BYTES: usize = 32 << 20;
 
 /// What the workers of one scan share.
-pub(crate) struct Pool<C> {
-    pub(super) terms: Arc<Terms>,
+pub(crate) struct Pool<C, D> {
+    pub(super) context: Arc<ScanContext<D>>,
     pub(super) order: Order,
     pub(super) frontier: Frontier,
     pub(super) parking: Parking,
@@ -141,9 +142,13 @@ pub(crate) struct PoolOptions {
     pub(crate) processors: usize,
 }
 
-impl<C: Collect> Pool<C> {
+impl<C: Collect, D: DirectorySource> Pool<C, D> {
     /// A pool without workers.
-    pub(crate) fn new(terms: Arc<Terms>, states: Vec<C>, options: PoolOptions) -> Arc<Pool<C>> {
+    pub(crate) fn new(
+        context: Arc<ScanContext<D>>,
+        states: Vec<C>,
+        options: PoolOptions,
+    ) -> Arc<Pool<C, D>> {
         let count = states.len();
         let root_count = options.roots.len();
         let slots = states.into_iter().map(|state| {
@@ -156,7 +161,7 @@ impl<C: Collect> Pool<C> {
         });
         let started = Instant::now();
         Arc::new(Pool {
-            terms,
+            context,
             order: options.order,
             frontier: Frontier::new(options.order, count, options.listings_max),
             parking: Parking::new(),
@@ -601,23 +606,23 @@ impl<C: Collect> Pool<C> {
 
 /// A pool that somebody wants the answer of. When this goes, the workers end as
 /// soon as the kernel gives them back, and nobody waits for them.
-pub(crate) struct WantedPool<C: Collect>(Arc<Pool<C>>);
+pub(crate) struct WantedPool<C: Collect, D: DirectorySource>(Arc<Pool<C, D>>);
 
-impl<C: Collect> WantedPool<C> {
-    pub(crate) fn new(pool: Arc<Pool<C>>) -> WantedPool<C> {
+impl<C: Collect, D: DirectorySource> WantedPool<C, D> {
+    pub(crate) fn new(pool: Arc<Pool<C, D>>) -> WantedPool<C, D> {
         WantedPool(pool)
     }
 }
 
-impl<C: Collect> Deref for WantedPool<C> {
-    type Target = Arc<Pool<C>>;
+impl<C: Collect, D: DirectorySource> Deref for WantedPool<C, D> {
+    type Target = Arc<Pool<C, D>>;
 
-    fn deref(&self) -> &Arc<Pool<C>> {
+    fn deref(&self) -> &Arc<Pool<C, D>> {
         &self.0
     }
 }
 
-impl<C: Collect> Drop for WantedPool<C> {
+impl<C: Collect, D: DirectorySource> Drop for WantedPool<C, D> {
     fn drop(&mut self) {
         self.dismiss_threadless();
         if !self.done.load(Ordering::Acquire) {
@@ -648,10 +653,10 @@ mod tests {
     use crate::entry::Fields;
     use crate::error::{Cause, Errno};
     use crate::exclusion::Exclusions;
-    use crate::listing::context::TermsOptions;
+    use crate::listing::context::{RootTable, ScanOptions, Shortcuts};
     use crate::source::choice::{Source, Syncing};
     use crate::source::in_place::volume_table::VolumeTable;
-    use crate::source::posix::survey;
+    use crate::source::posix::{Posix, PosixOptions, survey};
 
     /// Says that it was reached, and waits.
     struct Gate(Sender<()>, Receiver<()>);
@@ -668,22 +673,30 @@ mod tests {
         }
     }
 
-    fn terms(root: &Arc<CStr>) -> Arc<Terms> {
-        Arc::new(Terms::new(TermsOptions {
-            wanted: Fields::TYPE,
-            calls: Calls::default(),
+    fn context(root: &Arc<CStr>) -> Arc<ScanContext<Posix>> {
+        let (wanted, calls) = (Fields::TYPE, Calls::default());
+        let (exclusions, roots) = (Exclusions::default(), RootTable::default());
+        let options = ScanOptions {
+            wanted,
+            calls: calls.clone(),
             enters_mounts: true,
             enters_kernel_file_systems: false,
             follows: false,
-            exclusions: Exclusions::default(),
+            shortcuts: Shortcuts::of(wanted, &exclusions, false, &roots),
+            exclusions,
             max_depth: u32::MAX,
+            roots,
+        };
+        let source = Posix::new(PosixOptions {
+            wanted,
+            calls,
+            follows: false,
             has_openat2: survey::has_openat2(),
             has_mount_ids: survey::has_mount_ids(),
-            open_dirs_max: 8,
             root_paths: vec![Arc::clone(root)],
-            roots: survey::root_table(&[Arc::clone(root)], false),
             volumes: VolumeTable::new(Source::Posix, Syncing::default(), None, 0),
-        }))
+        });
+        Arc::new(ScanContext::new(options, source, 8))
     }
 
     /// On a busy machine a scan ended with "index out of bounds: the len is 64 but
@@ -704,7 +717,7 @@ mod tests {
             processors: 1,
         };
         let states = vec![Gate(reached, opened)];
-        let pool = Pool::new(terms(&root), states, options);
+        let pool = Pool::new(context(&root), states, options);
         pool.start();
         is_reached.recv().unwrap();
         // The worker is asked to go, and another is wanted before it has gone.
@@ -756,7 +769,7 @@ mod tests {
                 processors: 2,
             };
             let states = (0..2).map(|_| Numbers(Vec::new())).collect();
-            let pool = Pool::new(terms(&root), states, options);
+            let pool = Pool::new(context(&root), states, options);
             pool.next_id_block
                 .store(DirId::BLOCKS - 1, Ordering::Relaxed);
             pool.start();

@@ -7,8 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use rustix::io::Errno as KernelErrno;
-
 use super::Order;
 use super::agenda::Item;
 use super::frontier::Hand;
@@ -21,6 +19,7 @@ use crate::handle::OpenParent;
 use crate::listing::listed::Listed;
 use crate::listing::outlet::{Gathering, Note, Outlet, Tick};
 use crate::listing::shared::SharedListing;
+use crate::listing::source::DirectorySource;
 use crate::listing::{Job, Lister};
 use crate::progress::WorkerProgress;
 use crate::report::LeftOut;
@@ -62,14 +61,14 @@ pub(super) enum Duty {
 }
 
 /// One worker: what it has of the frontier, and the lister that is its own.
-pub(super) struct Worker<C> {
-    lister: Lister,
-    outlet: WorkerOutlet<C>,
+pub(super) struct Worker<C, D> {
+    lister: Lister<D>,
+    outlet: WorkerOutlet<C, D>,
 }
 
 /// The worker's side of the pool, as its lister sees it.
-struct WorkerOutlet<C> {
-    pool: Arc<Pool<C>>,
+struct WorkerOutlet<C, D> {
+    pool: Arc<Pool<C, D>>,
     hand: Hand,
     last_parent: Option<Arc<Dir>>,
     dirs_done: u32,
@@ -83,24 +82,29 @@ struct WorkerOutlet<C> {
     duty: Duty,
 }
 
-impl<C: Collect> Worker<C> {
+impl<C: Collect, D: DirectorySource> Worker<C, D> {
     /// A worker on a thread of its own.
-    pub(super) fn new(pool: Arc<Pool<C>>, hand: Hand, duty: Duty) -> Worker<C> {
+    pub(super) fn new(pool: Arc<Pool<C, D>>, hand: Hand, duty: Duty) -> Worker<C, D> {
         Worker::with(pool, hand, duty, None)
     }
 
     /// A worker on a thread that is lent to it until a time. It gets on by one job
     /// or one entry at least, and takes little of the stack.
     pub(super) fn on_lent_thread(
-        pool: Arc<Pool<C>>,
+        pool: Arc<Pool<C, D>>,
         hand: Hand,
         duty: Duty,
         until: Instant,
-    ) -> Worker<C> {
+    ) -> Worker<C, D> {
         Worker::with(pool, hand, duty, Some(until))
     }
 
-    fn with(pool: Arc<Pool<C>>, hand: Hand, duty: Duty, lent_until: Option<Instant>) -> Worker<C> {
+    fn with(
+        pool: Arc<Pool<C, D>>,
+        hand: Hand,
+        duty: Duty,
+        lent_until: Option<Instant>,
+    ) -> Worker<C, D> {
         if pool.idle_io {
             // Refused, it costs politeness, not truth.
             let _ = statwalk_sys::io_priority::set_idle();
@@ -111,7 +115,7 @@ impl<C: Collect> Worker<C> {
         let calls_before = progress.calls().wrapping_sub(tally::made());
         let work_before = progress.work().wrapping_sub(work_of_thread());
         Worker {
-            lister: Lister::new(Arc::clone(&pool.terms)),
+            lister: Lister::new(Arc::clone(&pool.context)),
             outlet: WorkerOutlet {
                 pool,
                 hand,
@@ -223,7 +227,7 @@ impl<C: Collect> Worker<C> {
         loop {
             let item = match pool.is_cancelled() {
                 true => None,
-                false => lock(&pool.agenda).next(&pool.terms),
+                false => lock(&pool.agenda).next(|root| pool.context.is_reached_earlier(root)),
             };
             let Some(item) = item else {
                 pool.done.store(true, Ordering::Release);
@@ -267,7 +271,7 @@ impl<C: Collect> Worker<C> {
     }
 }
 
-impl<C: Collect> WorkerOutlet<C> {
+impl<C: Collect, D: DirectorySource> WorkerOutlet<C, D> {
     fn take(&mut self) -> Option<Job> {
         let taken = self.pool.frontier.take(&mut self.hand)?;
         if taken.more {
@@ -357,17 +361,17 @@ impl<C: Collect> WorkerOutlet<C> {
     /// the number of another would be counted in its place.
     fn end_for_lack_of_numbers(&mut self, directory: &Directory<'_>) {
         let (root, path) = (directory.root, directory.path());
-        self.failed(root, path, Op::Read, KernelErrno::OVERFLOW);
+        self.failed(root, path, Op::Read, Errno::OVERFLOW);
         self.pool.cancelled.store(true, Ordering::Relaxed);
         self.pool.parking.call_all();
     }
 
-    fn missing(&self, root: usize, errno: KernelErrno) {
-        self.slot(|slot| slot.roots[root].missing = Some(Errno::of(errno)));
+    fn missing(&self, root: usize, errno: Errno) {
+        self.slot(|slot| slot.roots[root].missing = Some(errno));
     }
 }
 
-impl<C: Collect> Outlet for WorkerOutlet<C> {
+impl<C: Collect, D: DirectorySource> Outlet for WorkerOutlet<C, D> {
     fn queue(&mut self, parent: &Arc<OpenParent>, name_offsets: &[u32], inos: &[u64]) {
         self.pool
             .pending
@@ -527,8 +531,7 @@ impl<C: Collect> Outlet for WorkerOutlet<C> {
         });
     }
 
-    fn failed(&mut self, root: u32, path: Vec<u8>, op: Op, errno: KernelErrno) {
-        let errno = Errno::of(errno);
+    fn failed(&mut self, root: u32, path: Vec<u8>, op: Op, errno: Errno) {
         let kept_max = self.pool.errors_kept_max;
         WorkerProgress::add(&self.pool.progress[self.hand.index()].unreadable, 1);
         self.slot(|slot| {

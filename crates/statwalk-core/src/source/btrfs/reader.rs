@@ -9,7 +9,6 @@
 //! scan began.
 
 use std::ffi::CStr;
-use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -25,9 +24,10 @@ use crate::decode::btrfs::search_items::search_items;
 use crate::decode::name::is_entry_name;
 use crate::directory::Dir;
 use crate::entry::{Attributes, FileId, FileType};
+use crate::handle::DirHandle;
 use crate::listing::WITHHELD_MAX;
 use crate::listing::contents::Contents;
-use crate::listing::context::Terms;
+use crate::listing::context::ScanOptions;
 use crate::listing::in_place::{Begun, Counted, Doubtful, InPlace, InPlaceDir, Node, Piece};
 use crate::listing::names::Names;
 use crate::listing::open_dir::OpenDir;
@@ -73,7 +73,7 @@ struct FoundEntry {
 /// One reading of one directory, or of a piece of a large one.
 struct Pass<'a> {
     reader: &'a mut Reader,
-    terms: &'a Terms,
+    options: &'a ScanOptions,
     names: Names<'a>,
     contents: &'a mut Contents,
     doubtful: &'a mut Doubtful,
@@ -99,7 +99,7 @@ impl Reader {
     }
 
     /// The attributes of a directory; absent where it is the kernel's to read.
-    fn directory(&mut self, node: Node, terms: &Terms) -> Option<Attributes> {
+    fn directory(&mut self, node: Node, options: &ScanOptions) -> Option<Attributes> {
         let (mounted, inode) = (&*self.mounted, node.id.ino);
         let key = inode_key(inode);
         let window = match self.windows.holding(mounted, node.subvolume, key).is_some() {
@@ -107,7 +107,7 @@ impl Reader {
             false => self.windows.read(mounted, node.subvolume, key).ok()?,
         };
         let item = InodeItem::parse(window.inode_item(inode)?).ok()?;
-        let found = attributes(&item, terms.wanted, node.id, mounted.sector_bytes);
+        let found = attributes(&item, options.wanted, node.id, mounted.sector_bytes);
         let is_known = found.kind == FileType::Directory && item.transid <= mounted.generation;
         is_known.then_some(found)
     }
@@ -132,8 +132,8 @@ impl InPlace for Reader {
         })
     }
 
-    fn opened(&self, fd: BorrowedFd<'_>, id: FileId) -> Option<Node> {
-        let subvolume = self.mounted.tree_of(id.dev, fd)?;
+    fn opened(&self, dir: &DirHandle, id: FileId) -> Option<Node> {
+        let subvolume = self.mounted.tree_of(id.dev, dir.fd())?;
         Some(Node { id, subvolume })
     }
 
@@ -141,19 +141,19 @@ impl InPlace for Reader {
         &mut self,
         node: Node,
         dir: &InPlaceDir<'_>,
-        terms: &Terms,
+        options: &ScanOptions,
         _is_cancelled: &dyn Fn() -> bool,
     ) -> Begun {
         let is_kernels = self.mounted.mount_points.lie_in(node.id)
-            || !terms.roots.roots_in(node.id).is_empty()
+            || !options.roots.roots_in(node.id).is_empty()
             || dir.place.leads_through(node.id, dir.mount.id);
         if is_kernels {
             return Begun::AskKernel;
         }
         self.node = node;
         self.next = Some(index_key(node.id.ino, 0));
-        let found = match terms.wanted.need_stat() {
-            true => self.directory(node, terms),
+        let found = match options.wanted.need_stat() {
+            true => self.directory(node, options),
             // Names and types are in the entries.
             false => Some(Attributes::of_type(FileType::Directory)),
         };
@@ -163,7 +163,7 @@ impl InPlace for Reader {
     fn read(
         &mut self,
         dir: &OpenDir,
-        terms: &Terms,
+        options: &ScanOptions,
         contents: &mut Contents,
         doubtful: &mut Doubtful,
         is_cancelled: &dyn Fn() -> bool,
@@ -171,8 +171,8 @@ impl InPlace for Reader {
         let path = std::mem::take(&mut self.path);
         let mut pass = Pass {
             reader: self,
-            terms,
-            names: Names::new(terms, dir, path),
+            options,
+            names: Names::new(options, dir, path),
             contents,
             doubtful,
             is_kernels: false,
@@ -203,7 +203,7 @@ impl Pass<'_> {
     fn read(&mut self, is_cancelled: &dyn Fn() -> bool) -> Piece {
         self.reader.found.clear();
         self.reader.names.clear();
-        let read = match self.terms.wanted.need_stat() {
+        let read = match self.options.wanted.need_stat() {
             true => self.read_entries_and_more(is_cancelled),
             false => self.read_entries_alone(is_cancelled),
         };
@@ -314,16 +314,16 @@ impl Pass<'_> {
             self.contents.excluded += 1;
             return;
         }
-        let (terms, contents) = (self.terms, &mut *self.contents);
+        let (options, contents) = (self.options, &mut *self.contents);
         match kind {
             FileType::Directory => {
                 // A subvolume begins there: the kernel opens it.
                 let is_here = entry.location.kind == INODE_ITEM;
                 contents.push_subdir(name, if is_here { entry.location.objectid } else { 0 });
             }
-            FileType::Symlink if terms.follows => contents.push_link(name),
-            _ if terms.types_only => contents.batch.push_listed(&[], kind, false),
-            _ if !terms.wanted.need_stat() => contents.batch.push_listed(name, kind, false),
+            FileType::Symlink if options.follows => contents.push_link(name),
+            _ if options.shortcuts.types_only => contents.batch.push_listed(&[], kind, false),
+            _ if !options.wanted.need_stat() => contents.batch.push_listed(name, kind, false),
             _ => {
                 let names = &mut self.reader.names;
                 self.reader.found.push(FoundEntry {
@@ -393,7 +393,7 @@ impl Pass<'_> {
             };
             let found = attributes(
                 item,
-                self.terms.wanted,
+                self.options.wanted,
                 id,
                 self.reader.mounted.sector_bytes,
             );

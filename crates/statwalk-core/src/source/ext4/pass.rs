@@ -15,7 +15,7 @@ use crate::entry::FileType;
 use crate::error::Op;
 use crate::listing::WITHHELD_MAX;
 use crate::listing::contents::Contents;
-use crate::listing::context::Terms;
+use crate::listing::context::ScanOptions;
 use crate::listing::in_place::Doubtful;
 use crate::listing::names::Names;
 
@@ -36,7 +36,7 @@ pub(super) enum End {
 /// One reading of one directory, or of a piece of a large one.
 pub(super) struct Pass<'a> {
     pub(super) mounted: &'a Mounted,
-    pub(super) terms: &'a Terms,
+    pub(super) options: &'a ScanOptions,
     pub(super) names: Names<'a>,
     pub(super) contents: &'a mut Contents,
     /// The files that must be stat'ed.
@@ -59,7 +59,7 @@ impl<'a> Pass<'a> {
     ) -> End {
         let (volume, done) = (&self.mounted.volume, self.blocks_done);
         let mut block = 0;
-        let ahead = match self.terms.wanted.need_stat() {
+        let ahead = match self.options.wanted.need_stat() {
             true => Ahead::Inodes,
             false => Ahead::Nothing,
         };
@@ -94,7 +94,7 @@ impl<'a> Pass<'a> {
     /// Sorts in one entry.
     #[inline]
     fn take(&mut self, entry: &DirectoryEntry<'_>) {
-        let (terms, name) = (self.terms, entry.name);
+        let (options, name) = (self.options, entry.name);
         if self.names.decide_by_content(name) {
             self.stop = Some(End::AskKernel);
             return;
@@ -113,13 +113,13 @@ impl<'a> Pass<'a> {
         }
         match kind {
             FileType::Directory => self.contents.push_subdir(name, u64::from(entry.inode)),
-            FileType::Symlink if terms.follows => self.contents.push_link(name),
-            _ if terms.types_only => self.contents.batch.push_listed(&[], kind, false),
-            _ if !terms.wanted.need_stat() => {
+            FileType::Symlink if options.follows => self.contents.push_link(name),
+            _ if options.shortcuts.types_only => self.contents.batch.push_listed(&[], kind, false),
+            _ if !options.wanted.need_stat() => {
                 self.contents.batch.push_listed(name, kind, false);
             }
             _ => {
-                let (wanted, mounted) = (terms.wanted, self.mounted);
+                let (wanted, mounted) = (options.wanted, self.mounted);
                 let inode = match self.load(entry) {
                     Ok(inode) if inode.kind() == kind => inode,
                     Ok(_) => {

@@ -10,11 +10,8 @@
 //! comes back here.
 
 use std::ffi::CStr;
-use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-
-use rustix::io::Errno;
 
 use super::attributes::attributes;
 use super::bytes::ReadError;
@@ -26,9 +23,11 @@ use super::volume::DirectoryScratch;
 use crate::decode::ext4::inode::{Inode, ROOT_INODE};
 use crate::directory::Dir;
 use crate::entry::{Attributes, FileId, FileType};
+use crate::error::Errno;
+use crate::handle::DirHandle;
 use crate::listing::WITHHELD_MAX;
 use crate::listing::contents::Contents;
-use crate::listing::context::Terms;
+use crate::listing::context::ScanOptions;
 use crate::listing::in_place::{Begun, Counted, Doubtful, InPlace, InPlaceDir, Node, Piece};
 use crate::listing::names::Names;
 use crate::listing::open_dir::OpenDir;
@@ -85,13 +84,13 @@ impl Reader {
     }
 
     /// Whether a directory that can be read is the kernel's to read all the same.
-    fn is_for_the_kernel(&self, inode: &Inode, terms: &Terms) -> bool {
+    fn is_for_the_kernel(&self, inode: &Inode, options: &ScanOptions) -> bool {
         let is_large = inode.links() == 1
             || inode.links() > SUBDIRS_MAX
             // A file that decides about the others may come when some are delivered.
-            || (terms.exclusions.read_files() && inode.size_bytes() > WITHHELD_BYTES_MIN);
+            || (options.exclusions.read_files() && inode.size_bytes() > WITHHELD_BYTES_MIN);
         let id = self.mounted.id_of(inode);
-        !self.mounted.is_image && (is_large || !terms.roots.roots_in(id).is_empty())
+        !self.mounted.is_image && (is_large || !options.roots.roots_in(id).is_empty())
     }
 }
 
@@ -110,7 +109,7 @@ impl InPlace for Reader {
         (!hides).then(|| self.node(number))
     }
 
-    fn opened(&self, _fd: BorrowedFd<'_>, id: FileId) -> Option<Node> {
+    fn opened(&self, _dir: &DirHandle, id: FileId) -> Option<Node> {
         Some(self.node(u32::try_from(id.ino).ok()?))
     }
 
@@ -118,7 +117,7 @@ impl InPlace for Reader {
         &mut self,
         node: Node,
         dir: &InPlaceDir<'_>,
-        terms: &Terms,
+        options: &ScanOptions,
         is_cancelled: &dyn Fn() -> bool,
     ) -> Begun {
         let mounted = &*self.mounted;
@@ -135,11 +134,11 @@ impl InPlace for Reader {
             Ok(_) => return self.damaged(Fault::NotADirectory),
             Err(damage) => return self.damaged(damage.fault),
         };
-        if self.is_for_the_kernel(&inode, terms) {
+        if self.is_for_the_kernel(&inode, options) {
             return Begun::AskKernel;
         }
-        let found = match terms.wanted.need_stat() {
-            true => attributes(&inode, terms.wanted, mounted.dev),
+        let found = match options.wanted.need_stat() {
+            true => attributes(&inode, options.wanted, mounted.dev),
             false => Attributes::of_type(FileType::Directory),
         };
         self.dir = Some(inode);
@@ -150,7 +149,7 @@ impl InPlace for Reader {
     fn read(
         &mut self,
         dir: &OpenDir,
-        terms: &Terms,
+        options: &ScanOptions,
         contents: &mut Contents,
         doubtful: &mut Doubtful,
         is_cancelled: &dyn Fn() -> bool,
@@ -160,8 +159,8 @@ impl InPlace for Reader {
         };
         let mut pass = Pass {
             mounted: &self.mounted,
-            terms,
-            names: Names::new(terms, dir, std::mem::take(&mut self.path)),
+            options,
+            names: Names::new(options, dir, std::mem::take(&mut self.path)),
             contents,
             fresh: doubtful,
             inode: &mut self.entry,
@@ -216,7 +215,7 @@ impl InPlace for Reader {
 /// The error number for damage in an image, where nobody else can be asked.
 pub(super) fn errno_of(fault: Fault) -> Errno {
     match fault {
-        Fault::Unreadable(ReadError::Failed(errno)) => Errno::from_raw_os_error(errno.0),
+        Fault::Unreadable(ReadError::Failed(errno)) => errno,
         Fault::Unreadable(ReadError::BeyondEnd) => Errno::IO,
         Fault::Encrypted => Errno::NOKEY,
         // The kernel's word for a file system that is damaged.

@@ -13,6 +13,7 @@ use rustix::fs::{CWD, Mode, OFlags, StatxFlags, open};
 use crate::entry::FileType;
 use crate::exclusion::Exclusions;
 use crate::listing::in_place::InPlace;
+use crate::listing::source::NotYet;
 use crate::mounts::{self, Mount};
 use crate::source::btrfs::mounted::Mounted as Btrfs;
 use crate::source::btrfs::reader::Reader as BtrfsReader;
@@ -110,19 +111,19 @@ impl VolumeTable {
         id: u64,
         dirs: u32,
         size_bytes: u64,
-    ) -> Result<Option<Box<dyn InPlace>>, Later> {
+    ) -> Result<Option<Box<dyn InPlace>>, NotYet> {
         let is_little = dirs < DIRS_BEFORE && size_bytes < DIR_BYTES_BEFORE;
         let is_early = self.choice == Source::Auto && is_little;
         if self.choice == Source::Posix || is_early {
-            return Err(Later);
+            return Err(NotYet);
         }
         {
             let mut known = self.lock();
             match known.iter_mut().find(|(mount, _)| *mount == id) {
                 None => known.push((id, Known::Opening)),
-                Some((_, Known::After(begin))) if dirs < *begin => return Err(Later),
+                Some((_, Known::After(begin))) if dirs < *begin => return Err(NotYet),
                 Some((_, state @ Known::After(_))) => *state = Known::Opening,
-                Some((_, Known::Opening)) => return Err(Later),
+                Some((_, Known::Opening)) => return Err(NotYet),
                 Some((_, Known::Open(volume))) => return Ok(Some(volume.reader())),
                 Some((_, Known::Refused(_))) => return Ok(None),
             }
@@ -132,7 +133,7 @@ impl VolumeTable {
         let answer = match &found {
             Known::Open(volume) => Ok(Some(volume.reader())),
             Known::Refused(_) => Ok(None),
-            Known::After(_) | Known::Opening => Err(Later),
+            Known::After(_) | Known::Opening => Err(NotYet),
         };
         let mut known = self.lock();
         if let Some((_, state)) = known.iter_mut().find(|(mount, _)| *mount == id) {
@@ -295,10 +296,6 @@ impl VolumeTable {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-/// The volume of a mount is not known yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Later;
 
 impl MountView<'_> {
     /// What must be known of any mount, and what speaks against reading it.

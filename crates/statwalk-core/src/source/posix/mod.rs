@@ -7,6 +7,243 @@
 //! entry that is not a directory, statx, close. With only types wanted it stats
 //! nothing.
 
+mod find;
+mod list;
 pub(crate) mod open;
 pub(crate) mod stat;
 pub(crate) mod survey;
+
+use std::collections::HashSet;
+use std::ffi::CStr;
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use rustix::fs::{AtFlags, CWD, SeekFrom, Statx, StatxFlags, fstatfs, seek};
+use rustix::process::geteuid;
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::calls::{self, Calls, Detail, Freshness};
+use crate::entry::{Fields, FileId};
+use crate::error::Errno;
+use crate::handle::DirHandle;
+use crate::listing::in_place::InPlace;
+use crate::listing::listed::{KeptNames, Listed};
+use crate::listing::source::{DirectorySource, More, NotOpened, NotYet, Way};
+use crate::source::in_place::volume_table::{DIR_BYTES_BEFORE, VolumeTable};
+use crate::tally;
+
+/// The kernel, by its system calls.
+pub(crate) struct Posix {
+    calls: Calls,
+    /// The flags of every stat of an entry or of a directory that is read.
+    flags: AtFlags,
+    mask: StatxFlags,
+    directory_mask: StatxFlags,
+    /// Whether a root can be a link to what is to be scanned.
+    follows: bool,
+    /// Whether openat2 (Linux 5.6) answers.
+    has_openat2: bool,
+    /// Whether statx gives mount ids (Linux 5.8).
+    has_mount_ids: bool,
+    /// Whether to ask for `O_NOATIME`; false from the first refusal on.
+    no_atime: AtomicBool,
+    root_paths: Vec<Arc<CStr>>,
+    /// What can be read without the kernel.
+    pub(crate) volumes: VolumeTable,
+}
+
+/// What a scan wants of the kernel.
+pub(crate) struct PosixOptions {
+    pub(crate) wanted: Fields,
+    pub(crate) calls: Calls,
+    pub(crate) follows: bool,
+    pub(crate) has_openat2: bool,
+    pub(crate) has_mount_ids: bool,
+    pub(crate) root_paths: Vec<Arc<CStr>>,
+    pub(crate) volumes: VolumeTable,
+}
+
+impl Posix {
+    pub(crate) fn new(options: PosixOptions) -> Posix {
+        let all = match options.calls.detail {
+            Detail::Smallest => StatxFlags::empty(),
+            Detail::Full => StatxFlags::BASIC_STATS | StatxFlags::BTIME | StatxFlags::MNT_ID,
+        };
+        Posix {
+            flags: match options.calls.freshness {
+                Freshness::AsStat => AtFlags::empty(),
+                Freshness::DontSync => AtFlags::STATX_DONT_SYNC,
+            },
+            mask: stat::mask(options.wanted) | all,
+            directory_mask: stat::directory_mask(options.wanted) | all,
+            calls: options.calls,
+            follows: options.follows,
+            has_openat2: options.has_openat2,
+            has_mount_ids: options.has_mount_ids,
+            // Others would be refused for what they do not own: open(2).
+            no_atime: AtomicBool::new(geteuid().is_root()),
+            root_paths: options.root_paths,
+            volumes: options.volumes,
+        }
+    }
+}
+
+impl DirectorySource for Posix {
+    type Stat = Statx;
+
+    fn open_root(&self, path: &CStr) -> Result<DirHandle, NotOpened> {
+        open::root(path, self).map(DirHandle::from)
+    }
+
+    fn open_child(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened> {
+        open::child(parent.fd(), name, self).map(DirHandle::from)
+    }
+
+    fn open_across(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened> {
+        open::across(parent.fd(), name, self).map(DirHandle::from)
+    }
+
+    fn open_through_links(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened> {
+        open::through_links(parent.fd(), name, self).map(DirHandle::from)
+    }
+
+    fn duplicate(&self, dir: &DirHandle) -> Result<DirHandle, Errno> {
+        find::duplicate(dir.fd())
+    }
+
+    fn find_root(&self, path: &CStr) -> Result<DirHandle, Errno> {
+        find::root(path, self.follows)
+    }
+
+    fn find(&self, from: &DirHandle, path: &[u8], way: Way) -> Result<DirHandle, Errno> {
+        find::below(from.fd(), path, way, self.has_openat2)
+    }
+
+    fn find_above(&self, from: &DirHandle, levels: usize) -> Result<DirHandle, Errno> {
+        find::above(from.fd(), levels)
+    }
+
+    #[inline]
+    fn stat_entry(&self, dir: &DirHandle, name: &CStr) -> Result<Statx, Errno> {
+        Ok(stat::by_name_with(dir.fd(), name, self.flags, self.mask)?)
+    }
+
+    fn stat_path(&self, path: &CStr) -> Result<Statx, Errno> {
+        Ok(stat::by_name_with(CWD, path, self.flags, self.mask)?)
+    }
+
+    fn stat_directory(&self, dir: &DirHandle) -> Result<Statx, Errno> {
+        Ok(stat::by_descriptor_with(
+            dir.fd(),
+            self.flags,
+            self.directory_mask,
+        )?)
+    }
+
+    fn stat_subdirectory(&self, dir: &DirHandle, name: &CStr) -> Result<Statx, Errno> {
+        Ok(stat::by_name(dir.fd(), name, self.directory_mask)?)
+    }
+
+    fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<Statx, Errno> {
+        let dir = dir.map_or(CWD, DirHandle::fd);
+        Ok(stat::through_links(dir, name, self.directory_mask)?)
+    }
+
+    fn identity(&self, dir: &DirHandle) -> Result<FileId, Errno> {
+        let found = stat::by_descriptor(dir.fd(), open::IDENTITY)?;
+        Ok(stat::file_id(&found))
+    }
+
+    fn identity_of_entry(&self, dir: &DirHandle, name: &CStr) -> Result<FileId, Errno> {
+        let found = stat::by_name(dir.fd(), name, open::IDENTITY)?;
+        Ok(stat::file_id(&found))
+    }
+
+    fn has_no_inside(&self, dir: &DirHandle, name: &CStr) -> bool {
+        // What is no directory ends the kernel's way to the dot.
+        let inside = [name.to_bytes(), b"/.\0"].concat();
+        let inside = CStr::from_bytes_with_nul(&inside).expect("a name has no NUL");
+        let found = stat::by_name_with(dir.fd(), inside, self.flags, StatxFlags::TYPE);
+        found.err() == Some(rustix::io::Errno::NOTDIR)
+    }
+
+    fn list(
+        &self,
+        dir: &DirHandle,
+        buffer: &mut [MaybeUninit<u8>],
+        names: KeptNames,
+        into: &mut Listed,
+    ) -> Result<More, Errno> {
+        let types = self.calls.types;
+        // Compiled apart for each, so that the one which every directory takes stays
+        // in one piece with its loop.
+        Ok(match names {
+            KeptNames::All => list::list(dir.fd(), buffer, types, KeptNames::All, into),
+            names => list::list(dir.fd(), buffer, types, names, into),
+        }?)
+    }
+
+    fn position(&self, dir: &DirHandle) -> Result<u64, Errno> {
+        tally::count();
+        Ok(seek(dir.fd(), SeekFrom::Current(0))?)
+    }
+
+    fn seek(&self, dir: &DirHandle, position: u64) -> Result<(), Errno> {
+        tally::count();
+        seek(dir.fd(), SeekFrom::Start(position))?;
+        Ok(())
+    }
+
+    fn buffer_bytes(&self) -> usize {
+        self.calls.buffer_bytes
+    }
+
+    fn mounts_on_demand(&self, dir: &DirHandle) -> bool {
+        open::is_autofs(dir.fd())
+    }
+
+    fn kernel_file_system(&self, dir: &DirHandle) -> Option<&'static str> {
+        open::kernel_file_system(dir.fd())
+    }
+
+    fn links_count_subdirs(&self, dir: &DirHandle) -> bool {
+        tally::count();
+        // The type is signed on some architectures; the number is not.
+        let magic = fstatfs(dir.fd()).map_or(0, |found| found.f_type as u64 & 0xffff_ffff);
+        calls::counts_subdirectories(magic)
+    }
+
+    fn is_cache_directory(&self, dir: &DirHandle) -> bool {
+        open::is_cache_directory(dir.fd())
+    }
+
+    fn read_gitignore(&self, dir: &DirHandle) -> Option<Vec<u8>> {
+        open::read_gitignore(dir.fd(), self)
+    }
+
+    fn now_s(&self) -> i64 {
+        clock_gettime(ClockId::RealtimeCoarse).tv_sec
+    }
+
+    fn mounts_reached_twice(&self) -> HashSet<u64> {
+        survey::mounts_reached_twice(&self.root_paths, self.has_mount_ids)
+    }
+
+    fn in_place(
+        &self,
+        mount: u64,
+        dirs: u32,
+        size_bytes: u64,
+    ) -> Result<Option<Box<dyn InPlace>>, NotYet> {
+        self.volumes.of_mount(mount, dirs, size_bytes)
+    }
+
+    fn is_worth_in_place(&self, size_bytes: u64) -> bool {
+        size_bytes >= DIR_BYTES_BEFORE
+    }
+
+    fn image(&self, root: u32) -> Option<u64> {
+        self.volumes.image(root)
+    }
+}

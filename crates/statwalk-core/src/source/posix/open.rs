@@ -15,53 +15,16 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use super::Posix;
 use super::stat::{self, uninterrupted};
-use crate::directory::{MountMark, Place};
 use crate::exclusion::{CACHE_TAG, GITIGNORE_MAX};
-use crate::listing::context::Terms;
+use crate::listing::source::NotOpened;
 use crate::tally;
 use crate::{mounts, text_file};
 
-/// A directory that was opened and about which nothing else is known.
-pub(crate) struct Opening {
-    pub(crate) fd: OwnedFd,
-    pub(crate) place: Place,
-    pub(crate) root: u32,
-    pub(crate) depth: u32,
-    /// The parent's mount; absent where a mount begins here.
-    pub(crate) parent_mount: Option<MountMark>,
-    /// Whether a symbolic link was followed.
-    pub(crate) followed: bool,
-    /// Whether it was to be read in place and only the kernel could tell.
-    pub(crate) in_place_was_tried: bool,
-    /// See [`OpenDir::holds_doubles`](super::open_dir::OpenDir::holds_doubles).
-    pub(crate) holds_doubles: bool,
-}
-
-/// Why a directory was not opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NotOpened {
-    /// Nothing has this name.
-    Gone(Errno),
-    /// Something else has this name, or the way to it goes in circles.
-    NotADirectory(Errno),
-    /// Something is mounted on it.
-    OtherMount,
-    /// Something would be mounted on it if it were opened.
-    Automount,
-    /// Any other answer.
-    Refused(Errno),
-}
-
 impl From<Errno> for NotOpened {
     fn from(errno: Errno) -> NotOpened {
-        match errno {
-            Errno::NOENT => NotOpened::Gone(errno),
-            // O_NOFOLLOW answers ELOOP for a link, with O_DIRECTORY ENOTDIR.
-            Errno::NOTDIR | Errno::LOOP => NotOpened::NotADirectory(errno),
-            Errno::XDEV => NotOpened::OtherMount,
-            _ => NotOpened::Refused(errno),
-        }
+        NotOpened::from(crate::error::Errno::of(errno))
     }
 }
 
@@ -75,12 +38,12 @@ pub(crate) const IDENTITY: StatxFlags = StatxFlags::TYPE.union(StatxFlags::INO);
 
 /// Opens a root. A trailing slash follows a link, as everywhere. An automount
 /// point that was asked for is mounted.
-pub(crate) fn root(path: &CStr, terms: &Terms) -> Result<OwnedFd, NotOpened> {
-    let ignored = match terms.follows {
+pub(crate) fn root(path: &CStr, posix: &Posix) -> Result<OwnedFd, NotOpened> {
+    let ignored = match posix.follows {
         true => OFlags::NOFOLLOW,
         false => OFlags::empty(),
     };
-    open(terms, |flags| {
+    open(posix, |flags| {
         openat(CWD, path, flags.difference(ignored), Mode::empty())
     })
 }
@@ -90,19 +53,19 @@ pub(crate) fn root(path: &CStr, terms: &Terms) -> Result<OwnedFd, NotOpened> {
 pub(crate) fn through_links(
     parent: BorrowedFd<'_>,
     name: &CStr,
-    terms: &Terms,
+    posix: &Posix,
 ) -> Result<OwnedFd, NotOpened> {
-    without_mounting(parent, name, OFlags::empty(), terms)
+    without_mounting(parent, name, OFlags::empty(), posix)
 }
 
 /// Opens a subdirectory that lies on the same mount.
 pub(crate) fn child(
     parent: BorrowedFd<'_>,
     name: &CStr,
-    terms: &Terms,
+    posix: &Posix,
 ) -> Result<OwnedFd, NotOpened> {
-    if terms.has_openat2 {
-        let opened = open(terms, |flags| {
+    if posix.has_openat2 {
+        let opened = open(posix, |flags| {
             openat2(parent, name, flags, Mode::empty(), ResolveFlags::NO_XDEV)
         });
         return match opened {
@@ -114,7 +77,7 @@ pub(crate) fn child(
     }
     // Before Linux 5.6 the mount must be looked up before the open: opening
     // could wake an automount.
-    let mask = stat::directory_mask(terms.wanted);
+    let mask = posix.directory_mask;
     let here = stat::by_descriptor(parent, mask)?;
     let there = stat::by_name(parent, name, mask)?;
     if stat::mount_id(&here) != stat::mount_id(&there) {
@@ -125,8 +88,8 @@ pub(crate) fn child(
     }
     // A file system on a block device is not autofs.
     match there.stx_dev_major {
-        0 => across(parent, name, terms),
-        _ => open(terms, |flags| openat(parent, name, flags, Mode::empty())),
+        0 => across(parent, name, posix),
+        _ => open(posix, |flags| openat(parent, name, flags, Mode::empty())),
     }
 }
 
@@ -135,9 +98,9 @@ pub(crate) fn child(
 pub(crate) fn across(
     parent: BorrowedFd<'_>,
     name: &CStr,
-    terms: &Terms,
+    posix: &Posix,
 ) -> Result<OwnedFd, NotOpened> {
-    without_mounting(parent, name, OFlags::NOFOLLOW, terms)
+    without_mounting(parent, name, OFlags::NOFOLLOW, posix)
 }
 
 /// Opens a directory, but no automount point of autofs, which statx does not
@@ -146,14 +109,14 @@ fn without_mounting(
     parent: BorrowedFd<'_>,
     name: &CStr,
     nofollow: OFlags,
-    terms: &Terms,
+    posix: &Posix,
 ) -> Result<OwnedFd, NotOpened> {
     // Without O_DIRECTORY this mounts nothing: follow_automount in fs/namei.c.
     let path = OFlags::PATH | OFlags::CLOEXEC | nofollow;
     let place = uninterrupted(|| openat(parent, name, path, Mode::empty()))?;
     tally::count();
     if !is_autofs(place.as_fd()) {
-        return open(terms, |flags| {
+        return open(posix, |flags| {
             let flags = flags.difference(OFlags::NOFOLLOW) | nofollow;
             openat(parent, name, flags, Mode::empty())
         });
@@ -161,7 +124,7 @@ fn without_mounting(
     // What autofs itself shows is listed, and nothing is mounted on the way to
     // a dot. It is empty where something is to be mounted; below its root autofs
     // then says that there is no such directory.
-    match open(terms, |flags| openat(&place, c".", flags, Mode::empty())) {
+    match open(posix, |flags| openat(&place, c".", flags, Mode::empty())) {
         Err(NotOpened::Gone(_)) => Err(NotOpened::Automount),
         Ok(fd) if is_empty(&fd)? => Err(NotOpened::Automount),
         answer => answer,
@@ -192,13 +155,13 @@ fn is_empty(dir: &OwnedFd) -> Result<bool, Errno> {
 }
 
 fn open(
-    terms: &Terms,
+    posix: &Posix,
     call: impl Fn(OFlags) -> Result<OwnedFd, Errno>,
 ) -> Result<OwnedFd, NotOpened> {
-    if terms.no_atime.load(Ordering::Relaxed) {
+    if posix.no_atime.load(Ordering::Relaxed) {
         match uninterrupted(|| call(DIRECTORY | OFlags::NOATIME)) {
             // Only the owner may ask for it: open(2).
-            Err(Errno::PERM) => terms.no_atime.store(false, Ordering::Relaxed),
+            Err(Errno::PERM) => posix.no_atime.store(false, Ordering::Relaxed),
             answer => return counted(answer),
         }
     }
@@ -246,11 +209,11 @@ pub(crate) fn is_cache_directory(fd: BorrowedFd<'_>) -> bool {
 }
 
 /// The rules in a directory, if it has any.
-pub(crate) fn read_gitignore(dir: BorrowedFd<'_>, terms: &Terms) -> Option<Vec<u8>> {
+pub(crate) fn read_gitignore(dir: BorrowedFd<'_>, posix: &Posix) -> Option<Vec<u8>> {
     const NAME: &CStr = c".gitignore";
     let file = opened_file(|flags| {
         // autofs would ask for a mount of any name that it does not show.
-        let within = match terms.has_openat2 {
+        let within = match posix.has_openat2 {
             true => {
                 uninterrupted(|| openat2(dir, NAME, flags, Mode::empty(), ResolveFlags::NO_XDEV))
             }

@@ -11,6 +11,7 @@ use rustix::fs::{AtFlags, Statx, StatxAttributes, StatxFlags, StatxTimestamp, ma
 use rustix::io::Errno;
 
 use crate::entry::{Attributes, Fields, FileId, FileType, nanoseconds_of};
+use crate::listing::source::{ChangeStamp, EntryStat};
 use crate::tally;
 
 /// How often a call that a signal interrupts is made again.
@@ -154,23 +155,47 @@ pub(crate) fn is_idle_automount(stat: &Statx) -> bool {
         && !stat.stx_attributes.contains(StatxAttributes::MOUNT_ROOT)
 }
 
-/// What must stay the same while a directory is read.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stillness {
-    mtime: (i64, u32),
-    ctime: (i64, u32),
-    links: u32,
-    size_bytes: u64,
-}
+impl EntryStat for Statx {
+    fn kind(&self) -> FileType {
+        FileType::of_mode(self.stx_mode)
+    }
 
-impl Stillness {
-    pub(crate) fn of(stat: &Statx) -> Stillness {
-        Stillness {
-            mtime: (stat.stx_mtime.tv_sec, stat.stx_mtime.tv_nsec),
-            ctime: (stat.stx_ctime.tv_sec, stat.stx_ctime.tv_nsec),
-            links: stat.stx_nlink,
-            size_bytes: stat.stx_size,
+    fn id(&self) -> FileId {
+        file_id(self)
+    }
+
+    fn mount(&self) -> u64 {
+        mount_id(self)
+    }
+
+    fn has_mount_id(&self) -> bool {
+        has_mount_id(self)
+    }
+
+    fn is_idle_automount(&self) -> bool {
+        is_idle_automount(self)
+    }
+
+    fn size_bytes(&self) -> u64 {
+        self.stx_size
+    }
+
+    fn links(&self) -> u32 {
+        self.stx_nlink
+    }
+
+    fn change_stamp(&self) -> ChangeStamp {
+        ChangeStamp {
+            mtime: (self.stx_mtime.tv_sec, self.stx_mtime.tv_nsec),
+            ctime: (self.stx_ctime.tv_sec, self.stx_ctime.tv_nsec),
+            links: self.stx_nlink,
+            size_bytes: self.stx_size,
         }
+    }
+
+    #[inline]
+    fn attributes(&self, wanted: Fields) -> Attributes {
+        attributes(self, wanted)
     }
 }
 

@@ -7,7 +7,6 @@ use std::collections::HashSet;
 use std::ffi::{CStr, CString, OsString};
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use rustix::fs::{CWD, StatxFlags};
 use rustix::process::{Resource, getrlimit};
@@ -85,7 +84,7 @@ pub(crate) fn root_table(roots: &[Arc<CStr>], follows: bool) -> RootTable {
     if roots.len() < 2 {
         return table;
     }
-    table.reached = roots.iter().map(|_| AtomicBool::new(false)).collect();
+    table.repeat = vec![false; roots.len()];
     let mask = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::MNT_ID;
     for (index, root) in roots.iter().enumerate() {
         let found = match follows {
@@ -112,7 +111,7 @@ pub(crate) fn root_table(roots: &[Arc<CStr>], follows: bool) -> RootTable {
             }
         };
         if first != number {
-            table.reached[index] = AtomicBool::new(true);
+            table.repeat[index] = true;
         }
     }
     table
