@@ -9,7 +9,7 @@
 
 use std::ops::Deref;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::directory::Dir;
@@ -19,8 +19,35 @@ use crate::directory::Dir;
 pub(crate) enum DirHandle {
     /// A descriptor of the kernel.
     Descriptor(OwnedFd),
-    /// A number in what the source has in memory; closing it does nothing.
-    Number(u64),
+    /// A directory of a tree in memory.
+    Memory(MemoryHandle),
+}
+
+/// An open directory of a tree in memory.
+#[derive(Debug)]
+pub(crate) struct MemoryHandle {
+    /// The number of the directory in its tree.
+    pub(crate) node: usize,
+    /// How many of its entries were listed.
+    position: AtomicU64,
+}
+
+impl MemoryHandle {
+    /// A directory that is listed from its beginning.
+    pub(crate) fn new(node: usize) -> DirHandle {
+        DirHandle::Memory(MemoryHandle {
+            node,
+            position: AtomicU64::new(0),
+        })
+    }
+
+    pub(crate) fn position(&self) -> u64 {
+        self.position.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_position(&self, position: u64) {
+        self.position.store(position, Ordering::Relaxed);
+    }
 }
 
 impl DirHandle {
@@ -28,14 +55,14 @@ impl DirHandle {
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         match self {
             DirHandle::Descriptor(fd) => fd.as_fd(),
-            DirHandle::Number(_) => unreachable!("a source gets the handles that it gave"),
+            DirHandle::Memory(_) => unreachable!("a source gets the handles that it gave"),
         }
     }
 
-    /// The number, of a source that keeps its directories in memory.
-    pub(crate) fn number(&self) -> u64 {
+    /// The directory of a tree in memory, of a source that has one.
+    pub(crate) fn memory(&self) -> &MemoryHandle {
         match self {
-            DirHandle::Number(number) => *number,
+            DirHandle::Memory(handle) => handle,
             DirHandle::Descriptor(_) => unreachable!("a source gets the handles that it gave"),
         }
     }

@@ -44,6 +44,7 @@ mod parts;
 mod plan;
 mod progress;
 mod report;
+mod running;
 mod scan;
 mod sink;
 mod source;
@@ -76,12 +77,12 @@ pub use order::Order;
 pub use plan::Plan;
 pub use progress::Snapshot;
 pub use report::{LeftOut, Outcome, Report, RootReport};
-pub use scan::{
-    Canceller, IoClass, KernelFileSystems, MountCrossing, Running, Scan, SymlinkPolicy,
-};
+pub use running::{Canceller, Running};
+pub use scan::{IoClass, KernelFileSystems, MountCrossing, Scan, SymlinkPolicy};
 pub use sink::{
     Collect, Context, GroupKey, Grouping, InodeTable, Inodes, InodesState, Largest, LinkPolicy,
     Node, NodeKind, RootTotals, Sink, Stats, StatsState, Tally, Top, TopOf, TopState, Totals,
     TotalsState, Tree, TreeSink, TreeState, path_order,
 };
 pub use source::choice::{Source, Syncing};
+pub use source::memory::{MemoryEntry, MemoryTree, MemoryTreeError};

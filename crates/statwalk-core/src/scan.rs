@@ -10,19 +10,21 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::calls::Calls;
 use crate::entry::Fields;
-use crate::error::{Error, ErrorList, Op};
+use crate::error::{Error, Op};
 use crate::exclusion::Exclusions;
 use crate::inode_numbers::InodeNumbers;
-use crate::listing::context::{ScanContext, ScanOptions, Shortcuts};
+use crate::listing::context::{RootTable, ScanContext, ScanOptions, Shortcuts};
+use crate::listing::source::DirectorySource;
 use crate::order::Order;
 use crate::order::concurrency::WORKERS_MAX;
 use crate::order::pool::{Pool, PoolOptions, WantedPool};
 use crate::plan::Plan;
-use crate::progress::{self, Snapshot};
-use crate::report::{Outcome, Report, RootReport};
-use crate::sink::{Collect, Context, LinkPolicy, Sink, path_order};
+use crate::report::Outcome;
+use crate::running::{Running, RunningOn};
+use crate::sink::{Context, LinkPolicy, Sink};
 use crate::source::choice::{Source, Syncing};
 use crate::source::in_place::volume_table::VolumeTable;
+use crate::source::memory::{Memory, MemoryTree};
 use crate::source::posix::{Posix, PosixOptions, survey};
 
 /// What happens where another file system begins.
@@ -102,9 +104,6 @@ pub struct Scan {
 
 /// A number that keeps one directory of small errors from filling the memory.
 const ERRORS_KEPT_DEFAULT: usize = 1_000;
-
-/// How long a worker that was told to stop may take before it counts as hanging.
-const GRACE: Duration = Duration::from_millis(100);
 
 /// Up to how many directories are open whose entries wait, in the order of inodes.
 const LISTINGS_MAX: usize = 512;
@@ -279,6 +278,48 @@ impl Scan {
         let started = Instant::now();
         let roots = self.root_paths()?;
         let wanted = sink.fields() | self.fields;
+        let mut why = Vec::new();
+        let posix = self.posix(wanted, &roots, &mut why);
+        for (number, root) in roots.iter().enumerate() {
+            let follows = self.symlinks == SymlinkPolicy::Follow;
+            let volumes = &posix.volumes;
+            volumes
+                .require(number as u32, root, follows, &self.exclusions)
+                .map_err(|error| Error::io(Op::Open, Some(self.roots[number].clone()), error))?;
+        }
+        let running = self.start_on(posix, sink, roots, why, started);
+        Ok(Running(running))
+    }
+
+    /// Scans a tree in memory to its end.
+    ///
+    /// The roots are paths in the tree. Options that are about the kernel change
+    /// nothing: [`calls`](Self::calls), [`source`](Self::source), [`syncing`](Self::syncing).
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a root holds a NUL.
+    pub fn run_in_memory<S: Sink>(
+        &self,
+        tree: MemoryTree,
+        sink: &S,
+    ) -> Result<Outcome<S::Output>, Error> {
+        let (started, roots) = (Instant::now(), self.root_paths()?);
+        let running = self.start_on(Memory::new(tree), sink, roots, Vec::new(), started);
+        while !running.pool.wait(Duration::from_secs(3600)) {}
+        Ok(running.finish())
+    }
+
+    /// Begins to scan what a source has; `why` is what the plan says of it.
+    fn start_on<'s, S: Sink, D: DirectorySource>(
+        &self,
+        source: D,
+        sink: &'s S,
+        roots: Vec<Arc<CStr>>,
+        why: Vec<String>,
+        started: Instant,
+    ) -> RunningOn<'s, S, D> {
+        let wanted = sink.fields() | self.fields;
         let context = Context {
             roots: roots.iter().map(|root| root.to_bytes().to_vec()).collect(),
             links: self.links,
@@ -286,13 +327,9 @@ impl Scan {
             now_ns: now_ns(),
             inodes: Arc::new(InodeNumbers::new()),
         };
-        let (plan, scan_context, listings_max) = self.plan(wanted, &roots);
-        for (number, root) in roots.iter().enumerate() {
-            let volumes = &scan_context.source.volumes;
-            volumes
-                .require(number as u32, root, context.follows, &self.exclusions)
-                .map_err(|error| Error::io(Op::Open, Some(self.roots[number].clone()), error))?;
-        }
+        let (plan, listings_max) = self.plan(wanted, why);
+        let options = self.options(wanted, RootTable::of(&source, &roots, context.follows));
+        let scan_context = Arc::new(ScanContext::new(options, source, plan.open_dirs_max));
         let states = sink.states(&context, plan.workers_max);
         let options = PoolOptions {
             order: self.order,
@@ -303,17 +340,16 @@ impl Scan {
             listings_max,
             processors: survey::processors(),
         };
-        let scan_context = Arc::new(scan_context);
         let pool = Pool::new(Arc::clone(&scan_context), states, options);
         pool.start();
-        Ok(Running {
+        RunningOn {
             sink,
             context,
             pool: WantedPool::new(pool),
             scan_context,
             plan,
             started,
-        })
+        }
     }
 
     fn root_paths(&self) -> Result<Vec<Arc<CStr>>, Error> {
@@ -327,10 +363,8 @@ impl Scan {
             .collect()
     }
 
-    /// The plan, what it asks of the source, and how many directories may be
-    /// open whose entries wait.
-    fn plan(&self, wanted: Fields, roots: &[Arc<CStr>]) -> (Plan, ScanContext<Posix>, usize) {
-        let mut why = Vec::new();
+    /// The kernel, as this scan asks it.
+    fn posix(&self, wanted: Fields, roots: &[Arc<CStr>], why: &mut Vec<String>) -> Posix {
         let has_openat2 = survey::has_openat2();
         if !has_openat2 {
             why.push(
@@ -353,6 +387,39 @@ impl Scan {
             ));
         }
         why.extend(self.calls.told());
+        Posix::new(PosixOptions {
+            wanted,
+            calls: self.calls.clone(),
+            follows: self.symlinks == SymlinkPolicy::Follow,
+            has_openat2,
+            has_mount_ids,
+            root_paths: roots.to_vec(),
+            volumes: VolumeTable::new(
+                self.source,
+                self.syncing,
+                self.objection_to_reading_in_place(),
+                self.as_of.map_or_else(now_ns, nanoseconds),
+            ),
+        })
+    }
+
+    fn options(&self, wanted: Fields, roots: RootTable) -> ScanOptions {
+        let follows = self.symlinks == SymlinkPolicy::Follow;
+        ScanOptions {
+            wanted,
+            calls: self.calls.clone(),
+            enters_mounts: self.crossing == MountCrossing::Enter,
+            enters_kernel_file_systems: self.kernel_file_systems == KernelFileSystems::Enter,
+            follows,
+            shortcuts: Shortcuts::of(wanted, &self.exclusions, follows, &roots),
+            exclusions: self.exclusions.clone(),
+            max_depth: self.max_depth,
+            roots,
+        }
+    }
+
+    /// The plan, and how many directories may be open whose entries wait.
+    fn plan(&self, wanted: Fields, mut why: Vec<String>) -> (Plan, usize) {
         if !wanted.need_stat() {
             why.push(
                 "no more than types is wanted: nothing is stat'ed where the listing gives types, and \
@@ -400,34 +467,6 @@ impl Scan {
         if self.order == Order::Inode {
             open_dirs_max = open_dirs_max.saturating_sub(listings_max).max(1);
         }
-        let follows = self.symlinks == SymlinkPolicy::Follow;
-        let root_table = survey::root_table(roots, follows);
-        let options = ScanOptions {
-            wanted,
-            calls: self.calls.clone(),
-            enters_mounts: self.crossing == MountCrossing::Enter,
-            enters_kernel_file_systems: self.kernel_file_systems == KernelFileSystems::Enter,
-            follows,
-            shortcuts: Shortcuts::of(wanted, &self.exclusions, follows, &root_table),
-            exclusions: self.exclusions.clone(),
-            max_depth: self.max_depth,
-            roots: root_table,
-        };
-        let source = Posix::new(PosixOptions {
-            wanted,
-            calls: self.calls.clone(),
-            follows,
-            has_openat2,
-            has_mount_ids,
-            root_paths: roots.to_vec(),
-            volumes: VolumeTable::new(
-                self.source,
-                self.syncing,
-                self.objection_to_reading_in_place(),
-                self.as_of.map_or_else(now_ns, nanoseconds),
-            ),
-        });
-        let context = ScanContext::new(options, source, open_dirs_max);
         let plan = Plan {
             source: Source::Posix.name(),
             order: self.order.name(),
@@ -437,7 +476,7 @@ impl Scan {
             generation: None,
             why,
         };
-        (plan, context, listings_max)
+        (plan, listings_max)
     }
 }
 
@@ -448,149 +487,6 @@ impl Scan {
         let asks_in_its_own_way = self.calls != Calls::default();
         (self.source == Source::Auto && asks_in_its_own_way)
             .then(|| "how the kernel is to be asked was said".to_owned())
-    }
-}
-
-/// A scan that goes on.
-///
-/// Dropped, it stops the scan and waits for nobody: workers end when the kernel
-/// gives them back.
-#[must_use = "a scan stops when nobody wants its answer any more"]
-pub struct Running<'s, S: Sink> {
-    sink: &'s S,
-    context: Context,
-    pool: WantedPool<S::State, Posix>,
-    scan_context: Arc<ScanContext<Posix>>,
-    plan: Plan,
-    started: Instant,
-}
-
-/// Stops a scan from another thread.
-///
-/// It may outlive the scan; then there is nothing that it could stop, and nothing
-/// of the scan stays for its sake.
-#[must_use = "it stops nothing by itself"]
-#[derive(Clone)]
-pub struct Canceller {
-    cancel: Arc<dyn Fn() + Send + Sync>,
-}
-
-impl Canceller {
-    /// Stops the scan: what was read until then is its answer.
-    pub fn cancel(&self) {
-        (self.cancel)();
-    }
-}
-
-impl<S: Sink> Running<'_, S> {
-    /// Waits until the scan is done, or has been cancelled and every worker has
-    /// stopped or hangs.
-    pub fn wait(&self) {
-        while !self.wait_for(Duration::from_secs(3600)) {}
-    }
-
-    /// Waits at most for a time. Answers whether the scan is done or was cancelled.
-    #[must_use]
-    pub fn wait_for(&self, timeout: Duration) -> bool {
-        self.pool.wait(timeout)
-    }
-
-    /// How far it has come.
-    #[must_use]
-    pub fn progress(&self) -> Snapshot {
-        progress::snapshot(&self.pool.progress)
-    }
-
-    /// A handle by which another thread can stop the scan.
-    pub fn canceller(&self) -> Canceller
-    where
-        S::State: Collect,
-    {
-        let pool = Arc::downgrade(&self.pool);
-        Canceller {
-            cancel: Arc::new(move || {
-                if let Some(pool) = pool.upgrade() {
-                    pool.cancel();
-                }
-            }),
-        }
-    }
-
-    /// Stops the scan if it still goes on, and gives its answer.
-    ///
-    /// A worker that does not come back from a system call within 100 ms is
-    /// left behind: what it had delivered is part of the answer, and the
-    /// report names where it hangs.
-    #[must_use]
-    pub fn finish(self) -> Outcome<S::Output> {
-        let mut hanging = Vec::new();
-        self.pool.dismiss_threadless();
-        let ended = self.pool.wait_gone(Duration::ZERO);
-        let interrupted = !ended || self.pool.is_cancelled();
-        if !ended {
-            self.pool.cancel();
-            if !self.pool.wait_gone(GRACE) {
-                let current = self.progress().current;
-                hanging = current.into_iter().map(|(path, _)| path).collect();
-            }
-        }
-        let workers = self.pool.started_workers();
-        let slots = self.pool.take_slots();
-        self.pool.clear();
-        let mut roots = vec![RootReport::default(); self.context.roots.len()];
-        let mut errors = ErrorList::default();
-        let mut left_out = Vec::new();
-        let mut states = Vec::with_capacity(slots.len());
-        for slot in slots {
-            for (sum, part) in roots.iter_mut().zip(&slot.roots) {
-                sum.add(part);
-            }
-            errors.absorb(slot.errors);
-            left_out.extend(slot.left_out);
-            states.push(slot.state);
-        }
-        let calls = self.pool.calls();
-        for (index, root) in roots.iter_mut().enumerate() {
-            root.reached_earlier = self.scan_context.is_reached_earlier(index);
-        }
-        errors
-            .kept
-            .sort_by(|a, b| (a.root.cmp(&b.root)).then_with(|| path_order(&a.path, &b.path)));
-        // Each worker keeps that many.
-        errors.kept.truncate(self.pool.errors_kept_max);
-        errors
-            .counts
-            .sort_by_key(|&(op, errno, count)| (std::cmp::Reverse(count), op, errno));
-        left_out.sort();
-        let mut plan = self.plan;
-        let (source, why) = self.scan_context.source.volumes.told();
-        plan.source = source;
-        plan.generation = self.scan_context.source.volumes.generation();
-        plan.why.extend(why);
-        plan.why.extend(self.pool.told_concurrency());
-        if self.scan_context.met_double_mounts() {
-            plan.why.push(
-                "a file system is mounted twice below a root: its directories were \
-                 remembered, so that each is listed once"
-                    .to_owned(),
-            );
-        }
-        let output = self.sink.merge(&self.context, states);
-        Outcome {
-            output,
-            report: Report {
-                plan,
-                elapsed: self.started.elapsed(),
-                workers,
-                calls,
-                interrupted,
-                roots,
-                errors: errors.kept,
-                error_counts: errors.counts,
-                left_out,
-                hanging,
-            },
-        }
     }
 }
 

@@ -3,13 +3,14 @@
 //! What a scan asks of its listers, and what they know together.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::source::DirectorySource;
+use super::source::{DirectorySource, EntryStat};
 use crate::calls::Calls;
 use crate::directory::{MountMark, Place};
-use crate::entry::{Fields, FileId};
+use crate::entry::{Fields, FileId, FileType};
 use crate::exclusion::{Exclusions, IgnoreRules};
 use crate::handle::{DescriptorBudget, DirHandle};
 use crate::inode_set::InodeSet;
@@ -78,6 +79,46 @@ pub(crate) enum Visit {
 }
 
 impl RootTable {
+    /// The table for some roots; empty for a single one.
+    pub(crate) fn of(
+        source: &impl DirectorySource,
+        roots: &[Arc<CStr>],
+        follows: bool,
+    ) -> RootTable {
+        let mut table = RootTable::default();
+        if roots.len() < 2 {
+            return table;
+        }
+        table.repeat = vec![false; roots.len()];
+        for (index, root) in roots.iter().enumerate() {
+            let found = match follows {
+                true => source.stat_target(None, root),
+                false => source.stat_root(root),
+            };
+            let Ok(found) = found else { continue };
+            let number = index as u32;
+            let first = if found.kind() == FileType::Directory {
+                let entry = table.directories.entry(found.id());
+                entry.or_insert((number, found.mount())).0
+            } else {
+                let (parent, name) = split(root.to_bytes());
+                let Ok(parent) = source.stat_target(None, &parent) else {
+                    continue;
+                };
+                let named = table.others.entry(parent.id()).or_default();
+                match named.iter().find(|(other, _)| other == name) {
+                    Some(&(_, first)) => first,
+                    None => {
+                        named.push((name.to_vec(), number));
+                        number
+                    }
+                }
+            };
+            table.repeat[index] = first != number;
+        }
+        table
+    }
+
     /// The roots among the entries of a directory.
     pub(crate) fn roots_in(&self, id: FileId) -> &[(Vec<u8>, u32)] {
         self.others.get(&id).map_or(&[], Vec::as_slice)
@@ -208,4 +249,14 @@ impl<D: DirectorySource> ScanContext<D> {
             None => above,
         })
     }
+}
+
+/// The directory that holds a path, and its name there.
+fn split(path: &[u8]) -> (CString, &[u8]) {
+    let (parent, name): (&[u8], &[u8]) = match path.iter().rposition(|&byte| byte == b'/') {
+        Some(0) => (b"/", &path[1..]),
+        Some(at) => (&path[..at], &path[at + 1..]),
+        None => (b".", path),
+    };
+    (CString::new(parent).unwrap_or_default(), name)
 }

@@ -28,6 +28,9 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
     /// What is known of an entry.
     type Stat: EntryStat;
 
+    /// What the scan's plan says of the source when it is done.
+    fn account(&self) -> Account;
+
     /// Opens a root, by a path of the caller.
     fn open_root(&self, path: &CStr) -> Result<DirHandle, NotOpened>;
 
@@ -58,6 +61,9 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
 
     /// As [`stat_entry`](Self::stat_entry), by the whole path.
     fn stat_path(&self, path: &CStr) -> Result<Self::Stat, Errno>;
+
+    /// As [`stat_subdirectory`](Self::stat_subdirectory), by a path of the caller.
+    fn stat_root(&self, path: &CStr) -> Result<Self::Stat, Errno>;
 
     /// What is known of an open directory.
     fn stat_directory(&self, dir: &DirHandle) -> Result<Self::Stat, Errno>;
@@ -181,6 +187,16 @@ pub(crate) struct ChangeStamp {
     pub(crate) ctime: (i64, u32),
     pub(crate) links: u32,
     pub(crate) size_bytes: u64,
+}
+
+/// What a source says about itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Account {
+    /// Its name, or that of the one which read most in place of it.
+    pub(crate) name: &'static str,
+    /// The generation of the btrfs that was read in place.
+    pub(crate) generation: Option<u64>,
+    pub(crate) why: Vec<String>,
 }
 
 /// Whether a listing has ended.

@@ -9,5 +9,6 @@ pub(crate) mod btrfs;
 pub(crate) mod choice;
 pub mod ext4;
 pub(crate) mod in_place;
+pub(crate) mod memory;
 pub(crate) mod posix;
 mod privilege;

@@ -15,6 +15,7 @@
 
 mod harness;
 
+mod in_memory;
 mod oracle;
 mod random_trees;
 mod roots;

@@ -29,7 +29,7 @@ use crate::error::Errno;
 use crate::handle::DirHandle;
 use crate::listing::in_place::InPlace;
 use crate::listing::listed::{KeptNames, Listed};
-use crate::listing::source::{DirectorySource, More, NotOpened, NotYet, Way};
+use crate::listing::source::{Account, DirectorySource, More, NotOpened, NotYet, Way};
 use crate::source::in_place::volume_table::{DIR_BYTES_BEFORE, VolumeTable};
 use crate::tally;
 
@@ -92,6 +92,15 @@ impl Posix {
 impl DirectorySource for Posix {
     type Stat = Statx;
 
+    fn account(&self) -> Account {
+        let (name, why) = self.volumes.told();
+        Account {
+            name,
+            generation: self.volumes.generation(),
+            why,
+        }
+    }
+
     fn open_root(&self, path: &CStr) -> Result<DirHandle, NotOpened> {
         open::root(path, self).map(DirHandle::from)
     }
@@ -131,6 +140,10 @@ impl DirectorySource for Posix {
 
     fn stat_path(&self, path: &CStr) -> Result<Statx, Errno> {
         Ok(stat::by_name_with(CWD, path, self.flags, self.mask)?)
+    }
+
+    fn stat_root(&self, path: &CStr) -> Result<Statx, Errno> {
+        Ok(stat::by_name(CWD, path, self.directory_mask)?)
     }
 
     fn stat_directory(&self, dir: &DirHandle) -> Result<Statx, Errno> {

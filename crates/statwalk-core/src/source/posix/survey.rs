@@ -4,7 +4,7 @@
 //! files may be opened, and where mounts and roots can lead to one directory twice.
 
 use std::collections::HashSet;
-use std::ffi::{CStr, CString, OsString};
+use std::ffi::{CStr, OsString};
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 
@@ -12,8 +12,6 @@ use rustix::fs::{CWD, StatxFlags};
 use rustix::process::{Resource, getrlimit};
 
 use super::stat;
-use crate::entry::FileType;
-use crate::listing::context::RootTable;
 use crate::mounts::{self, Mount};
 
 pub(crate) use super::open::has_openat2;
@@ -76,53 +74,4 @@ pub(crate) fn mounts_reached_twice(roots: &[Arc<CStr>], has_mount_ids: bool) -> 
         true => twice.map(|mount| mount.id).collect(),
         false => twice.filter_map(Mount::device_number).collect(),
     }
-}
-
-/// Where roots stand in each other's trees; empty for a single one.
-pub(crate) fn root_table(roots: &[Arc<CStr>], follows: bool) -> RootTable {
-    let mut table = RootTable::default();
-    if roots.len() < 2 {
-        return table;
-    }
-    table.repeat = vec![false; roots.len()];
-    let mask = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::MNT_ID;
-    for (index, root) in roots.iter().enumerate() {
-        let found = match follows {
-            true => stat::through_links(CWD, root, mask),
-            false => stat::by_name(CWD, root, mask),
-        };
-        let Ok(found) = found else { continue };
-        let number = index as u32;
-        let first = if FileType::of_mode(found.stx_mode) == FileType::Directory {
-            let entry = table.directories.entry(stat::file_id(&found));
-            entry.or_insert((number, stat::mount_id(&found))).0
-        } else {
-            let (parent, name) = split(root.to_bytes());
-            let Ok(parent) = stat::through_links(CWD, &parent, mask) else {
-                continue;
-            };
-            let named = table.others.entry(stat::file_id(&parent)).or_default();
-            match named.iter().find(|(other, _)| other == name) {
-                Some(&(_, first)) => first,
-                None => {
-                    named.push((name.to_vec(), number));
-                    number
-                }
-            }
-        };
-        if first != number {
-            table.repeat[index] = true;
-        }
-    }
-    table
-}
-
-/// The directory that holds a path, and its name there.
-fn split(path: &[u8]) -> (CString, &[u8]) {
-    let (parent, name): (&[u8], &[u8]) = match path.iter().rposition(|&byte| byte == b'/') {
-        Some(0) => (b"/", &path[1..]),
-        Some(at) => (&path[..at], &path[at + 1..]),
-        None => (b".", path),
-    };
-    (CString::new(parent).unwrap_or_default(), name)
 }

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! A scan that goes on: waiting for it, watching it, ending it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::error::ErrorList;
+use crate::listing::context::ScanContext;
+use crate::listing::source::DirectorySource;
+use crate::order::pool::WantedPool;
+use crate::plan::Plan;
+use crate::progress::{self, Snapshot};
+use crate::report::{Outcome, Report, RootReport};
+use crate::sink::{Collect, Context, Sink, path_order};
+use crate::source::posix::Posix;
+
+/// How long a worker that was told to stop may take before it counts as hanging.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// A scan that goes on.
+///
+/// Dropped, it stops the scan and waits for nobody: workers end when the kernel
+/// gives them back.
+#[must_use = "a scan stops when nobody wants its answer any more"]
+pub struct Running<'s, S: Sink>(pub(crate) RunningOn<'s, S, Posix>);
+
+/// A scan of a source that goes on.
+pub(crate) struct RunningOn<'s, S: Sink, D: DirectorySource> {
+    pub(crate) sink: &'s S,
+    pub(crate) context: Context,
+    pub(crate) pool: WantedPool<S::State, D>,
+    pub(crate) scan_context: Arc<ScanContext<D>>,
+    pub(crate) plan: Plan,
+    pub(crate) started: Instant,
+}
+
+/// Stops a scan from another thread.
+///
+/// It may outlive the scan; then there is nothing that it could stop, and nothing
+/// of the scan stays for its sake.
+#[must_use = "it stops nothing by itself"]
+#[derive(Clone)]
+pub struct Canceller {
+    cancel: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl Canceller {
+    /// Stops the scan: what was read until then is its answer.
+    pub fn cancel(&self) {
+        (self.cancel)();
+    }
+}
+
+impl<S: Sink> Running<'_, S> {
+    /// Waits until the scan is done, or has been cancelled and every worker has
+    /// stopped or hangs.
+    pub fn wait(&self) {
+        while !self.wait_for(Duration::from_secs(3600)) {}
+    }
+
+    /// Waits at most for a time. Answers whether the scan is done or was cancelled.
+    #[must_use]
+    pub fn wait_for(&self, timeout: Duration) -> bool {
+        self.0.pool.wait(timeout)
+    }
+
+    /// How far it has come.
+    #[must_use]
+    pub fn progress(&self) -> Snapshot {
+        self.0.progress()
+    }
+
+    /// A handle by which another thread can stop the scan.
+    pub fn canceller(&self) -> Canceller
+    where
+        S::State: Collect,
+    {
+        let pool = Arc::downgrade(&self.0.pool);
+        Canceller {
+            cancel: Arc::new(move || {
+                if let Some(pool) = pool.upgrade() {
+                    pool.cancel();
+                }
+            }),
+        }
+    }
+
+    /// Stops the scan if it still goes on, and gives its answer.
+    ///
+    /// A worker that does not come back from a system call within 100 ms is
+    /// left behind: what it had delivered is part of the answer, and the
+    /// report names where it hangs.
+    #[must_use]
+    pub fn finish(self) -> Outcome<S::Output> {
+        self.0.finish()
+    }
+}
+
+impl<S: Sink, D: DirectorySource> RunningOn<'_, S, D> {
+    fn progress(&self) -> Snapshot {
+        progress::snapshot(&self.pool.progress)
+    }
+
+    pub(crate) fn finish(self) -> Outcome<S::Output> {
+        let mut hanging = Vec::new();
+        self.pool.dismiss_threadless();
+        let ended = self.pool.wait_gone(Duration::ZERO);
+        let interrupted = !ended || self.pool.is_cancelled();
+        if !ended {
+            self.pool.cancel();
+            if !self.pool.wait_gone(GRACE) {
+                let current = self.progress().current;
+                hanging = current.into_iter().map(|(path, _)| path).collect();
+            }
+        }
+        let workers = self.pool.started_workers();
+        let slots = self.pool.take_slots();
+        self.pool.clear();
+        let mut roots = vec![RootReport::default(); self.context.roots.len()];
+        let mut errors = ErrorList::default();
+        let mut left_out = Vec::new();
+        let mut states = Vec::with_capacity(slots.len());
+        for slot in slots {
+            for (sum, part) in roots.iter_mut().zip(&slot.roots) {
+                sum.add(part);
+            }
+            errors.absorb(slot.errors);
+            left_out.extend(slot.left_out);
+            states.push(slot.state);
+        }
+        let calls = self.pool.calls();
+        for (index, root) in roots.iter_mut().enumerate() {
+            root.reached_earlier = self.scan_context.is_reached_earlier(index);
+        }
+        errors
+            .kept
+            .sort_by(|a, b| (a.root.cmp(&b.root)).then_with(|| path_order(&a.path, &b.path)));
+        // Each worker keeps that many.
+        errors.kept.truncate(self.pool.errors_kept_max);
+        errors
+            .counts
+            .sort_by_key(|&(op, errno, count)| (std::cmp::Reverse(count), op, errno));
+        left_out.sort();
+        let mut plan = self.plan;
+        let account = self.scan_context.source.account();
+        plan.source = account.name;
+        plan.generation = account.generation;
+        plan.why.extend(account.why);
+        plan.why.extend(self.pool.told_concurrency());
+        if self.scan_context.met_double_mounts() {
+            plan.why.push(
+                "a file system is mounted twice below a root: its directories were \
+                 remembered, so that each is listed once"
+                    .to_owned(),
+            );
+        }
+        let output = self.sink.merge(&self.context, states);
+        Outcome {
+            output,
+            report: Report {
+                plan,
+                elapsed: self.started.elapsed(),
+                workers,
+                calls,
+                interrupted,
+                roots,
+                errors: errors.kept,
+                error_counts: errors.counts,
+                left_out,
+                hanging,
+            },
+        }
+    }
+}

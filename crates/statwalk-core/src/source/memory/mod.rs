@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! A tree in memory as a source: for tests of sinks, and for scans that were stored.
+//!
+//! It answers as a kernel does, and makes no system call.
+
+mod tree;
+
+use std::ffi::CStr;
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+
+use crate::entry::{Attributes, Fields, FileId, FileType};
+use crate::error::Errno;
+use crate::handle::{DirHandle, MemoryHandle};
+use crate::listing::listed::{KeptNames, Listed};
+use crate::listing::source::{
+    Account, ChangeStamp, DirectorySource, EntryStat, More, NotOpened, Way,
+};
+pub use tree::{MemoryEntry, MemoryTree, MemoryTreeError};
+
+/// How many entries one call of a listing brings.
+const LISTED_AT_ONCE: usize = 256;
+
+/// Up to how many links a path may lead through, as in Linux (path_resolution(7)).
+const LINKS_MAX: u32 = 40;
+
+/// A tree in memory, as the lister sees it.
+pub(crate) struct Memory {
+    tree: Arc<MemoryTree>,
+}
+
+/// What is known of an entry of the tree.
+pub(crate) struct MemoryStat(Attributes);
+
+impl Memory {
+    pub(crate) fn new(tree: MemoryTree) -> Memory {
+        Memory {
+            tree: Arc::new(tree),
+        }
+    }
+
+    fn node_at(&self, from: usize, path: &[u8]) -> Result<usize, Errno> {
+        self.tree.find(from, path).ok_or(Errno::NOENT)
+    }
+
+    fn entry(&self, dir: &DirHandle, name: &CStr) -> Result<usize, Errno> {
+        self.node_at(dir.memory().node, name.to_bytes())
+    }
+
+    fn stat(&self, node: usize) -> MemoryStat {
+        MemoryStat(self.tree.nodes[node].attributes)
+    }
+
+    /// Where the links lead that begin at an entry.
+    fn target(&self, mut node: usize) -> Result<usize, Errno> {
+        for _ in 0..LINKS_MAX {
+            let link = &self.tree.nodes[node];
+            if link.attributes.kind != FileType::Symlink {
+                return Ok(node);
+            }
+            let from = match link.target.first() {
+                Some(b'/') => 0,
+                _ => link.parent,
+            };
+            node = self.node_at(from, &link.target)?;
+        }
+        Err(Errno::LOOP)
+    }
+
+    fn open(&self, node: Result<usize, Errno>) -> Result<DirHandle, NotOpened> {
+        let node = node?;
+        match self.tree.is_directory(node) {
+            true => Ok(MemoryHandle::new(node)),
+            false => Err(NotOpened::NotADirectory(Errno::NOTDIR)),
+        }
+    }
+
+    fn find_directory(&self, node: Result<usize, Errno>) -> Result<DirHandle, Errno> {
+        match node? {
+            node if self.tree.is_directory(node) => Ok(MemoryHandle::new(node)),
+            _ => Err(Errno::NOTDIR),
+        }
+    }
+}
+
+impl DirectorySource for Memory {
+    type Stat = MemoryStat;
+
+    fn account(&self) -> Account {
+        Account {
+            name: "memory",
+            generation: None,
+            why: Vec::new(),
+        }
+    }
+
+    fn open_root(&self, path: &CStr) -> Result<DirHandle, NotOpened> {
+        self.open(self.node_at(0, path.to_bytes()))
+    }
+
+    fn open_child(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened> {
+        self.open(self.entry(parent, name))
+    }
+
+    fn open_across(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened> {
+        self.open_child(parent, name)
+    }
+
+    fn open_through_links(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened> {
+        self.open(self.entry(parent, name).and_then(|node| self.target(node)))
+    }
+
+    fn duplicate(&self, dir: &DirHandle) -> Result<DirHandle, Errno> {
+        Ok(MemoryHandle::new(dir.memory().node))
+    }
+
+    fn find_root(&self, path: &CStr) -> Result<DirHandle, Errno> {
+        self.find_directory(self.node_at(0, path.to_bytes()))
+    }
+
+    fn find(&self, from: &DirHandle, path: &[u8], way: Way) -> Result<DirHandle, Errno> {
+        let node = self.node_at(from.memory().node, path);
+        match way {
+            Way::ThroughLink => self.find_directory(node.and_then(|node| self.target(node))),
+            Way::Within | Way::Across => self.find_directory(node),
+        }
+    }
+
+    fn find_above(&self, from: &DirHandle, levels: usize) -> Result<DirHandle, Errno> {
+        let up = |node: usize, _| self.tree.nodes[node].parent;
+        Ok(MemoryHandle::new((0..levels).fold(from.memory().node, up)))
+    }
+
+    fn stat_entry(&self, dir: &DirHandle, name: &CStr) -> Result<MemoryStat, Errno> {
+        Ok(self.stat(self.entry(dir, name)?))
+    }
+
+    fn stat_path(&self, path: &CStr) -> Result<MemoryStat, Errno> {
+        Ok(self.stat(self.node_at(0, path.to_bytes())?))
+    }
+
+    fn stat_root(&self, path: &CStr) -> Result<MemoryStat, Errno> {
+        self.stat_path(path)
+    }
+
+    fn stat_directory(&self, dir: &DirHandle) -> Result<MemoryStat, Errno> {
+        Ok(self.stat(dir.memory().node))
+    }
+
+    fn stat_subdirectory(&self, dir: &DirHandle, name: &CStr) -> Result<MemoryStat, Errno> {
+        self.stat_entry(dir, name)
+    }
+
+    fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<MemoryStat, Errno> {
+        let from = dir.map_or(0, |dir| dir.memory().node);
+        let target = self.target(self.node_at(from, name.to_bytes())?)?;
+        Ok(self.stat(target))
+    }
+
+    fn identity(&self, dir: &DirHandle) -> Result<FileId, Errno> {
+        Ok(self.stat(dir.memory().node).id())
+    }
+
+    fn identity_of_entry(&self, dir: &DirHandle, name: &CStr) -> Result<FileId, Errno> {
+        Ok(self.stat_entry(dir, name)?.id())
+    }
+
+    fn has_no_inside(&self, dir: &DirHandle, name: &CStr) -> bool {
+        let target = self.entry(dir, name).and_then(|node| self.target(node));
+        target.is_ok_and(|node| !self.tree.is_directory(node))
+    }
+
+    fn list(
+        &self,
+        dir: &DirHandle,
+        _buffer: &mut [MaybeUninit<u8>],
+        names: KeptNames,
+        into: &mut Listed,
+    ) -> Result<More, Errno> {
+        let dir = dir.memory();
+        let position = dir.position() as usize;
+        let children = &self.tree.nodes[dir.node].children;
+        let rest = children.get(position..).unwrap_or_default();
+        for (name, node) in rest.iter().take(LISTED_AT_ONCE) {
+            let attributes = &self.tree.nodes[*node].attributes;
+            into.push(name, attributes.id.ino, attributes.kind, names);
+        }
+        dir.set_position((position + rest.len().min(LISTED_AT_ONCE)) as u64);
+        Ok(match rest.is_empty() {
+            true => More::End,
+            false => More::Entries,
+        })
+    }
+
+    fn position(&self, dir: &DirHandle) -> Result<u64, Errno> {
+        Ok(dir.memory().position())
+    }
+
+    fn seek(&self, dir: &DirHandle, position: u64) -> Result<(), Errno> {
+        dir.memory().set_position(position);
+        Ok(())
+    }
+
+    fn links_count_subdirs(&self, _dir: &DirHandle) -> bool {
+        true
+    }
+
+    /// Nothing in memory changes while it is scanned, so nothing is too new.
+    fn now_s(&self) -> i64 {
+        i64::MAX
+    }
+}
+
+impl EntryStat for MemoryStat {
+    fn kind(&self) -> FileType {
+        self.0.kind
+    }
+
+    fn id(&self) -> FileId {
+        self.0.id
+    }
+
+    fn mount(&self) -> u64 {
+        0
+    }
+
+    fn has_mount_id(&self) -> bool {
+        true
+    }
+
+    fn is_idle_automount(&self) -> bool {
+        false
+    }
+
+    fn size_bytes(&self) -> u64 {
+        self.0.size_bytes
+    }
+
+    fn links(&self) -> u32 {
+        self.0.links
+    }
+
+    fn change_stamp(&self) -> ChangeStamp {
+        ChangeStamp {
+            mtime: (self.0.mtime_ns, 0),
+            ctime: (self.0.ctime_ns, 0),
+            links: self.0.links,
+            size_bytes: self.0.size_bytes,
+        }
+    }
+
+    fn attributes(&self, wanted: Fields) -> Attributes {
+        let mut attributes = self.0;
+        attributes.valid = wanted.without(Fields::BTIME) | Fields::TYPE;
+        attributes
+    }
+}
