@@ -35,10 +35,10 @@ fuzz_target!(|bytes: &[u8]| {
         inode.attribute_block(),
     );
     let _ = (
-        inode.atime_ns(),
-        inode.ctime_ns(),
-        inode.mtime_ns(),
-        inode.btime_ns(),
+        inode.atime(),
+        inode.ctime(),
+        inode.mtime(),
+        inode.btime(),
     );
     let _ = (
         inode.content_location(),

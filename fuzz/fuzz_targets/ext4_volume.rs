@@ -8,10 +8,9 @@ use std::collections::HashSet;
 
 use libfuzzer_sys::fuzz_target;
 use statwalk_core::formats::ext4::inode::ROOT_INODE;
+use statwalk_core::formats::ext4::inode_kind::InodeKind;
 use statwalk_core::formats::ext4::superblock::Checksums;
-use statwalk_core::formats::ext4_volume::attributes::attributes;
 use statwalk_core::formats::ext4_volume::volume::{DirectoryScratch, Volume};
-use statwalk_core::{Fields, FileType};
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = Volume::open(bytes).map_err(|refusal| refusal.to_string());
@@ -33,9 +32,9 @@ fuzz_target!(|bytes: &[u8]| {
                 return;
             };
             assert_eq!(inode.number(), entry.inode);
-            let _ = attributes(inode, Fields::MTIME | Fields::BTIME | Fields::RDEV, 1);
+            let _ = (inode.mtime(), inode.btime(), inode.rdev());
             let _ = volume.verify(inode, &mut verified);
-            if inode.kind() == FileType::Directory && seen.insert(entry.inode) {
+            if inode.kind() == InodeKind::Directory && seen.insert(entry.inode) {
                 waiting.push(entry.inode);
             }
         });

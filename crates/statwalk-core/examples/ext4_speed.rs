@@ -10,14 +10,14 @@
 #![allow(clippy::print_stdout, reason = "it prints what it measures")]
 
 use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::time::Instant;
 
 use statwalk_core::formats::ext4::inode::{Inode, ROOT_INODE};
+use statwalk_core::formats::ext4::inode_kind::InodeKind;
 use statwalk_core::formats::ext4::superblock::Checksums;
-use statwalk_core::formats::ext4_volume::attributes::attributes;
-use statwalk_core::formats::ext4_volume::bytes::{Bytes, FileBytes};
+use statwalk_core::formats::ext4_volume::bytes::{Bytes, ReadError};
 use statwalk_core::formats::ext4_volume::volume::{DirectoryScratch, Volume};
-use statwalk_core::{Fields, FileType};
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +47,25 @@ fn main() {
         let bytes = std::fs::read(&image).expect("an image that can be read");
         measure("memory", bytes.as_slice(), rounds);
     }
-    let bytes = FileBytes::new(file).expect("a file");
+    let bytes = ImageBytes { file, length_bytes };
     measure("pread", &bytes, rounds.min(2));
+}
+
+/// The image, a call for each piece.
+struct ImageBytes {
+    file: File,
+    length_bytes: u64,
+}
+
+impl Bytes for ImageBytes {
+    fn read(&self, offset_bytes: u64, into: &mut [u8]) -> Result<(), ReadError> {
+        let read = self.file.read_exact_at(into, offset_bytes);
+        read.map_err(|_| ReadError::BeyondEnd)
+    }
+
+    fn length_bytes(&self) -> u64 {
+        self.length_bytes
+    }
 }
 
 const WAYS: [Way; 5] = [
@@ -88,7 +105,6 @@ fn walk(bytes: &(impl Bytes + ?Sized), way: Way) -> (u64, u64) {
         _ => Checksums::Verified,
     };
     let volume = Volume::open_with(bytes, checksums).expect("ext4");
-    let wanted = Fields::SIZE | Fields::ALLOCATED | Fields::LINKS | Fields::MTIME | Fields::OWNER;
     let (mut entries, mut sum) = (0, 0_u64);
     let mut scratch = DirectoryScratch::new();
     let mut inode_scratch = DirectoryScratch::new();
@@ -96,21 +112,20 @@ fn walk(bytes: &(impl Bytes + ?Sized), way: Way) -> (u64, u64) {
     while let Some(number) = waiting.pop() {
         let directory = volume.inode(number).expect("a sound image");
         let mut add = |inode: &Inode| {
-            let found = attributes(inode, wanted, 1);
             sum = sum
-                .wrapping_add(found.size_bytes().unwrap_or(0))
-                .wrapping_add(found.allocated_bytes().unwrap_or(0))
-                .wrapping_add(u64::from(found.links().unwrap_or(0)))
-                .wrapping_add(found.mtime_ns().unwrap_or(0) as u64)
-                .wrapping_add(u64::from(found.uid().unwrap_or(0)));
+                .wrapping_add(inode.size_bytes())
+                .wrapping_add(inode.allocated_bytes())
+                .wrapping_add(u64::from(inode.links()))
+                .wrapping_add(inode.mtime().unix_ns() as u64)
+                .wrapping_add(u64::from(inode.uid()));
         };
         let outcome = if matches!(way, Way::NamesOnly | Way::OneByOne) {
             volume.read_directory(&directory, &mut scratch, |entry| {
                 entries += 1;
-                if entry.kind == FileType::Directory {
+                if entry.kind == InodeKind::Directory {
                     waiting.push(entry.inode);
                 }
-                if way == Way::OneByOne || entry.kind == FileType::Directory {
+                if way == Way::OneByOne || entry.kind == InodeKind::Directory {
                     add(&volume.inode(entry.inode).expect("a sound image"));
                 }
             })
@@ -118,7 +133,7 @@ fn walk(bytes: &(impl Bytes + ?Sized), way: Way) -> (u64, u64) {
             volume.read_directory_and_inodes(&directory, &mut scratch, |entry, inode| {
                 entries += 1;
                 let inode = inode.expect("a sound image");
-                if entry.kind == FileType::Directory {
+                if entry.kind == InodeKind::Directory {
                     waiting.push(entry.inode);
                 }
                 if way == Way::AllChecksums {

@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use statwalk_core::formats::ext4::group_descriptor::{self, GroupDescriptor};
 use statwalk_core::formats::ext4::superblock::{Checksums, Superblock};
-use statwalk_core::formats::ext4_volume::bytes::{Bytes, FileBytes};
+use statwalk_core::formats::ext4_volume::bytes::Bytes;
 use statwalk_core::formats::ext4_volume::damage::{Damage, Fault};
 use statwalk_core::formats::ext4_volume::volume::{Refusal, Volume};
 use statwalk_testkit::{Scratch, Skipped, ext4_images, or_skip};
 
 use crate::harness::Image;
+use crate::harness::image_bytes::ImageBytes;
 use crate::harness::listed::{Listing, by_sound_volume, by_volume};
 use crate::harness::random::Random;
 
@@ -300,7 +301,7 @@ fn absurd_counts_cost_nothing() {
             .unwrap()
             .set_len(1 << 40)
             .unwrap();
-        let bytes = FileBytes::new(File::open(&path).unwrap()).unwrap();
+        let bytes = ImageBytes::open(&path);
         assert_eq!(bytes.length_bytes(), 1 << 40);
         if let Ok(volume) = Volume::open_with(&bytes, Checksums::Ignored) {
             by_volume(&volume);

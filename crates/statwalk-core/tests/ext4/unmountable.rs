@@ -4,10 +4,7 @@
 //! made with a copy of a tree, compared with that tree, with debugfs, and with
 //! a read-only mount where there is one.
 
-use std::fs::File;
-
-use statwalk_core::FileType;
-use statwalk_core::formats::ext4_volume::bytes::FileBytes;
+use statwalk_core::formats::ext4::inode_kind::InodeKind;
 use statwalk_core::formats::ext4_volume::damage::Fault;
 use statwalk_core::formats::ext4_volume::volume::{DirectoryScratch, Volume};
 use statwalk_testkit::ext4_images::{self, Extent};
@@ -15,6 +12,7 @@ use statwalk_testkit::mounts::{Access, FileSystem};
 use statwalk_testkit::{Scratch, Skipped, or_skip, unprivileged};
 
 use crate::harness::Image;
+use crate::harness::image_bytes::ImageBytes;
 use crate::harness::listed::{Listing, assert_same, by_kernel, by_sound_volume, by_volume};
 use crate::variants::compare_with_debugfs;
 
@@ -39,7 +37,7 @@ fn check(arguments: &[&str], kernel: Kernel) -> Result<(Image, Listing), Skipped
     ext4_images::wide(&tree.join("wide"), 500).expect("all of it can be made");
     let source = by_kernel(&tree);
     let image = Image::make(256 << 20, arguments, Some(&tree))?;
-    let volume = Volume::open(FileBytes::new(File::open(&image.file).unwrap()).unwrap()).unwrap();
+    let volume = Volume::open(ImageBytes::open(&image.file)).unwrap();
     let mut listing = by_sound_volume(&volume);
     if kernel == Kernel::MountsReadOnly {
         let mounted = image.mount(Access::ReadOnly)?;
@@ -64,7 +62,7 @@ fn check(arguments: &[&str], kernel: Kernel) -> Result<(Image, Listing), Skipped
                 "{path_text}"
             );
         }
-        if copy.kind != FileType::Directory {
+        if copy.kind != InodeKind::Directory {
             assert_eq!(copy.mode, original.mode, "{path_text}");
             assert_eq!(copy.size_bytes, original.size_bytes, "{path_text}");
             assert_eq!(copy.links, original.links, "{path_text}");
@@ -90,7 +88,7 @@ fn inline_data() {
         let (_, listing) = or_skip!(check(arguments, Kernel::MountsReadOnly));
         let inline = listing
             .values()
-            .filter(|l| l.kind == FileType::Directory && l.allocated_bytes == 0);
+            .filter(|l| l.kind == InodeKind::Directory && l.allocated_bytes == 0);
         assert!(inline.count() > 20);
     }
 }

@@ -3,16 +3,14 @@
 //! Each kind of file system that the kernel mounts: every entry and every
 //! attribute as the kernel shows them, and a sample as debugfs does.
 
-use std::fs::File;
-
-use statwalk_core::FileType;
-use statwalk_core::formats::ext4_volume::bytes::FileBytes;
+use statwalk_core::formats::ext4::inode_kind::InodeKind;
 use statwalk_core::formats::ext4_volume::volume::Volume;
 use statwalk_testkit::ext4_images::{self, Extent};
 use statwalk_testkit::mounts::Access;
 use statwalk_testkit::{Skipped, or_skip};
 
 use crate::harness::Image;
+use crate::harness::image_bytes::ImageBytes;
 use crate::harness::listed::{Listing, assert_same, by_kernel, by_sound_volume};
 
 /// Fills an image, and compares what the kernel shows with what lies on the
@@ -35,8 +33,8 @@ fn check_filled(
     mounted.settle().expect("a device that takes it");
     mounted.make_read_only().expect("nobody writes");
     let expected = by_kernel(mounted.path());
-    let device = File::open(mounted.device().expect("it is an image")).expect("as root");
-    let volume = Volume::open(FileBytes::new(device).unwrap()).unwrap();
+    let device = ImageBytes::open(mounted.device().expect("it is an image"));
+    let volume = Volume::open(device).unwrap();
     assert_same(
         &format!("{what}, mounted"),
         &by_sound_volume(&volume),
@@ -44,8 +42,7 @@ fn check_filled(
     );
     drop(volume);
     mounted.unmount().expect("nobody uses it");
-    let bytes = FileBytes::new(File::open(&image.file).unwrap()).unwrap();
-    let volume = Volume::open(bytes).unwrap();
+    let volume = Volume::open(ImageBytes::open(&image.file)).unwrap();
     let listing = by_sound_volume(&volume);
     assert_same(&what, &listing, &expected);
     assert!(!volume.superblock().needs_recovery(), "{what}");
@@ -62,14 +59,14 @@ pub(crate) fn compare_with_debugfs(image: &Image, listing: &Listing) -> Result<(
     for ((path, listed), stat) in sample.iter().zip(stats) {
         let path = path.escape_ascii();
         let kind = match listed.kind {
-            FileType::File => "regular",
-            FileType::Directory => "directory",
-            FileType::Symlink => "symlink",
-            FileType::Fifo => "FIFO",
-            FileType::Socket => "socket",
-            FileType::CharDevice => "character special",
-            FileType::BlockDevice => "block special",
-            FileType::Unknown => "bad type",
+            InodeKind::File => "regular",
+            InodeKind::Directory => "directory",
+            InodeKind::Symlink => "symlink",
+            InodeKind::Fifo => "FIFO",
+            InodeKind::Socket => "socket",
+            InodeKind::CharDevice => "character special",
+            InodeKind::BlockDevice => "block special",
+            InodeKind::Unknown => "bad type",
         };
         assert_eq!(stat.inode as u64, listed.inode, "{path}");
         assert_eq!(stat.kind, kind, "{path}");
@@ -81,7 +78,7 @@ pub(crate) fn compare_with_debugfs(image: &Image, listing: &Listing) -> Result<(
         let extra = stat.mtime_extra.unwrap_or(0);
         let seconds = i128::from(stat.mtime_low as i32) + (i128::from(extra & 3) << 32);
         let exact = seconds * 1_000_000_000 + i128::from(extra >> 2);
-        assert_eq!(i64::try_from(exact).ok(), listed.mtime_ns, "{path}");
+        assert_eq!(exact, listed.mtime.unix_ns(), "{path}");
     }
     Ok(())
 }

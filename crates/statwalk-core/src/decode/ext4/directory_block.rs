@@ -12,10 +12,10 @@
 //! read in the order in which they lie.
 
 use super::checksum::Crc32c;
+use super::inode_kind::InodeKind;
 use crate::decode::Malformed;
 use crate::decode::little_endian::{u8_at, u16_at, u32_at};
 use crate::decode::name::has_slash_or_nul;
-use crate::entry::FileType;
 
 /// `ext4_dir_rec_len` of a name of one byte: no entry is shorter.
 const RECORD_BYTES_MIN: usize = 12;
@@ -47,7 +47,7 @@ pub struct DirectoryEntry<'a> {
     /// The inode's number, at least 1.
     pub inode: u32,
     /// The type; unknown where entries do not hold it.
-    pub kind: FileType,
+    pub kind: InodeKind,
 }
 
 /// Checks all of a block, or of the entries within an inode.
@@ -144,9 +144,9 @@ impl<'a> Iterator for DirectoryEntries<'a> {
                 name: record.name,
                 inode: record.inode,
                 kind: if self.format.has_types {
-                    FileType::of_directory_entry(record.kind)
+                    InodeKind::of_directory_entry(record.kind)
                 } else {
-                    FileType::Unknown
+                    InodeKind::Unknown
                 },
             });
         }
@@ -356,13 +356,13 @@ mod tests {
         let kinds: Vec<_> = entries(&bytes, FORMAT).map(|entry| entry.kind).collect();
         assert_eq!(
             kinds,
-            [FileType::File, FileType::Symlink, FileType::Unknown]
+            [InodeKind::File, InodeKind::Symlink, InodeKind::Unknown]
         );
         let without_types = DirectoryFormat {
             has_types: false,
             ..FORMAT
         };
-        assert!(entries(&bytes, without_types).all(|entry| entry.kind == FileType::Unknown));
+        assert!(entries(&bytes, without_types).all(|entry| entry.kind == InodeKind::Unknown));
     }
 
     #[test]

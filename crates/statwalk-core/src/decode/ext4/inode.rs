@@ -7,9 +7,10 @@
 //! `ext4_file_getattr`, fs/ext4/inode.c, of Linux 6.18.
 
 use super::checksum::Crc32c;
+use super::inode_kind::InodeKind;
+use super::timestamp::Timestamp;
 use crate::decode::Malformed;
 use crate::decode::little_endian::u16_at;
-use crate::entry::{FileType, nanoseconds_of};
 
 /// How much of an inode is kept: all fields that exist, `sizeof(struct
 /// ext4_inode)`. Behind them are attributes, which take a third of what has to
@@ -175,8 +176,8 @@ impl Inode {
     /// The type.
     #[inline]
     #[must_use]
-    pub fn kind(&self) -> FileType {
-        FileType::of_mode(self.mode())
+    pub fn kind(&self) -> InodeKind {
+        InodeKind::of_mode(self.mode())
     }
 
     /// User id.
@@ -208,7 +209,7 @@ impl Inode {
     #[must_use]
     pub fn size_bytes(&self) -> u64 {
         let low = u64::from(self.u32(0x4));
-        if self.format.has_large_directories || self.kind() == FileType::File {
+        if self.format.has_large_directories || self.kind() == InodeKind::File {
             low | u64::from(self.u32(0x6C)) << 32
         } else {
             low
@@ -231,38 +232,38 @@ impl Inode {
                 sectors <<= self.format.block_size_log2.saturating_sub(9).min(7);
             }
         }
-        if self.has_flag(FLAG_INLINE_DATA) && self.kind() == FileType::File {
+        if self.has_flag(FLAG_INLINE_DATA) && self.kind() == InodeKind::File {
             sectors = sectors.saturating_add(self.size_bytes().div_ceil(512));
         }
         sectors.saturating_mul(512)
     }
 
-    /// Last access, in nanoseconds since 1970.
+    /// Last access.
     #[inline]
     #[must_use]
-    pub fn atime_ns(&self) -> i64 {
-        self.time_ns(0x8, 0x8C)
+    pub fn atime(&self) -> Timestamp {
+        self.time(0x8, 0x8C)
     }
 
-    /// Last change of the inode, in nanoseconds since 1970.
+    /// Last change of the inode.
     #[inline]
     #[must_use]
-    pub fn ctime_ns(&self) -> i64 {
-        self.time_ns(0xC, 0x84)
+    pub fn ctime(&self) -> Timestamp {
+        self.time(0xC, 0x84)
     }
 
-    /// Last change of the content, in nanoseconds since 1970.
+    /// Last change of the content.
     #[inline]
     #[must_use]
-    pub fn mtime_ns(&self) -> i64 {
-        self.time_ns(0x10, 0x88)
+    pub fn mtime(&self) -> Timestamp {
+        self.time(0x10, 0x88)
     }
 
-    /// Birth, in nanoseconds since 1970, where inodes have room for it.
+    /// Birth, where inodes have room for it.
     #[inline]
     #[must_use]
-    pub fn btime_ns(&self) -> Option<i64> {
-        self.has_field_until(0x90).then(|| self.time_ns(0x90, 0x94))
+    pub fn btime(&self) -> Option<Timestamp> {
+        self.has_field_until(0x90).then(|| self.time(0x90, 0x94))
     }
 
     /// The device that a device node stands for: major and minor number.
@@ -270,7 +271,7 @@ impl Inode {
     /// `old_decode_dev` and `new_decode_dev`, include/linux/kdev_t.h.
     #[must_use]
     pub fn rdev(&self) -> Option<(u32, u32)> {
-        if !matches!(self.kind(), FileType::CharDevice | FileType::BlockDevice) {
+        if !matches!(self.kind(), InodeKind::CharDevice | InodeKind::BlockDevice) {
             return None;
         }
         let old = self.u32(0x28);
@@ -387,7 +388,7 @@ impl Inode {
     /// Signed seconds; above them 2 bits of epoch and 30 of nanoseconds where
     /// there is room: `ext4_decode_extra_time`, fs/ext4/ext4.h.
     #[inline]
-    fn time_ns(&self, seconds_offset: usize, extra_offset: usize) -> i64 {
+    fn time(&self, seconds_offset: usize, extra_offset: usize) -> Timestamp {
         let mut seconds = i64::from(self.u32(seconds_offset) as i32);
         let mut nanoseconds = 0;
         if self.has_field_until(extra_offset) {
@@ -395,7 +396,10 @@ impl Inode {
             seconds += i64::from(extra & 3) << 32;
             nanoseconds = extra >> 2;
         }
-        nanoseconds_of(seconds, nanoseconds)
+        Timestamp {
+            seconds,
+            nanoseconds,
+        }
     }
 }
 
@@ -455,15 +459,18 @@ mod tests {
     #[test]
     fn times_reach_from_1901_to_2446() {
         let mtime = |seconds: i32, extra: u32| {
-            inode(&[(0x10, seconds as u32), (0x80, 32), (0x88, extra)]).mtime_ns()
+            let inode = inode(&[(0x10, seconds as u32), (0x80, 32), (0x88, extra)]);
+            inode.mtime().unix_ns()
         };
+        const SECOND: i128 = 1_000_000_000;
         assert_eq!(mtime(-1, 999_999_999 << 2), -1);
-        assert_eq!(mtime(i32::MIN, 0), i64::from(i32::MIN) * 1_000_000_000);
+        assert_eq!(mtime(i32::MIN, 0), i128::from(i32::MIN) * SECOND);
         // 2038-01-19, one second after the old end.
-        assert_eq!(mtime(i32::MIN, 1), (1 << 31) * 1_000_000_000);
-        // 64 bits of nanoseconds end in 2262.
-        assert_eq!(mtime(i32::MAX, 3), i64::MAX);
-        assert_eq!(mtime(0, u32::MAX), i64::MAX);
+        assert_eq!(mtime(i32::MIN, 1), (1 << 31) * SECOND);
+        // 2446-05-10, which 64 bits of nanoseconds cannot hold.
+        assert_eq!(mtime(i32::MAX, 3), 15_032_385_535 * SECOND);
+        // More nanoseconds than a second has.
+        assert_eq!(mtime(0, u32::MAX), (3 << 32) * SECOND + (1 << 30) - 1);
     }
 
     #[test]
@@ -474,20 +481,24 @@ mod tests {
             all.push((0x80, extra));
             inode(&all)
         };
-        assert_eq!(with_extra(32).btime_ns(), Some(9_000_000_001));
-        assert_eq!(with_extra(24).btime_ns(), Some(9_000_000_001));
-        assert_eq!(with_extra(20).btime_ns(), Some(9_000_000_000));
-        assert_eq!(with_extra(16).btime_ns(), None);
-        assert_eq!(with_extra(16).atime_ns(), 5_000_000_007);
-        assert_eq!(with_extra(12).atime_ns(), 5_000_000_000);
-        assert_eq!(with_extra(0).btime_ns(), Some(9_000_000_001));
+        let at = |seconds, nanoseconds| Timestamp {
+            seconds,
+            nanoseconds,
+        };
+        assert_eq!(with_extra(32).btime(), Some(at(9, 1)));
+        assert_eq!(with_extra(24).btime(), Some(at(9, 1)));
+        assert_eq!(with_extra(20).btime(), Some(at(9, 0)));
+        assert_eq!(with_extra(16).btime(), None);
+        assert_eq!(with_extra(16).atime(), at(5, 7));
+        assert_eq!(with_extra(12).atime(), at(5, 0));
+        assert_eq!(with_extra(0).btime(), Some(at(9, 1)));
         let small = InodeFormat {
             size_bytes: 128,
             ..FORMAT
         };
         let small = inode_with(small, &fields);
-        assert_eq!(small.btime_ns(), None);
-        assert_eq!(small.atime_ns(), 5_000_000_000);
+        assert_eq!(small.btime(), None);
+        assert_eq!(small.atime(), at(5, 0));
     }
 
     #[test]
@@ -588,8 +599,8 @@ mod tests {
                 for fill in [0, 0x7F, 0xFF] {
                     let inode = Inode::from_bytes(&vec![fill; length], 1, format);
                     let _ = (inode.check(), inode.kind(), inode.size_bytes());
-                    let _ = (inode.allocated_bytes(), inode.rdev(), inode.btime_ns());
-                    let _ = (inode.mtime_ns(), inode.attributes_offset());
+                    let _ = (inode.allocated_bytes(), inode.rdev(), inode.btime());
+                    let _ = (inode.mtime(), inode.attributes_offset());
                     let _ = is_checksum_right(inode.bytes(), 1, 1);
                 }
             }

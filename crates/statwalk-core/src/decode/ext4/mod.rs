@@ -20,6 +20,10 @@ pub mod group_descriptor;
 
 pub mod inode;
 
+pub mod inode_kind;
+
+pub mod timestamp;
+
 pub mod extent_node;
 
 pub mod block_map;

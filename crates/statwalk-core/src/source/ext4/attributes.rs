@@ -5,14 +5,15 @@
 use rustix::fs::makedev;
 
 use crate::decode::ext4::inode::Inode;
-use crate::entry::{Attributes, Fields, FileId};
+use crate::decode::ext4::inode_kind::InodeKind;
+use crate::decode::ext4::timestamp::Timestamp;
+use crate::entry::{Attributes, Fields, FileId, FileType, nanoseconds_of};
 
 /// The wanted attributes, and those that cost nothing; `dev` is what `st_dev`
 /// is to be.
 #[inline]
-#[must_use]
-pub fn attributes(inode: &Inode, wanted: Fields, dev: u64) -> Attributes {
-    let mut attributes = Attributes::of_type(inode.kind());
+pub(super) fn attributes(inode: &Inode, wanted: Fields, dev: u64) -> Attributes {
+    let mut attributes = Attributes::of_type(file_type(inode.kind()));
     attributes.valid = wanted | Fields::TYPE;
     attributes.size_bytes = inode.size_bytes();
     attributes.allocated_bytes = inode.allocated_bytes();
@@ -25,16 +26,16 @@ pub fn attributes(inode: &Inode, wanted: Fields, dev: u64) -> Attributes {
     attributes.gid = inode.gid();
     attributes.mode = inode.mode();
     if wanted.contains(Fields::MTIME) {
-        attributes.set_mtime(inode.mtime_ns());
+        attributes.set_mtime(nanoseconds(inode.mtime()));
     }
     if wanted.contains(Fields::ATIME) {
-        attributes.set_atime(inode.atime_ns());
+        attributes.set_atime(nanoseconds(inode.atime()));
     }
     if wanted.contains(Fields::CTIME) {
-        attributes.set_ctime(inode.ctime_ns());
+        attributes.set_ctime(nanoseconds(inode.ctime()));
     }
     if wanted.contains(Fields::BTIME) {
-        attributes.set_btime(inode.btime_ns());
+        attributes.set_btime(inode.btime().map(nanoseconds));
     }
     if wanted.contains(Fields::RDEV) {
         // statx shows 0:0 for what is no device.
@@ -42,4 +43,25 @@ pub fn attributes(inode: &Inode, wanted: Fields, dev: u64) -> Attributes {
         attributes.rdev = makedev(major, minor);
     }
     attributes
+}
+
+/// The engine's word for a type. Both enums have the same order, so this costs nothing.
+#[inline]
+pub(super) fn file_type(kind: InodeKind) -> FileType {
+    match kind {
+        InodeKind::File => FileType::File,
+        InodeKind::Directory => FileType::Directory,
+        InodeKind::Symlink => FileType::Symlink,
+        InodeKind::Fifo => FileType::Fifo,
+        InodeKind::Socket => FileType::Socket,
+        InodeKind::CharDevice => FileType::CharDevice,
+        InodeKind::BlockDevice => FileType::BlockDevice,
+        InodeKind::Unknown => FileType::Unknown,
+    }
+}
+
+/// A time as the engine has it.
+#[inline]
+pub(super) fn nanoseconds(time: Timestamp) -> i64 {
+    nanoseconds_of(time.seconds, time.nanoseconds)
 }

@@ -13,9 +13,9 @@ use rustix::fs::{CWD, Mode, OFlags, StatxFlags, openat};
 use rustix::io::Errno as KernelErrno;
 use statwalk_sys::device_map::{CopyError, DeviceMap};
 
-use super::bytes::{Bytes, FileBytes, ReadError};
+use super::bytes::{Bytes, ReadError};
+use super::file_bytes::{FileBytes, failed};
 use crate::entry::FileType;
-use crate::error::Errno;
 use crate::source::posix::stat::{self, uninterrupted};
 
 /// The bytes of a device or an image.
@@ -158,7 +158,7 @@ impl Bytes for Device {
         match self {
             Device::Mapped(map) => map.copy(offset_bytes, into).map_err(|error| match error {
                 CopyError::OutOfRange => ReadError::BeyondEnd,
-                CopyError::Io => ReadError::Failed(Errno(KernelErrno::IO.raw_os_error())),
+                CopyError::Io => failed(KernelErrno::IO),
             }),
             Device::Called(file) => file.read(offset_bytes, into),
         }

@@ -24,6 +24,8 @@ mod group_table;
 
 mod device;
 
+mod file_bytes;
+
 pub(super) mod mounted;
 
 mod pass;

@@ -10,12 +10,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{fstatvfs, makedev};
 
+use super::attributes::nanoseconds;
+use super::bytes::ReadError;
 use super::device::Device;
 use super::directory_reader::DirectoryScratch;
 use super::read_ahead::ReadAhead;
-use super::volume::Volume;
+use super::volume::{Refusal, Volume};
 use crate::decode::ext4::inode::Inode;
-use crate::entry::{FileId, FileType};
+use crate::decode::ext4::inode_kind::InodeKind;
+use crate::entry::FileId;
+use crate::error::Errno;
 use crate::inode_set::InodeSet;
 use crate::listing::in_place::InPlaceDir;
 use crate::source::in_place::MountPoints;
@@ -83,8 +87,8 @@ impl Mounted {
         let (device, name) = Device::open(&view.mount.device)
             .map_err(|(path, error)| format!("{}: {error}", path.display()))?;
         let name = name.display().to_string();
-        let volume =
-            Volume::open_mounted(device).map_err(|refusal| format!("{name}: {refusal}"))?;
+        let volume = Volume::open_mounted(device)
+            .map_err(|refusal| format!("{name}: {}", reason(refusal)))?;
         let unknown = volume.superblock().unknown_read_only_features();
         if unknown != 0 {
             return Err(format!(
@@ -123,8 +127,7 @@ impl Mounted {
     /// It cannot be opened, or holds no such file system.
     pub(crate) fn of_image(path: &CStr, number: u64) -> Result<Mounted, NoImage> {
         let device = Device::open_image(path).map_err(NoImage::Unopened)?;
-        let volume =
-            Volume::open(device).map_err(|refusal| NoImage::Refused(refusal.to_string()))?;
+        let volume = Volume::open(device).map_err(|refusal| NoImage::Refused(reason(refusal)))?;
         Ok(Mounted {
             volume,
             dev: number,
@@ -142,10 +145,11 @@ impl Mounted {
     /// Whether a directory is read here: what changed since the scan began, or has
     /// something mounted in it, is for the kernel.
     pub(super) fn is_readable(&self, inode: &Inode) -> bool {
-        inode.kind() == FileType::Directory
+        inode.kind() == InodeKind::Directory
             && !inode.is_free()
             && self.changed_ns.is_none_or(|since_ns| {
-                inode.ctime_ns() < since_ns && !self.mount_points.lie_in(self.id_of(inode))
+                nanoseconds(inode.ctime()) < since_ns
+                    && !self.mount_points.lie_in(self.id_of(inode))
             })
     }
 
@@ -155,8 +159,8 @@ impl Mounted {
     /// be those of before (ext4_da_write_end and ext4_writepages, fs/ext4/inode.c of
     /// Linux 6.18).
     pub(super) fn is_fresh(&self, inode: &Inode) -> bool {
-        let is_since = |since_ns| inode.ctime_ns() >= since_ns;
-        inode.kind() == FileType::File && self.fresh_ns.is_some_and(is_since)
+        let is_since = |since_ns| nanoseconds(inode.ctime()) >= since_ns;
+        inode.kind() == InodeKind::File && self.fresh_ns.is_some_and(is_since)
     }
 
     pub(super) fn id_of(&self, inode: &Inode) -> FileId {
@@ -206,7 +210,7 @@ impl Mounted {
     /// Whether a directory is as it was before it was read.
     pub(super) fn held_still(&self, before: &Inode) -> bool {
         let state = |inode: &Inode| {
-            let times = (inode.ctime_ns(), inode.mtime_ns());
+            let times = (inode.ctime(), inode.mtime());
             (times, inode.size_bytes(), inode.links(), inode.generation())
         };
         self.is_image
@@ -250,6 +254,16 @@ impl Mounted {
             }
         }
         told
+    }
+}
+
+/// Why a volume was refused, with the system's words for an error number.
+fn reason(refusal: Refusal) -> String {
+    match refusal {
+        Refusal::Unreadable(ReadError::Failed { errno }) => {
+            format!("superblock: {}", Errno(errno))
+        }
+        _ => refusal.to_string(),
     }
 }
 
@@ -300,6 +314,15 @@ mod tests {
         uuid[9] = 2;
         assert_eq!(folded(&uuid), 0x0201);
         assert_eq!(folded(&[0xff; 16]), 0);
+    }
+
+    #[test]
+    fn a_refusal_has_the_words_of_the_system() {
+        let failed = ReadError::Failed { errno: 5 };
+        let text = reason(Refusal::Unreadable(failed));
+        assert_eq!(text, "superblock: input/output error");
+        let text = reason(Refusal::TooManyGroups(7));
+        assert_eq!(text, "too many block groups: 7");
     }
 
     #[test]

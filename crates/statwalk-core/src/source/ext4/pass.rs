@@ -4,7 +4,7 @@
 
 use std::ops::ControlFlow;
 
-use super::attributes::attributes;
+use super::attributes::{attributes, file_type};
 use super::damage::{Damage, Fault};
 use super::mounted::Mounted;
 use super::reader::errno_of;
@@ -99,11 +99,11 @@ impl<'a> Pass<'a> {
             self.stop = Some(End::AskKernel);
             return;
         }
-        let mut kind = entry.kind;
+        let mut kind = file_type(entry.kind);
         // Without the feature filetype the inode alone knows.
         if kind == FileType::Unknown {
             match self.load(entry) {
-                Ok(inode) => kind = inode.kind(),
+                Ok(inode) => kind = file_type(inode.kind()),
                 Err(fault) => return self.unusable(entry, fault),
             }
         }
@@ -121,7 +121,7 @@ impl<'a> Pass<'a> {
             _ => {
                 let (wanted, mounted) = (options.wanted, self.mounted);
                 let inode = match self.load(entry) {
-                    Ok(inode) if inode.kind() == kind => inode,
+                    Ok(inode) if file_type(inode.kind()) == kind => inode,
                     Ok(_) => {
                         return self.unusable(entry, Fault::Malformed("the types differ"));
                     }
@@ -157,7 +157,7 @@ impl<'a> Pass<'a> {
         }
         self.contents
             .batch
-            .push_listed(entry.name, entry.kind, true);
+            .push_listed(entry.name, file_type(entry.kind), true);
         let failure = (entry.name.to_vec(), Op::Stat, errno_of(fault));
         self.contents.failures.push(failure);
     }

@@ -21,6 +21,7 @@ use super::pass::{End, Pass};
 use super::read_ahead;
 use super::volume::DirectoryScratch;
 use crate::decode::ext4::inode::{Inode, ROOT_INODE};
+use crate::decode::ext4::inode_kind::InodeKind;
 use crate::directory::Dir;
 use crate::entry::{Attributes, FileId, FileType};
 use crate::error::Errno;
@@ -128,7 +129,7 @@ impl InPlace for Reader {
         mounted.read_ahead.once(mounted, is_whole, is_cancelled);
         let inode = match mounted.volume.inode(number) {
             Ok(inode) if mounted.is_readable(&inode) => inode,
-            Ok(inode) if inode.kind() == FileType::Directory && !inode.is_free() => {
+            Ok(inode) if inode.kind() == InodeKind::Directory && !inode.is_free() => {
                 return Begun::AskKernel;
             }
             Ok(_) => return self.damaged(Fault::NotADirectory),
@@ -215,7 +216,7 @@ impl InPlace for Reader {
 /// The error number for damage in an image, where nobody else can be asked.
 pub(super) fn errno_of(fault: Fault) -> Errno {
     match fault {
-        Fault::Unreadable(ReadError::Failed(errno)) => errno,
+        Fault::Unreadable(ReadError::Failed { errno }) => Errno(errno),
         Fault::Unreadable(ReadError::BeyondEnd) => Errno::IO,
         Fault::Encrypted => Errno::NOKEY,
         // The kernel's word for a file system that is damaged.

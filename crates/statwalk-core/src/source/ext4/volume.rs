@@ -18,10 +18,10 @@ pub use super::directory_reader::{Ahead, DirectoryScratch};
 use super::group_table::{GROUPS_MAX, GroupTable, NoPlace};
 use crate::decode::ext4::directory_block::{DirectoryEntries, DirectoryEntry};
 use crate::decode::ext4::inode::{self, Inode, InodeFormat, ROOT_INODE};
+use crate::decode::ext4::inode_kind::InodeKind;
 use crate::decode::ext4::superblock::{
     Checksums, SUPERBLOCK_BYTES, SUPERBLOCK_OFFSET_BYTES, Superblock, Unfit,
 };
-use crate::entry::FileType;
 
 /// How long the superblock of a mounted file system is waited for whose checksum
 /// does not match, pause by pause, in milliseconds. The kernel changes first what
@@ -326,7 +326,7 @@ impl<B: Bytes> Volume<B> {
         visit: impl FnMut(DirectoryEntries<'_>) -> ControlFlow<()>,
     ) -> Result<(), Damage> {
         let refused = |fault| Err(Damage::of_inode(inode.number(), fault));
-        if inode.kind() != FileType::Directory {
+        if inode.kind() != InodeKind::Directory {
             return refused(Fault::NotADirectory);
         }
         if inode.is_encrypted() {

@@ -8,17 +8,17 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, Statx, StatxFlags, StatxTimestamp, makedev, statx};
-use statwalk_core::formats::ext4::inode::ROOT_INODE;
-use statwalk_core::formats::ext4_volume::attributes::attributes;
+use statwalk_core::formats::ext4::inode::{Inode, ROOT_INODE};
+use statwalk_core::formats::ext4::inode_kind::InodeKind;
+use statwalk_core::formats::ext4::timestamp::Timestamp;
 use statwalk_core::formats::ext4_volume::bytes::Bytes;
 use statwalk_core::formats::ext4_volume::damage::Damage;
 use statwalk_core::formats::ext4_volume::volume::{DirectoryScratch, Volume};
-use statwalk_core::{Attributes, Fields, FileType};
 
 /// Everything that is known of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listed {
-    pub(crate) kind: FileType,
+    pub(crate) kind: InodeKind,
     pub(crate) inode: u64,
     pub(crate) size_bytes: u64,
     pub(crate) allocated_bytes: u64,
@@ -26,64 +26,47 @@ pub(crate) struct Listed {
     pub(crate) mode: u16,
     pub(crate) uid: u32,
     pub(crate) gid: u32,
-    pub(crate) mtime_ns: Option<i64>,
-    pub(crate) atime_ns: Option<i64>,
-    pub(crate) ctime_ns: Option<i64>,
-    pub(crate) btime_ns: Option<i64>,
+    pub(crate) mtime: Timestamp,
+    pub(crate) atime: Timestamp,
+    pub(crate) ctime: Timestamp,
+    pub(crate) btime: Option<Timestamp>,
     pub(crate) rdev: u64,
 }
 
 /// Entries by their path from the root, whose path is empty.
 pub(crate) type Listing = BTreeMap<Vec<u8>, Listed>;
 
-/// The fields that are compared.
-pub(crate) fn all_fields() -> Fields {
-    [
-        Fields::SIZE,
-        Fields::ALLOCATED,
-        Fields::LINKS,
-        Fields::ID,
-        Fields::MTIME,
-        Fields::ATIME,
-        Fields::CTIME,
-        Fields::BTIME,
-        Fields::OWNER,
-        Fields::MODE,
-        Fields::RDEV,
-    ]
-    .into_iter()
-    .fold(Fields::NAME | Fields::TYPE, |all, field| all | field)
-}
-
 impl Listed {
-    fn of_attributes(attributes: &Attributes) -> Listed {
+    fn of_inode(inode: &Inode) -> Listed {
+        // statx shows 0:0 where the inode is no device.
+        let (major, minor) = inode.rdev().unwrap_or((0, 0));
         Listed {
-            kind: attributes.kind,
-            inode: attributes.id().unwrap().ino,
-            size_bytes: attributes.size_bytes().unwrap(),
-            allocated_bytes: attributes.allocated_bytes().unwrap(),
-            links: attributes.links().unwrap(),
-            mode: attributes.mode().unwrap(),
-            uid: attributes.uid().unwrap(),
-            gid: attributes.gid().unwrap(),
-            mtime_ns: attributes.mtime_ns(),
-            atime_ns: attributes.atime_ns(),
-            ctime_ns: attributes.ctime_ns(),
-            btime_ns: attributes.btime_ns(),
-            rdev: attributes.rdev().unwrap(),
+            kind: inode.kind(),
+            inode: u64::from(inode.number()),
+            size_bytes: inode.size_bytes(),
+            allocated_bytes: inode.allocated_bytes(),
+            links: inode.links(),
+            mode: inode.mode(),
+            uid: inode.uid(),
+            gid: inode.gid(),
+            mtime: inode.mtime(),
+            atime: inode.atime(),
+            ctime: inode.ctime(),
+            btime: inode.btime(),
+            rdev: makedev(major, minor),
         }
     }
 
     fn of_statx(stat: &Statx) -> Listed {
         let kind = match rustix::fs::FileType::from_raw_mode(u32::from(stat.stx_mode)) {
-            rustix::fs::FileType::RegularFile => FileType::File,
-            rustix::fs::FileType::Directory => FileType::Directory,
-            rustix::fs::FileType::Symlink => FileType::Symlink,
-            rustix::fs::FileType::Fifo => FileType::Fifo,
-            rustix::fs::FileType::Socket => FileType::Socket,
-            rustix::fs::FileType::CharacterDevice => FileType::CharDevice,
-            rustix::fs::FileType::BlockDevice => FileType::BlockDevice,
-            rustix::fs::FileType::Unknown => FileType::Unknown,
+            rustix::fs::FileType::RegularFile => InodeKind::File,
+            rustix::fs::FileType::Directory => InodeKind::Directory,
+            rustix::fs::FileType::Symlink => InodeKind::Symlink,
+            rustix::fs::FileType::Fifo => InodeKind::Fifo,
+            rustix::fs::FileType::Socket => InodeKind::Socket,
+            rustix::fs::FileType::CharacterDevice => InodeKind::CharDevice,
+            rustix::fs::FileType::BlockDevice => InodeKind::BlockDevice,
+            rustix::fs::FileType::Unknown => InodeKind::Unknown,
         };
         Listed {
             kind,
@@ -94,21 +77,21 @@ impl Listed {
             mode: stat.stx_mode,
             uid: stat.stx_uid,
             gid: stat.stx_gid,
-            mtime_ns: nanoseconds(&stat.stx_mtime),
-            atime_ns: nanoseconds(&stat.stx_atime),
-            ctime_ns: nanoseconds(&stat.stx_ctime),
-            btime_ns: (stat.stx_mask & StatxFlags::BTIME.bits() != 0)
-                .then(|| nanoseconds(&stat.stx_btime))
-                .flatten(),
+            mtime: timestamp(&stat.stx_mtime),
+            atime: timestamp(&stat.stx_atime),
+            ctime: timestamp(&stat.stx_ctime),
+            btime: (stat.stx_mask & StatxFlags::BTIME.bits() != 0)
+                .then(|| timestamp(&stat.stx_btime)),
             rdev: makedev(stat.stx_rdev_major, stat.stx_rdev_minor),
         }
     }
 }
 
-/// Absent where 64 bits do not hold them.
-fn nanoseconds(time: &StatxTimestamp) -> Option<i64> {
-    let exact = i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec);
-    i64::try_from(exact).ok()
+fn timestamp(time: &StatxTimestamp) -> Timestamp {
+    Timestamp {
+        seconds: time.tv_sec,
+        nanoseconds: time.tv_nsec,
+    }
 }
 
 /// What the kernel shows of a mounted file system.
@@ -122,7 +105,7 @@ pub(crate) fn by_kernel(root: &Path) -> Listing {
         };
         let stat = statx(CWD, &full, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::ALL).unwrap();
         let listed = Listed::of_statx(&stat);
-        if listed.kind == FileType::Directory {
+        if listed.kind == InodeKind::Directory {
             for entry in std::fs::read_dir(&full).unwrap() {
                 let name = entry.unwrap().file_name();
                 waiting.push(joined(&path, name.as_bytes()));
@@ -139,7 +122,7 @@ pub(crate) fn by_volume<B: Bytes>(volume: &Volume<B>) -> (Listing, Vec<Damage>) 
     let mut damages = Vec::new();
     let mut scratch = DirectoryScratch::new();
     let mut listed_directories = BTreeSet::new();
-    let mut waiting = vec![(Vec::new(), ROOT_INODE, FileType::Directory)];
+    let mut waiting = vec![(Vec::new(), ROOT_INODE, InodeKind::Directory)];
     while let Some((path, number, kind)) = waiting.pop() {
         let inode = match volume.inode(number) {
             Ok(inode) => inode,
@@ -149,19 +132,18 @@ pub(crate) fn by_volume<B: Bytes>(volume: &Volume<B>) -> (Listing, Vec<Damage>) 
             }
         };
         damages.extend(volume.verify(&inode, &mut scratch).err());
-        let attributes = attributes(&inode, all_fields(), 0);
-        if inode.is_free() || !matches!(kind, FileType::Unknown) && kind != attributes.kind {
+        if inode.is_free() || !matches!(kind, InodeKind::Unknown) && kind != inode.kind() {
             let damage = format!("{} is free or no {kind:?}", path.escape_ascii());
             println!("{damage}");
             continue;
         }
-        if attributes.kind == FileType::Directory && listed_directories.insert(number) {
+        if inode.kind() == InodeKind::Directory && listed_directories.insert(number) {
             let outcome = volume.read_directory(&inode, &mut scratch, |entry| {
                 waiting.push((joined(&path, entry.name), entry.inode, entry.kind));
             });
             damages.extend(outcome.err());
         }
-        let before = listing.insert(path, Listed::of_attributes(&attributes));
+        let before = listing.insert(path, Listed::of_inode(&inode));
         if before.is_some() {
             println!("a name came twice");
         }

@@ -2,6 +2,7 @@
 
 //! What the tests share: an image with something in it, and two ways to list it.
 
+pub(crate) mod image_bytes;
 pub(crate) mod listed;
 pub(crate) mod random;
 
