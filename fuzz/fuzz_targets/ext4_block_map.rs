@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use statwalk_core::formats::ext4::block_map;
+use statwalk_ext4::block_map;
 
 fuzz_target!(|bytes: &[u8]| {
     for block_size in [1024, 4096, 65536] {

@@ -5,8 +5,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use statwalk_core::formats::ext4::checksum::Crc32c;
-use statwalk_core::formats::ext4::directory_block::{self, DirectoryFormat};
+use statwalk_ext4::checksum::Crc32c;
+use statwalk_ext4::directory_block;
+use statwalk_ext4::directory_block::DirectoryFormat;
 
 fuzz_target!(|bytes: &[u8]| {
     for (block_size_bytes, has_types) in [(1024, true), (4096, false), (65536, true)] {

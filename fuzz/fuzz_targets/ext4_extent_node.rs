@@ -5,8 +5,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use statwalk_core::formats::ext4::checksum::Crc32c;
-use statwalk_core::formats::ext4::extent_node::{DEPTH_MAX, ExtentNode};
+use statwalk_ext4::checksum::Crc32c;
+use statwalk_ext4::extent_node::DEPTH_MAX;
+use statwalk_ext4::extent_node::ExtentNode;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(node) = ExtentNode::decode(bytes) else {

@@ -5,8 +5,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use statwalk_core::formats::ext4::group_descriptor::GroupDescriptor;
-use statwalk_core::formats::ext4::superblock::{Checksums, SUPERBLOCK_BYTES, Superblock};
+use statwalk_ext4::{Checksums, Superblock};
+use statwalk_ext4::group_descriptor::GroupDescriptor;
+use statwalk_ext4::superblock::SUPERBLOCK_BYTES;
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((superblock, descriptor)) = bytes.split_at_checked(SUPERBLOCK_BYTES) else {

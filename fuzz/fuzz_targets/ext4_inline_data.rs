@@ -5,8 +5,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use statwalk_core::formats::ext4::inline_data;
-use statwalk_core::formats::ext4::inode::{Inode, InodeFormat};
+use statwalk_ext4::Inode;
+use statwalk_ext4::inline_data;
+use statwalk_ext4::inode::InodeFormat;
 
 fuzz_target!(|bytes: &[u8]| {
     let format = InodeFormat {

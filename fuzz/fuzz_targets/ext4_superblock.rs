@@ -5,8 +5,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use statwalk_core::formats::ext4::group_descriptor;
-use statwalk_core::formats::ext4::superblock::{Checksums, Superblock};
+use statwalk_ext4::{Checksums, Superblock};
+use statwalk_ext4::group_descriptor;
 
 fuzz_target!(|bytes: &[u8]| {
     if let Err(unfit) = Superblock::decode(bytes, Checksums::Verified) {

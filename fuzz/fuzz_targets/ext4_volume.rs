@@ -7,10 +7,7 @@
 use std::collections::HashSet;
 
 use libfuzzer_sys::fuzz_target;
-use statwalk_core::formats::ext4::inode::ROOT_INODE;
-use statwalk_core::formats::ext4::inode_kind::InodeKind;
-use statwalk_core::formats::ext4::superblock::Checksums;
-use statwalk_core::formats::ext4_volume::volume::{DirectoryScratch, Volume};
+use statwalk_ext4::{Checksums, DirectoryScratch, InodeKind, ROOT_INODE, Volume};
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = Volume::open(bytes).map_err(|refusal| refusal.to_string());

@@ -59,8 +59,7 @@ mod text_file;
 #[doc(hidden)]
 pub mod formats {
     pub use crate::decode::Malformed;
-    pub use crate::decode::{btrfs, ext4};
-    pub use crate::source::ext4 as ext4_volume;
+    pub use crate::decode::btrfs;
 }
 
 pub use batch::{Batch, EntryRef};

@@ -9,9 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod btrfs;
-pub mod ext4;
 
-mod little_endian;
 mod malformed;
 pub(crate) mod name;
 

@@ -13,7 +13,7 @@ pub(crate) fn is_entry_name(name: &[u8]) -> bool {
 /// Looks at eight bytes at once: names are short, and one by one takes longer
 /// than everything else about an entry.
 #[inline]
-pub(super) fn has_slash_or_nul(name: &[u8]) -> bool {
+fn has_slash_or_nul(name: &[u8]) -> bool {
     let Some(&last) = name.last_chunk() else {
         return name.iter().any(|&byte| byte == b'/' || byte == 0);
     };

@@ -7,7 +7,7 @@
 
 pub(crate) mod btrfs;
 pub(crate) mod choice;
-pub mod ext4;
+pub(crate) mod ext4;
 pub(crate) mod in_place;
 pub(crate) mod memory;
 pub(crate) mod posix;

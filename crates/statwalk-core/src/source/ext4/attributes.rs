@@ -3,10 +3,8 @@
 //! Turns an inode into the attributes that statx would show.
 
 use rustix::fs::makedev;
+use statwalk_ext4::{Inode, InodeKind, Timestamp};
 
-use crate::decode::ext4::inode::Inode;
-use crate::decode::ext4::inode_kind::InodeKind;
-use crate::decode::ext4::timestamp::Timestamp;
 use crate::entry::{Attributes, Fields, FileId, FileType, nanoseconds_of};
 
 /// The wanted attributes, and those that cost nothing; `dev` is what `st_dev`

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, StatxFlags, openat};
 use rustix::io::Errno as KernelErrno;
+use statwalk_ext4::{Bytes, ReadError};
 use statwalk_sys::device_map::{CopyError, DeviceMap};
 
-use super::bytes::{Bytes, ReadError};
 use super::file_bytes::{FileBytes, failed};
 use crate::entry::FileType;
 use crate::source::posix::stat::{self, uninterrupted};

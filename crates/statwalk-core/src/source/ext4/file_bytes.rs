@@ -6,8 +6,8 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 
 use rustix::io::{Errno, pread};
+use statwalk_ext4::{Bytes, ReadError};
 
-use super::bytes::{Bytes, ReadError};
 use crate::source::posix::stat::uninterrupted;
 
 /// A file or a device, read by pread(2).

@@ -9,15 +9,11 @@ use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{fstatvfs, makedev};
+use statwalk_ext4::{DirectoryScratch, Inode, InodeKind, ReadError, Refusal, Volume};
 
 use super::attributes::nanoseconds;
-use super::bytes::ReadError;
 use super::device::Device;
-use super::directory_reader::DirectoryScratch;
 use super::read_ahead::ReadAhead;
-use super::volume::{Refusal, Volume};
-use crate::decode::ext4::inode::Inode;
-use crate::decode::ext4::inode_kind::InodeKind;
 use crate::entry::FileId;
 use crate::error::Errno;
 use crate::inode_set::InodeSet;

@@ -4,13 +4,11 @@
 
 use std::ops::ControlFlow;
 
+use statwalk_ext4::{Ahead, Damage, DirectoryEntry, DirectoryScratch, Fault, Inode};
+
 use super::attributes::{attributes, file_type};
-use super::damage::{Damage, Fault};
 use super::mounted::Mounted;
 use super::reader::errno_of;
-use super::volume::{Ahead, DirectoryScratch};
-use crate::decode::ext4::directory_block::DirectoryEntry;
-use crate::decode::ext4::inode::Inode;
 use crate::entry::FileType;
 use crate::error::Op;
 use crate::listing::WITHHELD_MAX;

@@ -13,14 +13,13 @@ use std::collections::VecDeque;
 use std::sync::OnceLock;
 
 use rustix::fs::{CWD, StatxFlags, makedev};
+use statwalk_ext4::block_map;
+use statwalk_ext4::extent_node::ExtentNode;
+use statwalk_ext4::inode::ContentLocation;
+use statwalk_ext4::{Bytes, Inode, ROOT_INODE, Volume};
 
-use super::bytes::Bytes;
 use super::device::Device;
 use super::mounted::Mounted;
-use super::volume::Volume;
-use crate::decode::ext4::block_map;
-use crate::decode::ext4::extent_node::ExtentNode;
-use crate::decode::ext4::inode::{ContentLocation, Inode, ROOT_INODE};
 use crate::directory::Place;
 use crate::entry::FileType;
 use crate::source::posix::stat;

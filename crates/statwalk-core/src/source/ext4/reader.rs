@@ -13,15 +13,12 @@ use std::ffi::CStr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use statwalk_ext4::{DirectoryScratch, Fault, Inode, InodeKind, ROOT_INODE, ReadError};
+
 use super::attributes::attributes;
-use super::bytes::ReadError;
-use super::damage::Fault;
 use super::mounted::Mounted;
 use super::pass::{End, Pass};
 use super::read_ahead;
-use super::volume::DirectoryScratch;
-use crate::decode::ext4::inode::{Inode, ROOT_INODE};
-use crate::decode::ext4::inode_kind::InodeKind;
 use crate::directory::Dir;
 use crate::entry::{Attributes, FileId, FileType};
 use crate::error::Errno;

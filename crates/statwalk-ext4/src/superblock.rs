@@ -11,8 +11,8 @@ use super::checksum::Crc32c;
 use super::directory_block::DirectoryFormat;
 use super::feature::{self, Features, IncompatBits};
 use super::inode::InodeFormat;
-use crate::decode::Malformed;
-use crate::decode::little_endian::{u16_at, u32_at};
+use crate::Malformed;
+use crate::little_endian::{u16_at, u32_at};
 
 /// Where the superblock begins on the device, whatever the size of blocks.
 pub const SUPERBLOCK_OFFSET_BYTES: u64 = 1024;

@@ -13,9 +13,9 @@
 
 use super::checksum::Crc32c;
 use super::inode_kind::InodeKind;
-use crate::decode::Malformed;
-use crate::decode::little_endian::{u8_at, u16_at, u32_at};
-use crate::decode::name::has_slash_or_nul;
+use crate::Malformed;
+use crate::little_endian::{u8_at, u16_at, u32_at};
+use crate::name::has_slash_or_nul;
 
 /// `ext4_dir_rec_len` of a name of one byte: no entry is shorter.
 const RECORD_BYTES_MIN: usize = 12;

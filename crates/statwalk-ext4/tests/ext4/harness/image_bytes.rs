@@ -7,7 +7,7 @@ use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use statwalk_core::formats::ext4_volume::bytes::{Bytes, ReadError};
+use statwalk_ext4::{Bytes, ReadError};
 
 #[derive(Debug)]
 pub(crate) struct ImageBytes {

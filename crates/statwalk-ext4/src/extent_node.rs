@@ -6,8 +6,8 @@
 //! fs/ext4/extents.c, of Linux 6.18.
 
 use super::checksum::Crc32c;
-use crate::decode::Malformed;
-use crate::decode::little_endian::{u16_at, u32_at};
+use crate::Malformed;
+use crate::little_endian::{u16_at, u32_at};
 
 /// `EXT4_MAX_EXTENT_DEPTH`: levels below the root.
 pub const DEPTH_MAX: u16 = 5;

@@ -8,12 +8,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, Statx, StatxFlags, StatxTimestamp, makedev, statx};
-use statwalk_core::formats::ext4::inode::{Inode, ROOT_INODE};
-use statwalk_core::formats::ext4::inode_kind::InodeKind;
-use statwalk_core::formats::ext4::timestamp::Timestamp;
-use statwalk_core::formats::ext4_volume::bytes::Bytes;
-use statwalk_core::formats::ext4_volume::damage::Damage;
-use statwalk_core::formats::ext4_volume::volume::{DirectoryScratch, Volume};
+use statwalk_ext4::{
+    Bytes, Damage, DirectoryScratch, Inode, InodeKind, ROOT_INODE, Timestamp, Volume,
+};
 
 /// Everything that is known of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,6 +12,8 @@
 //! extent tree, an old block map, or in itself), a directory block what is in
 //! it. Reading them from a device is not done here.
 
+#![forbid(unsafe_code)]
+
 pub mod superblock;
 
 pub mod feature;
@@ -19,10 +21,6 @@ pub mod feature;
 pub mod group_descriptor;
 
 pub mod inode;
-
-pub mod inode_kind;
-
-pub mod timestamp;
 
 pub mod extent_node;
 
@@ -33,3 +31,25 @@ pub mod directory_block;
 pub mod inline_data;
 
 pub mod checksum;
+
+mod bytes;
+mod damage;
+mod directory_reader;
+mod group_table;
+mod inode_kind;
+mod little_endian;
+mod malformed;
+mod name;
+mod timestamp;
+mod volume;
+
+pub use bytes::{Bytes, ReadError};
+pub use damage::{Damage, Fault};
+pub use directory_block::{DirectoryEntries, DirectoryEntry};
+pub use directory_reader::{Ahead, DirectoryScratch};
+pub use inode::{Inode, ROOT_INODE};
+pub use inode_kind::InodeKind;
+pub use malformed::Malformed;
+pub use superblock::{Checksums, Superblock, Unfit};
+pub use timestamp::Timestamp;
+pub use volume::{Refusal, Volume};

@@ -4,7 +4,7 @@
 //! against images that nobody would make.
 //!
 //! It reads bytes and no mounts, so it is tested without a scan. One program;
-//! `cargo test -p statwalk-core --test ext4 variants::` runs the tests of one module.
+//! `cargo test -p statwalk-ext4 --test ext4 variants::` runs the tests of one module.
 
 #![cfg(target_os = "linux")]
 #![allow(

@@ -3,9 +3,9 @@
 //! Where the inode table of each group lies: 12 bytes a group, read once.
 
 use super::bytes::{Bytes, ReadError};
-use crate::decode::Malformed;
-use crate::decode::ext4::group_descriptor::{self, GroupDescriptor};
-use crate::decode::ext4::superblock::Superblock;
+use crate::Malformed;
+use crate::group_descriptor::{self, GroupDescriptor};
+use crate::superblock::Superblock;
 
 /// How many groups are kept at most: 1 PiB in groups of 128 MiB, 100 MB of memory.
 pub(super) const GROUPS_MAX: u32 = 1 << 23;

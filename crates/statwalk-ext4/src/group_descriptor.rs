@@ -9,8 +9,8 @@
 use super::checksum::{Crc32c, crc16};
 use super::feature;
 use super::superblock::{Checksums, SUPERBLOCK_OFFSET_BYTES, Superblock};
-use crate::decode::Malformed;
-use crate::decode::little_endian::{u16_at, u32_at};
+use crate::Malformed;
+use crate::little_endian::{u16_at, u32_at};
 
 /// `EXT4_BG_INODE_UNINIT`: no inode of the group was ever used.
 const FLAG_INODE_UNINIT: u16 = 1;

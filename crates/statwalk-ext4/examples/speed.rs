@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! Measures what an entry costs where nothing but the reader of ext4 works:
-//! `cargo run --release -p statwalk-core --example ext4_speed -- IMAGE [ROUNDS]`.
+//! `cargo run --release -p statwalk-ext4 --example speed -- IMAGE [ROUNDS]`.
 //!
 //! The image is read into memory first, unless it is larger than 4 GiB. Each
 //! round walks it from the root with one thread, in each of the ways below, and
@@ -13,11 +13,9 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::Instant;
 
-use statwalk_core::formats::ext4::inode::{Inode, ROOT_INODE};
-use statwalk_core::formats::ext4::inode_kind::InodeKind;
-use statwalk_core::formats::ext4::superblock::Checksums;
-use statwalk_core::formats::ext4_volume::bytes::{Bytes, ReadError};
-use statwalk_core::formats::ext4_volume::volume::{DirectoryScratch, Volume};
+use statwalk_ext4::{
+    Bytes, Checksums, DirectoryScratch, Inode, InodeKind, ROOT_INODE, ReadError, Volume,
+};
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

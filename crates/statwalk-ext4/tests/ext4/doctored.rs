@@ -4,8 +4,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use statwalk_core::formats::ext4_volume::bytes::{Bytes, ReadError};
-use statwalk_core::formats::ext4_volume::volume::Volume;
+use statwalk_ext4::{Bytes, ReadError, Volume};
 use statwalk_testkit::ext4_images::{self, Extent};
 use statwalk_testkit::mounts::Access;
 use statwalk_testkit::or_skip;

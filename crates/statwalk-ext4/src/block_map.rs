@@ -4,7 +4,7 @@
 //!
 //! `ext4_block_to_path`, fs/ext4/indirect.c of Linux 6.18.
 
-use crate::decode::little_endian::u32_at;
+use crate::little_endian::u32_at;
 
 /// `EXT4_NDIR_BLOCKS`: blocks that the inode names itself.
 const DIRECT_COUNT: usize = 12;

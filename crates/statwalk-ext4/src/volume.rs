@@ -13,15 +13,12 @@ use std::time::Duration;
 
 use super::bytes::{Bytes, ReadError};
 use super::damage::{Damage, Fault};
-use super::directory_reader::DirectoryReader;
-pub use super::directory_reader::{Ahead, DirectoryScratch};
+use super::directory_reader::{Ahead, DirectoryReader, DirectoryScratch};
 use super::group_table::{GROUPS_MAX, GroupTable, NoPlace};
-use crate::decode::ext4::directory_block::{DirectoryEntries, DirectoryEntry};
-use crate::decode::ext4::inode::{self, Inode, InodeFormat, ROOT_INODE};
-use crate::decode::ext4::inode_kind::InodeKind;
-use crate::decode::ext4::superblock::{
-    Checksums, SUPERBLOCK_BYTES, SUPERBLOCK_OFFSET_BYTES, Superblock, Unfit,
-};
+use crate::directory_block::{DirectoryEntries, DirectoryEntry};
+use crate::inode::{self, Inode, InodeFormat, ROOT_INODE};
+use crate::inode_kind::InodeKind;
+use crate::superblock::{Checksums, SUPERBLOCK_BYTES, SUPERBLOCK_OFFSET_BYTES, Superblock, Unfit};
 
 /// How long the superblock of a mounted file system is waited for whose checksum
 /// does not match, pause by pause, in milliseconds. The kernel changes first what
@@ -34,7 +31,7 @@ const SUPERBLOCK_PAUSES_MS: [u64; 8] = [0, 0, 1, 2, 5, 10, 20, 50];
 const DEVICE_READS_MAX: u64 = 4;
 
 /// How many inodes are copied before the first is looked at: as many as a core
-/// waits for at once (`examples/ext4_speed.rs`).
+/// waits for at once (`examples/speed.rs`).
 const INODES_AT_ONCE: usize = 16;
 
 /// Why there is no volume.
@@ -217,7 +214,7 @@ impl<B: Bytes> Volume<B> {
 
     /// What is in use of each inode table and lies on the device: the first inode,
     /// and where its bytes begin and how many there are.
-    pub(super) fn inode_tables(&self) -> impl Iterator<Item = (u32, u64, u64)> {
+    pub fn inode_tables(&self) -> impl Iterator<Item = (u32, u64, u64)> {
         let end = self.bytes.length_bytes();
         let tables = self.groups.tables(&self.superblock);
         tables.filter(move |&(_, offset, bytes)| {
@@ -265,7 +262,7 @@ impl<B: Bytes> Volume<B> {
     ///
     /// Inodes are copied some at a time before the first of them is looked at,
     /// because then the processor waits for several at once: that takes a quarter
-    /// off the time of an entry (`examples/ext4_speed.rs`).
+    /// off the time of an entry (`examples/speed.rs`).
     ///
     /// # Errors
     ///
@@ -347,7 +344,7 @@ impl<B: Bytes> Volume<B> {
     }
 
     /// What a directory has as its parent.
-    pub(super) fn parent_of(&self, number: u32, scratch: &mut DirectoryScratch) -> Option<u32> {
+    pub fn parent_of(&self, number: u32, scratch: &mut DirectoryScratch) -> Option<u32> {
         let inode = self.inode(number).ok()?;
         let first = |_: DirectoryEntries<'_>| ControlFlow::Break(());
         self.read_directory_blocks(&inode, scratch, Ahead::Nothing, first)
@@ -356,7 +353,7 @@ impl<B: Bytes> Volume<B> {
     }
 
     /// Whether an entry of a directory leads to an inode.
-    pub(super) fn lists(&self, dir: u32, number: u32, scratch: &mut DirectoryScratch) -> bool {
+    pub fn lists(&self, dir: u32, number: u32, scratch: &mut DirectoryScratch) -> bool {
         let Ok(inode) = self.inode(dir) else {
             return false;
         };

@@ -4,9 +4,7 @@
 //! made with a copy of a tree, compared with that tree, with debugfs, and with
 //! a read-only mount where there is one.
 
-use statwalk_core::formats::ext4::inode_kind::InodeKind;
-use statwalk_core::formats::ext4_volume::damage::Fault;
-use statwalk_core::formats::ext4_volume::volume::{DirectoryScratch, Volume};
+use statwalk_ext4::{DirectoryScratch, Fault, InodeKind, Volume};
 use statwalk_testkit::ext4_images::{self, Extent};
 use statwalk_testkit::mounts::{Access, FileSystem};
 use statwalk_testkit::{Scratch, Skipped, or_skip, unprivileged};

@@ -8,7 +8,7 @@
 use std::fmt;
 
 use super::bytes::ReadError;
-use crate::decode::Malformed;
+use crate::Malformed;
 
 /// Something of an inode, or of a directory's blocks, that cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,13 +11,13 @@ use std::ops::ControlFlow;
 use super::bytes::Bytes;
 use super::damage::{Damage, Fault};
 use super::volume::Volume;
-use crate::decode::Malformed;
-use crate::decode::ext4::block_map;
-use crate::decode::ext4::checksum::Crc32c;
-use crate::decode::ext4::directory_block::{self, DirectoryEntries};
-use crate::decode::ext4::extent_node::{DEPTH_MAX, ExtentNode};
-use crate::decode::ext4::inline_data;
-use crate::decode::ext4::inode::{ContentLocation, Inode};
+use crate::Malformed;
+use crate::block_map;
+use crate::checksum::Crc32c;
+use crate::directory_block::{self, DirectoryEntries};
+use crate::extent_node::{DEPTH_MAX, ExtentNode};
+use crate::inline_data;
+use crate::inode::{ContentLocation, Inode};
 
 /// How much is copied at once where blocks are consecutive: few calls where a
 /// copy is a call, and still in the first cache when it is parsed.

@@ -9,8 +9,8 @@
 use super::checksum::Crc32c;
 use super::inode_kind::InodeKind;
 use super::timestamp::Timestamp;
-use crate::decode::Malformed;
-use crate::decode::little_endian::u16_at;
+use crate::Malformed;
+use crate::little_endian::u16_at;
 
 /// How much of an inode is kept: all fields that exist, `sizeof(struct
 /// ext4_inode)`. Behind them are attributes, which take a third of what has to

@@ -6,11 +6,9 @@
 use std::fs::File;
 use std::time::{Duration, Instant};
 
-use statwalk_core::formats::ext4::group_descriptor::{self, GroupDescriptor};
-use statwalk_core::formats::ext4::superblock::{Checksums, Superblock};
-use statwalk_core::formats::ext4_volume::bytes::Bytes;
-use statwalk_core::formats::ext4_volume::damage::{Damage, Fault};
-use statwalk_core::formats::ext4_volume::volume::{Refusal, Volume};
+use statwalk_ext4::group_descriptor;
+use statwalk_ext4::group_descriptor::GroupDescriptor;
+use statwalk_ext4::{Bytes, Checksums, Damage, Fault, Refusal, Superblock, Volume};
 use statwalk_testkit::{Scratch, Skipped, ext4_images, or_skip};
 
 use crate::harness::Image;

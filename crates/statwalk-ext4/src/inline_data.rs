@@ -8,8 +8,8 @@
 //! of its own does not exist.
 
 use super::inode::Inode;
-use crate::decode::Malformed;
-use crate::decode::little_endian::{u8_at, u16_at, u32_at};
+use crate::Malformed;
+use crate::little_endian::{u8_at, u16_at, u32_at};
 
 /// `EXT4_XATTR_MAGIC`.
 const MAGIC: u32 = 0xEA02_0000;

@@ -3,8 +3,7 @@
 //! Each kind of file system that the kernel mounts: every entry and every
 //! attribute as the kernel shows them, and a sample as debugfs does.
 
-use statwalk_core::formats::ext4::inode_kind::InodeKind;
-use statwalk_core::formats::ext4_volume::volume::Volume;
+use statwalk_ext4::{InodeKind, Volume};
 use statwalk_testkit::ext4_images::{self, Extent};
 use statwalk_testkit::mounts::Access;
 use statwalk_testkit::{Skipped, or_skip};

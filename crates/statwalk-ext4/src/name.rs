@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Names of entries, as bytes on a device have them: a slash or a NUL in one would
+//! lead a path elsewhere.
+//!
+//! statwalk's decoder of btrfs has a copy: neither format depends on the other, and
+//! a crate of its own would be larger than the function.
+
+/// Whether a name cannot be one component of a path.
+///
+/// It looks at eight bytes at once: names are short, and one by one takes longer
+/// than everything else about an entry.
+#[inline]
+pub(crate) fn has_slash_or_nul(name: &[u8]) -> bool {
+    let Some(&last) = name.last_chunk() else {
+        return name.iter().any(|&byte| byte == b'/' || byte == 0);
+    };
+    let (words, _) = name.as_chunks();
+    // The last eight overlap what was looked at before.
+    words
+        .iter()
+        .chain([&last])
+        .fold(0, |found, &word| found | slashes_or_nuls(word))
+        != 0
+}
+
+/// Zero if and only if no byte is a slash or NUL: the highest bit of a byte is
+/// borrowed from only where that byte, or one below it, is zero.
+#[inline]
+fn slashes_or_nuls(word: [u8; 8]) -> u64 {
+    let zeros = |word: u64| {
+        word.wrapping_sub(u64::from_ne_bytes([0x01; 8])) & !word & u64::from_ne_bytes([0x80; 8])
+    };
+    let word = u64::from_ne_bytes(word);
+    zeros(word) | zeros(word ^ u64::from_ne_bytes([b'/'; 8]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slashes_and_nuls_are_found_wherever_they_stand() {
+        for length in 0..40 {
+            // 0x01 and 0x30 are what a borrow from the byte below would be taken for.
+            for fill in [b'a', 0x01, 0x30, 0x80, 0xAF, 0xFF] {
+                let mut name = vec![fill; length];
+                assert!(!has_slash_or_nul(&name), "{name:?}");
+                for place in 0..length {
+                    for bad in [b'/', 0] {
+                        name[place] = bad;
+                        assert!(has_slash_or_nul(&name), "{name:?}");
+                    }
+                    name[place] = fill;
+                }
+            }
+        }
+    }
+}
