@@ -58,11 +58,7 @@ impl Stranger {
 }
 
 /// Does in a process of its own what the first word of the argument says.
-#[test]
-fn done_as_a_stranger() {
-    let Some(argument) = child::argument() else {
-        return;
-    };
+pub(crate) fn done_as_a_stranger(argument: &str) {
     let words: Vec<_> = argument.split(' ').collect();
     let path = words[1];
     if words[0] == "list" {

@@ -15,11 +15,7 @@ use super::harness::child;
 const A_FEW: u64 = 12;
 
 /// Scans in a process that strace watches.
-#[test]
-fn scanned_under_strace() {
-    let Some(argument) = child::argument() else {
-        return;
-    };
+pub(crate) fn scanned_under_strace(argument: &str) {
     let words: Vec<_> = argument.split(' ').collect();
     let scan = Scan::new(words[0])
         .source(Source::Posix)

@@ -194,13 +194,8 @@ fn directories_that_are_opened_again_are_the_same() {
 }
 
 /// The child of the test above: a limit of open files that makes directories close early.
-#[test]
-fn with_few_descriptors() {
-    use super::harness::child;
+pub(crate) fn with_few_descriptors(limit: &str) {
     use rustix::process::{Resource, Rlimit, setrlimit};
-    let Some(limit) = child::argument() else {
-        return;
-    };
     let scratch = scratch_in_memory();
     let (tree, outside) = build(scratch.path());
     // A chain so deep that not all of it can be open.

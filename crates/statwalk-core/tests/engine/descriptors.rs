@@ -76,11 +76,7 @@ fn make_wide(path: &Path, count: usize) {
 }
 
 /// Scans under the limit, and looks meanwhile how many descriptors are open.
-#[test]
-fn scanned_with_few_descriptors() {
-    let Some(argument) = child::argument() else {
-        return;
-    };
+pub(crate) fn scanned_with_few_descriptors(argument: &str) {
     let words: Vec<_> = argument.split(' ').collect();
     let (path, threads, sink) = (words[0], words[1].parse().unwrap(), words[2]);
     let limit = Some(words[3].parse().unwrap());

@@ -33,11 +33,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 /// In a process of its own, because it counts threads and descriptors.
-#[test]
-fn drops_a_scan() {
-    let Some(argument) = child::argument() else {
-        return;
-    };
+pub(crate) fn drops_a_scan(argument: &str) {
     let shape = Uniform {
         depth: 4,
         dirs_each: 9,
@@ -47,7 +43,7 @@ fn drops_a_scan() {
     let fs = FaultFs::builder()
         .uniform("", shape)
         .latency(Where::Everywhere, Latency::Fixed(Duration::from_millis(3)));
-    let fs = match argument.as_str() {
+    let fs = match argument {
         "hanging" => fs.dir("dead").hang("dead", Op::Opendir, Hang::UntilSignal),
         _ => fs,
     };

@@ -798,11 +798,7 @@ fn a_slow_count_without_types_is_cancelled_at_once() {
 }
 
 /// The child of the next test: a directory that never ends.
-#[test]
-fn endless_child() {
-    let Some(argument) = child::argument() else {
-        return;
-    };
+pub(crate) fn endless_child(argument: &str) {
     let (what, threads) = argument.split_once(' ').unwrap();
     let of = match what {
         "files" => EntryType::File,

@@ -271,17 +271,13 @@ fn followed_with_few_descriptors() {
     }
 }
 
-/// The child of the test above.
-#[test]
-fn followed_in_a_child() {
+/// The part of the test above that runs in a child.
+pub(crate) fn followed_in_a_child(root: &str) {
     use super::harness::child;
     use rustix::process::{Resource, Rlimit, setrlimit};
-    let Some(root) = child::argument() else {
-        return;
-    };
     let (current, maximum) = (Some(40), Some(40));
     setrlimit(Resource::Nofile, Rlimit { current, maximum }).unwrap();
-    let outcome = following(Path::new(&root), 3)
+    let outcome = following(Path::new(root), 3)
         .run(&Totals::with_sizes())
         .unwrap();
     child::print_totals(&outcome);

@@ -12,11 +12,7 @@ const COUNT: u64 = 1_000_000;
 /// The most memory that a scan for totals, statistics and the largest may take.
 const PEAK_KIB_MAX: u64 = 64 << 10;
 
-#[test]
-fn scanned_in_a_child() {
-    let Some(argument) = child::argument() else {
-        return;
-    };
+pub(crate) fn scanned_in_a_child(argument: &str) {
     let words: Vec<_> = argument.split(' ').collect();
     let scan = Scan::new(words[0]).threads(words[1].parse().unwrap());
     match words[2] {

@@ -101,12 +101,8 @@ fn a_scan_in_memory_keeps_its_workers() {
     assert!(numbers["workers"] <= numbers["processors"], "{numbers:?}");
 }
 
-/// The child of the test above: the most workers that one of five scans had.
-#[test]
-fn scanned_in_memory() {
-    if child::argument().is_none() {
-        return;
-    }
+/// The part of the test above that runs in a child: the most workers that one of five scans had.
+pub(crate) fn scanned_in_memory(_: &str) {
     let scratch = super::harness::scratch_in_memory();
     for dir in 0..300 {
         let dir = scratch.path().join(format!("d{dir}"));

@@ -58,12 +58,8 @@ fn an_inode_with_two_names_takes_little_memory() {
     }
 }
 
-/// The child of the test above.
-#[test]
-fn scanned() {
-    let Some(argument) = child::argument() else {
-        return;
-    };
+/// The part of the test above that runs in a child.
+pub(crate) fn scanned(argument: &str) {
     let (view, path) = argument.split_once(' ').unwrap();
     let path = Path::new(path);
     let totals = Totals::with_sizes();

@@ -31,11 +31,7 @@ fn make(path: &Path, dirs: usize) {
     }
 }
 
-#[test]
-fn scanned_in_an_order() {
-    let Some(argument) = child::argument() else {
-        return;
-    };
+pub(crate) fn scanned_in_an_order(argument: &str) {
     let (order, path) = argument.split_once(' ').unwrap();
     let order = ORDERS.into_iter().find(|known| known.name() == order);
     let scan = Scan::new(path).order(order.unwrap());

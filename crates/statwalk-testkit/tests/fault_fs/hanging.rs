@@ -168,12 +168,11 @@ fn dropping_the_guard_frees_everybody() {
     assert!(still_open.any(|entry| entry.is_err()));
 }
 
-/// The part of the next test that is killed; by itself it does nothing.
-#[test]
-fn killed_with_a_hanging_thread() {
-    if std::env::var_os("STATWALK_FAULT_FS_KILLED").is_none() {
-        return;
-    }
+/// The variable that makes the next test the child that it kills.
+const KILLED: &str = "STATWALK_FAULT_FS_KILLED";
+
+/// The child: it hangs until it is killed.
+fn hang_for_ever() {
     let fs = FaultFs::builder()
         .dir("h")
         .hang("h", Op::Opendir, Hang::UntilReleased);
@@ -189,14 +188,17 @@ fn killed_with_a_hanging_thread() {
 /// dead: without the janitor, process and mount would stay until a reboot.
 #[test]
 fn a_killed_test_leaves_nothing_behind() {
+    if std::env::var_os(KILLED).is_some() {
+        return hang_for_ever();
+    }
     drop(or_skip!(FaultFs::builder().mount()));
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args([
             "--exact",
-            "hanging::killed_with_a_hanging_thread",
+            "hanging::a_killed_test_leaves_nothing_behind",
             "--nocapture",
         ])
-        .env("STATWALK_FAULT_FS_KILLED", "1")
+        .env(KILLED, "1")
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();

@@ -1,32 +1,86 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! Runs a part of a test in a process of its own: this program again, with a
-//! filter for one test that does nothing unless it is asked to.
+//! filter for the one test that runs such parts.
 //!
-//! What a process alone can show (peak memory, descriptors, system calls, a
-//! limit) is measured there.
+//! A process alone can show its peak memory, its descriptors, its system calls and
+//! what a limit does to it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use crate::{
+    automounts, calls, changing_tree, descriptors, dropped, faults, follow, large_directory,
+    latency, link_memory, memory,
+};
+
+/// The part's name and its argument, separated by the first blank.
 const VARIABLE: &str = "STATWALK_ENGINE_TEST_CHILD";
 
-/// The argument that [`command`] gave, in the child; nothing elsewhere.
-pub(crate) fn argument() -> Option<String> {
-    std::env::var(VARIABLE).ok()
+/// Does its work with the argument that the parent gave.
+type Part = fn(&str);
+
+/// All parts. Each one has the name that [`command`] takes.
+const PARTS: [(&str, Part); 12] = [
+    (
+        "automounts::done_as_a_stranger",
+        automounts::done_as_a_stranger,
+    ),
+    ("calls::scanned_under_strace", calls::scanned_under_strace),
+    (
+        "changing_tree::with_few_descriptors",
+        changing_tree::with_few_descriptors,
+    ),
+    ("child::echo", echo),
+    (
+        "descriptors::scanned_with_few_descriptors",
+        descriptors::scanned_with_few_descriptors,
+    ),
+    ("dropped::drops_a_scan", dropped::drops_a_scan),
+    ("faults::endless_child", faults::endless_child),
+    ("follow::followed_in_a_child", follow::followed_in_a_child),
+    (
+        "large_directory::scanned_in_a_child",
+        large_directory::scanned_in_a_child,
+    ),
+    ("latency::scanned_in_memory", latency::scanned_in_memory),
+    ("link_memory::scanned", link_memory::scanned),
+    ("memory::scanned_in_an_order", memory::scanned_in_an_order),
+];
+
+const TEST: &str = "harness::child::a_child_does_its_part_or_fails";
+
+/// In a child, this test is the part that the parent asked for. In the parent it
+/// checks that a child cannot succeed without doing its part.
+#[test]
+fn a_child_does_its_part_or_fails() {
+    if let Ok(request) = std::env::var(VARIABLE) {
+        let (name, argument) = request.split_once(' ').expect("a name and an argument");
+        let part = PARTS.iter().find(|(known, _)| *known == name);
+        let (_, part) = part.expect("the name of a part");
+        return part(argument);
+    }
+    assert_eq!(run("child::echo", "number=7")["number"], 7);
+    let unknown = command(&[], "child::nobody", "").output().expect("it runs");
+    assert!(!unknown.status.success());
 }
 
-/// This program, to run only the test of the given name with an argument.
+/// Prints its argument.
+fn echo(argument: &str) {
+    println!("{argument}");
+}
+
+/// This program, to do only the part of the given name with an argument.
 ///
 /// `before` are programs to run it under, such as `strace`.
-pub(crate) fn command(before: &[&str], test: &str, argument: &str) -> Command {
+pub(crate) fn command(before: &[&str], part: &str, argument: &str) -> Command {
     let program = std::env::current_exe().expect("this program has a path");
-    command_of(&program, before, test, argument)
+    command_of(&program, before, part, argument)
 }
 
 /// As [`command`], with a copy of this program.
-pub(crate) fn command_of(program: &Path, before: &[&str], test: &str, argument: &str) -> Command {
+pub(crate) fn command_of(program: &Path, before: &[&str], part: &str, argument: &str) -> Command {
     let mut words = before.iter();
     let mut command = match words.next() {
         Some(first) => {
@@ -37,14 +91,14 @@ pub(crate) fn command_of(program: &Path, before: &[&str], test: &str, argument: 
         None => Command::new(program),
     };
     command
-        .args(["--exact", test, "--nocapture", "--test-threads=1"])
-        .env(VARIABLE, argument);
+        .args(["--exact", TEST, "--nocapture", "--test-threads=1"])
+        .env(VARIABLE, format!("{part} {argument}"));
     command
 }
 
 /// Runs it, and reads the lines `name=number` that it prints.
-pub(crate) fn run(test: &str, argument: &str) -> BTreeMap<String, u64> {
-    let output = command(&[], test, argument).output().expect("it runs");
+pub(crate) fn run(part: &str, argument: &str) -> BTreeMap<String, u64> {
+    let output = command(&[], part, argument).output().expect("it runs");
     numbers(&output)
 }
 
