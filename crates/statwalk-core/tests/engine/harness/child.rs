@@ -38,7 +38,10 @@ const PARTS: [(&str, Part); 12] = [
         descriptors::scanned_with_few_descriptors,
     ),
     ("dropped::drops_a_scan", dropped::drops_a_scan),
-    ("faults::endless_child", faults::endless_child),
+    (
+        "faults::endless::scanned_and_stopped",
+        faults::endless::scanned_and_stopped,
+    ),
     ("follow::followed_in_a_child", follow::followed_in_a_child),
     (
         "large_directory::scanned_in_a_child",
