@@ -52,6 +52,7 @@ pub mod ext4_images;
 #[cfg(target_os = "linux")]
 pub mod fault_fs;
 
+pub mod program;
 pub mod unprivileged;
 
 mod skipped;

@@ -45,6 +45,27 @@ pub fn named() -> Vec<(&'static str, Model)> {
     trees
 }
 
+/// Makes named trees with entries of all kinds in a directory that exists: to fill
+/// a file system of its own.
+///
+/// # Errors
+///
+/// The first failing call.
+pub fn make_assorted(dir: &Path) -> io::Result<()> {
+    for (name, tree) in [
+        ("basic", basic()),
+        ("hard_links", hard_links()),
+        ("odd_names", odd_names()),
+        ("symbolic_links", symbolic_links()),
+        ("special", special()),
+        ("deep", deep(300)),
+        ("wide", wide(WIDE_DEFAULT)),
+    ] {
+        tree.materialise(&dir.join(name))?;
+    }
+    Ok(())
+}
+
 /// A few directories, files and a link: the first thing that must work.
 pub fn basic() -> Model {
     tree(

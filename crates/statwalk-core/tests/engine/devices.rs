@@ -26,17 +26,7 @@ fn later() -> SystemTime {
 /// An ext4 with all kinds of entries, written to its device.
 fn filled(at: &Path) -> Result<Mounted, Skipped> {
     let mounted = FileSystem::Ext4.mount(at)?;
-    for (name, tree) in [
-        ("basic", trees::basic()),
-        ("hard_links", trees::hard_links()),
-        ("odd_names", trees::odd_names()),
-        ("symbolic_links", trees::symbolic_links()),
-        ("special", trees::special()),
-        ("deep", trees::deep(300)),
-        ("wide", trees::wide(5_000)),
-    ] {
-        tree.materialise(&at.join(name)).unwrap();
-    }
+    trees::make_assorted(at).unwrap();
     mounted.settle().unwrap();
     Ok(mounted)
 }

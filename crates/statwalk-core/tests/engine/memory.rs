@@ -5,19 +5,9 @@
 use std::fs::create_dir;
 use std::path::Path;
 
-use statwalk_core::{Order, Scan, TreeSink};
+use statwalk_core::{Scan, TreeSink};
 
-use super::harness::{child, scratch_in_memory};
-
-const ORDERS: [Order; 7] = [
-    Order::Parallel,
-    Order::Recursive,
-    Order::Queue,
-    Order::Stack,
-    Order::ReservedStack,
-    Order::Futures,
-    Order::Inode,
-];
+use super::harness::{ORDERS, child, scratch_in_memory};
 
 /// Directories of 100 subdirectories each.
 fn make(path: &Path, dirs: usize) {

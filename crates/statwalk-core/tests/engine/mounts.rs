@@ -82,17 +82,7 @@ fn trees_on_each_file_system_agree() {
                 continue;
             }
         };
-        for (name, tree) in [
-            ("basic", trees::basic()),
-            ("hard_links", trees::hard_links()),
-            ("odd_names", trees::odd_names()),
-            ("symbolic_links", trees::symbolic_links()),
-            ("special", trees::special()),
-            ("deep", trees::deep(300)),
-            ("wide", trees::wide(5_000)),
-        ] {
-            tree.materialise(&at.join(name)).unwrap();
-        }
+        trees::make_assorted(&at).unwrap();
         mounted.settle().unwrap();
         check(&[&at], &ENTER, &[1, 3]);
         check(&[&at], &STAY, &[2]);

@@ -21,17 +21,8 @@ use super::harness::{ENTER, THREADS, text};
 /// A btrfs with all kinds of entries. Nothing is synced: the scan has to do it.
 fn filled(at: &Path) -> Result<Mounted, Skipped> {
     let mounted = FileSystem::Btrfs.mount(at)?;
-    for (name, tree) in [
-        ("basic", trees::basic()),
-        ("hard_links", trees::hard_links()),
-        ("odd_names", trees::odd_names()),
-        ("symbolic_links", trees::symbolic_links()),
-        ("special", trees::special()),
-        ("times", trees::times()),
-        ("sparse", trees::sparse()),
-        ("deep", trees::deep(300)),
-        ("wide", trees::wide(5_000)),
-    ] {
+    trees::make_assorted(at).unwrap();
+    for (name, tree) in [("times", trees::times()), ("sparse", trees::sparse())] {
         tree.materialise(&at.join(name)).unwrap();
     }
     Ok(mounted)

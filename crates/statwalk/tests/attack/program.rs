@@ -2,8 +2,7 @@
 
 //! Starting the program, with a bound on the time that it takes.
 
-use std::ffi::OsStr;
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -12,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
+pub(crate) use statwalk_testkit::program::{command, in_known_surroundings};
 
 use crate::scale::Round;
 
@@ -34,33 +34,10 @@ pub(crate) fn statwalk() -> Command {
     command(path())
 }
 
-/// Any program in these surroundings.
-pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
-    let mut command = Command::new(program);
-    in_known_surroundings(&mut command);
-    command
-}
-
-pub(crate) fn in_known_surroundings(command: &mut Command) {
-    command.env_clear().env("LANG", "C.UTF-8").env("TZ", "UTC");
-    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    command.stdin(Stdio::null());
-}
-
-/// Starts a program, also one that was written just now: another test may have
-/// started a process meanwhile, which for a moment has the file open as well.
-///
-/// It is a process group of its own.
+/// Starts a program as the leader of a process group, so that it can be killed with
+/// all that it started.
 pub(crate) fn spawn(command: &mut Command) -> Child {
-    command.process_group(0);
-    loop {
-        match command.spawn() {
-            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            child => return child.unwrap(),
-        }
-    }
+    statwalk_testkit::program::spawn(command.process_group(0))
 }
 
 /// How a program ended.

@@ -10,9 +10,9 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use statwalk_testkit::fault_fs::{Changes, FaultFs, Op, When};
-use statwalk_testkit::{or_skip, trees};
+use statwalk_testkit::{or_skip, program, trees};
 
-use crate::run::{Answer, Tree, of_program, statwalk};
+use crate::run::{Answer, Tree, statwalk};
 
 /// A tree of which every answer is longer than a pipe holds.
 fn large() -> Tree {
@@ -101,7 +101,7 @@ fn a_reader_who_leaves_a_socket_is_no_failure() {
 fn closed_standard_streams_are_not_what_it_opens_next() {
     let tree = large();
     let answer = |streams: &str| {
-        let mut shell = of_program("sh");
+        let mut shell = program::command("sh");
         let script = format!("exec \"$0\" -s --json tree {streams}");
         shell.args(["-c", &script, env!("CARGO_BIN_EXE_statwalk")]);
         Answer::of(shell.current_dir(tree.parent()))
@@ -118,7 +118,7 @@ fn an_answer_to_a_closed_stdout_is_a_failure() {
     let tree = large();
     std::fs::write(tree.parent().join("globs"), "none\n").unwrap();
     let answer = |arguments: &[&str]| {
-        let mut shell = of_program("sh");
+        let mut shell = program::command("sh");
         shell.args([
             "-c",
             "exec \"$0\" \"$@\" >&-",
@@ -377,7 +377,7 @@ fn as_many_files_are_opened_as_may_be() {
     let tree = Tree::of(&trees::deep(200));
     let run = |limit: &str| {
         let script = format!("ulimit {limit} && exec \"$0\" \"$@\"");
-        let mut command = of_program("sh");
+        let mut command = program::command("sh");
         command
             .args(["-c", &script, env!("CARGO_BIN_EXE_statwalk")])
             .args(["-sA", "--explain", "tree"])

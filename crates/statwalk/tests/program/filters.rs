@@ -4,9 +4,9 @@
 
 use serde_json::{Value, json};
 use statwalk_testkit::fault_fs::{FaultFs, Op, When};
-use statwalk_testkit::{Skipped, or_skip, trees};
+use statwalk_testkit::{Skipped, or_skip, program, trees};
 
-use crate::run::{Answer, Tree, as_ordinary_user, of_program, sorted, statwalk};
+use crate::run::{Answer, Tree, as_ordinary_user, sorted, statwalk};
 
 /// A tree with files of known sizes and ages, some of them hidden or ignored.
 fn tree() -> Tree {
@@ -130,7 +130,7 @@ fn attributes_are_found() {
 fn everything_is_found_that_find_finds() {
     for (name, model) in trees::named() {
         let tree = Tree::of(&model);
-        let mut find = of_program("find");
+        let mut find = program::command("find");
         find.args(["tree", "-mindepth", "1", "-print0"])
             .current_dir(tree.parent());
         let mut ours = statwalk();
@@ -148,7 +148,7 @@ fn a_long_list_comes_whole() {
         let long = "x".repeat(100);
         std::fs::write(tree.path().join(format!("{dir}/{long}{n}")), "").unwrap();
     }
-    let mut find = of_program("find");
+    let mut find = program::command("find");
     find.args(["tree", "-mindepth", "1"])
         .current_dir(tree.parent());
     let theirs = Answer::of(&mut find);
@@ -417,7 +417,7 @@ fn a_depth_ends_the_scan() {
     let missing = tree.path().join("a/b/none");
     std::fs::create_dir(&missing).unwrap();
     for depth in ["0", "1", "2", "3", "9"] {
-        let mut find = of_program("find");
+        let mut find = program::command("find");
         find.args(["tree", "-mindepth", "1", "-maxdepth", depth]);
         let expected = Answer::of(find.current_dir(tree.parent()));
         let answer = tree.run(&["find", "-d", depth, "tree"]).good();
@@ -445,7 +445,7 @@ fn a_depth_ends_the_scan() {
 
 #[track_caller]
 fn find_directories(tree: &Tree, depth: &str, found: &Answer) {
-    let mut find = of_program("find");
+    let mut find = program::command("find");
     find.args(["tree", "-mindepth", "1", "-maxdepth", depth, "-type", "d"]);
     let expected = Answer::of(find.current_dir(tree.parent()));
     assert_eq!(found.sorted(), expected.sorted(), "{depth}");

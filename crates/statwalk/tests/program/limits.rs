@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use statwalk_testkit::fault_fs::{FaultFs, Latency, Where};
-use statwalk_testkit::{Skipped, or_skip, unprivileged};
+use statwalk_testkit::{Skipped, or_skip, program, unprivileged};
 
-use crate::run::{Answer, LONG, Tree, in_known_surroundings, statwalk};
+use crate::run::{Answer, LONG, Tree, statwalk};
 
 const ORDERS: [&str; 7] = [
     "parallel",
@@ -73,7 +73,7 @@ fn limited_program(
     if Command::new("prlimit").arg("--version").output().is_err() {
         return Err(Skipped::needs("prlimit"));
     }
-    in_known_surroundings(&mut prlimit);
+    program::in_known_surroundings(&mut prlimit);
     prlimit.args(limits).arg("--").arg(program);
     prlimit.current_dir(tree.parent());
     Ok(prlimit)
@@ -172,7 +172,7 @@ fn without_threads_signals_are_seen_in_the_middle_of_a_slow_directory() {
         command.args(arguments).current_dir(mount.path());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let before = mount.counts().lookup;
-        let child = crate::run::spawn(&mut command);
+        let child = program::spawn(&mut command);
         assert!(mount.wait_for(LONG, |counts| counts.lookup > before + 50));
         let pid = Pid::from_child(&child);
         kill_process(pid, Signal::USR1).unwrap();

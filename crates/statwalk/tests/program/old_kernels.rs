@@ -7,9 +7,9 @@ use std::path::Path;
 
 use statwalk_testkit::mounts::{FileSystem, bind, btrfs_subvolume};
 use statwalk_testkit::naive::{self, Options};
-use statwalk_testkit::{Skipped, or_skip, trees};
+use statwalk_testkit::{Skipped, or_skip, program, trees};
 
-use crate::run::{Answer, Tree, of_program};
+use crate::run::{Answer, Tree};
 
 /// What a kernel lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,11 +53,11 @@ impl Kernel {
     /// Runs the program there.
     fn run(self, arguments: &[&str], path: &Path) -> Result<Answer, Skipped> {
         let home = Tree::new("x 0");
-        let mut command = of_program("strace");
+        let mut command = program::command("strace");
         if command.arg("--version").output().is_err() {
             return Err(Skipped::needs("strace"));
         }
-        let mut command = of_program("strace");
+        let mut command = program::command("strace");
         command
             .args(["-f", "-o", "/dev/null", "-e", "trace=openat2,statx"])
             .args(self.injections())

@@ -10,9 +10,9 @@ use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use statwalk_testkit::mounts::FileSystem;
-use statwalk_testkit::{or_skip, text, trees};
+use statwalk_testkit::{or_skip, program, text, trees};
 
-use crate::run::{Tree, as_ordinary_user, spawn, statwalk};
+use crate::run::{Tree, as_ordinary_user, statwalk};
 
 /// Runs a program whose stdout is a terminal, and gives what the terminal got.
 fn on_terminal(command: &mut Command, columns: u16, rows: u16) -> String {
@@ -29,7 +29,7 @@ fn on_terminal(command: &mut Command, columns: u16, rows: u16) -> String {
     let name = ptsname(&master, Vec::new()).unwrap();
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
     let terminal: OwnedFd = rustix::fs::open(&name, flags, Mode::empty()).unwrap();
-    let mut child = spawn(command.stdout(terminal).stderr(Stdio::piped()));
+    let mut child = program::spawn(command.stdout(terminal).stderr(Stdio::piped()));
     // The command keeps a copy of the terminal; without it the end can be seen.
     command.stdout(Stdio::null());
     let mut shown = Vec::new();

@@ -5,14 +5,14 @@
 use std::path::Path;
 
 use statwalk_testkit::mounts::FileSystem;
-use statwalk_testkit::{naive, or_skip, trees};
+use statwalk_testkit::{naive, or_skip, program, trees};
 
-use crate::run::{Answer, Tree, in_known_surroundings, of_program, sorted, statwalk};
+use crate::run::{Answer, Tree, sorted, statwalk};
 
 /// The rows of du and of the program, with NUL at their ends, are the same.
 #[track_caller]
 fn same_as_du(at: &Path, du: &[&str], ours: &[&str]) {
-    let theirs = Answer::of(of_program("du").arg("-0B1").args(du).current_dir(at));
+    let theirs = Answer::of(program::command("du").arg("-0B1").args(du).current_dir(at));
     let ours_is = Answer::of(statwalk().arg("-0").args(ours).current_dir(at));
     assert_eq!(
         sorted(&ours_is.stdout, 0),
@@ -281,8 +281,7 @@ fn a_word_that_is_a_subcommand_is_a_directory_with_a_dot() {
 fn a_deep_tree_has_one_row() {
     let tree = Tree::of(&trees::deep(3_000));
     same_as_du(tree.parent(), &["-s", "tree"], &["-s", "tree"]);
-    let mut command = of_program("find");
-    in_known_surroundings(&mut command);
+    let mut command = program::command("find");
     let found = Answer::of(command.arg("tree").current_dir(tree.parent()));
     let names = found.stdout.iter().filter(|&&byte| byte == b'\n').count();
     let answer = tree.run(&["--count", "tree"]).good();

@@ -2,14 +2,12 @@
 
 //! Starting the program, and others that its answers are compared with.
 
-use std::ffi::OsStr;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use statwalk_testkit::{Model, Scratch, Skipped, settle, text, unprivileged};
+use statwalk_testkit::{Model, Scratch, Skipped, program, settle, text, unprivileged};
 
 /// Longer than anything takes on a busy machine; only failures wait so long.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
@@ -52,42 +50,17 @@ impl Tree {
 
 /// The program, in surroundings that are the same everywhere.
 pub(crate) fn statwalk() -> Command {
-    of_program(env!("CARGO_BIN_EXE_statwalk"))
-}
-
-pub(crate) fn of_program(program: impl AsRef<OsStr>) -> Command {
-    let mut command = Command::new(program);
-    in_known_surroundings(&mut command);
-    command
-}
-
-pub(crate) fn in_known_surroundings(command: &mut Command) {
-    command.env_clear().env("LANG", "C.UTF-8").env("TZ", "UTC");
-    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    command.stdin(Stdio::null());
+    program::command(env!("CARGO_BIN_EXE_statwalk"))
 }
 
 /// The program as somebody who is not root, beside a tree.
 pub(crate) fn as_ordinary_user(tree: &Tree) -> Result<Command, Skipped> {
-    let program = Path::new(env!("CARGO_BIN_EXE_statwalk"));
-    let copy = unprivileged::publish(program, tree.parent()).unwrap();
+    let path = Path::new(env!("CARGO_BIN_EXE_statwalk"));
+    let copy = unprivileged::publish(path, tree.parent()).unwrap();
     let mut command = unprivileged::command(copy)?;
-    in_known_surroundings(&mut command);
+    program::in_known_surroundings(&mut command);
     command.current_dir(tree.parent());
     Ok(command)
-}
-
-/// Starts a program, also one that was written just now: another test may have
-/// started a process meanwhile, which for a moment has the file open as well.
-pub(crate) fn spawn(command: &mut Command) -> Child {
-    loop {
-        match command.spawn() {
-            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            child => return child.unwrap(),
-        }
-    }
 }
 
 /// What a program answered.
@@ -100,7 +73,7 @@ pub(crate) struct Answer {
 impl Answer {
     pub(crate) fn of(command: &mut Command) -> Answer {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        Answer::from(spawn(command).wait_with_output().unwrap())
+        Answer::from(program::spawn(command).wait_with_output().unwrap())
     }
 
     /// The rows, sorted.

@@ -11,11 +11,23 @@ pub(crate) mod records;
 
 use std::path::{Path, PathBuf};
 
+use statwalk_core::Order;
 use statwalk_testkit::naive::Options;
 use statwalk_testkit::{Model, Scratch};
 
 /// The numbers of workers that tests use: one, a few, more than processors.
 pub(crate) const THREADS: [usize; 4] = [1, 2, 3, 8];
+
+/// All orders, the usual one first.
+pub(crate) const ORDERS: [Order; 7] = [
+    Order::Parallel,
+    Order::Recursive,
+    Order::Queue,
+    Order::Stack,
+    Order::ReservedStack,
+    Order::Futures,
+    Order::Inode,
+];
 
 /// A scratch directory in memory where there is one: large trees belong there.
 pub(crate) fn scratch_in_memory() -> Scratch {
