@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Properties of the source that no compiler checks.
+
+mod layers;
+mod licence;
+mod paths;
+
+use std::fs;
+use std::path::PathBuf;
+
+pub(crate) fn tidy() -> Result<(), String> {
+    let mut faults = Vec::new();
+    let files = tracked_files()?;
+    for file in &files {
+        let Ok(text) = fs::read_to_string(file) else {
+            continue;
+        };
+        licence::check(file, &text, &mut faults);
+        layers::check(file, &text, &mut faults);
+        if file.extension().is_some_and(|extension| extension == "md") {
+            paths::check(file, &text, &mut faults);
+        }
+    }
+    if faults.is_empty() {
+        println!("xtask: tidy: {} files", files.len());
+        Ok(())
+    } else {
+        Err(format!("tidy:\n  {}", faults.join("\n  ")))
+    }
+}
+
+fn tracked_files() -> Result<Vec<PathBuf>, String> {
+    let output = std::process::Command::new("git")
+        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
+        .output()
+        .map_err(|error| format!("git ls-files: {error}"))?;
+    let list = String::from_utf8_lossy(&output.stdout);
+    Ok(list.lines().map(PathBuf::from).collect())
+}
