@@ -24,7 +24,7 @@ usage: cargo xtask TASK
   test     installs what the tests need and runs all of them, model checks too
   check    formatting, clippy with warnings denied, tidy
   model    the model checks of the hand-over of work (loom)
-  tidy     licence lines, paths named in documents, layers
+  tidy     licence lines, layers, paths and wording of documents
   fuzz     every fuzz target for 15 seconds, or as many as are named: `fuzz 600`
   attack   random attacks on the program for 10 minutes, or as many as are named: `attack 60`
   deny     licences, versions and sources of dependencies (needs cargo-deny)

@@ -5,6 +5,8 @@
 mod layers;
 mod licence;
 mod paths;
+mod prose;
+mod wording;
 
 use std::fs;
 use std::path::PathBuf;
@@ -18,10 +20,12 @@ pub(crate) fn tidy() -> Result<(), String> {
         };
         licence::check(file, &text, &mut faults);
         layers::check(file, &text, &mut faults);
+        wording::check(file, &text, &mut faults);
         if file.extension().is_some_and(|extension| extension == "md") {
             paths::check(file, &text, &mut faults);
         }
     }
+    wording::check_list(&mut faults);
     if faults.is_empty() {
         println!("xtask: tidy: {} files", files.len());
         Ok(())
