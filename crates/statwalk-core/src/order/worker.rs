@@ -212,11 +212,17 @@ impl<C: Collect, D: DirectorySource> Worker<C, D> {
         if is_lent || level >= RECURSION_MAX {
             return self.outlet.pool.frontier.put_off(below);
         }
+        // Reading on is one level deeper. It would keep the list of each part of a
+        // directory, so the list goes first.
+        let rest = below.pop_if(|job| matches!(job, Job::Rest(_)));
         for job in below {
             if self.outlet.pool.is_cancelled() {
                 return;
             }
             self.visit(job, level + 1);
+        }
+        if let Some(rest) = rest.filter(|_| !self.outlet.pool.is_cancelled()) {
+            self.visit(rest, level + 1);
         }
     }
 

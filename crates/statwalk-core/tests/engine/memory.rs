@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The memory that a directory takes in each order: ARCHITECTURE.md has the bounds.
+//! The memory that each order takes: ARCHITECTURE.md has the bounds.
 
 use std::fs::create_dir;
 use std::path::Path;
 
-use statwalk_core::{Scan, TreeSink};
+use statwalk_core::{Order, Scan, Totals, TreeSink};
+use statwalk_testkit::trees::{WideFiles, make_wide};
 
 use super::harness::{ORDERS, child, scratch_in_memory};
 
@@ -21,10 +22,15 @@ fn make(path: &Path, dirs: usize) {
     }
 }
 
-pub(crate) fn scanned_in_an_order(argument: &str) {
+/// The scan that an argument asks for: the order's name and the path.
+fn scan(argument: &str) -> Scan {
     let (order, path) = argument.split_once(' ').unwrap();
     let order = ORDERS.into_iter().find(|known| known.name() == order);
-    let scan = Scan::new(path).order(order.unwrap());
+    Scan::new(path).order(order.unwrap())
+}
+
+pub(crate) fn scanned_in_an_order(argument: &str) {
+    let scan = scan(argument);
     let outcome = scan.run(&TreeSink::of_directories()).unwrap();
     assert!(outcome.report.is_complete());
     let dirs = outcome.output.root(0).unwrap().dir_count();
@@ -56,5 +62,72 @@ fn a_directory_takes_the_same_in_every_order() {
         assert!(each < 640, "{}: {each} bytes a directory", order.name());
         // What 64 workers have is there already with few directories.
         assert!(few["peak_kib"] < 32 << 10, "{}: {few:?}", order.name());
+    }
+}
+
+pub(crate) fn summed_in_an_order(argument: &str) {
+    let outcome = scan(argument).run(&Totals::with_sizes()).unwrap();
+    child::print_totals(&outcome);
+}
+
+/// Entries of the smaller and of the larger directory: both are more than the
+/// 65,536 that one directory may withhold.
+const COUNTS: [usize; 2] = [100_000, 300_000];
+
+/// How much more memory the larger of two directories takes in each order, in KiB.
+///
+/// `make` fills a directory with that many entries; `name` is what counts them, with
+/// `besides` of the kind above them.
+fn more_kib(make: fn(&Path, usize), name: &str, besides: u64) -> [(Order, u64); 7] {
+    let scratch = scratch_in_memory();
+    let paths = COUNTS.map(|count| {
+        let path = scratch.path().join(count.to_string());
+        make(&path, count);
+        path
+    });
+    ORDERS.map(|order| {
+        let peaks = [0, 1].map(|index| {
+            let argument = format!("{} {}", order.name(), paths[index].display());
+            let found = child::run("memory::summed_in_an_order", &argument);
+            assert_eq!(found["complete"], 1, "{}", order.name());
+            assert_eq!(found[name], COUNTS[index] as u64 + besides);
+            found["peak_kib"]
+        });
+        (order, peaks[1].saturating_sub(peaks[0]))
+    })
+}
+
+#[test]
+fn waiting_files_have_a_bound_in_every_order() {
+    let make = |path: &Path, count| {
+        make_wide(path, count, WideFiles::Empty).unwrap();
+    };
+    for (order, more_kib) in more_kib(make, "files", 0) {
+        // By inode number, sweeps of 65,536 entries and their names.
+        let more_kib_max = match order {
+            Order::Inode => 14 << 10,
+            _ => 2 << 10,
+        };
+        assert!(more_kib < more_kib_max, "{}: {more_kib}", order.name());
+    }
+}
+
+/// Recursion kept the list of what it had visited, 24 bytes for each subdirectory,
+/// until the directory was read to its end.
+#[test]
+fn waiting_directories_have_a_bound_in_every_order_but_by_inode() {
+    let make = |path: &Path, count| {
+        create_dir(path).unwrap();
+        for number in 0..count {
+            create_dir(path.join(format!("directory-{number}"))).unwrap();
+        }
+    };
+    for (order, more_kib) in more_kib(make, "dirs", 1) {
+        let more_kib_max = match order {
+            // By inode number, all that is known waits, with its name.
+            Order::Inode => 144 * (COUNTS[1] - COUNTS[0]) as u64 >> 10,
+            _ => 2 << 10,
+        };
+        assert!(more_kib < more_kib_max, "{}: {more_kib}", order.name());
     }
 }

@@ -22,7 +22,7 @@ const VARIABLE: &str = "STATWALK_ENGINE_TEST_CHILD";
 type Part = fn(&str);
 
 /// All parts. Each one has the name that [`command`] takes.
-const PARTS: [(&str, Part); 12] = [
+const PARTS: [(&str, Part); 13] = [
     (
         "automounts::done_as_a_stranger",
         automounts::done_as_a_stranger,
@@ -50,6 +50,7 @@ const PARTS: [(&str, Part); 12] = [
     ("latency::scanned_in_memory", latency::scanned_in_memory),
     ("link_memory::scanned", link_memory::scanned),
     ("memory::scanned_in_an_order", memory::scanned_in_an_order),
+    ("memory::summed_in_an_order", memory::summed_in_an_order),
 ];
 
 const TEST: &str = "harness::child::a_child_does_its_part_or_fails";
