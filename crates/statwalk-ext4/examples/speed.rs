@@ -4,8 +4,8 @@
 //! `cargo run --release -p statwalk-ext4 --example speed -- IMAGE [ROUNDS]`.
 //!
 //! The image is read into memory first, unless it is larger than 4 GiB. Each
-//! round walks it from the root with one thread, in each of the ways below, and
-//! reads size, blocks, links, times and owners of each entry.
+//! round walks it from the root with one thread, in each of the ways below. It reads
+//! size, blocks, links, times and owners of each entry.
 
 #![allow(clippy::print_stdout, reason = "it prints what it measures")]
 
@@ -17,7 +17,7 @@ use statwalk_ext4::{
     Bytes, Checksums, DirectoryScratch, Inode, InodeKind, ROOT_INODE, ReadError, Volume,
 };
 
-/// What is compared.
+/// The ways that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     /// No checksum is looked at.

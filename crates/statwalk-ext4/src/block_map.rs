@@ -11,18 +11,18 @@ const DIRECT_COUNT: usize = 12;
 /// `EXT4_N_BLOCKS`: those and the three trees.
 pub const ROOT_POINTERS: usize = 15;
 
-/// One of the pointers in an inode, and which blocks of the file it leads to.
+/// One of the pointers in an inode, and the blocks of the file below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RootPointer {
     /// A block on the device, or 0 for a hole.
     pub block: u32,
-    /// How many levels of blocks with pointers come first, 0 to 3.
+    /// The number of levels of blocks with pointers in between, 0 to 3.
     pub depth: u32,
     /// The first block of the file that lies there.
     pub logical_block: u64,
 }
 
-/// One of the 15 pointers in [`block_area`](super::inode::Inode::block_area).
+/// Returns one of the 15 pointers in [`block_area`](super::inode::Inode::block_area).
 #[must_use]
 pub fn root_pointer(block_area: &[u8], index: usize, block_size_bytes: u32) -> Option<RootPointer> {
     let block = u32_at(block_area, index.checked_mul(4)?)?;
@@ -41,14 +41,14 @@ pub fn root_pointer(block_area: &[u8], index: usize, block_size_bytes: u32) -> O
     })
 }
 
-/// How many blocks of the file one pointer leads to.
+/// Returns the number of blocks of the file below one pointer.
 #[must_use]
 pub fn blocks_below(depth: u32, block_size_bytes: u32) -> u64 {
     // At most 2^14 to the power of 3.
     u64::from(block_size_bytes / 4).saturating_pow(depth)
 }
 
-/// A pointer in a block of pointers; 0 is a hole.
+/// Returns a pointer of a block of pointers; 0 is a hole.
 #[inline]
 #[must_use]
 pub fn pointer(block: &[u8], index: usize) -> Option<u32> {

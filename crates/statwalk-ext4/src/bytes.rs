@@ -1,32 +1,44 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Where the bytes of a volume come from.
+//! The bytes of a volume: memory, a file, a device.
 
 use std::fmt;
 
 /// A device or an image that can be read at any place, by many threads.
 ///
-/// Bytes are copied, never shown in place: the kernel may write to a mounted
-/// device at any time, also between a check and the use of what was checked.
+/// An implementation copies bytes and never lends them: the kernel may write to a
+/// mounted device at any time, also between a check and a use.
+///
+/// # Examples
+///
+/// ```
+/// use statwalk_ext4::{Bytes, ReadError};
+///
+/// let mut into = [0; 2];
+/// b"superblock".as_slice().read(5, &mut into)?;
+/// assert_eq!(&into, b"bl");
+/// # Ok::<(), ReadError>(())
+/// ```
 pub trait Bytes: Send + Sync {
     /// Fills `into` from an offset.
     ///
     /// # Errors
     ///
-    /// The bytes end before, or could not be read. What `into` holds is then
-    /// of no meaning.
+    /// The bytes end before, or could not be read. The content of `into` then has
+    /// no meaning.
     fn read(&self, offset_bytes: u64, into: &mut [u8]) -> Result<(), ReadError>;
 
-    /// How many bytes there are.
+    /// Returns the number of bytes.
     fn length_bytes(&self) -> u64;
 
-    /// Says that some bytes are read soon.
+    /// Announces a read, so that an implementation can fetch the bytes early.
     #[inline]
     fn will_read(&self, _offset_bytes: u64, _count: usize) {}
 }
 
-/// Why bytes could not be read.
+/// The reason why bytes could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ReadError {
     /// They lie beyond the end.
     BeyondEnd,
@@ -45,6 +57,8 @@ impl fmt::Display for ReadError {
         }
     }
 }
+
+impl std::error::Error for ReadError {}
 
 impl Bytes for [u8] {
     #[inline]

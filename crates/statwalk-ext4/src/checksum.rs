@@ -11,10 +11,10 @@
 pub struct Crc32c(pub u32);
 
 impl Crc32c {
-    /// The beginning where no other sum is.
+    /// The beginning where there is no other sum.
     pub const NEW: Crc32c = Crc32c(!0);
 
-    /// The sum with these bytes behind.
+    /// Returns the sum continued by these bytes.
     #[inline]
     #[must_use]
     pub fn with(self, bytes: &[u8]) -> Crc32c {
@@ -22,7 +22,7 @@ impl Crc32c {
         Crc32c(!crc32c::crc32c_append(!self.0, bytes))
     }
 
-    /// The sum that everything of one inode begins with: its number and
+    /// Returns the sum with which all sums of one inode begin: of its number and
     /// generation (`i_csum_seed`, fs/ext4/inode.c).
     #[must_use]
     pub fn of_inode(file_system_seed: u32, number: u32, generation: u32) -> Crc32c {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What was found on a volume that does not fit together.
+//! Damage: structures on a volume that contradict themselves or each other.
 //!
-//! On a mounted file system the kernel may just have been writing: damage is
-//! then a reason to ask the kernel, not yet a reason to worry.
+//! On a mounted file system the kernel may be in the middle of a change. Damage is
+//! then a reason to ask the kernel.
 
 use std::fmt;
 
@@ -19,11 +19,11 @@ pub struct Damage {
     pub block: u64,
     /// Where in the block, or else in the inode.
     pub offset_bytes: u32,
-    /// What it is.
+    /// The kind of damage.
     pub fault: Fault,
 }
 
-/// What is wrong.
+/// The kind of damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
@@ -95,6 +95,8 @@ impl fmt::Display for Damage {
         write!(f, ": {}", self.fault)
     }
 }
+
+impl std::error::Error for Damage {}
 
 #[cfg(test)]
 mod tests {

@@ -6,10 +6,10 @@
 //! fs/ext4/dir.c; `struct dx_root`, `struct dx_node` and the checksums in
 //! fs/ext4/namei.c, of Linux 6.18.
 //!
-//! A hashed directory (htree) is made such that who does not know of it finds
-//! its inner nodes empty: they look like one deleted entry that fills the block,
-//! or, the root, like `.` and `..` with a very long record. So all blocks are
-//! read in the order in which they lie.
+//! A hashed directory (htree) needs no code here: its inner nodes look empty to a
+//! reader that does not know them. They look like one deleted entry that fills the
+//! block, and the root looks like `.` and `..` with a very long record. So a reader
+//! takes all blocks in the order in which they lie.
 
 use super::checksum::Crc32c;
 use super::inode_kind::InodeKind;
@@ -28,7 +28,7 @@ const TAIL_BYTES: usize = 12;
 /// `EXT4_FT_DIR_CSUM`: the type of the tail.
 const TAIL_TYPE: u8 = 0xDE;
 
-/// What must be known of the file system to understand its directories.
+/// The properties of a file system that its directories depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DirectoryFormat {
     /// The size of a block.
@@ -50,33 +50,34 @@ pub struct DirectoryEntry<'a> {
     pub kind: InodeKind,
 }
 
-/// Checks all of a block, or of the entries within an inode.
+/// Checks a whole block, or the entries within an inode.
 ///
 /// # Errors
 ///
-/// A record is too short or reaches beyond the end, a name does not fit its
-/// record, is empty or is none, or an inode's number is too high.
+/// A record is too short or reaches beyond the end. A name is empty, does not fit its
+/// record, or holds a slash or a NUL. An inode's number is too high.
 pub fn check(bytes: &[u8], format: DirectoryFormat) -> Result<(), Malformed> {
-    check_and_tell(bytes, format, |_| {})
+    check_and_visit(bytes, format, |_| {})
 }
 
-/// As [`check`], and tells the inode of each entry as soon as it is seen, also
-/// where the block turns out to be damaged.
+/// Checks like [`check`], and passes the inode of each entry on at once.
+///
+/// It passes them on before it knows whether the block is sound: they are hints.
 ///
 /// # Errors
 ///
 /// As [`check`].
 #[inline]
-pub fn check_and_tell(
+pub fn check_and_visit(
     bytes: &[u8],
     format: DirectoryFormat,
-    mut tell: impl FnMut(u32),
+    mut visit: impl FnMut(u32),
 ) -> Result<(), Malformed> {
     let mut offset = 0;
     while offset < bytes.len() {
         let record = record(bytes, offset, format)?;
         if record.inode != 0 {
-            tell(record.inode);
+            visit(record.inode);
             check_entry(&record, offset, format)?;
         }
         offset = record.end;
@@ -84,9 +85,9 @@ pub fn check_and_tell(
     Ok(())
 }
 
-/// The entries of a block that was [checked](check), without `.` and `..`.
+/// Returns the entries of a [checked](check) block, without `.` and `..`.
 ///
-/// What a check would have found ends them.
+/// In a block that was not checked, the first damage ends the entries.
 #[inline]
 pub fn entries(bytes: &[u8], format: DirectoryFormat) -> DirectoryEntries<'_> {
     DirectoryEntries {
@@ -96,8 +97,8 @@ pub fn entries(bytes: &[u8], format: DirectoryFormat) -> DirectoryEntries<'_> {
     }
 }
 
-/// Where the record behind the one at an offset begins; nothing if its length
-/// is wrong. At the end that is the length of the block.
+/// Returns the offset of the next record, or nothing if the length of the record
+/// at `offset` is wrong. Behind the last record that is the length of the block.
 #[inline]
 #[must_use]
 pub fn next_record(bytes: &[u8], offset: usize, format: DirectoryFormat) -> Option<usize> {
@@ -106,14 +107,14 @@ pub fn next_record(bytes: &[u8], offset: usize, format: DirectoryFormat) -> Opti
     offset.checked_add(length).filter(|_| is_right)
 }
 
-/// The number behind the `.` that a directory's first block begins with.
+/// Returns the inode of `.`, the first entry of a directory's first block.
 #[must_use]
 pub fn own_inode(block: &[u8]) -> Option<u32> {
     let is_dot = u8_at(block, 6) == Some(1) && u8_at(block, 8) == Some(b'.');
     u32_at(block, 0).filter(|_| is_dot)
 }
 
-/// The number behind the `..` that follows it.
+/// Returns the inode of `..`, the second entry of a directory's first block.
 #[must_use]
 pub fn parent_inode(block: &[u8]) -> Option<u32> {
     let at = usize::from(u16_at(block, 4)?);
@@ -121,7 +122,7 @@ pub fn parent_inode(block: &[u8]) -> Option<u32> {
     u32_at(block, at).filter(|_| is_dots)
 }
 
-/// See [`entries`].
+/// The iterator that [`entries`] returns.
 #[derive(Clone, Debug)]
 pub struct DirectoryEntries<'a> {
     bytes: &'a [u8],
@@ -154,7 +155,7 @@ impl<'a> Iterator for DirectoryEntries<'a> {
     }
 }
 
-/// Checks the sum of a whole block, which lies elsewhere in the nodes of an index.
+/// Checks the sum of a whole block. In the nodes of an index it lies elsewhere.
 ///
 /// `seed` is that of the inode.
 ///
@@ -328,14 +329,14 @@ mod tests {
     }
 
     #[test]
-    fn a_check_tells_the_inodes_in_use() {
+    fn a_check_visits_the_inodes_in_use() {
         let bytes = block(&[(2, 12, b".", 2), (0, 16, b"deleted", 1), (12, 12, b"a", 1)]);
-        let mut told = Vec::new();
+        let mut visited = Vec::new();
         assert_eq!(
-            check_and_tell(&bytes, FORMAT, |inode| told.push(inode)),
+            check_and_visit(&bytes, FORMAT, |inode| visited.push(inode)),
             Ok(())
         );
-        assert_eq!(told, [2, 12]);
+        assert_eq!(visited, [2, 12]);
     }
 
     #[test]

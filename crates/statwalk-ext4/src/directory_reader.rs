@@ -2,9 +2,9 @@
 
 //! Finds the blocks of one directory and delivers those that are sound.
 //!
-//! Whatever the image claims, the work is bounded: blocks of the directory come
-//! in rising order, so each is read once; trees have a depth; and no more
-//! blocks are read for one directory than the device has.
+//! The work is bounded, whatever the image claims. Blocks of a directory come in
+//! rising order, so each is read once. Trees have a depth. For one directory no more
+//! blocks are read than the device has.
 
 use std::ops::ControlFlow;
 
@@ -23,18 +23,17 @@ use crate::inode::{ContentLocation, Inode};
 /// copy is a call, and still in the first cache when it is parsed.
 const RUN_BYTES_MAX: usize = 16 << 10;
 
-/// How much of a block is copied at a time where only what is used is
-/// copied: a power of two.
+/// The step in which the used part of a block is copied: a power of two.
 const USED_BYTES_STEP: usize = 512;
 
 /// How many bad blocks end the reading of a directory. Where one is torn, the
 /// others are worth reading; where many are, it is no directory.
 const DAMAGED_BLOCKS_MAX: u32 = 16;
 
-/// Buffers that are used for one directory after the other.
+/// Buffers that serve one directory after the other; each thread has its own.
 ///
-/// They grow to what is needed: 16 KiB or one block, and with deep extent trees
-/// one block for each level.
+/// They grow to 16 KiB or one block, and with deep extent trees by one block for
+/// each level.
 #[derive(Debug, Default)]
 pub struct DirectoryScratch {
     run: Vec<u8>,
@@ -44,14 +43,14 @@ pub struct DirectoryScratch {
 }
 
 impl DirectoryScratch {
-    /// Buffers that take nothing yet.
+    /// Makes buffers that take no memory yet.
     #[must_use]
     pub fn new() -> DirectoryScratch {
         DirectoryScratch::default()
     }
 
-    /// The parent of the directory that was read last, as the directory itself has
-    /// it; absent where that part of it was not read.
+    /// Returns the parent of the directory that was read last, by its own `..`.
+    /// It is absent if that part of the directory was not read.
     #[must_use]
     pub fn parent(&self) -> Option<u32> {
         self.parent
@@ -67,7 +66,7 @@ impl DirectoryScratch {
         self.inodes = inodes;
     }
 
-    /// A buffer of a length; what it holds is of no meaning.
+    /// Returns a buffer of a length; its content has no meaning.
     pub(super) fn buffer(&mut self, length: usize) -> &mut [u8] {
         sized(&mut self.run, length)
     }
@@ -88,13 +87,13 @@ struct Run {
     blocks_count: u64,
 }
 
-/// What is going to be read right after a block.
+/// The reads that follow a block of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ahead {
-    /// Nothing else.
+    /// No other reads.
     Nothing,
-    /// The inodes of its entries. They lie anywhere, and a processor can wait
-    /// for several at once.
+    /// The inodes of its entries. They lie anywhere, and a processor can wait for
+    /// several at once: [`Bytes::will_read`] announces them.
     Inodes,
 }
 
@@ -115,7 +114,7 @@ pub(super) struct DirectoryReader<'a, B, F> {
     blocks_left: u64,
     damaged_count: u32,
     damage: Option<Damage>,
-    /// What the directory has as its parent, once that was read.
+    /// The inode of `..`, once it was read.
     parent: Option<u32>,
 }
 
@@ -434,7 +433,7 @@ where
             Ahead::Nothing => directory_block::check(block, format),
             Ahead::Inodes => {
                 let coming = |inode| self.volume.will_read(inode);
-                directory_block::check_and_tell(block, format, coming)
+                directory_block::check_and_visit(block, format, coming)
             }
         }
     }
@@ -445,8 +444,8 @@ where
 
     /// Copies what is used of a block: small directories leave most of it empty.
     ///
-    /// The chain of records is followed in the copy. What lies within a long
-    /// record, behind its name, stays what it was; nobody looks at it.
+    /// The chain of records is followed in the copy. The bytes behind a name within
+    /// a long record stay as they were; nobody looks at them.
     #[inline]
     fn read_used(&mut self, block: u64, into: &mut [u8]) -> Result<(), Damage> {
         let begin = self.locate(block, 1)?;

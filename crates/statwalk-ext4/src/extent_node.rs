@@ -55,7 +55,8 @@ impl<'a> ExtentNode<'a> {
     ///
     /// # Errors
     ///
-    /// It is none, claims more than there is room for, or is too deep.
+    /// The magic number is wrong, or it claims more records than there is room for,
+    /// or it is too deep.
     pub fn decode(bytes: &'a [u8]) -> Result<ExtentNode<'a>, Malformed> {
         let u16 =
             |offset| u16_at(bytes, offset).ok_or(Malformed::at(offset, "the extent node is cut"));
@@ -87,23 +88,23 @@ impl<'a> ExtentNode<'a> {
         })
     }
 
-    /// How many levels lie below; 0 for a leaf, which has extents.
+    /// Returns the number of levels below; 0 for a leaf, which has extents.
     #[must_use]
     pub fn depth(&self) -> u16 {
         self.depth
     }
 
-    /// How many extents or indexes it has.
+    /// Returns the number of extents or indexes.
     #[must_use]
     pub fn records_count(&self) -> usize {
         self.records_count
     }
 
-    /// One extent of a leaf.
+    /// Returns one extent of a leaf.
     ///
     /// # Errors
     ///
-    /// It has no blocks, or reaches beyond the last that a file can have.
+    /// There is no such extent, or it has no blocks, or reaches beyond the last that a file can have.
     #[inline]
     pub fn extent(&self, index: usize) -> Result<Extent, Malformed> {
         let (offset, record) = self.record(index)?;
@@ -134,7 +135,7 @@ impl<'a> ExtentNode<'a> {
         })
     }
 
-    /// One index of an inner node.
+    /// Returns one index of an inner node.
     ///
     /// # Errors
     ///
@@ -149,7 +150,7 @@ impl<'a> ExtentNode<'a> {
         })
     }
 
-    /// Whether the sum behind the records of a block matches; a root has none.
+    /// Returns whether the sum behind the records of a block matches; a root has none.
     ///
     /// `ext4_extent_block_csum`: `seed` is that of the inode.
     #[must_use]
@@ -163,11 +164,11 @@ impl<'a> ExtentNode<'a> {
 
     #[inline]
     fn record(&self, index: usize) -> Result<(usize, &'a [u8]), Malformed> {
+        if index >= self.records_count {
+            return Err(Malformed::at(2, "the extent node has no such record"));
+        }
         // The count was checked against the room.
         let offset = (index + 1) * RECORD_BYTES;
-        if index >= self.records_count {
-            return Err(Malformed::at(offset, "the extent node has no such record"));
-        }
         let record = self.bytes.get(offset..offset + RECORD_BYTES);
         record
             .map(|record| (offset, record))
@@ -236,6 +237,11 @@ mod tests {
         assert!(decode(&node(1, 4, 6, 60)).is_err());
         assert!(decode(&node(65535, 65535, 0, 60)).is_err());
         assert!(decode(&[0; 60]).is_err());
+        let bytes = node(4, 4, 0, 60);
+        for index in [4, usize::MAX / 12, usize::MAX - 1, usize::MAX] {
+            let node = ExtentNode::decode(&bytes).unwrap();
+            assert!(node.extent(index).is_err() && node.index(index).is_err());
+        }
         for length in 0..60 {
             assert!(decode(&node(4, 4, 0, 60)[..length]).is_err());
         }

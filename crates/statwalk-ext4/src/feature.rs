@@ -47,8 +47,8 @@ pub const RO_COMPAT_BIGALLOC: u32 = 0x200;
 /// `EXT4_FEATURE_RO_COMPAT_METADATA_CSUM`: everything has a CRC-32C.
 pub const RO_COMPAT_METADATA_CSUM: u32 = 0x400;
 
-/// What can be read here. Compression (0x1) and Lustre's data in directories
-/// (0x1000) are not in it: Linux does not read them either.
+/// The features that this crate reads. Linux does not read compression (0x1) and
+/// Lustre's data in directories (0x1000) either.
 pub const INCOMPAT_READABLE: u32 = INCOMPAT_FILETYPE
     | INCOMPAT_RECOVER
     | INCOMPAT_META_BG
@@ -79,19 +79,19 @@ pub struct Features {
 }
 
 impl Features {
-    /// Whether a bit of `incompat` is set.
+    /// Returns whether a bit of `incompat` is set.
     #[must_use]
     pub fn incompat(self, bit: u32) -> bool {
         self.incompat & bit != 0
     }
 
-    /// Whether a bit of `ro_compat` is set.
+    /// Returns whether a bit of `ro_compat` is set.
     #[must_use]
     pub fn ro_compat(self, bit: u32) -> bool {
         self.ro_compat & bit != 0
     }
 
-    /// The bits for which the file system must not be read.
+    /// Returns the bits that forbid this crate to read the file system.
     #[must_use]
     pub fn unreadable(self) -> IncompatBits {
         IncompatBits(self.incompat & !INCOMPAT_READABLE)

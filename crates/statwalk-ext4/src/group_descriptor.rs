@@ -17,13 +17,13 @@ const FLAG_INODE_UNINIT: u16 = 1;
 /// Where `bg_checksum` lies.
 const CHECKSUM_OFFSET: usize = 0x1E;
 
-/// What a reader wants of a group.
+/// The fields of a group descriptor that a reader needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupDescriptor {
     /// The first block of the inode table.
     pub inode_table_block: u64,
-    /// How many inodes at the table's beginning were written; what lies behind
-    /// them may be anything.
+    /// The number of inodes at the table's beginning that were written. The bytes
+    /// behind them have no meaning.
     pub initialised_inodes: u32,
 }
 
@@ -82,9 +82,9 @@ impl GroupDescriptor {
     }
 }
 
-/// Where a group's descriptor lies on the device, in bytes.
+/// Returns the place of a group's descriptor on the device, in bytes.
 ///
-/// Nothing if that is no number; whether the device is that long is not known here.
+/// It is absent if 64 bits do not hold it. It can lie beyond the end of the device.
 #[must_use]
 pub fn offset_bytes(group: u32, superblock: &Superblock) -> Option<u64> {
     let block_size = u64::from(superblock.block_size_bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Where the inode table of each group lies: 12 bytes a group, read once.
+//! The place of each group's inode table: 12 bytes a group, read once.
 
 use super::bytes::{Bytes, ReadError};
 use crate::Malformed;
@@ -67,8 +67,8 @@ impl Split {
 
     /// The group of an inode, and its place within the group.
     ///
-    /// What was rounded down takes less than 2^-32 of a group, and each place
-    /// is more: one too many stays within the group.
+    /// The rounding loses less than 2^-32 of a group, and each place is more: one
+    /// place too many stays within the group.
     #[inline]
     fn of(self, index: u32) -> (u32, u32) {
         let places = u128::from(index) + 1;
@@ -120,8 +120,8 @@ impl GroupTable {
         }
     }
 
-    /// What is in use of each inode table: the first inode, and where its bytes
-    /// begin and how many there are.
+    /// The used part of each inode table: the first inode, and where its bytes begin
+    /// and how many there are.
     pub(super) fn tables(&self, superblock: &Superblock) -> impl Iterator<Item = (u32, u64, u64)> {
         let per_group = superblock.inodes_per_group;
         let size = u64::from(superblock.inode_size_bytes);

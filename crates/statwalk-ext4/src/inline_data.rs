@@ -43,7 +43,7 @@ pub fn directory<'a>(inode: &'a Inode, whole: &'a [u8]) -> Result<InlineDirector
     let value = system_data(whole, inode.attributes_offset())?;
     let area = inode.block_area();
     let first = &area[PARENT_BYTES.min(area.len())..];
-    // The size counts i_block as full. What lies behind it in the value is not in use.
+    // The size counts i_block as full. The rest of the value is not in use.
     let size = usize::try_from(inode.size_bytes()).unwrap_or(usize::MAX);
     let rest_bytes = size.saturating_sub(area.len());
     let rest = value

@@ -2,9 +2,9 @@
 
 //! Inodes, decoded field by field when asked.
 //!
-//! `struct ext4_inode`, fs/ext4/ext4.h; what the fields mean to a caller of
-//! statx is in `__ext4_iget`, `ext4_inode_blocks`, `ext4_getattr` and
-//! `ext4_file_getattr`, fs/ext4/inode.c, of Linux 6.18.
+//! `struct ext4_inode`, fs/ext4/ext4.h. `__ext4_iget`, `ext4_inode_blocks`,
+//! `ext4_getattr` and `ext4_file_getattr`, fs/ext4/inode.c, of Linux 6.18 make of
+//! it the answer of statx.
 
 use super::checksum::Crc32c;
 use super::inode_kind::InodeKind;
@@ -12,12 +12,12 @@ use super::timestamp::Timestamp;
 use crate::Malformed;
 use crate::little_endian::u16_at;
 
-/// How much of an inode is kept: all fields that exist, `sizeof(struct
-/// ext4_inode)`. Behind them are attributes, which take a third of what has to
-/// be fetched from memory for the usual size of 256 bytes.
+/// The part of an inode that is kept: all fields that exist, `sizeof(struct
+/// ext4_inode)`. Extended attributes lie behind them; of the usual 256 bytes they
+/// would be a third of the bytes to fetch from memory.
 pub const INODE_BYTES_MAX: usize = 160;
 
-/// `EXT4_ROOT_INO`.
+/// The number of the root directory: `EXT4_ROOT_INO`.
 pub const ROOT_INODE: u32 = 2;
 
 /// `EXT4_GOOD_OLD_INODE_SIZE`: the fields that every inode has.
@@ -38,12 +38,12 @@ const FLAG_INLINE_DATA: u32 = 0x1000_0000;
 /// `EXT4_CASEFOLD_FL`.
 const FLAG_CASEFOLD: u32 = 0x4000_0000;
 
-/// What must be known of the file system to understand its inodes.
+/// The properties of a file system that its inodes depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InodeFormat {
-    /// How long they are on the device.
+    /// The length of an inode on the device.
     pub size_bytes: u32,
-    /// 10 to 16.
+    /// The binary logarithm of the block size: 10 to 16.
     pub block_size_log2: u32,
     /// Block counts have 48 bits: the feature `huge_file`.
     pub has_huge_files: bool,
@@ -54,21 +54,21 @@ pub struct InodeFormat {
 }
 
 impl InodeFormat {
-    /// How many bytes of an inode are kept.
+    /// Returns the number of bytes that an [`Inode`] keeps.
     #[must_use]
     pub fn kept_bytes(&self) -> usize {
         (self.size_bytes as usize).min(INODE_BYTES_MAX)
     }
 }
 
-/// How a directory's or a file's content is found.
+/// The place of a directory's or a file's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContentLocation {
-    /// By the extent tree whose root lies in [`Inode::block_area`].
+    /// An extent tree, whose root lies in [`Inode::block_area`].
     Extents,
-    /// By the old map of blocks there.
+    /// The old map of blocks, which begins there.
     BlockMap,
-    /// In the inode itself.
+    /// The inode itself.
     Inline,
 }
 
@@ -81,7 +81,7 @@ pub struct Inode {
 }
 
 impl Inode {
-    /// An inode to be [filled](Self::fill_with): until then all fields are zero.
+    /// Makes an inode to be [filled](Self::fill_with); all fields are zero.
     #[must_use]
     pub fn empty(format: InodeFormat) -> Inode {
         Inode {
@@ -91,12 +91,12 @@ impl Inode {
         }
     }
 
-    /// Copies another inode of the same file system into this one, by a
-    /// function that fills the bytes.
+    /// Replaces the inode by another one of the same file system; `fill` writes
+    /// its bytes.
     ///
     /// # Errors
     ///
-    /// What the function answers. The fields are then of no meaning.
+    /// The error of `fill`. The fields then have no meaning.
     #[inline]
     pub fn fill_with<E>(
         &mut self,
@@ -112,7 +112,7 @@ impl Inode {
         }
     }
 
-    /// Copies an inode; what is missing is zero.
+    /// Copies an inode; missing bytes are zero.
     #[must_use]
     pub fn from_bytes(bytes: &[u8], number: u32, format: InodeFormat) -> Inode {
         let mut inode = Inode::empty(format);
@@ -123,7 +123,7 @@ impl Inode {
         inode
     }
 
-    /// Looks for what the kernel refuses to load.
+    /// Checks the fields for which the kernel refuses an inode.
     ///
     /// # Errors
     ///
@@ -142,69 +142,69 @@ impl Inode {
         Ok(())
     }
 
-    /// How it is laid out.
+    /// Returns the properties of its file system.
     #[must_use]
     pub fn format(&self) -> InodeFormat {
         self.format
     }
 
-    /// Its number.
+    /// Returns its number.
     #[must_use]
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// The bytes that were kept.
+    /// Returns the bytes that it keeps.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.raw[..self.format.kept_bytes()]
     }
 
-    /// Whether no name leads here: an inode that was deleted, or never used.
+    /// Returns whether no name leads here: the inode was deleted, or never used.
     #[must_use]
     pub fn is_free(&self) -> bool {
         self.links() == 0 || self.mode() == 0
     }
 
-    /// Type and permission bits, as in `st_mode`.
+    /// Returns type and permission bits, as in `st_mode`.
     #[inline]
     #[must_use]
     pub fn mode(&self) -> u16 {
         self.u16(0x0)
     }
 
-    /// The type.
+    /// Returns the type.
     #[inline]
     #[must_use]
     pub fn kind(&self) -> InodeKind {
         InodeKind::of_mode(self.mode())
     }
 
-    /// User id.
+    /// Returns the user id.
     #[inline]
     #[must_use]
     pub fn uid(&self) -> u32 {
         u32::from(self.u16(0x2)) | u32::from(self.u16(0x78)) << 16
     }
 
-    /// Group id.
+    /// Returns the group id.
     #[inline]
     #[must_use]
     pub fn gid(&self) -> u32 {
         u32::from(self.u16(0x18)) | u32::from(self.u16(0x7A)) << 16
     }
 
-    /// The number of names. A directory with too many subdirectories has 1
-    /// (the feature `dir_nlink`), and statx shows it so.
+    /// Returns the number of names, as statx shows it: a directory with too many
+    /// subdirectories has 1 (the feature `dir_nlink`).
     #[inline]
     #[must_use]
     pub fn links(&self) -> u32 {
         u32::from(self.u16(0x1A))
     }
 
-    /// `st_size`, in bytes.
+    /// Returns `st_size`, in bytes.
     ///
-    /// The high half is another field in old directories: `ext4_isize`.
+    /// In old directories the high half is another field: `ext4_isize`.
     #[inline]
     #[must_use]
     pub fn size_bytes(&self) -> u64 {
@@ -216,11 +216,11 @@ impl Inode {
         }
     }
 
-    /// The space taken, 512 × `st_blocks`, in bytes.
+    /// Returns the allocated space, 512 × `st_blocks`, in bytes.
     ///
-    /// Content in the inode takes no block, but statx counts it in files, so
-    /// that they do not look sparse: `ext4_file_getattr`. It does not in
-    /// directories and symbolic links.
+    /// Content in the inode takes no block. statx counts it in files all the same, so
+    /// that they do not look sparse (`ext4_file_getattr`), and not in directories
+    /// and symbolic links.
     #[inline]
     #[must_use]
     pub fn allocated_bytes(&self) -> u64 {
@@ -238,35 +238,35 @@ impl Inode {
         sectors.saturating_mul(512)
     }
 
-    /// Last access.
+    /// Returns the time of the last access.
     #[inline]
     #[must_use]
     pub fn atime(&self) -> Timestamp {
         self.time(0x8, 0x8C)
     }
 
-    /// Last change of the inode.
+    /// Returns the time of the last change of the inode.
     #[inline]
     #[must_use]
     pub fn ctime(&self) -> Timestamp {
         self.time(0xC, 0x84)
     }
 
-    /// Last change of the content.
+    /// Returns the time of the last change of the content.
     #[inline]
     #[must_use]
     pub fn mtime(&self) -> Timestamp {
         self.time(0x10, 0x88)
     }
 
-    /// Birth, where inodes have room for it.
+    /// Returns the time of birth, where the inode has room for it.
     #[inline]
     #[must_use]
     pub fn btime(&self) -> Option<Timestamp> {
         self.has_field_until(0x90).then(|| self.time(0x90, 0x94))
     }
 
-    /// The device that a device node stands for: major and minor number.
+    /// Returns major and minor number of a device node.
     ///
     /// `old_decode_dev` and `new_decode_dev`, include/linux/kdev_t.h.
     #[must_use]
@@ -282,20 +282,20 @@ impl Inode {
         Some((new >> 8 & 0xFFF, new & 0xFF | new >> 12 & 0xF_FF00))
     }
 
-    /// `i_flags`.
+    /// Returns `i_flags`.
     #[inline]
     #[must_use]
     pub fn flags(&self) -> u32 {
         self.u32(0x20)
     }
 
-    /// `i_generation`: another one for each use of the number.
+    /// Returns `i_generation`, which differs for each use of the number.
     #[must_use]
     pub fn generation(&self) -> u32 {
         self.u32(0x64)
     }
 
-    /// The block with attributes that did not fit, or 0.
+    /// Returns the block with the extended attributes that did not fit, or 0.
     #[must_use]
     pub fn attribute_block(&self) -> u64 {
         let low = u64::from(self.u32(0x68));
@@ -306,26 +306,27 @@ impl Inode {
         }
     }
 
-    /// Whether names in this directory, or this file's content, are encrypted.
+    /// Returns whether the names in a directory, or the content of a file, are
+    /// encrypted.
     #[must_use]
     pub fn is_encrypted(&self) -> bool {
         self.has_flag(FLAG_ENCRYPTED)
     }
 
-    /// Whether it holds a large attribute of another inode: no file, and never
-    /// in a directory.
+    /// Returns whether it holds a large attribute of another inode. No directory
+    /// lists such an inode.
     #[must_use]
     pub fn is_attribute(&self) -> bool {
         self.has_flag(FLAG_EA_INODE)
     }
 
-    /// Whether names in this directory are found whatever their case.
+    /// Returns whether the names in a directory are case-insensitive.
     #[must_use]
     pub fn is_casefolded(&self) -> bool {
         self.has_flag(FLAG_CASEFOLD)
     }
 
-    /// How the content is found.
+    /// Returns the place of the content.
     #[must_use]
     pub fn content_location(&self) -> ContentLocation {
         if self.has_flag(FLAG_INLINE_DATA) {
@@ -337,20 +338,21 @@ impl Inode {
         }
     }
 
-    /// `i_block`, 60 bytes: the root of the extent tree, or 15 block numbers,
+    /// Returns `i_block`, 60 bytes: the root of the extent tree, or 15 block numbers,
     /// or the beginning of the content.
     #[must_use]
     pub fn block_area(&self) -> &[u8] {
         &self.raw[BLOCK_AREA]
     }
 
-    /// Where the attributes within the inode begin, in bytes from its beginning.
+    /// Returns the offset of the extended attributes within the inode, in bytes.
     #[must_use]
     pub fn attributes_offset(&self) -> usize {
         OLD_BYTES + usize::from(self.u16(0x80))
     }
 
-    /// The sum that those of its directory blocks and extent blocks begin with.
+    /// Returns the sum with which the sums of its directory blocks and extent blocks
+    /// begin.
     #[must_use]
     pub fn checksum_seed(&self, file_system_seed: u32) -> Crc32c {
         Crc32c::of_inode(file_system_seed, self.number, self.generation())
@@ -403,10 +405,10 @@ impl Inode {
     }
 }
 
-/// Whether the checksum of a whole inode matches; `bytes` are all of it.
+/// Returns whether the checksum of an inode matches; `bytes` are the whole inode.
 ///
-/// `ext4_inode_csum_verify`, fs/ext4/inode.c. Half of the sum lies in the extra
-/// fields; where they do not reach so far, the other half has to do.
+/// Half of the sum lies in the extra fields. Where they do not reach so far, only
+/// the other half is compared: `ext4_inode_csum_verify`, fs/ext4/inode.c.
 #[must_use]
 pub fn is_checksum_right(bytes: &[u8], number: u32, file_system_seed: u32) -> bool {
     let Some((old, extra)) = bytes.split_at_checked(OLD_BYTES) else {

@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The structures of ext2, ext3 and ext4 as they lie on the device.
+#![doc = include_str!("../README.md")]
+//!
+//! ## Modules
+//!
+//! [`Volume`] reads a whole file system. Each module decodes one structure, as a
+//! pure function of its bytes. In reading order:
+//!
+//! | Module | Answers |
+//! |---|---|
+//! | [`superblock`], [`feature`] | the layout of everything else |
+//! | [`group_descriptor`] | the place of an inode table |
+//! | [`inode`] | attributes, and the root of the content |
+//! | [`extent_node`], [`block_map`], [`inline_data`] | the place of the content |
+//! | [`directory_block`] | the entries of a directory |
+//! | [`checksum`] | the sums of all of them |
 //!
 //! All numbers are little-endian. The names in capitals are those of
-//! fs/ext4/ext4.h of Linux 6.18; layouts are described in
-//! Documentation/filesystems/ext4 and, for what is older than ext4, in
-//! lib/ext2fs/ext2_fs.h of e2fsprogs 1.47.
-//!
-//! In reading order: the superblock says how the rest is laid out, a group
-//! descriptor where inodes lie, an inode where a directory's blocks lie (by an
-//! extent tree, an old block map, or in itself), a directory block what is in
-//! it. Reading them from a device is not done here.
+//! fs/ext4/ext4.h of Linux 6.18. Documentation/filesystems/ext4 describes the
+//! layouts; lib/ext2fs/ext2_fs.h of e2fsprogs 1.47 has those before ext4.
 
 #![forbid(unsafe_code)]
 

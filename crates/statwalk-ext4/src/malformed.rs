@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Why bytes are not the record that they should be.
+//! Bytes that are not the record that they should be.
 
 use std::fmt;
 
-/// A place that cannot be right, and what is wrong with it.
+/// A place in a structure that cannot be right, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed {
-    /// Where, in bytes from the beginning of the structure that was decoded.
+    /// The place, in bytes from the beginning of the decoded structure.
     pub offset_bytes: u32,
-    /// What, as the end of a sentence: "the magic number is wrong".
+    /// The reason, as the end of a sentence: "the magic number is wrong".
     pub what: &'static str,
 }
 
 impl Malformed {
-    /// Something wrong at an offset; one that does not fit is the largest.
+    /// Names a fault at an offset. An offset above 32 bits becomes the largest.
     pub(crate) fn at(offset_bytes: usize, what: &'static str) -> Malformed {
         Malformed {
             offset_bytes: u32::try_from(offset_bytes).unwrap_or(u32::MAX),
@@ -28,3 +28,5 @@ impl fmt::Display for Malformed {
         write!(f, "{} (at byte {})", self.what, self.offset_bytes)
     }
 }
+
+impl std::error::Error for Malformed {}

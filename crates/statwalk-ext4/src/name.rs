@@ -24,8 +24,8 @@ pub(crate) fn has_slash_or_nul(name: &[u8]) -> bool {
         != 0
 }
 
-/// Zero if and only if no byte is a slash or NUL: the highest bit of a byte is
-/// borrowed from only where that byte, or one below it, is zero.
+/// Returns zero if and only if no byte is a slash or NUL. The subtraction borrows from
+/// the highest bit of a byte only where that byte, or one below it, is zero.
 #[inline]
 fn slashes_or_nuls(word: [u8; 8]) -> u64 {
     let zeros = |word: u64| {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The superblock: how everything else is laid out.
+//! The superblock: the layout of everything else.
 //!
-//! `struct ext4_super_block`, fs/ext4/ext4.h, and what `ext4_fill_super`,
-//! fs/ext4/super.c, accepts, of Linux 6.18.
+//! `struct ext4_super_block`, fs/ext4/ext4.h, and the checks of `ext4_fill_super`,
+//! fs/ext4/super.c, of Linux 6.18.
 
 use std::fmt;
 
@@ -14,9 +14,9 @@ use super::inode::InodeFormat;
 use crate::Malformed;
 use crate::little_endian::{u16_at, u32_at};
 
-/// Where the superblock begins on the device, whatever the size of blocks.
+/// The place of the superblock on the device, for blocks of any size.
 pub const SUPERBLOCK_OFFSET_BYTES: u64 = 1024;
-/// How long it is.
+/// The length of the superblock.
 pub const SUPERBLOCK_BYTES: usize = 1024;
 
 /// `EXT4_SUPER_MAGIC`, include/uapi/linux/magic.h; ext2 and ext3 have the same.
@@ -25,30 +25,31 @@ const MAGIC: u16 = 0xEF53;
 const OLD_INODE_SIZE_BYTES: u16 = 128;
 /// `EXT4_GOOD_OLD_FIRST_INO`.
 const OLD_FIRST_INODE: u32 = 11;
-/// `EXT4_MIN_DESC_SIZE`; what a descriptor takes without the feature 64bit.
+/// `EXT4_MIN_DESC_SIZE`, the size without the feature 64bit.
 const OLD_DESCRIPTOR_BYTES: u16 = 32;
 /// `EXT4_CRC32C_CHKSUM`, the one kind of checksum there is.
 const CHECKSUM_TYPE_CRC32C: u8 = 1;
 /// `EXT4_VALID_FS`: it was unmounted, or never written to.
 const STATE_VALID: u16 = 1;
 
-/// Whether checksums are compared, where a structure has one.
+/// The treatment of checksums, where a structure has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksums {
-    /// One that does not match is damage.
+    /// Compare them; one that does not match is damage.
     Verified,
-    /// They are not looked at: for fuzzing and for measurements.
+    /// Do not look at them: for fuzzing and for measurements.
     Ignored,
 }
 
-/// Why a file system cannot be read at all.
+/// The reason why a superblock cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Unfit {
     /// There is no superblock.
     NoSuperblock,
     /// It is the journal of another file system.
     JournalDevice,
-    /// It has features that a reader must know and we do not.
+    /// It has features that a reader must know and this crate does not.
     Features(IncompatBits),
     /// Its checksums are of a kind that does not exist yet.
     ChecksumType(u8),
@@ -73,18 +74,19 @@ impl fmt::Display for Unfit {
 
 /// A superblock that makes sense: a file system that can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Superblock {
     /// `s_uuid`.
     pub uuid: [u8; 16],
-    /// The three words of features; all zero before revision 1.
+    /// The three words of features.
     pub features: Features,
-    /// Which checksums are compared; those that there are none of are ignored.
+    /// The treatment of checksums; they are ignored where there are none.
     pub checksums: Checksums,
     /// The sum that all other sums begin with, where there is `metadata_csum`.
     pub checksum_seed: u32,
     /// 1 KiB to 64 KiB, a power of two.
     pub block_size_bytes: u32,
-    /// What is allocated at once: a block, or more with `bigalloc`.
+    /// The unit of allocation: a block, or more with `bigalloc`.
     pub cluster_size_bytes: u32,
     /// 128 bytes to a block, a power of two.
     pub inode_size_bytes: u32,
@@ -98,7 +100,7 @@ pub struct Superblock {
     pub blocks_per_group: u32,
     /// At least 1.
     pub inodes_per_group: u32,
-    /// The highest number of an inode; not above what the groups hold.
+    /// The highest number of an inode; at most the groups times their inodes.
     pub inodes_count: u32,
     /// The lowest number that is not reserved.
     pub first_inode: u32,
@@ -110,7 +112,7 @@ pub struct Superblock {
     pub backup_groups: [u32; 2],
     /// `s_state`.
     pub state: u16,
-    /// `s_encoding`: what casefolded names are in; 0 without.
+    /// `s_encoding`: the encoding of casefolded names; 0 without.
     pub encoding: u16,
 }
 
@@ -119,8 +121,9 @@ impl Superblock {
     ///
     /// # Errors
     ///
-    /// There is none, or it must not or cannot be read. A journal that has not
-    /// been replayed is none of these: see [`needs_recovery`](Self::needs_recovery).
+    /// There is no superblock, or it contradicts itself, or its features forbid to
+    /// read. A journal that was not replayed is no error: see
+    /// [`needs_recovery`](Self::needs_recovery).
     pub fn decode(bytes: &[u8], checksums: Checksums) -> Result<Superblock, Unfit> {
         let bytes: &[u8; SUPERBLOCK_BYTES] = bytes.first_chunk().ok_or(Unfit::NoSuperblock)?;
         let u16 = |offset| u16_at(bytes, offset).unwrap_or(0);
@@ -263,35 +266,35 @@ impl Superblock {
         })
     }
 
-    /// Whether the journal holds changes that are not in place: the file system
-    /// is mounted, or was not unmounted. What is read may be older than what a
-    /// mount would show.
+    /// Returns whether the journal holds changes that are not in place: the file
+    /// system is mounted, or was not unmounted. A mount can show a newer state than
+    /// this crate.
     #[must_use]
     pub fn needs_recovery(&self) -> bool {
         self.features.incompat(feature::INCOMPAT_RECOVER)
     }
 
-    /// Whether it was not unmounted, or has errors: how ext2 says that it is in use.
+    /// Returns whether it was not unmounted, or has errors: the mark of an ext2 in use.
     #[must_use]
     pub fn is_unclean(&self) -> bool {
         self.state & STATE_VALID == 0
     }
 
-    /// Whether structures have a CRC-32C that is to be compared.
+    /// Returns whether structures have a CRC-32C that is compared.
     #[must_use]
     pub fn verifies_metadata(&self) -> bool {
         self.checksums == Checksums::Verified
             && self.features.ro_compat(feature::RO_COMPAT_METADATA_CSUM)
     }
 
-    /// The features that this program does not know but, by their definition,
+    /// Returns the features that this crate does not know, and by their definition
     /// need not know in order to read.
     #[must_use]
     pub fn unknown_read_only_features(&self) -> u32 {
         self.features.ro_compat & !feature::RO_COMPAT_KNOWN
     }
 
-    /// Whether a group has a copy of the superblock at its beginning.
+    /// Returns whether a group begins with a copy of the superblock.
     ///
     /// `ext4_bg_has_super`, fs/ext4/balloc.c.
     #[must_use]
@@ -308,7 +311,7 @@ impl Superblock {
         [3, 5, 7].into_iter().any(|root| is_power(group, root))
     }
 
-    /// What is needed to understand inodes.
+    /// Returns the properties that inodes depend on.
     #[must_use]
     pub fn inode_format(&self) -> InodeFormat {
         InodeFormat {
@@ -320,7 +323,7 @@ impl Superblock {
         }
     }
 
-    /// What is needed to understand directory blocks.
+    /// Returns the properties that directory blocks depend on.
     #[must_use]
     pub fn directory_format(&self) -> DirectoryFormat {
         DirectoryFormat {
@@ -343,6 +346,8 @@ fn is_power(number: u32, root: u32) -> bool {
     }
     power == u64::from(number)
 }
+
+impl std::error::Error for Unfit {}
 
 #[cfg(test)]
 pub(super) mod tests {

@@ -21,26 +21,26 @@ use crate::inode_kind::InodeKind;
 use crate::superblock::{Checksums, SUPERBLOCK_BYTES, SUPERBLOCK_OFFSET_BYTES, Superblock, Unfit};
 
 /// How long the superblock of a mounted file system is waited for whose checksum
-/// does not match, pause by pause, in milliseconds. The kernel changes first what
-/// it holds and then the checksum (fs/ext4/orphan.c, `ext4_orphan_add`, of Linux
-/// 6.18), and may have to wait for a processor in between.
+/// does not match, pause by pause, in milliseconds. The kernel changes first the
+/// fields and then the checksum (fs/ext4/orphan.c, `ext4_orphan_add`, of Linux
+/// 6.18). It may have to wait for a processor in between.
 const SUPERBLOCK_PAUSES_MS: [u64; 8] = [0, 0, 1, 2, 5, 10, 20, 50];
 
 /// How many times the device's bytes may be read as directories in all. A sound
-/// file system needs a part of one; the rest is for what is read again.
+/// file system needs a part of one; the rest is for directories that are read again.
 const DEVICE_READS_MAX: u64 = 4;
 
 /// How many inodes are copied before the first is looked at: as many as a core
 /// waits for at once (`examples/speed.rs`).
 const INODES_AT_ONCE: usize = 16;
 
-/// Why there is no volume.
+/// The reason why there is no volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
     /// The superblock could not be read.
     Unreadable(ReadError),
-    /// It is no file system that can be read.
+    /// The superblock cannot be used.
     Unfit(Unfit),
     /// It has more groups than any that was ever made.
     TooManyGroups(u32),
@@ -56,11 +56,13 @@ impl fmt::Display for Refusal {
     }
 }
 
+impl std::error::Error for Refusal {}
+
 /// An ext2, ext3 or ext4 file system.
 ///
-/// All methods can be called by many threads at once. The file system may be
-/// mounted and change: each inode and each block is copied before it is looked
-/// at, so an answer fits together within one of them, and not beyond.
+/// Many threads can call all methods at once. The file system may be mounted and
+/// change: a volume copies each inode and each block before it looks at it. So an
+/// answer is consistent within one of them, and not beyond.
 #[derive(Debug)]
 pub struct Volume<B> {
     bytes: B,
@@ -68,27 +70,36 @@ pub struct Volume<B> {
     inode_format: InodeFormat,
     groups: GroupTable,
     blocks_on_device: u64,
-    /// What all directories together may still read.
+    /// The bytes that all directories together may still read.
     bytes_left: AtomicU64,
 }
 
 impl<B: Bytes> Volume<B> {
-    /// Reads the superblock, and where the inodes of each group lie.
+    /// Reads the superblock, and the place of each group's inodes.
     ///
-    /// The memory taken is 12 bytes for each group that lies on the device.
+    /// It takes 12 bytes of memory for each group that lies on the device.
     ///
     /// # Errors
     ///
-    /// There is no such file system, or it has features that must be known.
+    /// There is no such file system, or it has features that this crate does not know.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use statwalk_ext4::Volume;
+    ///
+    /// let refusal = Volume::open([0; 4096].as_slice()).unwrap_err();
+    /// assert_eq!(refusal.to_string(), "no ext2, ext3 or ext4 superblock");
+    /// ```
     pub fn open(bytes: B) -> Result<Volume<B>, Refusal> {
         Volume::open_with(bytes, Checksums::Verified)
     }
 
-    /// As [`open`](Self::open), and says whether checksums are compared.
+    /// Opens a volume like [`open`](Self::open), and says whether to compare checksums.
     ///
-    /// Those of the superblock, of group descriptors, directory blocks and
-    /// extent blocks are, where there are any. Those of inodes are not unless
-    /// [`verify`](Self::verify) is called: they cost as much as an inode.
+    /// These are the checksums of the superblock, group descriptors, extent blocks and
+    /// directory blocks. [`verify`](Self::verify) compares the checksum of an inode,
+    /// which costs as much as the inode.
     ///
     /// # Errors
     ///
@@ -97,10 +108,10 @@ impl<B: Bytes> Volume<B> {
         Volume::open_patiently(bytes, checksums, &[])
     }
 
-    /// As [`open`](Self::open), of a file system that the kernel may be writing.
+    /// Opens a file system that the kernel may be writing.
     ///
-    /// A superblock whose checksum does not match is read again, for a tenth of a
-    /// second at most.
+    /// If the superblock's checksum does not match, this reads the superblock again,
+    /// for a tenth of a second at most: the kernel changes it in two steps.
     ///
     /// # Errors
     ///
@@ -149,19 +160,19 @@ impl<B: Bytes> Volume<B> {
         })
     }
 
-    /// The superblock as it was when the volume was opened.
+    /// Returns the superblock as it was when the volume was opened.
     #[must_use]
     pub fn superblock(&self) -> &Superblock {
         &self.superblock
     }
 
-    /// Where the bytes come from.
+    /// Returns the bytes that the volume reads.
     #[must_use]
     pub fn bytes(&self) -> &B {
         &self.bytes
     }
 
-    /// Whether the device is shorter than the file system: a part of an image.
+    /// Returns whether the device is shorter than the file system: a part of an image.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         let block_size = u64::from(self.superblock.block_size_bytes);
@@ -174,8 +185,8 @@ impl<B: Bytes> Volume<B> {
     ///
     /// # Errors
     ///
-    /// There is no such inode, it is one of the file system's own, it cannot
-    /// be read, or makes no sense.
+    /// There is no such inode, it belongs to the file system itself, or it cannot be
+    /// read or makes no sense.
     #[inline]
     pub fn inode(&self, number: u32) -> Result<Inode, Damage> {
         let mut inode = Inode::empty(self.inode_format);
@@ -183,11 +194,11 @@ impl<B: Bytes> Volume<B> {
         Ok(inode)
     }
 
-    /// As [`inode`](Self::inode), in place of one that was copied before.
+    /// Copies an inode in place of one that was copied before.
     ///
     /// # Errors
     ///
-    /// As [`inode`](Self::inode); the inode is then of no meaning.
+    /// As [`inode`](Self::inode); `inode` then has no meaning.
     #[inline]
     pub fn read_inode(&self, number: u32, inode: &mut Inode) -> Result<(), Damage> {
         self.copy_inode(number, inode)?;
@@ -196,13 +207,13 @@ impl<B: Bytes> Volume<B> {
             .map_err(|malformed| Damage::malformed(number, 0, malformed))
     }
 
-    /// An inode for [`read_inode`](Self::read_inode).
+    /// Makes an inode for [`read_inode`](Self::read_inode).
     #[must_use]
     pub fn empty_inode(&self) -> Inode {
         Inode::empty(self.inode_format)
     }
 
-    /// Has an inode on its way from memory to the processor when it is read.
+    /// Announces that an inode is read soon: see [`Bytes::will_read`].
     #[inline]
     pub fn will_read(&self, number: u32) {
         if number != 0
@@ -212,8 +223,10 @@ impl<B: Bytes> Volume<B> {
         }
     }
 
-    /// What is in use of each inode table and lies on the device: the first inode,
-    /// and where its bytes begin and how many there are.
+    /// Returns the used part of each inode table that lies on the device.
+    ///
+    /// Each item is the number of the first inode, the place of its bytes on the
+    /// device, and the number of bytes.
     pub fn inode_tables(&self) -> impl Iterator<Item = (u32, u64, u64)> {
         let end = self.bytes.length_bytes();
         let tables = self.groups.tables(&self.superblock);
@@ -222,7 +235,7 @@ impl<B: Bytes> Volume<B> {
         })
     }
 
-    /// Compares an inode's checksum, where inodes have one and they are compared.
+    /// Compares an inode's checksum, unless the volume ignores checksums or has none.
     ///
     /// # Errors
     ///
@@ -244,8 +257,8 @@ impl<B: Bytes> Volume<B> {
     ///
     /// # Errors
     ///
-    /// The first damage that was met. Of a block that is damaged nothing is
-    /// delivered; the entries of the others are, before and after it.
+    /// The first damage. `visit` sees no entry of a damaged block, and all entries of
+    /// the other blocks, before and after it.
     pub fn read_directory(
         &self,
         inode: &Inode,
@@ -258,16 +271,16 @@ impl<B: Bytes> Volume<B> {
         })
     }
 
-    /// As [`read_directory`](Self::read_directory), with the inode of each entry.
+    /// Visits the entries of a directory with their inodes, without `.` and `..`.
     ///
-    /// Inodes are copied some at a time before the first of them is looked at,
-    /// because then the processor waits for several at once: that takes a quarter
-    /// off the time of an entry (`examples/speed.rs`).
+    /// It copies several inodes before it looks at the first, so that the processor
+    /// waits for all of them at once. This takes a quarter off the time of an entry
+    /// (`examples/speed.rs`).
     ///
     /// # Errors
     ///
-    /// As [`read_directory`](Self::read_directory). An inode that cannot be
-    /// read is an error of its entry.
+    /// As [`read_directory`](Self::read_directory). An inode that cannot be read is
+    /// an error of its entry.
     pub fn read_directory_and_inodes(
         &self,
         inode: &Inode,
@@ -309,8 +322,9 @@ impl<B: Bytes> Volume<B> {
         outcome
     }
 
-    /// As [`read_directory`](Self::read_directory), a block at a time, until
-    /// the function has seen enough; `ahead` is what it is going to read.
+    /// Visits the entries of a directory a block at a time, until `visit` breaks off.
+    ///
+    /// `ahead` names the reads that `visit` does itself.
     ///
     /// # Errors
     ///
@@ -343,7 +357,9 @@ impl<B: Bytes> Volume<B> {
         outcome
     }
 
-    /// What a directory has as its parent.
+    /// Returns the parent of a directory, by its own `..`.
+    ///
+    /// It is absent if the directory cannot be read.
     pub fn parent_of(&self, number: u32, scratch: &mut DirectoryScratch) -> Option<u32> {
         let inode = self.inode(number).ok()?;
         let first = |_: DirectoryEntries<'_>| ControlFlow::Break(());
@@ -352,13 +368,15 @@ impl<B: Bytes> Volume<B> {
         scratch.parent()
     }
 
-    /// Whether an entry of a directory leads to an inode.
+    /// Returns whether an entry of the directory `dir` leads to the inode `number`.
+    ///
+    /// Entries in damaged blocks do not count.
     pub fn lists(&self, dir: u32, number: u32, scratch: &mut DirectoryScratch) -> bool {
         let Ok(inode) = self.inode(dir) else {
             return false;
         };
         let mut is_listed = false;
-        // What damage hides is not known to be listed.
+        // An entry that damage hides does not count.
         let _ = self.read_directory(&inode, scratch, |entry| is_listed |= entry.inode == number);
         is_listed
     }

@@ -115,7 +115,10 @@ const ABOVE_DATA: &[&str] = &[
 const ADAPTERS: [(&str, &[&str]); 3] = [
     (
         "statwalk_ext4",
-        &["crates/statwalk-ext4", "crates/statwalk-core/src/source/ext4"],
+        &[
+            "crates/statwalk-ext4",
+            "crates/statwalk-core/src/source/ext4",
+        ],
     ),
     (
         "source::ext4",

@@ -12,9 +12,9 @@ use statwalk_testkit::or_skip;
 use crate::harness::Image;
 use crate::harness::listed::{assert_same, by_kernel, by_sound_volume};
 
-/// What would take terabytes or old kernels to make: huge files counted in
-/// blocks, inodes whose extra fields nobody used yet or that reach only so far,
-/// devices and times in either encoding, and a size in a pipe.
+/// Making these would take terabytes or old kernels: huge files counted in blocks,
+/// and inodes whose extra fields are unused or short. Devices and times come in
+/// either encoding, and a pipe has a size.
 #[test]
 fn rare_inodes_are_shown_as_the_kernel_does() {
     let image = or_skip!(Image::filled(&["-t", "ext4", "-b", "4096"], Extent::Small));

@@ -22,3 +22,5 @@ mod unmountable;
 mod doctored;
 
 mod hostile;
+
+mod examples;

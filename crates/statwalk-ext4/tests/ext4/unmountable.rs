@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Kinds of file systems that cannot be mounted for writing here, or at all:
-//! made with a copy of a tree, compared with that tree, with debugfs, and with
-//! a read-only mount where there is one.
+//! Kinds of file systems that cannot be mounted for writing here, or at all.
+//!
+//! mke2fs copies a tree into each. The test compares it with that tree, with debugfs,
+//! and with a read-only mount where there is one.
 
 use statwalk_ext4::{DirectoryScratch, Fault, InodeKind, Volume};
 use statwalk_testkit::ext4_images::{self, Extent};

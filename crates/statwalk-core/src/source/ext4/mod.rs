@@ -3,11 +3,10 @@
 //! Reads ext2, ext3 and ext4 from the bytes of the device or of an image.
 //!
 //! The crate `statwalk-ext4` reads the bytes; it knows nothing of mounts, or of
-//! data that the kernel has not written yet. Here `device.rs` opens the bytes,
-//! `mounted.rs` knows what must be asked of the kernel all the same, `reader.rs` and
-//! `pass.rs` read one directory for a worker, `attributes.rs` makes attributes of
-//! inodes, `read_ahead.rs` brings what they need into memory in the order of a
-//! disk.
+//! data that the kernel has not written yet. Here `device.rs` opens the bytes, and
+//! `mounted.rs` decides where the kernel must be asked. `reader.rs` and `pass.rs` read
+//! one directory for a worker, and `attributes.rs` makes attributes of inodes.
+//! `read_ahead.rs` brings metadata into memory in the order of a disk.
 
 mod attributes;
 

@@ -91,7 +91,7 @@ fn timestamp(time: &StatxTimestamp) -> Timestamp {
     }
 }
 
-/// What the kernel shows of a mounted file system.
+/// Lists a mounted file system by the kernel.
 pub(crate) fn by_kernel(root: &Path) -> Listing {
     let mut listing = Listing::new();
     let mut waiting = vec![Vec::new()];
@@ -113,7 +113,7 @@ pub(crate) fn by_kernel(root: &Path) -> Listing {
     listing
 }
 
-/// What the volume shows; with damage if there is any.
+/// Lists a volume, with its damage.
 pub(crate) fn by_volume<B: Bytes>(volume: &Volume<B>) -> (Listing, Vec<Damage>) {
     let mut listing = Listing::new();
     let mut damages = Vec::new();

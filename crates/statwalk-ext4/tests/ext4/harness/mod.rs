@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What the tests share: an image with something in it, and two ways to list it.
+//! An image with something in it, and two ways to list it.
 
 pub(crate) mod image_bytes;
 pub(crate) mod listed;
