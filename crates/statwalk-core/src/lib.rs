@@ -39,6 +39,7 @@ mod handle;
 mod inode_numbers;
 mod inode_set;
 mod listing;
+mod lock;
 mod order;
 mod parts;
 mod plan;

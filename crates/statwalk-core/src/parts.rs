@@ -2,9 +2,11 @@
 
 //! What many workers share, cut into parts, so that they rarely meet.
 
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use crossbeam_utils::CachePadded;
+
+use crate::lock::lock;
 
 const PART_BITS: u32 = 6;
 
@@ -28,16 +30,13 @@ impl<T: Default> Parts<T> {
                 .map(|_| CachePadded::default())
                 .collect()
         });
-        // A panic elsewhere leaves a part whole: no step of a change can fail.
-        parts[part as usize % (1 << PART_BITS)]
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&parts[part as usize % (1 << PART_BITS)])
     }
 
     /// All parts, one after another; none if none was needed.
     pub(crate) fn each(&self) -> impl Iterator<Item = MutexGuard<'_, T>> {
         let parts = self.parts.get().into_iter().flatten();
-        parts.map(|part| part.lock().unwrap_or_else(PoisonError::into_inner))
+        parts.map(|part| lock(part))
     }
 }
 

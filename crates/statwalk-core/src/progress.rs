@@ -6,12 +6,13 @@
 
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 
 use crate::directory::{Dir, Place};
+use crate::lock::lock;
 
 /// How far a scan has come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -204,16 +205,13 @@ impl WorkerProgress {
     }
 
     fn set(&self, current: Option<Current>) {
-        let old = std::mem::replace(
-            &mut *self.current.lock().unwrap_or_else(PoisonError::into_inner),
-            current,
-        );
+        let old = std::mem::replace(&mut *lock(&self.current), current);
         // Dropped outside of the lock: it may close a descriptor, which can wait.
         drop(old);
     }
 
     fn path(&self) -> Option<Vec<u8>> {
-        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = lock(&self.current);
         let offset = self.current_offset.load(Ordering::Relaxed);
         match current.as_ref()? {
             Current::Root(path) => Some(path.to_bytes().to_vec()),

@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use statwalk_sys::btrfs::{ExtentRef, ExtentRefs};
 use statwalk_sys::fiemap::FileExtent;
 
+use crate::lock::lock;
 use crate::sink::InodeTable;
 use crate::source::btrfs::extents::{ExtentReader, Part, Piece, Subvolume};
 
@@ -122,9 +123,7 @@ impl<'a, P: Fn(ExtentProgress) -> ControlFlow<()> + Sync> Accounts<'a, P> {
                 self.spread(&mut dirs, REFERENCED, on_device as u64);
                 self.spread(&mut dirs, INLINE, inline as u64);
             }
-            all.lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .append(&mut parts);
+            lock(&all).append(&mut parts);
             self.tell(starts.len())
         })?;
         Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
@@ -165,10 +164,7 @@ impl<'a, P: Fn(ExtentProgress) -> ControlFlow<()> + Sync> Accounts<'a, P> {
                     _ => self.add_doubtful(volume, extent, &mut buffers)?,
                 }
             }
-            waiting
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .append(&mut of_one_file);
+            lock(&waiting).append(&mut of_one_file);
             self.tell(range.len())
         })?;
         let waiting = waiting.into_inner();
@@ -407,10 +403,7 @@ fn each_in_parallel(count: usize, task: impl Fn(usize) -> io::Result<()> + Sync)
         {
             if let Err(error) = task(number) {
                 next.store(count, Relaxed);
-                failure
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .get_or_insert(error);
+                lock(&failure).get_or_insert(error);
             }
         }
     };

@@ -19,7 +19,7 @@
 
 use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use super::contents::{Contents, deliver, queue};
 use super::job::Deferred;
@@ -33,6 +33,7 @@ use crate::directory::Place;
 use crate::entry::{FileId, FileType};
 use crate::error::{Errno, Op};
 use crate::handle::{DirHandle, Handle, SharedFd};
+use crate::lock::lock;
 
 /// How many entries are worth being handed to another worker where calls wait:
 /// their stats take longer than that. The larger the parts are, the later a
@@ -139,8 +140,7 @@ impl SharedListing {
     }
 
     fn progress(&self) -> MutexGuard<'_, Progress> {
-        // A panic elsewhere ends the scan; what it left is still whole.
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.progress)
     }
 }
 

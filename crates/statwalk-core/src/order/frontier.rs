@@ -10,7 +10,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 
@@ -18,6 +18,7 @@ use super::Order;
 use super::sweep::Sweep;
 use crate::handle::OpenParent;
 use crate::listing::Job;
+use crate::lock::lock;
 
 /// For how many directories a stack has room up front, where that is asked for.
 const RESERVED: usize = 1 << 20;
@@ -279,7 +280,6 @@ impl Shared {
     }
 
     fn lock(&self) -> MutexGuard<'_, Container> {
-        // Nothing panics between two steps that belong together.
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.jobs)
     }
 }

@@ -15,7 +15,7 @@
 use std::ffi::CStr;
 use std::ops::{Deref, Range};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -33,6 +33,7 @@ use crate::entry::DirId;
 use crate::error::ErrorList;
 use crate::listing::context::ScanContext;
 use crate::listing::source::DirectorySource;
+use crate::lock::lock;
 use crate::progress::WorkerProgress;
 use crate::report::{LeftOut, RootReport};
 use crate::sink::Collect;
@@ -630,12 +631,6 @@ impl<C: Collect, D: DirectorySource> Drop for WantedPool<C, D> {
             self.clear();
         }
     }
-}
-
-/// Locks; what a panic elsewhere left is whole, because nothing here can panic
-/// between two steps that belong together.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(all(test, not(loom)))]

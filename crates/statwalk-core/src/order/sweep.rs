@@ -14,13 +14,14 @@
 //! it. Then the sweep begins, and with its end gathering goes on.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::frontier::{Taken, child_job};
 use crate::handle::OpenParent;
 use crate::listing::job::{Deferred, Job};
 use crate::listing::listed::Listed;
 use crate::listing::shared::SharedListing;
+use crate::lock::lock;
 
 /// Up to how many entries are gathered for one sweep, about.
 const GATHERED_MAX: usize = 64 * 1024;
@@ -174,8 +175,7 @@ impl Sweep {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing panics between two steps that belong together.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

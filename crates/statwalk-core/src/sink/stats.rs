@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use foldhash::fast::RandomState;
 
@@ -15,6 +15,7 @@ use super::{Collect, Context, Sink};
 use crate::batch::{Batch, EntryRef};
 use crate::directory::{DirState, Directory};
 use crate::entry::{Fields, FileId, FileType};
+use crate::lock::lock;
 
 /// By what entries are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -346,7 +347,7 @@ impl Links {
 
     /// The number of a group.
     fn number(&self, key: Key) -> u32 {
-        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut keys = lock(&self.keys);
         let Keys { keys, numbers } = &mut *keys;
         *numbers.entry(key).or_insert_with(|| {
             keys.push(key);
@@ -397,7 +398,7 @@ impl Sink for Stats {
             }
         }
         if let Some(links) = links {
-            let keys = links.keys.lock().unwrap_or_else(PoisonError::into_inner);
+            let keys = lock(&links.keys);
             links.firsts.each(|_, brought| {
                 let key = keys.keys[brought.group as usize];
                 let (apparent, allocated) = (brought.apparent_bytes, brought.allocated_bytes);

@@ -6,7 +6,7 @@
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use rustix::fs::{CWD, Mode, OFlags, StatxFlags, open};
 
@@ -14,6 +14,7 @@ use crate::entry::FileType;
 use crate::exclusion::Exclusions;
 use crate::listing::in_place::InPlace;
 use crate::listing::source::NotYet;
+use crate::lock::lock;
 use crate::mounts::{self, Mount};
 use crate::source::btrfs::mounted::Mounted as Btrfs;
 use crate::source::btrfs::reader::Reader as BtrfsReader;
@@ -292,8 +293,7 @@ impl VolumeTable {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<(u64, Known)>> {
-        // Nothing panics between two steps that belong together.
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.known)
     }
 }
 
