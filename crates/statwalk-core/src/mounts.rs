@@ -1,120 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The table of mounted file systems, and what can be read from it.
+//! Facts that follow from the table of mounted file systems.
 //!
-//! Format: proc_pid_mountinfo(5). The walk itself does not need the table; it
-//! tells which directories can be reached twice, and names what was left out.
+//! A scan itself does not need the table. The table says which directories a scan
+//! can reach twice.
 
 use std::collections::HashSet;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::makedev;
-
-/// One line of `/proc/self/mountinfo`.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Mount {
-    pub(crate) id: u64,
-    /// The mount that it is mounted on.
-    pub(crate) parent: u64,
-    /// `major:minor` of the file system, the same for all its mounts.
-    pub(crate) device: String,
-    /// The directory within the file system that is mounted.
-    root: Vec<u8>,
-    /// Where it is mounted.
-    pub(crate) point: Vec<u8>,
-    /// The type of the file system.
-    pub(crate) file_system: String,
-    /// The options of the mount and of the file system.
-    options: Vec<String>,
-    /// Whether the file system itself, and not only this mount of it, is read-only.
-    is_read_only: bool,
-}
-
-impl Mount {
-    /// Whether the mount or its file system has an option.
-    pub(crate) fn has_option(&self, option: &str) -> bool {
-        self.options.iter().any(|own| own == option)
-    }
-
-    /// Whether nobody can write to the file system, by any mount of it.
-    pub(crate) fn is_read_only_file_system(&self) -> bool {
-        self.is_read_only
-    }
-
-    /// Its `device` as `st_dev` has it.
-    pub(crate) fn device_number(&self) -> Option<u64> {
-        let (major, minor) = self.device.split_once(':')?;
-        Some(makedev(major.parse().ok()?, minor.parse().ok()?))
-    }
-}
-
-/// Reads the table of the calling process.
-pub(crate) fn read() -> io::Result<Vec<Mount>> {
-    Ok(parse(&std::fs::read("/proc/self/mountinfo")?))
-}
-
-fn parse(table: &[u8]) -> Vec<Mount> {
-    table
-        .split(|&byte| byte == b'\n')
-        .filter_map(|line| {
-            let mut words = line.split(|&byte| byte == b' ');
-            let id = std::str::from_utf8(words.next()?).ok()?.parse().ok()?;
-            let parent = std::str::from_utf8(words.next()?).ok()?.parse().ok()?;
-            let device = String::from_utf8(words.next()?.to_vec()).ok()?;
-            let root = unescape(words.next()?);
-            let point = unescape(words.next()?);
-            let mut options = split_options(words.next()?);
-            // Optional fields end with a hyphen.
-            let mut words = words.skip_while(|word| *word != b"-").skip(1);
-            let file_system = String::from_utf8(words.next()?.to_vec()).ok()?;
-            let _source = words.next()?;
-            let of_file_system = words.next().map(split_options).unwrap_or_default();
-            let is_read_only = of_file_system.iter().any(|option| option == "ro");
-            options.extend(of_file_system);
-            Some(Mount {
-                id,
-                parent,
-                device,
-                root,
-                point,
-                file_system,
-                options,
-                is_read_only,
-            })
-        })
-        .collect()
-}
-
-fn split_options(word: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(word);
-    text.split(',').map(str::to_owned).collect()
-}
-
-/// Undoes `\040` and its like, with which the kernel writes space, tab,
-/// newline and backslash.
-fn unescape(word: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(word.len());
-    let mut rest = word;
-    while let Some((&first, tail)) = rest.split_first() {
-        let octal = tail
-            .get(..3)
-            .filter(|digits| first == b'\\' && digits.iter().all(|d| (b'0'..=b'7').contains(d)));
-        match octal {
-            Some(digits) => {
-                let value = digits.iter().fold(0u32, |v, d| v * 8 + u32::from(d - b'0'));
-                out.push(value as u8);
-                rest = &tail[3..];
-            }
-            None => {
-                out.push(first);
-                rest = tail;
-            }
-        }
-    }
-    out
-}
+pub(crate) use statwalk_sys::mount_table::{Mount, read};
 
 /// The mounts whose directories a scan of `roots` can reach by two ways.
 ///
@@ -170,6 +65,8 @@ pub(crate) fn is_within(path: &[u8], directory: &[u8]) -> bool {
 /// The name of a file system that lives in the kernel alone, by its magic number.
 ///
 /// Numbers: include/uapi/linux/magic.h and the file systems' own sources, Linux 6.18.
+/// The oracle of the tests has a table of its own on purpose: with a common one, a
+/// wrong number would be wrong on both sides.
 pub(crate) fn kernel_file_system(magic: u64) -> Option<&'static str> {
     Some(match magic {
         0x9fa0 => "proc",
@@ -203,24 +100,11 @@ mod tests {
     fn mount(id: u64, device: &str, root: &str, point: &str) -> Mount {
         Mount {
             id,
-            parent: 35,
             device: device.into(),
             root: root.into(),
             point: point.into(),
-            file_system: "ext3".into(),
-            options: vec!["rw".into(), "noatime".into(), "errors=remount-ro".into()],
-            is_read_only: false,
+            ..Mount::default()
         }
-    }
-
-    #[test]
-    fn reads_a_line_with_escapes() {
-        let table = b"36 35 98:0 /mnt1 /mnt\\0402\\134 rw,noatime master:1 - ext3 /dev/root errors=remount-ro\n";
-        let read = parse(table);
-        assert_eq!(read, [mount(36, "98:0", "/mnt1", "/mnt 2\\")]);
-        assert!(read[0].has_option("noatime") && !read[0].has_option("lazytime"));
-        assert_eq!(read[0].device_number(), Some(makedev(98, 0)));
-        assert_eq!(parse(b"garbage\n\n12 x\n"), []);
     }
 
     #[test]

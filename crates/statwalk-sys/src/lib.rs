@@ -15,6 +15,7 @@
 
 pub mod address_space;
 pub mod allocator;
+pub mod block_device;
 pub mod btrfs;
 pub mod device_map;
 pub mod entry_point;
@@ -23,5 +24,7 @@ pub mod fiemap;
 pub mod first_stack;
 pub mod fnmatch;
 pub mod io_priority;
+pub mod memory_info;
+pub mod mount_table;
 pub mod secure_execution;
 pub mod thread_clock;

@@ -531,6 +531,9 @@ fn mount_id(path: &Path, metadata: &Metadata) -> io::Result<u64> {
 }
 
 /// The kernel's own trees, by `f_type` (include/uapi/linux/magic.h): those that ncdu leaves out.
+///
+/// The engine has a table of its own. The oracle must not share it: a wrong number
+/// would be wrong on both sides.
 fn is_kernel_file_system(path: &Path) -> io::Result<bool> {
     const MAGIC: [u32; 12] = [
         0x4249_4e4d, // binfmt_misc

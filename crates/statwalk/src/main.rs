@@ -28,6 +28,7 @@ mod filters;
 mod name_pattern;
 mod owners;
 
+mod clock;
 mod open_files;
 mod progress;
 mod signals;

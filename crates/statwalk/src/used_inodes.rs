@@ -5,12 +5,12 @@
 //! Only then does a scan know how much is left. The number of used inodes is
 //! that of entries, but for hard links, if the scan covers the file system
 //! from its root, wholly, and nothing else.
-//!
-//! Format: proc_pid_mountinfo(5).
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
+
+use statwalk_sys::mount_table::{self, Mount};
 
 /// File systems that keep count of their inodes, as themselves. Others, such as
 /// btrfs, have none to count, and overlayfs shows those of another.
@@ -26,7 +26,7 @@ pub(crate) fn below(root: &Path, stays: bool) -> Option<u64> {
         .ok()?
         .into_os_string()
         .into_vec();
-    let table = std::fs::read("/proc/self/mountinfo").ok()?;
+    let table = mount_table::read().ok()?;
     if !is_whole(&table, &real, stays) {
         return None;
     }
@@ -35,15 +35,12 @@ pub(crate) fn below(root: &Path, stays: bool) -> Option<u64> {
     (used > 0).then_some(used)
 }
 
-fn is_whole(table: &[u8], root: &[u8], stays: bool) -> bool {
+fn is_whole(table: &[Mount], root: &[u8], stays: bool) -> bool {
     let mut whole = false;
-    for line in table.split(|&byte| byte == b'\n') {
-        let Some(mount) = Mount::parse(line) else {
-            continue;
-        };
+    for mount in table {
         if mount.point == root {
             // A later mount at the same place covers an earlier one.
-            whole = mount.root == b"/" && COUNTING.contains(&mount.kind.as_str());
+            whole = mount.root == b"/" && COUNTING.contains(&mount.file_system.as_str());
         } else if !stays && is_below(&mount.point, root) {
             return false;
         }
@@ -53,49 +50,6 @@ fn is_whole(table: &[u8], root: &[u8], stays: bool) -> bool {
 
 fn is_below(path: &[u8], root: &[u8]) -> bool {
     Path::new(OsStr::from_bytes(path)).starts_with(OsStr::from_bytes(root))
-}
-
-struct Mount {
-    /// Which directory of the file system is mounted.
-    root: Vec<u8>,
-    /// Where it is mounted.
-    point: Vec<u8>,
-    /// The type of the file system.
-    kind: String,
-}
-
-impl Mount {
-    fn parse(line: &[u8]) -> Option<Mount> {
-        let line = std::str::from_utf8(line).ok()?;
-        let (front, back) = line.split_once(" - ")?;
-        let mut front = front.split(' ').skip(3);
-        Some(Mount {
-            root: unescape(front.next()?),
-            point: unescape(front.next()?),
-            kind: back.split(' ').next()?.to_owned(),
-        })
-    }
-}
-
-/// Undoes the octal escapes of space, tabulator, newline and backslash.
-fn unescape(word: &str) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(word.len());
-    let mut rest = word.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        let octal = tail.get(..3).filter(|_| first == b'\\');
-        let octal = octal.and_then(|digits| std::str::from_utf8(digits).ok());
-        match octal.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &tail[3..];
-            }
-            None => {
-                bytes.push(first);
-                rest = tail;
-            }
-        }
-    }
-    bytes
 }
 
 #[cfg(test)]
@@ -118,7 +72,11 @@ mod tests {
     #[test]
     fn only_a_whole_file_system_can_be_counted() {
         let check = |root: &str, stays, expected| {
-            assert_eq!(is_whole(TABLE, root.as_bytes(), stays), expected, "{root}");
+            assert_eq!(
+                is_whole(&mount_table::parse(TABLE), root.as_bytes(), stays),
+                expected,
+                "{root}"
+            );
         };
         check("/", true, true);
         check("/", false, false);

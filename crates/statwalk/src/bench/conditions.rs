@@ -3,6 +3,7 @@
 //! On what was measured: the kernel, the file system, the device, and what
 //! else the machine did.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -10,6 +11,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use rustix::time::{ClockId, clock_gettime};
+use statwalk_sys::block_device;
+use statwalk_sys::mount_table::{self, Mount};
 use statwalk_view::{Charset, escape};
 
 /// On what was measured. What could not be found out is absent.
@@ -43,17 +46,15 @@ impl Conditions {
         let Ok(found) = fs::metadata(path) else {
             return conditions;
         };
-        let numbers = (
-            rustix::fs::major(found.dev()),
-            rustix::fs::minor(found.dev()),
-        );
-        conditions.is_rotational = rotational(numbers);
-        let table = fs::read("/proc/self/mountinfo").unwrap_or_default();
+        conditions.is_rotational = block_device::is_rotational(found.dev());
+        let table = mount_table::read().unwrap_or_default();
         let whole = fs::canonicalize(path).unwrap_or_default();
-        if let Some(mount) = mount_of(&table, whole.as_os_str().as_bytes()) {
-            conditions.file_system = Some(mount.kind);
-            conditions.mount_options = Some(mount.options);
-            conditions.device = Some(mount.device);
+        if let Some(mount) = mount_of(&table, &whole) {
+            let options = [&mount.options, &mount.file_system_options];
+            let options = options.map(|options| shown(options)).join("; ");
+            conditions.file_system = Some(shown(mount.file_system.as_bytes()));
+            conditions.mount_options = Some(options);
+            conditions.device = Some(shown(&mount.source));
         }
         conditions
     }
@@ -76,87 +77,21 @@ impl Conditions {
     }
 }
 
-struct Mount {
-    kind: String,
-    options: String,
-    device: String,
-}
-
 /// The mount that a path lies in: the last of those with the longest way in common.
-///
-/// The fields of a line: proc_pid_mountinfo(5).
-fn mount_of(table: &[u8], path: &[u8]) -> Option<Mount> {
-    let mut best: Option<(usize, Mount)> = None;
-    for line in table.split(|&byte| byte == b'\n') {
-        let words: Vec<&[u8]> = line.split(|&byte| byte == b' ').collect();
-        let Some(dash) = words.iter().position(|word| *word == b"-") else {
-            continue;
-        };
-        let (Some(at), Some(own)) = (words.get(4), words.get(5)) else {
-            continue;
-        };
-        let (Some(kind), Some(device)) = (words.get(dash + 1), words.get(dash + 2)) else {
-            continue;
-        };
-        let at = unescaped(at);
-        let is_above = at == b"/" || path == at || path.starts_with(&[&at[..], b"/"].concat());
-        if !is_above || best.as_ref().is_some_and(|(length, _)| *length > at.len()) {
-            continue;
-        }
-        let mut options = shown(own);
-        if let Some(more) = words.get(dash + 3) {
-            options = format!("{options}; {}", shown(more));
-        }
-        let mount = Mount {
-            kind: shown(kind),
-            options,
-            device: shown(device),
-        };
-        best = Some((at.len(), mount));
-    }
-    best.map(|(_, mount)| mount)
-}
-
-/// A field of the table: blanks and backslashes are written as octal numbers.
-fn unescaped(field: &[u8]) -> Vec<u8> {
-    let mut plain = Vec::with_capacity(field.len());
-    let mut rest = field;
-    while let Some((&byte, after)) = rest.split_first() {
-        let digits = after
-            .get(..3)
-            .and_then(|digits| std::str::from_utf8(digits).ok());
-        let code = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok());
-        match (byte, code) {
-            (b'\\', Some(code)) => {
-                plain.push(code);
-                rest = &after[3..];
-            }
-            _ => {
-                plain.push(byte);
-                rest = after;
-            }
-        }
-    }
-    plain
+fn mount_of<'m>(table: &'m [Mount], path: &Path) -> Option<&'m Mount> {
+    let is_above = |mount: &&Mount| path.starts_with(OsStr::from_bytes(&mount.point));
+    let above = table.iter().filter(is_above);
+    above.max_by_key(|mount| mount.point.len())
 }
 
 fn shown(field: &[u8]) -> String {
-    escape(&unescaped(field), Charset::Unicode).into_owned()
+    escape(field, Charset::Unicode).into_owned()
 }
 
 fn processor() -> Option<String> {
     let text = fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("model name"))?;
     Some(line.split_once(':')?.1.trim().to_owned())
-}
-
-/// A partition has no queue of its own; its disk has.
-fn rotational((major, minor): (u32, u32)) -> Option<bool> {
-    let device = format!("/sys/dev/block/{major}:{minor}");
-    ["queue/rotational", "../queue/rotational"]
-        .iter()
-        .find_map(|file| fs::read_to_string(format!("{device}/{file}")).ok())
-        .map(|answer| answer.trim() == "1")
 }
 
 /// How busy the processors were with other things.
@@ -182,7 +117,7 @@ impl Load {
     pub(super) fn start() -> Load {
         Load {
             started: Instant::now(),
-            own_s: own_s(),
+            own_s: processor_time_s(),
             before: ticks(),
             others: None,
             stolen: None,
@@ -201,12 +136,13 @@ impl Load {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let whole_s = self.started.elapsed().as_secs_f64() * processors as f64;
         let busy = (after.busy - before.busy) / all;
-        self.others = Some((busy - (own_s() - self.own_s) / whole_s).max(0.0));
+        self.others = Some((busy - (processor_time_s() - self.own_s) / whole_s).max(0.0));
         self.stolen = Some((after.stolen - before.stolen) / all);
     }
 }
 
-fn own_s() -> f64 {
+/// The processor time of this process.
+pub(super) fn processor_time_s() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
@@ -240,20 +176,31 @@ mod tests {
     fn the_nearest_mount_counts() {
         let table = b"1 0 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n\
             2 1 8:2 / /data rw - xfs /dev/sdb1 rw,noquota\n\
-            3 1 0:5 / /with\\040blank ro shared:1 - tmpfs tmpfs rw\n";
-        let kind = |path: &str| mount_of(table, path.as_bytes()).map(|mount| mount.kind);
-        assert_eq!(kind("/data/x").as_deref(), Some("xfs"));
-        assert_eq!(kind("/data").as_deref(), Some("xfs"));
-        assert_eq!(kind("/database").as_deref(), Some("ext4"));
-        assert_eq!(kind("/with blank/x").as_deref(), Some("tmpfs"));
+            3 1 0:5 / /with\\040blank ro shared:1 - tmpfs tmpfs rw\n\
+            4 1 0:6 / /covered ro - tmpfs tmpfs rw\n\
+            5 4 0:7 / /covered ro - proc proc rw\n";
+        let table = mount_table::parse(table);
+        let kind = |path: &str| {
+            let mount = mount_of(&table, Path::new(path));
+            mount.map(|mount| mount.file_system.as_str())
+        };
+        assert_eq!(kind("/data/x"), Some("xfs"));
+        assert_eq!(kind("/data"), Some("xfs"));
+        assert_eq!(kind("/database"), Some("ext4"));
+        assert_eq!(kind("/with blank/x"), Some("tmpfs"));
+        assert_eq!(kind("/covered/x"), Some("proc"));
     }
 
     #[test]
-    fn this_machine_can_be_described() {
-        let lines = Conditions::of(Path::new("/")).lines();
-        assert!(
-            lines[0].contains("Linux") && lines[0].contains("processors"),
-            "{lines:?}"
-        );
+    fn the_own_conditions_are_those_that_other_files_show() {
+        let found = Conditions::of(Path::new("/proc/self"));
+        let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+        assert!(found.kernel.contains(kernel.trim()), "{found:?}");
+        assert_eq!(found.file_system.as_deref(), Some("proc"));
+        assert_eq!(found.is_rotational, None);
+        let lines = found.lines();
+        let processors = format!(", {} processors", found.processors);
+        assert!(lines[0].ends_with(&processors), "{lines:?}");
+        assert!(lines[lines.len() - 1].starts_with("proc on "), "{lines:?}");
     }
 }

@@ -13,10 +13,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags};
-use rustix::time::{ClockId, clock_gettime};
 use statwalk_core::{Calls, Outcome, RootTotals, Scan};
 
-use super::conditions::Load;
+use super::conditions::{Load, processor_time_s};
 use super::settings::Setting;
 use crate::failure::Failure;
 use crate::flags::Level;
@@ -246,7 +245,7 @@ impl Plan<'_> {
     fn run(&self, setting: &Setting, limit: Option<Duration>) -> Result<Result<Ran, End>, Failure> {
         let scan = setting.apply(self.scan, self.calls);
         let sink = setting.sink();
-        let cpu = processor_time();
+        let cpu = processor_time_s();
         let started = Instant::now();
         let running = scan.start(&sink)?;
         let mut stopped = None;
@@ -264,7 +263,7 @@ impl Plan<'_> {
         let outcome = running.finish();
         let run = Run {
             wall_s: started.elapsed().as_secs_f64(),
-            cpu_s: processor_time() - cpu,
+            cpu_s: processor_time_s() - cpu,
             calls: outcome.report.calls,
             workers: outcome.report.workers,
         };
@@ -301,12 +300,6 @@ impl Plan<'_> {
             let _ = Stderr.write_all(b"\r\x1b[K");
         }
     }
-}
-
-/// The processor time of this process, in seconds.
-fn processor_time() -> f64 {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
 /// Empties what the kernel keeps in memory of files, for the whole machine.

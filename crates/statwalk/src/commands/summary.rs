@@ -3,7 +3,6 @@
 //! `statwalk PATH…`: where the space went.
 
 use std::os::unix::ffi::OsStrExt;
-use std::time::SystemTime;
 
 use statwalk_core::{Report, RootTotals, Totals, Tree, TreeSink};
 use statwalk_view::{
@@ -11,6 +10,7 @@ use statwalk_view::{
 };
 
 use super::{extents, since};
+use crate::clock;
 use crate::ending::{self, Errors};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -184,8 +184,7 @@ impl Summary {
 
     /// The trees of all roots, which share `rows`.
     fn pictures(&self, tree: &Tree, rows: usize, screen: Screen) -> Vec<String> {
-        let now_ns = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let now_ns = now_ns.map_or(0, |now| i64::try_from(now.as_nanos()).unwrap_or(i64::MAX));
+        let now_ns = clock::now_ns();
         let roots: Vec<_> = (0..tree.root_count())
             .filter_map(|index| tree.root(index))
             .collect();

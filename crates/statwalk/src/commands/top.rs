@@ -2,11 +2,10 @@
 
 //! `statwalk top`: the largest files, or the largest directories.
 
-use std::time::SystemTime;
-
 use statwalk_core::{Largest, Node, Report, RootTotals, Top, TopOf, Totals, Tree, TreeSink};
 use statwalk_view::{Align, Cell, Column, SizeColumn, age, list_table};
 
+use crate::clock;
 use crate::ending::{self, Errors};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -160,8 +159,7 @@ impl Shown {
         totals: &[RootTotals],
         screen: Screen,
     ) -> Result<(), Failure> {
-        let now_ns = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let now_ns = now_ns.map_or(0, |now| i64::try_from(now.as_nanos()).unwrap_or(i64::MAX));
+        let now_ns = clock::now_ns();
         let summary = ending::summary(report, totals);
         let whole = self
             .sizes

@@ -4,8 +4,8 @@
 
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use rustix::fs::syncfs;
@@ -13,7 +13,9 @@ use statwalk_sys::btrfs::{
     self, ExtentRefs, Key, SEARCH_ARGUMENT_BYTES, SearchKey, fs_info, tree_search,
 };
 use statwalk_sys::fiemap::{FileExtent, file_extents};
+use statwalk_sys::memory_info::MemoryInfo;
 
+use crate::lock::lock;
 use crate::source::choice::Syncing;
 use crate::source::in_place::MountPoints;
 use crate::source::in_place::volume_table::MountView;
@@ -105,7 +107,7 @@ impl Mounted {
     /// The tree of the subvolume that an open directory lies in, whose entries have
     /// this `st_dev`.
     pub(crate) fn tree_of(&self, dev: u64, fd: BorrowedFd<'_>) -> Option<u64> {
-        let trees = || self.trees.lock().unwrap_or_else(PoisonError::into_inner);
+        let trees = || lock(&self.trees);
         if let Some(&(_, tree)) = trees().iter().find(|(known, _)| *known == dev) {
             return Some(tree);
         }
@@ -208,23 +210,8 @@ impl Mounted {
     }
 }
 
-/// How much waits to be written, on all file systems: `Dirty` and `Writeback`,
-/// proc_meminfo(5).
+/// How much waits to be written, on all file systems.
 fn dirty_kib() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let number = |name: &str| -> Option<u64> {
-        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-        line.split_ascii_whitespace().next()?.parse().ok()
-    };
-    Some(number("Dirty:")? + number("Writeback:")?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_waits_to_be_written_is_told() {
-        assert!(dirty_kib().is_some());
-    }
+    let info = MemoryInfo::read()?;
+    Some(info.kib("Dirty")? + info.kib("Writeback")?)
 }

@@ -284,18 +284,24 @@ fn has_pending_blocks(device: &str) -> bool {
     std::fs::read_to_string(path).is_ok_and(|text| text.trim() != "0")
 }
 
-/// How long data can stay unwritten, with room to spare.
+/// How long data can stay unwritten, with room to spare, by the settings of the kernel.
 fn fresh_ns(is_pending: bool) -> i64 {
-    let hundredths = |file: &str| -> i64 {
-        let text = std::fs::read_to_string(file).unwrap_or_default();
-        text.trim().parse().unwrap_or_default()
+    let setting = |name: &str| {
+        let text = std::fs::read_to_string(format!("/proc/sys/vm/{name}"));
+        text.unwrap_or_default().trim().parse().unwrap_or_default()
     };
-    let set = hundredths("/proc/sys/vm/dirty_expire_centisecs")
-        .saturating_add(hundredths("/proc/sys/vm/dirty_writeback_centisecs"));
+    let expire = setting("dirty_expire_centisecs");
+    fresh_for(is_pending, expire, setting("dirty_writeback_centisecs"))
+}
+
+/// The kernel writes data when it is older than `expire`, and looks every `writeback`:
+/// both in hundredths of a second.
+fn fresh_for(is_pending: bool, expire: i64, writeback: i64) -> i64 {
     let least = match is_pending {
         true => FRESH_WHILE_PENDING_NS,
         false => FRESH_NS,
     };
+    let set = expire.saturating_add(writeback);
     least.max(set.saturating_mul(3 * NS_PER_SECOND / 100))
 }
 
@@ -322,8 +328,14 @@ mod tests {
     }
 
     #[test]
-    fn what_counts_as_fresh_is_never_less_than_two_minutes() {
-        assert!(fresh_ns(false) >= FRESH_NS);
-        assert!(fresh_ns(true) >= FRESH_WHILE_PENDING_NS);
+    fn files_are_fresh_for_three_times_what_the_kernel_waits() {
+        // The kernel's defaults: 30 s and 5 s.
+        assert_eq!(fresh_for(false, 3_000, 500), 120 * NS_PER_SECOND);
+        assert_eq!(fresh_for(true, 3_000, 500), FRESH_WHILE_PENDING_NS);
+        // A laptop that writes every ten minutes.
+        assert_eq!(fresh_for(false, 60_000, 60_000), 3_600 * NS_PER_SECOND);
+        assert_eq!(fresh_for(true, i64::MAX, 1), i64::MAX);
+        // No setting could be read.
+        assert_eq!(fresh_for(false, 0, 0), FRESH_NS);
     }
 }

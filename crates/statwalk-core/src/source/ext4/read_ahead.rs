@@ -17,6 +17,8 @@ use statwalk_ext4::block_map;
 use statwalk_ext4::extent_node::ExtentNode;
 use statwalk_ext4::inode::ContentLocation;
 use statwalk_ext4::{Bytes, Inode, ROOT_INODE, Volume};
+use statwalk_sys::block_device;
+use statwalk_sys::memory_info::MemoryInfo;
 
 use super::device::Device;
 use super::mounted::Mounted;
@@ -71,7 +73,7 @@ impl ReadAhead {
             };
             let pays = !mounted.is_image
                 && is_whole()
-                && is_rotational(mounted.dev)
+                && block_device::is_rotational(mounted.dev) == Some(true)
                 && is_cold(&mounted.volume)
                 && mounted
                     .volume
@@ -101,16 +103,6 @@ pub(super) fn is_whole(mounted: &Mounted, number: u32, mut place: &Place) -> boo
     })
 }
 
-/// Documentation/ABI/stable/sysfs-block: a partition has the queue of its disk.
-fn is_rotational(dev: u64) -> bool {
-    let number = format!("{}:{}", rustix::fs::major(dev), rustix::fs::minor(dev));
-    ["queue", "../queue"]
-        .iter()
-        .map(|queue| format!("/sys/dev/block/{number}/{queue}/rotational"))
-        .find_map(|path| std::fs::read_to_string(path).ok())
-        .is_some_and(|text| text.trim() == "1")
-}
-
 /// Whether less than a quarter of the inode tables is in memory, as far as a
 /// sample tells.
 fn is_cold(volume: &Volume<Device>) -> bool {
@@ -132,13 +124,8 @@ fn is_cold(volume: &Volume<Device>) -> bool {
 /// Half of the memory that is free or can be: what does not fit would be gone
 /// before it is looked at.
 fn memory_to_fill() -> u64 {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let available = text
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"))
-        .and_then(|rest| rest.trim().strip_suffix(" kB"))
-        .and_then(|kilobytes| kilobytes.parse::<u64>().ok());
-    available.unwrap_or(0) * 512
+    let available_kib = MemoryInfo::read().and_then(|info| info.kib("MemAvailable"));
+    available_kib.unwrap_or(0) * 512
 }
 
 /// Answers how many bytes were asked for.

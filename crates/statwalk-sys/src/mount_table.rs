@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The table of mounted file systems that the calling process sees.
+//!
+//! Format: proc_pid_mountinfo(5).
+
+use std::io;
+
+use rustix::fs::makedev;
+
+/// One line of `/proc/self/mountinfo`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Mount {
+    /// The number of the mount.
+    pub id: u64,
+    /// The mount that it is mounted on.
+    pub parent: u64,
+    /// `major:minor` of the file system, the same for all its mounts.
+    pub device: String,
+    /// The directory within the file system that is mounted.
+    pub root: Vec<u8>,
+    /// Where it is mounted.
+    pub point: Vec<u8>,
+    /// The type of the file system.
+    pub file_system: String,
+    /// The device or what stands for one, as the type has it.
+    pub source: Vec<u8>,
+    /// The options of this mount, separated by commas.
+    pub options: Vec<u8>,
+    /// The options of the file system, the same for all its mounts.
+    pub file_system_options: Vec<u8>,
+}
+
+impl Mount {
+    /// Whether the mount or its file system has an option.
+    #[must_use]
+    pub fn has_option(&self, option: &str) -> bool {
+        has(&self.options, option) || has(&self.file_system_options, option)
+    }
+
+    /// Whether nobody can write to the file system, by any mount of it.
+    #[must_use]
+    pub fn is_read_only_file_system(&self) -> bool {
+        has(&self.file_system_options, "ro")
+    }
+
+    /// Its `device` as `st_dev` has it.
+    #[must_use]
+    pub fn device_number(&self) -> Option<u64> {
+        let (major, minor) = self.device.split_once(':')?;
+        Some(makedev(major.parse().ok()?, minor.parse().ok()?))
+    }
+}
+
+fn has(options: &[u8], option: &str) -> bool {
+    let mut options = options.split(|&byte| byte == b',');
+    options.any(|own| own == option.as_bytes())
+}
+
+/// Reads the table. Later mounts cover earlier ones at the same place.
+///
+/// # Errors
+///
+/// Where `/proc` is not mounted or cannot be read.
+pub fn read() -> io::Result<Vec<Mount>> {
+    Ok(parse(&std::fs::read("/proc/self/mountinfo")?))
+}
+
+/// The mounts of a table. Lines of another format are left out.
+#[must_use]
+pub fn parse(table: &[u8]) -> Vec<Mount> {
+    let lines = table.split(|&byte| byte == b'\n');
+    lines.filter_map(line).collect()
+}
+
+fn line(line: &[u8]) -> Option<Mount> {
+    let mut words = line.split(|&byte| byte == b' ');
+    let id = std::str::from_utf8(words.next()?).ok()?.parse().ok()?;
+    let parent = std::str::from_utf8(words.next()?).ok()?.parse().ok()?;
+    let device = String::from_utf8(words.next()?.to_vec()).ok()?;
+    let root = unescape(words.next()?);
+    let point = unescape(words.next()?);
+    let options = unescape(words.next()?);
+    // Optional fields end with a hyphen.
+    let mut words = words.skip_while(|word| *word != b"-").skip(1);
+    Some(Mount {
+        id,
+        parent,
+        device,
+        root,
+        point,
+        file_system: String::from_utf8(words.next()?.to_vec()).ok()?,
+        source: unescape(words.next()?),
+        options,
+        file_system_options: words.next().map(unescape).unwrap_or_default(),
+    })
+}
+
+/// Undoes `\040` and its like, with which the kernel writes space, tab, newline and
+/// backslash.
+fn unescape(word: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(word.len());
+    let mut rest = word;
+    while let Some((&first, tail)) = rest.split_first() {
+        let octal = tail
+            .get(..3)
+            .filter(|digits| first == b'\\' && digits.iter().all(|d| (b'0'..=b'7').contains(d)));
+        match octal {
+            Some(digits) => {
+                let value = digits.iter().fold(0u32, |v, d| v * 8 + u32::from(d - b'0'));
+                out.push(value as u8);
+                rest = &tail[3..];
+            }
+            None => {
+                out.push(first);
+                rest = tail;
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_with_escapes_is_read() {
+        let table = b"36 35 98:0 /mnt1 /mnt\\0402\\134 rw,noatime master:1 - ext3 /dev/r\\040t errors=remount-ro\n";
+        let read = parse(table);
+        let expected = Mount {
+            id: 36,
+            parent: 35,
+            device: "98:0".into(),
+            root: b"/mnt1".into(),
+            point: b"/mnt 2\\".into(),
+            file_system: "ext3".into(),
+            source: b"/dev/r t".into(),
+            options: b"rw,noatime".into(),
+            file_system_options: b"errors=remount-ro".into(),
+        };
+        assert_eq!(read, [expected]);
+        assert!(read[0].has_option("noatime") && !read[0].has_option("lazytime"));
+        assert!(read[0].has_option("errors=remount-ro") && !read[0].has_option("errors"));
+        assert_eq!(read[0].device_number(), Some(makedev(98, 0)));
+        assert!(!read[0].is_read_only_file_system());
+    }
+
+    #[test]
+    fn a_read_only_mount_is_no_read_only_file_system() {
+        let of = |own: &str, super_block: &str| {
+            let table = format!("1 0 8:1 / / {own} - ext4 /dev/sda1 {super_block}\n");
+            parse(table.as_bytes())[0].is_read_only_file_system()
+        };
+        assert!(!of("ro", "rw") && of("ro", "ro"));
+    }
+
+    #[test]
+    fn other_lines_are_left_out() {
+        assert_eq!(parse(b"garbage\n\n12 x\n1 0 8:1 / / rw - ext4\n"), []);
+    }
+
+    #[test]
+    fn the_own_table_has_the_root() {
+        assert!(read().unwrap().iter().any(|mount| mount.point == b"/"));
+    }
+}
