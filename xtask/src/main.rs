@@ -24,7 +24,8 @@ usage: cargo xtask TASK
   test     installs what the tests need and runs all of them, model checks too
   check    formatting, clippy with warnings denied, tidy
   model    the model checks of the hand-over of work (loom)
-  tidy     licence lines, layers, paths and wording of documents
+  tidy     licence lines, layers, paths and wording of documents; `tidy old` lists the
+           faults of texts that are older than the rules of wording
   fuzz     every fuzz target for 15 seconds, or as many as are named: `fuzz 600`
   attack   random attacks on the program for 10 minutes, or as many as are named: `attack 60`
   deny     licences, versions and sources of dependencies (needs cargo-deny)
@@ -37,6 +38,10 @@ fn main() -> ExitCode {
         Some("test") => test(),
         Some("check") => check(),
         Some("model") => model(),
+        Some("tidy") if std::env::args().nth(2).as_deref() == Some("old") => {
+            tidy::print_old_texts();
+            Ok(())
+        }
         Some("tidy") => tidy::tidy(),
         Some("fuzz") => match std::env::args().nth(2).map(|text| text.parse()) {
             None => fuzz::fuzz(fuzz::SECONDS_EACH),

@@ -34,6 +34,11 @@ pub(crate) fn tidy() -> Result<(), String> {
     }
 }
 
+/// Prints what is wrong with the wording of old texts.
+pub(crate) fn print_old_texts() {
+    wording::print_old();
+}
+
 fn tracked_files() -> Result<Vec<PathBuf>, String> {
     let output = std::process::Command::new("git")
         .args(["ls-files", "--cached", "--others", "--exclude-standard"])

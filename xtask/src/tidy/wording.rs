@@ -31,6 +31,16 @@ pub(super) fn check(file: &Path, text: &str, faults: &mut Vec<String>) {
 
 const KEPT: &str = "reads well now; take it off xtask/src/tidy/old_texts.txt";
 
+/// Prints the faults of the files on the list, for those who rewrite them.
+pub(super) fn print_old() {
+    for old in OLD.lines() {
+        let text = std::fs::read_to_string(old).unwrap_or_default();
+        for fault in faults_of(Path::new(old), &text) {
+            println!("{fault}");
+        }
+    }
+}
+
 /// Files of the list that are gone.
 pub(super) fn check_list(faults: &mut Vec<String>) {
     let gone = OLD.lines().filter(|old| !Path::new(old).exists());
