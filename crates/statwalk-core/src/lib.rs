@@ -40,6 +40,7 @@ mod inode_numbers;
 mod inode_set;
 mod listing;
 mod lock;
+mod machine;
 mod order;
 mod parts;
 mod plan;
@@ -49,6 +50,7 @@ mod running;
 mod scan;
 mod sink;
 mod source;
+mod statx;
 mod tally;
 mod text_file;
 

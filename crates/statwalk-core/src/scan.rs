@@ -15,6 +15,7 @@ use crate::exclusion::Exclusions;
 use crate::inode_numbers::InodeNumbers;
 use crate::listing::context::{RootTable, ScanContext, ScanOptions, Shortcuts};
 use crate::listing::source::DirectorySource;
+use crate::machine;
 use crate::order::Order;
 use crate::order::concurrency::WORKERS_MAX;
 use crate::order::pool::{Pool, PoolOptions, WantedPool};
@@ -23,9 +24,9 @@ use crate::report::Outcome;
 use crate::running::{Running, RunningOn};
 use crate::sink::{Context, LinkPolicy, Sink};
 use crate::source::choice::{Source, Syncing};
-use crate::source::in_place::volume_table::VolumeTable;
 use crate::source::memory::{Memory, MemoryTree};
 use crate::source::posix::{Posix, PosixOptions, survey};
+use crate::source::volumes::VolumeTable;
 
 /// What happens where another file system begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -338,7 +339,7 @@ impl Scan {
             idle_io: self.io_class == IoClass::Idle,
             adapts: self.threads.is_none() && self.order.workers().is_none(),
             listings_max,
-            processors: survey::processors(),
+            processors: machine::processors(),
         };
         let pool = Pool::new(Arc::clone(&scan_context), states, options);
         pool.start();
@@ -445,14 +446,14 @@ impl Scan {
                 workers
             }
             (_, None) => {
-                let processors = survey::processors();
+                let processors = machine::processors();
                 why.push(format!(
                     "as many workers as processors: {processors}; up to {WORKERS_MAX} while they wait"
                 ));
                 WORKERS_MAX.max(processors)
             }
         };
-        let free = survey::free_descriptors();
+        let free = machine::free_descriptors();
         let affordable = (free / 2 / DESCRIPTORS_PER_WORKER).max(1);
         if workers_max > affordable {
             workers_max = affordable;

@@ -13,7 +13,7 @@ use rustix::fs::{CWD, Mode, OFlags, StatxFlags, openat, statx};
 use rustix::io::Errno;
 
 use crate::entry::FileType;
-use crate::source::posix::stat::uninterrupted;
+use crate::statx::uninterrupted;
 
 /// How much is read at once.
 const PIECE: usize = 8 << 10;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a scan asks of its listers, and what they know together.
+//! The options of a scan, and the state that its workers share.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString};
@@ -15,7 +15,7 @@ use crate::exclusion::{Exclusions, IgnoreRules};
 use crate::handle::{DescriptorBudget, DirHandle};
 use crate::inode_set::InodeSet;
 
-/// What a scan asks, decided before the first directory.
+/// The options of a scan, fixed before the first directory.
 pub(crate) struct ScanOptions {
     pub(crate) wanted: Fields,
     pub(crate) calls: Calls,
@@ -30,7 +30,7 @@ pub(crate) struct ScanOptions {
     pub(crate) shortcuts: Shortcuts,
 }
 
-/// What need not be known of entries.
+/// Attributes of entries that nobody needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shortcuts {
     /// Whether nothing but the types of entries matters, so that only the names
@@ -54,7 +54,7 @@ pub(crate) struct RootTable {
     pub(crate) repeat: Vec<bool>,
 }
 
-/// What the workers of one scan share.
+/// The options, the source, and the state that the workers of one scan share.
 pub(crate) struct ScanContext<D> {
     pub(crate) options: ScanOptions,
     pub(crate) source: D,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a file system must answer whose directories are read in place of the kernel.
+//! The questions to a file system that is read in place of the kernel.
 //!
-//! Such a source is a shorter way within the lister: whether a directory comes from
-//! it is decided anew for each, and where it is in doubt the kernel is asked, so
-//! that a doubt costs one directory and not a subtree.
+//! Such a source is a shorter way within the lister, which decides for each directory
+//! whether it goes there. In doubt the lister asks the kernel: a doubt costs one
+//! directory and not a subtree.
 
 use std::ffi::CStr;
 
@@ -97,7 +97,7 @@ pub(crate) struct Node {
     pub(crate) subvolume: u64,
 }
 
-/// What a first look at a directory gave.
+/// The answer to a first look at a directory.
 pub(crate) enum Begun {
     /// Its attributes, as far as they are wanted.
     Directory(Attributes),
@@ -120,7 +120,7 @@ pub(crate) enum Piece {
     Cancelled,
 }
 
-/// What is counted for the plan.
+/// An event that the plan counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
     /// A directory was read in place.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a worker takes from the frontier.
+//! The jobs that a worker takes from the frontier.
 
 use std::sync::Arc;
 

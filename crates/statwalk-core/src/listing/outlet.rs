@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a lister asks of the worker that drives it, and where its results go.
+//! The questions of a lister to its worker, and the way of its results.
 
 use std::sync::Arc;
 

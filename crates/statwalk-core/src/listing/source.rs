@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a platform must answer so that its directory trees can be listed.
+//! The questions that a platform must answer so that its trees can be listed.
 //!
 //! A source asks the system and gives its answer. It decides nothing: what is asked,
 //! how often, and what becomes of the answer is for the lister to say.
@@ -25,10 +25,10 @@ use crate::handle::DirHandle;
 ///
 /// All methods give the system's answer. Not found is [`Errno::NOENT`].
 pub(crate) trait DirectorySource: Send + Sync + 'static {
-    /// What is known of an entry.
+    /// The attributes and the identity of an entry.
     type Stat: EntryStat;
 
-    /// What the scan's plan says of the source when it is done.
+    /// The source's lines of the plan, when the scan is done.
     fn account(&self) -> Account;
 
     /// Opens a root, by a path of the caller.
@@ -41,7 +41,7 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
     /// Opens a subdirectory, whatever is mounted on it.
     fn open_across(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened>;
 
-    /// Opens what a symbolic link leads to.
+    /// Opens the target of a symbolic link.
     fn open_through_links(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened>;
 
     /// Another handle of the same directory.
@@ -56,7 +56,7 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
     /// Finds the directory that lies so many levels above another one.
     fn find_above(&self, from: &DirHandle, levels: usize) -> Result<DirHandle, Errno>;
 
-    /// What is known of an entry, and not of what it leads to.
+    /// Stats an entry, and never the target of a link.
     fn stat_entry(&self, dir: &DirHandle, name: &CStr) -> Result<Self::Stat, Errno>;
 
     /// As [`stat_entry`](Self::stat_entry), by the whole path.
@@ -65,20 +65,19 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
     /// As [`stat_subdirectory`](Self::stat_subdirectory), by a path of the caller.
     fn stat_root(&self, path: &CStr) -> Result<Self::Stat, Errno>;
 
-    /// What is known of an open directory.
+    /// Stats an open directory.
     fn stat_directory(&self, dir: &DirHandle) -> Result<Self::Stat, Errno>;
 
-    /// What is known of an entry that must be told from others: its identity and mount
-    /// besides what is wanted.
+    /// Stats an entry with its identity and mount, besides the wanted fields.
     fn stat_subdirectory(&self, dir: &DirHandle, name: &CStr) -> Result<Self::Stat, Errno>;
 
-    /// What is known of what a symbolic link leads to; `None` is a path of the caller.
+    /// Stats the target of a symbolic link; with `None` the name is a path of the caller.
     fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<Self::Stat, Errno>;
 
-    /// What an open directory is.
+    /// The identity of an open directory.
     fn identity(&self, dir: &DirHandle) -> Result<FileId, Errno>;
 
-    /// What an entry is.
+    /// The identity of an entry.
     fn identity_of_entry(&self, dir: &DirHandle, name: &CStr) -> Result<FileId, Errno>;
 
     /// Whether a stat of what would be inside says that an entry is no directory.
@@ -137,8 +136,8 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
         HashSet::new()
     }
 
-    /// What reads a mount in place, for a worker that has done so many directories and
-    /// is at one of this size; 0 where it is not known.
+    /// A reader of the mount's file system, for a worker that has done so many
+    /// directories and is at one of this size (0 where the size is not known).
     ///
     /// # Errors
     ///
@@ -163,7 +162,7 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
     }
 }
 
-/// What a source knows of an entry.
+/// An entry, as its source knows it.
 pub(crate) trait EntryStat: Sized {
     fn kind(&self) -> FileType;
     fn id(&self) -> FileId;
@@ -175,12 +174,12 @@ pub(crate) trait EntryStat: Sized {
     fn is_idle_automount(&self) -> bool;
     fn size_bytes(&self) -> u64;
     fn links(&self) -> u32;
-    /// What changes when the directory does.
+    /// The state that changes when the directory does.
     fn change_stamp(&self) -> ChangeStamp;
     fn attributes(&self, wanted: Fields) -> Attributes;
 }
 
-/// What must stay the same while a directory is read.
+/// The state of a directory that must stay the same while it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChangeStamp {
     pub(crate) mtime: (i64, u32),
@@ -189,7 +188,7 @@ pub(crate) struct ChangeStamp {
     pub(crate) size_bytes: u64,
 }
 
-/// What a source says about itself.
+/// A source's lines of the plan.
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
     /// Its name, or that of the one which read most in place of it.
@@ -206,7 +205,7 @@ pub(crate) enum More {
     End,
 }
 
-/// What lies on the way to a directory that is found again.
+/// The kind of way to a directory that is found again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// No mount begins on it, and no link is followed.

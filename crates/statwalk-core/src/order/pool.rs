@@ -34,10 +34,10 @@ use crate::error::ErrorList;
 use crate::listing::context::ScanContext;
 use crate::listing::source::DirectorySource;
 use crate::lock::lock;
+use crate::machine;
 use crate::progress::WorkerProgress;
 use crate::report::{LeftOut, RootReport};
 use crate::sink::Collect;
-use crate::source::posix::survey;
 
 /// After how long others start on what a worker queued that does not come back.
 const HELP_DELAY_MAX: Duration = Duration::from_millis(20);
@@ -287,7 +287,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
     fn most(&self) -> usize {
         *self
             .most
-            .get_or_init(|| self.slots.len().min(survey::workers_with_room()))
+            .get_or_init(|| self.slots.len().min(machine::workers_with_room()))
     }
 
     /// Starts one worker more. One that cannot be started is one helper less,
@@ -634,157 +634,4 @@ impl<C: Collect, D: DirectorySource> Drop for WantedPool<C, D> {
 }
 
 #[cfg(all(test, not(loom)))]
-mod tests {
-    use std::collections::HashSet;
-    use std::ffi::CString;
-    use std::ops::ControlFlow;
-    use std::os::unix::ffi::OsStrExt;
-    use std::sync::mpsc::{Receiver, Sender, channel};
-
-    use super::*;
-    use crate::batch::Batch;
-    use crate::calls::Calls;
-    use crate::directory::Directory;
-    use crate::entry::Fields;
-    use crate::error::{Cause, Errno};
-    use crate::exclusion::Exclusions;
-    use crate::listing::context::{RootTable, ScanOptions, Shortcuts};
-    use crate::source::choice::{Source, Syncing};
-    use crate::source::in_place::volume_table::VolumeTable;
-    use crate::source::posix::{Posix, PosixOptions, survey};
-
-    /// Says that it was reached, and waits.
-    struct Gate(Sender<()>, Receiver<()>);
-
-    impl Collect for Gate {
-        fn directory(&mut self, _: &Directory<'_>) -> ControlFlow<()> {
-            let _ = self.0.send(());
-            let _ = self.1.recv();
-            ControlFlow::Continue(())
-        }
-
-        fn batch(&mut self, _: &Directory<'_>, _: &Batch) -> ControlFlow<()> {
-            ControlFlow::Continue(())
-        }
-    }
-
-    fn context(root: &Arc<CStr>) -> Arc<ScanContext<Posix>> {
-        let (wanted, calls) = (Fields::TYPE, Calls::default());
-        let (exclusions, roots) = (Exclusions::default(), RootTable::default());
-        let options = ScanOptions {
-            wanted,
-            calls: calls.clone(),
-            enters_mounts: true,
-            enters_kernel_file_systems: false,
-            follows: false,
-            shortcuts: Shortcuts::of(wanted, &exclusions, false, &roots),
-            exclusions,
-            max_depth: u32::MAX,
-            roots,
-        };
-        let source = Posix::new(PosixOptions {
-            wanted,
-            calls,
-            follows: false,
-            has_openat2: survey::has_openat2(),
-            has_mount_ids: survey::has_mount_ids(),
-            root_paths: vec![Arc::clone(root)],
-            volumes: VolumeTable::new(Source::Posix, Syncing::default(), None, 0),
-        });
-        Arc::new(ScanContext::new(options, source, 8))
-    }
-
-    /// On a busy machine a scan ended with "index out of bounds: the len is 64 but
-    /// the index is 64": a worker that was told to go did not count any more, and
-    /// had not given back its place yet, when another was to be started.
-    #[test]
-    fn a_place_is_not_given_out_before_it_is_given_back() {
-        let root: Arc<CStr> = Arc::from(c"/");
-        let (reached, is_reached) = channel();
-        let (open, opened) = channel();
-        let options = PoolOptions {
-            order: Order::Parallel,
-            roots: vec![Arc::clone(&root)],
-            errors_kept_max: 0,
-            idle_io: false,
-            adapts: false,
-            listings_max: 1,
-            processors: 1,
-        };
-        let states = vec![Gate(reached, opened)];
-        let pool = Pool::new(context(&root), states, options);
-        pool.start();
-        is_reached.recv().unwrap();
-        // The worker is asked to go, and another is wanted before it has gone.
-        pool.wanted.store(0, Ordering::Relaxed);
-        pool.has_too_many.store(true, Ordering::Relaxed);
-        assert!(pool.may_go());
-        assert!(!pool.may_go());
-        pool.wanted.store(1, Ordering::Relaxed);
-        pool.wants_helpers.store(true, Ordering::Relaxed);
-        pool.start_helper();
-        assert_eq!(pool.started_workers(), 1);
-        pool.cancel();
-        drop(open);
-        assert!(pool.wait_gone(Duration::from_secs(10)));
-    }
-
-    /// Notes the numbers of directories and of those above them.
-    struct Numbers(Vec<(DirId, Option<DirId>)>);
-
-    impl Collect for Numbers {
-        fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
-            self.0.push((directory.id(), directory.parent()));
-            ControlFlow::Continue(())
-        }
-
-        fn batch(&mut self, _: &Directory<'_>, _: &Batch) -> ControlFlow<()> {
-            ControlFlow::Continue(())
-        }
-    }
-
-    /// From 2^32 directories on, numbers began anew, and the tree counted two
-    /// directories as one.
-    #[test]
-    fn a_scan_ends_where_numbers_for_directories_do() {
-        let scratch = tempfile::tempdir().unwrap();
-        for number in 0..700 {
-            std::fs::create_dir_all(scratch.path().join(format!("d{number}/e"))).unwrap();
-        }
-        let root = CString::new(scratch.path().as_os_str().as_bytes()).unwrap();
-        let root: Arc<CStr> = Arc::from(root);
-        for order in [Order::Parallel, Order::Queue, Order::Futures, Order::Inode] {
-            let options = PoolOptions {
-                order,
-                roots: vec![Arc::clone(&root)],
-                errors_kept_max: 9,
-                idle_io: false,
-                adapts: false,
-                listings_max: 8,
-                processors: 2,
-            };
-            let states = (0..2).map(|_| Numbers(Vec::new())).collect();
-            let pool = Pool::new(context(&root), states, options);
-            pool.next_id_block
-                .store(DirId::BLOCKS - 1, Ordering::Relaxed);
-            pool.start();
-            assert!(pool.wait_gone(Duration::from_secs(10)));
-            let slots = pool.take_slots();
-            let errors: Vec<_> = slots.iter().flat_map(|slot| &slot.errors.kept).collect();
-            let numbers = slots.iter().flat_map(|slot| &slot.state.0);
-            let numbers: Vec<_> = numbers.copied().collect();
-            let known: HashSet<DirId> = numbers.iter().map(|&(id, _)| id).collect();
-            assert_eq!(known.len(), numbers.len(), "{order:?}: a number came twice");
-            let parents = numbers.iter().filter_map(|&(_, parent)| parent);
-            assert_eq!(parents.filter(|id| *id == DirId::NONE_LEFT).count(), 0);
-            // All or, where another worker had the block, a part of it.
-            assert!((1..=1024).contains(&numbers.len()), "{order:?}");
-            assert!(pool.is_cancelled() && !errors.is_empty());
-            assert!(
-                errors
-                    .iter()
-                    .all(|error| error.cause == Cause::System(Errno(75)))
-            );
-        }
-    }
-}
+mod tests;

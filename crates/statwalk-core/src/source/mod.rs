@@ -8,7 +8,8 @@
 pub(crate) mod btrfs;
 pub(crate) mod choice;
 pub(crate) mod ext4;
-pub(crate) mod in_place;
 pub(crate) mod memory;
+mod mount_points;
 pub(crate) mod posix;
 mod privilege;
+pub(crate) mod volumes;

@@ -32,8 +32,8 @@ use crate::decode::name::is_entry_name;
 use crate::directory::join;
 use crate::entry::{Attributes, Fields, FileId, FileType};
 use crate::mounts::is_within;
-use crate::source::in_place::volume_table::mounted_btrfs;
-use crate::source::posix::{open, stat};
+use crate::source::volumes::mounted_btrfs;
+use crate::statx;
 
 /// What is told of each path.
 const FIELDS: Fields = Fields::SIZE
@@ -88,9 +88,9 @@ struct Written {
 pub(crate) fn find(path: &CStr, since: u64) -> io::Result<Changes> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let fd = openat(CWD, path, flags, Mode::empty())?;
-    let found = stat::by_descriptor(fd.as_fd(), open::IDENTITY)?;
-    let (mounted, mounts) = mounted_btrfs(stat::mount_id(&found))?;
-    let dev = stat::file_id(&found).dev;
+    let found = statx::by_descriptor(fd.as_fd(), statx::IDENTITY)?;
+    let (mounted, mounts) = mounted_btrfs(statx::mount_id(&found))?;
+    let dev = statx::file_id(&found).dev;
     let tree = mounted.tree_of(dev, fd.as_fd());
     let tree = tree.ok_or_else(|| io::Error::other("its subvolume is not told"))?;
     let mut search = Search {

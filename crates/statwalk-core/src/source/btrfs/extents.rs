@@ -20,8 +20,8 @@ use crate::decode::btrfs::extent_item::ExtentItem;
 use crate::decode::btrfs::kind::{EXTENT_DATA, EXTENT_ITEM, EXTENT_TREE, ROOT_ITEM, ROOT_TREE};
 use crate::decode::btrfs::root_item::RootItem;
 use crate::decode::btrfs::search_items::{SearchItem, search_items};
-use crate::source::in_place::volume_table::mounted_btrfs;
-use crate::source::posix::{open, stat};
+use crate::source::volumes::mounted_btrfs;
+use crate::statx;
 
 /// How many items are asked for where what is wanted may lie far apart. Each time
 /// the next lies near, four times as many are.
@@ -81,8 +81,8 @@ pub(crate) fn open_btrfs(path: &[u8], dev: u64) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let path = Path::new(OsStr::from_bytes(path));
     let fd = openat(CWD, path, flags, Mode::empty())?;
-    let found = stat::by_descriptor(fd.as_fd(), open::IDENTITY)?;
-    if stat::file_id(&found).dev != dev {
+    let found = statx::by_descriptor(fd.as_fd(), statx::IDENTITY)?;
+    if statx::file_id(&found).dev != dev {
         return Err(io::Error::other("it is another one than before"));
     }
     Ok(fs_info(fd.as_fd()).is_ok().then_some(fd))
@@ -95,9 +95,9 @@ impl ExtentReader {
     ///
     /// Why its trees cannot be searched.
     pub(crate) fn new(fd: &OwnedFd) -> io::Result<ExtentReader> {
-        let found = stat::by_descriptor(fd.as_fd(), open::IDENTITY)?;
+        let found = statx::by_descriptor(fd.as_fd(), statx::IDENTITY)?;
         let fsid = fs_info(fd.as_fd())?.fsid;
-        let (mounted, _) = mounted_btrfs(stat::mount_id(&found))?;
+        let (mounted, _) = mounted_btrfs(statx::mount_id(&found))?;
         Ok(ExtentReader { mounted, fsid })
     }
 

@@ -17,8 +17,8 @@ use statwalk_sys::memory_info::MemoryInfo;
 
 use crate::lock::lock;
 use crate::source::choice::Syncing;
-use crate::source::in_place::MountPoints;
-use crate::source::in_place::volume_table::MountView;
+use crate::source::mount_points::MountPoints;
+use crate::source::volumes::MountView;
 use crate::tally;
 
 /// Up to how much may wait to be written for a sync that nobody asked for: some

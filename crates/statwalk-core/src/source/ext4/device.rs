@@ -16,7 +16,7 @@ use statwalk_sys::device_map::{CopyError, DeviceMap};
 
 use super::file_bytes::{FileBytes, failed};
 use crate::entry::FileType;
-use crate::source::posix::stat::{self, uninterrupted};
+use crate::statx::{self, uninterrupted};
 
 /// The bytes of a device or an image.
 #[derive(Debug)]
@@ -119,7 +119,7 @@ fn has_room_for(length_bytes: u64) -> bool {
 fn opened(path: &Path) -> io::Result<File> {
     let open = |flags: OFlags| -> io::Result<OwnedFd> {
         let opened = uninterrupted(|| openat(CWD, path, flags | OFlags::CLOEXEC, Mode::empty()))?;
-        let found = stat::by_descriptor(opened.as_fd(), StatxFlags::TYPE)?;
+        let found = statx::by_descriptor(opened.as_fd(), StatxFlags::TYPE)?;
         match holds_bytes(FileType::of_mode(found.stx_mode)) {
             Ok(()) => Ok(opened),
             Err(cause) => Err(io::Error::new(io::ErrorKind::InvalidInput, cause)),

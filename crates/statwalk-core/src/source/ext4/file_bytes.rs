@@ -8,7 +8,7 @@ use std::io::{self, Seek, SeekFrom};
 use rustix::io::{Errno, pread};
 use statwalk_ext4::{Bytes, ReadError};
 
-use crate::source::posix::stat::uninterrupted;
+use crate::statx::uninterrupted;
 
 /// A file or a device, read by pread(2).
 #[derive(Debug)]

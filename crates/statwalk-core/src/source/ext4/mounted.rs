@@ -18,8 +18,8 @@ use crate::entry::FileId;
 use crate::error::Errno;
 use crate::inode_set::InodeSet;
 use crate::listing::in_place::InPlaceDir;
-use crate::source::in_place::MountPoints;
-use crate::source::in_place::volume_table::MountView;
+use crate::source::mount_points::MountPoints;
+use crate::source::volumes::MountView;
 
 /// Files that changed since so long are stat'ed: their sizes and blocks can be
 /// those of before, because space is allocated when data is written back. The

@@ -24,7 +24,7 @@ use super::device::Device;
 use super::mounted::Mounted;
 use crate::directory::Place;
 use crate::entry::FileType;
-use crate::source::posix::stat;
+use crate::statx;
 
 /// How much is looked at at once, and after how much a cancelled scan ends.
 const PIECE_BYTES: u64 = 1 << 20;
@@ -97,7 +97,7 @@ pub(super) fn is_whole(mounted: &Mounted, number: u32, mut place: &Place) -> boo
     let Place::Root(path) = place else {
         return false;
     };
-    stat::through_links(CWD, path, StatxFlags::INO).is_ok_and(|found| {
+    statx::through_links(CWD, path, StatxFlags::INO).is_ok_and(|found| {
         found.stx_ino == u64::from(ROOT_INODE)
             && makedev(found.stx_dev_major, found.stx_dev_minor) == mounted.dev
     })

@@ -30,7 +30,7 @@ pub(crate) struct Memory {
     tree: Arc<MemoryTree>,
 }
 
-/// What is known of an entry of the tree.
+/// An entry of the tree.
 pub(crate) struct MemoryStat(Attributes);
 
 impl Memory {

@@ -35,7 +35,7 @@ pub struct MemoryTree {
     pub(super) nodes: Vec<Node>,
 }
 
-/// What [`MemoryTree::insert`] puts somewhere.
+/// An entry for [`MemoryTree::insert`].
 #[derive(Clone, Debug)]
 pub struct MemoryEntry {
     attributes: Attributes,
@@ -62,7 +62,7 @@ pub(super) struct Node {
     pub(super) attributes: Attributes,
     /// The directory that holds it; of a file the one of its first name.
     pub(super) parent: usize,
-    /// What a symbolic link says.
+    /// The target of a symbolic link.
     pub(super) target: Vec<u8>,
     pub(super) children: Vec<(CString, usize)>,
     pub(super) by_name: HashMap<CString, usize>,

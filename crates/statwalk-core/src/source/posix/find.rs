@@ -8,10 +8,10 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::fcntl_dupfd_cloexec;
 
-use super::stat::uninterrupted;
 use crate::error::Errno;
 use crate::handle::DirHandle;
 use crate::listing::source::Way;
+use crate::statx::uninterrupted;
 use crate::tally;
 
 const SEARCH: OFlags = OFlags::PATH

@@ -10,11 +10,11 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::RawDir;
 use rustix::io::Errno;
 
-use super::stat::uninterrupted;
 use crate::calls::TypeSource;
 use crate::entry::FileType;
 use crate::listing::listed::{KeptNames, Listed};
 use crate::listing::source::More;
+use crate::statx::uninterrupted;
 
 /// Adds the entries that one call brings.
 #[inline]

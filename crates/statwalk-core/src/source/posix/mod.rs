@@ -30,7 +30,8 @@ use crate::handle::DirHandle;
 use crate::listing::in_place::InPlace;
 use crate::listing::listed::{KeptNames, Listed};
 use crate::listing::source::{Account, DirectorySource, More, NotOpened, NotYet, Way};
-use crate::source::in_place::volume_table::{DIR_BYTES_BEFORE, VolumeTable};
+use crate::source::volumes::{DIR_BYTES_BEFORE, VolumeTable};
+use crate::statx;
 use crate::tally;
 
 /// The kernel, by its system calls.
@@ -75,8 +76,8 @@ impl Posix {
                 Freshness::AsStat => AtFlags::empty(),
                 Freshness::DontSync => AtFlags::STATX_DONT_SYNC,
             },
-            mask: stat::mask(options.wanted) | all,
-            directory_mask: stat::directory_mask(options.wanted) | all,
+            mask: statx::mask(options.wanted) | all,
+            directory_mask: statx::directory_mask(options.wanted) | all,
             calls: options.calls,
             follows: options.follows,
             has_openat2: options.has_openat2,
@@ -135,19 +136,19 @@ impl DirectorySource for Posix {
 
     #[inline]
     fn stat_entry(&self, dir: &DirHandle, name: &CStr) -> Result<Statx, Errno> {
-        Ok(stat::by_name_with(dir.fd(), name, self.flags, self.mask)?)
+        Ok(statx::by_name_with(dir.fd(), name, self.flags, self.mask)?)
     }
 
     fn stat_path(&self, path: &CStr) -> Result<Statx, Errno> {
-        Ok(stat::by_name_with(CWD, path, self.flags, self.mask)?)
+        Ok(statx::by_name_with(CWD, path, self.flags, self.mask)?)
     }
 
     fn stat_root(&self, path: &CStr) -> Result<Statx, Errno> {
-        Ok(stat::by_name(CWD, path, self.directory_mask)?)
+        Ok(statx::by_name(CWD, path, self.directory_mask)?)
     }
 
     fn stat_directory(&self, dir: &DirHandle) -> Result<Statx, Errno> {
-        Ok(stat::by_descriptor_with(
+        Ok(statx::by_descriptor_with(
             dir.fd(),
             self.flags,
             self.directory_mask,
@@ -155,29 +156,29 @@ impl DirectorySource for Posix {
     }
 
     fn stat_subdirectory(&self, dir: &DirHandle, name: &CStr) -> Result<Statx, Errno> {
-        Ok(stat::by_name(dir.fd(), name, self.directory_mask)?)
+        Ok(statx::by_name(dir.fd(), name, self.directory_mask)?)
     }
 
     fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<Statx, Errno> {
         let dir = dir.map_or(CWD, DirHandle::fd);
-        Ok(stat::through_links(dir, name, self.directory_mask)?)
+        Ok(statx::through_links(dir, name, self.directory_mask)?)
     }
 
     fn identity(&self, dir: &DirHandle) -> Result<FileId, Errno> {
-        let found = stat::by_descriptor(dir.fd(), open::IDENTITY)?;
-        Ok(stat::file_id(&found))
+        let found = statx::by_descriptor(dir.fd(), statx::IDENTITY)?;
+        Ok(statx::file_id(&found))
     }
 
     fn identity_of_entry(&self, dir: &DirHandle, name: &CStr) -> Result<FileId, Errno> {
-        let found = stat::by_name(dir.fd(), name, open::IDENTITY)?;
-        Ok(stat::file_id(&found))
+        let found = statx::by_name(dir.fd(), name, statx::IDENTITY)?;
+        Ok(statx::file_id(&found))
     }
 
     fn has_no_inside(&self, dir: &DirHandle, name: &CStr) -> bool {
         // What is no directory ends the kernel's way to the dot.
         let inside = [name.to_bytes(), b"/.\0"].concat();
         let inside = CStr::from_bytes_with_nul(&inside).expect("a name has no NUL");
-        let found = stat::by_name_with(dir.fd(), inside, self.flags, StatxFlags::TYPE);
+        let found = statx::by_name_with(dir.fd(), inside, self.flags, StatxFlags::TYPE);
         found.err() == Some(rustix::io::Errno::NOTDIR)
     }
 

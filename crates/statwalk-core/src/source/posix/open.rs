@@ -11,14 +11,14 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering;
 
 use rustix::fs::{
-    CWD, Mode, OFlags, RawDir, ResolveFlags, SeekFrom, StatxFlags, fstatfs, openat, openat2, seek,
+    CWD, Mode, OFlags, RawDir, ResolveFlags, SeekFrom, fstatfs, openat, openat2, seek,
 };
 use rustix::io::Errno;
 
 use super::Posix;
-use super::stat::{self, uninterrupted};
 use crate::exclusion::{CACHE_TAG, GITIGNORE_MAX};
 use crate::listing::source::NotOpened;
+use crate::statx::{self, uninterrupted};
 use crate::tally;
 use crate::{mounts, text_file};
 
@@ -32,9 +32,6 @@ const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
-
-/// What tells one directory from another.
-pub(crate) const IDENTITY: StatxFlags = StatxFlags::TYPE.union(StatxFlags::INO);
 
 /// Opens a root. A trailing slash follows a link, as everywhere. An automount
 /// point that was asked for is mounted.
@@ -78,12 +75,12 @@ pub(crate) fn child(
     // Before Linux 5.6 the mount must be looked up before the open: opening
     // could wake an automount.
     let mask = posix.directory_mask;
-    let here = stat::by_descriptor(parent, mask)?;
-    let there = stat::by_name(parent, name, mask)?;
-    if stat::mount_id(&here) != stat::mount_id(&there) {
+    let here = statx::by_descriptor(parent, mask)?;
+    let there = statx::by_name(parent, name, mask)?;
+    if statx::mount_id(&here) != statx::mount_id(&there) {
         return Err(NotOpened::OtherMount);
     }
-    if stat::is_idle_automount(&there) {
+    if statx::is_idle_automount(&there) {
         return Err(NotOpened::Automount);
     }
     // A file system on a block device is not autofs.

@@ -21,8 +21,8 @@ use crate::source::btrfs::reader::Reader as BtrfsReader;
 use crate::source::choice::{Source, Syncing};
 use crate::source::ext4::mounted::{Mounted as Ext4, NoImage};
 use crate::source::ext4::reader::Reader as Ext4Reader;
-use crate::source::posix::stat;
 use crate::source::privilege;
+use crate::statx;
 
 /// After how many directories a worker looks at the mount table: to find a
 /// device and open it costs as much as reading some fifty.
@@ -196,15 +196,15 @@ impl VolumeTable {
             return Ok(());
         }
         let found = match follows {
-            true => stat::through_links(CWD, path, StatxFlags::TYPE | StatxFlags::MNT_ID),
-            false => stat::by_name(CWD, path, StatxFlags::TYPE | StatxFlags::MNT_ID),
+            true => statx::through_links(CWD, path, StatxFlags::TYPE | StatxFlags::MNT_ID),
+            false => statx::by_name(CWD, path, StatxFlags::TYPE | StatxFlags::MNT_ID),
         };
         // A root that is not there is part of the answer.
         let Ok(found) = found else {
             return Ok(());
         };
         if FileType::of_mode(found.stx_mode) == FileType::Directory {
-            let id = stat::mount_id(&found);
+            let id = statx::mount_id(&found);
             return match self.of_mount(id, u32::MAX, 0) {
                 Ok(Some(_)) => Ok(()),
                 _ => Err(refusal(&self.reason(id))),
@@ -319,9 +319,9 @@ impl MountView<'_> {
         let mask = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::MNT_ID;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let found = open(&path, flags, Mode::empty())
-            .and_then(|top| stat::by_descriptor(top.as_fd(), mask).map(|found| (top, found)));
+            .and_then(|top| statx::by_descriptor(top.as_fd(), mask).map(|found| (top, found)));
         let (top, top_stat) = found.map_err(|errno| format!("{point}: {errno}"))?;
-        if stat::mount_id(&top_stat) != mount.id {
+        if statx::mount_id(&top_stat) != mount.id {
             return Err(format!("something else is mounted over {point}"));
         }
         Ok(MountView {

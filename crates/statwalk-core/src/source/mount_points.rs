@@ -9,7 +9,7 @@ use rustix::fs::{CWD, StatxFlags};
 
 use crate::entry::FileId;
 use crate::mounts::Mount;
-use crate::source::posix::stat;
+use crate::statx;
 
 /// Where other mounts hide what a file system holds.
 #[derive(Debug, Default)]
@@ -33,10 +33,10 @@ impl MountPoints {
             points.names.insert(mount.point[slash + 1..].to_vec());
             let holder = CString::new(&mount.point[..slash.max(1)]).unwrap_or_default();
             // Where another mount covers the holder, nobody gets there.
-            if let Ok(found) = stat::by_name(CWD, &holder, mask)
-                && stat::mount_id(&found) == id
+            if let Ok(found) = statx::by_name(CWD, &holder, mask)
+                && statx::mount_id(&found) == id
             {
-                points.holders.insert(stat::file_id(&found));
+                points.holders.insert(statx::file_id(&found));
             }
         }
         points
