@@ -222,12 +222,18 @@ impl Batch {
     #[inline]
     pub fn push_listed(&mut self, name: &[u8], kind: FileType, failed: bool) {
         if failed || self.wanted.need_stat() {
-            self.push(name, &Attributes::of_type(kind), false);
+            self.push_unstated(name, kind);
         } else {
             self.push_name(name);
             self.kinds.push(kind);
             self.known.push(true);
         }
+    }
+
+    /// Apart, so that the usual case stays small enough for its callers' loops.
+    #[cold]
+    fn push_unstated(&mut self, name: &[u8], kind: FileType) {
+        self.push(name, &Attributes::of_type(kind), false);
     }
 
     /// Adds an entry with its attributes.

@@ -39,29 +39,16 @@ impl Op {
     }
 }
 
+/// An error number as the system's calls give it, with names for the values.
+pub(crate) use rustix::io::Errno as SystemErrno;
+
 /// An error number of the operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Errno(pub i32);
 
 impl Errno {
-    pub(crate) const IO: Errno = Errno::of(rustix::io::Errno::IO);
-    pub(crate) const LOOP: Errno = Errno::of(rustix::io::Errno::LOOP);
-    pub(crate) const NAMETOOLONG: Errno = Errno::of(rustix::io::Errno::NAMETOOLONG);
-    pub(crate) const NOENT: Errno = Errno::of(rustix::io::Errno::NOENT);
-    pub(crate) const NOKEY: Errno = Errno::of(rustix::io::Errno::NOKEY);
-    pub(crate) const NOTDIR: Errno = Errno::of(rustix::io::Errno::NOTDIR);
-    pub(crate) const OVERFLOW: Errno = Errno::of(rustix::io::Errno::OVERFLOW);
-    pub(crate) const UCLEAN: Errno = Errno::of(rustix::io::Errno::UCLEAN);
-    pub(crate) const XDEV: Errno = Errno::of(rustix::io::Errno::XDEV);
-
-    pub(crate) const fn of(error: rustix::io::Errno) -> Errno {
+    pub(crate) fn of(error: SystemErrno) -> Errno {
         Errno(error.raw_os_error())
-    }
-}
-
-impl From<rustix::io::Errno> for Errno {
-    fn from(error: rustix::io::Errno) -> Errno {
-        Errno::of(error)
     }
 }
 

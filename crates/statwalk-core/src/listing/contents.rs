@@ -11,7 +11,7 @@ use super::unknown::LinkStop;
 use crate::batch::Batch;
 use crate::directory::Directory;
 use crate::entry::FileType;
-use crate::error::{Errno, Op};
+use crate::error::{Op, SystemErrno as Errno};
 use crate::handle::OpenParent;
 
 /// Up to how many subdirectories are compared one by one.

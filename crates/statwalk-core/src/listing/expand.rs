@@ -13,7 +13,7 @@ use super::source::{DirectorySource, EntryStat, NotOpened};
 use super::suspicion::Confirmed;
 use crate::directory::{Dir, DirState, Place};
 use crate::entry::{Attributes, FileType};
-use crate::error::{Errno, Op};
+use crate::error::{Op, SystemErrno as Errno};
 use crate::handle::{DirHandle, Handle, OpenParent};
 
 /// How often a directory is opened that is something else for a moment.

@@ -13,7 +13,7 @@ use super::context::ScanOptions;
 use super::open_dir::OpenDir;
 use crate::directory::{Dir, MountMark, Place};
 use crate::entry::{Attributes, FileId, FileType};
-use crate::error::Errno;
+use crate::error::SystemErrno as Errno;
 use crate::handle::DirHandle;
 
 /// Reads the directories of one file system for one worker, with buffers that serve

@@ -17,7 +17,7 @@ use super::source::{DirectorySource, EntryStat};
 use super::unknown::find_directories;
 use crate::calls::{Naming, Sharing};
 use crate::entry::FileType;
-use crate::error::{Errno, Op};
+use crate::error::{Op, SystemErrno as Errno};
 use crate::handle::DirHandle;
 
 /// Entries as the listing gives them.

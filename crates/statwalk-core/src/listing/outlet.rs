@@ -9,7 +9,7 @@ use super::shared::SharedListing;
 use crate::batch::Batch;
 use crate::directory::{Dir, Directory};
 use crate::entry::DirId;
-use crate::error::{Errno, Op};
+use crate::error::{Op, SystemErrno as Errno};
 use crate::handle::OpenParent;
 
 /// How a worker goes on with the entries of a directory.

@@ -17,7 +17,7 @@ use super::{Lister, REREADS_MAX, WITHHELD_MAX};
 use crate::calls::{Sharing, StatOrder};
 use crate::directory::{DirState, Directory, MountMark, Place};
 use crate::entry::{Attributes, FileId, FileType};
-use crate::error::{Errno, Op};
+use crate::error::{Op, SystemErrno as Errno};
 use crate::handle::{DirHandle, Handle};
 
 /// A directory that was opened and about which nothing else is known.

@@ -18,7 +18,7 @@ use super::source::{DirectorySource, EntryStat};
 use super::suspicion::Suspicion;
 use crate::directory::{Dir, DirState, Directory, MountMark, Place};
 use crate::entry::Attributes;
-use crate::error::{Errno, Op};
+use crate::error::{Op, SystemErrno as Errno};
 use crate::handle::{DirHandle, Handle};
 use crate::tally;
 

@@ -15,7 +15,7 @@ use super::open_dir::OpenDir;
 use super::source::{DirectorySource, NotOpened, Way};
 use crate::directory::{Dir, Place};
 use crate::entry::FileId;
-use crate::error::Errno;
+use crate::error::SystemErrno as Errno;
 use crate::handle::DirHandle;
 
 /// How many bytes of path are asked for at once: below `PATH_MAX`, limits.h.

@@ -31,7 +31,7 @@ use super::{Lister, REREADS_MAX, WITHHELD_MAX};
 use crate::calls::Sharing;
 use crate::directory::Place;
 use crate::entry::{FileId, FileType};
-use crate::error::{Errno, Op};
+use crate::error::{Op, SystemErrno as Errno};
 use crate::handle::{DirHandle, Handle, SharedFd};
 use crate::lock::lock;
 

@@ -12,7 +12,7 @@ use std::mem::MaybeUninit;
 use super::in_place::InPlace;
 use super::listed::{KeptNames, Listed};
 use crate::entry::{Attributes, Fields, FileId, FileType};
-use crate::error::Errno;
+use crate::error::SystemErrno as Errno;
 use crate::handle::DirHandle;
 
 /// Where directories and attributes come from: the kernel by its system calls, or a

@@ -13,7 +13,7 @@ use super::outlet::Outlet;
 use super::source::DirectorySource;
 use crate::directory::{Dir, DirState, Directory, Place};
 use crate::entry::{Attributes, FileType};
-use crate::error::{Errno, Op};
+use crate::error::{Op, SystemErrno as Errno};
 
 impl<D: DirectorySource> Lister<D> {
     /// Delivers a root that is not a directory.

@@ -20,7 +20,7 @@ use super::outlet::{Note, Outlet};
 use super::source::{DirectorySource, More, NotOpened};
 use crate::directory::{Dir, Place};
 use crate::entry::{FileId, FileType};
-use crate::error::Errno;
+use crate::error::SystemErrno as Errno;
 use crate::handle::{DirHandle, Handle, OpenParent};
 
 impl<D: DirectorySource> Lister<D> {

@@ -14,7 +14,7 @@ use super::pool::{Pool, Slot};
 use crate::batch::Batch;
 use crate::directory::{Dir, DirState, Directory, Place};
 use crate::entry::DirId;
-use crate::error::{Cause, EntryError, Errno, Op};
+use crate::error::{Cause, EntryError, Errno, Op, SystemErrno};
 use crate::handle::OpenParent;
 use crate::listing::listed::Listed;
 use crate::listing::outlet::{Gathering, Note, Outlet, Tick};
@@ -368,13 +368,13 @@ impl<C: Collect, D: DirectorySource> WorkerOutlet<C, D> {
     /// the number of another would be counted in its place.
     fn end_for_lack_of_numbers(&mut self, directory: &Directory<'_>) {
         let (root, path) = (directory.root, directory.path());
-        self.failed(root, path, Op::Read, Errno::OVERFLOW);
+        self.failed(root, path, Op::Read, SystemErrno::OVERFLOW);
         self.pool.cancelled.store(true, Ordering::Relaxed);
         self.pool.parking.call_all();
     }
 
-    fn missing(&self, root: usize, errno: Errno) {
-        self.slot(|slot| slot.roots[root].missing = Some(errno));
+    fn missing(&self, root: usize, errno: SystemErrno) {
+        self.slot(|slot| slot.roots[root].missing = Some(Errno::of(errno)));
     }
 }
 
@@ -538,7 +538,8 @@ impl<C: Collect, D: DirectorySource> Outlet for WorkerOutlet<C, D> {
         });
     }
 
-    fn failed(&mut self, root: u32, path: Vec<u8>, op: Op, errno: Errno) {
+    fn failed(&mut self, root: u32, path: Vec<u8>, op: Op, errno: SystemErrno) {
+        let errno = Errno::of(errno);
         let kept_max = self.pool.errors_kept_max;
         WorkerProgress::add(&self.pool.progress[self.hand.index()].unreadable, 1);
         self.slot(|slot| {

@@ -16,7 +16,7 @@ pub(crate) use statwalk_testkit::program::{command, in_known_surroundings};
 use crate::scale::Round;
 
 /// Nothing here takes as long as this on a busy machine.
-pub(crate) const LONG: Duration = Duration::from_secs(20);
+pub(crate) const LONG: Duration = Duration::from_secs(60);
 
 /// The program that is attacked: the one that cargo built with this test, or
 /// the one that the environment names.

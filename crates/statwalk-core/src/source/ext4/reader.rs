@@ -21,7 +21,7 @@ use super::pass::{End, Pass};
 use super::read_ahead;
 use crate::directory::Dir;
 use crate::entry::{Attributes, FileId, FileType};
-use crate::error::Errno;
+use crate::error::SystemErrno as Errno;
 use crate::handle::DirHandle;
 use crate::listing::WITHHELD_MAX;
 use crate::listing::contents::Contents;
@@ -213,7 +213,7 @@ impl InPlace for Reader {
 /// The error number for damage in an image, where nobody else can be asked.
 pub(super) fn errno_of(fault: Fault) -> Errno {
     match fault {
-        Fault::Unreadable(ReadError::Failed { errno }) => Errno(errno),
+        Fault::Unreadable(ReadError::Failed { errno }) => Errno::from_raw_os_error(errno),
         Fault::Unreadable(ReadError::BeyondEnd) => Errno::IO,
         Fault::Encrypted => Errno::NOKEY,
         // The kernel's word for a file system that is damaged.

@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use crate::entry::{Attributes, Fields, FileId, FileType};
-use crate::error::Errno;
+use crate::error::SystemErrno as Errno;
 use crate::handle::{DirHandle, MemoryHandle};
 use crate::listing::listed::{KeptNames, Listed};
 use crate::listing::source::{

@@ -8,7 +8,7 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::fcntl_dupfd_cloexec;
 
-use crate::error::Errno;
+use crate::error::SystemErrno as Errno;
 use crate::handle::DirHandle;
 use crate::listing::source::Way;
 use crate::statx::uninterrupted;

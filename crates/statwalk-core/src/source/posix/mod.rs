@@ -25,7 +25,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::calls::{self, Calls, Detail, Freshness};
 use crate::entry::{Fields, FileId};
-use crate::error::Errno;
+use crate::error::SystemErrno as Errno;
 use crate::handle::DirHandle;
 use crate::listing::in_place::InPlace;
 use crate::listing::listed::{KeptNames, Listed};
@@ -136,32 +136,28 @@ impl DirectorySource for Posix {
 
     #[inline]
     fn stat_entry(&self, dir: &DirHandle, name: &CStr) -> Result<Statx, Errno> {
-        Ok(statx::by_name_with(dir.fd(), name, self.flags, self.mask)?)
+        statx::by_name_with(dir.fd(), name, self.flags, self.mask)
     }
 
     fn stat_path(&self, path: &CStr) -> Result<Statx, Errno> {
-        Ok(statx::by_name_with(CWD, path, self.flags, self.mask)?)
+        statx::by_name_with(CWD, path, self.flags, self.mask)
     }
 
     fn stat_root(&self, path: &CStr) -> Result<Statx, Errno> {
-        Ok(statx::by_name(CWD, path, self.directory_mask)?)
+        statx::by_name(CWD, path, self.directory_mask)
     }
 
     fn stat_directory(&self, dir: &DirHandle) -> Result<Statx, Errno> {
-        Ok(statx::by_descriptor_with(
-            dir.fd(),
-            self.flags,
-            self.directory_mask,
-        )?)
+        statx::by_descriptor_with(dir.fd(), self.flags, self.directory_mask)
     }
 
     fn stat_subdirectory(&self, dir: &DirHandle, name: &CStr) -> Result<Statx, Errno> {
-        Ok(statx::by_name(dir.fd(), name, self.directory_mask)?)
+        statx::by_name(dir.fd(), name, self.directory_mask)
     }
 
     fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<Statx, Errno> {
         let dir = dir.map_or(CWD, DirHandle::fd);
-        Ok(statx::through_links(dir, name, self.directory_mask)?)
+        statx::through_links(dir, name, self.directory_mask)
     }
 
     fn identity(&self, dir: &DirHandle) -> Result<FileId, Errno> {
@@ -179,7 +175,7 @@ impl DirectorySource for Posix {
         let inside = [name.to_bytes(), b"/.\0"].concat();
         let inside = CStr::from_bytes_with_nul(&inside).expect("a name has no NUL");
         let found = statx::by_name_with(dir.fd(), inside, self.flags, StatxFlags::TYPE);
-        found.err() == Some(rustix::io::Errno::NOTDIR)
+        found.err() == Some(Errno::NOTDIR)
     }
 
     fn list(
@@ -192,15 +188,15 @@ impl DirectorySource for Posix {
         let types = self.calls.types;
         // Compiled apart for each, so that the one which every directory takes stays
         // in one piece with its loop.
-        Ok(match names {
+        match names {
             KeptNames::All => list::list(dir.fd(), buffer, types, KeptNames::All, into),
             names => list::list(dir.fd(), buffer, types, names, into),
-        }?)
+        }
     }
 
     fn position(&self, dir: &DirHandle) -> Result<u64, Errno> {
         tally::count();
-        Ok(seek(dir.fd(), SeekFrom::Current(0))?)
+        seek(dir.fd(), SeekFrom::Current(0))
     }
 
     fn seek(&self, dir: &DirHandle, position: u64) -> Result<(), Errno> {

@@ -22,12 +22,6 @@ use crate::statx::{self, uninterrupted};
 use crate::tally;
 use crate::{mounts, text_file};
 
-impl From<Errno> for NotOpened {
-    fn from(errno: Errno) -> NotOpened {
-        NotOpened::from(crate::error::Errno::of(errno))
-    }
-}
-
 const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::NOFOLLOW)
