@@ -17,14 +17,18 @@ use crate::listing::source::More;
 use crate::statx::uninterrupted;
 
 /// Adds the entries that one call brings.
-#[inline]
-pub(super) fn list(
+///
+/// Compiled apart for each kind of names, so that the loop of every directory is small.
+pub(super) fn list<const ALL_NAMES: bool>(
     fd: BorrowedFd<'_>,
     buffer: &mut [MaybeUninit<u8>],
     types: TypeSource,
-    names: KeptNames,
     into: &mut Listed,
 ) -> Result<More, Errno> {
+    let names = match ALL_NAMES {
+        true => KeptNames::All,
+        false => KeptNames::OfDirectories,
+    };
     uninterrupted(|| {
         let mut raw = RawDir::new(fd, buffer);
         while let Some(entry) = raw.next() {

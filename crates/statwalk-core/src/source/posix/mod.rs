@@ -186,11 +186,9 @@ impl DirectorySource for Posix {
         into: &mut Listed,
     ) -> Result<More, Errno> {
         let types = self.calls.types;
-        // Compiled apart for each, so that the one which every directory takes stays
-        // in one piece with its loop.
         match names {
-            KeptNames::All => list::list(dir.fd(), buffer, types, KeptNames::All, into),
-            names => list::list(dir.fd(), buffer, types, names, into),
+            KeptNames::All => list::list::<true>(dir.fd(), buffer, types, into),
+            KeptNames::OfDirectories => list::list::<false>(dir.fd(), buffer, types, into),
         }
     }
 
