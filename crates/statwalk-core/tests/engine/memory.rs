@@ -125,7 +125,7 @@ fn waiting_directories_have_a_bound_in_every_order_but_by_inode() {
     for (order, more_kib) in more_kib(make, "dirs", 1) {
         let more_kib_max = match order {
             // By inode number, all that is known waits, with its name.
-            Order::Inode => 144 * (COUNTS[1] - COUNTS[0]) as u64 >> 10,
+            Order::Inode => (144 * (COUNTS[1] - COUNTS[0]) as u64) >> 10,
             _ => 2 << 10,
         };
         assert!(more_kib < more_kib_max, "{}: {more_kib}", order.name());
