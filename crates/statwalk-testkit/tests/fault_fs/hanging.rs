@@ -171,25 +171,22 @@ fn dropping_the_guard_frees_everybody() {
 /// The variable that makes the next test the child that it kills.
 const KILLED: &str = "STATWALK_FAULT_FS_KILLED";
 
-/// The child: it hangs until it is killed.
-fn hang_for_ever() {
-    let fs = FaultFs::builder()
-        .dir("h")
-        .hang("h", Op::Opendir, Hang::UntilReleased);
-    let mount = fs.mount().unwrap();
-    let path = mount.join("h");
-    let result = in_thread(move || open(&path).map(drop));
-    assert!(mount.wait_for(LONG, |counts| counts.hanging == 1));
-    println!("hangs below {}", mount.path().display());
-    let _ = result.recv();
-}
-
 /// A thread of a killed test waits for the server in the same process, which is
 /// dead: without the janitor, process and mount would stay until a reboot.
 #[test]
 fn a_killed_test_leaves_nothing_behind() {
     if std::env::var_os(KILLED).is_some() {
-        return hang_for_ever();
+        // The child: it hangs until it is killed.
+        let fs = FaultFs::builder()
+            .dir("h")
+            .hang("h", Op::Opendir, Hang::UntilReleased);
+        let mount = fs.mount().unwrap();
+        let path = mount.join("h");
+        let result = in_thread(move || open(&path).map(drop));
+        assert!(mount.wait_for(LONG, |counts| counts.hanging == 1));
+        println!("hangs below {}", mount.path().display());
+        let _ = result.recv();
+        return;
     }
     drop(or_skip!(FaultFs::builder().mount()));
     let mut child = Command::new(std::env::current_exe().unwrap())
