@@ -2,13 +2,13 @@
 
 //! The start of a program without the start of Rust's runtime.
 //!
-//! Before it calls `main`, the standard library reads `/proc/self/maps` to find
-//! the guard page of the stack, and installs handlers that tell a stack overflow
-//! from another fault. That takes 0.15 ms, a third of what a scan of one
-//! directory takes altogether (`rustc -O` on `fn main() {}`, against a C
-//! `main` exported by the same file, 100 runs by `perf stat`). What a program
-//! relies on is done here: the standard streams are open, and a closed pipe is
-//! an error and not a signal (`library/std/src/sys/pal/unix/mod.rs`, Rust 1.95).
+//! Before it calls `main`, the standard library reads `/proc/self/maps` to find the
+//! guard page of the stack, and installs handlers that tell a stack overflow from
+//! another fault. That takes 0.15 ms, a third of the time for one directory. (`rustc
+//! -O` on `fn main() {}`, against a C `main` exported by the same file, 100 runs by
+//! `perf stat`.) This file does the part that a program relies on: the standard streams
+//! are open, and a closed pipe is an error and not a signal
+//! (`library/std/src/sys/pal/unix/mod.rs`, Rust 1.95).
 //!
 //! The C library hands the arguments to `std::env::args_os` by itself
 //! (`.init_array`), but only the GNU one does.
@@ -63,9 +63,9 @@ macro_rules! entry_point {
 /// Keeps the places of standard streams that are closed, and has a closed pipe
 /// be an error.
 ///
-/// Without it the first file that is opened would become standard output. What
-/// is in a place can be neither read nor written: that fails with EBADF, as on
-/// a stream that is closed, so that no answer is lost without a word.
+/// Without it the first file that is opened would become standard output. A stream in
+/// such a place can be neither read nor written: that fails with EBADF, as on a closed
+/// stream. So no answer is lost without a word.
 pub fn prepare() {
     for stream in 0..=2 {
         // SAFETY: F_GETFD takes no argument and changes nothing.

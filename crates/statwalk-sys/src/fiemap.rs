@@ -55,8 +55,9 @@ struct Header {
     reserved: u32,
 }
 
-/// How many extents are asked for at first, and for a file that has more: what the
-/// kernel finds out about extents that lie near each other it forgets between calls.
+/// How many extents the first question asks for, and those after it for a file that has
+/// more. Between calls the kernel forgets its findings about extents that lie near each
+/// other.
 const EXTENTS_FIRST: usize = 16;
 const EXTENTS: usize = 512;
 
@@ -73,7 +74,7 @@ const FIEMAP: Opcode = opcode::read_write::<Header>(b'f', 11);
 
 /// Appends the extents of a file, in the order of their offsets.
 ///
-/// What waits to be written is not waited for, and what has no place yet has the
+/// The call does not wait for data to be written; data that has no place yet has the
 /// address 0. `go_on` is called before each further question; where it breaks, the
 /// others are not asked.
 ///

@@ -15,15 +15,15 @@ use std::sync::OnceLock;
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
 
-/// What a program may take of its stack. The usual limit is eight times that.
+/// The most that a program may take of its stack. The usual limit is eight times that.
 const ENOUGH_BYTES: usize = 1 << 20;
-/// What another stack has, and what it has at least.
+/// The size of another stack, and the least that it may have.
 const LARGE_BYTES: usize = 8 << 20;
 const SMALL_BYTES: usize = 256 << 10;
 /// The share of a limited address space that it may take.
 const SHARE_OF_ADDRESS_SPACE: u64 = 32;
 
-/// What the other stack begins with.
+/// The function that begins on the other stack.
 static RUN: OnceLock<fn() -> !> = OnceLock::new();
 
 /// Runs the program on a stack that is large enough.

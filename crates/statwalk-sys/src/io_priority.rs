@@ -29,7 +29,7 @@ pub fn set_idle() -> io::Result<()> {
 pub struct IoPriority(libc::c_int);
 
 impl IoPriority {
-    /// What the calling thread has.
+    /// The priority of the calling thread.
     ///
     /// # Errors
     ///

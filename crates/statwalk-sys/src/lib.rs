@@ -2,9 +2,9 @@
 
 //! The few system interfaces that statwalk needs and rustix does not offer.
 //!
-//! This is the only crate of the engine that may contain `unsafe` code: each
-//! file wraps one interface of the C library or the kernel and gives it a safe
-//! signature. Everything else goes through [`rustix`].
+//! This is the only crate of the engine that may contain `unsafe` code. Each file wraps
+//! one interface of the C library or the kernel and gives it a safe signature.
+//! Everything else goes through [`rustix`].
 //!
 //! It decides nothing: no retries, no fallbacks, no policy.
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Whether the program has more rights than whoever started it.
+//! Whether the program has more rights than the user who started it.
 
 /// Whether the kernel has marked this process as one that must not trust its
 /// caller: set-uid, set-gid, or capabilities of the program's file.

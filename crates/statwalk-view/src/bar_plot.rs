@@ -7,13 +7,13 @@ use std::fmt::Write as _;
 /// One bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlotBar {
-    /// What it stands for: text of the program, never a name from a disk.
+    /// Its name: text of the program, never a name from a disk.
     pub label: String,
     /// Where it ends.
     pub value: f64,
     /// Where most of the values lie, from and to.
     pub spread: (f64, f64),
-    /// What is written behind it.
+    /// The text behind it.
     pub text: String,
     /// Whether it is the one that others are compared with.
     pub is_base: bool,

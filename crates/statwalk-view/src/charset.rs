@@ -4,10 +4,10 @@
 
 /// The characters that a terminal can show.
 ///
-/// [`Ascii`](Self::Ascii) is for terminals whose locale is not UTF-8. There it
-/// is a matter of safety, too: the bytes of a UTF-8 text contain 0x80 to 0x9F,
-/// which such a terminal may take for control characters, so
-/// [`escape`](crate::escape()) then escapes everything that is not ASCII.
+/// [`Ascii`](Self::Ascii) is for terminals whose locale is not UTF-8. There it is a
+/// matter of safety, too: the bytes of a UTF-8 text contain 0x80 to 0x9F. Such a
+/// terminal may take them for control characters, so [`escape`](crate::escape()) then
+/// escapes everything that is not ASCII.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Charset {
     /// UTF-8: box drawing, eighth blocks, names in any script.

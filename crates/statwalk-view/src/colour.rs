@@ -16,7 +16,7 @@ pub enum Colour {
     On,
 }
 
-/// What a piece of text is, as far as its looks go.
+/// The role of a piece of text, as far as its looks go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// The head of a table.
@@ -25,7 +25,7 @@ pub enum Style {
     Bar,
     /// The name of a directory, which ends in a slash as well.
     Directory,
-    /// What stands for rows that are not shown; it begins with an ellipsis.
+    /// The text in place of rows that are not shown; it begins with an ellipsis.
     Rest,
     /// A word of warning.
     Warning,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What could not be read, in a few lines grouped by cause.
+//! The unreadable entries, in a few lines grouped by cause.
 
 use crate::count::counted;
 use crate::line::fit;
@@ -12,7 +12,7 @@ const LINES_MAX: usize = 6;
 /// The paths shown at most for one cause.
 const PATHS_MAX: usize = 3;
 
-/// What could not be read, grouped by cause.
+/// The unreadable entries, grouped by cause.
 ///
 /// # Examples
 ///

@@ -2,10 +2,10 @@
 
 //! The one way by which a name reaches a terminal.
 //!
-//! File names are chosen by anyone: they can hold the codes that move the
-//! cursor, set the title or answer as if typed, characters that turn the
-//! reading order around, and characters that are not seen at all. Here each of
-//! them becomes visible, and no two names look the same because of them.
+//! File names are chosen by anyone. They can hold codes that move the cursor, set the
+//! title or answer as if typed. They can hold characters that turn the reading order
+//! around, and characters that are not seen at all. Here each of them becomes visible,
+//! and no two names look the same because of them.
 //!
 //! Classes of characters: the Unicode Character Database, version 17 (general
 //! categories Cc, Cf, Zl and Zp in UnicodeData.txt, `Default_Ignorable_Code_Point`

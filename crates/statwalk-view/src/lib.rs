@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a person sees of a scan: sizes, ages, names and tables as text.
+//! The text that a person sees of a scan: sizes, ages, names and tables.
 //!
 //! Everything here is a pure function of its arguments: nothing prints, asks
 //! the terminal, reads the environment or looks at a clock. The width of the

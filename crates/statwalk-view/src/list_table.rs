@@ -31,7 +31,7 @@ pub enum Align {
     Right,
 }
 
-/// What stands in one row of one column.
+/// The content of one row of one column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cell<'a> {
     /// Text made by the program.
@@ -40,11 +40,11 @@ pub enum Cell<'a> {
     Name(Cow<'a, [u8]>),
     /// A share of the whole, and its bar, which is full for the largest part.
     Share {
-        /// What the row has.
+        /// The amount of the row.
         part: u128,
-        /// What all rows have together, shown or not.
+        /// The amount of all rows together, shown or not.
         whole: u128,
-        /// What the largest row has.
+        /// The amount of the largest row.
         largest: u128,
     },
 }

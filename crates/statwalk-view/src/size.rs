@@ -2,11 +2,10 @@
 
 //! Sizes in bytes: as text, and as a person writes them.
 //!
-//! Two habits meet here and both are kept. In the unit of an output
-//! (`--unit K`) a bare letter is a power of 1024, as in `du -BK` of GNU
-//! coreutils; in a filter (`-S +1k`) it is a power of 1000, as in fd
-//! (src/filter/size.rs, read against fd 10). `KiB` and `KB` mean the same in
-//! both.
+//! Two habits meet here and both are kept. In the unit of an output (`--unit K`) a bare
+//! letter is a power of 1024, as in `du -BK` of GNU coreutils. In a filter (`-S +1k`)
+//! it is a power of 1000, as in fd (src/filter/size.rs, read against fd 10). `KiB` and
+//! `KB` mean the same in both.
 
 use std::fmt;
 use std::str::FromStr;

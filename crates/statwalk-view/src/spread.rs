@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What several measurements of the same thing amount to.
+//! The median and the quartiles of several measurements of the same thing.
 
 /// The middle of some values, and where most of them lie.
 #[derive(Clone, Copy, Debug, PartialEq)]

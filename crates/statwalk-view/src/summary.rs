@@ -58,7 +58,7 @@ pub struct Summary {
     pub unreadable: u64,
     /// Mounts that were not entered.
     pub crossings: u64,
-    /// What an option or a rule left out.
+    /// Entries that an option or a rule left out.
     pub excluded: u64,
     /// Directories that did not hold still while they were read.
     pub changed_dirs: u64,
@@ -79,7 +79,7 @@ pub enum Ending {
 impl Summary {
     /// Returns the sentences in lines of at most the terminal's width.
     ///
-    /// What is zero is not mentioned. A number and its unit stay on one line.
+    /// Numbers of zero are left out. A number and its unit stay on one line.
     #[must_use]
     pub fn lines(&self, size: SizeFormat, terminal: Terminal) -> Vec<String> {
         self.lines_of(&self.totals(size), terminal)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What the program knows about the terminal that it writes to.
+//! The properties of the terminal that the program writes to.
 
 use crate::{Charset, Colour};
 
-/// What the program knows about the terminal that it writes to.
+/// The properties of the terminal that the program writes to.
 ///
 /// # Examples
 ///

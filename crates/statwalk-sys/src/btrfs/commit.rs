@@ -15,8 +15,8 @@ const WAIT_SYNC: Opcode = opcode::write::<u64>(super::MAGIC, 22);
 /// Ends the transaction that is under way and waits until it is on the device.
 /// Answers with its number, or with that of the last one where none is under way.
 ///
-/// What changes afterwards belongs to a later transaction. Data that waits to be
-/// written is not part of it: syncfs(2) comes first.
+/// A later change belongs to a later transaction. Data that waits to be written is not
+/// part of it: syncfs(2) comes first.
 ///
 /// # Errors
 ///

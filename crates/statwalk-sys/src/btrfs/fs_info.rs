@@ -10,7 +10,7 @@ use rustix::ioctl::{Opcode, Updater, ioctl, opcode};
 /// `BTRFS_FS_INFO_FLAG_GENERATION`, since Linux 5.10.
 const FLAG_GENERATION: u64 = 1 << 1;
 
-/// What a file system says of itself.
+/// The facts that a file system states about itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FsInfo {
     /// Its UUID.

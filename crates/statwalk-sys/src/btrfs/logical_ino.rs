@@ -53,7 +53,7 @@ impl ExtentRefs {
     /// For how many places there can be room: answers are up to 16 MiB.
     pub const ROOM_MAX: usize = ((16 << 20) / 8 - HEADER_WORDS) / WORDS_EACH;
 
-    /// What was found.
+    /// The places that the kernel found.
     pub fn iter(&self) -> impl Iterator<Item = ExtentRef> {
         let words = self.words.get(HEADER_WORDS..).unwrap_or_default();
         words.chunks_exact(WORDS_EACH).map(|words| ExtentRef {
@@ -64,8 +64,9 @@ impl ExtentRefs {
     }
 }
 
-/// Finds up to `room` of the places in files of all subvolumes that an extent of data
-/// lies at, also where subvolumes share the parts of their trees that tell so.
+/// Finds up to `room` of the places in files at which an extent of data lies. The files
+/// may be of all subvolumes, also where subvolumes share the parts of their trees that
+/// have the places.
 ///
 /// `logical` is any address within the extent. However little room there is, the
 /// kernel looks for all.

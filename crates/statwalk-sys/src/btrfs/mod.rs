@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What btrfs answers about itself, one file for each ioctl.
+//! The answers of btrfs about itself, one file for each ioctl.
 //!
-//! Any descriptor on the file system will do, of a directory or a file, but not
-//! one with `O_PATH`. Where a subvolume matters it is the one that the file lies
-//! in. What the bytes of [`tree_search()`] mean is not told here.
+//! Any descriptor on the file system will do, of a directory or a file, but not one
+//! with `O_PATH`. Where a subvolume matters it is the one that the file lies in. The
+//! meaning of the bytes of [`tree_search()`] is left to the caller.
 //!
 //! Layouts: include/uapi/linux/btrfs.h; behaviour: fs/btrfs/ioctl.c, both of
 //! Linux 6.18. `ENOTTY` is the answer of another file system.

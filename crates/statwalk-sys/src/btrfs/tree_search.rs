@@ -13,9 +13,9 @@ use rustix::ioctl::{Ioctl, IoctlOutput, Opcode, ioctl, opcode};
 /// Where an item stands in its tree. Keys are ordered as the tree is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
-    /// What it belongs to: in a subvolume's tree, an inode number.
+    /// The object that it belongs to: in a subvolume's tree, an inode number.
     pub objectid: u64,
-    /// What it is, `BTRFS_INODE_ITEM_KEY` for instance.
+    /// Its type, `BTRFS_INODE_ITEM_KEY` for instance.
     pub kind: u8,
     /// Depends on the kind.
     pub offset: u64,
@@ -62,7 +62,7 @@ impl Key {
     }
 }
 
-/// What is searched for.
+/// The range of keys to search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SearchKey {
     /// The tree; 0 is the subvolume that the descriptor lies in.
@@ -107,7 +107,8 @@ pub struct Found<'a> {
     pub bytes: &'a [u8],
 }
 
-/// What of the buffer is taken by the question: `sizeof(struct btrfs_ioctl_search_args_v2)`.
+/// The part of the buffer that the question takes: `sizeof(struct
+/// btrfs_ioctl_search_args_v2)`.
 pub const SEARCH_ARGUMENT_BYTES: usize = 112;
 
 /// `struct btrfs_ioctl_search_args_v2` without the buffer at its end.
@@ -149,8 +150,8 @@ const TREE_SEARCH_V2: Opcode = opcode::read_write::<Argument>(super::MAGIC, 17);
 /// # Errors
 ///
 /// `EOVERFLOW` if not even the first item fits; `EPERM` without `CAP_SYS_ADMIN`;
-/// `ENOENT` if there is no such tree; `EINVAL` for a buffer that does not hold
-/// the question; else the kernel's error.
+/// `ENOENT` if there is no such tree. `EINVAL` for a buffer that does not hold the
+/// question; else the kernel's error.
 pub fn tree_search<'a>(
     fd: BorrowedFd<'_>,
     key: &SearchKey,

@@ -2,8 +2,8 @@
 
 //! The copy that may fault, for x86-64.
 //!
-//! The routine and the handler know of each other: while it copies, `r8` and
-//! `r9` hold the bounds of what it reads, it keeps nothing on the stack, and
+//! The routine and the handler know of each other. While the routine copies, `r8` and
+//! `r9` hold the bounds of the bytes that it reads, and it keeps nothing on the stack.
 //! [`FAILED`] bytes after its start stands the ending for a copy that failed.
 
 use std::arch::naked_asm;
@@ -17,9 +17,9 @@ const FAILED: usize = 256;
 
 /// Copies `length` bytes; false if a page of `from` could not be read.
 ///
-/// Below 2 KiB vectors are faster than `rep movsb`, above it is the other way
-/// round (`tests::speed` with another bound): 160 bytes from the second cache
-/// take 3 against 11 ns, 4 KiB take 72 against 57.
+/// Below 2 KiB vectors are faster than `rep movsb`, above it is the other way round
+/// (`tests::speed` with another bound). 160 bytes from the second cache take 3 against
+/// 11 ns, 4 KiB take 72 against 57.
 ///
 /// # Safety
 ///

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::platform;
 
-/// What was done about SIGBUS before; null is the default, the end of the program.
+/// The handling of SIGBUS before; null is the default, the end of the program.
 ///
 /// It is never freed, because a handler may be reading it.
 static PREVIOUS: AtomicPtr<libc::sigaction> = AtomicPtr::new(ptr::null_mut());

@@ -2,28 +2,28 @@
 
 //! A block device or a file in memory, from which bytes are copied out.
 //!
-//! What is mapped belongs to others: the kernel and other programs write to it
-//! at any moment, and any page of it can turn out to be unreadable. So no
-//! reference to it is ever made. [`DeviceMap::copy`] is the only way in, and it
-//! tells of a bad page with an `Err`.
+//! The mapped bytes belong to others: the kernel and other programs write to them at
+//! any moment, and any page can turn out to be unreadable. So no reference to them is
+//! ever made. [`DeviceMap::copy`] is the only way in, and it answers a bad page with an
+//! `Err`.
 //!
 //! # The handler of SIGBUS
 //!
-//! The kernel answers the touch of a page that it cannot read, or that lies
-//! behind the end of a file, with SIGBUS, which ends the program. Libraries of
-//! this project install no signal handlers; this is the one exception, because
-//! a map can have its errors told in no other way, and reading by `pread`
-//! instead costs a system call for each directory and inode.
+//! The kernel answers the touch of a page that it cannot read, or that lies behind the
+//! end of a file, with SIGBUS, which ends the program. Libraries of this project
+//! install no signal handlers. This is the one exception, because a map has no other
+//! way to show its errors. Reading by `pread` instead costs a system call for each
+//! directory and inode.
 //!
-//! The handler is installed with the first map, once for the process, and never
-//! without one. It does for user space what the kernel does for its own
-//! `copy_from_user` (Linux 6.18, arch/x86/mm/extable.c): it looks whether the
-//! interrupted instruction lies in the one routine that copies, and whether the
-//! address lies in what that call copies. If both are so, the thread goes on at
-//! the routine's second ending, which says that it failed. Nothing is recorded
-//! and nothing is shared: threads that fault at once do not meet, a map that
-//! goes away concerns nobody else, the next copy of the page asks the device
-//! again, and the handler makes no call that could change `errno`.
+//! The handler is installed with the first map, once for the process, and never without
+//! one. It does for user space the work of the kernel's own `copy_from_user` (Linux
+//! 6.18, arch/x86/mm/extable.c). It looks whether the interrupted instruction lies in
+//! the one routine that copies, and whether the address lies within the bytes that this
+//! call copies. If both are so, the thread goes on at the routine's second ending,
+//! which says that it failed. Nothing is recorded and nothing is shared. Threads that
+//! fault at once do not meet, and a map that goes away concerns nobody else. The next
+//! copy of the page asks the device again, and the handler makes no call that could
+//! change `errno`.
 //!
 //! Every other SIGBUS goes where it went before: to the handler that was there,
 //! or to the end of the program (`fault_guard.rs`).
@@ -109,10 +109,10 @@ impl DeviceMap {
     ///
     /// # Errors
     ///
-    /// The kernel's error: `EINVAL` for a length of zero, `ENOMEM` where the
-    /// address space is too small, `EACCES` where the descriptor is not open for
-    /// reading, `ENODEV` for what cannot be mapped; see mmap(2). `EOVERFLOW` for
-    /// a length that is no address.
+    /// The kernel's error: `EINVAL` for a length of zero, `ENOMEM` where the address
+    /// space is too small. `EACCES` where the descriptor is not open for reading,
+    /// `ENODEV` for a file that cannot be mapped; see mmap(2). `EOVERFLOW` for a length
+    /// that is no address.
     ///
     /// # Platform behavior
     ///
@@ -207,7 +207,8 @@ impl DeviceMap {
     /// How many of the pages that these bytes touch are in memory, and how many
     /// there are.
     ///
-    /// Who may not write to the file is told that all of them are: mincore(2).
+    /// To a process that may not write to the file the kernel answers that all pages
+    /// are in memory: mincore(2).
     ///
     /// # Errors
     ///

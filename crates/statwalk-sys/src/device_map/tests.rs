@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What ends a process is tried in a child: this test program again, with one
-//! of the [`ROLES`].
+//! A test of the end of a process runs in a child: this test program again, with one of
+//! the [`ROLES`].
 
 use super::*;
 

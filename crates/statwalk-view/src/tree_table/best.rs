@@ -21,9 +21,9 @@ pub(super) struct Best<'a, T: Tree> {
     tree: &'a T,
     wanted: usize,
     candidates: Vec<Candidate<T::Node>>,
-    /// What is smaller than this is not among the largest.
+    /// A smaller key is not among the largest.
     key_min: u128,
-    /// What is not among them, or is no candidate.
+    /// The sum of the others, and of those that are no candidates.
     pub(super) beyond: Rest,
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What rows look like.
+//! The look of rows.
 
 use std::borrow::Cow;
 
@@ -36,7 +36,7 @@ enum Columns {
     All,
 }
 
-/// What all lines have in common.
+/// The properties that all lines have in common.
 pub(super) struct Layout<'a, T: Tree> {
     tree: &'a T,
     options: &'a TreeOptions,

@@ -2,10 +2,9 @@
 
 //! The tree that fits on the screen: the default view of a scan.
 //!
-//! The largest closed directory is opened again and again, until the rows are
-//! used up. What is shown is found from the top: of a tree of millions, only
-//! the children of opened directories are looked at, and there are at most as
-//! many of those as rows.
+//! The largest closed directory is opened again and again, until the rows are used up.
+//! The selection begins at the top. Of a tree of millions it looks only at the children
+//! of opened directories, and there are at most as many of those as rows.
 
 mod best;
 mod layout;
@@ -62,7 +61,7 @@ use crate::{SizeFormat, Terminal};
 /// ]);
 /// ```
 pub trait Tree {
-    /// What stands for a node, typically an index.
+    /// A handle of a node, typically an index.
     type Node: Copy;
 
     /// Returns the directory that the view is of.
@@ -121,13 +120,13 @@ pub struct TreeOptions {
     pub column: SizeColumn,
     /// How sizes are written.
     pub size: SizeFormat,
-    /// What stands first, and what is opened first.
+    /// The key by which rows are sorted and directories are opened.
     pub sort: SortKey,
     /// Whether siblings stand the other way round.
     pub direction: Direction,
     /// The present moment, in nanoseconds since 1970-01-01 00:00 UTC.
     pub now_ns: i64,
-    /// What the lines are written to.
+    /// The terminal that gets the lines.
     pub terminal: Terminal,
 }
 
@@ -151,7 +150,7 @@ pub enum SizeColumn {
     Apparent,
 }
 
-/// What siblings are sorted by.
+/// The key by which siblings are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SortKey {
     /// The largest first.
@@ -195,17 +194,16 @@ impl Default for TreeOptions {
 
 /// Returns the lines of the view: a head, then at most `rows_max` rows.
 ///
-/// The largest nodes whose parents are shown are the rows. Where a directory
-/// has children that are not shown, its last row is `… 41 more` with their
-/// sums; where these are files, which have no rows unless they are asked for,
-/// it is `… 41 files`. A directory of which nothing is shown is closed, and
-/// has no such row. Shares are of the root. The bars have one scale for the
-/// whole view, on which the largest row is full. Siblings that are equal in
-/// what they are sorted by stand in the order of their names.
+/// The largest nodes whose parents are shown are the rows. Where a directory has
+/// children that are not shown, its last row is `… 41 more` with their sums. Where
+/// these are files, which have no rows unless the caller asks for them, it is `… 41
+/// files`. A directory of which nothing is shown is closed, and has no such row. Shares
+/// are of the root. The bars have one scale for the whole view, on which the largest
+/// row is full. Siblings with equal keys stand in the order of their names.
 ///
-/// No line is wider than the terminal: a name is cut in its middle, guides of
-/// outer directories are left out, and where there is still no room, the bar,
-/// the age, the count and the share go, in this order.
+/// No line is wider than the terminal. A name is cut in its middle, and guides of outer
+/// directories are left out. Where there is still no room, the bar, the age, the count
+/// and the share go, in this order.
 #[must_use]
 pub fn tree_table<T: Tree>(tree: &T, options: &TreeOptions) -> Vec<String> {
     let mut selection = Selection::new(tree, options);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What has no row.
+//! Nodes that have no row.
 
 use super::{Figures, Tree};
 
-/// What is not shown of a directory.
+/// The part of a directory that is not shown.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Rest {
     pub(super) count: u64,

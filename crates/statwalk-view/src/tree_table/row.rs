@@ -5,7 +5,7 @@
 use super::Figures;
 use crate::charset::Position;
 
-/// What one line shows.
+/// The content of one line.
 pub(super) struct Row<N> {
     /// 1 for the children of the root.
     pub(super) depth: usize,
@@ -14,7 +14,7 @@ pub(super) struct Row<N> {
     pub(super) label: Label<N>,
 }
 
-/// What a row stands for.
+/// The node or nodes that a row stands for.
 pub(super) enum Label<N> {
     /// A node, and whether it is a directory.
     Node(N, bool),

@@ -25,7 +25,7 @@ struct Shown<N> {
     beyond: Rest,
 }
 
-/// What can be done next; the largest is done first.
+/// A possible next step; the step with the largest node comes first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Step {
     key: u128,
