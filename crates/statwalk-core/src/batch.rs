@@ -304,7 +304,7 @@ impl Batch {
 pub struct EntryRef<'a> {
     /// The name, as the kernel gave it; empty where names were not wanted.
     pub name: &'a [u8],
-    /// What is known about it.
+    /// Its attributes.
     pub attributes: Attributes,
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What changed in a tree since an earlier generation of its file system.
+//! The changes in a tree since an earlier generation of its file system.
 //!
 //! Only btrfs can tell: every part of its trees has the number of the transaction
 //! that wrote it last.
@@ -14,11 +14,11 @@ use crate::error::{Error, Op};
 use crate::sink::path_order;
 use crate::source::btrfs::changes::find;
 
-/// What changed below a directory of a btrfs.
+/// The changes below a directory of a btrfs.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Changes {
-    /// What changed later is not in here: to be asked from the next time.
+    /// Later changes are not in here: ask from this generation the next time.
     pub generation: u64,
     /// Each path once, sorted as [`path_order`](crate::path_order) has it.
     pub changes: Vec<Change>,
@@ -30,9 +30,10 @@ pub struct Changes {
 pub struct Change {
     /// The path, beginning with the root as the caller gave it.
     pub path: Vec<u8>,
-    /// What is new about it.
+    /// The kind of change.
     pub kind: ChangeKind,
-    /// What stat shows of it; for a subvolume that begins there, its type alone.
+    /// The attributes that stat shows; for a subvolume that begins there, its type
+    /// alone.
     pub attributes: Attributes,
     /// The names that the directory has now, where it changed: what an earlier scan
     /// found there and is not among them is gone. Absent for what is no directory,
@@ -40,12 +41,12 @@ pub struct Change {
     pub names: Option<Vec<Vec<u8>>>,
 }
 
-/// What is new about a path.
+/// The kind of change of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ChangeKind {
-    /// The name: it was made, moved here, or linked. What lies below a directory
-    /// that was moved did not change with it.
+    /// The name: it was made, moved here, or linked. The entries below a directory that
+    /// was moved did not change with it.
     Name,
     /// Content or attributes; for a directory also which names it has.
     Inode,
@@ -64,10 +65,10 @@ impl ChangeKind {
 
 /// Finds what changed below a directory since an earlier scan.
 ///
-/// `generation` is what the plan of that scan, or the last [`Changes`], told. What
-/// changed while that scan ran is told again. The file system is synced first.
-/// Subvolumes below the directory are part of the answer, other mounts are not.
-/// Of a subvolume or snapshot that is new its place is told, and not what it holds.
+/// `generation` comes from the plan of that scan, or from the last [`Changes`]. Changes
+/// during that scan are part of the answer again. The file system is synced first.
+/// Subvolumes below the directory are part of the answer, other mounts are not. Of a
+/// subvolume or snapshot that is new the answer has the place, and not the contents.
 ///
 /// Cost is that of what was written since, not of the tree: a search leaves out
 /// whole branches that are older.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What is known about one name: its type, its identity, its attributes.
+//! The facts about one name: its type, its identity, its attributes.
 //!
 //! Plain data. Nothing here reads a file system.
 
@@ -220,7 +220,8 @@ impl DirId {
     /// How many blocks there are. The highest numbers are left: one is
     /// [`NONE_LEFT`](Self::NONE_LEFT), and sinks have a use for another.
     pub(crate) const BLOCKS: u32 = u32::MAX / DirId::BLOCK;
-    /// What a directory gets when all numbers are given out. It is not delivered.
+    /// The number of a directory for which none was left. The directory is not
+    /// delivered.
     pub(crate) const NONE_LEFT: DirId = DirId(u32::MAX - 1);
 
     /// The number, for use as an index.

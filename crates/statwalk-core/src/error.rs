@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What can go wrong: with a scan, and with one entry.
+//! Errors of a scan, and of one entry.
 //!
 //! A scan that met unreadable entries has succeeded, with errors as data
 //! ([`EntryError`]). Only a scan that could not begin is an [`Error`].
@@ -9,7 +9,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What was being done when an error came.
+/// The operation during which an error came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Op {
@@ -112,7 +112,7 @@ impl fmt::Display for Cause {
 pub struct EntryError {
     /// The path, beginning with its root as the caller wrote it.
     pub path: Vec<u8>,
-    /// What was being done.
+    /// The operation that failed.
     pub op: Op,
     /// Why.
     pub cause: Cause,
@@ -164,7 +164,7 @@ impl Error {
         self.path.as_deref()
     }
 
-    /// What was being done.
+    /// The operation that failed.
     #[must_use]
     pub fn op(&self) -> Op {
         self.op

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a scan leaves out on request: patterns, cache directories, and what
-//! `.gitignore` files name.
+//! The entries that a scan leaves out on request: patterns, cache directories, and the
+//! names in `.gitignore` files.
 //!
 //! Policy as data. The source asks it about each name and reads the files that
 //! it needs.
@@ -19,7 +19,7 @@ use crate::directory::Place;
 use crate::error::{Error, Op};
 use crate::text_file;
 
-/// What a scan leaves out.
+/// The entries that a scan leaves out.
 ///
 /// ```
 /// use statwalk_core::Exclusions;
@@ -41,9 +41,9 @@ impl Exclusions {
         Exclusions::default()
     }
 
-    /// Leaves out what matches a shell pattern, with the meaning that GNU du
-    /// gives it: a pattern fits a path if it fits the whole of it or what
-    /// follows any of its slashes, and `*` fits a slash too.
+    /// Leaves out paths that match a shell pattern, with the meaning that GNU du gives
+    /// it. A pattern fits a path if it fits the whole of it or the part behind any of
+    /// its slashes, and `*` fits a slash too.
     ///
     /// A `[` without its `]` stands for itself. Where a range or a class is open,
     /// too, as in `[a-` and `[[:`, the pattern fits nothing, as in du.

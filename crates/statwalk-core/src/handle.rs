@@ -2,10 +2,10 @@
 
 //! Open directories that wait for their subdirectories, and their number.
 //!
-//! A directory stays open while subdirectories of it wait, so that they can be
-//! opened relative to it. The number of such descriptors has a bound; beyond
-//! it a directory is closed and found again by its path when it is needed,
-//! which is the source's to do, as is whatever is done with a descriptor.
+//! A directory stays open while subdirectories of it wait, so that they can be opened
+//! relative to it. The number of such descriptors has a bound. Beyond it a directory is
+//! closed, and the source finds it again by its path when it is needed. All use of a
+//! descriptor is the source's as well.
 
 use std::ops::Deref;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -107,8 +107,8 @@ impl DescriptorBudget {
 
 /// A directory some of whose subdirectories wait to be listed.
 ///
-/// What waits holds it. With the last one it goes, and its descriptor is
-/// closed, while the [`Dir`] lives on in the places of what is below.
+/// Subdirectories that wait hold it. With the last one it goes, and its descriptor is
+/// closed, while the [`Dir`] lives on in the places of the entries below.
 pub(crate) struct OpenParent {
     pub(crate) dir: Arc<Dir>,
     pub(crate) handle: Handle,

@@ -33,9 +33,9 @@ pub(crate) struct InodeNumber {
 #[derive(Default)]
 struct Part {
     keys: Chunks<Key>,
-    /// As many chains as keys, each by the index of its first key. There is one more
-    /// for each key, which takes over what belongs to it of another (linear hashing):
-    /// a table that doubles would take twice its room, and leave what it had before.
+    /// As many chains as keys, each by the index of its first key. Each key brings one
+    /// more chain, which takes over its keys from another (linear hashing). A table
+    /// that doubles would take twice its room, and leave its old one unused.
     chains: Chunks<u32>,
     /// Device numbers, by their index in [`Key::dev_index`]: a scan sees few.
     devs: Vec<u64>,

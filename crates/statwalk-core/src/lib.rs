@@ -3,9 +3,9 @@
 //! Scans directory trees, with the attributes of every entry, as fast as the
 //! machine allows.
 //!
-//! From the top: a [`Scan`] says what to read; it feeds a [`Sink`], which folds
-//! what it gets into an answer; the answer comes with a [`Report`] of what was
-//! read, what was not, and why.
+//! From the top: a [`Scan`] says what to read and feeds a [`Sink`], which folds the
+//! entries into an answer. The answer comes with a [`Report`] of what was read, what
+//! was not, and why.
 //!
 //! ```
 //! use statwalk_core::{Scan, Totals};

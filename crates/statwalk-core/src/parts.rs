@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What many workers share, cut into parts, so that they rarely meet.
+//! A value that many workers share, cut into parts, so that they rarely meet.
 
 use std::sync::{Mutex, MutexGuard, OnceLock};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a scan says about itself: what was read, what was not, and why.
+//! The report of a scan about itself: what was read, what was not, and why.
 
 use std::time::Duration;
 
@@ -11,17 +11,17 @@ use crate::plan::Plan;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Outcome<T> {
-    /// What the sink made of it.
+    /// The answer of the sink.
     pub output: T,
-    /// What was read and what was not.
+    /// The entries that were read, and those that were not.
     pub report: Report,
 }
 
-/// What was read and what was not.
+/// The entries that were read, and those that were not.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report {
-    /// What was chosen, and why.
+    /// The choices before the first directory, and their reasons.
     pub plan: Plan,
     /// The time that the scan took.
     pub elapsed: Duration,
@@ -46,7 +46,7 @@ pub struct Report {
     pub hanging: Vec<Vec<u8>>,
 }
 
-/// What was not read below one root.
+/// The entries below one root that were not read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RootReport {
@@ -60,7 +60,7 @@ pub struct RootReport {
     pub vanished: u64,
     /// Directories that did not hold still.
     pub changed_dirs: u64,
-    /// What patterns left out, kernel file systems, cache directories.
+    /// Entries that patterns left out, kernel file systems, cache directories.
     pub excluded: u64,
     /// Mounts that were not entered, and second mounts of a directory.
     pub crossings: u64,

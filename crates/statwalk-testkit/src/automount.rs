@@ -2,11 +2,10 @@
 
 //! Automount points that nobody serves: who wakes one is seen, and hangs.
 //!
-//! The kernel asks for a mount by a packet in a pipe and lets whoever woke it
-//! wait for the answer, which never comes; a signal that kills ends the wait.
-//! So whoever may wake one belongs in a process of its own, and in another
-//! process group: the test's own group is the one that autofs takes for the
-//! automounter and never lets wait.
+//! The kernel asks for a mount by a packet in a pipe. The process that woke it waits
+//! for the answer, which never comes; a signal that kills ends the wait. So a process
+//! that may wake one is a process of its own, in another process group. The kernel
+//! takes the test's own group for the automounter, and never lets it wait.
 //!
 //! Facts: Documentation/filesystems/autofs.rst, include/uapi/linux/auto_fs.h.
 
@@ -21,7 +20,7 @@ use rustix::mount::MountFlags;
 use crate::mounts::{Mounted, mount_it, needs_root};
 use crate::skipped::Skipped;
 
-/// What of an autofs stands for something to be mounted.
+/// The part of an autofs that stands for something to be mounted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trigger {
     /// Its root.

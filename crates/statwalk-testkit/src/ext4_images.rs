@@ -58,9 +58,9 @@ pub enum Extent {
 
 /// Fills an empty directory, as root, with all that a file system of the family can hold.
 ///
-/// Names that are no text, hard links, short and long symbolic links, pipes,
-/// sockets, devices, sparse and shattered files, attributes, large ids, times
-/// before 1970 and after 2038, deleted entries, deep and wide directories.
+/// Names that are no text, hard links, short and long symbolic links, pipes, sockets,
+/// devices, sparse and shattered files. Attributes, large ids, times before 1970 and
+/// after 2038, deleted entries, deep and wide directories.
 ///
 /// # Errors
 ///
@@ -273,7 +273,7 @@ fn deep(directory: &Path, depth: u32) -> io::Result<()> {
     File::create(path.join("at the end")).map(|_| ())
 }
 
-/// What debugfs says of an inode.
+/// The answer of debugfs about an inode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DebugfsStat {
     /// The inode.

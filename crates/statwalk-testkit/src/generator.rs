@@ -16,7 +16,7 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use crate::model::{EntryType, Totals, write_data};
 use crate::random::Random;
 
-/// What a big tree looks like.
+/// The shape of a big tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shape {
     /// All names, the root included; exactly so many are made.

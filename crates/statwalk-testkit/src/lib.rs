@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What statwalk is tested with: trees, the answers to expect of them, and what can go wrong.
+//! Tools to test statwalk: trees, the answers to expect of them, and faults.
 //!
-//! Only tests depend on this crate, and it does not depend on the engine: its
-//! answers come from the description of a tree ([`model`]) or from plain
-//! recursion over `std::fs` ([`naive`]), so that an error in the engine cannot
-//! agree with itself.
+//! Only tests depend on this crate, and it does not depend on the engine, so that an
+//! error in the engine cannot agree with itself. Its answers come from the description
+//! of a tree ([`model`]) or from plain recursion over `std::fs` ([`naive`]).
 //!
-//! A test chooses a tree ([`trees`], [`strategy`], [`generator`] for big ones),
-//! makes it in a [`Scratch`] directory, perhaps on a file system of its own
-//! ([`mounts`]) or as an ordinary user ([`unprivileged`]), scans it, and
-//! compares with the model where it can and with the oracle where it must.
-//! What a machine cannot do is [`Skipped`], with a reason.
+//! A test chooses a tree ([`trees`], [`strategy`], [`generator`] for big ones) and
+//! makes it in a [`Scratch`] directory. The directory may lie on a file system of its
+//! own ([`mounts`]), and the test may run as an ordinary user ([`unprivileged`]). The
+//! test scans the tree, and compares with the model where it can and with the oracle
+//! where it must. A test that a machine cannot run is [`Skipped`], with a reason.
 //!
 //! ```
 //! use statwalk_testkit::{Scratch, naive, trees};

@@ -51,7 +51,7 @@ pub struct Node {
     pub parent: NodeId,
     /// Its name in that directory; empty for the root.
     pub name: Vec<u8>,
-    /// What it is.
+    /// Its kind.
     pub kind: NodeKind,
     /// Permission bits to set; without, what the umask leaves.
     pub mode: Option<u32>,
@@ -59,7 +59,7 @@ pub struct Node {
     pub mtime: Option<Timestamp>,
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NodeKind {
     /// A directory.
@@ -154,7 +154,7 @@ pub enum EntryType {
     CharDevice,
     /// `S_IFBLK`
     BlockDevice,
-    /// Not known: neither the listing nor stat told.
+    /// Not known: neither the listing nor stat has it.
     Unknown,
 }
 

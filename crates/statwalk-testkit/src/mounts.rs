@@ -8,9 +8,8 @@
 //! after it. Where something is missing, the answer is [`Skipped`] with the
 //! reason; a set-up that should work and does not is a panic, never a skip.
 //!
-//! Image files lie in a scratch directory of the guard. Loop devices are told to
-//! go away by themselves with their last user, so even a killed test leaves none
-//! without a mount.
+//! Image files lie in a scratch directory of the guard. Loop devices go away by
+//! themselves with their last user, so even a killed test leaves none without a mount.
 //!
 //! Nothing here may mount an ext4 made with `-O inline_data` for writing: it
 //! deadlocks Linux 6.18. Make it with [`ext4_image`] and mount it with
@@ -30,7 +29,8 @@ use crate::scratch::Scratch;
 use crate::skipped::Skipped;
 use crate::unprivileged::is_root;
 
-/// What an image holds where nothing else is asked for. It is sparse: it takes what is written to it.
+/// The size of an image where a test asks for no other. It is sparse: it takes the
+/// space of the data written to it.
 pub const IMAGE_BYTES: u64 = 512 << 20;
 
 /// A file system that can be made anew, empty and writable.

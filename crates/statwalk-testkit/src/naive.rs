@@ -7,7 +7,7 @@
 //! Every source, order and sink has to agree with it. It shares no code with the
 //! engine.
 //!
-//! What it leaves to others: trees deeper than a path can name (ask
+//! It leaves to others trees deeper than a path can name (ask
 //! [`crate::model::Model::totals`]), trees that change meanwhile, and any time limit.
 //!
 //! Where the description leaves a choice, it is made here as follows.
@@ -17,22 +17,23 @@
 //!   order, within a root in path order. Met again through another mount it is a
 //!   crossing. Met again by another argument it is not counted at all.
 //! - An inode that is not a directory counts its bytes at the first of its names
-//!   in this order, whatever `st_nlink` says; a bind mount of a file is one more name.
-//! - With `one_file_system`, whatever has another mount id than its root is a
-//!   crossing and has no size, files included. A nested btrfs subvolume has the
-//!   mount id of its surroundings and is entered. Without mount ids (before
-//!   Linux 5.8) `st_dev` takes their place.
-//! - With `follow`, all that is reached without links comes first. Then the links
-//!   are taken in path order. A link to what is not a directory is an entry of
-//!   its target's type; a link to a directory that is not yet listed is that
-//!   directory; a link to one that is, is a directory entry without size. A link
-//!   that leads nowhere (also by a loop) is a symbolic link. A root that is a link
-//!   is reached without links.
+//!   in this order, whatever `st_nlink` says. A bind mount of a file is one more name.
+//! - With `one_file_system`, an entry with another mount id than its root is a crossing
+//!   and has no size, files included. A nested btrfs subvolume has the mount id of its
+//!   surroundings and is entered. Without mount ids (before Linux 5.8) `st_dev` takes
+//!   their place.
+//! - With `follow`, all that is reached without links comes first. Then the links are
+//!   taken in path order. A link to an entry that is no directory is an entry of its
+//!   target's type. A link to a directory that is not yet listed is that directory; a
+//!   link to one that is, is a directory entry without size. A link that leads nowhere
+//!   (also by a loop) is a symbolic link. A root that is a link is reached without
+//!   links.
 //! - `extra_hard_links` are names beyond the first of their inode, also where
-//!   `count_links` counts the bytes of each. A link that was followed is not a hard link.
+//!   `count_links` counts the bytes of each. A link that was followed is not a hard
+//!   link.
 //! - A root is never excluded, and entered even if it is a kernel file system.
-//! - `newest_mtime_ns` looks at every name; all else that is summed up for a
-//!   subtree follows the rules above.
+//! - `newest_mtime_ns` looks at every name; all else that is summed up for a subtree
+//!   follows the rules above.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -60,7 +61,7 @@ mod sums;
 /// Says which entries are left out; it is asked for the whole path, root included.
 pub type Exclude<'a> = &'a (dyn Fn(&[u8]) -> bool + Sync);
 
-/// What to count, in the words of the command line.
+/// The options of a count, in the words of the command line.
 #[derive(Clone, Copy, Default)]
 pub struct Options<'a> {
     /// `-x`: mounts are crossings.
@@ -88,8 +89,8 @@ pub fn scan(root: &Path) -> io::Result<NaiveReport> {
 ///
 /// # Errors
 ///
-/// Only where the oracle itself cannot judge: a path longer than `PATH_MAX`.
-/// What a scanner may find (unreadable directories, missing roots) is in the report.
+/// Only where the oracle itself cannot judge: a path longer than `PATH_MAX`. Things
+/// that a scanner may find (unreadable directories, missing roots) are in the report.
 pub fn scan_with<P: AsRef<Path>>(roots: &[P], options: &Options<'_>) -> io::Result<NaiveReport> {
     let roots: Vec<PathBuf> = roots.iter().map(|root| root.as_ref().to_owned()).collect();
     // Recursion as deep as a path can be takes more than a test's thread has.
@@ -119,7 +120,7 @@ struct Here<'a> {
     /// The surrounding directory, and its index in `found`; none for a root.
     place: Option<Place>,
     parent: Option<usize>,
-    /// What the listing said, for entries that cannot be read.
+    /// The entry of the listing, for entries that cannot be read.
     listed: Option<&'a fs::DirEntry>,
 }
 

@@ -34,7 +34,7 @@ use crate::model::{Model, Node, NodeId, NodeKind, Timestamp};
 pub struct ParseError {
     /// Counted from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The fault.
     pub message: String,
 }
 

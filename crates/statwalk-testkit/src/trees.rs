@@ -91,9 +91,9 @@ pub fn basic() -> Model {
 
 /// Directories and files that only their modes keep apart; root sees no difference.
 ///
-/// For an ordinary user `none`, `execute-only` and `write-only` cannot be
-/// listed, of `read-only` the names can be seen and nothing else, and files of
-/// mode 000 are as good as others: their attributes are the directory's to give.
+/// For an ordinary user `none`, `execute-only` and `write-only` cannot be listed, and
+/// `read-only` shows its names and nothing else. Files of mode 000 are as good as
+/// others: the directory decides about their attributes.
 pub fn permissions() -> Model {
     tree(
         "

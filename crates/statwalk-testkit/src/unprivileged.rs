@@ -2,9 +2,9 @@
 
 //! Runs something without the rights of root, where tests run as root.
 //!
-//! Root reads directories of mode 000; whoever tests what cannot be read has to
-//! be somebody else. Where the tests are not run by root there is nothing to do,
-//! and both helpers run what they are given as it is.
+//! Root reads directories of mode 000, so a test of unreadable entries must run as
+//! another user. Where the tests are not run by root there is nothing to do, and both
+//! helpers run their argument as it is.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -27,8 +27,8 @@ pub fn is_root() -> bool {
 
 /// Calls `body` on a thread of its own as the user nobody, without groups and capabilities.
 ///
-/// Threads that `body` starts are nobody's too; the rest of the process is not
-/// touched. Panics of `body` go on in the caller. What `body` reads must lie in
+/// Threads that `body` starts are nobody's too; the rest of the process is not touched.
+/// Panics of `body` go on in the caller. The files that `body` reads must lie in
 /// directories that nobody may enter: [`crate::Scratch`] is one.
 ///
 /// # Errors

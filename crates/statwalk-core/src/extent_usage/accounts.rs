@@ -25,8 +25,8 @@ type PartOf = (Part, u32);
 /// How many inodes or parts a worker takes at a time.
 const CHUNK: usize = 8192;
 
-/// The sums of a directory while they are made: `ExtentSums` in its order. What is
-/// taken away again makes some of them turn round at zero for a while.
+/// The sums of a directory while they are made: `ExtentSums` in its order. A
+/// subtraction makes some of them turn round at zero for a while.
 type Counters = [AtomicU64; 4];
 
 const DISK: usize = 0;
@@ -371,7 +371,7 @@ impl<'a, P: Fn(ExtentProgress) -> ControlFlow<()> + Sync> Accounts<'a, P> {
     }
 }
 
-/// What a worker uses again for each extent.
+/// Buffers that a worker uses again for each extent.
 #[derive(Default)]
 struct Buffers {
     refs: ExtentRefs,

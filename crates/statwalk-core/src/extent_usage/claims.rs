@@ -5,10 +5,10 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What files and extents claim to have, together.
+/// The bytes that files and extents claim to have, together.
 ///
-/// Extents of a sound file system have no more than 2^64 bytes, and 2^37 of the largest
-/// would be needed for more; the items of a damaged one can say anything.
+/// Extents of a sound file system have no more than 2^64 bytes: more would need 2^37 of
+/// the largest. The items of a damaged one can say anything.
 #[derive(Default)]
 pub(super) struct Claims {
     /// Rounded up for each, so never too little. Stays where it is beyond the limit.

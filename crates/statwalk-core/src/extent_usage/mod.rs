@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a tree truly takes on its file system, and what deleting it would free.
+//! The true size of a tree on its file system, and the space that deleting it would
+//! free.
 //!
 //! Only btrfs can tell: its files share extents, which may be compressed, and the
 //! blocks that stat shows know of neither.
@@ -20,7 +21,7 @@ use crate::sink::InodeTable;
 use accounts::Accounts;
 use survey::{Survey, Volume};
 
-/// What a directory with all below it takes.
+/// The size of a directory with all below it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExtentSums {
@@ -30,15 +31,15 @@ pub struct ExtentSums {
     /// How much of that would be free if all of it were deleted: what no file
     /// elsewhere and no snapshot has.
     pub exclusive_bytes: u64,
-    /// What its files have, without holes and compression; what several share
-    /// counts for each. It is the `Total` of `btrfs filesystem du`.
+    /// The length of its files' data, without holes and compression; shared data counts
+    /// for each file. It is the `Total` of `btrfs filesystem du`.
     pub referenced_bytes: u64,
     /// Small files that lie in the tree itself; in none of the others.
     pub inline_bytes: u64,
 }
 
 impl ExtentSums {
-    /// What others have as well.
+    /// The part that others have as well.
     #[must_use]
     pub fn shared_bytes(&self) -> u64 {
         self.disk_bytes.saturating_sub(self.exclusive_bytes)
@@ -92,7 +93,7 @@ impl Compression {
     }
 }
 
-/// What is compressed in one way.
+/// The extents that are compressed in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CompressionUsage {
@@ -100,9 +101,9 @@ pub struct CompressionUsage {
     pub compression: Compression,
     /// How many extents.
     pub extents: u64,
-    /// What they take on the device.
+    /// Their size on the device.
     pub disk_bytes: u64,
-    /// What they hold.
+    /// Their size without compression.
     pub plain_bytes: u64,
 }
 
@@ -116,11 +117,11 @@ pub struct ExtentProgress {
     pub of: u64,
 }
 
-/// What a tree takes on its file system.
+/// The size of a tree on its file system.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ExtentUsage {
-    /// What all roots take together.
+    /// The size of all roots together.
     pub total: ExtentSums,
     /// Each way of compression that there is; sums over them are those of `total`.
     pub compression: Vec<CompressionUsage>,
@@ -188,7 +189,7 @@ impl<'a> ExtentDir<'a> {
         self.usage.dirs.dirs[self.index as usize].state
     }
 
-    /// What it takes with all below it.
+    /// Its size with all below it.
     #[must_use]
     pub fn sums(&self) -> ExtentSums {
         self.usage.sums[self.index as usize]
@@ -197,26 +198,26 @@ impl<'a> ExtentDir<'a> {
 
 /// Finds what the files of a scan take on their file system.
 ///
-/// The file system is synced first, so that what waits to be written counts. Each
-/// extent is then looked up: how often it is used, and, where a snapshot may share
-/// the part of the tree that says so, whether anybody else has it, or, where several
-/// files of the scan do, who. So the answer for exclusive bytes is
-/// exact for every directory, also where files of it share among themselves; what
-/// changes while it is found out may be missed, and a doubtful extent with more than
-/// 700,000 users is taken to be shared.
+/// The file system is synced first, so that data that waits to be written counts. Then
+/// each extent is looked up: how often is it used? A snapshot may share the part of the
+/// tree that says so. For such an extent the kernel is asked whether another file has
+/// it, or, if several files of the scan do, which files have it. So the answer for
+/// exclusive bytes is exact for every directory, also where files of it share among
+/// themselves. The answer may miss changes that happen meanwhile. A doubtful extent
+/// with more than 700,000 users counts as shared.
 ///
 /// `proceed` is called every now and then, from any thread.
 ///
-/// Memory: 48 bytes for each part of a file on the device, 24 more for each that a
-/// snapshot may share and another 48 while its file is asked about, 32 for each name of
-/// a file, 120 and its name for each directory.
+/// Memory: 48 bytes for each part of a file on the device, 32 for each name of a file,
+/// 120 and its name for each directory. A part that a snapshot may share takes 24 more,
+/// and another 48 while its file is asked about.
 ///
 /// # Errors
 ///
-/// Returns an error if no file lies on a btrfs, if its trees cannot be searched,
-/// which needs `CAP_SYS_ADMIN`, if they claim 2^64 bytes or more, as damaged ones can, if
-/// the scan followed links, and if `proceed` breaks,
-/// which is [`io::ErrorKind::Interrupted`].
+/// Returns an error if no file lies on a btrfs, if the scan followed links, or if the
+/// trees cannot be searched, which needs `CAP_SYS_ADMIN`. The same holds if they claim
+/// 2^64 bytes or more, as damaged ones can. If `proceed` breaks, the error is
+/// [`io::ErrorKind::Interrupted`].
 ///
 /// # Platform behavior
 ///

@@ -5,7 +5,7 @@
 /// How long an extension can be.
 const BYTES_MAX: usize = 16;
 
-/// What follows the last dot of a name, in lower case; empty where there is none.
+/// The part of a name behind its last dot, in lower case; empty where there is none.
 ///
 /// A leading dot does not begin an extension, and neither does a dot before
 /// more than 16 bytes or anything but letters, digits and `_ - +`.
@@ -42,8 +42,8 @@ impl Extension {
     }
 }
 
-/// The last dot of a name and what follows, as it stands, up to eight bytes: names
-/// that end alike have the same extension, which need not be found out again.
+/// The last dot of a name and the bytes behind it, as they stand, up to eight in all.
+/// Names that end alike have the same extension, so it need not be computed again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ending {
     /// The last byte in the lowest; above the dot all are zero.

@@ -43,7 +43,7 @@ pub(super) struct FirstNames<T> {
     holders: Parts<Holders>,
 }
 
-/// What a caller keeps about a name.
+/// The facts that a caller keeps about a name.
 pub(super) trait Kept: Copy {
     /// Stands where there is no name.
     const NOTHING: Self;
@@ -77,8 +77,8 @@ struct First<T> {
 /// No directory: the inode has no name here.
 const NOWHERE: u32 = u32::MAX;
 
-/// Stands in [`First::name`] where the name was reached by following a link. What
-/// was not comes first.
+/// Stands in [`First::name`] where the name was reached by following a link. Names that
+/// were reached without one come first.
 const BEHIND_LINK: u32 = 1 << 31;
 const _: () = assert!(NameArena::OFFSET_MAX < BEHIND_LINK);
 

@@ -21,7 +21,7 @@ use crate::entry::{Attributes, Fields, FileId, FileType};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Inodes;
 
-/// What one worker found.
+/// The inodes that one worker found.
 pub struct InodesState {
     dirs: Vec<Found>,
     names: Vec<u8>,
@@ -50,7 +50,7 @@ pub(crate) struct FileAt {
     pub(crate) links: u32,
 }
 
-/// What [`Inodes`] kept.
+/// The inodes that [`Inodes`] kept.
 #[derive(Debug, Default)]
 pub struct InodeTable {
     /// Each before what lies below it, siblings by their names.
@@ -71,7 +71,7 @@ pub(crate) struct DirAt {
     pub(crate) end: u32,
     pub(crate) depth: u32,
     pub(crate) state: DirState,
-    /// What `st_dev` it has, where that is known.
+    /// Its `st_dev`, where that is known.
     pub(crate) dev: Option<u64>,
     name_start: usize,
     name_end: usize,

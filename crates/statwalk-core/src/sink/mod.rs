@@ -33,7 +33,7 @@ use crate::directory::Directory;
 use crate::entry::Fields;
 use crate::inode_numbers::InodeNumbers;
 
-/// What a scan tells its sinks before it begins.
+/// The facts that a sink learns before the scan begins.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Context {
@@ -94,9 +94,9 @@ pub enum LinkPolicy {
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
 pub trait Sink {
-    /// What one worker collects.
+    /// The state that one worker collects.
     type State: Collect;
-    /// What a scan gives in the end.
+    /// The answer of a scan.
     type Output;
 
     /// Which fields it needs of each entry.
@@ -111,7 +111,7 @@ pub trait Sink {
     fn merge(&self, context: &Context, states: Vec<Self::State>) -> Self::Output;
 }
 
-/// What one worker collects.
+/// The state that one worker collects.
 ///
 /// [`ControlFlow::Break`] from any call ends the whole scan. Workers have a stack of
 /// 256 KiB.

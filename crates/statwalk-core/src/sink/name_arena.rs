@@ -10,7 +10,7 @@ pub(super) struct NameArena {
     unused_bytes: usize,
 }
 
-/// What one chunk holds; a longer name has one of its own.
+/// The size of one chunk; a longer name has one of its own.
 const CHUNK_BYTES: usize = 1 << 15;
 /// From so many unused bytes on it is worth moving the others.
 const UNUSED_BYTES_MIN: usize = CHUNK_BYTES;

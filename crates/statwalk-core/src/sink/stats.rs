@@ -58,7 +58,7 @@ pub enum GroupKey {
     Unknown,
 }
 
-/// What a group amounts to.
+/// The sums of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tally {
@@ -233,8 +233,8 @@ impl Groups {
     }
 }
 
-/// What decides the group of an entry, and what it brings there; what could not
-/// be read is absent.
+/// The facts that decide the group of an entry, and its share there; a fact that could
+/// not be read is absent.
 struct Sample<'a> {
     name: &'a [u8],
     depth: u32,
@@ -285,7 +285,7 @@ impl Sample<'_> {
         known.unwrap_or(Key::Unknown)
     }
 
-    /// What its inode brings: apparent and allocated bytes.
+    /// The share of its inode: apparent and allocated bytes.
     #[inline]
     fn bytes(&self) -> (u64, u64) {
         let has_content = matches!(self.kind, FileType::File | FileType::Symlink);
@@ -307,7 +307,7 @@ pub struct StatsState {
     link_groups: Vec<Option<u32>>,
 }
 
-/// What inodes with several names bring; for all workers.
+/// The shares of inodes with several names; for all workers.
 struct Links {
     firsts: FirstNames<Brought>,
     /// The groups that they belong to.
@@ -320,7 +320,7 @@ struct Keys {
     numbers: HashMap<Key, u32, RandomState>,
 }
 
-/// What an inode brings, and to which group.
+/// The share of an inode, and its group.
 #[derive(Clone, Copy)]
 #[repr(C, packed(4))]
 struct Brought {

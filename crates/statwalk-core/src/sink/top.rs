@@ -77,7 +77,7 @@ impl Top {
 pub struct TopOf {
     /// The path, beginning with its root as the caller gave it.
     pub path: Vec<u8>,
-    /// What is known about it.
+    /// Its attributes.
     pub attributes: Attributes,
     rank: Rank,
     linked: Option<FileId>,
@@ -89,7 +89,7 @@ impl TopOf {
     }
 }
 
-/// What orders entries before their paths do.
+/// The key that orders entries before their paths do.
 ///
 /// Larger comes first, then what was reached without following links, then
 /// roots in their order.
@@ -100,14 +100,14 @@ struct Rank {
     root: usize,
 }
 
-/// What one worker found large.
+/// The largest entries that one worker found.
 pub struct TopState {
     top: Top,
     context: Context,
     kept: Vec<TopOf>,
     /// Inodes with several names among them.
     linked: BTreeMap<FileId, usize>,
-    /// What an entry must come before to be among the largest.
+    /// An entry must come before this one to be among the largest.
     bar: Option<Bar>,
 }
 

@@ -27,8 +27,8 @@ pub struct Totals {
     fields: Fields,
 }
 
-/// What one root amounts to. Sums of bytes have 128 bits, because two files alone
-/// can have more than 64 hold.
+/// The sums of one root. Sums of bytes have 128 bits, because two files alone can have
+/// more than 64 hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RootTotals {
@@ -147,7 +147,7 @@ impl Sink for Totals {
     }
 }
 
-/// What one worker counted.
+/// The sums of one worker.
 pub struct TotalsState {
     sizes: bool,
     roots: Vec<RootTotals>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What the file system answers to a request: the tree, bent by the rules.
+//! The answers of the file system: the tree, bent by the rules.
 //!
 //! When an answer is sent is left to the server.
 
@@ -31,7 +31,7 @@ pub(super) enum Answer {
     Silence,
 }
 
-/// What a request is about, for rules and counters.
+/// The subject of a request, for rules and counters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Subject {
     /// Without an operation to which rules apply, such as a `readlink`.
@@ -59,7 +59,7 @@ pub(super) struct Answers {
     getattrs: HashMap<u64, u32>,
     listings: HashMap<u64, u32>,
     lookups: HashMap<u64, u32>,
-    /// What has vanished by a rule.
+    /// Inodes that have vanished by a rule.
     gone: HashSet<u64>,
     /// For `statfs`.
     entries: u64,
@@ -367,7 +367,8 @@ impl Answers {
         self.gone.contains(&ino)
     }
 
-    /// What a rule demands, or what `payload` says; without that, nothing does it.
+    /// Answers as a rule demands, else with `payload`. Without both the call is none
+    /// that the file system knows.
     fn unless_fault(
         &mut self,
         subject: Subject,

@@ -55,8 +55,8 @@ pub struct Uniform {
 
 /// The description of a [`FaultFs`].
 ///
-/// Paths are relative to the root of the mount, and `""` is the root itself.
-/// What describes the tree panics where it contradicts itself; rules may name
+/// Paths are relative to the root of the mount, and `""` is the root itself. A method
+/// that describes the tree panics where the tree contradicts itself. Rules may name
 /// paths that are described later.
 ///
 /// A rule for a path comes before one for [`Where::Everywhere`], among equals
@@ -340,7 +340,7 @@ impl FaultFsBuilder {
         self
     }
 
-    /// Lets files be opened for writing at their end. What is written is forgotten.
+    /// Lets files be opened for writing at their end. Written data is forgotten.
     pub fn writable(mut self) -> Self {
         self.settings.is_writable = true;
         self

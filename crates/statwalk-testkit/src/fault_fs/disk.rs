@@ -2,13 +2,12 @@
 
 //! A disk with one head: what it costs to read inodes out of order.
 //!
-//! The model. Inodes lie on the disk by number, some of them in a block, as in
-//! an inode table of ext4; a directory's entries lie where its inode does. A
-//! call reads the block of the inode that it is about, and later calls find
-//! that block in memory. To read a block the head moves to it, from where the
-//! last block ended: not at all where that is the next one, else for a time to
-//! settle and a time for each block between. Calls are served one after
-//! another in the order in which they arrive; the disk does not reorder them.
+//! The model. Inodes lie on the disk by number, some of them in a block, as in an inode
+//! table of ext4; a directory's entries lie where its inode does. A call reads the
+//! block of its inode, and later calls find that block in memory. To read a block the
+//! head moves to it from the end of the last block. It does not move to the next block;
+//! else it takes a time to settle and a time for each block between. Calls are served
+//! one after another in the order in which they arrive; the disk does not reorder them.
 //! Reading itself takes no time.
 //!
 //! So what a scan costs is known without a clock: the number of seeks and the

@@ -188,7 +188,7 @@ impl Drop for FaultMount {
     }
 }
 
-/// What `fuser` needs to shake hands; it never serves a request.
+/// The part that `fuser` needs to shake hands; it never serves a request.
 #[derive(Debug)]
 struct Handshake;
 
@@ -304,10 +304,10 @@ fn detach(path: &Path) {
 /// Starts a process that aborts the mount when the server's thread is gone
 /// while the guard was not dropped.
 ///
-/// A killed test process would otherwise stay for ever, with a mount that
-/// answers nobody: a thread of it that waits for an answer cannot be killed,
-/// and the connection closes only when all threads have ended. A process group
-/// of its own, so that it outlives whoever kills the test's.
+/// A killed test process would otherwise stay for ever, with a mount that answers
+/// nobody. A thread of it that waits for an answer cannot be killed, and the connection
+/// closes only when all threads have ended. It is a process group of its own, so that
+/// it outlives a killer of the test's group.
 ///
 /// Root aborts with a forced unmount, others through the file `abort` of the
 /// connection, whose name is the minor device number of the mount.

@@ -15,10 +15,10 @@ use crate::model::EntryType;
 /// An operation as it reaches the file system.
 ///
 /// With cache times of 0 a `stat` by path is a [`Lookup`](Op::Lookup) for every
-/// component below the mount and one [`Getattr`](Op::Getattr); an `open` of a
-/// directory is lookups and one [`Opendir`](Op::Opendir); a `getdents64` is one
-/// [`Readdir`](Op::Readdir). A `statx` with `AT_STATX_DONT_SYNC` is satisfied
-/// with what the lookup said: no [`Getattr`](Op::Getattr) arrives.
+/// component below the mount and one [`Getattr`](Op::Getattr). An `open` of a directory
+/// is lookups and one [`Opendir`](Op::Opendir), a `getdents64` is one
+/// [`Readdir`](Op::Readdir). A `statx` with `AT_STATX_DONT_SYNC` is satisfied with the
+/// answer of the lookup: no [`Getattr`](Op::Getattr) arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// `FUSE_LOOKUP`; a rule's path is that of the name looked up.
@@ -33,7 +33,7 @@ pub enum Op {
     Open,
     /// `FUSE_READ`, of a file with a text.
     Read,
-    /// `FUSE_WRITE`. What is written is forgotten.
+    /// `FUSE_WRITE`. Written data is forgotten.
     Write,
 }
 
@@ -116,7 +116,7 @@ pub enum Latency {
     },
 }
 
-/// What ends the wait of a call that hangs, besides
+/// The end of a call that hangs, besides
 /// [`FaultMount::release`](super::FaultMount::release).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hang {

@@ -20,8 +20,8 @@ pub(super) struct Run {
     pub(super) first_ino: u64,
 }
 
-/// What a run is for, and the letter its names begin with. A directory has at
-/// most one run of each.
+/// The purpose of a run, and the letter its names begin with. A directory has at most
+/// one run of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Letter {
     Dirs,

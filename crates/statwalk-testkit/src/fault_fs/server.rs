@@ -7,9 +7,9 @@
 //! be under way at once, and a hanging one holds up no other.
 //!
 //! The event loops of `fuser` 0.18 would not do. They cannot list a name as
-//! `DT_UNKNOWN`. They answer the kernel's INTERRUPT with "not supported", after
-//! which whoever waits for a hanging call cannot be killed. And they end only
-//! when the last open descriptor below the mount is closed.
+//! `DT_UNKNOWN`. They answer the kernel's INTERRUPT with "not supported"; then a
+//! process that waits for a hanging call cannot be killed. And they end only when the
+//! last open descriptor below the mount is closed.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -30,7 +30,7 @@ use super::disk::Head;
 use super::rules::Hang;
 use super::wire::{Call, REQUEST_MAX_BYTES, Request, reply, reply_error};
 
-/// What the guard tells the server; a byte in the pipe says "look here".
+/// The orders of the guard to the server; a byte in the pipe says "look here".
 #[derive(Debug, Default)]
 pub(super) struct Orders {
     pub(super) release: AtomicBool,
@@ -112,7 +112,7 @@ impl Server {
         }
     }
 
-    /// Serves until it is told to stop or the file system is gone.
+    /// Serves until the guard stops it or the file system is gone.
     pub(super) fn run(mut self) {
         // By default the kernel wakes a thread up to 50 µs late. Refused, it does.
         let _ = set_current_timer_slack(NonZeroU64::new(1));

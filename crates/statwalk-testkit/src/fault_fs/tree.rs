@@ -5,9 +5,9 @@
 //!
 //! It knows nothing of faults.
 //!
-//! Inode numbers are stable: the nodes of the model count up from 1 (the root),
-//! generated names from 2³², the names by which a directory grows have a bit
-//! of their own.
+//! Inode numbers are stable. The nodes of the model count up from 1 (the root),
+//! generated names from 2³². The names by which a directory grows have a bit of their
+//! own.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -89,7 +89,7 @@ pub(super) struct Tree {
     /// Ordered by `first_ino`, for finding the run of an inode number.
     runs: Vec<Run>,
     next_run_ino: u64,
-    /// What is in the files that can be read.
+    /// The contents of the files that can be read.
     contents: HashMap<u64, Vec<u8>>,
 }
 
@@ -137,7 +137,7 @@ impl Tree {
         self.contents.insert(ino, text);
     }
 
-    /// What is in a file, if it can be read.
+    /// The contents of a file, if it can be read.
     pub(super) fn content(&self, ino: u64) -> Option<&[u8]> {
         self.contents.get(&ino).map(Vec::as_slice)
     }
@@ -280,7 +280,7 @@ impl Tree {
         }
     }
 
-    /// What a symbolic link says.
+    /// The target of a symbolic link.
     pub(super) fn target(&self, ino: u64) -> Option<&[u8]> {
         let id = *self.ids.get(usize::try_from(ino).ok()?.checked_sub(1)?)?;
         match &self.model.node(id).kind {

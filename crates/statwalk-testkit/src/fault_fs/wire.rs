@@ -189,7 +189,7 @@ pub(super) fn statfs_out(files: u64) -> Vec<u8> {
     out
 }
 
-/// What `stat` shows of an object.
+/// The attributes that `stat` shows of an object.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attributes {
     pub(super) object: Object,

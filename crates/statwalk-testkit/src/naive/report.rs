@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What the oracle answers: counts, entries and the sums of each directory.
+//! The answer of the oracle: counts, entries and the sums of each directory.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub struct RootReport {
     pub path: Vec<u8>,
     /// Nothing is there; the counts are 0.
     pub missing: bool,
-    /// What it holds and no earlier argument does.
+    /// Its entries that no earlier argument holds.
     pub counts: Counts,
 }
 
@@ -93,7 +93,7 @@ pub struct NaiveEntry {
     pub root: usize,
     /// The argument as it was given, and what follows.
     pub path: Vec<u8>,
-    /// What it is, of a followed link what the target is.
+    /// Its type; of a followed link the type of the target.
     pub entry_type: EntryType,
     /// Absent if they could not be read.
     pub attributes: Option<NaiveAttributes>,
@@ -105,7 +105,7 @@ pub struct NaiveEntry {
     pub not_entered: Option<NotEntered>,
 }
 
-/// What stat told about an entry.
+/// The attributes of an entry, from stat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NaiveAttributes {
     /// `st_size`
@@ -177,7 +177,7 @@ impl NaiveReport {
         self.entries.iter().find(|entry| entry.path == path)
     }
 
-    /// What could not be read, with the error number, in the order of the entries.
+    /// The entries that could not be read, with the error number, in their order.
     pub fn errors(&self) -> Vec<(&[u8], i32)> {
         self.entries
             .iter()

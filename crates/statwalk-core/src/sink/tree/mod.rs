@@ -2,9 +2,9 @@
 
 //! The tree in memory, with the sums of every subtree.
 //!
-//! Records lie in chunks that never move or double, so that a tree of hundreds
-//! of millions of entries grows without copies: a directory takes
-//! [`DirRecord`], a file, where files are kept, [`FileRecord`], plus names.
+//! Records lie in chunks that never move or double, so that a tree of hundreds of
+//! millions of entries grows without copies. A directory takes [`DirRecord`], a file,
+//! where files are kept, [`FileRecord`], plus names.
 
 mod names;
 mod node;

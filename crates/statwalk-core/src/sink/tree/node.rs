@@ -23,7 +23,7 @@ pub(super) enum At {
     File { dir: u32, number: u64 },
 }
 
-/// What a node stands for.
+/// The kind of entry that a node stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NodeKind {
@@ -48,7 +48,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// What it stands for.
+    /// The kind of entry that it stands for.
     #[must_use]
     pub fn kind(&self) -> NodeKind {
         match (self.dir(), self.file()) {
@@ -127,7 +127,7 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// What is not a directory, in no particular order; nothing where files
+    /// The entries that are no directories, in no particular order; none where files
     /// were not kept.
     pub fn files(&self) -> impl Iterator<Item = Node<'a>> + use<'a> {
         let tree = self.tree;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What is kept of a directory and of a file.
+//! The records of a directory and of a file.
 
 use super::names::NameAt;
 use crate::directory::DirState;
@@ -84,7 +84,7 @@ impl Traits {
     }
 }
 
-/// What a directory amounts to.
+/// The sums of a directory.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
 pub(super) struct Sums {
@@ -178,7 +178,7 @@ impl Sums {
         self.add_sums(allocated, ByteSum::of_entries(apparent_bytes));
     }
 
-    /// What does not fit leaves the directory incomplete.
+    /// A sum that does not fit leaves the directory incomplete.
     #[inline]
     fn add_sums(&mut self, allocated: ByteSum, apparent: ByteSum) {
         let (allocated, apparent) = (self.allocated.plus(allocated), self.apparent.plus(apparent));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What one worker found.
+//! The part of the tree that one worker found.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -41,7 +41,7 @@ pub(super) enum Links {
     Files(Arc<FirstNames<FileAt>>),
 }
 
-/// What an inode brings to the directory of its first name.
+/// The share of an inode in the directory of its first name.
 #[derive(Clone, Copy)]
 #[repr(C, packed(4))]
 pub(super) struct LinkBytes {
