@@ -10,8 +10,8 @@ use crate::decode::Malformed;
 /// An entry of a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DirItem<'a> {
-    /// What it leads to: the INODE_ITEM of an inode in this tree, or the
-    /// ROOT_ITEM of a subvolume.
+    /// Its target: the INODE_ITEM of an inode in this tree, or the ROOT_ITEM of a
+    /// subvolume.
     pub location: Key,
     /// The transaction that made it.
     pub transid: u64,

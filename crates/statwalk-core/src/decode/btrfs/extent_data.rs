@@ -36,7 +36,7 @@ pub struct Extent {
     /// The logical address of the whole extent, by which it is known when it is
     /// shared. Zero is a hole.
     pub disk_bytenr: u64,
-    /// What the whole extent takes, compressed.
+    /// The size of the whole extent, compressed.
     pub disk_num_bytes: u64,
     /// Where in the extent, without compression, this part begins.
     pub offset_bytes: u64,

@@ -9,8 +9,8 @@ use crate::decode::Malformed;
 /// offset how long it is. Who uses it follows, as far as there is room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExtentItem {
-    /// How many items of trees use it. What a snapshot shares whole parts of a tree
-    /// with its origin for counts once.
+    /// How many items of trees use it. A use in a part of a tree that a snapshot shares
+    /// with its origin counts once.
     pub refs: u64,
     /// The transaction that made it.
     pub generation: u64,

@@ -34,8 +34,8 @@ pub struct InodeItem {
     pub transid: u64,
     /// `st_size`.
     pub size_bytes: u64,
-    /// The space of its data, before compression and whoever shares it. For
-    /// data within the tree it is their length; see [`InodeItem::blocks`].
+    /// The space of its data, before compression and whether or not others share it.
+    /// For data within the tree it is their length; see [`InodeItem::blocks`].
     pub data_bytes: u64,
     /// Always one for a directory.
     pub link_count: u32,

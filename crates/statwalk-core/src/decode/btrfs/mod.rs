@@ -2,10 +2,9 @@
 
 //! The items of btrfs trees, as a search returns them.
 //!
-//! A search answers with items, each behind a header ([`search_items`]). What an
-//! item is, its key tells ([`kind`]): in a subvolume's tree the object is an
-//! inode number, and all items of an inode follow each other, first what it is,
-//! then its names.
+//! A search answers with items, each behind a header ([`search_items`]). The key of an
+//! item has its type ([`kind`]). In a subvolume's tree the object is an inode number.
+//! All items of an inode follow each other, first its attributes, then its names.
 //!
 //! ```text
 //! (inode, INODE_ITEM, 0)            InodeItem

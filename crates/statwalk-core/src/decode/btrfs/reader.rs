@@ -4,7 +4,7 @@
 
 use crate::decode::Malformed;
 
-/// What is left of some bytes.
+/// The rest of some bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reader<'a> {
     rest: &'a [u8],

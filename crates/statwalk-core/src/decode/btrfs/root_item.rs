@@ -13,7 +13,7 @@ pub struct RootItem {
     pub generation: u64,
     /// The logical address of its first node.
     pub bytenr: u64,
-    /// What its nodes take.
+    /// The size of its nodes.
     pub used_bytes: u64,
     /// The last transaction in which a snapshot of it was made.
     pub last_snapshot: u64,
@@ -26,7 +26,7 @@ pub struct RootItem {
     pub history: Option<RootHistory>,
 }
 
-/// What newer kernels add to a root.
+/// The fields that newer kernels add to a root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RootHistory {
     /// Its own.

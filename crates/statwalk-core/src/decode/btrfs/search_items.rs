@@ -23,7 +23,7 @@ pub struct SearchItem<'a> {
 
 /// Reads `count` items, each with its `struct btrfs_ioctl_search_header`.
 ///
-/// What follows them is not looked at. After an error there are no more.
+/// Bytes behind them are not looked at. After an error there are no more.
 pub fn search_items(bytes: &[u8], count: u32) -> SearchItems<'_> {
     SearchItems {
         reader: Reader::new(bytes, "search item"),

@@ -32,7 +32,7 @@ use super::super::search_items::search_items;
 /// A directory's inode and a name in it.
 type NameIn = (u64, Vec<u8>);
 
-/// What the items of a subvolume say.
+/// The facts in the items of a subvolume.
 #[derive(Default)]
 struct FromTree {
     inodes: BTreeMap<u64, InodeItem>,
@@ -129,7 +129,7 @@ fn read_tree(fd: &File) -> FromTree {
     tree
 }
 
-/// What is mounted, by lstat; nested subvolumes are not entered.
+/// The mounted tree, by lstat; nested subvolumes are not entered.
 fn read_mounted(top: &Path) -> BTreeMap<NameIn, Metadata> {
     let device = fs::symlink_metadata(top).unwrap().dev();
     let mut found = BTreeMap::new();
