@@ -16,7 +16,7 @@ use crate::entry::{Attributes, Fields, FileId, FileType, TOO_EARLY};
 /// Every column has one value for each entry, or none at all where its field
 /// was not wanted. A value counts only where [`known`](Self::known) is true:
 /// an entry whose stat failed has a type, perhaps a name, and nothing else.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Batch {
     wanted: Fields,
     names: Vec<u8>,

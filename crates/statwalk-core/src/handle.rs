@@ -34,7 +34,7 @@ pub(crate) struct MemoryHandle {
 
 impl MemoryHandle {
     /// A directory that is listed from its beginning.
-    pub(crate) fn new(node: usize) -> DirHandle {
+    pub(crate) fn open(node: usize) -> DirHandle {
         DirHandle::Memory(MemoryHandle {
             node,
             position: AtomicU64::new(0),

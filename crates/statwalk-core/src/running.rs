@@ -23,11 +23,11 @@ const GRACE: Duration = Duration::from_millis(100);
 /// Dropped, it stops the scan and waits for nobody: workers end when the kernel
 /// gives them back.
 #[must_use = "a scan stops when nobody wants its answer any more"]
-pub struct Running<'s, S: Sink>(pub(crate) RunningOn<'s, S, Posix>);
+pub struct Running<S: Sink>(pub(crate) RunningOn<S, Posix>);
 
 /// A scan of a source that goes on.
-pub(crate) struct RunningOn<'s, S: Sink, D: DirectorySource> {
-    pub(crate) sink: &'s S,
+pub(crate) struct RunningOn<S: Sink, D: DirectorySource> {
+    pub(crate) sink: S,
     pub(crate) context: Context,
     pub(crate) pool: WantedPool<S::State, D>,
     pub(crate) scan_context: Arc<ScanContext<D>>,
@@ -52,7 +52,7 @@ impl Canceller {
     }
 }
 
-impl<S: Sink> Running<'_, S> {
+impl<S: Sink> Running<S> {
     /// Waits until the scan is done, or has been cancelled and every worker has
     /// stopped or hangs.
     pub fn wait(&self) {
@@ -63,6 +63,17 @@ impl<S: Sink> Running<'_, S> {
     #[must_use]
     pub fn wait_for(&self, timeout: Duration) -> bool {
         self.0.pool.wait(timeout)
+    }
+
+    /// Whether the scan is done or was cancelled.
+    pub(crate) fn is_over(&self) -> bool {
+        self.0.pool.wait_gone(Duration::ZERO) || self.0.pool.is_cancelled()
+    }
+
+    /// Sees to it that there are enough workers, and works for them where the system
+    /// gives no thread.
+    pub(crate) fn tend(&self) {
+        self.0.pool.tend();
     }
 
     /// How far it has come.
@@ -97,7 +108,7 @@ impl<S: Sink> Running<'_, S> {
     }
 }
 
-impl<S: Sink, D: DirectorySource> RunningOn<'_, S, D> {
+impl<S: Sink, D: DirectorySource> RunningOn<S, D> {
     fn progress(&self) -> Snapshot {
         progress::snapshot(&self.pool.progress)
     }

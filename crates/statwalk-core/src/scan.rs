@@ -142,6 +142,11 @@ impl Scan {
         }
     }
 
+    /// The fields that the caller asked for.
+    pub(crate) fn wanted_fields(&self) -> Fields {
+        self.fields
+    }
+
     /// Reads these fields besides those that the sink needs.
     pub fn fields(mut self, fields: Fields) -> Scan {
         self.fields = fields;
@@ -275,7 +280,7 @@ impl Scan {
     /// # Errors
     ///
     /// As for [`run`](Self::run).
-    pub fn start<'s, S: Sink>(&self, sink: &'s S) -> Result<Running<'s, S>, Error> {
+    pub fn start<S: Sink>(&self, sink: S) -> Result<Running<S>, Error> {
         let started = Instant::now();
         let roots = self.root_paths()?;
         let wanted = sink.fields() | self.fields;
@@ -312,14 +317,14 @@ impl Scan {
     }
 
     /// Begins to scan what a source has; `why` is what the plan says of it.
-    fn start_on<'s, S: Sink, D: DirectorySource>(
+    fn start_on<S: Sink, D: DirectorySource>(
         &self,
         source: D,
-        sink: &'s S,
+        sink: S,
         roots: Vec<Arc<CStr>>,
         why: Vec<String>,
         started: Instant,
-    ) -> RunningOn<'s, S, D> {
+    ) -> RunningOn<S, D> {
         let wanted = sink.fields() | self.fields;
         let context = Context {
             roots: roots.iter().map(|root| root.to_bytes().to_vec()).collect(),

@@ -443,16 +443,27 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
             if left <= pause {
                 return false;
             }
-            // A worker that hangs cannot call for help; what it queued is for others.
-            if self.wants_helpers.load(Ordering::Relaxed)
-                && self.frontier.has_work()
-                && !self.parking.somebody_waits()
-                && self.started.elapsed() >= HELP_DELAY_MAX
-            {
-                self.start_helper();
-            }
-            self.oversee();
+            self.look_after();
         }
+    }
+
+    /// As [`wait`](Self::wait), without waiting.
+    pub(crate) fn tend(self: &Arc<Self>) {
+        self.lend_thread(Instant::now());
+        self.look_after();
+    }
+
+    /// Sees to it that there are enough workers.
+    fn look_after(self: &Arc<Self>) {
+        // A worker that hangs cannot call for help; what it queued is for others.
+        if self.wants_helpers.load(Ordering::Relaxed)
+            && self.frontier.has_work()
+            && !self.parking.somebody_waits()
+            && self.started.elapsed() >= HELP_DELAY_MAX
+        {
+            self.start_helper();
+        }
+        self.oversee();
     }
 
     /// How long nobody needs to look at the workers; absent where never.

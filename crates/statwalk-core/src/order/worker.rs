@@ -373,6 +373,17 @@ impl<C: Collect, D: DirectorySource> WorkerOutlet<C, D> {
         self.pool.parking.call_all();
     }
 
+    /// Gives an error to the sink, and keeps it for the report.
+    fn report(&mut self, error: EntryError) {
+        let kept_max = self.pool.errors_kept_max;
+        self.slot(|slot| {
+            if slot.state.failed(&error).is_break() {
+                self.pool.cancelled.store(true, Ordering::Relaxed);
+            }
+            slot.errors.keep(kept_max, || error);
+        });
+    }
+
     fn missing(&self, root: usize, errno: SystemErrno) {
         self.slot(|slot| slot.roots[root].missing = Some(Errno::of(errno)));
     }
@@ -523,36 +534,31 @@ impl<C: Collect, D: DirectorySource> Outlet for WorkerOutlet<C, D> {
     }
 
     fn changed(&mut self, directory: &Directory<'_>) {
-        let kept_max = self.pool.errors_kept_max;
-        let root = directory.root();
+        let error = EntryError {
+            path: directory.path(),
+            op: Op::Read,
+            cause: Cause::Changed,
+            root: directory.root(),
+        };
         self.slot(|slot| {
-            slot.roots[root].changed_dirs += 1;
-            let keep = || EntryError {
-                path: directory.path(),
-                op: Op::Read,
-                cause: Cause::Changed,
-                root,
-            };
-            slot.errors.keep(kept_max, keep);
+            slot.roots[error.root].changed_dirs += 1;
             slot.state.incomplete(directory);
         });
+        self.report(error);
     }
 
     fn failed(&mut self, root: u32, path: Vec<u8>, op: Op, errno: SystemErrno) {
         let errno = Errno::of(errno);
-        let kept_max = self.pool.errors_kept_max;
         WorkerProgress::add(&self.pool.progress[self.hand.index()].unreadable, 1);
         self.slot(|slot| {
             slot.roots[root as usize].unreadable += 1;
             slot.errors.count(op, errno, 1);
-            let cause = Cause::System(errno);
-            let keep = || EntryError {
-                path,
-                op,
-                cause,
-                root: root as usize,
-            };
-            slot.errors.keep(kept_max, keep);
+        });
+        self.report(EntryError {
+            path,
+            op,
+            cause: Cause::System(errno),
+            root: root as usize,
         });
     }
 

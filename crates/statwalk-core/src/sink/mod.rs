@@ -31,6 +31,7 @@ pub use tree::{Node, NodeKind, Tree, TreeSink, TreeState};
 use crate::batch::Batch;
 use crate::directory::Directory;
 use crate::entry::Fields;
+use crate::error::EntryError;
 use crate::inode_numbers::InodeNumbers;
 
 /// The facts that a sink learns before the scan begins.
@@ -131,6 +132,30 @@ pub trait Collect: Send + 'static {
     fn incomplete(&mut self, directory: &Directory<'_>) {
         let _ = directory;
     }
+
+    /// Takes an entry that could not be read, or a directory that did not hold still.
+    fn failed(&mut self, error: &EntryError) -> ControlFlow<()> {
+        let _ = error;
+        ControlFlow::Continue(())
+    }
+}
+
+/// A sink that the caller keeps.
+impl<S: Sink + ?Sized> Sink for &S {
+    type State = S::State;
+    type Output = S::Output;
+
+    fn fields(&self) -> Fields {
+        (**self).fields()
+    }
+
+    fn states(&self, context: &Context, count: usize) -> Vec<S::State> {
+        (**self).states(context, count)
+    }
+
+    fn merge(&self, context: &Context, states: Vec<S::State>) -> S::Output {
+        (**self).merge(context, states)
+    }
 }
 
 macro_rules! together {
@@ -171,6 +196,11 @@ macro_rules! together {
 
             fn incomplete(&mut self, directory: &Directory<'_>) {
                 $(self.$index.incomplete(directory);)+
+            }
+
+            fn failed(&mut self, error: &EntryError) -> ControlFlow<()> {
+                $(self.$index.failed(error)?;)+
+                ControlFlow::Continue(())
             }
         }
     };
@@ -219,5 +249,10 @@ impl<C: Collect> Collect for Option<C> {
         if let Some(state) = self {
             state.incomplete(directory);
         }
+    }
+
+    fn failed(&mut self, error: &EntryError) -> ControlFlow<()> {
+        self.as_mut()
+            .map_or(ControlFlow::Continue(()), |state| state.failed(error))
     }
 }

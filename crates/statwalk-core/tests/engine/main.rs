@@ -15,6 +15,7 @@
 
 mod harness;
 
+mod entries;
 mod in_memory;
 mod oracle;
 mod random_trees;

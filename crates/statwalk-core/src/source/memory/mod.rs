@@ -71,14 +71,14 @@ impl Memory {
     fn open(&self, node: Result<usize, Errno>) -> Result<DirHandle, NotOpened> {
         let node = node?;
         match self.tree.is_directory(node) {
-            true => Ok(MemoryHandle::new(node)),
+            true => Ok(MemoryHandle::open(node)),
             false => Err(NotOpened::NotADirectory(Errno::NOTDIR)),
         }
     }
 
     fn find_directory(&self, node: Result<usize, Errno>) -> Result<DirHandle, Errno> {
         match node? {
-            node if self.tree.is_directory(node) => Ok(MemoryHandle::new(node)),
+            node if self.tree.is_directory(node) => Ok(MemoryHandle::open(node)),
             _ => Err(Errno::NOTDIR),
         }
     }
@@ -112,7 +112,7 @@ impl DirectorySource for Memory {
     }
 
     fn duplicate(&self, dir: &DirHandle) -> Result<DirHandle, Errno> {
-        Ok(MemoryHandle::new(dir.memory().node))
+        Ok(MemoryHandle::open(dir.memory().node))
     }
 
     fn find_root(&self, path: &CStr) -> Result<DirHandle, Errno> {
@@ -129,7 +129,7 @@ impl DirectorySource for Memory {
 
     fn find_above(&self, from: &DirHandle, levels: usize) -> Result<DirHandle, Errno> {
         let up = |node: usize, _| self.tree.nodes[node].parent;
-        Ok(MemoryHandle::new((0..levels).fold(from.memory().node, up)))
+        Ok(MemoryHandle::open((0..levels).fold(from.memory().node, up)))
     }
 
     fn stat_entry(&self, dir: &DirHandle, name: &CStr) -> Result<MemoryStat, Errno> {
