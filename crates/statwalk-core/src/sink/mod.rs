@@ -7,6 +7,7 @@
 //! A sink does not know where entries come from and does not choose what is
 //! read next.
 
+mod entry_filter;
 mod extension;
 mod first_names;
 mod inodes;

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use foldhash::fast::RandomState;
 
+use super::entry_filter::EntryFilter;
 use super::extension::{Ending, Extension};
 use super::first_names::{FirstNames, Kept, LinkName};
 use super::seen_inodes::may_repeat;
@@ -101,9 +102,6 @@ const AGE_LIMITS_S: [u64; 11] = [
     u64::MAX,
 ];
 
-/// A test that an entry must pass.
-type Filter = Arc<dyn Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync>;
-
 /// Groups entries, with counts and sums for each group.
 ///
 /// A hard-linked inode brings its bytes to the group of its first name in path
@@ -118,8 +116,7 @@ type Filter = Arc<dyn Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync>;
 #[derive(Clone)]
 pub struct Stats {
     grouping: Grouping,
-    filter: Option<Filter>,
-    filter_fields: Fields,
+    filter: EntryFilter,
 }
 
 impl Stats {
@@ -128,8 +125,7 @@ impl Stats {
     pub fn by(grouping: Grouping) -> Stats {
         Stats {
             grouping,
-            filter: None,
-            filter_fields: Fields::NONE,
+            filter: EntryFilter::default(),
         }
     }
 
@@ -140,8 +136,7 @@ impl Stats {
         fields: Fields,
         test: impl Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync + 'static,
     ) -> Stats {
-        self.filter = Some(Arc::new(test));
-        self.filter_fields = fields;
+        self.filter = EntryFilter::new(fields, test);
         self
     }
 }
@@ -368,7 +363,7 @@ impl Sink for Stats {
             | Fields::ALLOCATED
             | Fields::LINKS
             | Fields::ID
-            | self.filter_fields;
+            | self.filter.fields();
         match self.grouping {
             Grouping::Owner | Grouping::Group => common | Fields::OWNER,
             Grouping::Age => common | Fields::MTIME,
@@ -413,13 +408,6 @@ impl Sink for Stats {
 }
 
 impl StatsState {
-    fn passes<'a>(&self, directory: &Directory<'_>, entry: impl FnOnce() -> EntryRef<'a>) -> bool {
-        match &self.stats.filter {
-            Some(filter) => filter(directory, &entry()),
-            None => true,
-        }
-    }
-
     /// Adds an entry that may have other names; `linked` is its inode if it has.
     #[inline]
     fn add(&mut self, directory: &Directory<'_>, sample: &Sample<'_>, linked: Option<FileId>) {
@@ -477,7 +465,7 @@ impl Collect for StatsState {
             name: directory.name(),
             attributes: *attributes,
         };
-        if directory.state() != DirState::Argument && self.passes(directory, entry) {
+        if directory.state() != DirState::Argument && self.stats.filter.passes(directory, entry) {
             let sample = Sample {
                 name: directory.name(),
                 depth: directory.depth(),
@@ -499,7 +487,7 @@ impl Collect for StatsState {
             _ => directory.depth() + 1,
         };
         for index in 0..batch.len() {
-            if !self.passes(directory, || batch.entry(index)) {
+            if !self.stats.filter.passes(directory, || batch.entry(index)) {
                 continue;
             }
             let is_linked = batch.known()[index] && may_repeat(&self.context, batch.links()[index]);

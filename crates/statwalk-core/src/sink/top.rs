@@ -6,6 +6,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use super::entry_filter::EntryFilter;
 use super::first_names::path_order;
 use super::seen_inodes::may_repeat;
 use super::{Collect, Context, Sink};
@@ -25,9 +26,6 @@ pub enum Largest {
 /// A worker keeps twice this many before it chooses among them.
 const KEPT_MIN: usize = 64;
 
-/// A test that an entry must pass.
-type Filter = std::sync::Arc<dyn Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync>;
-
 /// Keeps the largest entries that are not directories.
 ///
 /// An inode with several names is listed once, by the first of them in path
@@ -43,8 +41,7 @@ type Filter = std::sync::Arc<dyn Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Sen
 pub struct Top {
     count: usize,
     by: Largest,
-    filter: Option<Filter>,
-    filter_fields: Fields,
+    filter: EntryFilter,
 }
 
 impl Top {
@@ -54,8 +51,7 @@ impl Top {
         Top {
             count,
             by,
-            filter: None,
-            filter_fields: Fields::NONE,
+            filter: EntryFilter::default(),
         }
     }
 
@@ -66,8 +62,7 @@ impl Top {
         fields: Fields,
         test: impl Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync + 'static,
     ) -> Top {
-        self.filter = Some(std::sync::Arc::new(test));
-        self.filter_fields = fields;
+        self.filter = EntryFilter::new(fields, test);
         self
     }
 }
@@ -160,7 +155,7 @@ impl Sink for Top {
             | Fields::MTIME
             | Fields::LINKS
             | Fields::ID;
-        own | self.filter_fields
+        own | self.filter.fields()
     }
 
     fn states(&self, context: &Context, count: usize) -> Vec<TopState> {
@@ -263,9 +258,7 @@ impl Collect for TopState {
                 }
             }
             let entry = batch.entry(index);
-            if let Some(filter) = &self.top.filter
-                && !filter(directory, &entry)
-            {
+            if !self.top.filter.passes(directory, || entry) {
                 continue;
             }
             let links = batch.links()[index];

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The test that a caller gives to a sink: which entries count.
+
+use std::sync::Arc;
+
+use crate::batch::EntryRef;
+use crate::directory::Directory;
+use crate::entry::Fields;
+
+type Test = dyn Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync;
+
+/// A test of entries, or none, which all of them pass.
+#[derive(Clone, Default)]
+pub(super) struct EntryFilter {
+    test: Option<Arc<Test>>,
+    fields: Fields,
+}
+
+impl EntryFilter {
+    /// A test that needs the given fields.
+    pub(super) fn new(
+        fields: Fields,
+        test: impl Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync + 'static,
+    ) -> EntryFilter {
+        EntryFilter {
+            test: Some(Arc::new(test)),
+            fields,
+        }
+    }
+
+    /// The fields that the test needs.
+    pub(super) fn fields(&self) -> Fields {
+        self.fields
+    }
+
+    /// Whether an entry passes. The entry is made only for a test.
+    #[inline]
+    pub(super) fn passes<'a>(
+        &self,
+        directory: &Directory<'_>,
+        entry: impl FnOnce() -> EntryRef<'a>,
+    ) -> bool {
+        match &self.test {
+            Some(test) => test(directory, &entry()),
+            None => true,
+        }
+    }
+}
