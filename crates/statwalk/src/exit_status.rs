@@ -2,7 +2,7 @@
 
 //! How the program ends.
 
-use crate::signals;
+use crate::watch::signals;
 
 /// How the program ends. The numbers are part of its contract. Where several
 /// apply, the later one is meant.

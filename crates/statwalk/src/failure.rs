@@ -10,7 +10,7 @@ use statwalk_view::{Charset, escape};
 
 use crate::exit_status::ExitStatus;
 use crate::output::Stderr;
-use crate::signals;
+use crate::watch::signals;
 
 /// Why a command gave no answer.
 ///

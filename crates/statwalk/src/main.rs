@@ -4,8 +4,8 @@
 //!
 //! The program around the engine: what was typed ([`flags`]) becomes what is
 //! meant ([`request`]), a command runs a scan and is told how it goes
-//! ([`watch`]), and its answer leaves as a picture, as rows ([`plain`]) or as
-//! JSON ([`json`]). What it prints and how it exits is part of its contract;
+//! ([`watch`]), and its answer leaves as a picture, as rows ([`output::plain`]) or as
+//! JSON ([`output::json`]). What it prints and how it exits is part of its contract;
 //! `docs/stability.md` has it.
 
 #![forbid(unsafe_code)]
@@ -17,41 +17,21 @@
 )]
 
 mod bench;
+mod clock;
 mod commands;
 mod exit_status;
 mod failure;
 mod flags;
-mod request;
-
-mod accounts;
-mod filters;
-mod name_pattern;
-mod owners;
-
-mod clock;
-mod open_files;
-mod progress;
-mod signals;
-mod used_inodes;
-mod watch;
-
-mod ending;
-mod error_summary;
-mod explain;
-mod json;
 mod output;
-mod plain;
-mod rows;
-mod screen;
-mod stream;
-mod tree_picture;
+mod request;
+mod watch;
 
 use std::ffi::OsString;
 use std::io::Write as _;
 
 use exit_status::ExitStatus;
 use failure::Failure;
-use output::{Output, Stderr};
+use output::{Output, Stderr, screen};
 #[cfg(not(test))]
 use statwalk_sys::allocator::CheckedAllocator;
 

@@ -20,7 +20,9 @@ use super::settings::Setting;
 use crate::failure::Failure;
 use crate::flags::Level;
 use crate::output::Stderr;
-use crate::{open_files, screen, signals};
+use crate::output::screen;
+use crate::request::open_files;
+use crate::watch::signals;
 
 /// How often a run is looked after.
 const PERIOD: Duration = Duration::from_millis(40);

@@ -16,10 +16,11 @@ use crate::bench::settings;
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, reason};
 use crate::flags::{BenchFlags, When};
-use crate::json::{self, BenchJson, ConditionsJson, ResultJson};
+use crate::output::json::{self, BenchJson, ConditionsJson, ResultJson};
+use crate::output::screen;
 use crate::output::{Output, replace_file};
 use crate::request::{Form, Request, bad, calls, order};
-use crate::{screen, signals};
+use crate::watch::signals;
 
 /// A gain that is smaller than this is none: machines are not that steady.
 const GAIN_MIN: f64 = 0.02;

@@ -7,15 +7,15 @@
 use statwalk_core::{EntryError, Report, Totals};
 use statwalk_view::{Align, Cell, Column, SizeFormat, grouped, list_table};
 
-use crate::ending::{self, Errors};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::ErrorsFlags;
-use crate::json::{self, Counted, NothingElse};
 use crate::output::Output;
-use crate::plain::Rows;
+use crate::output::ending::{self, Errors};
+use crate::output::json::{self, Counted, NothingElse};
+use crate::output::plain::Rows;
+use crate::output::screen::Screen;
 use crate::request::{Form, Request};
-use crate::screen::Screen;
 use crate::watch::watch;
 
 pub(super) fn run(flags: ErrorsFlags) -> Result<ExitStatus, Failure> {

@@ -8,17 +8,17 @@ use std::ops::ControlFlow;
 use statwalk_core::{DirState, ExtentDir, ExtentUsage, Inodes, Report, Totals, extent_usage};
 use statwalk_view::{Align, Cell, Column, grouped, list_table, share};
 
-use crate::ending::{self, Errors};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::{SortName, SummaryFlags};
-use crate::json::{self, Counted, ExtentsAnswer};
 use crate::output::Output;
-use crate::plain::Rows;
-use crate::progress::ShareLine;
+use crate::output::ending::{self, Errors};
+use crate::output::json::{self, Counted, ExtentsAnswer};
+use crate::output::plain::Rows;
+use crate::output::rows::Side;
+use crate::output::screen::Screen;
 use crate::request::{Form, Request, Sizes};
-use crate::rows::Side;
-use crate::screen::Screen;
+use crate::watch::progress::ShareLine;
 use crate::watch::watch;
 
 /// How deep rows go where nobody says.

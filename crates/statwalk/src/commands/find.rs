@@ -9,15 +9,15 @@ use std::sync::Arc;
 use statwalk_core::{Attributes, Batch, Collect, Context, DirState, Directory, Fields, Sink};
 use statwalk_view::escape;
 
-use crate::ending::{self, Errors};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::filters::Filters;
 use crate::flags::{FindFlags, When};
-use crate::json::{self, FoundJson};
-use crate::name_pattern::NamePattern;
+use crate::output::ending::{self, Errors};
+use crate::output::json::{self, FoundJson};
+use crate::output::stream::Stream;
+use crate::request::filters::Filters;
+use crate::request::name_pattern::NamePattern;
 use crate::request::{Form, Request};
-use crate::stream::Stream;
 use crate::watch::{Companion, watch};
 
 pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {

@@ -12,11 +12,11 @@ use statwalk_view::{Align, Cell, Column, grouped, list_table};
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, say};
 use crate::flags::SummaryFlags;
-use crate::json::{self, ChangesJson};
 use crate::output::Output;
-use crate::plain::Rows;
+use crate::output::json::{self, ChangesJson};
+use crate::output::plain::Rows;
+use crate::output::screen::Screen;
 use crate::request::{Form, Sizes, form};
-use crate::screen::Screen;
 
 pub(super) fn run(flags: &SummaryFlags, since: u64) -> Result<ExitStatus, Failure> {
     let sizes = Sizes::new(&flags.sizes)?;

@@ -7,17 +7,17 @@ use std::borrow::Cow;
 use statwalk_core::{FileType, GroupKey, Grouping, Report, RootTotals, Stats, Tally, Totals};
 use statwalk_view::{Align, Cell, Column, SizeFormat, grouped, list_table};
 
-use crate::ending::{self, Errors};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::filters::Filters;
 use crate::flags::{By, StatsFlags, StatsSortName};
-use crate::json::{self, Counted, GroupJson, GroupsAnswer, size_max, size_min};
 use crate::output::Output;
-use crate::owners;
-use crate::plain::Rows;
+use crate::output::ending::{self, Errors};
+use crate::output::json::{self, Counted, GroupJson, GroupsAnswer, size_max, size_min};
+use crate::output::plain::Rows;
+use crate::output::screen::Screen;
+use crate::request::filters::Filters;
+use crate::request::owners;
 use crate::request::{Form, Request, Sizes};
-use crate::screen::Screen;
 use crate::watch::watch;
 
 struct Shown {

@@ -11,17 +11,17 @@ use statwalk_view::{
 
 use super::{extents, since};
 use crate::clock;
-use crate::ending::{self, Errors};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::SummaryFlags;
-use crate::json::{self, Counted, TreeAnswer};
 use crate::output::Output;
-use crate::plain::Rows;
+use crate::output::ending::{self, Errors};
+use crate::output::json::{self, Counted, TreeAnswer};
+use crate::output::plain::Rows;
+use crate::output::rows::{Order, Selection, Side, bytes, is_left_out};
+use crate::output::screen::Screen;
+use crate::output::tree_picture::TreePicture;
 use crate::request::{Form, Request, RowEnd, Sizes};
-use crate::rows::{Order, Selection, Side, bytes, is_left_out};
-use crate::screen::Screen;
-use crate::tree_picture::TreePicture;
 use crate::watch::watch;
 
 /// What the default view shows.

@@ -6,17 +6,17 @@ use statwalk_core::{Largest, Node, Report, RootTotals, Top, TopOf, Totals, Tree,
 use statwalk_view::{Align, Cell, Column, SizeColumn, age, list_table};
 
 use crate::clock;
-use crate::ending::{self, Errors};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::filters::Filters;
 use crate::flags::TopFlags;
-use crate::json::{self, Counted, TopAnswer, TopJson, directory_json};
 use crate::output::Output;
-use crate::plain::Rows;
+use crate::output::ending::{self, Errors};
+use crate::output::json::{self, Counted, TopAnswer, TopJson, directory_json};
+use crate::output::plain::Rows;
+use crate::output::rows::{bytes, largest_directories};
+use crate::output::screen::Screen;
+use crate::request::filters::Filters;
 use crate::request::{Form, Request, Sizes};
-use crate::rows::{bytes, largest_directories};
-use crate::screen::Screen;
 use crate::watch::watch;
 
 /// A large file or directory, as it is shown.

@@ -4,8 +4,8 @@
 
 use statwalk_view::{Charset, escape};
 
-use crate::accounts::{GROUPS, USERS};
 use crate::failure::Failure;
+use crate::request::accounts::{GROUPS, USERS};
 use crate::request::bad;
 
 /// Whom an entry must belong to.

@@ -5,6 +5,16 @@
 //! Everything for standard output is gathered and written in large pieces, and an error of a write
 //! is never lost: std's own handle takes a closed stdout for success.
 
+pub(crate) mod ending;
+pub(crate) mod error_summary;
+pub(crate) mod explain;
+pub(crate) mod json;
+pub(crate) mod plain;
+pub(crate) mod rows;
+pub(crate) mod screen;
+pub(crate) mod stream;
+pub(crate) mod tree_picture;
+
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::Duration;

@@ -5,6 +5,12 @@
 //! Texts become values here, and a text that is none becomes a message that
 //! names it.
 
+pub(crate) mod accounts;
+pub(crate) mod filters;
+pub(crate) mod name_pattern;
+pub(crate) mod open_files;
+pub(crate) mod owners;
+
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -17,8 +23,8 @@ use statwalk_view::{SizeColumn, SizeFormat, Unit};
 
 use crate::failure::Failure;
 use crate::flags::{OrderName, ScanFlags, SizeFlags, SourceName, StatByName, StatOrderName, When};
-use crate::progress::ProgressOptions;
-use crate::screen::{self, Screen};
+use crate::output::screen::{self, Screen};
+use crate::watch::progress::ProgressOptions;
 
 /// A scan, and what every command needs to know about its answer.
 pub(crate) struct Request {

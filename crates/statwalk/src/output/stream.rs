@@ -22,7 +22,7 @@ use statwalk_core::path_order;
 
 use crate::failure::Failure;
 use crate::output::Stdout;
-use crate::signals;
+use crate::watch::signals;
 
 /// From so many bytes on a worker writes what it has.
 const PART_BYTES: usize = 32 << 10;

@@ -2,13 +2,17 @@
 
 //! Runs a scan and looks after it: signals, progress, and where it hangs.
 
+pub(crate) mod progress;
+pub(crate) mod signals;
+pub(crate) mod used_inodes;
+
 use std::time::Duration;
 
 use statwalk_core::{Outcome, Scan, Sink};
 
 use crate::failure::Failure;
-use crate::progress::{ProgressLine, ProgressOptions};
-use crate::{open_files, signals};
+use crate::request::open_files;
+use crate::watch::progress::{ProgressLine, ProgressOptions};
 
 /// How often the scan is looked after. A signal waits as long at most, and a
 /// scan that takes less is not disturbed at all.

@@ -8,7 +8,7 @@ use statwalk_core::{Attributes, GroupKey, Tally, TopOf};
 use statwalk_view::json_path;
 
 use super::tree_rows::NodeJson;
-use crate::owners;
+use crate::request::owners;
 
 /// The answer of `top`: the largest first.
 #[derive(Serialize)]

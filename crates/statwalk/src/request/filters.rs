@@ -13,9 +13,9 @@ use statwalk_view::{Charset, SizeFilter, escape, parse_moment};
 
 use crate::failure::Failure;
 use crate::flags::FilterFlags;
-use crate::name_pattern::NamePattern;
-use crate::owners::OwnerFilter;
 use crate::request::bad;
+use crate::request::name_pattern::NamePattern;
+use crate::request::owners::OwnerFilter;
 
 /// Which entries are wanted.
 #[derive(Clone, Debug, Default)]

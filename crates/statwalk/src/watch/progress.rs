@@ -14,9 +14,11 @@ use std::time::{Duration, Instant};
 use statwalk_core::Snapshot;
 use statwalk_view::{Progress, SizeFormat, Terminal, escape, text_width, truncate_end};
 
+use crate::failure;
 use crate::flags::When;
 use crate::output::Stderr;
-use crate::{failure, screen, used_inodes};
+use crate::output::screen;
+use crate::watch::used_inodes;
 
 /// A scan that is over before is not worth a line.
 const APPEARS_AFTER: Duration = Duration::from_millis(300);

@@ -9,8 +9,10 @@ use statwalk_view::{Ending, Summary, Terminal, escape, truncate_end};
 
 use crate::exit_status::ExitStatus;
 use crate::failure::{line, say};
+use crate::flags;
+use crate::output::{error_summary, explain, screen};
 use crate::request::{Form, Request};
-use crate::{error_summary, explain, flags, screen, signals};
+use crate::watch::signals;
 
 /// Who has told what could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

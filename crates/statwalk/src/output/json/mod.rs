@@ -31,8 +31,8 @@ pub(crate) use tree_rows::{TreeAnswer, directory_json};
 
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::output::screen::Screen;
 use crate::request::Request;
-use crate::screen::Screen;
 use safe_text::SafeText;
 use scan_report::{ErrorJson, LeftOutJson, PlanJson, RootJson, errors_of, roots_of};
 

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use statwalk_core::{DirState, FileType, Node, NodeKind, RootTotals, Tree};
 use statwalk_view::json_path;
 
-use crate::rows::{Row, Selection};
+use crate::output::rows::{Row, Selection};
 
 /// The tree down to a depth; empty where no tree was kept.
 #[derive(Serialize)]
