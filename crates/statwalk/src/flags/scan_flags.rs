@@ -15,16 +15,16 @@ pub(crate) struct ScanFlags {
     #[arg(long, help_heading = SHOWN)]
     pub(crate) json: bool,
 
-    /// End rows by NUL and leave names as they are
+    /// End each row with NUL and print names unchanged
     #[arg(short = '0', long, help_heading = SHOWN)]
     pub(crate) print0: bool,
 
-    /// When to use colour; NO_COLOR is heeded
+    /// Set when to use colour (NO_COLOR turns it off)
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = SHOWN,
         hide_default_value = true)]
     pub(crate) color: When,
 
-    /// When to show progress on stderr
+    /// Set when to show progress on stderr
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = SHOWN,
         hide_default_value = true)]
     pub(crate) progress: When,
@@ -47,26 +47,26 @@ pub(crate) struct ScanFlags {
     #[arg(short = 'l', long, help_heading = COUNTED)]
     pub(crate) count_links: bool,
 
-    /// Leave out what matches, as du does; can be repeated
+    /// Skip names that match, as du does; can be repeated
     ///
     /// A shell pattern, matched against the whole path and against what follows
-    /// any of its slashes; `*` matches a slash too. What is left out is
-    /// reported as excluded.
+    /// any of its slashes; `*` matches a slash too. The report counts skipped
+    /// names as excluded.
     #[arg(long, value_name = "GLOB", help_heading = COUNTED)]
     pub(crate) exclude: Vec<OsString>,
 
-    /// Leave out what matches a line of FILE
+    /// Skip names that match a line of FILE
     #[arg(short = 'X', long, value_name = "FILE", help_heading = COUNTED)]
     pub(crate) exclude_from: Vec<PathBuf>,
 
-    /// Leave out directories that hold a valid CACHEDIR.TAG
+    /// Skip directories that hold a valid CACHEDIR.TAG
     #[arg(long, help_heading = COUNTED)]
     pub(crate) exclude_caches: bool,
 
-    /// Leave out what .gitignore files name; off by default
+    /// Skip names that .gitignore files list; off by default
     ///
-    /// fd and rg do so unless told otherwise. A disk tool counts what is there,
-    /// so here it is off; hidden files are always counted.
+    /// fd and rg skip them by default. A disk tool counts every file, so here
+    /// it is off; hidden files are always counted.
     #[arg(long, help_heading = COUNTED)]
     pub(crate) gitignore: bool,
 
@@ -74,16 +74,16 @@ pub(crate) struct ScanFlags {
     #[arg(long, help_heading = COUNTED)]
     pub(crate) include_kernfs: bool,
 
-    /// Number of workers [default: adaptive]
+    /// Set the number of workers [default: adaptive]
     #[arg(short = 'j', long, value_name = "N", help_heading = READ,
         value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 
-    /// Which directory is next; the answer is the same [default: parallel]
+    /// Set the traversal order (does not change the result) [default: parallel]
     #[arg(long, value_name = "ORDER", help_heading = READ)]
     pub(crate) order: Option<OrderName>,
 
-    /// Where metadata comes from: auto, posix, ext4 or btrfs [default: auto]
+    /// Set the metadata source: auto, posix, ext4 or btrfs [default: auto]
     ///
     /// posix asks the kernel. ext4 reads the device that the file system lies on, for which it needs the right to
     /// read it; with it a PATH that is a device or a file is read as an image of a file system. btrfs syncs the file
@@ -91,33 +91,33 @@ pub(crate) struct ScanFlags {
     #[arg(long, value_name = "SOURCE", help_heading = READ, hide_possible_values = true)]
     pub(crate) source: Option<SourceName>,
 
-    /// Get out of the way of others: few workers, idle I/O class
+    /// Run at low priority: few workers, idle I/O class
     #[arg(long, help_heading = READ)]
     pub(crate) nice: bool,
 
-    /// Bytes of a directory that one call brings, from 1K to 4M [default: 32K]
+    /// Set the size of the directory-read buffer, from 1K to 4M [default: 32K]
     #[arg(long, value_name = "SIZE", help_heading = READ, hide_short_help = true)]
     pub(crate) buffer: Option<String>,
 
-    /// In which order the entries of a directory are stat'ed [default: listing]
+    /// Set the order in which the entries of a directory are stat'ed [default: listing]
     #[arg(long, value_name = "ORDER", help_heading = READ, hide_short_help = true)]
     pub(crate) stat_order: Option<StatOrderName>,
 
-    /// By what an entry is named when it is stat'ed [default: descriptor]
+    /// Stat entries by directory descriptor or by full path [default: descriptor]
     #[arg(long, value_name = "WAY", help_heading = READ, hide_short_help = true)]
     pub(crate) stat_by: Option<StatByName>,
 
-    /// Let a network file system answer from what it remembers
+    /// Let a network file system answer from its cache
     #[arg(long, help_heading = READ, hide_short_help = true)]
     pub(crate) cached_attributes: bool,
 
     /// Refuse sources that must sync the file system first
     ///
-    /// Of these only btrfs does.
+    /// Only btrfs must.
     #[arg(long, help_heading = READ)]
     pub(crate) no_sync: bool,
 
-    /// Print the plan: what was chosen, what was not, and why
+    /// Print the plan: choices, rejected alternatives and the reasons
     #[arg(long, help_heading = READ)]
     pub(crate) explain: bool,
 }

@@ -273,10 +273,10 @@ fn buffer_bytes(text: &str) -> Result<usize, Failure> {
         .and_then(|(number, unit)| number.checked_mul(unit));
     match bytes.map(usize::try_from) {
         Some(Ok(bytes)) if (1 << 10..=4 << 20).contains(&bytes) => Ok(bytes),
-        _ => Err(bad(
-            "--buffer",
-            format!("'{}' is no size between 1K and 4M", safe(text)),
-        )),
+        _ => Err(Failure::Usage(format!(
+            "invalid value '{}' for --buffer: must be between 1K and 4M",
+            safe(text),
+        ))),
     }
 }
 

@@ -29,11 +29,11 @@ fn what_has_no_meaning_is_named() {
         (&["--order", "random"], "random"),
         (
             &["--buffer", "5M"],
-            "--buffer: '5M' is no size between 1K and 4M",
+            "invalid value '5M' for --buffer: must be between 1K and 4M",
         ),
         (
             &["--buffer", "x"],
-            "--buffer: 'x' is no size between 1K and 4M",
+            "invalid value 'x' for --buffer: must be between 1K and 4M",
         ),
         (&["--since", "7"], "name one PATH"),
         (&["--since", "7", "a", "b"], "name one PATH"),
