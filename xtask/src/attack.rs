@@ -3,9 +3,10 @@
 //! Attacks the program that users get, for as long as is asked: every kind of
 //! attack of the tests, one after another, with seeds that no run had before.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::dist;
 use crate::step::Step;
 
 pub(crate) const MINUTES: u64 = 10;
@@ -34,7 +35,7 @@ struct Outcome {
 
 pub(crate) fn attack(minutes: u64) -> Result<(), String> {
     let seconds = (minutes * 60 / KINDS.len() as u64).max(1);
-    let program = build()?;
+    let program = dist::build()?;
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
     // Room for the rounds of one run between the seeds of two.
     let seed = since_1970.map_or(0, |time| time.as_secs()) * 1_000_000;
@@ -60,30 +61,6 @@ pub(crate) fn attack(minutes: u64) -> Result<(), String> {
         true => Ok(()),
         false => Err(format!("attack: {}", bad.join(", "))),
     }
-}
-
-/// Builds the program as it is released.
-fn build() -> Result<PathBuf, String> {
-    let build = ["build", "--release", "-p", "statwalk"];
-    Step::cargo(&build).run()?;
-    let list = [
-        "build",
-        "--release",
-        "-p",
-        "statwalk",
-        "--message-format=json",
-    ];
-    let messages = Step::cargo(&list).output()?;
-    // The one artifact that can be run; no path has a quote in it.
-    let program = messages
-        .lines()
-        .filter_map(|line| line.split_once("\"executable\":\""))
-        .filter_map(|(_, rest)| rest.split('"').next())
-        .next_back()
-        .map(PathBuf::from);
-    program
-        .filter(|path| Path::new(path).is_file())
-        .ok_or_else(|| "attack: cargo named no program".to_owned())
 }
 
 /// Runs one kind. One that is skipped has not run, but that is no failure.

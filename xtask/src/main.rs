@@ -9,8 +9,10 @@
 )]
 
 mod attack;
+mod dist;
 mod fuzz;
 mod install;
+mod linking;
 mod step;
 mod tidy;
 
@@ -28,6 +30,7 @@ usage: cargo xtask TASK
            faults of texts that are older than the rules of wording
   fuzz     every fuzz target for 15 seconds, or as many as are named: `fuzz 600`
   attack   random attacks on the program for 10 minutes, or as many as are named: `attack 60`
+  dist     the program as it is released: static, position-independent, full RELRO
   deny     licences, versions and sources of dependencies (needs cargo-deny)
   install  only installs what the tests need
 ";
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
             Some(Ok(minutes)) => attack::attack(minutes),
             Some(Err(_)) => Err("attack: not a number of minutes".to_owned()),
         },
+        Some("dist") => dist::dist(),
         Some("deny") => deny(),
         Some("install") => {
             install::tools();

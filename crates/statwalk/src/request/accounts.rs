@@ -4,8 +4,8 @@
 //!
 //! The local files first, and for what they do not know `getent`, which asks
 //! whatever the system is set up to ask (LDAP, SSSD). The C library's own
-//! functions would load such modules into this process, which a statically
-//! linked program cannot do safely: getpwnam(3), and the linker's warning.
+//! functions would load such modules into this process, which the static program
+//! of `cargo xtask dist` cannot do safely: getpwnam(3), and the linker's warning.
 
 use std::collections::HashMap;
 use std::process::{Command, Stdio};
