@@ -6,46 +6,53 @@
 //! The answer is exact, or says that it is not, or there is none and a reason;
 //! never a signal.
 
-use std::process::Command;
-
 use statwalk_testkit::{Random, Scratch, or_skip, strategy, unprivileged};
 
 use crate::program::{self, command};
 use crate::scale::Attack;
 use crate::sound::{Sound, Verdict, View};
 
-/// The least address space that `--version` needs, in KiB, from which on memory
-/// is the program's own business: with less the kernel cannot start it.
-fn memory_least_kib(shell: impl Fn() -> Command) -> u64 {
-    let starts = |kib: u64| {
-        let script = format!("ulimit -v {kib}; exec \"$0\" --version");
-        let mut command = shell();
-        let ended = program::run(command.args(["-c", &script]).arg(program::path()));
-        ended.code() == Some(0)
-    };
-    let mut kib = 1_000;
-    while !starts(kib) {
-        kib += 250;
-        assert!(kib < 1_000_000, "it never starts");
+/// What `--version` needs, from which on a resource is the program's own business:
+/// with less the kernel cannot start it, or the loader of a dynamic one gives up.
+struct Least {
+    memory_kib: u64,
+    descriptors: u64,
+}
+
+impl Least {
+    fn measure() -> Least {
+        let starts = |limit: String| {
+            let script = format!("ulimit {limit}; exec \"$0\" --version");
+            let mut command = command("sh");
+            let ended = program::run(command.args(["-c", &script]).arg(program::path()));
+            ended.code() == Some(0)
+        };
+        let memory_kib = (1_000..1_000_000)
+            .step_by(250)
+            .find(|kib| starts(format!("-v {kib}")));
+        let descriptors = (3..10).find(|count| starts(format!("-n {count}")));
+        Least {
+            memory_kib: memory_kib.expect("it starts with much memory"),
+            descriptors: descriptors.expect("it starts with many descriptors"),
+        }
     }
-    kib
 }
 
 /// A limit, as a command of the shell.
-fn limit(random: &mut Random, kind: u64, memory_kib: u64) -> String {
+fn limit(random: &mut Random, kind: u64, least: &Least) -> String {
     match kind {
-        0 => format!("ulimit -n {}", 3 + random.below(38)),
+        0 => format!("ulimit -n {}", least.descriptors + random.below(38)),
         1 => {
             // Most limits are near the least one.
             let magnitude = 4 + random.below(15);
             let more = random.below(1 << magnitude);
-            format!("ulimit -v {}", memory_kib + 100 + more)
+            format!("ulimit -v {}", least.memory_kib + 100 + more)
         }
         2 => format!("ulimit -s {}", random.pick(&[32, 64, 132, 300, 1_000])),
         3 => format!(
             "ulimit -n {} && ulimit -s 1000 && ulimit -v {}",
             4 + random.below(20),
-            memory_kib + 2_000 + random.below(100_000)
+            least.memory_kib + 2_000 + random.below(100_000)
         ),
         _ => format!("ulimit -c 0 && ulimit -f {}", random.below(2)),
     }
@@ -64,8 +71,11 @@ fn few_resources_make_no_wrong_answer() {
     let scratch = Scratch::new().unwrap();
     model.materialise(&scratch.path().join("tree")).unwrap();
     let copy = unprivileged::publish(&program::path(), scratch.path()).unwrap();
-    let memory_kib = memory_least_kib(|| command("sh"));
-    println!("--version needs {memory_kib} KiB");
+    let least = Least::measure();
+    println!(
+        "--version needs {} KiB and {} descriptors",
+        least.memory_kib, least.descriptors
+    );
     let attack = Attack {
         kind: "limits",
         rounds_small: 150,
@@ -88,7 +98,7 @@ fn few_resources_make_no_wrong_answer() {
                 command
             }
             kind => {
-                let limit = limit(&mut round.random, kind, memory_kib);
+                let limit = limit(&mut round.random, kind, &least);
                 let mut command = command("sh");
                 let script = format!("{limit}; exec \"$0\" \"$@\"");
                 command.args(["-c", &script]).arg(&copy);
