@@ -6,6 +6,7 @@ mod layers;
 mod licence;
 mod paths;
 mod prose;
+mod rust_versions;
 mod wording;
 
 use std::fs;
@@ -26,6 +27,7 @@ pub(crate) fn tidy() -> Result<(), String> {
         }
     }
     wording::check_list(&mut faults);
+    rust_versions::check(&mut faults);
     if faults.is_empty() {
         println!("xtask: tidy: {} files", files.len());
         Ok(())

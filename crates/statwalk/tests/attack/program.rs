@@ -137,11 +137,7 @@ impl Ended {
     pub(crate) fn told(&self) -> String {
         let first = &self.stdout[..self.stdout.len().min(600)];
         let stdout = first.escape_ascii().to_string();
-        let shown = |text: &str, bytes_max| {
-            text[..text.floor_char_boundary(bytes_max)]
-                .trim_end()
-                .to_owned()
-        };
+        let shown = |text, bytes_max| shortened(text, bytes_max).trim_end().to_owned();
         let status = match self.status {
             Some(status) => status.to_string(),
             None => format!("killed after {LONG:?}"),
@@ -161,4 +157,12 @@ impl Ended {
             format!("must end with one of {codes:?}: {}", self.told())
         })
     }
+}
+
+/// The beginning of a text, up to a number of bytes.
+pub(crate) fn shortened(text: &str, bytes_max: usize) -> &str {
+    let end = (0..=bytes_max.min(text.len()))
+        .rev()
+        .find(|&end| text.is_char_boundary(end));
+    &text[..end.unwrap_or_default()]
 }

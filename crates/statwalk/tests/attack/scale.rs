@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use statwalk_testkit::Random;
 
+use crate::program::shortened;
+
 /// So many rounds that found something are enough to work on.
 const DIFFERING_ROUNDS_MAX: u64 = 25;
 /// A difference is told in so many bytes.
@@ -90,16 +92,12 @@ impl Attack {
                 println!("attack: {kind}: seed {seed} differs: {replay}");
             }
             for difference in round.differences {
-                println!("  {}", shortened(&difference));
+                println!("  {}", shortened(&difference, TOLD_BYTES_MAX));
             }
         }
         println!("attack: {kind}: {rounds} rounds, {checks} checks, {differences} differences");
         assert_eq!(differences, 0, "{kind}: differences");
     }
-}
-
-fn shortened(text: &str) -> &str {
-    &text[..text.floor_char_boundary(TOLD_BYTES_MAX)]
 }
 
 /// One round: a seed, and what was found with it.
