@@ -4,11 +4,9 @@
 //!
 //! Before it calls `main`, the standard library reads `/proc/self/maps` to find the
 //! guard page of the stack, and installs handlers that tell a stack overflow from
-//! another fault. That takes 0.15 ms, a third of the time for one directory. (`rustc
-//! -O` on `fn main() {}`, against a C `main` exported by the same file, 100 runs by
-//! `perf stat`.) This file does the part that a program relies on: the standard streams
-//! are open, and a closed pipe is an error and not a signal
-//! (`library/std/src/sys/pal/unix/mod.rs`, Rust 1.95).
+//! another fault. `docs/platform.md` has the time that takes. This file does the part
+//! that a program relies on: the standard streams are open, and a closed pipe is an
+//! error and not a signal (`library/std/src/sys/pal/unix/mod.rs`, Rust 1.95).
 //!
 //! The C library hands the arguments to `std::env::args_os` by itself
 //! (`.init_array`), but only the GNU one does.
