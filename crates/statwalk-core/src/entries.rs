@@ -64,7 +64,7 @@ pub struct Entries {
     current: Option<(Arc<Block>, usize)>,
 }
 
-/// What waits between the workers and the caller.
+/// The blocks between the workers and the caller.
 #[derive(Debug, Default)]
 struct Queue {
     waiting: Mutex<VecDeque<Result<Block, EntryError>>>,
@@ -82,7 +82,7 @@ struct BlockSink {
     queue: Arc<Queue>,
 }
 
-/// What one worker puts into the queue.
+/// The end of the queue that one worker has.
 struct BlockState {
     wanted: Fields,
     queue: Arc<Queue>,
@@ -261,7 +261,7 @@ impl Entry {
 }
 
 impl Blocks {
-    /// What was read and what was not, once the last block was taken.
+    /// The report of the scan, once the last block was taken.
     #[must_use]
     pub fn report(&self) -> Option<&Report> {
         self.report.as_ref()
@@ -305,7 +305,7 @@ impl Drop for Blocks {
 }
 
 impl Entries {
-    /// What was read and what was not, once the last entry was taken.
+    /// The report of the scan, once the last entry was taken.
     #[must_use]
     pub fn report(&self) -> Option<&Report> {
         self.blocks.report()
