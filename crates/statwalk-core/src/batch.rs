@@ -100,12 +100,26 @@ impl Batch {
     column!(/// Last changes of the contents, in nanoseconds since 1970. `i64::MIN` and
         /// `i64::MAX` stand for times before 1677 and after 2262, which do not fit.
         mtime_ns: i64);
+    column!(/// Last accesses, as [`mtime_ns`](Self::mtime_ns).
+        atime_ns: i64);
+    column!(/// Last changes of the inodes, as [`mtime_ns`](Self::mtime_ns).
+        ctime_ns: i64);
+    column!(/// Births, as [`mtime_ns`](Self::mtime_ns); `i64::MIN` too where the file system
+        /// keeps none.
+        btime_ns: i64);
     column!(/// User ids.
         uids: u32);
     column!(/// Group ids.
         gids: u32);
     column!(/// Types and permission bits, as in `st_mode`.
         modes: u16);
+    column!(/// The devices that device nodes stand for.
+        rdevs: u64);
+    column!(/// The bytes of all names, one after another.
+        names: u8);
+    column!(/// Where each name ends in [`names`](Self::names), and the next one begins: with
+        /// a 0 before them, these are the offsets of an Arrow array.
+        name_ends: u32);
 
     /// The name of entry `index`; empty where names were not wanted.
     ///

@@ -23,6 +23,10 @@
 //! An entry that cannot be read is no error of a scan but part of its answer.
 //! Names are bytes. A field that is not known is absent, never zero.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub(crate) mod mounts;
 
 mod batch;
