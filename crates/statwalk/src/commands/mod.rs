@@ -3,12 +3,12 @@
 //! The commands, one file each.
 
 mod bench;
+mod changes;
 mod completions;
 mod errors;
 mod extents;
 mod find;
 mod man;
-mod since;
 mod stats;
 mod summary;
 mod top;

@@ -9,7 +9,7 @@ use statwalk_view::{
     Align, Cell, Column, Files, SizeFormat, TreeOptions, grouped, list_table, tree_table,
 };
 
-use super::{extents, since};
+use super::{changes, extents};
 use crate::clock;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -51,7 +51,7 @@ const PICTURE_ROWS_MIN: usize = 3;
 
 pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
     if let Some(generation) = flags.since {
-        return since::run(&flags, generation);
+        return changes::run(&flags, generation);
     }
     if flags.extents {
         return extents::run(flags);
