@@ -29,7 +29,7 @@ const GAIN_MIN: f64 = 0.02;
 const RUNS_MIN: usize = 2;
 
 pub(super) fn run(flags: BenchFlags) -> Result<ExitStatus, Failure> {
-    let calls = calls(&flags.scan)?;
+    let calls = calls(&flags.scan.walk)?;
     let request = Request::new(&flags.scan, flags.path.clone())?;
     let path = request.paths.first().cloned().unwrap_or_default();
     // A tree that is not there is bad usage here: there is nothing to measure.
@@ -38,7 +38,7 @@ pub(super) fn run(flags: BenchFlags) -> Result<ExitStatus, Failure> {
         Failure::Usage(format!("{path}: {}", reason(&error)))
     })?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let asked = flags.scan.order.map(order).unwrap_or_default();
+    let asked = flags.scan.walk.order.map(order).unwrap_or_default();
     let settings = settings::chosen(&flags.vary, flags.cross, flags.level, asked, processors);
     let seed = flags.seed.unwrap_or_else(|| {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -53,7 +53,7 @@ pub(super) fn run(flags: BenchFlags) -> Result<ExitStatus, Failure> {
         budget: Duration::from_secs(flags.budget),
         cold: flags.cold,
         seed,
-        shows_progress: match flags.scan.progress {
+        shows_progress: match flags.scan.walk.progress {
             When::Always => true,
             When::Auto => screen::of_stderr().is_some() && screen::is_ours(),
             When::Never => false,

@@ -27,7 +27,7 @@ pub(super) fn run(flags: &SummaryFlags, since: u64) -> Result<ExitStatus, Failur
     let path: PathBuf = OsString::clone(path).into();
     let started = Instant::now();
     let found = changes_since(&path, since)?;
-    match form(&flags.scan) {
+    match form(&flags.scan.walk.form) {
         Form::Screen(screen) => print_table(&found, since, &sizes, screen)?,
         Form::Rows(end) => {
             let mut rows = Rows::new(end);

@@ -30,8 +30,10 @@ pub(crate) use bench_flags::{Axis, BenchFlags, Level};
 pub(crate) use errors_flags::ErrorsFlags;
 pub(crate) use filter_flags::FilterFlags;
 pub(crate) use find_flags::FindFlags;
-pub(crate) use scan_flags::{OrderName, ScanFlags, SourceName, StatByName, StatOrderName, When};
-pub(crate) use size_flags::SizeFlags;
+pub(crate) use scan_flags::{
+    FormFlags, OrderName, ScanFlags, SourceName, StatByName, StatOrderName, WalkFlags, When,
+};
+pub(crate) use size_flags::{SizeFlags, UnitFlags};
 pub(crate) use stats_flags::{By, StatsFlags, StatsSortName};
 pub(crate) use summary_flags::{SortName, SummaryFlags};
 pub(crate) use top_flags::TopFlags;

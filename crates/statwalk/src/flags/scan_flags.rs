@@ -8,9 +8,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-/// The flags of every command that scans.
+/// The flags of a command whose answer a person or a program reads.
 #[derive(Args)]
-pub(crate) struct ScanFlags {
+pub(crate) struct FormFlags {
     /// Print the same answer as JSON
     #[arg(long, help_heading = SHOWN)]
     pub(crate) json: bool,
@@ -23,6 +23,37 @@ pub(crate) struct ScanFlags {
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = SHOWN,
         hide_default_value = true)]
     pub(crate) color: When,
+}
+
+/// The flags of every command that scans.
+#[derive(Args)]
+pub(crate) struct ScanFlags {
+    #[command(flatten)]
+    pub(crate) walk: WalkFlags,
+
+    /// Follow symbolic links; loops are detected
+    ///
+    /// Each file and directory counts once, however many links lead to it. A directory
+    /// is listed under one name, where `find -L` lists it under each.
+    #[arg(short = 'L', long, help_heading = COUNTED)]
+    pub(crate) follow: bool,
+
+    /// Count the bytes of a hard-linked file for each of its names
+    #[arg(short = 'l', long, help_heading = COUNTED)]
+    pub(crate) count_links: bool,
+
+    /// Refuse sources that must sync the file system first
+    ///
+    /// Of these only btrfs does.
+    #[arg(long, help_heading = READ)]
+    pub(crate) no_sync: bool,
+}
+
+/// The flags of a scan, whatever counts: extents know no links and need a sync.
+#[derive(Args)]
+pub(crate) struct WalkFlags {
+    #[command(flatten)]
+    pub(crate) form: FormFlags,
 
     /// Set when to show progress on stderr
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = SHOWN,
@@ -35,17 +66,6 @@ pub(crate) struct ScanFlags {
     /// size. Nested btrfs subvolumes of the same mount are entered.
     #[arg(short = 'x', long, help_heading = COUNTED)]
     pub(crate) one_file_system: bool,
-
-    /// Follow symbolic links; loops are detected
-    ///
-    /// Each file and directory counts once, however many links lead to it. A directory
-    /// is listed under one name, where `find -L` lists it under each.
-    #[arg(short = 'L', long, help_heading = COUNTED)]
-    pub(crate) follow: bool,
-
-    /// Count the bytes of a hard-linked file for each of its names
-    #[arg(short = 'l', long, help_heading = COUNTED)]
-    pub(crate) count_links: bool,
 
     /// Skip names that match, as du does; can be repeated
     ///
@@ -110,12 +130,6 @@ pub(crate) struct ScanFlags {
     /// Let a network file system answer from its cache
     #[arg(long, help_heading = READ, hide_short_help = true)]
     pub(crate) cached_attributes: bool,
-
-    /// Refuse sources that must sync the file system first
-    ///
-    /// Only btrfs must.
-    #[arg(long, help_heading = READ)]
-    pub(crate) no_sync: bool,
 
     /// Print the plan: choices, rejected alternatives and the reasons
     #[arg(long, help_heading = READ)]

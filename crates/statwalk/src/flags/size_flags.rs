@@ -17,6 +17,13 @@ pub(crate) struct SizeFlags {
     #[arg(short = 'b', long, conflicts_with_all = ["si", "unit"], help_heading = SHOWN)]
     pub(crate) bytes: bool,
 
+    #[command(flatten)]
+    pub(crate) units: UnitFlags,
+}
+
+/// The flags that say in which unit sizes are shown.
+#[derive(Args)]
+pub(crate) struct UnitFlags {
     /// Show sizes in powers of 1000
     #[arg(long, conflicts_with = "unit", help_heading = SHOWN)]
     pub(crate) si: bool,

@@ -22,7 +22,10 @@ use statwalk_core::{
 use statwalk_view::{SizeColumn, SizeFormat, Unit};
 
 use crate::failure::Failure;
-use crate::flags::{OrderName, ScanFlags, SizeFlags, SourceName, StatByName, StatOrderName, When};
+use crate::flags::{
+    FormFlags, OrderName, ScanFlags, SizeFlags, SourceName, StatByName, StatOrderName, UnitFlags,
+    WalkFlags, When,
+};
 use crate::output::screen::{self, Screen};
 use crate::watch::progress::ProgressOptions;
 
@@ -87,6 +90,29 @@ impl Request {
         flags: &ScanFlags,
         paths: impl IntoIterator<Item = OsString>,
     ) -> Result<Request, Failure> {
+        let mut request = Request::of_walk(&flags.walk, paths)?;
+        if flags.no_sync {
+            request.scan = request.scan.syncing(Syncing::Refused);
+        }
+        if flags.follow {
+            request.scan = request.scan.symlinks(SymlinkPolicy::Follow);
+            request.is_whole = false;
+        }
+        if flags.count_links {
+            request.scan = request.scan.links(LinkPolicy::Each);
+        }
+        Ok(request)
+    }
+
+    /// What `flags` and `paths` ask for where links have no say.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for patterns and sizes that are none.
+    pub(crate) fn of_walk(
+        flags: &WalkFlags,
+        paths: impl IntoIterator<Item = OsString>,
+    ) -> Result<Request, Failure> {
         let mut paths: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
         if paths.is_empty() {
             paths.push(PathBuf::from("."));
@@ -100,17 +126,8 @@ impl Request {
         if let Some(name) = flags.source {
             scan = scan.source(source(name));
         }
-        if flags.no_sync {
-            scan = scan.syncing(Syncing::Refused);
-        }
         if flags.one_file_system {
             scan = scan.crossing(MountCrossing::Stay);
-        }
-        if flags.follow {
-            scan = scan.symlinks(SymlinkPolicy::Follow);
-        }
-        if flags.count_links {
-            scan = scan.links(LinkPolicy::Each);
         }
         if flags.include_kernfs {
             scan = scan.kernel_file_systems(KernelFileSystems::Enter);
@@ -127,11 +144,11 @@ impl Request {
             || !flags.exclude_from.is_empty();
         Ok(Request {
             scan,
-            form: form(flags),
+            form: form(&flags.form),
             explain: flags.explain,
             progress: flags.progress,
             stays: flags.one_file_system,
-            is_whole: paths.len() == 1 && !excludes && !flags.follow,
+            is_whole: paths.len() == 1 && !excludes,
             paths,
         })
     }
@@ -163,20 +180,32 @@ impl Sizes {
     ///
     /// Returns an error for a unit that is none.
     pub(crate) fn new(flags: &SizeFlags) -> Result<Sizes, Failure> {
-        let asked_for = match (&flags.unit, flags.si, flags.bytes) {
-            (Some(unit), _, _) => {
+        let mut sizes = Sizes::on_disk(&flags.units)?;
+        if flags.apparent_size || flags.bytes {
+            sizes.column = SizeColumn::Apparent;
+        }
+        if flags.bytes {
+            sizes.format = SizeFormat::Bytes;
+        }
+        Ok(sizes)
+    }
+
+    /// Sizes on disk, in the unit that `flags` ask for.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for a unit that is none.
+    pub(crate) fn on_disk(flags: &UnitFlags) -> Result<Sizes, Failure> {
+        let asked_for = match (&flags.unit, flags.si) {
+            (Some(unit), _) => {
                 let unit = unit.parse().map_err(|error| bad("--unit", error))?;
                 Some(SizeFormat::Unit(unit))
             }
-            (None, true, _) => Some(SizeFormat::Si),
-            (None, false, true) => Some(SizeFormat::Bytes),
-            (None, false, false) => None,
+            (None, true) => Some(SizeFormat::Si),
+            (None, false) => None,
         };
         Ok(Sizes {
-            column: match flags.apparent_size || flags.bytes {
-                true => SizeColumn::Apparent,
-                false => SizeColumn::Disk,
-            },
+            column: SizeColumn::Disk,
             format: asked_for.unwrap_or_default(),
             format_in_rows: asked_for.unwrap_or(SizeFormat::Bytes),
         })
@@ -205,7 +234,7 @@ pub(crate) fn bad(flag: &str, error: impl std::fmt::Display) -> Failure {
 }
 
 /// The form that was asked for.
-pub(crate) fn form(flags: &ScanFlags) -> Form {
+pub(crate) fn form(flags: &FormFlags) -> Form {
     let screen = || screen::of_stdout(flags.color);
     match (flags.json, flags.print0) {
         (true, _) => Form::Json(screen()),
@@ -242,7 +271,7 @@ pub(crate) fn order(name: OrderName) -> Order {
 /// # Errors
 ///
 /// Returns an error for a size that is none.
-pub(crate) fn calls(flags: &ScanFlags) -> Result<Calls, Failure> {
+pub(crate) fn calls(flags: &WalkFlags) -> Result<Calls, Failure> {
     let mut calls = Calls::default();
     if let Some(text) = &flags.buffer {
         calls = calls.buffer_bytes(buffer_bytes(text)?);
@@ -280,7 +309,7 @@ fn buffer_bytes(text: &str) -> Result<usize, Failure> {
     }
 }
 
-fn exclusions(flags: &ScanFlags) -> Result<Exclusions, Failure> {
+fn exclusions(flags: &WalkFlags) -> Result<Exclusions, Failure> {
     let mut exclusions = Exclusions::new()
         .caches(flags.exclude_caches)
         .gitignore(flags.gitignore);
