@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `statwalk --since GENERATION PATH`: what changed since an earlier scan.
+//! `statwalk changes PATH --since GENERATION`: the changes since an earlier scan.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Instant;
 
 use statwalk_core::{Change, Changes, changes_since};
@@ -11,23 +10,19 @@ use statwalk_view::{Align, Cell, Column, grouped, list_table};
 
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, say};
-use crate::flags::SummaryFlags;
+use crate::flags::ChangesFlags;
 use crate::output::Output;
 use crate::output::json::{self, ChangesJson};
 use crate::output::plain::Rows;
 use crate::output::screen::Screen;
 use crate::request::{Form, Sizes, form};
 
-pub(super) fn run(flags: &SummaryFlags, since: u64) -> Result<ExitStatus, Failure> {
+pub(super) fn run(flags: &ChangesFlags) -> Result<ExitStatus, Failure> {
     let sizes = Sizes::new(&flags.sizes)?;
-    let [path] = flags.paths.as_slice() else {
-        let message = "--since: a generation is that of one file system: name one PATH";
-        return Err(Failure::Usage(message.to_owned()));
-    };
-    let path: PathBuf = OsString::clone(path).into();
+    let (path, since) = (Path::new(&flags.path), flags.since);
     let started = Instant::now();
-    let found = changes_since(&path, since)?;
-    match form(&flags.scan.walk.form) {
+    let found = changes_since(path, since)?;
+    match form(&flags.form) {
         Form::Screen(screen) => print_table(&found, since, &sizes, screen)?,
         Form::Rows(end) => {
             let mut rows = Rows::new(end);
@@ -39,7 +34,7 @@ pub(super) fn run(flags: &SummaryFlags, since: u64) -> Result<ExitStatus, Failur
             say(&format!("the next time: --since {}", found.generation));
         }
         Form::Json(screen) => {
-            let answer = ChangesJson::new(&path, since, &found, started.elapsed());
+            let answer = ChangesJson::new(path, since, &found, started.elapsed());
             json::write_alone(screen, &answer)?;
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `statwalk --extents PATH…`: what lies on the device, and what deleting frees.
+//! `statwalk extents PATH…`: the space on the device, and the space that deleting frees.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
@@ -10,7 +10,7 @@ use statwalk_view::{Align, Cell, Column, grouped, list_table, share};
 
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::flags::{SortName, SummaryFlags};
+use crate::flags::{ExtentsFlags, ExtentsSortName};
 use crate::output::Output;
 use crate::output::ending::{self, Errors};
 use crate::output::json::{self, Counted, ExtentsAnswer};
@@ -33,19 +33,15 @@ struct Selection {
     side: Side,
 }
 
-pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
-    let sizes = Sizes::new(&flags.sizes)?;
-    if matches!(flags.sort, SortName::Count | SortName::Mtime) {
-        let message = "--extents: rows can be sorted by size or name";
-        return Err(Failure::Usage(message.to_owned()));
-    }
-    let request = Request::new(&flags.scan, flags.paths)?;
+pub(super) fn run(flags: ExtentsFlags) -> Result<ExitStatus, Failure> {
+    let sizes = Sizes::on_disk(&flags.units)?;
+    let request = Request::of_walk(&flags.walk, flags.paths)?;
     let selection = Selection {
         depth_max: match flags.summarize {
             true => 0,
             false => flags.max_depth.unwrap_or(DEPTH_DEFAULT),
         },
-        by_name: flags.sort == SortName::Name,
+        by_name: flags.sort == ExtentsSortName::Name,
         reverse: flags.reverse,
         rows_max: flags.lines.unwrap_or(usize::MAX),
         side: match request.form {

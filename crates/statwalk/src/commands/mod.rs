@@ -29,6 +29,8 @@ pub(crate) fn run(invocation: Invocation) -> Result<ExitStatus, Failure> {
         Invocation::Stats(flags) => stats::run(*flags),
         Invocation::Find(flags) => find::run(*flags),
         Invocation::Errors(flags) => errors::run(*flags),
+        Invocation::Extents(flags) => extents::run(*flags),
+        Invocation::Changes(flags) => changes::run(&flags),
         Invocation::Bench(flags) => bench::run(*flags),
         Invocation::Completions(shell) => completions::run(shell),
         Invocation::Man(command) => man::run(command.as_deref()),

@@ -9,7 +9,6 @@ use statwalk_view::{
     Align, Cell, Column, Files, SizeFormat, TreeOptions, grouped, list_table, tree_table,
 };
 
-use super::{changes, extents};
 use crate::clock;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -50,12 +49,6 @@ const DEPTH_DEFAULT: u32 = 1;
 const PICTURE_ROWS_MIN: usize = 3;
 
 pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
-    if let Some(generation) = flags.since {
-        return changes::run(&flags, generation);
-    }
-    if flags.extents {
-        return extents::run(flags);
-    }
     let sizes = Sizes::new(&flags.sizes)?;
     let mut request = Request::new(&flags.scan, flags.paths)?;
     if matches!(request.form, Form::Json(_)) {

@@ -11,7 +11,9 @@
 //! small directory.
 
 mod bench_flags;
+mod changes_flags;
 mod errors_flags;
+mod extents_flags;
 mod filter_flags;
 mod find_flags;
 mod scan_flags;
@@ -27,7 +29,9 @@ use clap::{Args, Command, CommandFactory, FromArgMatches, Parser};
 use clap_complete::Shell;
 
 pub(crate) use bench_flags::{Axis, BenchFlags, Level};
+pub(crate) use changes_flags::ChangesFlags;
 pub(crate) use errors_flags::ErrorsFlags;
+pub(crate) use extents_flags::{ExtentsFlags, ExtentsSortName};
 pub(crate) use filter_flags::FilterFlags;
 pub(crate) use find_flags::FindFlags;
 pub(crate) use scan_flags::{
@@ -45,6 +49,8 @@ pub(crate) enum Invocation {
     Stats(Box<StatsFlags>),
     Find(Box<FindFlags>),
     Errors(Box<ErrorsFlags>),
+    Extents(Box<ExtentsFlags>),
+    Changes(Box<ChangesFlags>),
     Bench(Box<BenchFlags>),
     Completions(Shell),
     Man(Option<String>),
@@ -76,11 +82,13 @@ struct ManFlags {
 type Definition = fn() -> Command;
 
 /// The subcommands that are there, in the order of the help.
-const COMMANDS: [(&str, Definition); 7] = [
+const COMMANDS: [(&str, Definition); 9] = [
     ("top", TopFlags::command),
     ("stats", StatsFlags::command),
     ("find", FindFlags::command),
     ("errors", ErrorsFlags::command),
+    ("extents", ExtentsFlags::command),
+    ("changes", ChangesFlags::command),
     ("bench", BenchFlags::command),
     ("completions", CompletionsFlags::command),
     ("man", ManFlags::command),
@@ -116,6 +124,8 @@ pub(crate) fn parse(words: &[OsString]) -> Result<Invocation, clap::Error> {
         Some("stats") => Invocation::Stats(Box::new(parse_as(rest)?)),
         Some("find") => Invocation::Find(Box::new(parse_as(rest)?)),
         Some("errors") => Invocation::Errors(Box::new(parse_as(rest)?)),
+        Some("extents") => Invocation::Extents(Box::new(parse_as(rest)?)),
+        Some("changes") => Invocation::Changes(Box::new(parse_as(rest)?)),
         Some("bench") => Invocation::Bench(Box::new(parse_as(rest)?)),
         Some("completions") => Invocation::Completions(parse_as::<CompletionsFlags>(rest)?.shell),
         _ => Invocation::Man(parse_as::<ManFlags>(rest)?.command),

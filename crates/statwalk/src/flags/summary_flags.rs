@@ -64,27 +64,6 @@ pub(crate) struct SummaryFlags {
     #[arg(long, help_heading = READ,
         conflicts_with_all = ["max_depth", "all", "apparent_size", "bytes"])]
     pub(crate) count: bool,
-
-    /// Show what lies on the device of a btrfs, and what deleting it would free
-    ///
-    /// Extents count instead of blocks: compressed, and each once, whoever shares it. EXCLUSIVE is what no file elsewhere
-    /// and no snapshot has, REFERENCED what the files hold. Where the output is not a terminal, each directory is a row
-    /// of the bytes on disk, the exclusive and the referenced ones, and its path. Needs CAP_SYS_ADMIN; the file system
-    /// is synced first.
-    #[arg(long, help_heading = READ, conflicts_with_all = [
-        "all", "apparent_size", "bytes", "count", "follow", "count_links", "no_sync", "since"])]
-    pub(crate) extents: bool,
-
-    /// Show what changed on a btrfs since an earlier scan
-    ///
-    /// GENERATION is what `plan.generation` of an earlier --source btrfs --json, or --explain, told. Each path is
-    /// told with what is new: its name, or its inode, which is content or attributes. With --json a directory that
-    /// changed comes with all names that it has now, so that what is gone can be seen. Needs CAP_SYS_ADMIN.
-    #[arg(long, value_name = "GENERATION", help_heading = READ, conflicts_with_all = [
-        "all", "max_depth", "lines", "summarize", "sort", "reverse", "count", "one_file_system", "follow",
-        "count_links", "exclude", "exclude_from", "exclude_caches", "gitignore", "include_kernfs", "threads",
-        "order", "source", "nice", "no_sync", "buffer", "stat_order", "stat_by", "cached_attributes", "explain"])]
-    pub(crate) since: Option<u64>,
 }
 
 /// What rows are sorted by.

@@ -106,7 +106,7 @@ fn a_signal_comes_before_what_cannot_be_written_or_is_missing() {
         &["stats", "-j2"],
         &["errors", "--json", "-j2"],
         &["find", "-j2"],
-        &["--extents", "-j2"],
+        &["extents", "-j2"],
         &["bench", "--rounds=2"],
     ] {
         let mount = or_skip!(half_dead());

@@ -73,7 +73,7 @@ fn what_holds_no_bytes_is_refused_and_not_opened() {
         ("tree/socket", "a socket"),
         ("/dev/zero", "a character device"),
     ] {
-        for command in [&["-s"][..], &["find"], &["--extents"]] {
+        for command in [&["-s"][..], &["find"], &["extents"]] {
             let mut arguments = command.to_vec();
             arguments.extend(["--source", "ext4", path]);
             let answer = tree.run(&arguments);
@@ -132,14 +132,16 @@ fn a_btrfs_tells_what_changed_since() {
     std::fs::write(at.join("dir/n\u{e4}w\n"), vec![1; 5000]).unwrap();
     std::fs::remove_file(at.join("dir/gone")).unwrap();
 
-    let told = tree.run(&["--since", &generation, "at"]);
+    let told = tree.run(&["changes", "at", "--since", &generation]);
     assert_eq!(told.code, Some(0), "{}", told.stderr);
     assert_eq!(
         told.stdout,
         "inode\t0\tat/dir\nname\t8192\tat/dir/n\u{e4}w\n\n".as_bytes()
     );
     assert!(told.stderr.contains("the next time: --since "));
-    let told = tree.run(&["--since", &generation, "--json", "at"]).good();
+    let told = tree
+        .run(&["changes", "--since", &generation, "--json", "at"])
+        .good();
     let json = told.json();
     assert_eq!(json["since"].to_string(), generation);
     let [dir, file] = json["changes"].as_array().unwrap().as_slice() else {
@@ -162,14 +164,16 @@ fn a_btrfs_tells_what_changed_since() {
         (&"f".into(), &5000.into())
     );
     let next = json["generation"].to_string();
-    let nothing = tree.run(&["--since", &next, "--json", "at"]).good();
+    let nothing = tree
+        .run(&["changes", "--since", &next, "--json", "at"])
+        .good();
     assert_eq!(nothing.json()["changes"], serde_json::json!([]));
 }
 
 #[test]
 fn extents_tell_what_deleting_frees() {
     let tree = Tree::of(&trees::basic());
-    let refused = tree.run(&["--extents", "tree"]);
+    let refused = tree.run(&["extents", "tree"]);
     assert_eq!(
         refused.code,
         Some(2),
@@ -195,24 +199,16 @@ fn extents_tell_what_deleting_frees() {
     let from = std::fs::File::open(at.join("cloned/file")).unwrap();
     rustix::fs::ioctl_ficlone(&clone, &from).unwrap();
 
-    let told = tree.run(&["--extents", "at"]).good();
+    let told = tree.run(&["extents", "at"]).good();
     let rows = "40960\t40960\t40960\tat/large\n8192\t0\t8192\tat/cloned\n\
         4096\t4096\t4096\tat/small\n53248\t53248\t61440\tat\n";
     assert_eq!(told.stdout, rows.as_bytes());
     let told = tree.run(&[
-        "--extents",
-        "-d",
-        "2",
-        "-n",
-        "2",
-        "--sort",
-        "name",
-        "-r",
-        "at",
+        "extents", "-d", "2", "-n", "2", "--sort", "name", "-r", "at",
     ]);
     let rows = "4096\t4096\t4096\tat/small\n40960\t40960\t40960\tat/large\n";
     assert_eq!(told.good().stdout, rows.as_bytes());
-    let told = tree.run(&["--extents", "-s", "--json", "at"]).good();
+    let told = tree.run(&["extents", "-s", "--json", "at"]).good();
     let extents = &told.json()["extents"];
     assert_eq!(extents["exclusive_bytes"], 53_248);
     assert_eq!(extents["shared_bytes"], 0);
@@ -220,7 +216,7 @@ fn extents_tell_what_deleting_frees() {
     assert_eq!(extents["compression"][0]["extents"], 3);
     assert_eq!(extents["tree"].as_array().unwrap().len(), 1);
     assert!(extents["file_systems"][0]["generation"].as_u64().unwrap() > 0);
-    let told = tree.run(&["--extents", "at", "nowhere"]);
+    let told = tree.run(&["extents", "at", "nowhere"]);
     assert_eq!(told.code, Some(2));
     assert!(told.stderr.contains("nowhere"), "{}", told.stderr);
 }

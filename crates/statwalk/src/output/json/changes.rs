@@ -12,7 +12,7 @@ use statwalk_view::json_path;
 
 use super::entries::FileJson;
 
-/// The whole answer of `--since`.
+/// The whole answer of `changes`.
 #[derive(Serialize)]
 pub(crate) struct ChangesJson {
     path: String,

@@ -8,7 +8,7 @@ use serde::Serialize;
 use statwalk_core::{ExtentDir, ExtentSums, ExtentUsage};
 use statwalk_view::json_path;
 
-/// The answer of `--extents`.
+/// The answer of `extents`.
 #[derive(Serialize)]
 pub(crate) struct ExtentsAnswer {
     extents: ExtentsJson,

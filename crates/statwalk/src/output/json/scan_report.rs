@@ -25,7 +25,7 @@ pub(super) struct PlanJson<'a> {
     order: &'a str,
     workers_max: usize,
     fields: Vec<&'static str>,
-    /// What `--since` goes on from, where a btrfs was read in place.
+    /// The value for `changes --since`, where a btrfs was read in place.
     #[serde(skip_serializing_if = "Option::is_none")]
     generation: Option<u64>,
     why: String,
