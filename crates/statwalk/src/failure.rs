@@ -19,8 +19,6 @@ use crate::watch::signals;
 pub(crate) enum Failure {
     /// A flag or a word has no meaning.
     Usage(String),
-    /// A later version will have it.
-    NotThere(String),
     /// The scan could not begin.
     Scan(statwalk_core::Error),
     /// The answer could not be written.
@@ -60,7 +58,6 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Usage(message) => f.write_str(message),
-            Failure::NotThere(what) => write!(f, "{what} is not there yet"),
             Failure::Output(error) => write!(f, "cannot write the output: {}", reason(error)),
             Failure::Scan(error) => match (error.io_error(), error.path()) {
                 (Some(cause), Some(path)) => {

@@ -5,7 +5,6 @@
 use std::io::Write as _;
 
 use clap_mangen::Man;
-use statwalk_view::{Charset, escape};
 
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -19,11 +18,8 @@ pub(super) fn run(name: Option<&str>) -> Result<ExitStatus, Failure> {
         None => whole,
         Some(name) => {
             let found = whole.find_subcommand(name).cloned();
-            let found = found.ok_or_else(|| {
-                let name = escape(name.as_bytes(), Charset::Unicode);
-                Failure::Usage(format!("man: there is no subcommand `{name}`"))
-            })?;
-            // The page of a subcommand is called as git's are.
+            let found = found.expect("clap takes the names of commands alone");
+            // The page of a command is called as git's are.
             let name = format!("statwalk-{}", found.get_name());
             found.name(name)
         }

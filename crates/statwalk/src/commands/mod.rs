@@ -34,6 +34,5 @@ pub(crate) fn run(invocation: Invocation) -> Result<ExitStatus, Failure> {
         Invocation::Bench(flags) => bench::run(*flags),
         Invocation::Completions(shell) => completions::run(shell),
         Invocation::Man(command) => man::run(command.as_deref()),
-        Invocation::NotThere(name) => Err(Failure::NotThere(format!("'{name}'"))),
     }
 }

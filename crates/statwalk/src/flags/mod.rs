@@ -23,8 +23,9 @@ mod summary_flags;
 mod top_flags;
 
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Command, CommandFactory, FromArgMatches, Parser};
 use clap_complete::Shell;
 
@@ -54,8 +55,6 @@ pub(crate) enum Invocation {
     Bench(Box<BenchFlags>),
     Completions(Shell),
     Man(Option<String>),
-    /// A subcommand of a later version.
-    NotThere(&'static str),
 }
 
 /// Print a script that completes commands and flags in a shell
@@ -74,14 +73,15 @@ struct CompletionsFlags {
 #[derive(Parser)]
 #[command(name = "man", disable_version_flag = true)]
 struct ManFlags {
-    /// The subcommand to print the page of; without it the page of statwalk itself
+    /// Print the page of this command [default: the page of statwalk itself]
+    #[arg(value_parser = COMMANDS.map(|(name, _)| name), hide_possible_values = true)]
     command: Option<String>,
 }
 
 /// Builds the definition of a command.
 type Definition = fn() -> Command;
 
-/// The subcommands that are there, in the order of the help.
+/// The commands, in the order of the help.
 const COMMANDS: [(&str, Definition); 9] = [
     ("top", TopFlags::command),
     ("stats", StatsFlags::command),
@@ -94,17 +94,10 @@ const COMMANDS: [(&str, Definition); 9] = [
     ("man", ManFlags::command),
 ];
 
-/// The names that later versions will use.
-const NOT_THERE: [&str; 13] = [
-    "browse", "report", "snapshot", "diff", "query", "export", "import", "serve", "watch", "trash",
-    "config", "schema", "info",
-];
-
-/// Whether `word` is the name of a subcommand, so that a directory of this name
-/// is written `./word`.
-pub(crate) fn is_reserved(word: &OsStr) -> bool {
-    let names = COMMANDS.iter().map(|(name, _)| name).chain(&NOT_THERE);
-    names.into_iter().any(|name| word == *name)
+/// Whether `word` is the name of a command, so that a directory of this name is
+/// written `./word`. Every other word is a path.
+pub(crate) fn is_command(word: &OsStr) -> bool {
+    COMMANDS.iter().any(|(name, _)| word == *name)
 }
 
 /// Reads the command line, without the name of the program.
@@ -113,12 +106,9 @@ pub(crate) fn is_reserved(word: &OsStr) -> bool {
 ///
 /// Returns what clap has to say: a usage error, or help that was asked for.
 pub(crate) fn parse(words: &[OsString]) -> Result<Invocation, clap::Error> {
-    let Some((name, rest)) = words.split_first().filter(|(first, _)| is_reserved(first)) else {
+    let Some((name, rest)) = words.split_first().filter(|(first, _)| is_command(first)) else {
         return parse_summary(words);
     };
-    if let Some(name) = NOT_THERE.into_iter().find(|known| name == known) {
-        return Ok(Invocation::NotThere(name));
-    }
     Ok(match name.to_str() {
         Some("top") => Invocation::Top(Box::new(parse_as(rest)?)),
         Some("stats") => Invocation::Stats(Box::new(parse_as(rest)?)),
@@ -147,8 +137,26 @@ fn parse_summary(words: &[OsString]) -> Result<Invocation, clap::Error> {
 
 fn parse_as<P: Args + CommandFactory>(words: &[OsString]) -> Result<P, clap::Error> {
     let command = P::command();
-    let name = format!("statwalk {}", command.get_name());
-    parse_with(command.no_binary_name(true).bin_name(name), words)
+    let name = command.get_name().to_owned();
+    let full_name = format!("statwalk {name}");
+    parse_with(command.no_binary_name(true).bin_name(full_name), words)
+        .map_err(|error| with_path_tip(error, &name))
+}
+
+/// Adds to a usage error of a command how to scan a directory of the same name,
+/// where there is one.
+fn with_path_tip(mut error: clap::Error, name: &str) -> clap::Error {
+    if !error.use_stderr() || !Path::new(name).is_dir() {
+        return error;
+    }
+    let mut tips = match error.remove(ContextKind::Suggested) {
+        Some(ContextValue::StyledStrs(tips)) => tips,
+        _ => Vec::new(),
+    };
+    let tip = format!("'{name}' is taken as the command; to scan the directory, use './{name}'");
+    tips.push(tip.into());
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    error
 }
 
 fn parse_with<P: FromArgMatches>(
@@ -159,7 +167,7 @@ fn parse_with<P: FromArgMatches>(
     P::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
-/// The whole command with the subcommands that are there.
+/// The default view with all commands.
 pub(crate) fn whole() -> Command {
     let subcommands = COMMANDS.into_iter().map(|(_, command)| command());
     SummaryFlags::command().subcommands(subcommands)
@@ -188,11 +196,9 @@ mod tests {
     #[test]
     fn the_first_word_is_the_subcommand() {
         assert!(matches!(parse(&words("top /usr")), Ok(Invocation::Top(_))));
-        assert!(matches!(
-            parse(&words("browse")),
-            Ok(Invocation::NotThere("browse"))
-        ));
-        for line in ["./top", "-- top", "-x top", "", "/usr top"] {
+        for line in [
+            "./top", "-- top", "-x top", "", "/usr top", "browse", "tops",
+        ] {
             assert!(
                 matches!(parse(&words(line)), Ok(Invocation::Summary(_))),
                 "{line}"

@@ -15,8 +15,8 @@ use super::{ScanFlags, SizeFlags};
 /// terminal. Where the output is not a terminal, each directory of depth 1 is a
 /// row of its bytes, a tabulator and its path, as from du -B1 -d1.
 ///
-/// A first word that is the name of a subcommand is the subcommand; a directory
-/// called `top` is written ./top.
+/// A first word that names a command is the command, any other word is a path.
+/// For a directory with the name of a command, write ./NAME, as in statwalk ./top.
 #[derive(Parser)]
 #[command(
     name = "statwalk",

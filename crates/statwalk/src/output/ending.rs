@@ -35,8 +35,8 @@ pub(crate) fn conclude(request: &Request, report: &Report, errors: Errors) -> Ex
     let mut status = ExitStatus::Complete;
     for (path, root) in request.paths.iter().zip(&report.roots) {
         let Some(errno) = root.missing else { continue };
-        let hint = match is_not_there(errno) && flags::is_reserved(path.as_os_str()) {
-            true => " (a subcommand must be the first word)",
+        let hint = match is_not_there(errno) && flags::is_command(path.as_os_str()) {
+            true => " (a command must be the first word)",
             false => "",
         };
         let path = on_stderr(path.as_os_str().as_bytes());

@@ -82,7 +82,7 @@ fn what_has_no_meaning_is_named() {
         (&["find", "tree", "a(b"], "bad pattern `a(b`"),
         (&["stats", "--by", "colour"], "colour"),
         (&["completions", "basic"], "basic"),
-        (&["man", "nope"], "`nope`"),
+        (&["man", "nope"], "'nope'"),
         (&["--unit", "\x1b[2J"], "`\\x1b[2J`"),
     ] {
         let answer = tree.run(arguments);
@@ -98,18 +98,56 @@ fn what_has_no_meaning_is_named() {
 }
 
 #[test]
-fn later_subcommands_are_reserved() {
-    let tree = Tree::new("browse/");
-    for name in [
-        "browse", "report", "snapshot", "diff", "query", "export", "import", "serve", "watch",
-        "trash", "config", "schema", "info",
+fn usage_errors_of_a_command_say_how_to_scan_a_directory_of_its_name() {
+    let commands = [
+        "top",
+        "stats",
+        "find",
+        "errors",
+        "extents",
+        "changes",
+        "bench",
+        "completions",
+        "man",
+    ];
+    let tree = Tree::new("x 1");
+    for name in commands {
+        let tip =
+            format!("tip: '{name}' is taken as the command; to scan the directory, use './{name}'");
+        let words = [name, "--nonsense"];
+        let answer = tree.run(&words);
+        assert_eq!(answer.code, Some(2), "{name}");
+        assert!(!answer.stderr.contains("tip: '"), "{}", answer.stderr);
+        // A file of this name is no directory.
+        let path = tree.parent().join(name);
+        std::fs::write(&path, b"").unwrap();
+        assert!(!tree.run(&words).stderr.contains(&tip), "{name}");
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        let answer = tree.run(&words);
+        assert_eq!(answer.code, Some(2), "{name}");
+        assert!(answer.stderr.contains(&tip), "{}", answer.stderr);
+        assert_eq!(answer.stdout, b"", "{name}");
+        // The path of the tip works.
+        let scanned = tree.run(&["-sA", &format!("./{name}")]).good();
+        assert_eq!(scanned.lines(), [format!("0\t./{name}")]);
+        // Help is no error.
+        let help = tree.run(&[name, "--help"]).good().stdout;
+        assert!(!String::from_utf8(help).unwrap().contains(&tip), "{name}");
+    }
+    // Words that look like a list of directories.
+    for (words, cause) in [
+        (&["changes"][..], "<PATH>"),
+        (&["man", "tree"], "'tree'"),
+        (&["completions", "tree"], "'tree'"),
+        (&["top", "--dir"], "'--dirs'"),
     ] {
-        let answer = tree.run(&[name, "tree", "--whatever"]);
-        assert_eq!(answer.code, Some(2));
-        assert_eq!(
-            answer.stderr,
-            format!("statwalk: '{name}' is not there yet\n")
-        );
+        let answer = tree.run(words);
+        assert_eq!(answer.code, Some(2), "{words:?}");
+        let tip = format!("use './{}'", words[0]);
+        for text in [cause, &tip] {
+            assert!(answer.stderr.contains(text), "{}", answer.stderr);
+        }
     }
 }
 

@@ -268,13 +268,32 @@ fn names_leave_as_they_are() {
 
 #[test]
 fn a_word_that_is_a_subcommand_is_a_directory_with_a_dot() {
-    let tree = Tree::new("top/\ntop/x 10\nbrowse/");
+    let tree = Tree::new("top/\ntop/x 10\nextents/");
     let mut command = statwalk();
     command
-        .args(["-A", "./top", "./browse"])
+        .args(["-A", "./top", "./extents"])
         .current_dir(tree.path());
     let answer = Answer::of(&mut command).good();
-    assert_eq!(answer.lines(), ["10\t./top", "0\t./browse"]);
+    assert_eq!(answer.lines(), ["10\t./top", "0\t./extents"]);
+}
+
+#[test]
+fn a_word_that_names_no_command_is_a_path() {
+    let tree = Tree::new("x 1");
+    for name in [
+        "browse", "report", "df", "snapshot", "diff", "history", "query", "export", "import",
+        "serve", "watch", "trash", "config", "schema", "info", "help", "since", "tops",
+    ] {
+        let path = tree.parent().join(name);
+        assert_eq!(
+            tree.run(&[name]).stderr,
+            format!("statwalk: {name}: no such file or directory\n")
+        );
+        std::fs::create_dir(&path).unwrap();
+        std::fs::write(path.join("file"), [1; 10]).unwrap();
+        let answer = tree.run(&[name, "-sA"]).good();
+        assert_eq!(answer.lines(), [format!("10\t{name}")]);
+    }
 }
 
 #[test]
