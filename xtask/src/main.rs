@@ -13,6 +13,7 @@ mod dist;
 mod fuzz;
 mod install;
 mod linking;
+mod package;
 mod step;
 mod tidy;
 
@@ -31,6 +32,7 @@ usage: cargo xtask TASK
   fuzz     every fuzz target for 15 seconds, or as many as are named: `fuzz 600`
   attack   random attacks on the program for 10 minutes, or as many as are named: `attack 60`
   dist     the program as it is released: static, position-independent, full RELRO
+  package  builds the packages of the crates, and installs the program from the checkout
   deny     licences, versions and sources of dependencies (needs cargo-deny)
   install  only installs what the tests need
 ";
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
             Some(Err(_)) => Err("attack: not a number of minutes".to_owned()),
         },
         Some("dist") => dist::dist(),
+        Some("package") => package::package(),
         Some("deny") => deny(),
         Some("install") => {
             install::tools();
