@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::batch::Batch;
 use crate::directory::{DirState, Directory, join};
 use crate::entry::{Attributes, Fields, FileType};
-use crate::error::{EntryError, Error};
+use crate::error::{Cause, EntryError, Error, Op};
 use crate::lock::lock;
 use crate::report::Report;
 use crate::running::Running;
@@ -94,7 +94,7 @@ impl Scan {
     /// The order is that in which directories are read: a directory comes before its
     /// entries, and nothing else is promised. Dropping the iterator ends the scan. An
     /// entry that cannot be read is an `Err`; it is also an entry where its name is
-    /// known.
+    /// known. A root that is missing is an `Err` at the end.
     ///
     /// Use [`run`](Self::run) with a sink where only an answer about all entries is
     /// needed: that takes no queue. Use [`blocks`](Self::blocks) for columns.
@@ -261,6 +261,30 @@ impl Entry {
 }
 
 impl Blocks {
+    /// Takes the report, and leaves errors for the roots that are missing.
+    fn finish(&mut self) {
+        let Some(running) = self.running.take() else {
+            return;
+        };
+        // A scan that ended by itself can have workers that wait for room.
+        self.queue.close();
+        let roots = running.roots().to_vec();
+        let report = running.finish().report;
+        let missing = roots.into_iter().zip(&report.roots).enumerate();
+        let errors = missing.filter_map(|(root, (path, found))| {
+            let cause = Cause::System(found.missing?);
+            let op = Op::Open;
+            Some(Err(EntryError {
+                path,
+                op,
+                cause,
+                root,
+            }))
+        });
+        lock(&self.queue.waiting).extend(errors);
+        self.report = Some(report);
+    }
+
     /// The report of the scan, once the last block was taken.
     #[must_use]
     pub fn report(&self) -> Option<&Report> {
@@ -289,7 +313,7 @@ impl Iterator for Blocks {
                 return Some(next);
             }
             if ended {
-                self.report = Some(self.running.take()?.finish().report);
+                self.finish();
             }
         }
     }
@@ -297,10 +321,7 @@ impl Iterator for Blocks {
 
 impl Drop for Blocks {
     fn drop(&mut self) {
-        self.queue.is_closed.store(true, Ordering::Relaxed);
-        // Under the lock, so that no worker begins to wait after it has looked.
-        drop(lock(&self.queue.waiting));
-        self.queue.has_room.notify_all();
+        self.queue.close();
     }
 }
 
@@ -351,6 +372,14 @@ impl Queue {
         drop(waiting);
         self.has_room.notify_one();
         next
+    }
+
+    /// Ends all waiting for room.
+    fn close(&self) {
+        self.is_closed.store(true, Ordering::Relaxed);
+        // Under the lock, so that no worker begins to wait after it has looked.
+        drop(lock(&self.waiting));
+        self.has_room.notify_all();
     }
 
     /// Puts in a block, and waits for room. Breaks where nobody takes it.

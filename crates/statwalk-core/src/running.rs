@@ -70,6 +70,11 @@ impl<S: Sink> Running<S> {
         self.0.pool.wait_gone(Duration::ZERO) || self.0.pool.is_cancelled()
     }
 
+    /// The roots, as the caller gave them.
+    pub(crate) fn roots(&self) -> &[Vec<u8>] {
+        &self.0.context.roots
+    }
+
     /// Sees to it that there are enough workers, and works for them where the system
     /// gives no thread.
     pub(crate) fn tend(&self) {

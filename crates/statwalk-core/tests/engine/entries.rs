@@ -65,6 +65,11 @@ fn a_root_that_is_a_file_is_a_row() {
         (entry.depth(), entry.attributes().size_bytes()),
         (0, Some(70))
     );
+    let error = entries.next().unwrap().unwrap_err();
+    assert!(
+        error.path.ends_with(b"/missing") && error.root == 1,
+        "{error}"
+    );
     assert!(entries.next().is_none() && entries.next().is_none());
     assert!(entries.report().unwrap().roots[1].missing.is_some());
 }
