@@ -13,6 +13,7 @@ use crate::entry::Fields;
 use crate::error::{Error, Op};
 use crate::exclusion::Exclusions;
 use crate::inode_numbers::InodeNumbers;
+use crate::listing::WITHHELD_MAX;
 use crate::listing::context::{RootTable, ScanContext, ScanOptions, Shortcuts};
 use crate::listing::source::DirectorySource;
 use crate::machine;
@@ -92,6 +93,7 @@ pub struct Scan {
     kernel_file_systems: KernelFileSystems,
     exclusions: Exclusions,
     max_depth: u32,
+    withheld_max: usize,
     threads: Option<usize>,
     order: Order,
     calls: Calls,
@@ -131,6 +133,7 @@ impl Scan {
             kernel_file_systems: KernelFileSystems::default(),
             exclusions: Exclusions::default(),
             max_depth: u32::MAX,
+            withheld_max: WITHHELD_MAX,
             threads: None,
             order: Order::default(),
             calls: Calls::default(),
@@ -420,6 +423,7 @@ impl Scan {
             shortcuts: Shortcuts::of(wanted, &self.exclusions, follows, &roots),
             exclusions: self.exclusions.clone(),
             max_depth: self.max_depth,
+            withheld_max: self.withheld_max,
             roots,
         }
     }

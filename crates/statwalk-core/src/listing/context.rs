@@ -26,6 +26,9 @@ pub(crate) struct ScanOptions {
     pub(crate) exclusions: Exclusions,
     /// Directories of this depth are not listed.
     pub(crate) max_depth: u32,
+    /// Up to how many entries of a directory are withheld until it has been verified
+    /// that it held still. A source that reads in place has a bound of its own.
+    pub(crate) withheld_max: usize,
     pub(crate) roots: RootTable,
     pub(crate) shortcuts: Shortcuts,
 }
@@ -201,7 +204,11 @@ impl<D: DirectorySource> ScanContext<D> {
     /// Whether a directory within a mount must be stat'ed.
     pub(super) fn stats_directories(&self, shared: bool) -> bool {
         let options = &self.options;
-        options.wanted.need_stat() || shared || options.follows || !self.reached_roots.is_empty()
+        options.wanted.need_stat() || shared || options.follows || self.has_several_roots()
+    }
+
+    pub(super) fn has_several_roots(&self) -> bool {
+        !self.reached_roots.is_empty()
     }
 
     /// Notes a visit to a directory.
@@ -214,8 +221,15 @@ impl<D: DirectorySource> ScanContext<D> {
         visit
     }
 
+    /// Whether a directory is another root. The root delivers it, not a scan that goes
+    /// no deeper there.
+    pub(super) fn is_other_root(&self, id: FileId, mount: u64, root: u32) -> bool {
+        let root_here = self.options.roots.directories.get(&id);
+        root_here.is_some_and(|&(other, there)| other != root && there == mount)
+    }
+
     /// Notes a visit to a directory that can be a root.
-    fn visit_of_root(&self, id: FileId, mount: u64, root: u32, depth: u32) -> Visit {
+    pub(super) fn visit_of_root(&self, id: FileId, mount: u64, root: u32, depth: u32) -> Visit {
         match self.options.roots.directories.get(&id) {
             Some(&(other, there)) if other < root && there == mount => Visit::EarlierRoot,
             // It stands here too, by another mount.

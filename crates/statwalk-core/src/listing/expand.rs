@@ -6,6 +6,7 @@ use std::ffi::CStr;
 use std::sync::Arc;
 
 use super::Lister;
+use super::context::Visit;
 use super::in_place::InPlaceDir;
 use super::outlet::{Note, Outlet};
 use super::read::Opening;
@@ -135,7 +136,10 @@ impl<D: DirectorySource> Lister<D> {
             let (root, depth) = (parent.root, parent.depth + 1);
             if depth >= self.context.options.max_depth {
                 let attributes = target.attributes(self.context.options.wanted);
-                return self.at_limit(&place, root, depth, &attributes, out);
+                if !(self.context).is_other_root(target.id(), target.mount(), root) {
+                    self.at_limit(&place, root, depth, &attributes, out);
+                }
+                return;
             }
             match self.context.source.open_through_links(&base, name) {
                 Ok(fd)
@@ -265,7 +269,8 @@ impl<D: DirectorySource> Lister<D> {
             is_visited: false,
         };
         let is_limit = depth >= self.context.options.max_depth;
-        if is_limit && !self.context.options.wanted.need_stat() {
+        if is_limit && !self.context.options.wanted.need_stat() && !self.context.has_several_roots()
+        {
             let nothing = Attributes::of_type(FileType::Directory);
             return self.at_limit(&place, root, depth, &nothing, out);
         }
@@ -299,8 +304,9 @@ impl<D: DirectorySource> Lister<D> {
                 root,
                 depth,
             };
-            // The last subdirectory closes its parent.
-            drop(parent);
+            // The last subdirectory closes its parent, and its copy is one more
+            // descriptor than a worker may need.
+            drop((reopened, parent));
             self.enter(opening, out);
         } else {
             self.in_place.suspicion = None;
@@ -332,7 +338,9 @@ impl<D: DirectorySource> Lister<D> {
             self.left_standing(place, root, depth, DirState::Crossing, out);
             return out.note(root, Note::Crossing);
         }
-        self.at_limit(place, root, depth, &attributes, out);
+        if !(self.context).is_other_root(found.id(), found.mount(), root) {
+            self.at_limit(place, root, depth, &attributes, out);
+        }
     }
 
     /// Opens a subdirectory, and says whether a mount begins there. Where it is not
@@ -366,7 +374,16 @@ impl<D: DirectorySource> Lister<D> {
                     self.not_found(place, sight, errno, out);
                     return None;
                 }
-                NotOpened::Refused(errno) => (self.stat_of(base, name).ok(), errno),
+                NotOpened::Refused(errno) => {
+                    let found = self.context.source.stat_entry(base, name).ok();
+                    if let Some(found) = &found
+                        && self.is_earlier_root(found, parent)
+                    {
+                        return None;
+                    }
+                    let wanted = self.context.options.wanted;
+                    (found.map(|found| found.attributes(wanted)), errno)
+                }
                 // Nothing is mounted there: that was so for a moment, or the file
                 // system makes the answer up.
                 NotOpened::OtherMount | NotOpened::Automount if tries_left > 0 => {
@@ -393,6 +410,16 @@ impl<D: DirectorySource> Lister<D> {
             self.unreadable_child(place, found.as_ref(), errno, out);
             return None;
         }
+    }
+
+    /// Whether a subdirectory that cannot be opened is an earlier root, which gave the
+    /// error already. A later root is left out then.
+    fn is_earlier_root(&self, found: &D::Stat, parent: &Arc<OpenParent>) -> bool {
+        let (root, depth) = (parent.dir.root, parent.dir.depth + 1);
+        let visit = self
+            .context
+            .visit_of_root(found.id(), found.mount(), root, depth);
+        visit == Visit::EarlierRoot
     }
 
     /// Decides about a directory on which something is mounted.

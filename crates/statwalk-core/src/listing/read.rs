@@ -13,7 +13,7 @@ use super::outlet::{Note, Outlet};
 use super::shared::PART_MIN;
 use super::source::{DirectorySource, EntryStat, More};
 use super::suspicion::Confirmed;
-use super::{Lister, REREADS_MAX, WITHHELD_MAX};
+use super::{Lister, REREADS_MAX};
 use crate::calls::{Sharing, StatOrder};
 use crate::directory::{DirState, Directory, MountMark, Place};
 use crate::entry::{Attributes, FileId, FileType};
@@ -246,6 +246,7 @@ impl<D: DirectorySource> Lister<D> {
     /// Reads entries until the directory ends or must be shared.
     fn read_directory(&mut self, fd: &DirHandle, dir: &OpenDir, out: &mut impl Outlet) -> End {
         let sorts = self.context.options.calls.stat_order == StatOrder::Inode;
+        let withheld_max = self.context.options.withheld_max;
         let mut buffers = 0;
         loop {
             match self.fill(fd) {
@@ -254,7 +255,7 @@ impl<D: DirectorySource> Lister<D> {
                 Err(errno) => return End::Failed(errno),
             }
             // The whole directory, as far as it is withheld, before the first stat.
-            while sorts && self.listed.len() < WITHHELD_MAX && !out.cancelled() {
+            while sorts && self.listed.len() < withheld_max && !out.cancelled() {
                 match self.fill_on(fd) {
                     Ok(More::Entries) => {}
                     Ok(More::End) => break,
@@ -274,7 +275,7 @@ impl<D: DirectorySource> Lister<D> {
                 return End::CacheDirectory;
             }
             buffers += 1;
-            if self.contents.entry_count() + self.listed.len() > WITHHELD_MAX {
+            if self.contents.entry_count() + self.listed.len() > withheld_max {
                 return End::Share;
             }
             let may_share = self.context.options.wanted.need_stat()

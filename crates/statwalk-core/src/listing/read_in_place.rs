@@ -244,7 +244,9 @@ impl<D: DirectorySource> Lister<D> {
             }
         };
         if dir.depth >= context.options.max_depth {
-            self.at_limit(dir.place, dir.root, dir.depth, &found, out);
+            if !context.is_other_root(node.id, dir.mount.id, dir.root) {
+                self.at_limit(dir.place, dir.root, dir.depth, &found, out);
+            }
             return End::Delivered;
         }
         let open_dir = dir.begin(self, node, found, out);

@@ -15,7 +15,8 @@
 //!
 //! While the right waits, the directory stays open if there is a place for it
 //! within the bound of descriptors; else it is closed, opened again, and read on
-//! from where it was.
+//! from where it was. While parts of it wait, it stays open beyond the bound: only
+//! directories of more entries than are withheld do so besides what workers read.
 
 use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,7 +28,7 @@ use super::listed::{Listed, Reading};
 use super::open_dir::OpenDir;
 use super::outlet::{Gathering, Note, Outlet};
 use super::source::{DirectorySource, EntryStat, More};
-use super::{Lister, REREADS_MAX, WITHHELD_MAX};
+use super::{Lister, REREADS_MAX};
 use crate::calls::Sharing;
 use crate::directory::Place;
 use crate::entry::{FileId, FileType};
@@ -128,12 +129,12 @@ impl SharedListing {
 
     /// Keeps the names in a piece that no stat found, until the end of the
     /// directory.
-    fn keep_missing(&self, contents: &mut Contents) {
+    fn keep_missing(&self, contents: &mut Contents, names_max: usize) {
         if contents.missing.is_empty() {
             return;
         }
         let mut progress = self.progress();
-        let room = WITHHELD_MAX.saturating_sub(progress.missing.len());
+        let room = names_max.saturating_sub(progress.missing.len());
         let kept = contents.missing.len().min(room);
         progress.lost_sight |= kept < contents.missing.len();
         progress.missing.extend(contents.missing.drain(..kept));
@@ -173,7 +174,7 @@ impl<D: DirectorySource> Lister<D> {
     fn gather_on(&mut self, listing: &Arc<SharedListing>, out: &mut impl Outlet) {
         let fd = listing.fd().expect("a gathered listing stays open");
         let mut entries = 0;
-        while entries < WITHHELD_MAX {
+        while entries < self.context.options.withheld_max {
             match self.fill(&fd) {
                 Ok(More::Entries) => {}
                 Ok(More::End) => return self.part_done(listing, out),
@@ -208,7 +209,6 @@ impl<D: DirectorySource> Lister<D> {
         let begun = listing.progress().withheld.pop();
         let mut contents = begun.unwrap_or_else(|| Contents::new(&self.context.options));
         let fd = listing.fd().expect("a gathered listing stays open");
-        let fd = fd;
         let one = *index..*index + 1;
         let reading = part.read_some(one, &fd, &listing.dir, &self.context, &mut contents, out);
         if reading != Reading::Whole {
@@ -281,8 +281,12 @@ impl<D: DirectorySource> Lister<D> {
     ) -> Option<FileId> {
         match fd {
             Some(fd) => {
-                let ask = || self.identity_of(&listing.dir, fd);
-                *listing.identity.get_or_init(ask)
+                if let Some(identity) = listing.identity.get() {
+                    return *identity;
+                }
+                // Asked outside of the lock: a call that hangs would keep all others.
+                let identity = self.identity_of(&listing.dir, fd);
+                *listing.identity.get_or_init(|| identity)
             }
             None => listing.identity.get().copied().flatten(),
         }
@@ -439,7 +443,7 @@ impl<D: DirectorySource> Lister<D> {
                 let mut progress = listing.progress();
                 progress.withheld.push(contents);
                 // Somebody may have released it since, and does not look again.
-                progress.released |= progress.withheld_entries > WITHHELD_MAX;
+                progress.released |= progress.withheld_entries > self.context.options.withheld_max;
                 match progress.released {
                     true => std::mem::take(&mut progress.withheld),
                     false => Vec::new(),
@@ -524,7 +528,7 @@ impl<D: DirectorySource> Lister<D> {
         announce: bool,
         out: &mut impl Outlet,
     ) {
-        listing.keep_missing(contents);
+        listing.keep_missing(contents, self.context.options.withheld_max);
         let doubles = match listing.dir.holds_doubles {
             true => contents.take_doubles(),
             false => Vec::new(),
@@ -576,7 +580,6 @@ impl<D: DirectorySource> Lister<D> {
         out: &mut impl Outlet,
     ) -> Option<(Contents, bool)> {
         let fd = listing.fd()?;
-        let fd = fd;
         self.context.source.seek(&fd, 0).ok()?;
         let before = self.context.source.stat_directory(&fd).ok()?;
         let mut contents = Contents::new(&self.context.options);
@@ -585,7 +588,8 @@ impl<D: DirectorySource> Lister<D> {
                 More::End => break,
                 More::Entries => {}
             }
-            let room = contents.entry_count() + self.listed.len() <= WITHHELD_MAX;
+            let room =
+                contents.entry_count() + self.listed.len() <= self.context.options.withheld_max;
             if !room || !self.read_all(&fd, &listing.dir, &mut contents, out) {
                 return None;
             }

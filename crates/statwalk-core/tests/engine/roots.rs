@@ -209,6 +209,47 @@ fn an_unreadable_root_is_an_entry_with_an_error() {
     }));
 }
 
+/// It stood there twice, once for each root, with its error.
+#[test]
+fn an_unreadable_directory_that_is_a_root_too_counts_once() {
+    let (_scratch, dir) = made(&trees::permissions());
+    or_skip!(as_ordinary_user(|| {
+        let roots = [dir.clone(), dir.join("none")];
+        let alone = Scan::new(&dir).run(&Totals::with_sizes()).unwrap();
+        for roots in permutations(&roots) {
+            let outcome = Scan::of(&roots).run(&Totals::with_sizes()).unwrap();
+            let dirs: u64 = outcome.output.iter().map(|root| root.dirs).sum();
+            assert_eq!(dirs, alone.output[0].dirs);
+            let sum = outcome.report.sum();
+            assert_eq!(sum.unreadable, alone.report.sum().unreadable);
+        }
+    }));
+}
+
+/// A directory at the depth limit that is a root stood there twice.
+#[test]
+fn a_root_at_the_depth_limit_of_another_counts_once() {
+    let (_scratch, dir) = made(&trees::hard_links());
+    let roots = [dir.clone(), dir.join("nested")];
+    for types_only in [false, true] {
+        for threads in [1, 3] {
+            let dirs = |roots: &[PathBuf], depth| -> u64 {
+                let scan = Scan::of(roots).threads(threads).max_depth(depth);
+                let outcome = match types_only {
+                    true => scan.run(&Totals::of_types()),
+                    false => scan.run(&Totals::with_sizes()),
+                };
+                outcome.unwrap().output.iter().map(|root| root.dirs).sum()
+            };
+            let above = dirs(&roots[..1], 1);
+            let below = dirs(&roots[1..], 1);
+            for roots in permutations(&roots) {
+                assert_eq!(dirs(&roots, 1), above + below - 1, "{roots:?}");
+            }
+        }
+    }
+}
+
 /// A root below a directory that an earlier root could not read is still read.
 #[test]
 fn a_root_that_an_earlier_one_could_not_reach_is_read() {

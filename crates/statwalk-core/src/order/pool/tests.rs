@@ -41,6 +41,7 @@ fn context(tree: MemoryTree) -> Arc<ScanContext<Memory>> {
         shortcuts: Shortcuts::of(wanted, &exclusions, false, &roots),
         exclusions,
         max_depth: u32::MAX,
+        withheld_max: 8,
         roots,
     };
     Arc::new(ScanContext::new(options, Memory::new(tree), 8))
