@@ -184,10 +184,7 @@ impl Frontier {
     /// Whether something waits.
     pub(super) fn has_work(&self) -> bool {
         match self {
-            Frontier::Stealing(stealers) => {
-                let mut started = stealers.iter().map_while(OnceLock::get);
-                started.any(|stealer| !stealer.is_empty())
-            }
+            Frontier::Stealing(stealers) => has_some(stealers),
             Frontier::Shared(shared) | Frontier::Recursion(shared) => {
                 shared.count.load(Ordering::Relaxed) > 0
             }
@@ -205,6 +202,12 @@ pub(super) fn child_job(parent: &Arc<OpenParent>, offset: u32, ino: u64) -> Job 
     }
 }
 
+/// Whether something waits in a deque.
+fn has_some(stealers: &[OnceLock<Stealer<Job>>]) -> bool {
+    let mut started = stealers.iter().map_while(OnceLock::get);
+    started.any(|stealer| !stealer.is_empty())
+}
+
 fn steal(stealers: &[OnceLock<Stealer<Job>>], hand: &Hand) -> Option<Taken> {
     let started = stealers.iter().take_while(|s| s.get().is_some()).count();
     loop {
@@ -215,7 +218,8 @@ fn steal(stealers: &[OnceLock<Stealer<Job>>], hand: &Hand) -> Option<Taken> {
             };
             match victim.steal_batch_and_pop(&hand.deque) {
                 Steal::Success(job) => {
-                    let more = !hand.deque.is_empty() || !victim.is_empty();
+                    // A third one can have more than both: what it stole in one go.
+                    let more = has_some(stealers);
                     return Some(Taken { job, more });
                 }
                 Steal::Retry => retry = true,
