@@ -14,6 +14,7 @@ mod fuzz;
 mod install;
 mod linking;
 mod package;
+mod simulate;
 mod step;
 mod tidy;
 
@@ -27,6 +28,8 @@ usage: cargo xtask TASK
   test     installs what the tests need and runs all of them, model checks too
   check    formatting, clippy with warnings denied, tidy
   model    the model checks of the hand-over of work (loom)
+  simulate the simulation of the scheduler: `simulate SEED` runs one again with all its
+           steps, `simulate seeds COUNT` many, `simulate table` writes docs/workers.md
   tidy     licence lines, layers, paths and wording of documents; `tidy old` lists the
            faults of texts that are older than the rules of wording
   fuzz     every fuzz target for 15 seconds, or as many as are named: `fuzz 600`
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         Some("test") => test(),
         Some("check") => check(),
         Some("model") => model(),
+        Some("simulate") => simulate::simulate(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("tidy") if std::env::args().nth(2).as_deref() == Some("old") => {
             tidy::print_old_texts();
             Ok(())

@@ -30,14 +30,17 @@ pub(crate) struct MemoryHandle {
     pub(crate) node: usize,
     /// How many of its entries were listed.
     position: AtomicU64,
+    /// Counted while the directory is open.
+    _open: Arc<()>,
 }
 
 impl MemoryHandle {
-    /// A directory that is listed from its beginning.
-    pub(crate) fn open(node: usize) -> DirHandle {
+    /// A directory that is listed from its beginning. `open` counts those that are open.
+    pub(crate) fn open(node: usize, open: &Arc<()>) -> DirHandle {
         DirHandle::Memory(MemoryHandle {
             node,
             position: AtomicU64::new(0),
+            _open: Arc::clone(open),
         })
     }
 

@@ -54,11 +54,14 @@ mod progress;
 mod report;
 mod running;
 mod scan;
+#[cfg(test)]
+mod simulation;
 mod sink;
 mod source;
 mod statx;
 mod tally;
 mod text_file;
+mod threads;
 
 /// The formats of file systems, for the tests and fuzz targets of this
 /// repository: not part of the promised API.

@@ -4,6 +4,9 @@
 
 use rustix::process::{Resource, getrlimit};
 
+#[cfg(test)]
+use crate::simulation::world;
+
 /// Descriptors that are left to the rest of the process.
 const DESCRIPTORS_SPARED: usize = 8;
 /// How much of a limited address space there must be for each worker, so that
@@ -14,12 +17,30 @@ const PLENTY: usize = 1024;
 
 /// How many processors the process may run on.
 pub(crate) fn processors() -> usize {
+    #[cfg(test)]
+    if let Some(world) = world::current() {
+        return world.processors();
+    }
     let set = rustix::thread::sched_getaffinity(None);
     set.map_or(1, |set| (set.count() as usize).max(1))
 }
 
+/// How many of them control groups grant it. To find out takes as long as scanning a
+/// small directory.
+pub(crate) fn granted_processors() -> usize {
+    #[cfg(test)]
+    if let Some(world) = world::current() {
+        return world.processors();
+    }
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// How many files the scan may open.
 pub(crate) fn free_descriptors() -> usize {
+    #[cfg(test)]
+    if let Some(world) = world::current() {
+        return world.free_descriptors();
+    }
     let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX).min(1 << 20);
     // Counting costs as much as scanning a small directory, so where there is

@@ -13,6 +13,7 @@ use crossbeam_utils::CachePadded;
 
 use crate::directory::{Dir, Place};
 use crate::lock::lock;
+use crate::threads;
 
 /// How far a scan has come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -104,7 +105,7 @@ impl WorkerProgress {
 
     /// Notes that the calling thread is the worker from now on.
     pub(crate) fn know_thread(&self) {
-        let thread = rustix::thread::gettid().as_raw_nonzero().get();
+        let thread = threads::number();
         self.thread.store(thread, Ordering::Relaxed);
         // Its clocks begin anew.
         let occupied = self.occupied_ns.load(Ordering::Relaxed);
@@ -119,7 +120,9 @@ impl WorkerProgress {
     pub(crate) fn effort(&self, now: Duration) -> WorkerEffort {
         let occupied = self.occupied(now);
         let thread = self.thread.load(Ordering::Relaxed);
-        let times = (thread != 0).then(|| cpu_and_wait(thread)).flatten();
+        let times = (thread != 0)
+            .then(|| threads::cpu_and_wait(thread))
+            .flatten();
         let Some((cpu, waited)) = times else {
             return WorkerEffort {
                 occupied,
@@ -130,7 +133,7 @@ impl WorkerProgress {
         let before = Duration::from_nanos(self.waited_for_device_ns.load(Ordering::Relaxed));
         // The kernel counts a wait for a processor when it is over.
         let unexplained = occupied.saturating_sub(busy).saturating_sub(before);
-        if unexplained > WAIT_MIN && is_kept_from_processors(thread) {
+        if unexplained > WAIT_MIN && threads::is_kept_from_processors(thread) {
             busy += unexplained;
         }
         let for_device = nanoseconds(occupied.saturating_sub(busy));
@@ -241,35 +244,9 @@ pub(crate) struct WorkerEffort {
     pub(crate) busy: Duration,
 }
 
-/// How long a thread has computed, and how long it has waited for a processor
-/// until it last had one.
-fn cpu_and_wait(thread: i32) -> Option<(Duration, Duration)> {
-    let cpu = statwalk_sys::thread_clock::of(thread)?;
-    Some((cpu, waited_for_processor(thread).unwrap_or_default()))
-}
-
-/// Whether a thread could run and does not.
-fn is_kept_from_processors(thread: i32) -> bool {
-    let clock = || statwalk_sys::thread_clock::of(thread);
-    let before = clock();
-    // The state follows the name, which may hold anything: proc(5).
-    let text = std::fs::read(format!("/proc/self/task/{thread}/stat")).unwrap_or_default();
-    let name_end = text.iter().rposition(|&byte| byte == b')');
-    let state = name_end.and_then(|end| text.get(end + 2));
-    state == Some(&b'R') && clock() == before
-}
-
 /// 64 bits last for 584 years.
 fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// The second number of schedstat, in nanoseconds: proc_pid_schedstat in
-/// Documentation/scheduler/sched-stats.rst of Linux 6.18.
-fn waited_for_processor(thread: i32) -> Option<Duration> {
-    let text = std::fs::read_to_string(format!("/proc/self/task/{thread}/schedstat")).ok()?;
-    let nanoseconds = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
-    Some(Duration::from_nanos(nanoseconds))
 }
 
 /// Reads the counters of all workers.

@@ -14,6 +14,7 @@ use crate::progress::{self, Snapshot};
 use crate::report::{Outcome, Report, RootReport};
 use crate::sink::{Collect, Context, Sink, path_order};
 use crate::source::posix::Posix;
+use crate::threads;
 
 /// How long a worker that was told to stop may take before it counts as hanging.
 const GRACE: Duration = Duration::from_millis(100);
@@ -176,7 +177,7 @@ impl<S: Sink, D: DirectorySource> RunningOn<S, D> {
             output,
             report: Report {
                 plan,
-                elapsed: self.started.elapsed(),
+                elapsed: threads::since(self.started),
                 workers,
                 calls,
                 interrupted,

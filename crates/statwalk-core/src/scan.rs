@@ -28,6 +28,7 @@ use crate::source::choice::{Source, Syncing};
 use crate::source::memory::{Memory, MemoryTree};
 use crate::source::posix::{Posix, PosixOptions, survey};
 use crate::source::volumes::VolumeTable;
+use crate::threads;
 
 /// What happens where another file system begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -204,6 +205,13 @@ impl Scan {
         self
     }
 
+    /// How many entries of a directory are withheld: small numbers for a simulation.
+    #[cfg(test)]
+    pub(crate) fn withheld_max(mut self, entries: usize) -> Scan {
+        self.withheld_max = entries;
+        self
+    }
+
     /// Which directory is listed next.
     pub fn order(mut self, order: Order) -> Scan {
         self.order = order;
@@ -284,7 +292,7 @@ impl Scan {
     ///
     /// As for [`run`](Self::run).
     pub fn start<S: Sink>(&self, sink: S) -> Result<Running<S>, Error> {
-        let started = Instant::now();
+        let started = threads::now();
         let roots = self.root_paths()?;
         let wanted = sink.fields() | self.fields;
         let mut why = Vec::new();
@@ -313,14 +321,14 @@ impl Scan {
         tree: MemoryTree,
         sink: &S,
     ) -> Result<Outcome<S::Output>, Error> {
-        let (started, roots) = (Instant::now(), self.root_paths()?);
+        let (started, roots) = (threads::now(), self.root_paths()?);
         let running = self.start_on(Memory::new(tree), sink, roots, Vec::new(), started);
         while !running.pool.wait(Duration::from_secs(3600)) {}
         Ok(running.finish())
     }
 
     /// Begins to scan what a source has; `why` is what the plan says of it.
-    fn start_on<S: Sink, D: DirectorySource>(
+    pub(crate) fn start_on<S: Sink, D: DirectorySource>(
         &self,
         source: D,
         sink: S,
@@ -361,7 +369,7 @@ impl Scan {
         }
     }
 
-    fn root_paths(&self) -> Result<Vec<Arc<CStr>>, Error> {
+    pub(crate) fn root_paths(&self) -> Result<Vec<Arc<CStr>>, Error> {
         self.roots
             .iter()
             .map(|root| {

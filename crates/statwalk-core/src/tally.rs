@@ -35,3 +35,10 @@ pub(crate) fn read() -> u64 {
 pub(crate) fn made() -> u64 {
     CALLS.get()
 }
+
+/// Sets what this thread has made and read: in a simulation it is many.
+#[cfg(test)]
+pub(crate) fn set((made, read): (u64, u64)) {
+    CALLS.set(made);
+    READS.set(read);
+}

@@ -40,7 +40,14 @@ const LAYERS: [(&str, &[&str]); 16] = [
     // An order knows listers and no source.
     (
         "crates/statwalk-core/src/order",
-        &["crate::source", "crate::statx", "std::fs"],
+        &[
+            "crate::source",
+            "crate::statx",
+            "std::fs",
+            // A simulation stands in the place of `crate::threads`.
+            "std::thread",
+            "Instant::now",
+        ],
     ),
     (
         "crates/statwalk-core/src/sink",

@@ -23,13 +23,19 @@ impl Parking {
         Parking {
             waiting: AtomicUsize::new(0),
             calls: Mutex::new(0),
-            called: Condvar::new(),
+            called: Condvar::default(),
         }
     }
 
     /// Whether some worker waits, or is about to.
     pub(super) fn somebody_waits(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) > 0
+    }
+
+    /// Whether workers wait and nobody has called one.
+    #[cfg(test)]
+    pub(super) fn all_sleep(&self) -> bool {
+        self.somebody_waits() && *self.lock() == 0
     }
 
     /// Wakes one worker, if any waits. To be called after work was queued.
@@ -41,7 +47,7 @@ impl Parking {
             // A call too many wakes a worker for nothing, once.
             if *calls < waiting {
                 *calls += 1;
-                self.called.notify_one();
+                self.called.call_one();
             }
         }
     }
@@ -50,7 +56,7 @@ impl Parking {
     pub(super) fn call_all(&self) {
         fence(Ordering::SeqCst);
         *self.lock() = self.waiting.load(Ordering::Relaxed);
-        self.called.notify_all();
+        self.called.call_all();
     }
 
     /// Waits for a call, unless `look_again` finds a reason not to.
@@ -60,10 +66,7 @@ impl Parking {
         if !look_again() {
             let mut calls = self.lock();
             while *calls == 0 {
-                calls = match self.called.wait(calls) {
-                    Ok(calls) => calls,
-                    Err(poisoned) => poisoned.into_inner(),
-                };
+                calls = self.called.wait(&self.calls, calls);
             }
             *calls -= 1;
         }

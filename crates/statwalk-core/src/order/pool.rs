@@ -15,8 +15,7 @@
 use std::ffi::CStr;
 use std::ops::{Deref, Range};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
-use std::thread;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
@@ -38,6 +37,7 @@ use crate::machine;
 use crate::progress::WorkerProgress;
 use crate::report::{LeftOut, RootReport};
 use crate::sink::Collect;
+use crate::threads::{self, Condvar};
 
 /// After how long others start on what a worker queued that does not come back.
 const HELP_DELAY_MAX: Duration = Duration::from_millis(20);
@@ -160,7 +160,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
                 left_out: Vec::new(),
             })))
         });
-        let started = Instant::now();
+        let started = threads::now();
         Arc::new(Pool {
             context,
             order: options.order,
@@ -192,7 +192,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
             started,
             threadless: Mutex::new(None),
             alive: Mutex::default(),
-            gone: Condvar::new(),
+            gone: Condvar::default(),
             idle_io: options.idle_io,
         })
     }
@@ -239,15 +239,15 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
                 }
             }
         };
-        let mut builder = thread::Builder::new().name(format!("statwalk-{}", hand.index()));
+        let name = format!("statwalk-{}", hand.index());
         // Where the thread cannot be started, what it was to have is still here.
         let given = Arc::new(Mutex::new(Some(hand)));
         let (pool, taken) = (Arc::clone(self), Arc::clone(&given));
-        builder = builder.stack_size(match self.order {
+        let stack_bytes = match self.order {
             Order::Recursive => RECURSION_STACK_BYTES,
             _ => STACK_BYTES,
-        });
-        let started = builder.spawn(move || {
+        };
+        let started = threads::start(name, stack_bytes, move || {
             let hand = lock(&taken).take().expect("it is given to one thread");
             match Worker::new(Arc::clone(&pool), hand, duty).work() {
                 (Leave::Ended, hand) => {
@@ -274,8 +274,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         self.wanted_first.get_or_init(|| {
             let mut wanted = self.most();
             if self.overseer.is_some() {
-                let processors = thread::available_parallelism().map_or(1, usize::from);
-                wanted = wanted.min(processors);
+                wanted = wanted.min(machine::granted_processors());
             }
             self.wanted.store(wanted, Ordering::Relaxed);
             wanted
@@ -303,7 +302,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
 
     fn leave(&self) {
         lock(&self.alive).count -= 1;
-        self.gone.notify_all();
+        self.gone.call_all();
     }
 
     /// Whether the worker that asks is one too many; if so it must be sent away.
@@ -325,8 +324,8 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
     /// had queued.
     fn send_away(&self, hand: Hand) {
         let progress = &self.progress[hand.index()];
-        let effort = progress.effort(self.started.elapsed());
-        progress.end_work(self.started.elapsed());
+        let effort = progress.effort(threads::since(self.started));
+        progress.end_work(threads::since(self.started));
         progress.forget_thread();
         let mut crew = lock(&self.crew);
         crew.effort_of_gone.0 += effort.cpu;
@@ -400,7 +399,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
                 self.leave();
             }
             (Leave::TimeOver(duty), hand) => {
-                progress.end_work(self.started.elapsed());
+                progress.end_work(threads::since(self.started));
                 *lock(&self.threadless) = Some(Threadless { hand, duty });
             }
             (Leave::Idle, hand) => {
@@ -430,13 +429,13 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
     /// Whoever waits here also sees to it that there are enough of them.
     pub(crate) fn wait(self: &Arc<Self>, timeout: Duration) -> bool {
         let ended = |pool: &Self, alive| alive == 0 || pool.is_cancelled();
-        let deadline = Instant::now() + timeout;
+        let deadline = threads::now() + timeout;
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
+            let left = deadline.saturating_duration_since(threads::now());
             let pause = self.pause_before_look().unwrap_or(left);
-            let until = Instant::now() + left.min(pause);
+            let until = threads::now() + left.min(pause);
             self.lend_thread(until);
-            let rest = until.saturating_duration_since(Instant::now());
+            let rest = until.saturating_duration_since(threads::now());
             if self.wait_until(rest, ended) {
                 return true;
             }
@@ -449,7 +448,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
 
     /// As [`wait`](Self::wait), without waiting.
     pub(crate) fn tend(self: &Arc<Self>) {
-        self.lend_thread(Instant::now());
+        self.lend_thread(threads::now());
         self.look_after();
     }
 
@@ -459,7 +458,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         if self.wants_helpers.load(Ordering::Relaxed)
             && self.frontier.has_work()
             && !self.parking.somebody_waits()
-            && self.started.elapsed() >= HELP_DELAY_MAX
+            && threads::since(self.started) >= HELP_DELAY_MAX
         {
             self.start_helper();
         }
@@ -472,7 +471,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
             // Whoever waits may wait in shorter pieces than a pause.
             Some(overseer) => {
                 let next_look = lock(overseer).next_look();
-                Some(next_look.saturating_duration_since(Instant::now()))
+                Some(next_look.saturating_duration_since(threads::now()))
             }
             None if self.wants_helpers.load(Ordering::Relaxed) => Some(HELP_DELAY_MAX),
             None => None,
@@ -484,7 +483,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         let Some(overseer) = &self.overseer else {
             return;
         };
-        let now = Instant::now();
+        let now = threads::now();
         let effort = self.effort(now);
         let Some(verdict) = lock(overseer).look(now, effort, || {
             self.settle_wanted();
@@ -547,14 +546,13 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
     }
 
     fn wait_until(&self, timeout: Duration, enough: impl Fn(&Self, usize) -> bool) -> bool {
-        let deadline = Instant::now() + timeout;
+        let deadline = threads::now() + timeout;
         let mut alive = lock(&self.alive);
         while !enough(self, alive.count) {
-            let Some(left) = deadline.checked_duration_since(Instant::now()) else {
+            let Some(left) = deadline.checked_duration_since(threads::now()) else {
                 return false;
             };
-            let answer = self.gone.wait_timeout(alive, left);
-            alive = answer.unwrap_or_else(PoisonError::into_inner).0;
+            alive = self.gone.wait_at_most(&self.alive, alive, left);
         }
         true
     }
@@ -565,7 +563,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         self.parking.call_all();
         // Under the lock, so that it cannot come between a look and a wait.
         let _alive = lock(&self.alive);
-        self.gone.notify_all();
+        self.gone.call_all();
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
@@ -595,6 +593,18 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
     /// How many system calls of the source there were so far.
     pub(crate) fn calls(&self) -> u64 {
         self.progress.iter().map(|worker| worker.calls()).sum()
+    }
+
+    /// How many workers there are to be.
+    #[cfg(test)]
+    pub(crate) fn workers_wanted(&self) -> usize {
+        self.wanted.load(Ordering::Relaxed)
+    }
+
+    /// Whether workers sleep, and none was called, while there is something to take.
+    #[cfg(test)]
+    pub(crate) fn sleeps_beside_work(&self) -> bool {
+        self.parking.all_sleep() && self.frontier.has_work()
     }
 
     /// Takes what the workers have, also from those that hang.

@@ -26,6 +26,7 @@ use crate::progress::WorkerProgress;
 use crate::report::LeftOut;
 use crate::sink::Collect;
 use crate::tally;
+use crate::threads;
 
 /// When one worker alone is too slow: after this many directories, entries, or
 /// this time. Starting a thread takes as long as reading some ten directories.
@@ -112,7 +113,7 @@ impl<C: Collect, D: DirectorySource> Worker<C, D> {
         }
         let progress = &pool.progress[hand.index()];
         progress.know_thread();
-        progress.begin_work(pool.started.elapsed());
+        progress.begin_work(threads::since(pool.started));
         let calls_before = progress.calls().wrapping_sub(tally::made());
         let work_before = progress.work().wrapping_sub(work_of_thread());
         Worker {
@@ -167,10 +168,10 @@ impl<C: Collect, D: DirectorySource> Worker<C, D> {
                     self.outlet.rest();
                     self.lister.rest_from_work();
                     let progress = &pool.progress[self.outlet.hand.index()];
-                    progress.end_work(pool.started.elapsed());
+                    progress.end_work(threads::since(pool.started));
                     pool.parking
                         .wait_unless(|| pool.is_over() || pool.frontier.has_work());
-                    progress.begin_work(pool.started.elapsed());
+                    progress.begin_work(threads::since(pool.started));
                 }
             }
             if is_lent && self.outlet.is_late() {
@@ -334,7 +335,7 @@ impl<C: Collect, D: DirectorySource> WorkerOutlet<C, D> {
     /// Whether the thread was lent, and is wanted back.
     #[inline]
     fn is_late(&self) -> bool {
-        self.lent_until.is_some_and(|until| Instant::now() >= until)
+        self.lent_until.is_some_and(|until| threads::now() >= until)
     }
 
     fn rest(&mut self) {
@@ -350,7 +351,7 @@ impl<C: Collect, D: DirectorySource> WorkerOutlet<C, D> {
         let entries = &self.pool.progress[self.hand.index()].entries;
         let enough = self.dirs_done >= ALONE_DIRS_MAX
             || entries.load(Ordering::Relaxed) >= ALONE_ENTRIES_MAX
-            || self.pool.started.elapsed() >= ALONE_TIME_MAX;
+            || threads::since(self.pool.started) >= ALONE_TIME_MAX;
         if enough {
             self.pool.start_helper();
         }

@@ -6,7 +6,7 @@
 
 mod tree;
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
@@ -27,17 +27,36 @@ const LINKS_MAX: u32 = 40;
 
 /// A tree in memory, as the lister sees it.
 pub(crate) struct Memory {
-    tree: Arc<MemoryTree>,
+    tree: MemoryTree,
+    /// Held by each directory that is open.
+    open: Arc<()>,
 }
 
 /// An entry of the tree.
+#[derive(Clone, Copy)]
 pub(crate) struct MemoryStat(Attributes);
 
 impl Memory {
     pub(crate) fn new(tree: MemoryTree) -> Memory {
         Memory {
-            tree: Arc::new(tree),
+            tree,
+            open: Arc::default(),
         }
+    }
+
+    /// How many directories are open.
+    #[cfg(test)]
+    pub(crate) fn open_directories(&self) -> usize {
+        Arc::strong_count(&self.open) - 1
+    }
+
+    /// The names in a directory and their nodes, in the order of the listing.
+    pub(crate) fn children_of(&self, node: usize) -> &[(CString, usize)] {
+        &self.tree.nodes[node].children
+    }
+
+    pub(crate) fn attributes_of(&self, node: usize) -> &Attributes {
+        &self.tree.nodes[node].attributes
     }
 
     fn node_at(&self, from: usize, path: &[u8]) -> Result<usize, Errno> {
@@ -49,7 +68,7 @@ impl Memory {
     }
 
     fn stat(&self, node: usize) -> MemoryStat {
-        MemoryStat(self.tree.nodes[node].attributes)
+        MemoryStat(*self.attributes_of(node))
     }
 
     /// Where the links lead that begin at an entry.
@@ -71,14 +90,14 @@ impl Memory {
     fn open(&self, node: Result<usize, Errno>) -> Result<DirHandle, NotOpened> {
         let node = node?;
         match self.tree.is_directory(node) {
-            true => Ok(MemoryHandle::open(node)),
+            true => Ok(MemoryHandle::open(node, &self.open)),
             false => Err(NotOpened::NotADirectory(Errno::NOTDIR)),
         }
     }
 
     fn find_directory(&self, node: Result<usize, Errno>) -> Result<DirHandle, Errno> {
         match node? {
-            node if self.tree.is_directory(node) => Ok(MemoryHandle::open(node)),
+            node if self.tree.is_directory(node) => Ok(MemoryHandle::open(node, &self.open)),
             _ => Err(Errno::NOTDIR),
         }
     }
@@ -112,7 +131,7 @@ impl DirectorySource for Memory {
     }
 
     fn duplicate(&self, dir: &DirHandle) -> Result<DirHandle, Errno> {
-        Ok(MemoryHandle::open(dir.memory().node))
+        Ok(MemoryHandle::open(dir.memory().node, &self.open))
     }
 
     fn find_root(&self, path: &CStr) -> Result<DirHandle, Errno> {
@@ -129,7 +148,8 @@ impl DirectorySource for Memory {
 
     fn find_above(&self, from: &DirHandle, levels: usize) -> Result<DirHandle, Errno> {
         let up = |node: usize, _| self.tree.nodes[node].parent;
-        Ok(MemoryHandle::open((0..levels).fold(from.memory().node, up)))
+        let node = (0..levels).fold(from.memory().node, up);
+        Ok(MemoryHandle::open(node, &self.open))
     }
 
     fn stat_entry(&self, dir: &DirHandle, name: &CStr) -> Result<MemoryStat, Errno> {
@@ -180,10 +200,12 @@ impl DirectorySource for Memory {
     ) -> Result<More, Errno> {
         let dir = dir.memory();
         let position = dir.position() as usize;
-        let children = &self.tree.nodes[dir.node].children;
-        let rest = children.get(position..).unwrap_or_default();
+        let rest = self
+            .children_of(dir.node)
+            .get(position..)
+            .unwrap_or_default();
         for (name, node) in rest.iter().take(LISTED_AT_ONCE) {
-            let attributes = &self.tree.nodes[*node].attributes;
+            let attributes = self.attributes_of(*node);
             into.push(name, attributes.id.ino, attributes.kind, names);
         }
         dir.set_position((position + rest.len().min(LISTED_AT_ONCE)) as u64);
