@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! How the source asks the kernel: the choices that change the calls and not
-//! the answer.
+//! Options that change the system calls of a scan and not its result.
 //!
-//! Most are tricks of IO::AIO's aio_scandir, some are its opposite, kept so that
-//! what a trick brings can be measured on any tree. `docs/tricks.md` says when
-//! each helps and when it hurts.
+//! Most are tricks of IO::AIO's aio_scandir. Some are the opposite of a trick, kept
+//! so that its gain can be measured on any tree. `docs/tricks.md` says when each
+//! helps and when it hurts.
 
-/// How the source asks the kernel.
+/// The way a scan makes its system calls.
 ///
-/// The default is what is best where data is in memory; nothing here changes
-/// what a scan finds.
+/// The default is the fastest where data is in memory. No option changes the
+/// result of a scan.
+///
+/// # Examples
 ///
 /// ```
 /// use statwalk_core::{Calls, Scan, StatOrder, Totals};
@@ -33,71 +34,70 @@ pub struct Calls {
     pub(crate) looks_inside: bool,
 }
 
-/// Where the types of entries come from.
+/// The source of the types of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum TypeSource {
-    /// The listing, where it tells them.
+    /// The listing, where it has them.
     #[default]
     Listing,
     /// A stat of each entry, as programs did before `d_type`.
     Stat,
 }
 
-/// In which order the entries of a directory are stat'ed.
+/// The order in which a worker stats the entries of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum StatOrder {
-    /// As they are listed.
+    /// The order of the listing.
     #[default]
     Listing,
     /// By inode number, over the whole directory, up to 65,536 entries at a time.
     Inode,
 }
 
-/// By what the kernel is told which entry is meant.
+/// The way a stat names its entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Naming {
-    /// The directory's descriptor, and the name.
+    /// By the directory's descriptor and the name.
     #[default]
     Descriptor,
-    /// The whole path, which the kernel walks again for each entry.
+    /// By the full path, which the kernel walks again for each entry.
     ///
-    /// Where a directory on the way is replaced meanwhile, what stands there
-    /// now is stat'ed. A path that is longer than the kernel takes goes by
-    /// descriptor.
+    /// If another process replaces a directory on the path, the stat reads the
+    /// new one. A path longer than `PATH_MAX` goes by descriptor.
     Path,
 }
 
-/// Whether a network file system may answer from what it remembers.
+/// Whether a network file system may answer a stat from its cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Freshness {
-    /// It does what stat(2) does.
+    /// As stat(2) does: the file system decides.
     #[default]
     AsStat,
-    /// It may (`AT_STATX_DONT_SYNC`, statx(2)): faster, and perhaps outdated.
+    /// Yes (`AT_STATX_DONT_SYNC`, statx(2)): faster, and perhaps outdated.
     DontSync,
 }
 
-/// How much is asked of each entry.
+/// The attributes that a stat requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Detail {
-    /// What is wanted.
+    /// The wanted fields only.
     #[default]
     Smallest,
-    /// All that statx can tell, which some file systems must fetch.
+    /// All attributes of statx; some file systems must fetch them.
     Full,
 }
 
 /// Whether several workers stat the entries of one directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Sharing {
-    /// Where it has many and somebody has nothing to do.
+    /// Yes, if the directory is large and another worker is idle.
     #[default]
     WhenIdle,
     /// Never.
     Never,
 }
 
-/// What getdents64 calls may bring, at the least and at the most.
+/// The limits of [`Calls::buffer_bytes`].
 const BUFFER_BYTES_MIN: usize = 1 << 10;
 const BUFFER_BYTES_MAX: usize = 4 << 20;
 
@@ -120,96 +120,97 @@ impl Default for Calls {
 }
 
 impl Calls {
-    /// How many bytes of a listing one getdents64 call may bring: 1 KiB to 4 MiB.
+    /// Sets the size of the directory-read buffer: 1 KiB to 4 MiB.
     ///
-    /// What is outside becomes the nearest.
+    /// One getdents64 call fills it. A value outside becomes the nearest limit.
     #[must_use]
     pub fn buffer_bytes(mut self, bytes: usize) -> Calls {
         self.buffer_bytes = bytes.clamp(BUFFER_BYTES_MIN, BUFFER_BYTES_MAX);
         self
     }
 
-    /// Where the types of entries come from.
+    /// Sets the source of the types of entries.
     #[must_use]
     pub fn types(mut self, types: TypeSource) -> Calls {
         self.types = types;
         self
     }
 
-    /// In which order the entries of a directory are stat'ed.
+    /// Sets the order in which a worker stats the entries of a directory.
     #[must_use]
     pub fn stat_order(mut self, stat_order: StatOrder) -> Calls {
         self.stat_order = stat_order;
         self
     }
 
-    /// By what the kernel is told which entry is meant.
+    /// Stats entries by directory descriptor or by full path.
     #[must_use]
     pub fn naming(mut self, naming: Naming) -> Calls {
         self.naming = naming;
         self
     }
 
-    /// Whether a network file system may answer from what it remembers.
+    /// Sets whether a network file system may answer a stat from its cache.
     #[must_use]
     pub fn freshness(mut self, freshness: Freshness) -> Calls {
         self.freshness = freshness;
         self
     }
 
-    /// How much is asked of each entry.
+    /// Sets the attributes that a stat requests.
     #[must_use]
     pub fn detail(mut self, detail: Detail) -> Calls {
         self.detail = detail;
         self
     }
 
-    /// Whether several workers stat the entries of one directory.
+    /// Sets whether several workers stat the entries of one directory.
     #[must_use]
     pub fn sharing(mut self, sharing: Sharing) -> Calls {
         self.sharing = sharing;
         self
     }
 
-    /// Whether likely directories are looked at first, where neither sizes nor
-    /// types are wanted and the listing tells no types.
+    /// Sets whether a worker stats likely directories first.
     ///
-    /// Likely are names that begin with a dot, then those without a dot, the
-    /// shorter the likelier. On by default; it saves calls together with
-    /// [`link_stop`](Self::link_stop) alone.
+    /// It applies where the scan wants neither sizes nor types and the listing
+    /// has no types. Names that begin with a dot are the likeliest, then names
+    /// without a dot, the shorter first. On by default. It saves calls only
+    /// together with [`link_stop`](Self::link_stop).
     #[must_use]
     pub fn likely_first(mut self, likely_first: bool) -> Calls {
         self.likely_first = likely_first;
         self
     }
 
-    /// Whether the link count of a directory tells that all its subdirectories
-    /// were found, so that the rest need not be looked at. On by default.
+    /// Sets whether a worker stops its stats once it has found as many
+    /// subdirectories as the directory's link count says. On by default.
     ///
-    /// It is used where neither sizes nor types are wanted, the listing tells
-    /// no types, and the file system counts subdirectories in `st_nlink`: ext2,
+    /// It applies where the scan wants neither sizes nor types, the listing has no
+    /// types, and the file system counts subdirectories in `st_nlink`. Such are ext2,
     /// ext3, ext4, XFS, JFS, ReiserFS, minix, UFS and tmpfs.
-    /// A directory that changed meanwhile, or within the last second, is read
-    /// again without it.
+    /// The worker reads a directory again without it if the directory changed
+    /// during the scan or within the last second before.
     #[must_use]
     pub fn link_stop(mut self, link_stop: bool) -> Calls {
         self.link_stop = link_stop;
         self
     }
 
-    /// Whether a directory is told from other entries by a stat of `entry/.`,
-    /// where neither sizes nor types are wanted and the listing tells no types.
+    /// Sets whether a worker recognizes directories by a stat of `entry/.`.
+    /// Off by default.
     ///
-    /// The kernel answers without the inode's data where the file system has
-    /// the type elsewhere. It follows symbolic links and wakes automounts,
-    /// and each directory costs a call more. Off by default.
+    /// It applies where the scan wants neither sizes nor types and the listing
+    /// has no types. The kernel answers without the inode's data if the file
+    /// system has the type elsewhere. The stat follows symbolic links and
+    /// triggers automounts, and each directory costs one call more.
     #[must_use]
     pub fn looks_inside(mut self, looks_inside: bool) -> Calls {
         self.looks_inside = looks_inside;
         self
     }
 
-    /// What differs from the default, for the plan.
+    /// Describes each option that differs from the default, for the plan.
     pub(crate) fn told(&self) -> Vec<String> {
         let standard = Calls::default();
         let mut told = Vec::new();
@@ -247,11 +248,11 @@ impl Calls {
     }
 }
 
-/// Whether `st_nlink` of a directory is two more than it has subdirectories,
-/// by the `f_type` of statfs(2).
+/// Whether a file system counts subdirectories in `st_nlink`, by its `f_type` of
+/// statfs(2). The link count is two more than the number of subdirectories.
 ///
-/// btrfs, overlayfs, FUSE and NFS answer 1 or whatever a server says. A
-/// directory of ext4 with too many subdirectories answers 1, which is no count.
+/// btrfs, overlayfs, FUSE and NFS give 1, or the number that a server sends. An
+/// ext4 directory with too many subdirectories has a link count of 1.
 pub(crate) fn counts_subdirectories(file_system: u64) -> bool {
     const MAGICS: [u64; 9] = [
         0xef53,      // ext2, ext3, ext4: EXT4_SUPER_MAGIC, include/uapi/linux/magic.h
@@ -267,9 +268,9 @@ pub(crate) fn counts_subdirectories(file_system: u64) -> bool {
     MAGICS.contains(&file_system)
 }
 
-/// How likely a name is that of a directory: the smaller, the likelier.
+/// Ranks a name by how likely it belongs to a directory: 0 is the likeliest.
 ///
-/// The rule of libeio: names that begin with a dot, then those without a dot,
+/// The rule of libeio: names that begin with a dot, then names without a dot,
 /// the shorter first, then the rest.
 pub(crate) fn likeliness(name: &[u8]) -> u32 {
     let length = name.len().min(0xffff) as u32;

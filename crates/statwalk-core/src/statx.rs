@@ -13,12 +13,12 @@ use rustix::io::Errno;
 use crate::entry::{Attributes, Fields, FileId, FileType, nanoseconds_of};
 use crate::tally;
 
-/// How often a call that a signal interrupts is made again.
+/// How often [`uninterrupted`] repeats a call.
 ///
-/// A file system in user space can answer EINTR as often as it likes.
+/// The limit exists because a file system in user space can return EINTR forever.
 const INTERRUPTIONS_MAX: u32 = 100;
 
-/// Makes a call again while it is interrupted.
+/// Repeats a call that a signal interrupts, up to [`INTERRUPTIONS_MAX`] times.
 pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     let mut tries = 0;
     loop {
@@ -30,9 +30,13 @@ pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Re
     }
 }
 
-/// Stats, again while it is interrupted, and refuses what no file can take: block
-/// counts come from the file system, and one in user space can claim 2^64 of 512 bytes.
-/// What it takes is unknown then, and any number would be wrong.
+/// Makes a statx call, repeated as in [`uninterrupted`], and checks its block count.
+///
+/// # Errors
+///
+/// The kernel's error; EOVERFLOW if the mask has blocks and their bytes do not fit
+/// in 64 bits. A file system in user space can claim 2^64 blocks. The real disk
+/// usage is unknown then, and any number would be wrong.
 #[inline]
 fn believed(
     mask: StatxFlags,
@@ -47,18 +51,20 @@ fn believed(
         tally::count();
         match call() {
             Err(Errno::INTR) if tries < INTERRUPTIONS_MAX => tries += 1,
-            // A copy of the answer would take longer than all else here.
+            // Not `uninterrupted(call)?`: the copy of `Statx` would take longer than
+            // the rest of this function.
             Ok(stat) if stat.stx_blocks > blocks_max => return Err(Errno::OVERFLOW),
             answer => return answer,
         }
     }
 }
 
-/// What tells one directory from another.
+/// The mask for device and inode number, and the type.
 pub(crate) const IDENTITY: StatxFlags = StatxFlags::TYPE.union(StatxFlags::INO);
 
-/// The smallest statx mask that gives the wanted fields, and what the walk
-/// itself needs: the type and the mount.
+/// The smallest statx mask with the wanted fields, the type and the mount.
+///
+/// The walk itself needs the type and the mount.
 pub(crate) fn mask(wanted: Fields) -> StatxFlags {
     let mut mask = StatxFlags::TYPE | StatxFlags::MNT_ID;
     for (field, flag) in [
@@ -80,19 +86,20 @@ pub(crate) fn mask(wanted: Fields) -> StatxFlags {
     mask
 }
 
-/// What a directory's own stat must tell besides the wanted fields: who it is
-/// and whether it holds still.
+/// The mask for a directory's own stat: the wanted fields, its inode number, and
+/// the fields of its change stamp.
 pub(crate) fn directory_mask(wanted: Fields) -> StatxFlags {
     mask(wanted) | StatxFlags::INO | StatxFlags::NLINK | StatxFlags::MTIME | StatxFlags::CTIME
 }
 
-/// Stats a name in a directory: the entry itself, never what a link points to,
-/// and without waking an automount.
+/// Stats an entry of a directory by its name.
+///
+/// It follows no symbolic link and triggers no automount.
 pub(crate) fn by_name(dir: BorrowedFd<'_>, name: &CStr, mask: StatxFlags) -> Result<Statx, Errno> {
     by_name_with(dir, name, AtFlags::empty(), mask)
 }
 
-/// As [`by_name`], with flags of one's own besides.
+/// As [`by_name`], with more flags.
 #[inline]
 pub(crate) fn by_name_with(
     dir: BorrowedFd<'_>,
@@ -104,7 +111,8 @@ pub(crate) fn by_name_with(
     believed(mask, || statx(dir, name, FLAGS | flags, mask))
 }
 
-/// Stats what a name in a directory leads to, through symbolic links.
+/// Stats the target of a name in a directory: it follows symbolic links and
+/// triggers no automount.
 pub(crate) fn through_links(
     dir: BorrowedFd<'_>,
     name: &CStr,
@@ -118,7 +126,7 @@ pub(crate) fn by_descriptor(fd: BorrowedFd<'_>, mask: StatxFlags) -> Result<Stat
     by_descriptor_with(fd, AtFlags::empty(), mask)
 }
 
-/// As [`by_descriptor`], with flags of one's own besides.
+/// As [`by_descriptor`], with more flags.
 #[inline]
 pub(crate) fn by_descriptor_with(
     fd: BorrowedFd<'_>,
@@ -128,7 +136,7 @@ pub(crate) fn by_descriptor_with(
     believed(mask, || statx(fd, c"", AtFlags::EMPTY_PATH | flags, mask))
 }
 
-/// Device and inode number.
+/// Device and inode number of the entry.
 pub(crate) fn file_id(stat: &Statx) -> FileId {
     FileId {
         dev: makedev(stat.stx_dev_major, stat.stx_dev_minor),
@@ -136,7 +144,7 @@ pub(crate) fn file_id(stat: &Statx) -> FileId {
     }
 }
 
-/// The mount that the entry lies in: its id, or the device before Linux 5.8.
+/// The id of the entry's mount; before Linux 5.8 the device number stands for it.
 pub(crate) fn mount_id(stat: &Statx) -> u64 {
     match has_mount_id(stat) {
         true => stat.stx_mnt_id,
@@ -144,7 +152,7 @@ pub(crate) fn mount_id(stat: &Statx) -> u64 {
     }
 }
 
-/// Whether the kernel tells the mount that the entry lies in.
+/// Whether the answer has a mount id: Linux 5.8 or newer.
 pub(crate) fn has_mount_id(stat: &Statx) -> bool {
     stat.stx_mask & StatxFlags::MNT_ID.bits() != 0
 }
@@ -157,10 +165,10 @@ pub(crate) fn is_idle_automount(stat: &Statx) -> bool {
         && !stat.stx_attributes.contains(StatxAttributes::MOUNT_ROOT)
 }
 
-/// Turns the kernel's answer into attributes.
+/// Makes attributes of the kernel's answer.
 ///
-/// Fields that were not in the mask are marked as valid all the same where the
-/// kernel filled them: it does so for all basic fields.
+/// Exactly the wanted fields and the type are valid. The kernel fills all basic
+/// fields, whatever the mask; a birth time can be absent.
 #[inline]
 pub(crate) fn attributes(stat: &Statx, wanted: Fields) -> Attributes {
     let mut attributes = Attributes::of_type(FileType::of_mode(stat.stx_mode));

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Why bytes are not the record that they should be.
+//! The error of decoders: bytes that cannot be the record they should be.
 
 use std::fmt;
 
-/// A place that cannot be right, and what is wrong with it.
+/// A fault in bytes, and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed {
-    /// Where, in bytes from the beginning of the structure that was decoded.
+    /// The place, in bytes from the beginning of the decoded structure.
     pub offset_bytes: u32,
-    /// What, as the end of a sentence: "the magic number is wrong".
+    /// The fault, as a clause: "the magic number is wrong".
     pub what: &'static str,
 }
 
 impl Malformed {
-    /// Something wrong at an offset; one that does not fit is the largest.
+    /// A fault at an offset; an offset beyond 32 bits becomes the largest.
     pub(crate) fn at(offset_bytes: usize, what: &'static str) -> Malformed {
         Malformed {
             offset_bytes: u32::try_from(offset_bytes).unwrap_or(u32::MAX),

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Bytes in, records out: the formats that sources below the system calls read.
+//! The formats of file systems: bytes in, records out.
 //!
-//! Pure functions: no I/O, no allocation for an entry, no `unsafe`. Whatever
-//! the bytes are, nothing panics, overflows or loops; what cannot be right is
-//! [`Malformed`].
+//! Pure functions: no I/O, no allocation for an entry, no `unsafe`. On any input
+//! they neither panic nor overflow, and they end. For bytes that cannot be right
+//! they return [`Malformed`].
 //!
-//! The crate `statwalk-ext4` has a `Malformed` and a check of names too: neither format
-//! depends on the other, and both together are smaller than a crate for them.
+//! The crate `statwalk-ext4` has a `Malformed` and a check of names too. Neither
+//! format depends on the other, and a shared crate would be larger than both copies.
 
 #![forbid(unsafe_code)]
 

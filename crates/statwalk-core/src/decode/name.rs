@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Names of entries, as bytes on a device have them: a slash, a NUL or dots in one
-//! would lead a path elsewhere.
+//! Checks names that were read from a device.
+//!
+//! A slash, a NUL, or the name `..` would lead a path elsewhere.
 
-/// Whether a name can be one of an entry: not empty, without slash and NUL, and
-/// neither `.` nor `..` (`verify_dirent_name`, fs/readdir.c).
+/// Whether an entry can have this name.
+///
+/// It is not empty, has no slash and no NUL, and is neither `.` nor `..`
+/// (`verify_dirent_name`, fs/readdir.c).
 #[inline]
 pub(crate) fn is_entry_name(name: &[u8]) -> bool {
     !matches!(name, b"" | b"." | b"..") && !has_slash_or_nul(name)
 }
 
-/// Looks at eight bytes at once: names are short, and one by one takes longer
-/// than everything else about an entry.
+/// Looks at eight bytes at once. Byte by byte, it would take longer than
+/// everything else about an entry.
 #[inline]
 fn has_slash_or_nul(name: &[u8]) -> bool {
     let Some(&last) = name.last_chunk() else {
         return name.iter().any(|&byte| byte == b'/' || byte == 0);
     };
     let (words, _) = name.as_chunks();
-    // The last eight overlap what was looked at before.
+    // The last eight bytes may overlap the last word: a second look is harmless.
     words
         .iter()
         .chain([&last])
@@ -26,8 +29,10 @@ fn has_slash_or_nul(name: &[u8]) -> bool {
         != 0
 }
 
-/// Zero if and only if no byte is a slash or NUL: the highest bit of a byte is
-/// borrowed from only where that byte, or one below it, is zero.
+/// Zero if and only if no byte is a slash or NUL.
+///
+/// The subtraction borrows from the highest bit of a byte only if that byte, or a
+/// lower one, is zero.
 #[inline]
 fn slashes_or_nuls(word: [u8; 8]) -> u64 {
     let zeros = |word: u64| {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a worker found in a directory, until it is delivered.
+//! The entries of a directory until their delivery.
 
 use std::ffi::CString;
 use std::sync::Arc;
@@ -14,23 +14,25 @@ use crate::entry::FileType;
 use crate::error::{Op, SystemErrno as Errno};
 use crate::handle::OpenParent;
 
-/// Up to how many subdirectories are compared one by one.
+/// Up to so many subdirectories, each is compared with each.
 const FEW: usize = 12;
 
-/// What a worker found in one directory, or in a part of it.
+/// The entries of one directory, or of a part of it, before their delivery.
 #[derive(Default)]
 pub(crate) struct Contents {
     pub(crate) batch: Batch,
-    /// Names that wait, each ended by NUL, and where each begins.
+    /// The names of subdirectories and links, each ended by NUL.
+    ///
+    /// `subdir_offsets` and `link_offsets` say where each begins.
     pub(crate) waiting_names: Vec<u8>,
     pub(crate) subdir_offsets: Vec<u32>,
-    /// The inode numbers of the subdirectories, as the listing gave them.
+    /// The inode numbers of the subdirectories, as the listing has them.
     pub(crate) subdir_inos: Vec<u64>,
     /// Symbolic links to follow.
     pub(crate) link_offsets: Vec<u32>,
     pub(crate) failures: Vec<(Vec<u8>, Op, Errno)>,
-    /// Names that no stat found, with the types that the listing gave, until it is
-    /// known whether they have vanished.
+    /// Listed names for which a stat returned ENOENT, with their types in the listing.
+    /// `vanished.rs` judges later whether they have vanished.
     pub(crate) missing: Vec<(CString, FileType)>,
     pub(crate) vanished: u64,
     pub(crate) excluded: u32,
@@ -60,21 +62,24 @@ impl Contents {
         self.link_stop = LinkStop::default();
     }
 
-    /// Takes the name of a subdirectory, which holds no NUL.
+    /// Adds a subdirectory. Its name must hold no NUL.
     pub(crate) fn push_subdir(&mut self, name: &[u8], ino: u64) {
-        // Bounded by WITHHELD_MAX names of 256 bytes and a buffer more, so it fits.
+        // There are at most WITHHELD_MAX names of 256 bytes and one buffer: the offset fits.
         self.subdir_offsets.push(self.waiting_names.len() as u32);
         self.subdir_inos.push(ino);
         self.push_waiting(name);
     }
 
-    /// Takes away further names of subdirectories that have one: of each the first
-    /// in the order of bytes stays. Gives the offsets of the others.
+    /// Removes the second and later names of each subdirectory, and returns their
+    /// offsets. The name that is first in byte order stays.
+    ///
+    /// Subdirectories with equal inode numbers are one. A number of 0 is unknown and
+    /// equals no other.
     pub(crate) fn take_doubles(&mut self) -> Vec<u32> {
         let inos = &self.subdir_inos;
         let has_doubles = match inos.len() {
             0 | 1 => false,
-            // Comparing each with each takes no memory.
+            // This comparison needs no memory.
             2..=FEW => (1..inos.len()).any(|index| inos[..index].contains(&inos[index])),
             _ => {
                 let mut sorted = inos.clone();
@@ -95,7 +100,7 @@ impl Contents {
             .collect();
         subdirs.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| name(a.1).cmp(name(b.1))));
         let mut doubles = Vec::new();
-        // What a listing does not number is not known to be the same.
+        // Zero means that the listing has no number.
         let is_double = |a: &(u64, u32), b: &(u64, u32)| a.0 == b.0 && a.0 != 0;
         subdirs.dedup_by(|b, a| {
             let double = is_double(a, b);
@@ -108,7 +113,7 @@ impl Contents {
         doubles
     }
 
-    /// Takes the name of a symbolic link to follow, which holds no NUL.
+    /// Adds a symbolic link to follow. Its name must hold no NUL.
     pub(crate) fn push_link(&mut self, name: &[u8]) {
         self.link_offsets.push(self.waiting_names.len() as u32);
         self.push_waiting(name);
@@ -124,7 +129,7 @@ impl Contents {
     }
 }
 
-/// Delivers contents, with all that was noted about them.
+/// Delivers entries, with their errors and counts.
 pub(crate) fn deliver(
     directory: &Directory<'_>,
     announce: bool,
@@ -154,7 +159,7 @@ pub(crate) fn deliver(
     }
 }
 
-/// Passes on the names that wait.
+/// Queues the subdirectories, and defers the symbolic links.
 pub(crate) fn queue(node: &Arc<OpenParent>, contents: &Contents, out: &mut impl Outlet) {
     if !contents.subdir_offsets.is_empty() {
         out.queue(node, &contents.subdir_offsets, &contents.subdir_inos);

@@ -17,7 +17,7 @@ use crate::entry::{Attributes, FileType};
 use crate::error::{Op, SystemErrno as Errno};
 use crate::handle::{DirHandle, Handle, OpenParent};
 
-/// How often a directory is opened that is something else for a moment.
+/// The attempts to open a directory that is something else for a moment.
 const OPENS_MAX: u32 = 3;
 
 /// How a worker comes to a subdirectory.
@@ -31,26 +31,26 @@ pub(super) enum Sight {
     Second,
 }
 
-/// What became of a directory on which something is mounted.
+/// The decision about a directory on which a file system is mounted.
 enum Crossing {
-    /// It is to be listed.
+    /// The lister must list it.
     Entered(DirHandle),
-    /// It is not, which was delivered or noted.
+    /// It stays unlisted: it was delivered, noted or deferred.
     Settled,
     Refused(NotOpened),
 }
 
-/// Whether an answer says that a name, or the way to it, leads nowhere.
+/// Whether an error says that a path leads nowhere.
 pub(super) fn is_no_way(errno: Errno) -> bool {
     matches!(errno, Errno::NOENT | Errno::NOTDIR | Errno::LOOP)
 }
 
 impl<D: DirectorySource> Lister<D> {
-    /// Lists the tree's root, or delivers it as an entry where it is no directory.
+    /// Lists a root, or delivers it as an entry if it is no directory.
     ///
     /// # Errors
     ///
-    /// Returns the kernel's answer where the root is not there.
+    /// Returns the kernel's error if the root does not exist.
     pub(crate) fn root(
         &mut self,
         path: &Arc<CStr>,
@@ -90,7 +90,7 @@ impl<D: DirectorySource> Lister<D> {
                     return Ok(());
                 }
                 let target = self.target_of(None, path, found.kind);
-                // A link that leads nowhere, where links stand for what they lead to.
+                // A scan that follows links cannot take a dangling one as its root.
                 if self.context.options.follows
                     && found.kind == FileType::Symlink
                     && target.is_none()
@@ -105,8 +105,8 @@ impl<D: DirectorySource> Lister<D> {
                 let found = found.attributes(self.context.options.wanted);
                 let errno = match refused {
                     NotOpened::Refused(errno) => errno,
-                    // Nothing forbids a crossing here, so a file system in user
-                    // space made this answer up.
+                    // The call allows crossings here: only a file system in user
+                    // space can return this.
                     _ => Errno::XDEV,
                 };
                 self.unreadable(&place, root, 0, Some(&found), errno, out);
@@ -163,7 +163,7 @@ impl<D: DirectorySource> Lister<D> {
                     | NotOpened::Gone(errno)
                     | NotOpened::NotADirectory(errno),
                 ) if self.leads_to_directory(&base, name) => {
-                    // Another link to it is an entry without size.
+                    // A second link to it becomes an entry without size.
                     self.context.visited.insert(target.id());
                     let attributes = target.attributes(self.context.options.wanted);
                     self.unreadable(&place, root, depth, Some(&attributes), errno, out);
@@ -173,8 +173,8 @@ impl<D: DirectorySource> Lister<D> {
                 _ => {}
             }
         }
-        // A link to a file counts as the file; one that leads nowhere, or to a
-        // directory that was listed, counts as itself.
+        // A link to a file counts as the file. A dangling link, and a link to a
+        // listed directory, counts as itself.
         let found = match self.stat_of(&base, name) {
             Ok(found) => found,
             Err(Errno::NOENT) if self.is_gone(&place, None, out) => {
@@ -196,8 +196,9 @@ impl<D: DirectorySource> Lister<D> {
         self.deliver_alone(&parent, name, &target.unwrap_or(found), followed, out);
     }
 
-    /// The descriptor of a parent that was closed; nothing where it is open.
-    /// `None` where it cannot be had, which is then reported.
+    /// Opens a closed parent again: `Some(None)` if `handle` is open.
+    ///
+    /// `None` if the parent cannot be opened; that is reported.
     fn base_of(
         &mut self,
         handle: &Handle,
@@ -214,7 +215,7 @@ impl<D: DirectorySource> Lister<D> {
         match self.reopen(parent) {
             Ok(fd) => Some(Some(fd)),
             Err(errno) => {
-                // Its parent is gone, or something else stands in its place.
+                // The parent is gone, or another directory stands in its place.
                 match is_no_way(errno) {
                     true => self.not_found(place, sight, errno, out),
                     false => self.unreadable_child(place, None, errno, out),
@@ -224,8 +225,8 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Notes a directory that was listed and is not found: whether it has vanished
-    /// is judged when the rest of the tree is done.
+    /// Defers a listed directory that was not found. When the rest of the tree is
+    /// done, a worker judges whether it has vanished.
     fn not_found(&mut self, place: &Place, sight: Sight, errno: Errno, out: &mut impl Outlet) {
         match place {
             Place::Child(parent, offset) if sight != Sight::Second => {
@@ -235,7 +236,7 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Delivers a subdirectory that could not be read.
+    /// Delivers a subdirectory that cannot be read, and reports the error.
     pub(super) fn unreadable_child(
         &mut self,
         place: &Place,
@@ -248,7 +249,7 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Lists a subdirectory.
+    /// Lists a subdirectory: in place if its inode number is known, else by the source.
     pub(super) fn child(
         &mut self,
         parent: Arc<OpenParent>,
@@ -313,7 +314,7 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Delivers a subdirectory that is not listed because of its depth.
+    /// Delivers a subdirectory that lies at the depth limit.
     fn child_at_limit(
         &mut self,
         base: &DirHandle,
@@ -343,8 +344,9 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Opens a subdirectory, and says whether a mount begins there. Where it is not
-    /// to be listed, that is delivered or noted.
+    /// Opens a subdirectory, and returns whether a mount begins there.
+    ///
+    /// `None` if it stays unlisted; that was delivered, noted or deferred.
     fn open_child(
         &mut self,
         base: &DirHandle,
@@ -384,8 +386,8 @@ impl<D: DirectorySource> Lister<D> {
                     let wanted = self.context.options.wanted;
                     (found.map(|found| found.attributes(wanted)), errno)
                 }
-                // Nothing is mounted there: that was so for a moment, or the file
-                // system makes the answer up.
+                // The stat shows no mount: it was there for a moment, or the file
+                // system returned a false error.
                 NotOpened::OtherMount | NotOpened::Automount if tries_left > 0 => {
                     continue;
                 }
@@ -422,7 +424,7 @@ impl<D: DirectorySource> Lister<D> {
         visit == Visit::EarlierRoot
     }
 
-    /// Decides about a directory on which something is mounted.
+    /// Decides about a directory on which a file system is mounted.
     fn cross(
         &mut self,
         base: &DirHandle,
@@ -489,8 +491,9 @@ impl<D: DirectorySource> Lister<D> {
         found.is_ok_and(|found| found.kind() == FileType::Directory)
     }
 
-    /// What a symbolic link leads to, where links are followed and it leads
-    /// anywhere.
+    /// The attributes of a symbolic link's target.
+    ///
+    /// Absent if the scan does not follow links, the entry is no link, or it dangles.
     fn target_of(
         &self,
         dir: Option<&DirHandle>,

@@ -2,9 +2,9 @@
 
 //! The questions to a file system that is read in place of the kernel.
 //!
-//! Such a source is a shorter way within the lister, which decides for each directory
-//! whether it goes there. In doubt the lister asks the kernel: a doubt costs one
-//! directory and not a subtree.
+//! The lister decides for each directory whether it takes this shorter way. In doubt
+//! it lets the kernel read the directory. So a doubt costs one directory and not a
+//! subtree.
 
 use std::ffi::CStr;
 
@@ -16,35 +16,37 @@ use crate::entry::{Attributes, FileId, FileType};
 use crate::error::SystemErrno as Errno;
 use crate::handle::DirHandle;
 
-/// Reads the directories of one file system for one worker, with buffers that serve
-/// one after the other.
+/// Reads the directories of one file system for one worker, in buffers that successive
+/// directories reuse.
 ///
-/// A directory is read by one call of [`begin`](Self::begin) and calls of
-/// [`read`](Self::read) until one of them answers that it is over.
+/// The lister calls [`begin`](Self::begin) once for a directory, and then
+/// [`read`](Self::read) while that returns [`Piece::Full`].
 pub(crate) trait InPlace: Send {
-    /// Whether nobody else can be asked: an image has no kernel beside it.
+    /// Whether this is an image, which the kernel cannot read.
     fn is_image(&self) -> bool {
         false
     }
 
-    /// Whether the subdirectories that a listing of the kernel named can be found
-    /// once they are open, and not by the numbers in the listing.
+    /// Whether a subdirectory that the kernel listed can be found only by its open
+    /// descriptor, and not by its number in the listing.
     fn finds_opened(&self) -> bool {
         false
     }
 
-    /// The topmost directory, where there is no way to it but this.
+    /// The topmost directory of an image. Absent for a mounted file system.
     fn root(&self) -> Option<Node> {
         None
     }
 
-    /// The subdirectory that a listing of `parent` gave with a number that is not 0.
+    /// The node of a listed subdirectory; `ino` is not 0. Absent if only the kernel
+    /// can open it.
     fn child(&self, parent: &Dir, name: &CStr, ino: u64) -> Option<Node>;
 
-    /// A directory that the kernel has opened.
+    /// The node of a directory that the kernel has opened. Absent if only the kernel
+    /// can list it.
     fn opened(&self, dir: &DirHandle, id: FileId) -> Option<Node>;
 
-    /// Looks at a directory before its entries are read.
+    /// Begins a directory, and reads its attributes.
     fn begin(
         &mut self,
         node: Node,
@@ -53,8 +55,9 @@ pub(crate) trait InPlace: Send {
         is_cancelled: &dyn Fn() -> bool,
     ) -> Begun;
 
-    /// Reads on in the directory that was begun, into `contents`, and into
-    /// `doubtful` the entries that the kernel must be asked for.
+    /// Reads entries of the directory that was begun.
+    ///
+    /// `contents` receives them; `doubtful` receives those that the kernel must stat.
     fn read(
         &mut self,
         dir: &OpenDir,
@@ -64,28 +67,26 @@ pub(crate) trait InPlace: Send {
         is_cancelled: &dyn Fn() -> bool,
     ) -> Piece;
 
-    /// Whether the directory that was read is as it was when it was begun.
+    /// Whether the directory is unchanged since [`begin`](Self::begin).
     fn held_still(&mut self) -> bool;
 
-    /// Whether equal inode numbers in one directory are one subdirectory, so that the
-    /// file system is damaged.
+    /// Whether equal inode numbers in one directory mean one subdirectory with two
+    /// names, so that the file system is damaged.
     fn numbers_tell_doubles(&self) -> bool {
         false
     }
 
-    /// Whether the directory that was read says that its parent is another than the
-    /// one that listed it.
+    /// Whether the directory's `..` names another parent than the one that listed it.
     fn is_misplaced(&self, _dir: &InPlaceDir<'_>) -> bool {
         false
     }
 
-    /// Whether a directory that seemed misplaced has another name, and that is its
-    /// right one.
+    /// Whether a directory that seems misplaced has another name, and that one is right.
     fn has_right_name_elsewhere(&self, _node: Node, _dir: &InPlaceDir<'_>) -> bool {
         false
     }
 
-    /// Notes how the reading of a directory ended, for the plan.
+    /// Counts an event for the plan.
     fn count(&self, what: Counted);
 }
 
@@ -93,29 +94,29 @@ pub(crate) trait InPlace: Send {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Node {
     pub(crate) id: FileId,
-    /// The tree of a btrfs that inode numbers belong to; 0 where there is one for all.
+    /// The btrfs subvolume of the inode number; 0 for other file systems.
     pub(crate) subvolume: u64,
 }
 
 /// The answer to a first look at a directory.
 pub(crate) enum Begun {
-    /// Its attributes, as far as they are wanted.
+    /// A directory, with the wanted attributes.
     Directory(Attributes),
     AskKernel,
-    /// It cannot be read, and nobody else can be asked.
+    /// It cannot be read, and this is an image.
     Damaged(Errno),
 }
 
-/// How far a directory was read.
+/// The end of one call of [`InPlace::read`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// To its end.
+    /// The directory has no more entries.
     Whole,
-    /// Until there is as much as is withheld.
+    /// There are more entries than the lister withholds.
     Full,
-    /// Until something that only the kernel can tell.
+    /// Only the kernel can read on.
     AskKernel,
-    /// Until something that does not check out, and nobody else can be asked.
+    /// The bytes are damaged, and this is an image.
     Damaged(Errno),
     Cancelled,
 }
@@ -125,9 +126,9 @@ pub(crate) enum Piece {
 pub(crate) enum Counted {
     /// A directory was read in place.
     Delivered,
-    /// A directory was left to the kernel.
+    /// The kernel must read a directory.
     AskedKernel,
-    /// So many entries of a directory were.
+    /// The kernel had to stat so many entries of a directory.
     Doubtful(u64),
 }
 
@@ -138,15 +139,16 @@ pub(crate) struct InPlaceDir<'a> {
     pub(crate) depth: u32,
     pub(crate) mount: MountMark,
     pub(crate) followed: bool,
-    /// Whether the visit was noted when it was opened.
+    /// Whether its visit is noted already.
     pub(crate) is_visited: bool,
 }
 
-/// Entries that the kernel must be asked for by their names.
+/// Entries that the kernel must stat by their names.
 #[derive(Default)]
 pub(crate) struct Doubtful {
-    /// Each ended by NUL.
+    /// The names, each ended by NUL.
     names: Vec<u8>,
+    /// The type and inode number of each in the listing.
     listed: Vec<(FileType, u64)>,
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What one call of a listing brought, and the stats of its entries.
+//! One buffer of a listing, and the stats of its entries.
 //!
-//! The buffer is decoded first and stat'ed afterwards, so that another worker can go
-//! on with the directory meanwhile.
+//! A worker decodes the whole buffer before the first stat. So another worker can
+//! read the next buffer of the directory meanwhile.
 
 use std::ffi::CStr;
 use std::ops::Range;
@@ -20,7 +20,7 @@ use crate::entry::FileType;
 use crate::error::{Op, SystemErrno as Errno};
 use crate::handle::DirHandle;
 
-/// Entries as the listing gives them.
+/// The entries of one buffer.
 #[derive(Default)]
 pub(crate) struct Listed {
     /// Names, each ended by NUL.
@@ -29,29 +29,29 @@ pub(crate) struct Listed {
 }
 
 struct ListedEntry {
-    /// As the listing gives it: a number of the file system, without the device.
+    /// The inode number in the listing, without the device.
     ino: u64,
     name_offset: u32,
-    /// Without the NUL.
+    /// The length without the NUL.
     name_bytes: u16,
     kind: FileType,
 }
 
-/// How far the attributes of some entries were read.
+/// The end of reading attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
     Whole,
     /// The scan was cancelled.
     Stopped,
-    /// Others can take what begins here.
+    /// Other workers can take the entries from this index on.
     Until(usize),
 }
 
-/// Which names of a listing are kept.
+/// Selects the names of a listing that are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeptNames {
     All,
-    /// Those that may be names of directories.
+    /// Names of directories, and of entries without a type.
     OfDirectories,
 }
 
@@ -80,7 +80,7 @@ impl Listed {
         self.entries[index].ino
     }
 
-    /// Takes the entries from `start` on away.
+    /// Removes the entries from `start` on, and returns them.
     pub(super) fn split_off(&mut self, start: usize) -> Listed {
         let mut part = Listed::default();
         for mut entry in self.entries.drain(start..) {
@@ -103,13 +103,13 @@ impl Listed {
         radsort::sort_by_key(&mut self.entries, |entry| entry.ino);
     }
 
-    /// Takes an entry; its name, without a NUL, where it is wanted.
+    /// Adds an entry, and its name if `names` selects it.
     #[inline]
     pub(crate) fn push(&mut self, name: &CStr, ino: u64, kind: FileType, names: KeptNames) {
         self.entries.push(ListedEntry {
             ino,
-            // Some buffers of names are far below 4 GiB, and a name is shorter than
-            // the smallest buffer of getdents64 that the kernel fills, 64 KiB.
+            // The offset fits: a buffer of names is far below 4 GiB. The length fits:
+            // `d_reclen`, which counts the name, has 16 bits.
             name_offset: self.names.len() as u32,
             name_bytes: name.count_bytes() as u16,
             kind,
@@ -119,16 +119,17 @@ impl Listed {
         }
     }
 
-    /// Takes an entry whose name begins with NUL, as a file system in user space can
-    /// give it. A stat of it fails.
+    /// Adds an entry whose name begins with NUL. Its stat will fail.
+    ///
+    /// A file system in user space can list such a name.
     #[cold]
     pub(crate) fn push_nameless(&mut self, ino: u64) {
         self.push(c"", ino, FileType::Unknown, KeptNames::All);
     }
 
-    /// Stats what must be stat'ed and sorts the entries into `contents`.
+    /// Sorts the entries into `contents`, and stats those that need it.
     ///
-    /// Where it ends early, it says so.
+    /// It can end early: see [`Reading`].
     pub(super) fn read_attributes(
         &self,
         fd: &DirHandle,
@@ -186,7 +187,7 @@ impl Listed {
             match out.tick() {
                 Tick::GoOn => {}
                 Tick::Stop => return Reading::Stopped,
-                // At least one, so that whoever goes on gets on.
+                // At least one entry, so that every turn makes progress.
                 Tick::Share if !shares || index == start || end - index < 2 * PART_MIN => {}
                 Tick::Share => return Reading::Until(index),
             }
@@ -234,8 +235,9 @@ impl Listed {
         Reading::Whole
     }
 
-    /// The short way where only types are wanted. Answers false where the scan
-    /// was cancelled.
+    /// As [`read_some`](Self::read_some), for scans that want types only.
+    ///
+    /// Returns false if the scan was cancelled.
     fn sort_by_type(
         &self,
         fd: &DirHandle,
@@ -270,7 +272,7 @@ impl Listed {
     }
 }
 
-/// Stats an entry by its whole path, which is put together in `path`.
+/// Stats an entry by its full path, and by descriptor if the path is too long.
 fn stat_by_path<D: DirectorySource>(
     fd: &DirHandle,
     path: &mut Vec<u8>,
@@ -287,8 +289,9 @@ fn stat_by_path<D: DirectorySource>(
     }
 }
 
-/// Sorts in one entry that was stat'ed and is not known to be a directory; type
-/// and inode number are those of the listing.
+/// Sorts one entry into `contents` by its stat.
+///
+/// `listed_kind` and `ino` come from the listing.
 #[inline]
 pub(crate) fn sort_in(
     found: Result<impl EntryStat, Errno>,
@@ -304,7 +307,7 @@ pub(crate) fn sort_in(
     };
     let attributes = found.attributes(options.wanted);
     match attributes.kind {
-        // The listing did not tell, or a directory has taken the place meanwhile.
+        // The listing had no type, or a directory has taken the place of a file.
         FileType::Directory => contents.push_subdir(name.to_bytes(), ino),
         FileType::Symlink if options.follows => contents.push_link(name.to_bytes()),
         kind if !options.wanted.need_stat() => {
@@ -318,7 +321,7 @@ pub(crate) fn sort_in(
     }
 }
 
-/// Keeps an entry that could not be stat'ed, or its name where nothing was found.
+/// Keeps an entry whose stat failed; after ENOENT only its name, in `missing`.
 #[cold]
 pub(super) fn failed(name: &CStr, listed: FileType, errno: Errno, contents: &mut Contents) {
     match errno {
@@ -327,8 +330,9 @@ pub(super) fn failed(name: &CStr, listed: FileType, errno: Errno, contents: &mut
     }
 }
 
-/// Keeps an entry that could not be stat'ed. One without a name is a fault of its
-/// directory.
+/// Keeps an entry whose stat failed, and its error.
+///
+/// An entry without a name counts as an error of its directory.
 #[cold]
 pub(super) fn fail(name: &CStr, listed: FileType, errno: Errno, contents: &mut Contents) {
     if name.is_empty() {

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What the names of a directory's entries decide, before anything else is
-//! known of them.
+//! Decisions by the names of entries: the excluded ones, and files with patterns.
+//!
+//! Readers of a file system in place use it before they read an inode.
 
 use super::context::ScanOptions;
 use super::open_dir::OpenDir;
 use crate::entry::FileType;
 
-/// What the names of a directory's entries decide.
+/// Decides about the entries of one directory by their names.
 pub(crate) struct Names<'a> {
     options: &'a ScanOptions,
     dir: &'a OpenDir,
-    /// The directory's path with its slash, where paths matter; behind it a name.
+    /// The directory's path, ended by a slash, and behind it the name of an entry.
+    /// Empty where no pattern needs paths.
     path: Vec<u8>,
     directory_length: usize,
 }
 
 impl<'a> Names<'a> {
-    /// `path` is memory that serves one directory after the other.
+    /// `path` is memory that successive directories reuse.
     pub(crate) fn new(options: &'a ScanOptions, dir: &'a OpenDir, mut path: Vec<u8>) -> Names<'a> {
         path.clear();
         if options.exclusions.need_paths() {
@@ -34,7 +36,8 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Whether a file of this name must be read, which the kernel does.
+    /// Whether a file of this name decides about other entries by its content.
+    /// The kernel must read it then.
     #[inline]
     pub(crate) fn decide_by_content(&self, name: &[u8]) -> bool {
         let exclusions = &self.options.exclusions;
@@ -42,7 +45,7 @@ impl<'a> Names<'a> {
             || (exclusions.leaves_out_caches() && name == b"CACHEDIR.TAG")
     }
 
-    /// Whether an entry is left out.
+    /// Whether a pattern excludes the entry.
     #[inline]
     pub(crate) fn leave_out(&mut self, name: &[u8], kind: FileType) -> bool {
         self.directory_length > 0 && self.path_is_left_out(name, kind)
@@ -58,7 +61,7 @@ impl<'a> Names<'a> {
             || ignored.is_some_and(|rules| rules.leave_out(path, is_directory))
     }
 
-    /// Gives the memory to the next.
+    /// Returns the memory for the next directory.
     pub(crate) fn end(self) -> Vec<u8> {
         self.path
     }

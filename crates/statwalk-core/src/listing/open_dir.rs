@@ -20,16 +20,16 @@ pub(crate) struct OpenDir {
     /// Whether it was reached through a symbolic link.
     pub(crate) followed: bool,
     pub(crate) attributes: Attributes,
-    /// Device and inode number, where it was stat'ed.
+    /// Device and inode number. Absent if no stat was needed.
     pub(crate) identity: Option<FileId>,
-    /// What must stay the same, where it was stat'ed for that.
+    /// The change stamp of before the listing. Absent if no stat was needed.
     pub(crate) before: Option<ChangeStamp>,
     pub(crate) ignore: Option<Arc<IgnoreRules>>,
-    /// Whether its link count must not be relied on.
+    /// Whether its link count is not to be trusted as a count of subdirectories.
     pub(crate) link_stop_is_off: bool,
     /// See [`Dir::subvolume`].
     pub(crate) subvolume: u64,
-    /// Whether two of its names were seen to lead to one subdirectory.
+    /// Whether two of its names lead to one subdirectory.
     pub(crate) holds_doubles: bool,
 }
 
@@ -47,7 +47,9 @@ impl OpenDir {
         }
     }
 
-    /// Whether the directory is as it was before it was read.
+    /// Whether the directory is unchanged since it was opened.
+    ///
+    /// True without a call if it has no stamp of before.
     pub(super) fn held_still(&self, dir: &DirHandle, source: &impl DirectorySource) -> bool {
         let Some(before) = self.before else {
             return true;
@@ -56,7 +58,7 @@ impl OpenDir {
         after.is_ok_and(|after| before == after.change_stamp())
     }
 
-    /// The node that the subdirectories hang from.
+    /// Makes the node that is the parent of the subdirectories.
     pub(crate) fn node(
         &self,
         names: &[u8],

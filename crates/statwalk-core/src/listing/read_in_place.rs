@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Reads a directory in place of the kernel, and delivers it, at once or piece by
-//! piece.
+//! Reads a directory in place of the kernel, and delivers it whole or in pieces.
 
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -22,35 +21,35 @@ use crate::error::{Op, SystemErrno as Errno};
 use crate::handle::{DirHandle, Handle};
 use crate::tally;
 
-/// What a lister needs to read in place.
+/// The state of a lister for reading in place.
 #[derive(Default)]
 pub(super) struct InPlaceState {
-    /// What was suspected of the directory that was left to the kernel last.
+    /// The suspicion about the directory that was left to the kernel last.
     pub(super) suspicion: Option<Suspicion>,
     doubtful: Doubtful,
-    /// The mount that was asked for last, and its file system.
+    /// The last mount, and the reader of its file system if there is one.
     near: Option<(u64, Option<Box<dyn InPlace>>)>,
 }
 
-/// How the reading of a directory ended.
+/// The end of reading a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Delivered,
-    /// Nothing was delivered, and the kernel must be asked.
+    /// Nothing was delivered: the kernel must read the directory.
     ByKernel,
     Cancelled,
 }
 
-/// What was delivered of a directory so far.
+/// The progress in delivering a directory.
 struct Delivery {
-    /// Whether it is a first visit, once something of it was to be delivered.
+    /// The kind of visit. Absent until the first piece is ready.
     visit: Option<Visit>,
     is_released: bool,
     is_image: bool,
 }
 
 impl InPlaceDir<'_> {
-    /// The directory, as one that is open is seen.
+    /// Makes the [`OpenDir`] of a directory that no descriptor stands for.
     fn begin<D: DirectorySource>(
         &self,
         lister: &mut Lister<D>,
@@ -79,14 +78,15 @@ impl InPlaceDir<'_> {
 }
 
 impl Delivery {
-    /// Whether a part was delivered, so that it is too late to ask the kernel.
+    /// Whether a piece was delivered. It is too late for the kernel then.
     fn has_begun(&self) -> bool {
         self.is_released
     }
 
-    /// Delivers a piece; `doubles` are names of subdirectories that have another one
-    /// in it. Answers false where the directory was visited before:
-    /// then that was told, and no more of it is wanted.
+    /// Delivers a piece; `doubles` are second names of its subdirectories.
+    ///
+    /// Returns false if the directory was visited before. That is reported, and no
+    /// more pieces are wanted.
     fn add<D: DirectorySource>(
         &mut self,
         lister: &mut Lister<D>,
@@ -138,9 +138,10 @@ impl Delivery {
 }
 
 impl<D: DirectorySource> Lister<D> {
-    /// Finds the file system from which the directories of a mount can be read. What
-    /// has been read so far, and the size of the directory that is next if it is
-    /// known, say whether it is worth looking for.
+    /// Finds the reader of a mount's file system.
+    ///
+    /// The source looks for one only after many directories, or at a large one.
+    /// `size_bytes` is the size of the next directory, 0 if unknown.
     pub(super) fn in_place_of(&mut self, mount: u64, size_bytes: u64) -> Option<&dyn InPlace> {
         if !matches!(&self.in_place.near, Some((near, _)) if *near == mount) {
             let source = &self.context.source;
@@ -166,8 +167,9 @@ impl<D: DirectorySource> Lister<D> {
         debug_assert!(is_read, "nobody else can be asked");
     }
 
-    /// Reads a subdirectory by the inode number that its parent's listing gave.
-    /// Answers false where the kernel must be asked; then nothing was delivered.
+    /// Reads a subdirectory by the inode number in its parent's listing.
+    ///
+    /// Returns false if the kernel must read it; nothing was delivered then.
     pub(super) fn child_in_place(
         &mut self,
         parent: &Arc<Dir>,
@@ -181,8 +183,9 @@ impl<D: DirectorySource> Lister<D> {
         node.is_some_and(|node| self.read_node(node, dir, out))
     }
 
-    /// Reads a directory that the kernel opened. Answers false where the kernel
-    /// must be asked for its entries too; then nothing was delivered.
+    /// Reads a directory that the kernel has opened.
+    ///
+    /// Returns false if the kernel must list it too; nothing was delivered then.
     pub(super) fn opened_in_place(
         &mut self,
         fd: &DirHandle,
@@ -196,8 +199,9 @@ impl<D: DirectorySource> Lister<D> {
         node.is_some_and(|node| self.read_node(node, dir, out))
     }
 
-    /// Reads a directory of the file system that was found last. Answers false where
-    /// the kernel must be asked.
+    /// Reads a directory with the reader in `near`.
+    ///
+    /// Returns false if the kernel must read it.
     fn read_node(&mut self, node: Node, dir: &InPlaceDir<'_>, out: &mut impl Outlet) -> bool {
         let Some((mount, Some(mut volume))) = self.in_place.near.take() else {
             return false;
@@ -227,7 +231,8 @@ impl<D: DirectorySource> Lister<D> {
         let context = Arc::clone(&self.context);
         let is_image = volume.is_image();
         let begun = match volume.begin(node, dir, &context.options, &|| out.cancelled()) {
-            // As the kernel answers, which is asked where there is one.
+            // The kernel refuses a directory above itself, too: let it decide, unless
+            // this is an image.
             Begun::Directory(_) if dir.place.leads_through(node.id, dir.mount.id) => match is_image
             {
                 true => Begun::Damaged(Errno::UCLEAN),
@@ -315,7 +320,7 @@ impl<D: DirectorySource> Lister<D> {
                     break End::Delivered;
                 }
                 _ if is_sound || is_image => break End::Delivered,
-                // Too late to ask the kernel: a part of it was delivered.
+                // Too late for the kernel: a piece was delivered.
                 _ => {
                     out.changed(&open_dir.view());
                     break End::Delivered;
@@ -326,13 +331,12 @@ impl<D: DirectorySource> Lister<D> {
         end
     }
 
-    /// Whether the kernel is to read a directory of which so much was read in place.
+    /// Whether the kernel must read the directory after this first piece.
     fn is_for_the_kernel(&self, piece: Piece, contents: &Contents) -> bool {
         match piece {
             Piece::AskKernel | Piece::Damaged(_) => true,
-            // A file that decides about the others may come when some are delivered.
-            // Subdirectories come in pieces from the kernel, and need not all wait at
-            // once.
+            // A file with patterns may come after the delivery of this piece. The
+            // kernel lists many subdirectories in pieces, so that few wait at once.
             Piece::Full => {
                 self.context.options.exclusions.read_files()
                     || contents.subdir_offsets.len() > WITHHELD_MAX / 2
@@ -341,8 +345,9 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Stats entries of a directory that was read in place. Answers false where
-    /// the directory or one of them cannot be found any more.
+    /// Stats the entries that the reader left to the kernel.
+    ///
+    /// Returns false if the directory or one of them is not found any more.
     fn stat_doubtful(
         &mut self,
         doubtful: &Doubtful,
@@ -367,7 +372,7 @@ impl<D: DirectorySource> Lister<D> {
                 contents,
             );
         }
-        // The kernel's listing tells whether they have vanished.
+        // A listing by the kernel shows whether missing ones have vanished.
         contents.missing.is_empty()
     }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Finds a directory again that was closed to stay within the bound.
+//! Opens directories again that were closed to stay within the descriptor bound.
 //!
-//! Three ways, cheapest first: the worker still has it; it lies above the
-//! directory that the worker has, some `..` up; it is reached from the nearest
-//! ancestor that is open. Whichever way, device and inode number must be those
-//! that were seen before, so a tree that was rearranged meanwhile cannot lead
-//! the scan elsewhere.
+//! A worker tries three ways, the cheapest first. It still holds a descriptor of the
+//! directory; or the directory lies some `..` above the one that it holds; or the way
+//! leads down from the nearest open ancestor.
+//! Device and inode number must be the same as before. So a tree that another process
+//! rearranges cannot lead the scan elsewhere.
 
 use std::sync::{Arc, Weak};
 
@@ -18,16 +18,20 @@ use crate::entry::FileId;
 use crate::error::SystemErrno as Errno;
 use crate::handle::DirHandle;
 
-/// How many bytes of path are asked for at once: below `PATH_MAX`, limits.h.
+/// The longest path of one call, in bytes: below `PATH_MAX`, limits.h.
 const PATH_BYTES_MAX: usize = 4000;
 
-/// Up to how many levels `..` is tried before the way from above.
+/// The most levels that a worker climbs by `..`.
 const LEVELS_UP_MAX: usize = 64;
 
 impl<D: DirectorySource> Lister<D> {
-    /// A handle of a directory that is not open.
+    /// Opens a closed directory again.
     ///
-    /// It stays with the worker, for the next of its subdirectories.
+    /// The worker keeps a copy of the handle for the next subdirectory.
+    ///
+    /// # Errors
+    ///
+    /// `ENOENT` if another directory stands in its place; else the kernel's error.
     pub(super) fn reopen(&mut self, dir: &Arc<Dir>) -> Result<DirHandle, Errno> {
         let source = &self.context.source;
         if let Some((kept, handle)) = &self.kept
@@ -44,11 +48,11 @@ impl<D: DirectorySource> Lister<D> {
         Ok(copy)
     }
 
-    /// Opens a directory, to read it, that was opened before.
+    /// Opens a directory again to read its entries.
     ///
     /// # Errors
     ///
-    /// `ENOENT` where something else stands in its place.
+    /// `ENOENT` if another directory stands in its place; else the kernel's error.
     pub(super) fn open_again(
         &mut self,
         dir: &OpenDir,
@@ -82,7 +86,7 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Goes up from the directory that the worker has.
+    /// Climbs from the directory that the worker holds.
     fn found_from_below(&self, dir: &Arc<Dir>) -> Option<DirHandle> {
         let (kept, handle) = self.kept.as_ref()?;
         let mut levels = 0;
@@ -98,7 +102,7 @@ impl<D: DirectorySource> Lister<D> {
         self.is_same(&found, dir).then_some(found)
     }
 
-    /// Goes down from the nearest ancestor that is open.
+    /// Goes down from the nearest open ancestor, or from the root.
     fn found_from_above(&self, dir: &Arc<Dir>) -> Result<DirHandle, Errno> {
         let source = &self.context.source;
         let mut way = Vec::new();
@@ -119,7 +123,7 @@ impl<D: DirectorySource> Lister<D> {
                 }
             }
         };
-        // Names of one mount are asked for together, as many as fit.
+        // One call takes as many names of one mount as fit.
         let mut path = Vec::new();
         while let Some(next) = way.pop() {
             let Place::Child(parent, offset) = &next.place else {
@@ -147,7 +151,7 @@ impl<D: DirectorySource> Lister<D> {
         if !path.is_empty() {
             handle = source.find(&handle, &path, Way::Within)?;
         }
-        // Something else stands in its place: for this scan it is gone.
+        // Another directory stands in its place: for this scan it is gone.
         if self.is_same(&handle, dir) {
             Ok(handle)
         } else {

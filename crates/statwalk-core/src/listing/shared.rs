@@ -3,20 +3,20 @@
 //! A directory that several workers read together: a very large one, one whose
 //! calls wait, or one whose entries are gathered with those of others.
 //!
-//! The right to read the next piece goes from hand to hand as a job: a worker
-//! that has read a piece queues the right and then stats its own piece. Whoever
-//! has nothing to do takes it; if nobody does, the worker itself goes on with it.
-//! What was read is withheld until the directory has
-//! been verified, or until there is too much of it; from then on it is
-//! delivered piece by piece, and so are the subdirectories, so that neither
-//! memory nor the frontier grows with the directory. Where calls wait, a piece
-//! is cut into parts of a few entries; where entries are gathered, each is a job
-//! of its own.
+//! A token lets one worker at a time read the next piece. The worker that has read a
+//! piece queues the token as a job, and then stats its own piece. An idle worker takes
+//! the token. If none is idle, the same worker takes it after its stats.
 //!
-//! While the right waits, the directory stays open if there is a place for it
-//! within the bound of descriptors; else it is closed, opened again, and read on
-//! from where it was. While parts of it wait, it stays open beyond the bound: only
-//! directories of more entries than are withheld do so besides what workers read.
+//! Pieces are withheld until the directory is verified. If there are too many entries
+//! for that, workers deliver each piece at once, and its subdirectories with it. So
+//! neither memory nor the frontier grows with the directory.
+//! Where calls wait, workers cut a piece into parts of a few entries. Where entries are
+//! gathered, each entry is a job of its own.
+//!
+//! While the token waits in the queue, the directory stays open if the descriptor bound
+//! has room. Else it is closed; the next worker opens it again and seeks.
+//! While parts of it wait, it stays open beyond the bound. Besides the directories that
+//! workers read, only those do so that have more entries than are withheld.
 
 use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,55 +36,55 @@ use crate::error::{Op, SystemErrno as Errno};
 use crate::handle::{DirHandle, Handle, SharedFd};
 use crate::lock::lock;
 
-/// How many entries are worth being handed to another worker where calls wait:
-/// their stats take longer than that. The larger the parts are, the later a
-/// directory ends and its subdirectories can begin.
+/// The entries of one part where calls wait.
+///
+/// Their stats take longer than a hand-over. Larger parts would let a directory end
+/// later, and its subdirectories begin later.
 pub(super) const PART_MIN: usize = 4;
 
-/// How many entries of a directory that is too large to be withheld are
-/// delivered together, where they come one by one.
+/// The entries that a worker delivers together, where they come one by one and the
+/// directory is too large to be withheld.
 const DELIVERED_AT_ONCE: usize = 4096;
 
-/// Up to how many such parts of a directory wait before no more of it is read,
-/// about.
+/// The parts of a directory that may wait before its token does, about.
 const QUEUED_PARTS_MAX: usize = 1024;
 
-/// A directory that is read in pieces.
+/// A directory that workers read in pieces.
 pub(crate) struct SharedListing {
     dir: OpenDir,
-    /// By what the directory is known when it is opened again.
+    /// The identity that the directory must have when it is opened again.
     identity: OnceLock<Option<FileId>>,
     announced: AtomicBool,
-    /// Whether its entries are stat'ed together with those of others.
+    /// Whether workers stat its entries together with those of other directories.
     is_gathered: bool,
     progress: Mutex<Progress>,
 }
 
-/// How far it is read.
+/// The progress of the workers in a shared directory.
 struct Progress {
-    /// The directory's descriptor, unless it is closed until somebody reads on.
+    /// The directory's descriptor. Absent while it is closed.
     fd: Option<Arc<SharedFd>>,
-    /// Where to read on in a directory that is closed.
+    /// The position to seek to in a closed directory.
     position: u64,
-    /// Pieces that are being worked on, and the right to read the next one.
+    /// The pieces and parts in work or queued, and one for the token until the end.
     parts: usize,
-    /// Parts that wait for somebody to take them.
+    /// The parts that no worker has taken yet.
     queued_parts: usize,
-    /// Whether the right to read on waits for them to become fewer.
+    /// Whether the token waits until they become fewer.
     right_waits: bool,
     withheld: Vec<Contents>,
     withheld_entries: usize,
-    /// Names that no stat found in pieces that were delivered.
+    /// Names of delivered pieces for which a stat returned ENOENT.
     missing: Vec<(CString, FileType)>,
-    /// Whether there were more of them than are kept.
+    /// Whether there were more of them than `WITHHELD_MAX`.
     lost_sight: bool,
-    /// Whether pieces are delivered at once.
+    /// Whether workers deliver pieces at once.
     released: bool,
     failed: Option<Errno>,
 }
 
 impl SharedListing {
-    /// A listing of which one piece is being worked on.
+    /// A listing with one piece in work.
     fn new(
         dir: OpenDir,
         fd: Arc<SharedFd>,
@@ -112,23 +112,22 @@ impl SharedListing {
         })
     }
 
-    /// The directory that is read.
+    /// The place of the directory.
     pub(crate) fn place(&self) -> &Place {
         &self.dir.place
     }
 
-    /// Its descriptor, unless it is closed.
+    /// Its descriptor. Absent while it is closed.
     fn fd(&self) -> Option<Arc<SharedFd>> {
         self.progress().fd.clone()
     }
 
-    /// Whether the directory itself must still be delivered; true once.
+    /// Whether the directory itself must still be delivered: true at the first call.
     fn announce_once(&self) -> bool {
         !self.announced.swap(true, Ordering::Relaxed)
     }
 
-    /// Keeps the names in a piece that no stat found, until the end of the
-    /// directory.
+    /// Keeps the missing names of a piece until the end of the directory.
     fn keep_missing(&self, contents: &mut Contents, names_max: usize) {
         if contents.missing.is_empty() {
             return;
@@ -146,12 +145,12 @@ impl SharedListing {
 }
 
 impl<D: DirectorySource> Lister<D> {
-    /// Turns the directory that is being read into a shared one and goes on.
+    /// Makes the directory in work a shared one, and reads on.
     ///
-    /// `listed` holds a piece that was not stat'ed yet.
+    /// `self.listed` holds a piece that was not stat'ed yet.
     pub(super) fn share(&mut self, mut dir: OpenDir, fd: DirHandle, out: &mut impl Outlet) {
-        // Pieces do not know how many subdirectories were found in others, and
-        // what was delivered cannot be read again.
+        // A piece does not know the number of subdirectories in other pieces, and
+        // delivered entries cannot be read again.
         dir.link_stop_is_off = true;
         let read = std::mem::replace(&mut self.contents, Contents::new(&self.context.options));
         let fd = SharedFd::new(fd);
@@ -161,16 +160,16 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Lists a directory whose entries are stat'ed later.
+    /// Lists a directory whose entries workers stat later.
     pub(super) fn gather(&mut self, dir: OpenDir, fd: DirHandle, out: &mut impl Outlet) {
-        // By what is begun the directory is delivered, also an empty one.
+        // The empty contents make sure that an empty directory is delivered too.
         let begun = Contents::new(&self.context.options);
         let listing = SharedListing::new(dir, SharedFd::new(fd), begun, true);
         out.gathering(Gathering::Begins);
         self.gather_on(&listing, out);
     }
 
-    /// Goes on with the listing, up to as many entries as are withheld.
+    /// Lists up to `WITHHELD_MAX` more entries and queues them.
     fn gather_on(&mut self, listing: &Arc<SharedListing>, out: &mut impl Outlet) {
         let fd = listing.fd().expect("a gathered listing stays open");
         let mut entries = 0;
@@ -188,11 +187,11 @@ impl<D: DirectorySource> Lister<D> {
             }
             let part = std::mem::take(&mut self.listed);
             entries += part.len();
-            // Each entry counts, because each is done at another time.
+            // Each entry counts as a piece, because each is done at another time.
             listing.progress().parts += part.len();
             out.queue_part(listing, part);
         }
-        // There is more than can be withheld: it is delivered as it comes.
+        // The directory is too large to be withheld.
         listing.progress().released = true;
         out.queue_rest(Arc::clone(listing));
     }
@@ -205,7 +204,7 @@ impl<D: DirectorySource> Lister<D> {
             index,
             ..
         } = entry;
-        // What a worker begins, it or another one goes on with.
+        // One worker goes on with the contents that another one has begun.
         let begun = listing.progress().withheld.pop();
         let mut contents = begun.unwrap_or_else(|| Contents::new(&self.context.options));
         let fd = listing.fd().expect("a gathered listing stays open");
@@ -223,7 +222,7 @@ impl<D: DirectorySource> Lister<D> {
         self.part_done(listing, out);
     }
 
-    /// Reads on with the right to do so.
+    /// Reads on: the worker has taken the token from the queue.
     pub(super) fn rest(&mut self, listing: &Arc<SharedListing>, out: &mut impl Outlet) {
         if listing.is_gathered {
             return self.gather_on(listing, out);
@@ -237,7 +236,7 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// The descriptor, for whoever has the right to read on.
+    /// The descriptor at the position to read on, for the worker with the token.
     fn open_to_read_on(&mut self, listing: &SharedListing) -> Result<Arc<SharedFd>, Errno> {
         if let Some(fd) = listing.fd() {
             return Ok(fd);
@@ -249,7 +248,7 @@ impl<D: DirectorySource> Lister<D> {
         Ok(fd)
     }
 
-    /// A descriptor of the directory, of one's own where it is closed.
+    /// A descriptor of the directory: the shared one, or a new one if that is closed.
     fn open_shared(&mut self, listing: &SharedListing) -> Result<Arc<SharedFd>, Errno> {
         if let Some(fd) = listing.fd() {
             return Ok(fd);
@@ -258,12 +257,14 @@ impl<D: DirectorySource> Lister<D> {
         self.open_again(&listing.dir, identity).map(SharedFd::new)
     }
 
-    /// Lets whoever is free read on. Where the bound is reached, the directory is
-    /// closed meanwhile, if it can be known again.
+    /// Queues the token for any free worker.
+    ///
+    /// At the descriptor bound the directory is closed meanwhile, if its identity is
+    /// known.
     fn pass_right(&self, listing: &Arc<SharedListing>, fd: &Arc<SharedFd>, out: &mut impl Outlet) {
         if !fd.is_kept(&self.context.budget) && self.identity_of_shared(listing, Some(fd)).is_some()
         {
-            // Where it fails, the directory stays open.
+            // If the call fails, the directory stays open.
             if let Ok(position) = self.context.source.position(fd) {
                 let mut progress = listing.progress();
                 progress.position = position;
@@ -273,7 +274,8 @@ impl<D: DirectorySource> Lister<D> {
         out.queue_rest(Arc::clone(listing));
     }
 
-    /// By what a shared directory can be known again; asked while it is open.
+    /// The identity of a shared directory. Absent if a stat failed or nobody asked
+    /// while it was open.
     fn identity_of_shared(
         &self,
         listing: &SharedListing,
@@ -292,7 +294,7 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Reads on until the directory ends or the right is passed on.
+    /// Reads on until the directory ends or another worker may have the token.
     fn read_on(&mut self, listing: &Arc<SharedListing>, fd: &Arc<SharedFd>, out: &mut impl Outlet) {
         loop {
             match self.fill(fd) {
@@ -309,8 +311,9 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Works on the piece in `listed`. Answers whether the right to read is
-    /// still here.
+    /// Works on the piece in `self.listed`.
+    ///
+    /// Returns whether this worker still has the token.
     fn piece(
         &mut self,
         listing: &Arc<SharedListing>,
@@ -322,9 +325,9 @@ impl<D: DirectorySource> Lister<D> {
             let start = self.listed.len().min(PART_MIN);
             self.hand_parts(listing, start, out);
         }
-        // Also where nobody is idle: who ends first would else wait until the one
-        // with the right has done its piece. Types alone are read by the listing,
-        // which one worker does at a time.
+        // With stats, the token is passed on even if nobody is idle. Else the first
+        // idle worker would wait until this one has done its piece. Without stats, the
+        // listing is all the work, and only one worker at a time can do that.
         let passes_on = match self.context.options.wanted.need_stat() {
             true => out.has_company(),
             false => out.somebody_idle(),
@@ -351,7 +354,7 @@ impl<D: DirectorySource> Lister<D> {
         !passed_on
     }
 
-    /// Works on entries that another worker has listed.
+    /// Works on a part that another worker has listed.
     pub(super) fn part(
         &mut self,
         listing: &Arc<SharedListing>,
@@ -381,7 +384,7 @@ impl<D: DirectorySource> Lister<D> {
         self.part_done(listing, out);
     }
 
-    /// Lets others take the entries from `start` on, a few at a time.
+    /// Queues the entries from `start` on, in parts, for any worker.
     fn hand_parts(&mut self, listing: &Arc<SharedListing>, start: usize, out: &mut impl Outlet) {
         while self.listed.len() > start {
             let from = start.max(self.listed.len().saturating_sub(PART_MIN));
@@ -395,11 +398,10 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Stats what is in `listed` and delivers or withholds it. Answers false
-    /// where the scan was cancelled.
+    /// Stats the entries in `self.listed`, and delivers or withholds them.
     ///
-    /// `passed_on` says whether somebody else has the right to read on; it may
-    /// be passed on here.
+    /// Returns false if the scan was cancelled. `passed_on` says whether the token was
+    /// queued; this call may queue it.
     fn digest(
         &mut self,
         listing: &Arc<SharedListing>,
@@ -407,8 +409,8 @@ impl<D: DirectorySource> Lister<D> {
         passed_on: &mut bool,
         out: &mut impl Outlet,
     ) -> bool {
-        // What a worker begins, it or another one goes on with: there are no more
-        // of them than workers, however small the pieces are.
+        // One worker goes on with the contents that another one has begun. So there
+        // are at most as many contents as workers, however small the pieces are.
         let begun = listing.progress().withheld.pop();
         let mut contents = begun.unwrap_or_else(|| {
             self.contents.clear();
@@ -422,15 +424,15 @@ impl<D: DirectorySource> Lister<D> {
             Reading::Stopped => return false,
             Reading::Until(index) => self.hand_parts(listing, index, out),
         }
-        // The lock is held for the length of a statement: what follows may take it again.
+        // The block ends the lock: the calls below take it again.
         let released = {
             let mut progress = listing.progress();
             progress.withheld_entries += contents.entry_count() - before;
             progress.released
         };
         if released {
-            // The right goes below the subdirectories, so that these are listed
-            // before more of them are read.
+            // The token enters the frontier before the subdirectories. So these are
+            // listed before more of them are read.
             if !*passed_on && !contents.subdir_offsets.is_empty() {
                 listing.progress().parts += 1;
                 self.pass_right(listing, fd, out);
@@ -442,7 +444,7 @@ impl<D: DirectorySource> Lister<D> {
             let mut withheld = {
                 let mut progress = listing.progress();
                 progress.withheld.push(contents);
-                // Somebody may have released it since, and does not look again.
+                // Another worker may have released it since, and does not look again.
                 progress.released |= progress.withheld_entries > self.context.options.withheld_max;
                 match progress.released {
                     true => std::mem::take(&mut progress.withheld),
@@ -456,7 +458,7 @@ impl<D: DirectorySource> Lister<D> {
         true
     }
 
-    /// Notes that a piece is done, and with the last one ends the directory.
+    /// Notes that a piece is done. The last one verifies and ends the directory.
     fn part_done(&mut self, listing: &Arc<SharedListing>, out: &mut impl Outlet) {
         let mut progress = listing.progress();
         progress.parts -= 1;
@@ -468,7 +470,7 @@ impl<D: DirectorySource> Lister<D> {
         let mut withheld = std::mem::take(&mut progress.withheld);
         let mut missing = std::mem::take(&mut progress.missing);
         let lost_sight = progress.lost_sight;
-        // It is there, unless the directory could not be opened again.
+        // Absent only if the directory could not be opened again.
         let fd = progress.fd.clone();
         drop(progress);
 
@@ -477,7 +479,7 @@ impl<D: DirectorySource> Lister<D> {
         let held_still = |fd: &Arc<SharedFd>| dir.held_still(fd, &self.context.source);
         let mut still = failed.is_some() || fd.as_ref().is_some_and(held_still);
         let mut rereads = 0;
-        // What is withheld can be thrown away and read again, by one worker.
+        // Withheld entries can be dropped and read again, by one worker.
         while !still && !released && rereads < REREADS_MAX && !out.cancelled() {
             rereads += 1;
             match self.reread(listing, out) {
@@ -497,7 +499,7 @@ impl<D: DirectorySource> Lister<D> {
                 (Some(fd), None) => {
                     self.judge_missing(missing, fd, dir, &mut contents, out);
                 }
-                // What failed is told.
+                // The error of the directory is reported below.
                 _ => contents.vanished += missing.len() as u64,
             }
             withheld.push(contents);
@@ -507,7 +509,7 @@ impl<D: DirectorySource> Lister<D> {
         }
         let identity = self.identity_of_shared(listing, fd.as_ref());
         if failed == Some(Errno::NOENT) && self.is_gone(&dir.place, identity, out) {
-            // It was removed while it was read.
+            // The directory was removed while it was read.
             out.note(root, Note::Vanished);
         } else if let Some(errno) = failed {
             out.failed(root, dir.place.path(), Op::Read, errno);
@@ -552,7 +554,9 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Stats what is in `listed`, alone. Answers false where the scan was cancelled.
+    /// Stats the entries in `self.listed`, alone.
+    ///
+    /// Returns false if the scan was cancelled.
     fn read_all(
         &self,
         fd: &DirHandle,
@@ -572,8 +576,10 @@ impl<D: DirectorySource> Lister<D> {
         true
     }
 
-    /// Reads the whole directory again. Nothing where it cannot be read or has
-    /// become too large to be withheld; else whether it held still.
+    /// Reads the whole directory again, and returns whether it held still.
+    ///
+    /// `None` if it cannot be read, has become too large to be withheld, or the scan
+    /// was cancelled.
     fn reread(
         &mut self,
         listing: &SharedListing,

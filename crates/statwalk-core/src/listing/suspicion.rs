@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Directories with more than one name, which only damage makes.
+//! Directories with more than one name: only a damaged file system has them.
 //!
-//! Beside the kernel a rename can look like that for a moment. So what is seen in
-//! place is a suspicion: the kernel is asked for the directory, which waits for a
-//! rename, and if it still looks so then, the file system is damaged.
+//! On a device, a rename in progress can look the same for a moment. So the reader
+//! only suspects damage and lets the kernel open the directory. The kernel waits
+//! for the rename to end. If the device still shows two names, it is damaged.
 
 use super::Lister;
 use super::in_place::{InPlaceDir, Node};
 use super::source::DirectorySource;
 use crate::handle::DirHandle;
 
-/// What was seen in place.
+/// Signs of damage that a rename could have shown for a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Suspicion {
-    /// This directory says that its parent is another than the one that listed it.
+    /// The directory's `..` names another parent than the one that listed it.
     Misplaced(Node),
     /// Two names in it lead to one subdirectory.
     HoldsDoubles,
 }
 
-/// What became of a suspicion.
+/// The result of a second look, after the kernel has opened the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Confirmed {
-    /// There was none, or it was a rename.
+    /// There was no suspicion, or its cause was a rename.
     Nothing,
-    /// Another name leads to the directory, and that is its right one.
+    /// Another name leads to the directory, and that one is right.
     Double,
-    /// Its listing is to be searched for subdirectories with two names.
+    /// The lister must search its listing for subdirectories with two names.
     HoldsDoubles,
 }
 
 impl<D: DirectorySource> Lister<D> {
-    /// What became of what was suspected of a directory that the kernel has opened.
+    /// Judges the suspicion about a directory that the kernel has opened.
     pub(crate) fn confirm_suspicion(&mut self, dir: &InPlaceDir<'_>, fd: &DirHandle) -> Confirmed {
         let node = match self.in_place.suspicion.take() {
             None => return Confirmed::Nothing,
@@ -40,7 +40,7 @@ impl<D: DirectorySource> Lister<D> {
             Some(Suspicion::Misplaced(node)) => node,
         };
         let opened = self.context.source.identity(fd);
-        // Something else can have its name by now.
+        // Another directory can have its name by now.
         let is_it = opened.is_ok_and(|found| found.ino == node.id.ino);
         let volume = self.in_place_of(dir.mount.id, 0);
         let is_double = volume.is_some_and(|volume| volume.has_right_name_elsewhere(node, dir));
