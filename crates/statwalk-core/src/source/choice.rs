@@ -1,39 +1,41 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Which source a scan is to use, and what it may do for it.
+//! The options of a scan about its source.
 
-/// Where entries and attributes come from.
+/// The source of entries and attributes.
 ///
-/// All sources give the same answers. What each needs, and what it cannot know,
-/// stands in `docs/sources/`.
+/// All sources give the same result. `docs/sources/` describes their needs and
+/// limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Source {
-    /// What is fastest of those that can be used here; [`Posix`](Self::Posix)
-    /// where nothing else can.
+    /// The fastest usable source; [`Posix`](Self::Posix) is always usable.
     #[default]
     Auto,
     /// System calls: any file system, no privilege.
     Posix,
-    /// The blocks of an ext2, ext3 or ext4 file system, read in place from the
-    /// device, which needs the right to read it.
+    /// The blocks of an ext2, ext3 or ext4 file system, read from its device.
     ///
-    /// A root that is a device or a file is read as an image of one.
+    /// The process needs the right to read the device. A root that is a device or a
+    /// regular file is read as an image.
     Ext4,
-    /// The trees of a btrfs, which needs `CAP_SYS_ADMIN`. What waits in memory is
-    /// not in them, so the file system is synced first; see [`Syncing`].
+    /// The trees of a btrfs; the process needs `CAP_SYS_ADMIN`.
+    ///
+    /// The trees lack unwritten changes. So statwalk syncs the file system first; see
+    /// [`Syncing`].
     Btrfs,
 }
 
-/// Whether a file system may be synced before it is read.
+/// Whether statwalk may sync a file system before it reads it.
 ///
 /// Only [`Source::Btrfs`] does so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Syncing {
-    /// What others wrote is written to the device first, if the source needs it.
+    /// A source that needs it syncs the file system, and so writes the data of all
+    /// processes to the device.
     #[default]
     Allowed,
-    /// A source that needs it is not used.
+    /// statwalk uses no source that needs it.
     Refused,
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Where entries and attributes come from.
+//! The sources of entries and attributes.
 //!
-//! A source lists what it is told to list. It does not choose the next
-//! directory (orders do) and it decides no policy (the terms of the scan do).
+//! A source answers the questions of a lister. It does not choose the next directory:
+//! orders do. It decides no policy: the options of the scan do.
 
 pub(crate) mod btrfs;
 pub(crate) mod choice;

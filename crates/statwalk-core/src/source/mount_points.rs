@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Where other mounts hide what a file system holds.
+//! The directories of a file system that other mounts cover.
 
 use std::collections::HashSet;
 use std::ffi::{CStr, CString};
@@ -11,18 +11,20 @@ use crate::entry::FileId;
 use crate::mounts::Mount;
 use crate::statx;
 
-/// Where other mounts hide what a file system holds.
+/// The directories of a file system that other mounts cover.
+///
+/// Only the kernel may read them.
 #[derive(Debug, Default)]
 pub(crate) struct MountPoints {
-    /// The directories that hold them: they are the kernel's to read.
+    /// The parents of the mount points. The kernel must list them.
     holders: HashSet<FileId>,
-    /// Their names. The kernel lists a mount point with the inode that it hides,
-    /// so whatever has such a name is the kernel's to open.
+    /// The names of the mount points. The kernel lists a mount point with the inode
+    /// below the mount, so the kernel must open each directory of such a name.
     names: HashSet<Vec<u8>>,
 }
 
 impl MountPoints {
-    /// Those on a mount.
+    /// The mount points on one mount, by a mount table.
     pub(crate) fn on(id: u64, table: &[Mount]) -> MountPoints {
         let mask = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::MNT_ID;
         let mut points = MountPoints::default();
@@ -32,7 +34,7 @@ impl MountPoints {
             };
             points.names.insert(mount.point[slash + 1..].to_vec());
             let holder = CString::new(&mount.point[..slash.max(1)]).unwrap_or_default();
-            // Where another mount covers the holder, nobody gets there.
+            // If another mount covers the parent, no path leads there.
             if let Ok(found) = statx::by_name(CWD, &holder, mask)
                 && statx::mount_id(&found) == id
             {
@@ -42,12 +44,12 @@ impl MountPoints {
         points
     }
 
-    /// Whether something is mounted on an entry of a directory.
+    /// Whether a directory holds a mount point.
     pub(crate) fn lie_in(&self, directory: FileId) -> bool {
         !self.holders.is_empty() && self.holders.contains(&directory)
     }
 
-    /// Whether something may be mounted on a directory of this name.
+    /// Whether a mount point has this name.
     pub(crate) fn have_name(&self, name: &CStr) -> bool {
         !self.names.is_empty() && self.names.contains(name.to_bytes())
     }

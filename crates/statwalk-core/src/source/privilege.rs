@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Whether this process may look at a device without showing anybody what they
-//! were not to see.
+//! Decides whether this process may read a device.
 //!
-//! Who reads a device sees everything, whatever the permissions of files say.
+//! A device shows all files, whatever their permissions say. statwalk must not show
+//! its user more than system calls would.
 
-/// `CAP_DAC_OVERRIDE` and `CAP_DAC_READ_SEARCH`, include/uapi/linux/capability.h:
-/// who has either reads every directory by system calls too.
+/// `CAP_DAC_OVERRIDE` and `CAP_DAC_READ_SEARCH`, include/uapi/linux/capability.h.
+///
+/// With either, a process reads every directory by system calls, too.
 const READS_EVERYTHING: u64 = 1 << 1 | 1 << 2;
 
-/// What `/proc/self/status` says of capabilities.
+/// The capabilities in `/proc/self/status`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Capabilities {
     effective: u64,
     ambient: u64,
 }
 
-/// Why the device is not looked at although it may be readable.
+/// The reason not to read a device, even a readable one. Absent if there is none.
 ///
-/// `was_asked` is whether the caller named the source: then who may open the
-/// device may read it, and capabilities that were handed down are taken to be
-/// given on purpose.
+/// `was_asked` says that the caller named the source. Then the right to open the device
+/// suffices, and inherited capabilities count as given on purpose.
 pub(crate) fn objection(was_asked: bool) -> Option<&'static str> {
     if let Some(objection) = objection_to_images() {
         return Some(objection);
@@ -42,8 +42,9 @@ pub(crate) fn objection(was_asked: bool) -> Option<&'static str> {
     None
 }
 
-/// Why not even an image or a device that was named is read: whoever calls a
-/// set-uid program must not borrow its eyes.
+/// The reason to read neither an image nor a named device. Absent if there is none.
+///
+/// The caller of a set-uid program must not see files by its privilege.
 pub(crate) fn objection_to_images() -> Option<&'static str> {
     statwalk_sys::secure_execution::is_on()
         .then_some("this program runs set-uid, set-gid or with capabilities of its file")
@@ -63,7 +64,7 @@ fn parse(status: &str) -> Capabilities {
     }
 }
 
-/// Whether owners are shown as they are stored: user_namespaces(7).
+/// Whether this user namespace maps all owners to themselves: user_namespaces(7).
 fn has_all_ids() -> bool {
     let is_whole = |file: &str| match std::fs::read_to_string(file) {
         Ok(map) => map.split_ascii_whitespace().eq(["0", "0", "4294967295"]),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The volumes of one scan: which mounts are read in place, and why others are
-//! not.
+//! The file systems that a scan reads in place, and the reasons against others.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -24,19 +23,20 @@ use crate::source::ext4::reader::Reader as Ext4Reader;
 use crate::source::privilege;
 use crate::statx;
 
-/// After how many directories a worker looks at the mount table: to find a
-/// device and open it costs as much as reading some fifty.
+/// The directories that a worker reads before it looks for a device.
+///
+/// To find and open a device costs as much as to read some fifty directories.
 const DIRS_BEFORE: u32 = 64;
 
-/// A directory of this size is worth that look by itself: it has some
-/// 2,000 entries.
+/// The size from which a single directory is worth that: it has some 2,000 entries.
 pub(crate) const DIR_BYTES_BEFORE: u64 = 64 * 1024;
 
-/// After how many directories a btrfs is synced: that costs as much as reading
-/// some thousand.
+/// The directories that a worker reads before it syncs a btrfs.
+///
+/// A sync costs as much as to read some thousand directories.
 const DIRS_BEFORE_SYNC: u32 = 1024;
 
-/// Numbers of this bit are no mount's and no device's: they are images'.
+/// The bit of numbers that stand for images. No mount and no device has it.
 const IMAGE: u64 = 1 << 63;
 
 /// A file system that can be read in place of the kernel.
@@ -46,7 +46,7 @@ enum Volume {
 }
 
 impl Volume {
-    /// What reads it for one worker.
+    /// Makes a reader for one worker.
     fn reader(&self) -> Box<dyn InPlace> {
         match self {
             Volume::Ext4(mounted) => Box::new(Ext4Reader::new(mounted)),
@@ -59,28 +59,28 @@ impl Volume {
 pub(crate) struct VolumeTable {
     choice: Source,
     syncing: Syncing,
-    /// Why none is opened, whatever the mount.
+    /// The reason to read no mount in place. Absent if there is none.
     objection: Option<String>,
     now_ns: i64,
     known: Mutex<Vec<(u64, Known)>>,
 }
 
-/// What is known of a mount that was asked for.
+/// The state of a mount in the table.
 enum Known {
-    /// It is not worth it before a worker has done so many directories.
+    /// To open it does not pay before a worker has read so many directories.
     After(u32),
-    /// Somebody is opening it.
+    /// A worker is opening it.
     Opening,
     Open(Volume),
-    /// It is left to the kernel, and why.
+    /// It is left to the kernel, for this reason.
     Refused(String),
 }
 
-/// A mount that is being opened, and what must be known for it.
+/// A mount whose file system a source opens.
 pub(crate) struct MountView<'a> {
     pub(crate) mount: &'a Mount,
     pub(crate) table: &'a [Mount],
-    /// Where it is mounted, for messages.
+    /// Its mount point, for messages.
     pub(crate) point: String,
     /// Its topmost directory.
     pub(crate) top: OwnedFd,
@@ -88,7 +88,7 @@ pub(crate) struct MountView<'a> {
 }
 
 impl VolumeTable {
-    /// `objection` is what speaks against reading anything in place in this scan.
+    /// Makes an empty table. `objection` is the reason to read no mount in place.
     pub(crate) fn new(
         choice: Source,
         syncing: Syncing,
@@ -104,9 +104,14 @@ impl VolumeTable {
         }
     }
 
-    /// The volume of a mount, for a worker that has done so many directories, and is
-    /// at one of this size; 0 where it is not known. `None` is not to be asked again,
-    /// an error is.
+    /// A reader of a mount's file system. `None` if the mount is left to the kernel.
+    ///
+    /// The worker has read `dirs` directories; `size_bytes` is the size of its next
+    /// one, 0 if unknown.
+    ///
+    /// # Errors
+    ///
+    /// The decision is still open: ask again later.
     pub(crate) fn of_mount(
         &self,
         id: u64,
@@ -129,7 +134,7 @@ impl VolumeTable {
                 Some((_, Known::Refused(_))) => return Ok(None),
             }
         }
-        // Not under the lock: to sync can take long, and others go on meanwhile.
+        // Without the lock: a sync can take long, and other workers go on meanwhile.
         let found = self.open(id, dirs);
         let answer = match &found {
             Known::Open(volume) => Ok(Some(volume.reader())),
@@ -179,12 +184,12 @@ impl VolumeTable {
         }
     }
 
-    /// Sees to it that a root can be read as was asked: opens the image that it
-    /// is, or what it lies on.
+    /// Makes sure that the chosen source can read a root: opens the root as an image,
+    /// or the file system of its mount.
     ///
     /// # Errors
     ///
-    /// A sentence, or the kernel's answer.
+    /// The reason as a sentence, or the kernel's error.
     pub(crate) fn require(
         &self,
         root: u32,
@@ -199,7 +204,7 @@ impl VolumeTable {
             true => statx::through_links(CWD, path, StatxFlags::TYPE | StatxFlags::MNT_ID),
             false => statx::by_name(CWD, path, StatxFlags::TYPE | StatxFlags::MNT_ID),
         };
-        // A root that is not there is part of the answer.
+        // The scan reports a missing root.
         let Ok(found) = found else {
             return Ok(());
         };
@@ -216,7 +221,7 @@ impl VolumeTable {
         if let Some(objection) = privilege::objection_to_images() {
             return Err(refusal(objection));
         }
-        // Only directories and inodes of an image are read.
+        // The source reads directories and inodes of an image, and no file data.
         if follows {
             return Err(refusal("links in an image cannot be followed"));
         }
@@ -235,7 +240,7 @@ impl VolumeTable {
         Ok(())
     }
 
-    /// Why a mount is left to the kernel.
+    /// The reason why a mount is left to the kernel.
     fn reason(&self, id: u64) -> String {
         let known = self.lock();
         match known.iter().find(|(mount, _)| *mount == id) {
@@ -244,7 +249,7 @@ impl VolumeTable {
         }
     }
 
-    /// The number of the image that a root is.
+    /// The number of a root that is an image. Absent for other roots.
     pub(crate) fn image(&self, root: u32) -> Option<u64> {
         if self.choice != Source::Ext4 {
             return None;
@@ -257,7 +262,7 @@ impl VolumeTable {
         }
     }
 
-    /// The generation of the first btrfs that was read in place.
+    /// The generation of the first btrfs that was read in place, if there was one.
     pub(crate) fn generation(&self) -> Option<u64> {
         self.lock().iter().find_map(|(_, known)| match known {
             Known::Open(Volume::Btrfs(mounted)) => Some(mounted.generation),
@@ -265,8 +270,8 @@ impl VolumeTable {
         })
     }
 
-    /// The name of the source that read most in place, `posix` where nothing was,
-    /// and what is to be said about it.
+    /// The name of the source that read the most directories in place, and the lines
+    /// of the plan. The name is `posix` if no source read any.
     pub(crate) fn told(&self) -> (&'static str, Vec<String>) {
         let mut most = (Source::Posix, 0);
         let mut why = Vec::new();
@@ -298,11 +303,11 @@ impl VolumeTable {
 }
 
 impl MountView<'_> {
-    /// What must be known of any mount, and what speaks against reading it.
+    /// Opens the topmost directory of a mount, and checks the mount's options.
     ///
     /// # Errors
     ///
-    /// Why it is left to the kernel.
+    /// The reason why the mount is left to the kernel.
     fn of<'a>(mount: &'a Mount, table: &'a [Mount]) -> Result<MountView<'a>, String> {
         let point = String::from_utf8_lossy(&mount.point).into_owned();
         if mount.has_option("lazytime") {
@@ -334,11 +339,11 @@ impl MountView<'_> {
     }
 }
 
-/// The btrfs that a mount shows, synced, and where other mounts are.
+/// Opens the btrfs of a mount, synced, and returns all mount points of the table.
 ///
 /// # Errors
 ///
-/// A sentence that says why it cannot be searched.
+/// The reason why it cannot be searched, as a sentence.
 pub(crate) fn mounted_btrfs(id: u64) -> io::Result<(Btrfs, Vec<Vec<u8>>)> {
     if let Some(objection) = privilege::objection(true) {
         return Err(refusal(objection));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Finds what later transactions wrote, and the paths of it.
+//! Finds the names and inodes that later transactions wrote, and their paths.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, OsStr};
@@ -35,7 +35,7 @@ use crate::mounts::is_within;
 use crate::source::volumes::mounted_btrfs;
 use crate::statx;
 
-/// What is told of each path.
+/// The attributes of each changed path.
 const FIELDS: Fields = Fields::SIZE
     .union(Fields::ALLOCATED)
     .union(Fields::LINKS)
@@ -54,37 +54,37 @@ type Node = (u64, u64);
 /// A name in a directory.
 type Name = (Node, Vec<u8>);
 
-/// What is known of a subvolume.
+/// A subvolume in the tree of roots.
 #[derive(Default)]
 struct Subvolume {
     /// The last transaction that changed it.
     generation: u64,
-    /// Its name in another one; absent at the top and for what was deleted.
+    /// Its name in another one. Absent at the top and after a deletion.
     name: Option<Name>,
 }
 
-/// What is gathered on the way.
+/// The state of one search for changes.
 struct Search<'a> {
     mounted: &'a Mounted,
-    /// Where the paths begin.
+    /// The directory above all reported paths.
     root: Node,
     root_path: &'a [u8],
-    /// What `st_dev` of the root is. That of other subvolumes is not told.
+    /// The `st_dev` of the root. It is unknown for other subvolumes.
     dev: u64,
     subvolumes: HashMap<u64, Subvolume>,
-    /// Where directories have their names; absent for what has none.
+    /// The name of each directory in its parent. The value is absent if it has none.
     places: HashMap<Node, Option<Name>>,
 }
 
-/// What later transactions wrote in one tree.
+/// The items of one tree that later transactions wrote.
 #[derive(Default)]
 struct Written {
     inodes: Vec<(u64, InodeItem)>,
-    /// The directory, the name, and what it leads to.
+    /// The directory, the name, its target, and the type in the entry.
     names: Vec<(u64, Vec<u8>, Key, u8)>,
 }
 
-/// Finds what changed below a directory, in no order.
+/// Finds the changes below a directory, in no order.
 pub(crate) fn find(path: &CStr, since: u64) -> io::Result<Changes> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let fd = openat(CWD, path, flags, Mode::empty())?;
@@ -105,12 +105,12 @@ pub(crate) fn find(path: &CStr, since: u64) -> io::Result<Changes> {
     let trees: Vec<u64> = search.subvolumes.keys().copied().collect();
     for tree in trees {
         let is_newer = search.subvolumes[&tree].generation > since;
-        // Of the others only those matter that lie below the root.
+        // Of the other subvolumes, only those below the root matter.
         if is_newer && (tree == search.root.0 || search.path((tree, FIRST_FREE))?.is_some()) {
             search.add_changes(tree, since, &mut changes)?;
         }
     }
-    // What is mounted over hides what the trees hold.
+    // No path leads to directories that another mount covers.
     let real = std::fs::canonicalize(OsStr::from_bytes(path.to_bytes()))?;
     let real = real.as_os_str().as_bytes();
     let hidden: Vec<Vec<u8>> = mounts
@@ -156,8 +156,9 @@ fn subvolumes(mounted: &Mounted) -> io::Result<HashMap<u64, Subvolume>> {
     Ok(all)
 }
 
-/// Calls for each item of a tree between two keys that lies in a leaf which a
-/// transaction from `transid` on wrote.
+/// Calls `take` for each item between two keys of a tree.
+///
+/// Leaves that no transaction from `transid` on wrote are left out.
 fn each(
     mounted: &Mounted,
     tree: u64,
@@ -180,7 +181,7 @@ fn each(
     Ok(())
 }
 
-/// A name, unless it could lead a path elsewhere.
+/// A copy of a name, unless the name could lead a path elsewhere.
 fn kept(name: &[u8]) -> Result<Vec<u8>, Malformed> {
     match is_entry_name(name) {
         true => Ok(name.to_vec()),
@@ -189,7 +190,7 @@ fn kept(name: &[u8]) -> Result<Vec<u8>, Malformed> {
 }
 
 impl Search<'_> {
-    /// Adds what changed in one tree.
+    /// Adds the changes of one tree.
     fn add_changes(&mut self, tree: u64, since: u64, changes: &mut Vec<Change>) -> io::Result<()> {
         let mut written = Written::default();
         let from = since.saturating_add(1);
@@ -227,7 +228,7 @@ impl Search<'_> {
                 _ if place.kind != INODE_ITEM => None,
                 Some(inode) => Some(*inode),
                 None => match self.inode(tree, place.objectid)? {
-                    // It is gone again.
+                    // The inode is gone again.
                     None => continue,
                     found => found,
                 },
@@ -268,7 +269,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// The paths of an inode but for its new names.
+    /// The paths of an inode, without its new names.
     fn older_paths(
         &mut self,
         node: Node,
@@ -289,12 +290,12 @@ impl Search<'_> {
         Ok(paths)
     }
 
-    /// The path of a directory; absent where it does not lie below the root.
+    /// The path of a directory. Absent if it does not lie below the root.
     fn path(&mut self, node: Node) -> io::Result<Option<Vec<u8>>> {
         let mut names = Vec::new();
         let mut at = node;
         while at != self.root {
-            // What is moved meanwhile could lead round in a circle.
+            // Moves during the search could make the parents a circle.
             if names.len() > LEVELS_MAX {
                 return Ok(None);
             }
@@ -310,7 +311,7 @@ impl Search<'_> {
         ))
     }
 
-    /// Where a directory has its name.
+    /// The name of a directory in its parent. Absent if it has none.
     fn place(&mut self, node: Node) -> io::Result<Option<Name>> {
         if let Some(known) = self.places.get(&node) {
             return Ok(known.clone());
@@ -349,7 +350,7 @@ impl Search<'_> {
         Ok(names)
     }
 
-    /// The names that a directory has.
+    /// The names of a directory's entries.
     fn names_in(&self, tree: u64, directory: u64) -> io::Result<Vec<Vec<u8>>> {
         let mut names = Vec::new();
         let (first, last) = (index_key(directory, 0), index_key(directory, u64::MAX));

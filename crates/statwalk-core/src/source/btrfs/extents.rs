@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What files have on the device, and who else has it.
+//! The extents of files on the device, and the other files that share them.
 
 use std::ffi::OsStr;
 use std::io;
@@ -23,35 +23,35 @@ use crate::decode::btrfs::search_items::{SearchItem, search_items};
 use crate::source::volumes::mounted_btrfs;
 use crate::statx;
 
-/// How many items are asked for where what is wanted may lie far apart. Each time
-/// the next lies near, four times as many are.
+/// The items of a search if the next object may lie far away. Each time it lies near,
+/// the next search takes four times as many.
 const ITEMS_FIRST: u32 = 32;
 
-/// What still counts as near: so many objects cost less than another search.
+/// Objects up to this distance are near: to read past them costs less than a search.
 const NEAR: u64 = 64;
 
-/// How many files that have an extent are asked for at first.
+/// The users of an extent that the first call asks for.
 const REFS_FIRST: usize = 100;
 
-/// A btrfs whose extents are looked at.
+/// Reads the extents of one btrfs.
 pub(crate) struct ExtentReader {
     mounted: Mounted,
     fsid: [u8; 16],
 }
 
-/// A subvolume of it.
+/// A subvolume of the file system.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Subvolume {
     /// The number of its tree.
     pub(crate) tree: u64,
-    /// What was written later is in no snapshot.
+    /// The transaction of its last snapshot. No snapshot has items of later ones.
     last_snapshot: u64,
 }
 
 /// A part of a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Piece {
-    /// In the tree, taking so many bytes.
+    /// In the tree, with its length in bytes.
     Inline { bytes: u64 },
     /// On the device.
     OnDevice(Part),
@@ -60,23 +60,26 @@ pub(crate) enum Piece {
 /// A part of a file on the device.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
-    /// Where the extent lies that it belongs to.
+    /// The logical address of its extent.
     pub(crate) address: u64,
-    /// How much the whole extent takes on the device.
+    /// The size of the whole extent on the device.
     pub(crate) disk_bytes: u64,
-    /// How much that is without compression.
+    /// The size of the whole extent without compression.
     pub(crate) plain_bytes: u64,
-    /// How much of the file this part is.
+    /// The length of this part in the file.
     pub(crate) length_bytes: u64,
     /// `BTRFS_COMPRESS_NONE` is 0, then zlib, lzo, zstd.
     pub(crate) compression: u8,
-    /// Whether the item that says so may be part of a snapshot too, or changed since
-    /// the file system was synced: that all users of its extent are known says nothing.
+    /// Whether a snapshot may share the item, or the item changed since the sync. Then
+    /// a count of the extent's users proves nothing.
     pub(crate) is_doubtful: bool,
 }
 
-/// Opens a directory, or a file that is a root, if it still has this `st_dev` and
-/// lies on a btrfs.
+/// Opens a directory, or a root that is a file. Absent if it does not lie on a btrfs.
+///
+/// # Errors
+///
+/// The kernel's error, or its `st_dev` is no longer `dev`.
 pub(crate) fn open_btrfs(path: &[u8], dev: u64) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let path = Path::new(OsStr::from_bytes(path));
@@ -89,11 +92,11 @@ pub(crate) fn open_btrfs(path: &[u8], dev: u64) -> io::Result<Option<OwnedFd>> {
 }
 
 impl ExtentReader {
-    /// Syncs the file system that a file lies on.
+    /// Syncs the file system of an open file.
     ///
     /// # Errors
     ///
-    /// Why its trees cannot be searched.
+    /// The reason why its trees cannot be searched.
     pub(crate) fn new(fd: &OwnedFd) -> io::Result<ExtentReader> {
         let found = statx::by_descriptor(fd.as_fd(), statx::IDENTITY)?;
         let fsid = fs_info(fd.as_fd())?.fsid;
@@ -101,17 +104,17 @@ impl ExtentReader {
         Ok(ExtentReader { mounted, fsid })
     }
 
-    /// Whether a file lies on it.
+    /// Whether an open file lies on this file system.
     pub(crate) fn holds(&self, fd: &OwnedFd) -> bool {
         fs_info(fd.as_fd()).is_ok_and(|info| info.fsid == self.fsid)
     }
 
-    /// The last transaction before it was looked at.
+    /// The last transaction before the search.
     pub(crate) fn generation(&self) -> u64 {
         self.mounted.generation
     }
 
-    /// The subvolume that a file lies in.
+    /// The subvolume of an open file.
     pub(crate) fn subvolume(&self, fd: &OwnedFd) -> io::Result<Subvolume> {
         let tree = statwalk_sys::btrfs::tree_id(fd.as_fd())?;
         let mut last_snapshot = None;
@@ -126,8 +129,9 @@ impl ExtentReader {
         })
     }
 
-    /// Calls for each part of some inodes, given in the order of their numbers,
-    /// with the index of the inode. Holes are left out.
+    /// Calls `take` for each part of some inodes, with the index of the inode.
+    ///
+    /// `inodes` must be sorted. Holes are left out.
     pub(crate) fn pieces(
         &self,
         subvolume: Subvolume,
@@ -142,7 +146,8 @@ impl ExtentReader {
                     take(index, Piece::Inline { bytes });
                 }
                 Place::Regular(extent) | Place::Preallocated(extent) if !extent.is_hole() => {
-                    // Not the leaf's: a balance writes it anew, and it stays shared.
+                    // The generation of the item, not of its leaf: a balance writes the
+                    // leaf anew, and the extent stays shared.
                     let is_doubtful = data.generation <= subvolume.last_snapshot
                         || item.transid > self.mounted.generation;
                     take(index, Piece::OnDevice(part(&data, &extent, is_doubtful)));
@@ -153,8 +158,9 @@ impl ExtentReader {
         })
     }
 
-    /// How many items of trees use each of some extents, given in the order of
-    /// their addresses. Absent for what is no extent.
+    /// The number of tree items that use each extent.
+    ///
+    /// `addresses` must be sorted. Absent for an address that has no extent.
     pub(crate) fn user_counts(&self, addresses: &[u64]) -> io::Result<Vec<Option<u64>>> {
         let mut counts = vec![None; addresses.len()];
         self.each(EXTENT_TREE, EXTENT_ITEM, addresses, |index, item| {
@@ -164,14 +170,20 @@ impl ExtentReader {
         Ok(counts)
     }
 
-    /// Asks for each of some extents of a file, given by their addresses and sizes in
-    /// order, whether others have it too. A clone within the file is taken for another.
-    /// Absent for what the file does not have any more, and where its parts disagree.
+    /// Asks the kernel whether other files share the extents of a file.
+    ///
+    /// `extents` are addresses and sizes, sorted by address. A clone within the file
+    /// counts as another file. Absent for an extent that the file no longer has, and
+    /// where its parts disagree.
     ///
     /// The kernel stops at the first other user (`btrfs_is_data_extent_shared`,
-    /// fs/btrfs/backref.c), so that this costs the same with one snapshot and with a
-    /// thousand. `proceed` is called between the questions about a file with many, and
-    /// ends them by an error, which is returned.
+    /// fs/btrfs/backref.c). So the cost does not grow with the number of snapshots.
+    /// `proceed` runs between the questions about a file with many extents. Its error
+    /// ends them.
+    ///
+    /// # Errors
+    ///
+    /// The error of `proceed`.
     pub(crate) fn are_shared(
         &self,
         subvolume: Subvolume,
@@ -195,14 +207,15 @@ impl ExtentReader {
         match (stopped, asked) {
             (Some(error), _) => Err(error),
             (None, Ok(())) => Ok(shared_among(extents, found)),
-            // Whoever may not open files by their numbers is told nothing.
+            // Without the right to open files by number, all answers are absent.
             (None, Err(_)) => Ok(vec![None; extents.len()]),
         }
     }
 
-    /// Whether all files that have something of an extent pass a test; absent where
-    /// the extent is gone. Of more than [`ExtentRefs::ROOM_MAX`] one is taken to fail:
-    /// rather too little is told to be freed than too much.
+    /// Whether all users of an extent pass a test. Absent if the extent is gone.
+    ///
+    /// False with more users than [`ExtentRefs::ROOM_MAX`]: the reported freed space
+    /// may be too small, and never too large.
     pub(crate) fn all_users(
         &self,
         address: u64,
@@ -216,26 +229,26 @@ impl ExtentReader {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
                 Err(error) => return Err(error),
             }
-            // One is enough, and naming all takes long.
+            // One failure is enough, and the kernel needs long to name all users.
             if !refs.iter().all(&mut test) {
                 return Ok(Some(false));
             }
             if refs.missed == 0 {
-                // Nobody is left where a subvolume is being deleted.
+                // An extent can have no user left while a subvolume is being deleted.
                 return Ok(refs.iter().next().map(|_| true));
             }
             if room == ExtentRefs::ROOM_MAX {
                 return Ok(Some(false));
             }
-            // Others can be added meanwhile.
+            // Twice as many, because other processes can add users meanwhile.
             room = (room + refs.missed as usize)
                 .saturating_mul(2)
                 .min(ExtentRefs::ROOM_MAX);
         }
     }
 
-    /// Calls for each item of one kind that belongs to one of some objects, given
-    /// in their order, with the index of the object.
+    /// Calls `take` for each item of one kind of some objects, with the index of the
+    /// object. `objects` must be sorted.
     fn each(
         &self,
         tree: u64,
@@ -276,7 +289,7 @@ impl ExtentReader {
                 }
             }
             let Some(end) = end else { return Ok(()) };
-            // Past the last item of an object there may be more of it.
+            // The last item's object may have more items, unless their kinds are later.
             let done = end.kind > kind;
             while objects
                 .get(index)
@@ -296,12 +309,12 @@ impl ExtentReader {
     }
 }
 
-/// What the parts of a file tell of extents; absent where they disagree.
+/// Whether extents are shared, by the parts of a file. Absent if its parts disagree.
 fn shared_among(extents: &[(u64, u64)], parts: &[FileExtent]) -> Vec<Option<bool>> {
     let mut told: Vec<(Option<bool>, bool)> = vec![(None, true); extents.len()];
-    // What waits to be written, or lies in the tree, has the address 0.
+    // Unwritten parts, and parts in the tree, have the address 0.
     for part in parts.iter().filter(|part| part.address > 0) {
-        // Of what is compressed only the beginning says which extent it is of.
+        // For a compressed part, only the address shows its extent, and not the length.
         let length = if part.is_encoded {
             1
         } else {
@@ -330,7 +343,7 @@ fn part(data: &ExtentData<'_>, extent: &Extent, is_doubtful: bool) -> Part {
     Part {
         address: extent.disk_bytenr,
         disk_bytes: extent.disk_num_bytes,
-        // What a part of an extent without compression says is a bound.
+        // Without compression, `ram_bytes` is only a bound.
         plain_bytes: match data.compression {
             0 => extent.disk_num_bytes,
             _ => data.ram_bytes,

@@ -3,17 +3,18 @@
 //! Reads the directories of a btrfs from its trees, by searches instead of one
 //! stat for each entry.
 //!
-//! A search brings what lies next to each other in a tree: an inode with its
-//! names, the entries of a directory, the inodes that were made after it. So one
-//! search answers for many files, and for directories that are yet to be read.
-//! `windows.rs` keeps what searches brought, `reader.rs` reads one directory for a
-//! worker, `mounted.rs` knows what must be asked of the kernel all the same. What
-//! the bytes mean is in [`decode::btrfs`](crate::decode::btrfs). `changes.rs` and
-//! `extents.rs` are no scans: they find what later transactions wrote, and what
-//! files have on the device.
+//! A search returns neighbours in a tree: an inode with its names, the entries of a
+//! directory, the inodes that were made after it. So one search reads many files, and
+//! directories whose turn comes later.
 //!
-//! The kernel keeps changes in memory for up to 30 seconds before they reach a
-//! tree, so the file system is synced when it is opened.
+//! `windows.rs` keeps the results of searches, and `reader.rs` reads one directory for
+//! a worker. `mounted.rs` syncs the file system and searches its trees.
+//! [`decode::btrfs`](crate::decode::btrfs) decodes the bytes. `changes.rs` and
+//! `extents.rs` are no scans: they find the items of later transactions, and the
+//! extents of files.
+//!
+//! The kernel keeps changes in memory for up to 30 seconds before they reach a tree.
+//! So statwalk syncs the file system when it opens it.
 
 pub(super) mod mounted;
 

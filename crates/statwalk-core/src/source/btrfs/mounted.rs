@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A mounted btrfs, and what must be known to trust its trees.
+//! A mounted btrfs: syncs it, searches its trees, and knows their generation.
 
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -21,21 +21,22 @@ use crate::source::mount_points::MountPoints;
 use crate::source::volumes::MountView;
 use crate::tally;
 
-/// Up to how much may wait to be written for a sync that nobody asked for: some
-/// tenths of a second on a slow disk.
+/// The most unwritten data for a sync that nobody asked for: some tenths of a second on
+/// a slow disk.
 const DIRTY_KIB_MAX: u64 = 16 * 1024;
 
-/// How much one search brings: some 150 inodes. 16 to 64 KiB are fastest, and
-/// above 64 KiB every item fits.
+/// The buffer of one search: some 150 inodes.
+///
+/// 16 to 64 KiB are fastest; above 64 KiB every item fits.
 pub(super) const SEARCH_BYTES: usize = SEARCH_ARGUMENT_BYTES + (66 << 10);
 
 /// A mounted btrfs whose trees can be searched.
 pub(crate) struct Mounted {
-    /// Its topmost directory, which searches go through.
+    /// Its topmost directory: the descriptor for searches.
     top: OwnedFd,
     name: String,
     pub(super) sector_bytes: u32,
-    /// The last transaction before the scan: what a later one wrote has changed since.
+    /// The last transaction before the scan. Items of later ones have changed since.
     pub(crate) generation: u64,
     sync_s: f64,
     /// The trees of its subvolumes, by their `st_dev`.
@@ -44,7 +45,7 @@ pub(crate) struct Mounted {
     pub(super) counts: Counts,
 }
 
-/// What was read from where.
+/// The numbers of directories and entries that each way has read, and of searches.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub(super) dirs: AtomicU64,
@@ -54,12 +55,13 @@ pub(super) struct Counts {
 }
 
 impl Mounted {
-    /// Syncs the file system that a mount shows, and makes sure that its trees can
-    /// be searched. `may_wait` is whether that may take long.
+    /// Syncs the file system of a mount, after a first search of its trees.
+    ///
+    /// `may_wait` says whether the sync may take long.
     ///
     /// # Errors
     ///
-    /// Why it is left to the kernel.
+    /// The reason why it is left to the kernel.
     pub(crate) fn of_mount(
         view: &MountView<'_>,
         syncing: Syncing,
@@ -104,8 +106,9 @@ impl Mounted {
         })
     }
 
-    /// The tree of the subvolume that an open directory lies in, whose entries have
-    /// this `st_dev`.
+    /// The tree of an open directory's subvolume; `dev` is the directory's `st_dev`.
+    ///
+    /// Absent if the kernel does not name it.
     pub(crate) fn tree_of(&self, dev: u64, fd: BorrowedFd<'_>) -> Option<u64> {
         let trees = || lock(&self.trees);
         if let Some(&(_, tree)) = trees().iter().find(|(known, _)| *known == dev) {
@@ -117,7 +120,7 @@ impl Mounted {
         Some(tree)
     }
 
-    /// Searches a tree between two keys, and fills the buffer.
+    /// Searches a tree between two keys, until the buffer is full.
     pub(super) fn search<'b>(
         &self,
         tree_id: u64,
@@ -128,7 +131,7 @@ impl Mounted {
         self.search_since(tree_id, first, last, 0, buffer)
     }
 
-    /// As [`search`](Self::search), without what no transaction from `transid` on
+    /// As [`search`](Self::search), for leaves that a transaction from `transid` on
     /// wrote.
     pub(super) fn search_since<'b>(
         &self,
@@ -158,7 +161,7 @@ impl Mounted {
         tree_search(self.top.as_fd(), key, buffer)
     }
 
-    /// Up to `room` places in files that an extent lies at.
+    /// Finds up to `room` places in files that use an extent.
     pub(super) fn extent_refs(
         &self,
         address: u64,
@@ -169,7 +172,7 @@ impl Mounted {
         btrfs::extent_refs(self.top.as_fd(), address, room, into)
     }
 
-    /// Where a file lies, and what of it is shared, until `go_on` breaks.
+    /// Reads the extents of a file, and whether each is shared, until `go_on` breaks.
     pub(super) fn file_extents(
         &self,
         tree: u64,
@@ -183,12 +186,12 @@ impl Mounted {
         file_extents(fd.as_fd(), into, go_on)
     }
 
-    /// How many directories were read.
+    /// The number of directories that were read in place.
     pub(crate) fn dirs(&self) -> u64 {
         self.counts.dirs.load(Ordering::Relaxed)
     }
 
-    /// What was read from it, and what must be known of it, for the plan.
+    /// The lines of the plan about this file system.
     pub(crate) fn told(&self) -> Vec<String> {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         vec![
@@ -210,7 +213,7 @@ impl Mounted {
     }
 }
 
-/// How much waits to be written, on all file systems.
+/// The unwritten data of all file systems, in KiB. Absent if unknown.
 fn dirty_kib() -> Option<u64> {
     let info = MemoryInfo::read()?;
     Some(info.kib("Dirty")? + info.kib("Writeback")?)

@@ -2,11 +2,10 @@
 
 //! Reads one directory for a worker: its entries, and the inodes that they name.
 //!
-//! What changed since the file system was synced is in the trees in part, and in
-//! part still in memory. A directory that is known to have changed is the
-//! kernel's to read, and so is an entry whose inode changed or is gone; of what
-//! changed and does not show it, the trees have the state of a moment since the
-//! scan began.
+//! Of the changes since the sync, some have reached the trees and others are still in
+//! memory. The kernel reads a directory that shows a change, and stats an entry whose
+//! inode changed or is gone. For a change that no item shows yet, the trees have the
+//! state of a moment since the scan began.
 
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -35,18 +34,17 @@ use crate::listing::open_dir::OpenDir;
 /// `BTRFS_FT_ENCRYPTED`, include/uapi/linux/btrfs_tree.h.
 const ENCRYPTED: u8 = 0x80;
 
-/// How near the inodes of a directory's entries must lie to each other to be read
-/// by one search: about as many as a window holds.
+/// Inode numbers within this distance share one search: about as many as a window holds.
 const NEAR: u64 = 128;
 
-/// From how many such entries on a window pays: it costs as much as so many
-/// searches for one inode.
+/// So many near entries are worth a window: it costs as much as so many searches for
+/// one inode.
 const WINDOW_PAYS: usize = 8;
 
-/// What a search for the entries of a directory alone brings.
+/// The buffer of a search for the entries of a directory, without their inodes.
 const INDEX_BYTES: usize = SEARCH_ARGUMENT_BYTES + (16 << 10);
 
-/// What the longest entry takes in an answer: its header, itself, its name.
+/// The longest entry in a result: its header, the item, the name.
 const ENTRY_BYTES_MAX: usize = 32 + 30 + 255;
 
 /// Reads the directories of a btrfs for one worker.
@@ -58,11 +56,11 @@ pub(crate) struct Reader {
     names: Vec<u8>,
     path: Vec<u8>,
     node: Node,
-    /// Where the entries of the directory go on; `None` at the end.
+    /// The key of the directory's next entries. Absent at its end.
     next: Option<Key>,
 }
 
-/// An entry whose inode is still to be looked at.
+/// An entry whose inode has yet to be read.
 struct FoundEntry {
     inode: u64,
     name_offset: u32,
@@ -77,7 +75,7 @@ struct Pass<'a> {
     names: Names<'a>,
     contents: &'a mut Contents,
     doubtful: &'a mut Doubtful,
-    /// Something that only the kernel can tell was met.
+    /// Whether only the kernel can read the directory.
     is_kernels: bool,
 }
 
@@ -98,7 +96,7 @@ impl Reader {
         }
     }
 
-    /// The attributes of a directory; absent where it is the kernel's to read.
+    /// The attributes of a directory. Absent if the kernel must read it.
     fn directory(&mut self, node: Node, options: &ScanOptions) -> Option<Attributes> {
         let (mounted, inode) = (&*self.mounted, node.id.ino);
         let key = inode_key(inode);
@@ -120,8 +118,8 @@ impl InPlace for Reader {
 
     fn child(&self, parent: &Dir, name: &CStr, ino: u64) -> Option<Node> {
         let identity = parent.identity?;
-        // Without a subvolume the number comes from the kernel's listing, which
-        // has the number of a tree where a subvolume begins.
+        // Without a subvolume, `ino` comes from the kernel's listing. There it is the
+        // number of a tree if a subvolume begins at the entry.
         let is_known = parent.subvolume != 0 && !self.mounted.mount_points.have_name(name);
         is_known.then_some(Node {
             id: FileId {
@@ -154,7 +152,7 @@ impl InPlace for Reader {
         self.next = Some(index_key(node.id.ino, 0));
         let found = match options.wanted.need_stat() {
             true => self.directory(node, options),
-            // Names and types are in the entries.
+            // The entries have names and types; no attribute is wanted.
             false => Some(Attributes::of_type(FileType::Directory)),
         };
         found.map_or(Begun::AskKernel, Begun::Directory)
@@ -182,7 +180,7 @@ impl InPlace for Reader {
         piece
     }
 
-    /// What changed since is known entry by entry.
+    /// Always true: each entry shows its own changes.
     fn held_still(&mut self) -> bool {
         true
     }
@@ -199,7 +197,7 @@ impl InPlace for Reader {
 }
 
 impl Pass<'_> {
-    /// Reads on, up to as much as is withheld.
+    /// Reads on, up to as many entries as the lister withholds.
     fn read(&mut self, is_cancelled: &dyn Fn() -> bool) -> Piece {
         self.reader.found.clear();
         self.reader.names.clear();
@@ -224,7 +222,7 @@ impl Pass<'_> {
         self.contents.entry_count() + waiting > WITHHELD_MAX
     }
 
-    /// Takes entries from windows, which hold what lies beside them as well.
+    /// Reads entries from windows, which hold their inodes as well.
     fn read_entries_and_more(&mut self, is_cancelled: &dyn Fn() -> bool) -> Result<(), Trouble> {
         let (tree, inode) = (self.reader.node.subvolume, self.reader.node.id.ino);
         while let Some(from) = self.reader.next {
@@ -255,7 +253,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Searches for the entries of the directory and nothing else.
+    /// Reads entries by searches for nothing else.
     fn read_entries_alone(&mut self, is_cancelled: &dyn Fn() -> bool) -> Result<(), Trouble> {
         let inode = self.reader.node.id.ino;
         while let Some(from) = self.reader.next {
@@ -277,7 +275,7 @@ impl Pass<'_> {
                     self.take_entries(item.bytes);
                     last = Some(item.key);
                 }
-                // With room left for any entry, it was not the room that ended it.
+                // The search ended for want of room only if no entry would fit.
                 let is_last = found.bytes.len() - items.offset() >= ENTRY_BYTES_MAX;
                 Ok(last.and_then(Key::next).filter(|_| !is_last))
             });
@@ -301,9 +299,9 @@ impl Pass<'_> {
     fn take_entry(&mut self, entry: &DirItem<'_>) {
         let name = entry.name;
         let kind = FileType::of_directory_entry(entry.file_type);
-        // New entries reach the tree before those go that they replace
-        // (btrfs_commit_inode_delayed_items, fs/btrfs/delayed-inode.c of Linux 6.18),
-        // and the directory's inode last: a name could come twice.
+        // A commit writes new entries first, then removes old ones, and writes the
+        // directory's inode last (btrfs_commit_inode_delayed_items,
+        // fs/btrfs/delayed-inode.c of Linux 6.18): a name could come twice.
         let is_new = entry.transid > self.reader.mounted.generation;
         let is_odd = kind == FileType::Unknown || !is_entry_name(name);
         if is_new || is_odd || self.names.decide_by_content(name) {
@@ -317,7 +315,7 @@ impl Pass<'_> {
         let (options, contents) = (self.options, &mut *self.contents);
         match kind {
             FileType::Directory => {
-                // A subvolume begins there: the kernel opens it.
+                // Another kind of location is a subvolume: the kernel opens it.
                 let is_here = entry.location.kind == INODE_ITEM;
                 contents.push_subdir(name, if is_here { entry.location.objectid } else { 0 });
             }
@@ -328,7 +326,7 @@ impl Pass<'_> {
                 let names = &mut self.reader.names;
                 self.reader.found.push(FoundEntry {
                     inode: entry.location.objectid,
-                    // Bounded by WITHHELD_MAX names of 255 bytes and a window more.
+                    // Fits: there are at most WITHHELD_MAX names and one window.
                     name_offset: names.len() as u32,
                     name_bytes: name.len() as u16,
                     kind,
@@ -338,8 +336,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Looks at the inodes of the entries that were found, in the order of their
-    /// numbers, which is that of the tree.
+    /// Reads the inodes of the entries in the order of their numbers: the order of the
+    /// tree.
     fn look_at_inodes(&mut self) -> Result<(), Trouble> {
         let mut found = std::mem::take(&mut self.reader.found);
         let mut windows = std::mem::take(&mut self.reader.windows);
@@ -401,12 +399,12 @@ impl Pass<'_> {
                 return self.contents.batch.push_stated(name, &found);
             }
         }
-        // Without its number, because another inode can have its name by now.
+        // Without the number: another inode can have the name by now.
         self.doubtful.push(name, entry.kind, 0);
     }
 }
 
-/// Where the entries of a directory begin, or an entry of it lies.
+/// The key of a directory's entry; offset 0 is before the first.
 pub(super) fn index_key(directory: u64, offset: u64) -> Key {
     Key {
         objectid: directory,

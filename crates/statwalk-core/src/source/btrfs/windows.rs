@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What the last searches of a worker brought.
+//! The results of a worker's last searches.
 //!
-//! A window holds all items of a tree from one key to another: for what lies
-//! within it no search is needed, and what it does not hold is not there.
+//! A window holds all items of a tree from one key to another. For keys within it no
+//! search is needed: an item that it lacks does not exist.
 
 use std::cell::Cell;
 use std::io;
@@ -15,21 +15,23 @@ use crate::decode::Malformed;
 use crate::decode::btrfs::kind::{DIR_INDEX, INODE_ITEM};
 use crate::decode::btrfs::search_items::{SearchItem, SearchItems, search_items};
 
-/// What still counts as the next inode.
+/// Inode numbers up to this distance count as the next.
 const GAP: u64 = 4;
 
-/// How many windows a worker keeps. Directories come back to what lay beside
-/// their parents, and a directory's files can lie in several places.
+/// The windows of one worker.
+///
+/// A subdirectory often needs items beside its parent, and the files of a directory can
+/// lie in several places.
 const WINDOWS_MAX: usize = 8;
 
-/// What a search for one item has room for: any item but large data and
-/// attributes, which no search for an inode meets.
+/// The buffer of a search for one inode item. Longer items exist, but no search for an
+/// inode returns one.
 const SINGLE_BYTES: usize = SEARCH_ARGUMENT_BYTES + 512;
 
-/// Why something was not found.
+/// The failure of a search.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    /// The kernel's answer, or one that cannot be.
+    /// The kernel returned an error, or bytes that make no sense.
     Unread,
 }
 
@@ -37,17 +39,16 @@ pub(super) enum Trouble {
 #[derive(Default)]
 pub(super) struct Windows {
     windows: Vec<Window>,
-    /// The next that is used again.
+    /// The window that the next search replaces.
     oldest: usize,
-    /// The one that was asked last.
+    /// The window of the last key.
     near: usize,
     single: Vec<u8>,
 }
 
 /// All items of a tree from one key to another.
 pub(super) struct Window {
-    /// The file system, by the address of what is known of it: a worker can meet
-    /// several.
+    /// The address of its [`Mounted`]: a worker can meet several file systems.
     file_system: usize,
     tree: u64,
     first: Key,
@@ -55,24 +56,24 @@ pub(super) struct Window {
     buffer: Vec<u8>,
     inodes: Vec<InodeStart>,
     end: ItemStart,
-    /// The inode that was found last: mostly the next is asked for.
+    /// The index of the last inode: most calls ask for the next one.
     last_found: Cell<usize>,
 }
 
-/// Where the items of an inode begin in a window.
+/// The begin of an inode's items in a window.
 #[derive(Clone, Copy, Debug, Default)]
 struct InodeStart {
     inode: u64,
     at: ItemStart,
-    /// Where its first `DIR_INDEX` lies, if it has any.
+    /// Its first `DIR_INDEX`, if it has one.
     entries: Option<ItemStart>,
 }
 
-/// Where an item lies in a window.
+/// The position of an item in a window.
 #[derive(Clone, Copy, Debug, Default)]
 struct ItemStart {
     offset: u32,
-    /// How many items lie before.
+    /// The number of items before it.
     index: u32,
 }
 
@@ -87,8 +88,8 @@ impl Windows {
         self.windows.get(self.near)
     }
 
-    /// Whether the window that was asked last ends just before an inode: what is
-    /// read in the order of the tree goes on there.
+    /// Whether the last window ends just before an inode, as it does for a reader that
+    /// follows the order of the tree.
     #[inline]
     pub(super) fn end_before(&self, tree: u64, inode: u64) -> bool {
         self.windows.get(self.near).is_some_and(|window| {
@@ -97,7 +98,7 @@ impl Windows {
         })
     }
 
-    /// The window that holds a key: the search begins there.
+    /// Searches from a key on, and returns the new window.
     pub(super) fn read(
         &mut self,
         volume: &Mounted,
@@ -192,12 +193,12 @@ impl Window {
         Ok(())
     }
 
-    /// The last key up to which it holds everything.
+    /// The last key of the window.
     pub(super) fn last(&self) -> Key {
         self.last
     }
 
-    /// Which of its inodes has this number.
+    /// The index of an inode in the window.
     #[inline]
     fn position(&self, inode: u64) -> Option<usize> {
         let is_at = |index: usize| self.inodes.get(index).is_some_and(|at| at.inode == inode);
@@ -215,7 +216,7 @@ impl Window {
         Some(found)
     }
 
-    /// The items from one to where the next inode begins.
+    /// The items of an inode from one of them on.
     #[inline]
     fn items(&self, position: usize, from: ItemStart) -> SearchItems<'_> {
         let to = self
@@ -227,7 +228,7 @@ impl Window {
         search_items(bytes, to.index - from.index)
     }
 
-    /// The `DIR_INDEX` items of a directory, as far as they are in the window.
+    /// The `DIR_INDEX` items of a directory that the window holds.
     #[inline]
     pub(super) fn entries_of(&self, directory: u64) -> impl Iterator<Item = SearchItem<'_>> {
         let position = self.position(directory);
@@ -235,7 +236,7 @@ impl Window {
             let from = self.inodes[position].entries?;
             Some(self.items(position, from))
         });
-        // They were all read when the window was filled.
+        // `fill` has decoded all items once: no error is left.
         let items = entries.into_iter().flatten().map_while(Result::ok);
         items.take_while(|item| item.key.kind == DIR_INDEX)
     }
@@ -252,7 +253,7 @@ impl Window {
     }
 }
 
-/// Where an inode's items begin.
+/// The key of an inode's first item.
 pub(super) fn inode_key(inode: u64) -> Key {
     Key {
         objectid: inode,

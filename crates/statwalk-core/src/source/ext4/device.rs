@@ -23,7 +23,7 @@ use crate::statx::{self, uninterrupted};
 pub(crate) enum Device {
     /// In memory, as far as they are looked at.
     Mapped(DeviceMap),
-    /// By a call for each piece, where this machine has no map, or no room for one.
+    /// By a call for each piece, if the machine has no map or no room for one.
     Called(FileBytes),
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A volume, and what must be known to trust it: which mount shows it, what the
-//! kernel has not written yet, and what is mounted on its directories.
+//! An ext4 volume and the limits of trust in it: its mount, data that the kernel has
+//! not written yet, and the mount points on its directories.
 
 use std::ffi::CStr;
 use std::io;
@@ -21,15 +21,17 @@ use crate::listing::in_place::InPlaceDir;
 use crate::source::mount_points::MountPoints;
 use crate::source::volumes::MountView;
 
-/// Files that changed since so long are stat'ed: their sizes and blocks can be
-/// those of before, because space is allocated when data is written back. The
-/// kernel writes it back after 30 s and looks every 5 s
-/// (Documentation/admin-guide/sysctl/vm.rst); this is a multiple of it.
+/// Files that changed within this time are stat'ed.
+///
+/// Their sizes and blocks on the device can be old, because the kernel allocates space
+/// only when it writes data back. It does so after 30 s and looks every 5 s
+/// (Documentation/admin-guide/sysctl/vm.rst). This is a multiple of both.
 const FRESH_NS: i64 = 120 * NS_PER_SECOND;
-/// As long as some space is still to be allocated: on a slow device writing back
-/// can take longer than planned.
+/// As [`FRESH_NS`], while blocks are still to be allocated.
+///
+/// Write-back can take longer than planned on a slow device.
 const FRESH_WHILE_PENDING_NS: i64 = 3600 * NS_PER_SECOND;
-/// The kernel's clock for times of files can be a tick behind: 10 ms with 100 Hz.
+/// Two ticks of the kernel's clock for file times: it can be 10 ms late at 100 Hz.
 const TICK_NS: i64 = 20_000_000;
 const NS_PER_SECOND: i64 = 1_000_000_000;
 
@@ -37,34 +39,32 @@ const NS_PER_SECOND: i64 = 1_000_000_000;
 #[derive(Debug)]
 pub(crate) struct Mounted {
     pub(super) volume: Volume<Device>,
-    /// What `st_dev` of its entries is.
+    /// The `st_dev` of its entries.
     pub(super) dev: u64,
     /// The device's or the image's path.
     pub(super) name: String,
-    /// Whether nothing but the device knows of it, so that the kernel cannot be
-    /// asked.
+    /// Whether it is an image: the kernel has not mounted it and cannot be asked.
     pub(super) is_image: bool,
-    /// Directories that changed since then are the kernel's to read; none of an
-    /// image.
+    /// The kernel reads directories that changed since then. Absent for an image.
     changed_ns: Option<i64>,
-    /// Files that changed since then are stat'ed; none of an image.
+    /// The kernel stats files that changed since then. Absent for an image.
     fresh_ns: Option<i64>,
     pub(crate) mount_points: MountPoints,
     pub(super) counts: Counts,
     pub(super) read_ahead: ReadAhead,
-    /// Directories that say that their parent is one that does not list them.
+    /// Directories whose `..` names a directory that does not list them.
     misplaced: InodeSet,
 }
 
-/// Why an image cannot be read.
+/// The reason why an image cannot be read.
 #[derive(Debug)]
 pub(crate) enum NoImage {
     Unopened(io::Error),
-    /// In a sentence.
+    /// The reason as a sentence.
     Refused(String),
 }
 
-/// What was read from where.
+/// The numbers of directories and files that each way has read.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub(super) dirs: AtomicU64,
@@ -73,11 +73,11 @@ pub(super) struct Counts {
 }
 
 impl Mounted {
-    /// Opens the volume that a mount shows.
+    /// Opens the volume of a mount.
     ///
     /// # Errors
     ///
-    /// Why it is left to the kernel.
+    /// The reason why it is left to the kernel.
     pub(crate) fn of_mount(view: &MountView<'_>, now_ns: i64) -> Result<Mounted, String> {
         let point = &view.point;
         let (device, name) = Device::open(&view.mount.device)
@@ -101,9 +101,9 @@ impl Mounted {
             dev: makedev(view.top_stat.stx_dev_major, view.top_stat.stx_dev_minor),
             is_image: false,
             changed_ns: Some(now_ns - TICK_NS),
-            // What cannot be written to has nothing that waits to be written, unless it
-            // became so by an error. Should it be made writable meanwhile, what changes
-            // then is still asked for.
+            // A read-only file system has no unwritten data, unless an error made it
+            // read-only. If it becomes writable during the scan, `TICK_NS` still covers
+            // the changes.
             fresh_ns: Some(match has_pending_blocks(&name) {
                 false if view.mount.is_read_only_file_system() => now_ns - TICK_NS,
                 is_pending => now_ns - fresh_ns(is_pending),
@@ -120,7 +120,7 @@ impl Mounted {
     ///
     /// # Errors
     ///
-    /// It cannot be opened, or holds no such file system.
+    /// The path cannot be opened, or holds no such file system.
     pub(crate) fn of_image(path: &CStr, number: u64) -> Result<Mounted, NoImage> {
         let device = Device::open_image(path).map_err(NoImage::Unopened)?;
         let volume = Volume::open(device).map_err(|refusal| NoImage::Refused(reason(refusal)))?;
@@ -138,8 +138,9 @@ impl Mounted {
         })
     }
 
-    /// Whether a directory is read here: what changed since the scan began, or has
-    /// something mounted in it, is for the kernel.
+    /// Whether a directory can be read here.
+    ///
+    /// The kernel reads it if it changed since the scan began or holds a mount point.
     pub(super) fn is_readable(&self, inode: &Inode) -> bool {
         inode.kind() == InodeKind::Directory
             && !inode.is_free()
@@ -149,11 +150,10 @@ impl Mounted {
             })
     }
 
-    /// Whether the kernel may know more of a file than the device.
+    /// Whether size and blocks of a file can be old on the device.
     ///
-    /// Space is allocated when data is written back; until then size and blocks can
-    /// be those of before (ext4_da_write_end and ext4_writepages, fs/ext4/inode.c of
-    /// Linux 6.18).
+    /// The kernel allocates space only when it writes data back (ext4_da_write_end and
+    /// ext4_writepages, fs/ext4/inode.c of Linux 6.18).
     pub(super) fn is_fresh(&self, inode: &Inode) -> bool {
         let is_since = |since_ns| nanoseconds(inode.ctime()) >= since_ns;
         inode.kind() == InodeKind::File && self.fresh_ns.is_some_and(is_since)
@@ -166,8 +166,8 @@ impl Mounted {
         }
     }
 
-    /// The number of the directory that lists another, where it is known and lies
-    /// on this volume.
+    /// The inode number of a directory's parent. Absent if it is unknown or lies on
+    /// another volume.
     pub(super) fn listing_parent(&self, dir: &InPlaceDir<'_>) -> Option<u32> {
         let parent = dir.place.parent().filter(|_| !dir.followed)?;
         let id = parent.identity?;
@@ -175,11 +175,10 @@ impl Mounted {
         u32::try_from(id.ino).ok().filter(|_| is_here)
     }
 
-    /// Whether a directory has another name besides the one by which it was listed,
-    /// and that is its right one.
+    /// Whether a directory has a right name besides the one by which it was listed.
     ///
-    /// Where its own parent is a third directory that does not list it, the first
-    /// name that was met stands for it: such directories are remembered.
+    /// Its `..` names its right parent. If that directory does not list it, the first
+    /// name that a worker met counts as right: `misplaced` remembers such directories.
     pub(crate) fn is_double(&self, number: u32, dir: &InPlaceDir<'_>) -> bool {
         let mut scratch = DirectoryScratch::new();
         let (Some(listing), Some(own)) = (
@@ -198,12 +197,12 @@ impl Mounted {
         self.volume.lists(own, number, &mut scratch) || !self.misplaced.insert(id)
     }
 
-    /// How many directories were read.
+    /// The number of directories that were read in place.
     pub(crate) fn dirs(&self) -> u64 {
         self.counts.dirs.load(Ordering::Relaxed)
     }
 
-    /// Whether a directory is as it was before it was read.
+    /// Whether a directory's inode is unchanged.
     pub(super) fn held_still(&self, before: &Inode) -> bool {
         let state = |inode: &Inode| {
             let times = (inode.ctime(), inode.mtime());
@@ -216,7 +215,7 @@ impl Mounted {
                 .is_ok_and(|after| !after.is_free() && state(&after) == state(before))
     }
 
-    /// What was read from it, and what must be known of it, for the plan.
+    /// The lines of the plan about this volume.
     pub(crate) fn told(&self) -> Vec<String> {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let Counts {
@@ -253,7 +252,7 @@ impl Mounted {
     }
 }
 
-/// Why a volume was refused, with the system's words for an error number.
+/// The text of a refusal, with the system's words for an error number.
 fn reason(refusal: Refusal) -> String {
     match refusal {
         Refusal::Unreadable(ReadError::Failed { errno }) => {
@@ -275,16 +274,17 @@ fn folded(uuid: &[u8; 16]) -> u64 {
 }
 
 /// Whether a mounted file system has blocks that are still to be allocated:
-/// Documentation/ABI/testing/sysfs-fs-ext4. None at this moment does not prove
-/// that sizes are written (an append into space that was allocated before is not
-/// counted), so this only ever makes the time longer.
+/// Documentation/ABI/testing/sysfs-fs-ext4.
+///
+/// "None" does not prove that all sizes are written: an append into allocated space is
+/// not counted. So the answer may only make the time longer.
 fn has_pending_blocks(device: &str) -> bool {
     let name = device.rsplit('/').next().unwrap_or(device);
     let path = format!("/sys/fs/ext4/{name}/delayed_allocation_blocks");
     std::fs::read_to_string(path).is_ok_and(|text| text.trim() != "0")
 }
 
-/// How long data can stay unwritten, with room to spare, by the settings of the kernel.
+/// The time that data can stay unwritten by the kernel's settings, with room to spare.
 fn fresh_ns(is_pending: bool) -> i64 {
     let setting = |name: &str| {
         let text = std::fs::read_to_string(format!("/proc/sys/vm/{name}"));
@@ -294,8 +294,9 @@ fn fresh_ns(is_pending: bool) -> i64 {
     fresh_for(is_pending, expire, setting("dirty_writeback_centisecs"))
 }
 
-/// The kernel writes data when it is older than `expire`, and looks every `writeback`:
-/// both in hundredths of a second.
+/// As [`fresh_ns`], for settings in hundredths of a second.
+///
+/// The kernel writes data older than `expire`, and looks for it every `writeback`.
 fn fresh_for(is_pending: bool, expire: i64, writeback: i64) -> i64 {
     let least = match is_pending {
         true => FRESH_WHILE_PENDING_NS,

@@ -17,16 +17,16 @@ use crate::listing::context::ScanOptions;
 use crate::listing::in_place::Doubtful;
 use crate::listing::names::Names;
 
-/// How far a directory was read.
+/// The end of one reading.
 #[derive(Debug)]
 pub(super) enum End {
-    /// To its end.
+    /// The directory has no more entries.
     Whole,
-    /// Until there is as much as is withheld.
+    /// There are more entries than the lister withholds.
     Full,
-    /// Until something that only the kernel can tell.
+    /// Only the kernel can read on.
     AskKernel,
-    /// Something does not check out.
+    /// The bytes do not check out.
     Damaged(Damage),
     Cancelled,
 }
@@ -41,14 +41,14 @@ pub(super) struct Pass<'a> {
     pub(super) fresh: &'a mut Doubtful,
     /// The inode that was read last.
     pub(super) inode: &'a mut Inode,
-    /// How many blocks were read.
+    /// The number of blocks that were read.
     pub(super) blocks_done: u64,
-    /// Why it ends before the directory does.
+    /// The reason to end before the directory does.
     pub(super) stop: Option<End>,
 }
 
 impl<'a> Pass<'a> {
-    /// Reads on, up to as much as is withheld.
+    /// Reads on, up to as many entries as the lister withholds.
     pub(super) fn read(
         &mut self,
         inode: &Inode,
@@ -98,7 +98,7 @@ impl<'a> Pass<'a> {
             return;
         }
         let mut kind = file_type(entry.kind);
-        // Without the feature filetype the inode alone knows.
+        // Without the feature `filetype` only the inode has the type.
         if kind == FileType::Unknown {
             match self.load(entry) {
                 Ok(inode) => kind = file_type(inode.kind()),
@@ -147,7 +147,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// An entry whose inode does not fit.
+    /// Handles an entry whose inode does not fit: an error in an image.
     fn unusable(&mut self, entry: &DirectoryEntry<'_>, fault: Fault) {
         if !self.mounted.is_image {
             self.stop = Some(End::AskKernel);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Brings a whole file system's metadata into memory in the order in which it
-//! lies on the device, before anything is listed.
+//! Reads the metadata of a whole file system in the order of the device, before the
+//! first listing.
 //!
-//! A walk reads directories and inodes where names lead, and on a disk with
-//! heads nearly each of those is a seek. The inode tables, as far as they are
-//! in use, lie one behind the other; the directories that they name are sorted
-//! by their place. What is read here is a hint and nothing else: it is copied
-//! and looked at again, like everything, when a directory is listed.
+//! A walk reads directories and inodes in the order of names. On a rotating disk nearly
+//! each of them costs a seek. So this module reads the used parts of the inode tables
+//! one after another, and then the directories in the order of their blocks.
+//! It only fills the page cache. The listing reads and checks all bytes again.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -26,31 +25,32 @@ use crate::directory::Place;
 use crate::entry::FileType;
 use crate::statx;
 
-/// How much is looked at at once, and after how much a cancelled scan ends.
+/// The bytes of one read. A cancelled scan ends after one.
 const PIECE_BYTES: u64 = 1 << 20;
-/// How much the device is asked for in advance, so that it never waits for us.
+/// The bytes under way, so that the device is never idle.
 const AHEAD_BYTES: u64 = 16 << 20;
-/// What lies between two directories is read as well up to here: at the speed
-/// of a disk that takes less time than its head to settle.
+/// The largest gap between two directories that is read with them: to read it takes a
+/// disk less time than to move its head.
 const GAP_BYTES: u64 = 128 << 10;
-/// How many places of directories are kept and sorted at once, 16 bytes each.
+/// The places of directories that are sorted together, 16 bytes each.
 const RUNS_MAX: usize = 1 << 20;
-/// How many inode tables are looked at to tell whether the file system is in
-/// memory, and how much of each: all of most.
+/// The inode tables in the sample of cached pages.
 const SAMPLES_MAX: usize = 256;
+/// The bytes of each table in that sample: most tables are smaller.
 const SAMPLE_BYTES: u64 = 8 << 20;
 
-/// What was read ahead of one file system, if anything.
+/// The read-ahead of one file system.
 #[derive(Debug, Default)]
 pub(super) struct ReadAhead {
+    /// The bytes that were read. The inner value is absent if it does not pay.
     done: OnceLock<Option<u64>>,
 }
 
-/// Bytes of a directory that follow each other.
+/// The offset and length of some bytes of a directory.
 type Run = (u64, u32);
 
 impl ReadAhead {
-    /// For the plan.
+    /// The line of the plan. Absent if nothing was read ahead.
     pub(super) fn told(&self, name: &str) -> Option<String> {
         let bytes = (*self.done.get()?)?;
         Some(format!(
@@ -60,7 +60,7 @@ impl ReadAhead {
         ))
     }
 
-    /// Reads ahead if that pays and nobody did; others wait for it meanwhile.
+    /// Reads ahead at the first call, if that pays. Other workers wait for its end.
     pub(super) fn once(
         &self,
         mounted: &Mounted,
@@ -85,8 +85,8 @@ impl ReadAhead {
     }
 }
 
-/// Whether a directory, or the root below which it lies, is that of the whole
-/// file system.
+/// Whether a directory, or the root of the scan above it, is the topmost directory of
+/// the file system.
 pub(super) fn is_whole(mounted: &Mounted, number: u32, mut place: &Place) -> bool {
     if number == ROOT_INODE {
         return true;
@@ -103,8 +103,7 @@ pub(super) fn is_whole(mounted: &Mounted, number: u32, mut place: &Place) -> boo
     })
 }
 
-/// Whether less than a quarter of the inode tables is in memory, as far as a
-/// sample tells.
+/// Whether less than a quarter of the inode tables is in memory, by a sample.
 fn is_cold(volume: &Volume<Device>) -> bool {
     let step = (volume.inode_tables().count() / SAMPLES_MAX).max(1);
     let (mut resident, mut all) = (0, 0);
@@ -121,14 +120,14 @@ fn is_cold(volume: &Volume<Device>) -> bool {
     resident * 4 < all
 }
 
-/// Half of the memory that is free or can be: what does not fit would be gone
-/// before it is looked at.
+/// Half of the available memory, in bytes. The kernel would drop more pages before the
+/// listing reads them.
 fn memory_to_fill() -> u64 {
     let available_kib = MemoryInfo::read().and_then(|info| info.kib("MemAvailable"));
     available_kib.unwrap_or(0) * 512
 }
 
-/// Answers how many bytes were asked for.
+/// Reads all inode tables and directories. Returns the number of requested bytes.
 fn read(volume: &Volume<Device>, is_cancelled: impl Fn() -> bool) -> u64 {
     let mut runs = Vec::new();
     let mut asked_bytes = 0;
@@ -186,8 +185,9 @@ fn read(volume: &Volume<Device>, is_cancelled: impl Fn() -> bool) -> u64 {
     asked_bytes + read_runs(volume, &mut runs, &mut left_bytes, &is_cancelled)
 }
 
-/// Adds where a directory lies, as far as its inode tells; of a large one that
-/// is where its blocks are told.
+/// Adds the blocks of a directory that its inode names.
+///
+/// For a large directory these are the blocks of its extent tree or block map.
 fn add_runs(inode: &Inode, volume: &Volume<Device>, runs: &mut Vec<Run>) {
     let superblock = volume.superblock();
     let block_size = superblock.block_size_bytes;
@@ -230,7 +230,7 @@ fn add_runs(inode: &Inode, volume: &Volume<Device>, runs: &mut Vec<Run>) {
     }
 }
 
-/// Reads what was gathered, in its order, and forgets it.
+/// Reads the gathered runs in the order of the device, and clears them.
 fn read_runs(
     volume: &Volume<Device>,
     runs: &mut Vec<Run>,
@@ -239,7 +239,7 @@ fn read_runs(
 ) -> u64 {
     runs.sort_unstable();
     let mut asked_bytes = 0;
-    // The last byte of each piece that was asked for and not waited for.
+    // The last byte and the length of each piece under way.
     let mut under_way = VecDeque::new();
     let mut under_way_bytes = 0;
     let mut rest = runs.iter().copied().peekable();
@@ -264,7 +264,7 @@ fn read_runs(
         while under_way_bytes > AHEAD_BYTES
             && let Some((last, bytes)) = under_way.pop_front()
         {
-            // Whether it can be read is seen when it is needed.
+            // The listing reports an unreadable block when it needs it.
             let _ = volume.bytes().read(last, &mut [0]);
             under_way_bytes -= bytes;
         }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Reads directories and the attributes of their entries from the device, and
-//! decides what the kernel must be asked for after all.
+//! Reads directories and the attributes of their entries from the device.
 //!
-//! What is read here is read beside the kernel, which may change it at any
-//! moment. So a directory's inode is looked at before and after; what changed
-//! since the scan began, does not check out, or holds something that only the
-//! kernel can tell is left to the kernel, directory by directory, and what is below
-//! comes back here.
+//! The kernel may change the bytes at any moment. So the reader compares a directory's
+//! inode before and after. It leaves a directory to the kernel if it changed since the
+//! scan began, does not check out, or holds entries that only the kernel can read.
+//! Each such decision is about one directory: its subdirectories are read here again.
 
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -30,11 +28,11 @@ use crate::listing::in_place::{Begun, Counted, Doubtful, InPlace, InPlaceDir, No
 use crate::listing::names::Names;
 use crate::listing::open_dir::OpenDir;
 
-/// From how many subdirectories on a directory is left to the kernel, which
-/// gives them in pieces, so that they need not all wait at once.
+/// A directory with more subdirectories is left to the kernel. It lists them in pieces,
+/// so that few of them wait at once.
 const SUBDIRS_MAX: u32 = 32 * 1024;
 
-/// A directory up to this size has fewer entries than are withheld: the shortest
+/// A directory up to this size has at most `WITHHELD_MAX` entries: the shortest entry
 /// takes 12 bytes (`ext4_dir_rec_len`, fs/ext4/ext4.h).
 const WITHHELD_BYTES_MIN: u64 = 12 * WITHHELD_MAX as u64;
 
@@ -42,7 +40,7 @@ const WITHHELD_BYTES_MIN: u64 = 12 * WITHHELD_MAX as u64;
 pub(crate) struct Reader {
     mounted: Arc<Mounted>,
     scratch: DirectoryScratch,
-    /// The directory that is being read.
+    /// The directory that was begun.
     dir: Option<Inode>,
     blocks_done: u64,
     /// The inode of the entry that was read last.
@@ -72,8 +70,8 @@ impl Reader {
         }
     }
 
-    /// A directory that cannot be read: for the kernel to say, or, in an image,
-    /// an error.
+    /// The answer for a directory that cannot be read: an error in an image, else a
+    /// question to the kernel.
     fn damaged(&self, fault: Fault) -> Begun {
         match self.mounted.is_image {
             true => Begun::Damaged(errno_of(fault)),
@@ -81,11 +79,11 @@ impl Reader {
         }
     }
 
-    /// Whether a directory that can be read is the kernel's to read all the same.
+    /// Whether a readable directory is left to the kernel.
     fn is_for_the_kernel(&self, inode: &Inode, options: &ScanOptions) -> bool {
         let is_large = inode.links() == 1
             || inode.links() > SUBDIRS_MAX
-            // A file that decides about the others may come when some are delivered.
+            // A file with patterns may come after the delivery of a first piece.
             || (options.exclusions.read_files() && inode.size_bytes() > WITHHELD_BYTES_MIN);
         let id = self.mounted.id_of(inode);
         !self.mounted.is_image && (is_large || !options.roots.roots_in(id).is_empty())
@@ -210,13 +208,13 @@ impl InPlace for Reader {
     }
 }
 
-/// The error number for damage in an image, where nobody else can be asked.
+/// The error number for damage in an image.
 pub(super) fn errno_of(fault: Fault) -> Errno {
     match fault {
         Fault::Unreadable(ReadError::Failed { errno }) => Errno::from_raw_os_error(errno),
         Fault::Unreadable(ReadError::BeyondEnd) => Errno::IO,
         Fault::Encrypted => Errno::NOKEY,
-        // The kernel's word for a file system that is damaged.
+        // The kernel's error number for a damaged file system.
         _ => Errno::UCLEAN,
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Finds directories again that were closed, without opening them for reading.
+//! Finds closed directories again, without opening them for reading.
 
 use std::ffi::CStr;
 use std::os::fd::BorrowedFd;
@@ -20,7 +20,7 @@ const SEARCH: OFlags = OFlags::PATH
     .union(OFlags::CLOEXEC);
 
 pub(super) fn duplicate(fd: BorrowedFd<'_>) -> Result<DirHandle, Errno> {
-    // And the call that closes it.
+    // The second count is for the close that follows.
     tally::count();
     tally::count();
     Ok(fcntl_dupfd_cloexec(fd, 0)?.into())
@@ -58,7 +58,7 @@ pub(super) fn below(
         let found = uninterrupted(|| openat2(from, path, flags, Mode::empty(), resolve));
         return Ok(found?.into());
     }
-    // O_NOFOLLOW is about the last name alone, so each is looked up by itself.
+    // O_NOFOLLOW applies to the last name only, so each name has its own call.
     let mut names = path.split(|&byte| byte == b'/');
     let first = names.next().unwrap_or_default();
     let mut found = uninterrupted(|| openat(from, first, flags, Mode::empty()))?;

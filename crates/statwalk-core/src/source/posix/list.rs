@@ -16,9 +16,9 @@ use crate::listing::listed::{KeptNames, Listed};
 use crate::listing::source::More;
 use crate::statx::uninterrupted;
 
-/// Adds the entries that one call brings.
+/// Adds the entries that one getdents64 call returns.
 ///
-/// Compiled apart for each kind of names, so that the loop of every directory is small.
+/// It is compiled once for each [`KeptNames`], which keeps the loop small.
 pub(super) fn list<const ALL_NAMES: bool>(
     fd: BorrowedFd<'_>,
     buffer: &mut [MaybeUninit<u8>],

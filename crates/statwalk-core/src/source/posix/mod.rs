@@ -37,24 +37,24 @@ use crate::tally;
 /// The kernel, by its system calls.
 pub(crate) struct Posix {
     calls: Calls,
-    /// The flags of every stat of an entry or of a directory that is read.
+    /// The flags of each stat of an entry or an open directory.
     flags: AtFlags,
     mask: StatxFlags,
     directory_mask: StatxFlags,
-    /// Whether a root can be a link to what is to be scanned.
+    /// Whether a root can be a link to a directory.
     follows: bool,
-    /// Whether openat2 (Linux 5.6) answers.
+    /// Whether the kernel has openat2 (Linux 5.6).
     has_openat2: bool,
     /// Whether statx gives mount ids (Linux 5.8).
     has_mount_ids: bool,
-    /// Whether to ask for `O_NOATIME`; false from the first refusal on.
+    /// Whether to open with `O_NOATIME`; false after the first refusal.
     no_atime: AtomicBool,
     root_paths: Vec<Arc<CStr>>,
-    /// What can be read without the kernel.
+    /// The file systems that are read in place.
     pub(crate) volumes: VolumeTable,
 }
 
-/// What a scan wants of the kernel.
+/// The options of [`Posix`].
 pub(crate) struct PosixOptions {
     pub(crate) wanted: Fields,
     pub(crate) calls: Calls,
@@ -82,7 +82,7 @@ impl Posix {
             follows: options.follows,
             has_openat2: options.has_openat2,
             has_mount_ids: options.has_mount_ids,
-            // Others would be refused for what they do not own: open(2).
+            // The kernel refuses it to others for files they do not own: open(2).
             no_atime: AtomicBool::new(geteuid().is_root()),
             root_paths: options.root_paths,
             volumes: options.volumes,
@@ -171,7 +171,7 @@ impl DirectorySource for Posix {
     }
 
     fn has_no_inside(&self, dir: &DirHandle, name: &CStr) -> bool {
-        // What is no directory ends the kernel's way to the dot.
+        // The kernel returns ENOTDIR if the name before the dot is no directory.
         let inside = [name.to_bytes(), b"/.\0"].concat();
         let inside = CStr::from_bytes_with_nul(&inside).expect("a name has no NUL");
         let found = statx::by_name_with(dir.fd(), inside, self.flags, StatxFlags::TYPE);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Opens directories so that nothing can lead a scan astray.
+//! Opens directories so that no other process can lead the scan elsewhere.
 //!
-//! A directory is opened relative to its parent's descriptor, never through a
-//! symbolic link, and never across a mount unless that was decided.
+//! Each call opens a directory relative to its parent's descriptor. It follows no
+//! symbolic link and crosses no mount, unless the lister has decided that.
 
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
@@ -27,8 +27,9 @@ const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// Opens a root. A trailing slash follows a link, as everywhere. An automount
-/// point that was asked for is mounted.
+/// Opens a root, and triggers an automount there.
+///
+/// A trailing slash follows a link, as in any path.
 pub(crate) fn root(path: &CStr, posix: &Posix) -> Result<OwnedFd, NotOpened> {
     let ignored = match posix.follows {
         true => OFlags::NOFOLLOW,
@@ -39,8 +40,7 @@ pub(crate) fn root(path: &CStr, posix: &Posix) -> Result<OwnedFd, NotOpened> {
     })
 }
 
-/// Opens what a symbolic link leads to, unless that is an automount point on
-/// which nothing is mounted.
+/// Opens the target of a symbolic link, unless it is an idle automount point.
 pub(crate) fn through_links(
     parent: BorrowedFd<'_>,
     name: &CStr,
@@ -60,14 +60,14 @@ pub(crate) fn child(
             openat2(parent, name, flags, Mode::empty(), ResolveFlags::NO_XDEV)
         });
         return match opened {
-            // It is there, and something is to be mounted: autofs_dir_open in
+            // The entry exists, and autofs waits for a mount on it: autofs_dir_open,
             // fs/autofs/root.c.
             Err(NotOpened::Gone(_)) if is_autofs(parent) => Err(NotOpened::Automount),
             opened => opened,
         };
     }
-    // Before Linux 5.6 the mount must be looked up before the open: opening
-    // could wake an automount.
+    // Before Linux 5.6, a stat must look up the mount first: the open could trigger
+    // an automount.
     let mask = posix.directory_mask;
     let here = statx::by_descriptor(parent, mask)?;
     let there = statx::by_name(parent, name, mask)?;
@@ -84,8 +84,8 @@ pub(crate) fn child(
     }
 }
 
-/// Opens a subdirectory, whatever is mounted on it, unless it is an automount
-/// point on which nothing is.
+/// Opens a subdirectory with the file system that is mounted on it, unless it is an
+/// idle automount point.
 pub(crate) fn across(
     parent: BorrowedFd<'_>,
     name: &CStr,
@@ -94,15 +94,16 @@ pub(crate) fn across(
     without_mounting(parent, name, OFlags::NOFOLLOW, posix)
 }
 
-/// Opens a directory, but no automount point of autofs, which statx does not
-/// tell from other directories.
+/// Opens a directory, but no idle automount point of autofs.
+///
+/// statx shows such a point as an ordinary directory.
 fn without_mounting(
     parent: BorrowedFd<'_>,
     name: &CStr,
     nofollow: OFlags,
     posix: &Posix,
 ) -> Result<OwnedFd, NotOpened> {
-    // Without O_DIRECTORY this mounts nothing: follow_automount in fs/namei.c.
+    // Without O_DIRECTORY this triggers no mount: follow_automount, fs/namei.c.
     let path = OFlags::PATH | OFlags::CLOEXEC | nofollow;
     let place = uninterrupted(|| openat(parent, name, path, Mode::empty()))?;
     tally::count();
@@ -112,9 +113,8 @@ fn without_mounting(
             openat(parent, name, flags, Mode::empty())
         });
     }
-    // What autofs itself shows is listed, and nothing is mounted on the way to
-    // a dot. It is empty where something is to be mounted; below its root autofs
-    // then says that there is no such directory.
+    // To open the dot triggers no mount, and lists the entries of autofs itself. An
+    // idle automount point is empty. Below its root, autofs returns ENOENT for one.
     match open(posix, |flags| openat(&place, c".", flags, Mode::empty())) {
         Err(NotOpened::Gone(_)) => Err(NotOpened::Automount),
         Ok(fd) if is_empty(&fd)? => Err(NotOpened::Automount),
@@ -125,12 +125,12 @@ fn without_mounting(
 /// AUTOFS_SUPER_MAGIC, include/uapi/linux/magic.h
 const AUTOFS: u64 = 0x0187;
 
-/// Whether a directory belongs to autofs, on which anything may be mounted.
+/// Whether a directory belongs to autofs.
 pub(crate) fn is_autofs(fd: BorrowedFd<'_>) -> bool {
     file_system(fd) == Some(AUTOFS)
 }
 
-/// Whether an open directory holds nothing; it is then read from its start.
+/// Whether an open directory is empty. The next listing begins at its start.
 fn is_empty(dir: &OwnedFd) -> Result<bool, Errno> {
     let mut buffer = [MaybeUninit::uninit(); 1024];
     let mut listing = RawDir::new(dir, &mut buffer);
@@ -151,7 +151,7 @@ fn open(
 ) -> Result<OwnedFd, NotOpened> {
     if posix.no_atime.load(Ordering::Relaxed) {
         match uninterrupted(|| call(DIRECTORY | OFlags::NOATIME)) {
-            // Only the owner may ask for it: open(2).
+            // Only the owner may use O_NOATIME: open(2).
             Err(Errno::PERM) => posix.no_atime.store(false, Ordering::Relaxed),
             answer => return counted(answer),
         }
@@ -159,7 +159,7 @@ fn open(
     counted(uninterrupted(|| call(DIRECTORY)))
 }
 
-/// What is opened is closed by one call more.
+/// Counts the close that follows each successful open.
 fn counted(answer: Result<OwnedFd, Errno>) -> Result<OwnedFd, NotOpened> {
     if answer.is_ok() {
         tally::count();
@@ -167,9 +167,9 @@ fn counted(answer: Result<OwnedFd, Errno>) -> Result<OwnedFd, NotOpened> {
     answer.map_err(NotOpened::from)
 }
 
-/// Whether the kernel has openat2 and lets us call it.
+/// Whether the kernel has openat2 and allows it.
 ///
-/// Linux has it since 5.6; some containers forbid what they do not know.
+/// Linux has it since 5.6. Some containers forbid system calls that they do not know.
 pub(crate) fn has_openat2() -> bool {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     !matches!(
@@ -183,7 +183,7 @@ pub(crate) fn kernel_file_system(fd: BorrowedFd<'_>) -> Option<&'static str> {
     mounts::kernel_file_system(file_system(fd)?)
 }
 
-/// The magic number of the file system that something belongs to.
+/// The magic number of a descriptor's file system.
 fn file_system(fd: BorrowedFd<'_>) -> Option<u64> {
     tally::count();
     let found = fstatfs(fd).ok()?;
@@ -191,7 +191,7 @@ fn file_system(fd: BorrowedFd<'_>) -> Option<u64> {
     Some(found.f_type as u64 & 0xffff_ffff)
 }
 
-/// Whether a directory is tagged as a cache.
+/// Whether a directory holds a valid `CACHEDIR.TAG`.
 pub(crate) fn is_cache_directory(fd: BorrowedFd<'_>) -> bool {
     let tag =
         opened_file(|flags| uninterrupted(|| openat(fd, c"CACHEDIR.TAG", flags, Mode::empty())));
@@ -199,11 +199,11 @@ pub(crate) fn is_cache_directory(fd: BorrowedFd<'_>) -> bool {
         .is_some_and(|start| start == CACHE_TAG)
 }
 
-/// The rules in a directory, if it has any.
+/// The `.gitignore` of a directory, if it has one.
 pub(crate) fn read_gitignore(dir: BorrowedFd<'_>, posix: &Posix) -> Option<Vec<u8>> {
     const NAME: &CStr = c".gitignore";
     let file = opened_file(|flags| {
-        // autofs would ask for a mount of any name that it does not show.
+        // autofs would request a mount for any name that it does not list.
         let within = match posix.has_openat2 {
             true => {
                 uninterrupted(|| openat2(dir, NAME, flags, Mode::empty(), ResolveFlags::NO_XDEV))
@@ -220,9 +220,9 @@ pub(crate) fn read_gitignore(dir: BorrowedFd<'_>, posix: &Posix) -> Option<Vec<u
     read_start(file?, GITIGNORE_MAX)
 }
 
-/// Opens what may be a regular file.
+/// Opens a file that the caller has yet to check for its type.
 fn opened_file(call: impl Fn(OFlags) -> Result<OwnedFd, Errno>) -> Option<OwnedFd> {
-    // O_NONBLOCK: a fifo of this name must not hold the scan.
+    // O_NONBLOCK: a FIFO of this name must not block the scan.
     call(OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK).ok()
 }
 

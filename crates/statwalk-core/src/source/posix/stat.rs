@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What statx tells of an entry, as the lister asks for it.
+//! Makes the answer of statx an [`EntryStat`] for the lister.
 
 use rustix::fs::Statx;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What must be known before a scan begins: what the kernel can do, and where mounts
-//! can lead to one directory twice.
+//! Probes the kernel before a scan: its features, and the mounts that lead to one
+//! directory twice.
 
 use std::collections::HashSet;
 use std::ffi::{CStr, OsString};
@@ -15,14 +15,15 @@ use crate::statx;
 
 pub(crate) use super::open::has_openat2;
 
-/// Whether statx gives mount ids, which it does since Linux 5.8.
+/// Whether statx gives mount ids: Linux 5.8 or newer.
 pub(crate) fn has_mount_ids() -> bool {
     statx::by_name(CWD, c"/", StatxFlags::MNT_ID)
         .is_ok_and(|found| found.stx_mask & StatxFlags::MNT_ID.bits() != 0)
 }
 
-/// The mounts whose directories the scan can reach by two ways, as
-/// [`statx::mount_id`] names them.
+/// The mounts whose directories the scan can reach by two ways.
+///
+/// The numbers are those of [`statx::mount_id`].
 pub(crate) fn mounts_reached_twice(roots: &[Arc<CStr>], has_mount_ids: bool) -> HashSet<u64> {
     let Ok(table) = mounts::read() else {
         return HashSet::new();
