@@ -19,12 +19,12 @@ use crate::inode_set::InodeSet;
 pub(crate) struct ScanOptions {
     pub(crate) wanted: Fields,
     pub(crate) calls: Calls,
-    /// Whether other file systems are entered.
+    /// Whether the scan enters other file systems.
     pub(crate) enters_mounts: bool,
     pub(crate) enters_kernel_file_systems: bool,
     pub(crate) follows: bool,
     pub(crate) exclusions: Exclusions,
-    /// Directories of this depth are not listed.
+    /// The depth from which on directories are not listed.
     pub(crate) max_depth: u32,
     /// Up to how many entries of a directory are withheld until it has been verified
     /// that it held still. A source that reads in place has a bound of its own.
@@ -33,23 +33,21 @@ pub(crate) struct ScanOptions {
     pub(crate) shortcuts: Shortcuts,
 }
 
-/// Attributes of entries that nobody needs.
+/// Shortcuts that the wanted result allows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shortcuts {
-    /// Whether nothing but the types of entries matters, so that only the names
-    /// of directories must be kept.
+    /// Whether only the types of entries matter. Then only names of directories are kept.
     pub(crate) types_only: bool,
-    /// Whether not even types matter but those of directories, so that the
-    /// tricks of `unknown` apply.
+    /// Whether only directories matter. Then the tricks of `unknown.rs` apply.
     pub(super) shape_only: bool,
 }
 
-/// Where roots stand in each other's trees.
+/// The roots that lie in each other's trees.
 ///
 /// With a single root it is empty and costs nothing.
 #[derive(Default)]
 pub(crate) struct RootTable {
-    /// Roots that are directories, each with the mount that it lies in.
+    /// Roots that are directories, each with its mount.
     pub(crate) directories: HashMap<FileId, (u32, u64)>,
     /// Roots that are no directories, by their parent directory.
     pub(crate) others: HashMap<FileId, Vec<(Vec<u8>, u32)>>,
@@ -62,18 +60,18 @@ pub(crate) struct ScanContext<D> {
     pub(crate) options: ScanOptions,
     pub(crate) source: D,
     pub(super) budget: Arc<DescriptorBudget>,
-    /// Directories that were seen, where one can be reached by two ways.
+    /// The visited directories, if one can be reached by two ways.
     pub(super) visited: InodeSet,
     /// Roots that an earlier root has reached.
     reached_roots: Vec<AtomicBool>,
-    /// Mounts whose directories can be reached by two ways, once it was asked.
+    /// Mounts whose directories can be reached by two ways. Empty until the first use.
     reached_twice: OnceLock<HashSet<u64>>,
 }
 
-/// Whether somebody was at an entry before.
+/// The kind of a visit to an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Visit {
-    /// Nobody was here.
+    /// The first one.
     First,
     /// It was listed already, in this tree: a second mount, or a loop.
     Again,
@@ -174,11 +172,11 @@ impl<D: DirectorySource> ScanContext<D> {
 
     /// Whether the directories of a mount can be reached by another way.
     ///
-    /// The source is asked when this is asked for the first time, so that a small
-    /// directory does not pay for it.
+    /// The first call asks the source, so that a scan of a small directory never pays
+    /// for it.
     pub(super) fn is_reached_twice(&self, mount: u64) -> bool {
         let mounts = self.reached_twice.get_or_init(|| {
-            // Where links are followed every directory is remembered anyway.
+            // A scan that follows links remembers every directory anyway.
             match self.options.enters_mounts && !self.options.follows {
                 true => self.source.mounts_reached_twice(),
                 false => HashSet::new(),
@@ -187,8 +185,8 @@ impl<D: DirectorySource> ScanContext<D> {
         mounts.contains(&mount)
     }
 
-    /// Whether directories had to be remembered, because a file system is
-    /// mounted twice below a root.
+    /// Whether the scan remembered directories, because a file system is mounted twice
+    /// below a root.
     pub(crate) fn met_double_mounts(&self) -> bool {
         self.reached_twice
             .get()
@@ -232,7 +230,7 @@ impl<D: DirectorySource> ScanContext<D> {
     pub(super) fn visit_of_root(&self, id: FileId, mount: u64, root: u32, depth: u32) -> Visit {
         match self.options.roots.directories.get(&id) {
             Some(&(other, there)) if other < root && there == mount => Visit::EarlierRoot,
-            // It stands here too, by another mount.
+            // It is visible here too, through another mount.
             Some(&(other, _)) if other < root => Visit::Again,
             Some(&(other, _)) if other == root && depth > 0 => Visit::Again,
             Some(&(other, _)) if other > root => {
@@ -243,7 +241,7 @@ impl<D: DirectorySource> ScanContext<D> {
         }
     }
 
-    /// Notes a visit to an entry of a directory in which roots stand.
+    /// Notes a visit to an entry of a directory that holds roots.
     pub(super) fn visit_other(&self, named: &[(Vec<u8>, u32)], name: &[u8], root: u32) -> Visit {
         match named.iter().find(|(other, _)| other == name) {
             Some(&(_, other)) if other < root => Visit::EarlierRoot,

@@ -16,23 +16,23 @@ use super::source::DirectorySource;
 use crate::directory::Dir;
 use crate::handle::DirHandle;
 
-/// Up to how many entries of a directory are withheld until it has been
-/// verified that it held still.
+/// The most entries of a directory that a worker withholds until it has verified the
+/// directory.
 pub(crate) const WITHHELD_MAX: usize = 64 * 1024;
 
-/// How often a directory that changes while it is read is read again.
+/// The most repeated readings of a directory that changes.
 pub(crate) const REREADS_MAX: u32 = 3;
 
-/// Lists directories for one worker, with buffers that serve the whole scan.
+/// Lists directories for one worker, in buffers that the whole scan reuses.
 pub(crate) struct Lister<D> {
     pub(crate) context: Arc<ScanContext<D>>,
     pub(super) buffer: Box<[MaybeUninit<u8>]>,
     pub(super) listed: Listed,
     pub(crate) contents: Contents,
-    /// The directory whose child was listed last, where it could not be kept
-    /// open for all.
+    /// The last parent that had to be closed at the descriptor bound, with a handle of
+    /// this worker's own.
     pub(super) kept: Option<(Arc<Dir>, DirHandle)>,
-    /// Directories that the kernel was asked for.
+    /// The number of directories that the kernel has opened.
     pub(crate) dirs_begun: u32,
     pub(super) in_place: InPlaceState,
 }
@@ -50,7 +50,7 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Does one piece of work.
+    /// Does one job.
     pub(crate) fn expand(&mut self, job: Job, out: &mut impl Outlet) {
         match job {
             Job::Child {
@@ -64,7 +64,7 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Drops what is only worth keeping while there is work.
+    /// Closes the kept directory, before the worker sleeps.
     pub(crate) fn rest_from_work(&mut self) {
         self.kept = None;
     }

@@ -2,9 +2,9 @@
 
 //! The core: how a directory is found, opened, listed, verified and delivered.
 //!
-//! A [`Lister`] does one [`Job`] at a time for its worker. It decides what is asked
-//! of a source and what becomes of the answer. Which directory is next is for the
-//! order to say; how a directory is read, for a source.
+//! A [`Lister`] does one [`Job`] at a time for its worker. It decides which questions
+//! a source must answer, and uses the answers. An order chooses the next directory; a
+//! source reads it.
 
 pub(crate) mod context;
 pub(crate) mod job;

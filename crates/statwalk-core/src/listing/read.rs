@@ -20,35 +20,35 @@ use crate::entry::{Attributes, FileId, FileType};
 use crate::error::{Op, SystemErrno as Errno};
 use crate::handle::{DirHandle, Handle};
 
-/// A directory that was opened and about which nothing else is known.
+/// A directory that was just opened.
 pub(super) struct Opening {
     pub(super) fd: DirHandle,
     pub(super) place: Place,
     pub(super) root: u32,
     pub(super) depth: u32,
-    /// The parent's mount; absent where a mount begins here.
+    /// The parent's mount. Absent if a mount begins here.
     pub(super) parent_mount: Option<MountMark>,
-    /// Whether a symbolic link was followed.
+    /// Whether a symbolic link led to it.
     pub(super) followed: bool,
-    /// Whether it was to be read in place and only the kernel could tell.
+    /// Whether the attempt to read it in place has ended with the kernel.
     pub(super) in_place_was_tried: bool,
     /// See [`OpenDir::holds_doubles`](super::open_dir::OpenDir::holds_doubles).
     pub(super) holds_doubles: bool,
 }
 
-/// How reading a directory ended.
+/// The end of reading a directory.
 enum End {
     Complete,
     Failed(Errno),
     Cancelled,
     CacheDirectory,
-    /// There are more entries than are withheld, or somebody has nothing to do;
-    /// `listed` holds some that were not stat'ed.
+    /// There are more entries than a worker withholds, or another worker is idle.
+    /// `listed` holds entries that were not stat'ed.
     Share,
 }
 
 impl<D: DirectorySource> Lister<D> {
-    /// Reads a directory that is open.
+    /// Reads, verifies and delivers an open directory.
     pub(super) fn enter(&mut self, opening: Opening, out: &mut impl Outlet) {
         let Opening {
             fd,
@@ -68,7 +68,7 @@ impl<D: DirectorySource> Lister<D> {
             id: 0,
             shared: false,
         });
-        // What was looked for by its number is not looked for again.
+        // A second attempt by the same inode number would fail again.
         let may_be_in_place = parent_mount.is_none()
             || !in_place_was_tried
                 && (self.in_place_of(mount.id, 0)).is_some_and(InPlace::finds_opened);
@@ -80,11 +80,11 @@ impl<D: DirectorySource> Lister<D> {
                     return;
                 }
             };
-            // The same as its parent's, unless devices stand for mounts: a nested
-            // btrfs subvolume is one of its own.
+            // The parent's mount, unless device numbers stand for mounts: then a nested
+            // btrfs subvolume has its own.
             mount.id = found.mount();
             if parent_mount.is_none() {
-                // For a root it is asked when it has subdirectories.
+                // `mount_below` decides this for a root with subdirectories.
                 mount.shared = depth > 0 && context.is_reached_twice(mount.id);
             }
             match context.visit(found.id(), mount, root, depth) {
@@ -97,18 +97,18 @@ impl<D: DirectorySource> Lister<D> {
                 Visit::EarlierRoot => return,
             }
             if place.leads_through(found.id(), mount.id) {
-                // As the kernel answers where it sees the circle itself:
-                // d_splice_alias, fs/dcache.c.
+                // The kernel's error if it notices the circle itself: d_splice_alias,
+                // fs/dcache.c.
                 self.unreadable(&place, root, depth, None, Errno::LOOP, out);
                 return;
             }
             identity = Some(found.id());
-            // A root: others are not even opened.
+            // Only a root gets here: others are not opened at the limit.
             if depth >= context.options.max_depth {
                 attributes = found.attributes(context.options.wanted);
                 return self.at_limit(&place, root, depth, &attributes, out);
             }
-            // Large enough to look for a volume that nobody has looked for yet.
+            // It is large enough to look for a volume now.
             let is_first_large = context.source.is_worth_in_place(found.size_bytes())
                 && self.in_place_of(mount.id, 0).is_none();
             if may_be_in_place || is_first_large {
@@ -152,7 +152,7 @@ impl<D: DirectorySource> Lister<D> {
             subvolume: 0,
             holds_doubles,
         };
-        // To find the tag of a cache the whole directory must have been seen.
+        // A `CACHEDIR.TAG` can be the last entry: the directory must be read whole.
         let may_gather =
             context.options.wanted.need_stat() && !context.options.exclusions.leaves_out_caches();
         if may_gather && out.gathers() {
@@ -172,8 +172,8 @@ impl<D: DirectorySource> Lister<D> {
                     out.note(root, Note::Excluded);
                     return;
                 }
-                // It was removed after it was opened: getdents64 says so. What it
-                // held until then went before it.
+                // ENOENT of getdents64: the directory was removed after the open, and
+                // its entries before.
                 End::Failed(Errno::NOENT) if self.is_gone(&dir.place, dir.identity, out) => {
                     return out.note(root, Note::Vanished);
                 }
@@ -203,7 +203,7 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Judges the names that no stat found in the directory that was read.
+    /// Judges the missing names of the directory in `self.contents`.
     fn judge_missing_here(&mut self, fd: &DirHandle, dir: &OpenDir, out: &impl Outlet) {
         if self.contents.missing.is_empty() {
             return;
@@ -220,7 +220,7 @@ impl<D: DirectorySource> Lister<D> {
         self.fill_on(fd)
     }
 
-    /// Reads the next entries of an open directory behind those in `listed`.
+    /// Appends the next entries of an open directory to `listed`.
     fn fill_on(&mut self, fd: &DirHandle) -> Result<More, Errno> {
         let names = match self.context.options.shortcuts.types_only {
             true => KeptNames::OfDirectories,
@@ -230,10 +230,10 @@ impl<D: DirectorySource> Lister<D> {
         self.context.source.list(fd, buffer, names, listed)
     }
 
-    /// Makes a directory that changed ready to be read again.
+    /// Seeks a changed directory to its start, and takes a new change stamp.
     fn rewind(&self, dir: &mut OpenDir, fd: &DirHandle) {
-        // If either call fails, the next look at the directory fails as well
-        // and reports it.
+        // If either call fails, the next call on the directory fails as well and
+        // reports it.
         let _ = self.context.source.seek(fd, 0);
         if dir.before.is_some()
             && let Ok(found) = self.context.source.stat_directory(fd)
@@ -254,7 +254,7 @@ impl<D: DirectorySource> Lister<D> {
                 Ok(More::End) => return End::Complete,
                 Err(errno) => return End::Failed(errno),
             }
-            // The whole directory, as far as it is withheld, before the first stat.
+            // Up to `withheld_max` entries are listed before the first stat.
             while sorts && self.listed.len() < withheld_max && !out.cancelled() {
                 match self.fill_on(fd) {
                     Ok(More::Entries) => {}
@@ -299,7 +299,7 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Delivers what was read, and queues the subdirectories.
+    /// Queues the subdirectories and delivers the entries.
     fn finish(&mut self, dir: &OpenDir, fd: DirHandle, out: &mut impl Outlet) {
         let doubles = match dir.holds_doubles {
             true => self.contents.take_doubles(),
@@ -338,8 +338,8 @@ impl<D: DirectorySource> Lister<D> {
 
     /// The mount of the subdirectories.
     ///
-    /// Whether a root's mount shows what another mount shows too is asked here,
-    /// when it is known that there is something below the root.
+    /// For a root, it asks whether another mount shows the same directories. It does so
+    /// only here, because a root without subdirectories never needs the answer.
     pub(crate) fn mount_below(&self, dir: &OpenDir) -> MountMark {
         let mut mount = dir.mount;
         if dir.depth == 0 && self.context.is_reached_twice(mount.id) {
@@ -351,7 +351,7 @@ impl<D: DirectorySource> Lister<D> {
         mount
     }
 
-    /// By what a directory that is going to be closed can be known again.
+    /// The identity of a directory that is going to be closed. Absent if a stat fails.
     pub(super) fn identity_of(&self, dir: &OpenDir, fd: &DirHandle) -> Option<FileId> {
         dir.identity
             .or_else(|| self.context.source.identity(fd).ok())

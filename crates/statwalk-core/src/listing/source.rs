@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The questions that a platform must answer so that its trees can be listed.
+//! The interface from a lister to a platform: the questions about directories.
 //!
-//! A source asks the system and gives its answer. It decides nothing: what is asked,
-//! how often, and what becomes of the answer is for the lister to say.
+//! A source asks the system and returns its answer. It decides nothing: the lister
+//! chooses the questions, repeats them, and uses the answers.
 
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -15,15 +15,15 @@ use crate::entry::{Attributes, Fields, FileId, FileType};
 use crate::error::SystemErrno as Errno;
 use crate::handle::DirHandle;
 
-/// Where directories and attributes come from: the kernel by its system calls, or a
-/// tree in memory.
+/// A source of directories and attributes: the kernel by its system calls, or a tree in
+/// memory.
 ///
-/// A directory that is open is a [`DirHandle`] of the same source. Names are those of
-/// one entry, unless the argument is called a path.
+/// An open directory is a [`DirHandle`] of the same source. A name is that of one entry,
+/// unless the argument is called a path.
 ///
 /// # Errors
 ///
-/// All methods give the system's answer. Not found is [`Errno::NOENT`].
+/// All methods return the system's error. Not found is [`Errno::NOENT`].
 pub(crate) trait DirectorySource: Send + Sync + 'static {
     /// The attributes and the identity of an entry.
     type Stat: EntryStat;
@@ -34,11 +34,11 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
     /// Opens a root, by a path of the caller.
     fn open_root(&self, path: &CStr) -> Result<DirHandle, NotOpened>;
 
-    /// Opens a subdirectory that lies on the same mount, and never what a link leads to;
-    /// `.` is the directory itself.
+    /// Opens a subdirectory on the same mount, and follows no link; `.` is the directory
+    /// itself.
     fn open_child(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened>;
 
-    /// Opens a subdirectory, whatever is mounted on it.
+    /// Opens a subdirectory, with the file system that is mounted on it.
     fn open_across(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened>;
 
     /// Opens the target of a symbolic link.
@@ -47,7 +47,7 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
     /// Another handle of the same directory.
     fn duplicate(&self, dir: &DirHandle) -> Result<DirHandle, Errno>;
 
-    /// Finds a root again, to go on from there.
+    /// Finds a root again, as the start of [`find`](Self::find).
     fn find_root(&self, path: &CStr) -> Result<DirHandle, Errno>;
 
     /// Finds a directory again by the path from another one.
@@ -80,7 +80,7 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
     /// The identity of an entry.
     fn identity_of_entry(&self, dir: &DirHandle, name: &CStr) -> Result<FileId, Errno>;
 
-    /// Whether a stat of what would be inside says that an entry is no directory.
+    /// Whether a stat of `name/.` shows that an entry is no directory.
     fn has_no_inside(&self, dir: &DirHandle, name: &CStr) -> bool;
 
     /// Adds the next entries of an open directory, as many as fit into the buffer.
@@ -92,18 +92,18 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
         into: &mut Listed,
     ) -> Result<More, Errno>;
 
-    /// Where the listing of an open directory goes on.
+    /// The position at which the listing of an open directory goes on.
     fn position(&self, dir: &DirHandle) -> Result<u64, Errno>;
 
-    /// Goes on at a position that was given before; 0 is the beginning.
+    /// Goes on at an earlier [`position`](Self::position); 0 is the start.
     fn seek(&self, dir: &DirHandle, position: u64) -> Result<(), Errno>;
 
-    /// How large the buffer of a worker is.
+    /// The size of a worker's buffer.
     fn buffer_bytes(&self) -> usize {
         0
     }
 
-    /// Whether opening an entry of this directory could mount something.
+    /// Whether to open an entry of this directory could trigger a mount.
     fn mounts_on_demand(&self, _dir: &DirHandle) -> bool {
         false
     }
@@ -136,12 +136,14 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
         HashSet::new()
     }
 
-    /// A reader of the mount's file system, for a worker that has done so many
-    /// directories and is at one of this size (0 where the size is not known).
+    /// A reader of the mount's file system. `None` if there is none.
+    ///
+    /// The worker has read `dirs` directories; `size_bytes` is the size of its next one,
+    /// 0 if unknown.
     ///
     /// # Errors
     ///
-    /// It is not known yet, and to be asked again.
+    /// The decision is still open: ask again later.
     fn in_place(
         &self,
         _mount: u64,
@@ -151,12 +153,12 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
         Ok(None)
     }
 
-    /// From which size on a directory is worth a look for that by itself.
+    /// Whether a directory of this size is worth a search for such a reader.
     fn is_worth_in_place(&self, _size_bytes: u64) -> bool {
         false
     }
 
-    /// The number of the mount that stands for an image, where a root is one.
+    /// The number that stands for the mount of an image. Absent if the root is none.
     fn image(&self, _root: u32) -> Option<u64> {
         None
     }
@@ -166,20 +168,20 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
 pub(crate) trait EntryStat: Sized {
     fn kind(&self) -> FileType;
     fn id(&self) -> FileId;
-    /// The mount that it lies in.
+    /// The number of its mount.
     fn mount(&self) -> u64;
-    /// Whether mounts have numbers of their own, and not those of their devices.
+    /// Whether that is a mount id, and not the number of a device.
     fn has_mount_id(&self) -> bool;
-    /// Whether something would be mounted here if it were opened.
+    /// Whether it is an automount point on which nothing is mounted yet.
     fn is_idle_automount(&self) -> bool;
     fn size_bytes(&self) -> u64;
     fn links(&self) -> u32;
-    /// The state that changes when the directory does.
+    /// The attributes that change with a directory.
     fn change_stamp(&self) -> ChangeStamp;
     fn attributes(&self, wanted: Fields) -> Attributes;
 }
 
-/// The state of a directory that must stay the same while it is read.
+/// The attributes of a directory that stay the same while its entries do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChangeStamp {
     pub(crate) mtime: (i64, u32),
@@ -191,9 +193,9 @@ pub(crate) struct ChangeStamp {
 /// A source's lines of the plan.
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
-    /// Its name, or that of the one which read most in place of it.
+    /// The name of the source that read the most directories.
     pub(crate) name: &'static str,
-    /// The generation of the btrfs that was read in place.
+    /// The generation of the btrfs that was read in place, if there was one.
     pub(crate) generation: Option<u64>,
     pub(crate) why: Vec<String>,
 }
@@ -205,33 +207,33 @@ pub(crate) enum More {
     End,
 }
 
-/// The kind of way to a directory that is found again.
+/// The kind of path to a directory that is found again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// No mount begins on it, and no link is followed.
+    /// It crosses no mount and follows no link.
     Within,
-    /// A mount begins where it ends.
+    /// A mount begins at its end.
     Across,
-    /// A link is followed.
+    /// It follows a link.
     ThroughLink,
 }
 
-/// A file system that may be read in place is still being looked for.
+/// The decision whether to read a mount in place is still open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotYet;
 
-/// Why a directory was not opened.
+/// The reason why a directory was not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotOpened {
-    /// Nothing has this name.
+    /// No entry has this name.
     Gone(Errno),
-    /// Something else has this name, or the way to it goes in circles.
+    /// The entry is no directory, or its path is a circle of links.
     NotADirectory(Errno),
-    /// Something is mounted on it.
+    /// A file system is mounted on it.
     OtherMount,
-    /// Something would be mounted on it if it were opened.
+    /// To open it would trigger a mount.
     Automount,
-    /// Any other answer.
+    /// Any other error.
     Refused(Errno),
 }
 
@@ -239,7 +241,7 @@ impl From<Errno> for NotOpened {
     fn from(errno: Errno) -> NotOpened {
         match errno {
             Errno::NOENT => NotOpened::Gone(errno),
-            // O_NOFOLLOW answers ELOOP for a link, with O_DIRECTORY ENOTDIR.
+            // For a link, O_NOFOLLOW gives ELOOP, and with O_DIRECTORY ENOTDIR.
             Errno::NOTDIR | Errno::LOOP => NotOpened::NotADirectory(errno),
             Errno::XDEV => NotOpened::OtherMount,
             _ => NotOpened::Refused(errno),

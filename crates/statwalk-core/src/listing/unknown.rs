@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Finds the directories among entries whose types the listing does not tell,
-//! where nothing but the tree's shape is wanted.
+//! Finds the directories among entries without types, for scans that want only the
+//! shape of the tree.
 //!
-//! Each stat that is not made is the gain; the tricks are aio_scandir's.
+//! The tricks of aio_scandir save stats.
 
 use super::contents::Contents;
 use super::context::ScanContext;
@@ -15,21 +15,21 @@ use crate::calls::likeliness;
 use crate::entry::FileType;
 use crate::handle::DirHandle;
 
-/// When all subdirectories of a directory have been found, as its link count
-/// tells it.
+/// Stops the stats in a directory, once the worker has found as many subdirectories as
+/// the link count says.
 #[derive(Default)]
 pub(super) struct LinkStop {
     was_asked: bool,
-    /// How many there are; absent where the link count does not tell.
+    /// The number of subdirectories. Absent if the link count does not count them.
     subdirs: Option<u32>,
-    /// The directory when it was asked.
+    /// The change stamp at the time of the link count.
     before: Option<ChangeStamp>,
-    /// Whether entries were not looked at because of it.
+    /// Whether entries were left without a stat.
     was_used: bool,
 }
 
 impl LinkStop {
-    /// Asks for the link count, the first time.
+    /// Reads the link count at the first call.
     fn ask(&mut self, fd: &DirHandle, dir: &OpenDir, context: &ScanContext<impl DirectorySource>) {
         if self.was_asked || !context.options.calls.link_stop || dir.link_stop_is_off {
             return;
@@ -44,7 +44,7 @@ impl LinkStop {
         }
     }
 
-    /// Whether entries were not looked at because of it.
+    /// Whether entries were left without a stat.
     pub(super) fn was_used(&self) -> bool {
         self.was_used
     }
@@ -55,10 +55,10 @@ impl LinkStop {
             .is_some_and(|subdirs| found == u64::from(subdirs))
     }
 
-    /// Whether nothing can have been missed because of it.
+    /// Whether no subdirectory can be missed.
     ///
-    /// A directory that was changed within the last second can change once
-    /// more without a new time where the file system counts in seconds.
+    /// If the file system stores times in seconds, a directory can change twice within
+    /// one second and keep its time.
     pub(super) fn can_be_trusted<D: DirectorySource>(&self, dir: &DirHandle, source: &D) -> bool {
         let Some(before) = self.before.filter(|_| self.was_used) else {
             return true;
@@ -69,8 +69,9 @@ impl LinkStop {
     }
 }
 
-/// Sorts entries into directories and others. Answers false where the scan was
-/// cancelled.
+/// Sorts entries into directories and others.
+///
+/// Returns false if the scan was cancelled.
 pub(super) fn find_directories(
     listed: &Listed,
     fd: &DirHandle,
@@ -79,7 +80,7 @@ pub(super) fn find_directories(
     contents: &mut Contents,
     out: &impl Outlet,
 ) -> bool {
-    // Names that nobody wants were not kept.
+    // A scan for types keeps no names of files.
     let name_of = |index: usize| match context.options.shortcuts.types_only {
         true => [].as_slice(),
         false => listed.name(index).to_bytes(),
@@ -113,8 +114,8 @@ pub(super) fn find_directories(
         if out.tick() == Tick::Stop {
             return false;
         }
-        // What has an inside is a directory, a link to one, or something that only
-        // itself can tell.
+        // If the stat of `entry/.` does not fail with ENOTDIR, the entry may be a
+        // directory or a link to one: a stat of the entry decides.
         if context.options.calls.looks_inside && context.source.has_no_inside(fd, name) {
             contents
                 .batch

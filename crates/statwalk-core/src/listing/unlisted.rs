@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Entries that are delivered without a listing: roots that are files,
-//! directories that cannot be read or are not entered, and what took the place
-//! of a directory.
+//! Delivers entries outside a listing: roots that are files, directories that cannot be
+//! read or are not entered, and files that took the place of a directory.
 
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -40,7 +39,7 @@ impl<D: DirectorySource> Lister<D> {
         deliver(&directory, true, &self.contents, out);
     }
 
-    /// Delivers a directory that could not be read.
+    /// Delivers a directory that cannot be read, and reports the error.
     pub(crate) fn unreadable(
         &mut self,
         place: &Place,
@@ -66,8 +65,9 @@ impl<D: DirectorySource> Lister<D> {
         out.failed(root, place.path(), Op::Open, errno);
     }
 
-    /// Delivers further names of subdirectories that have one already: a directory
-    /// has one name, so the file system is damaged.
+    /// Delivers the second names of subdirectories as errors.
+    ///
+    /// A directory has one name in a sound file system.
     pub(crate) fn deliver_doubles(
         &mut self,
         parent: &Arc<Dir>,
@@ -80,7 +80,7 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Delivers a directory that is not entered: an entry of no size.
+    /// Delivers a directory that the scan does not enter, as an entry without size.
     pub(crate) fn left_standing(
         &mut self,
         place: &Place,
@@ -93,7 +93,7 @@ impl<D: DirectorySource> Lister<D> {
         self.without_entries((place, root, depth), &nothing, state, out);
     }
 
-    /// Delivers a directory that is not listed because of its depth.
+    /// Delivers a directory at the depth limit.
     pub(crate) fn at_limit(
         &mut self,
         place: &Place,
@@ -126,8 +126,9 @@ impl<D: DirectorySource> Lister<D> {
         out.deliver(&directory, true, &[]);
     }
 
-    /// Delivers one entry of a directory that was delivered before; `followed`
-    /// where it is what a link leads to.
+    /// Delivers one entry of a delivered directory.
+    ///
+    /// `followed` says that the attributes are those of a link's target.
     pub(super) fn deliver_alone(
         &mut self,
         parent: &Arc<Dir>,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Names that were listed and are not found: which of them have vanished.
+//! Judges names that were listed and are not found: vanished, or an error.
 //!
-//! ENOENT alone does not tell. A file system can list a name that it does not
-//! find: one in user space, one on a network with an old cache, a damaged one. So
-//! the directory is listed once more. A name that is not there any more has
-//! vanished, and is no error; one that is still listed and not found is an error.
+//! ENOENT does not prove that a name has vanished. A file system in user space, one on
+//! a network with an old cache, or a damaged one can list a name that it does not find.
+//! So the lister reads the directory once more. A name that is gone from the listing
+//! has vanished, which is no error. A name that is still listed is an error.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -24,8 +24,8 @@ use crate::error::SystemErrno as Errno;
 use crate::handle::{DirHandle, Handle, OpenParent};
 
 impl<D: DirectorySource> Lister<D> {
-    /// Lists a directory once more for names that no stat found in it, and sorts
-    /// into `contents` what is still there.
+    /// Lists a directory once more for its missing names, and sorts the listed ones
+    /// into `contents`.
     pub(super) fn judge_missing(
         &mut self,
         missing: Vec<(CString, FileType)>,
@@ -68,7 +68,7 @@ impl<D: DirectorySource> Lister<D> {
         }
         match is_there {
             true => contents.vanished += missing.len() as u64,
-            // Nobody knows whether they are still listed.
+            // The listing failed: the names may still be there.
             false => {
                 for (name, kind) in missing {
                     fail(&name, kind, Errno::NOENT, contents);
@@ -77,7 +77,7 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Lists a directory once more for subdirectories that were not found in it.
+    /// Lists a directory once more for its missing subdirectories.
     pub(crate) fn judge_vanished(
         &mut self,
         dir: &Arc<Dir>,
@@ -106,11 +106,11 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Whether something that was listed has vanished, with its name or with a
-    /// directory above it, or something else has its name now.
+    /// Whether a listed entry has vanished: its name or a directory above it is gone, or
+    /// another entry has its name now.
     ///
-    /// Where that cannot be found out it has not: what is lost must be an error. A
-    /// root was named by the caller, and has not vanished either.
+    /// In doubt the answer is no, because a lost entry must be an error. It is no for a
+    /// root, too: the caller named it.
     pub(super) fn is_gone(
         &mut self,
         place: &Place,
@@ -144,7 +144,7 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Which of the names at some offsets a directory still lists.
+    /// The offsets of those names that a directory still lists.
     fn still_listed(
         &mut self,
         dir: &Arc<Dir>,
