@@ -26,7 +26,7 @@ use crate::running::{Running, RunningOn};
 use crate::sink::{Context, LinkPolicy, Sink};
 use crate::source::choice::{Source, Syncing};
 use crate::source::memory::{Memory, MemoryTree};
-use crate::source::posix::{Posix, PosixOptions, survey};
+use crate::source::posix::{Posix, PosixOptions, probe};
 use crate::source::volumes::VolumeTable;
 use crate::threads;
 
@@ -382,7 +382,7 @@ impl Scan {
 
     /// The kernel, as this scan asks it.
     fn posix(&self, wanted: Fields, roots: &[Arc<CStr>], why: &mut Vec<String>) -> Posix {
-        let has_openat2 = survey::has_openat2();
+        let has_openat2 = probe::has_openat2();
         if !has_openat2 {
             why.push(
                 "openat2 is not there (Linux 5.6): each directory costs two more stats to \
@@ -390,7 +390,7 @@ impl Scan {
                     .to_owned(),
             );
         }
-        let has_mount_ids = survey::has_mount_ids();
+        let has_mount_ids = probe::has_mount_ids();
         if !has_mount_ids {
             let lost = match has_openat2 {
                 true => "whether a file is mounted",

@@ -10,8 +10,8 @@
 mod find;
 mod list;
 pub(crate) mod open;
+pub(crate) mod probe;
 pub(crate) mod stat;
-pub(crate) mod survey;
 
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -235,7 +235,7 @@ impl DirectorySource for Posix {
     }
 
     fn mounts_reached_twice(&self) -> HashSet<u64> {
-        survey::mounts_reached_twice(&self.root_paths, self.has_mount_ids)
+        probe::mounts_reached_twice(&self.root_paths, self.has_mount_ids)
     }
 
     fn in_place(
