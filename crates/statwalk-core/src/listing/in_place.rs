@@ -57,13 +57,13 @@ pub(crate) trait InPlace: Send {
 
     /// Reads entries of the directory that was begun.
     ///
-    /// `contents` receives them; `doubtful` receives those that the kernel must stat.
+    /// `contents` receives them; `stat_later` receives those that the kernel must stat.
     fn read(
         &mut self,
         dir: &OpenDir,
         options: &ScanOptions,
         contents: &mut Contents,
-        doubtful: &mut Doubtful,
+        stat_later: &mut StatLater,
         is_cancelled: &dyn Fn() -> bool,
     ) -> Piece;
 
@@ -129,7 +129,7 @@ pub(crate) enum Counted {
     /// The kernel must read a directory.
     AskedKernel,
     /// The kernel had to stat so many entries of a directory.
-    Doubtful(u64),
+    StatLater(u64),
 }
 
 /// A directory that is about to be read in place.
@@ -145,14 +145,14 @@ pub(crate) struct InPlaceDir<'a> {
 
 /// Entries that the kernel must stat by their names.
 #[derive(Default)]
-pub(crate) struct Doubtful {
+pub(crate) struct StatLater {
     /// The names, each ended by NUL.
     names: Vec<u8>,
     /// The type and inode number of each in the listing.
     listed: Vec<(FileType, u64)>,
 }
 
-impl Doubtful {
+impl StatLater {
     #[inline]
     pub(crate) fn push(&mut self, name: &[u8], kind: FileType, ino: u64) {
         self.names.extend_from_slice(name);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::Lister;
 use super::contents::{Contents, deliver, queue};
 use super::context::Visit;
-use super::in_place::{Begun, Counted, Doubtful, InPlace, InPlaceDir, Node, Piece};
+use super::in_place::{Begun, Counted, InPlace, InPlaceDir, Node, Piece, StatLater};
 use super::listed::sort_in;
 use super::lister::WITHHELD_MAX;
 use super::open_dir::OpenDir;
@@ -26,7 +26,7 @@ use crate::tally;
 pub(super) struct InPlaceState {
     /// The suspicion about the directory that was left to the kernel last.
     pub(super) suspicion: Option<Suspicion>,
-    doubtful: Doubtful,
+    stat_later: StatLater,
     /// The last mount, and the reader of its file system if there is one.
     near: Option<(u64, Option<Box<dyn InPlace>>)>,
 }
@@ -206,10 +206,10 @@ impl<D: DirectorySource> Lister<D> {
         let Some((mount, Some(mut volume))) = self.in_place.near.take() else {
             return false;
         };
-        let mut doubtful = std::mem::take(&mut self.in_place.doubtful);
-        let end = self.read_from(&mut *volume, node, dir, &mut doubtful, out);
-        doubtful.clear();
-        self.in_place.doubtful = doubtful;
+        let mut stat_later = std::mem::take(&mut self.in_place.stat_later);
+        let end = self.read_from(&mut *volume, node, dir, &mut stat_later, out);
+        stat_later.clear();
+        self.in_place.stat_later = stat_later;
         match end {
             End::Delivered => volume.count(Counted::Delivered),
             End::ByKernel => volume.count(Counted::AskedKernel),
@@ -224,7 +224,7 @@ impl<D: DirectorySource> Lister<D> {
         volume: &mut dyn InPlace,
         node: Node,
         dir: &InPlaceDir<'_>,
-        doubtful: &mut Doubtful,
+        stat_later: &mut StatLater,
         out: &mut impl Outlet,
     ) -> End {
         self.in_place.suspicion = None;
@@ -263,12 +263,12 @@ impl<D: DirectorySource> Lister<D> {
             is_image,
         };
         let end = loop {
-            doubtful.clear();
+            stat_later.clear();
             let piece = volume.read(
                 &open_dir,
                 &context.options,
                 &mut contents,
-                doubtful,
+                stat_later,
                 &|| out.cancelled(),
             );
             if piece == Piece::Cancelled {
@@ -285,8 +285,8 @@ impl<D: DirectorySource> Lister<D> {
             if may_ask && !held_still {
                 break End::ByKernel;
             }
-            let is_sound = self.stat_doubtful(doubtful, &open_dir, &mut contents) && held_still;
-            volume.count(Counted::Doubtful(doubtful.len() as u64));
+            let is_sound = self.stat_by_kernel(stat_later, &open_dir, &mut contents) && held_still;
+            volume.count(Counted::StatLater(stat_later.len() as u64));
             if may_ask && !is_sound {
                 break End::ByKernel;
             }
@@ -348,20 +348,20 @@ impl<D: DirectorySource> Lister<D> {
     /// Stats the entries that the reader left to the kernel.
     ///
     /// Returns false if the directory or one of them is not found any more.
-    fn stat_doubtful(
+    fn stat_by_kernel(
         &mut self,
-        doubtful: &Doubtful,
+        stat_later: &StatLater,
         dir: &OpenDir,
         contents: &mut Contents,
     ) -> bool {
-        if doubtful.len() == 0 {
+        if stat_later.len() == 0 {
             return true;
         }
         let Ok(fd) = self.open_again(dir, dir.identity) else {
             return false;
         };
         let context = Arc::clone(&self.context);
-        for (name, listed) in doubtful.iter() {
+        for (name, listed) in stat_later.iter() {
             let found = context.source.stat_entry(&fd, name);
             sort_in(
                 found,

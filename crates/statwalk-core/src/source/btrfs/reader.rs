@@ -27,7 +27,7 @@ use crate::handle::DirHandle;
 use crate::listing::WITHHELD_MAX;
 use crate::listing::contents::Contents;
 use crate::listing::context::ScanOptions;
-use crate::listing::in_place::{Begun, Counted, Doubtful, InPlace, InPlaceDir, Node, Piece};
+use crate::listing::in_place::{Begun, Counted, InPlace, InPlaceDir, Node, Piece, StatLater};
 use crate::listing::names::Names;
 use crate::listing::open_dir::OpenDir;
 
@@ -74,7 +74,7 @@ struct Pass<'a> {
     options: &'a ScanOptions,
     names: Names<'a>,
     contents: &'a mut Contents,
-    doubtful: &'a mut Doubtful,
+    stat_later: &'a mut StatLater,
     /// Whether only the kernel can read the directory.
     is_kernels: bool,
 }
@@ -163,7 +163,7 @@ impl InPlace for Reader {
         dir: &OpenDir,
         options: &ScanOptions,
         contents: &mut Contents,
-        doubtful: &mut Doubtful,
+        stat_later: &mut StatLater,
         is_cancelled: &dyn Fn() -> bool,
     ) -> Piece {
         let path = std::mem::take(&mut self.path);
@@ -172,7 +172,7 @@ impl InPlace for Reader {
             options,
             names: Names::new(options, dir, path),
             contents,
-            doubtful,
+            stat_later,
             is_kernels: false,
         };
         let piece = pass.read(is_cancelled);
@@ -190,7 +190,7 @@ impl InPlace for Reader {
         let (counter, more) = match what {
             Counted::Delivered => (&counts.dirs, 1),
             Counted::AskedKernel => (&counts.dirs_by_kernel, 1),
-            Counted::Doubtful(entries) => (&counts.entries_by_kernel, entries),
+            Counted::StatLater(entries) => (&counts.entries_by_kernel, entries),
         };
         counter.fetch_add(more, Ordering::Relaxed);
     }
@@ -218,7 +218,7 @@ impl Pass<'_> {
     }
 
     fn is_full(&self) -> bool {
-        let waiting = self.reader.found.len() + self.doubtful.len();
+        let waiting = self.reader.found.len() + self.stat_later.len();
         self.contents.entry_count() + waiting > WITHHELD_MAX
     }
 
@@ -400,7 +400,7 @@ impl Pass<'_> {
             }
         }
         // Without the number: another inode can have the name by now.
-        self.doubtful.push(name, entry.kind, 0);
+        self.stat_later.push(name, entry.kind, 0);
     }
 }
 

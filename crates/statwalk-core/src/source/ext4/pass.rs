@@ -14,7 +14,7 @@ use crate::error::Op;
 use crate::listing::WITHHELD_MAX;
 use crate::listing::contents::Contents;
 use crate::listing::context::ScanOptions;
-use crate::listing::in_place::Doubtful;
+use crate::listing::in_place::StatLater;
 use crate::listing::names::Names;
 
 /// The end of one reading.
@@ -38,7 +38,7 @@ pub(super) struct Pass<'a> {
     pub(super) names: Names<'a>,
     pub(super) contents: &'a mut Contents,
     /// The files that must be stat'ed.
-    pub(super) fresh: &'a mut Doubtful,
+    pub(super) fresh: &'a mut StatLater,
     /// The inode that was read last.
     pub(super) inode: &'a mut Inode,
     /// The number of blocks that were read.

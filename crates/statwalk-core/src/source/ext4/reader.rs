@@ -24,7 +24,7 @@ use crate::handle::DirHandle;
 use crate::listing::WITHHELD_MAX;
 use crate::listing::contents::Contents;
 use crate::listing::context::ScanOptions;
-use crate::listing::in_place::{Begun, Counted, Doubtful, InPlace, InPlaceDir, Node, Piece};
+use crate::listing::in_place::{Begun, Counted, InPlace, InPlaceDir, Node, Piece, StatLater};
 use crate::listing::names::Names;
 use crate::listing::open_dir::OpenDir;
 
@@ -147,7 +147,7 @@ impl InPlace for Reader {
         dir: &OpenDir,
         options: &ScanOptions,
         contents: &mut Contents,
-        doubtful: &mut Doubtful,
+        stat_later: &mut StatLater,
         is_cancelled: &dyn Fn() -> bool,
     ) -> Piece {
         let Some(inode) = &self.dir else {
@@ -158,7 +158,7 @@ impl InPlace for Reader {
             options,
             names: Names::new(options, dir, std::mem::take(&mut self.path)),
             contents,
-            fresh: doubtful,
+            fresh: stat_later,
             inode: &mut self.entry,
             blocks_done: self.blocks_done,
             stop: None,
@@ -202,7 +202,7 @@ impl InPlace for Reader {
         let (counter, more) = match what {
             Counted::Delivered => (&counts.dirs, 1),
             Counted::AskedKernel => (&counts.dirs_by_kernel, 1),
-            Counted::Doubtful(files) => (&counts.files_by_kernel, files),
+            Counted::StatLater(files) => (&counts.files_by_kernel, files),
         };
         counter.fetch_add(more, Ordering::Relaxed);
     }
