@@ -96,5 +96,5 @@ pub use sink::{
     Node, NodeKind, RootTotals, Sink, Stats, StatsState, Tally, Top, TopOf, TopState, Totals,
     TotalsState, Tree, TreeSink, TreeState, path_order,
 };
-pub use source::choice::{Source, Syncing};
+pub use source::choice::{Source, SyncPolicy};
 pub use source::memory::{MemoryEntry, MemoryTree, MemoryTreeError};

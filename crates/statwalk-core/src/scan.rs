@@ -24,7 +24,7 @@ use crate::plan::Plan;
 use crate::report::Outcome;
 use crate::running::{Running, RunningOn};
 use crate::sink::{Context, LinkPolicy, Sink};
-use crate::source::choice::{Source, Syncing};
+use crate::source::choice::{Source, SyncPolicy};
 use crate::source::memory::{Memory, MemoryTree};
 use crate::source::posix::{Posix, PosixOptions, probe};
 use crate::source::volumes::VolumeTable;
@@ -99,7 +99,7 @@ pub struct Scan {
     order: Order,
     calls: Calls,
     source: Source,
-    syncing: Syncing,
+    syncing: SyncPolicy,
     /// When the scan is taken to begin, where that is not now.
     as_of: Option<SystemTime>,
     errors_kept: usize,
@@ -139,7 +139,7 @@ impl Scan {
             order: Order::default(),
             calls: Calls::default(),
             source: Source::default(),
-            syncing: Syncing::default(),
+            syncing: SyncPolicy::default(),
             as_of: None,
             errors_kept: ERRORS_KEPT_DEFAULT,
             io_class: IoClass::default(),
@@ -231,7 +231,7 @@ impl Scan {
     }
 
     /// Whether a file system may be synced before it is read.
-    pub fn syncing(mut self, syncing: Syncing) -> Scan {
+    pub fn syncing(mut self, syncing: SyncPolicy) -> Scan {
         self.syncing = syncing;
         self
     }

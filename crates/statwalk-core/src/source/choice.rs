@@ -22,7 +22,7 @@ pub enum Source {
     /// The trees of a btrfs; the process needs `CAP_SYS_ADMIN`.
     ///
     /// The trees lack unwritten changes. So statwalk syncs the file system first; see
-    /// [`Syncing`].
+    /// [`SyncPolicy`].
     Btrfs,
 }
 
@@ -30,7 +30,7 @@ pub enum Source {
 ///
 /// Only [`Source::Btrfs`] does so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Syncing {
+pub enum SyncPolicy {
     /// A source that needs it syncs the file system, and so writes the data of all
     /// processes to the device.
     #[default]

@@ -17,7 +17,7 @@ use crate::lock::lock;
 use crate::mounts::{self, Mount};
 use crate::source::btrfs::mounted::Mounted as Btrfs;
 use crate::source::btrfs::reader::Reader as BtrfsReader;
-use crate::source::choice::{Source, Syncing};
+use crate::source::choice::{Source, SyncPolicy};
 use crate::source::ext4::mounted::{Mounted as Ext4, NoImage};
 use crate::source::ext4::reader::Reader as Ext4Reader;
 use crate::source::privilege;
@@ -58,7 +58,7 @@ impl Volume {
 /// The volumes of one scan.
 pub(crate) struct VolumeTable {
     choice: Source,
-    syncing: Syncing,
+    syncing: SyncPolicy,
     /// The reason to read no mount in place. Absent if there is none.
     objection: Option<String>,
     now_ns: i64,
@@ -91,7 +91,7 @@ impl VolumeTable {
     /// Makes an empty table. `objection` is the reason to read no mount in place.
     pub(crate) fn new(
         choice: Source,
-        syncing: Syncing,
+        syncing: SyncPolicy,
         objection: Option<String>,
         now_ns: i64,
     ) -> VolumeTable {
@@ -359,7 +359,7 @@ pub(crate) fn mounted_btrfs(id: u64) -> io::Result<(Btrfs, Vec<Vec<u8>>)> {
         )));
     }
     let opened = MountView::of(mount, &table)
-        .and_then(|view| Btrfs::of_mount(&view, Syncing::Allowed, true))
+        .and_then(|view| Btrfs::of_mount(&view, SyncPolicy::Allowed, true))
         .map_err(|reason| refusal(&reason))?;
     let points = table.iter().map(|mount| mount.point.clone());
     Ok((opened, points.collect()))

@@ -7,7 +7,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use statwalk_core::{Exclusions, Report, Scan, Source, SymlinkPolicy, Syncing, Totals};
+use statwalk_core::{Exclusions, Report, Scan, Source, SymlinkPolicy, SyncPolicy, Totals};
 use statwalk_testkit::mounts::{self, FileSystem, Mounted, bind};
 use statwalk_testkit::naive::Options;
 use statwalk_testkit::{Scratch, Skipped, or_skip, trees};
@@ -255,7 +255,7 @@ fn what_cannot_be_searched_is_refused_or_left_to_the_kernel() {
     }
     let refused = |scan: Scan| scan.run(&Totals::with_sizes()).unwrap_err().to_string();
     let asked = Scan::new(&at).source(Source::Btrfs);
-    let told = refused(asked.syncing(Syncing::Refused));
+    let told = refused(asked.syncing(SyncPolicy::Refused));
     assert!(told.contains("synced"), "{told}");
     let memory = super::harness::scratch_in_memory();
     let told = refused(Scan::new(memory.path()).source(Source::Btrfs));
@@ -263,7 +263,7 @@ fn what_cannot_be_searched_is_refused_or_left_to_the_kernel() {
     let told = refused(Scan::new(&at).source(Source::Ext4));
     assert!(told.contains("btrfs"), "{told}");
     // Who asks for nothing gets an answer, and the reason in the plan.
-    let scan = Scan::new(&at).threads(1).syncing(Syncing::Refused);
+    let scan = Scan::new(&at).threads(1).syncing(SyncPolicy::Refused);
     let outcome = scan.run(&Totals::with_sizes()).unwrap();
     assert_eq!(outcome.report.plan.source, "posix");
     let why = &outcome.report.plan.why;

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use statwalk_core::{
     Calls, Exclusions, Freshness, IoClass, KernelFileSystems, LinkPolicy, MountCrossing, Naming,
-    Order, Scan, Source, StatOrder, SymlinkPolicy, Syncing,
+    Order, Scan, Source, StatOrder, SymlinkPolicy, SyncPolicy,
 };
 use statwalk_view::{SizeColumn, SizeFormat, Unit};
 
@@ -92,7 +92,7 @@ impl Request {
     ) -> Result<Request, Failure> {
         let mut request = Request::of_walk(&flags.walk, paths)?;
         if flags.no_sync {
-            request.scan = request.scan.syncing(Syncing::Refused);
+            request.scan = request.scan.syncing(SyncPolicy::Refused);
         }
         if flags.follow {
             request.scan = request.scan.symlinks(SymlinkPolicy::Follow);

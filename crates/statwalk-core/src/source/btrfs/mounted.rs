@@ -16,7 +16,7 @@ use statwalk_sys::fiemap::{FileExtent, file_extents};
 use statwalk_sys::memory_info::MemoryInfo;
 
 use crate::lock::lock;
-use crate::source::choice::Syncing;
+use crate::source::choice::SyncPolicy;
 use crate::source::mount_points::MountPoints;
 use crate::source::volumes::MountView;
 use crate::tally;
@@ -64,11 +64,11 @@ impl Mounted {
     /// The reason why it is left to the kernel.
     pub(crate) fn of_mount(
         view: &MountView<'_>,
-        syncing: Syncing,
+        syncing: SyncPolicy,
         may_wait: bool,
     ) -> Result<Mounted, String> {
         let point = &view.point;
-        if syncing == Syncing::Refused {
+        if syncing == SyncPolicy::Refused {
             return Err(format!(
                 "{point} would have to be synced, which was refused"
             ));
