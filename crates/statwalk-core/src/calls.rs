@@ -211,12 +211,12 @@ impl Calls {
     }
 
     /// Describes each option that differs from the default, for the plan.
-    pub(crate) fn told(&self) -> Vec<String> {
+    pub(crate) fn reasons(&self) -> Vec<String> {
         let standard = Calls::default();
-        let mut told = Vec::new();
+        let mut reasons = Vec::new();
         let mut note = |differs: bool, text: &str| {
             if differs {
-                told.push(format!("asked for: {text}"));
+                reasons.push(format!("asked for: {text}"));
             }
         };
         note(
@@ -244,7 +244,7 @@ impl Calls {
             self.looks_inside,
             "directories told by a stat of what is inside",
         );
-        told
+        reasons
     }
 }
 
@@ -319,9 +319,9 @@ mod tests {
     }
 
     #[test]
-    fn only_what_differs_is_told() {
-        assert!(Calls::default().told().is_empty());
+    fn each_changed_option_is_a_reason() {
+        assert!(Calls::default().reasons().is_empty());
         let calls = Calls::default().buffer_bytes(4096).link_stop(false);
-        assert_eq!(calls.told().len(), 2);
+        assert_eq!(calls.reasons().len(), 2);
     }
 }

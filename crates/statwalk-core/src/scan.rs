@@ -403,7 +403,7 @@ impl Scan {
                 "statx gives no mount id (Linux 5.8): the device number alone tells {lost}"
             ));
         }
-        why.extend(self.calls.told());
+        why.extend(self.calls.reasons());
         Posix::new(PosixOptions {
             wanted,
             calls: self.calls.clone(),

@@ -272,16 +272,16 @@ impl VolumeTable {
 
     /// The name of the source that read the most directories in place, and the lines
     /// of the plan. The name is `posix` if no source read any.
-    pub(crate) fn told(&self) -> (&'static str, Vec<String>) {
+    pub(crate) fn reasons(&self) -> (&'static str, Vec<String>) {
         let mut most = (Source::Posix, 0);
         let mut why = Vec::new();
         for (_, known) in self.lock().iter() {
-            let (source, dirs, told) = match known {
+            let (source, dirs, reasons) = match known {
                 Known::Open(Volume::Ext4(mounted)) => {
-                    (Source::Ext4, mounted.dirs(), mounted.told())
+                    (Source::Ext4, mounted.dirs(), mounted.reasons())
                 }
                 Known::Open(Volume::Btrfs(mounted)) => {
-                    (Source::Btrfs, mounted.dirs(), mounted.told())
+                    (Source::Btrfs, mounted.dirs(), mounted.reasons())
                 }
                 Known::Refused(reason) => {
                     why.push(format!("not read in place: {reason}"));
@@ -289,7 +289,7 @@ impl VolumeTable {
                 }
                 Known::After(_) | Known::Opening => continue,
             };
-            why.extend(told);
+            why.extend(reasons);
             if most.0 == Source::Posix || dirs > most.1 {
                 most = (source, dirs);
             }

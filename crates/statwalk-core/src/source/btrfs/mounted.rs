@@ -192,7 +192,7 @@ impl Mounted {
     }
 
     /// The lines of the plan about this file system.
-    pub(crate) fn told(&self) -> Vec<String> {
+    pub(crate) fn reasons(&self) -> Vec<String> {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         vec![
             format!(

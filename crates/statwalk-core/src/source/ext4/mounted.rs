@@ -216,14 +216,14 @@ impl Mounted {
     }
 
     /// The lines of the plan about this volume.
-    pub(crate) fn told(&self) -> Vec<String> {
+    pub(crate) fn reasons(&self) -> Vec<String> {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let Counts {
             dirs,
             dirs_by_kernel,
             files_by_kernel,
         } = &self.counts;
-        let mut told = vec![format!(
+        let mut reasons = vec![format!(
             "{}: {} directories were read in place; the kernel was asked for {} that changed, hold \
              mounts or did not check out, and for {} files that changed lately",
             self.name,
@@ -231,24 +231,24 @@ impl Mounted {
             count(dirs_by_kernel),
             count(files_by_kernel),
         )];
-        told.extend(self.read_ahead.told(&self.name));
+        reasons.extend(self.read_ahead.reasons(&self.name));
         if self.is_image {
-            told[0] = format!(
+            reasons[0] = format!(
                 "{}: {} directories were read in place",
                 self.name,
                 count(dirs)
             );
             if self.volume.superblock().needs_recovery() {
-                told.push(format!(
+                reasons.push(format!(
                     "{}: its journal was not replayed, what was written last may be missing or half done",
                     self.name
                 ));
             }
             if self.volume.is_cut() {
-                told.push(format!("{}: it is shorter than its file system", self.name));
+                reasons.push(format!("{}: it is shorter than its file system", self.name));
             }
         }
-        told
+        reasons
     }
 }
 

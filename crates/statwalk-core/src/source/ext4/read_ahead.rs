@@ -51,7 +51,7 @@ type Run = (u64, u32);
 
 impl ReadAhead {
     /// The line of the plan. Absent if nothing was read ahead.
-    pub(super) fn told(&self, name: &str) -> Option<String> {
+    pub(super) fn reasons(&self, name: &str) -> Option<String> {
         let bytes = (*self.done.get()?)?;
         Some(format!(
             "{name}: it was not in memory and turns, so its inode tables and directories were read \

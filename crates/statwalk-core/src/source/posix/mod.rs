@@ -94,7 +94,7 @@ impl DirectorySource for Posix {
     type Stat = Statx;
 
     fn account(&self) -> Account {
-        let (name, why) = self.volumes.told();
+        let (name, why) = self.volumes.reasons();
         Account {
             name,
             generation: self.volumes.generation(),
