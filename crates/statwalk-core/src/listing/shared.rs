@@ -60,6 +60,15 @@ pub(crate) struct SharedListing {
     progress: Mutex<Progress>,
 }
 
+/// The permission to read the next piece of a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ReadToken {
+    /// A worker has it, or it is queued as a job, or the directory has ended.
+    InUse,
+    /// It waits until fewer parts are queued.
+    Waits,
+}
+
 /// The progress of the workers in a shared directory.
 struct Progress {
     /// The directory's descriptor. Absent while it is closed.
@@ -70,8 +79,7 @@ struct Progress {
     parts: usize,
     /// The parts that no worker has taken yet.
     queued_parts: usize,
-    /// Whether the token waits until they become fewer.
-    right_waits: bool,
+    token: ReadToken,
     withheld: Vec<Contents>,
     withheld_entries: usize,
     /// Names of delivered pieces for which a stat returned ENOENT.
@@ -101,7 +109,7 @@ impl SharedListing {
                 position: 0,
                 parts: 1,
                 queued_parts: 0,
-                right_waits: false,
+                token: ReadToken::InUse,
                 withheld_entries: begun.entry_count(),
                 withheld: vec![begun],
                 missing: Vec::new(),
@@ -261,7 +269,7 @@ impl<D: DirectorySource> Lister<D> {
     ///
     /// At the descriptor bound the directory is closed meanwhile, if its identity is
     /// known.
-    fn pass_right(&self, listing: &Arc<SharedListing>, fd: &Arc<SharedFd>, out: &mut impl Outlet) {
+    fn pass_token(&self, listing: &Arc<SharedListing>, fd: &Arc<SharedFd>, out: &mut impl Outlet) {
         if !fd.is_kept(&self.context.budget) && self.identity_of_shared(listing, Some(fd)).is_some()
         {
             // If the call fails, the directory stays open.
@@ -335,14 +343,18 @@ impl<D: DirectorySource> Lister<D> {
         let mut passed_on = false;
         {
             let mut progress = listing.progress();
-            progress.right_waits = progress.queued_parts > QUEUED_PARTS_MAX;
-            if progress.right_waits || (shares && passes_on) {
+            progress.token = match progress.queued_parts > QUEUED_PARTS_MAX {
+                true => ReadToken::Waits,
+                false => ReadToken::InUse,
+            };
+            let waits = progress.token == ReadToken::Waits;
+            if waits || (shares && passes_on) {
                 passed_on = true;
                 progress.parts += 1;
             }
-            if passed_on && !progress.right_waits {
+            if passed_on && !waits {
                 drop(progress);
-                self.pass_right(listing, fd, out);
+                self.pass_token(listing, fd, out);
             }
         }
         if !self.digest(listing, fd, &mut passed_on, out) {
@@ -361,16 +373,20 @@ impl<D: DirectorySource> Lister<D> {
         part: Listed,
         out: &mut impl Outlet,
     ) {
-        let right_comes = {
+        let token_comes = {
             let mut progress = listing.progress();
             progress.queued_parts -= 1;
             let is_low = progress.queued_parts <= QUEUED_PARTS_MAX / 2;
-            progress.right_waits && is_low && std::mem::take(&mut progress.right_waits)
+            let comes = progress.token == ReadToken::Waits && is_low;
+            if comes {
+                progress.token = ReadToken::InUse;
+            }
+            comes
         };
         let fd = self.open_shared(listing);
-        if right_comes {
+        if token_comes {
             match &fd {
-                Ok(fd) if listing.fd().is_some() => self.pass_right(listing, fd, out),
+                Ok(fd) if listing.fd().is_some() => self.pass_token(listing, fd, out),
                 _ => out.queue_rest(Arc::clone(listing)),
             }
         }
@@ -435,7 +451,7 @@ impl<D: DirectorySource> Lister<D> {
             // listed before more of them are read.
             if !*passed_on && !contents.subdir_offsets.is_empty() {
                 listing.progress().parts += 1;
-                self.pass_right(listing, fd, out);
+                self.pass_token(listing, fd, out);
                 *passed_on = true;
             }
             self.hand_out(listing, &mut contents, listing.announce_once(), out);
