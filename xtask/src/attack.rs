@@ -24,7 +24,7 @@ const KINDS: [&str; 9] = [
     "hostile_images",
 ];
 
-/// What a kind did, as it says itself.
+/// The result of a kind, by its own report.
 struct Outcome {
     kind: &'static str,
     /// `N rounds, M checks, D differences`

@@ -33,7 +33,7 @@ pub(crate) fn build() -> Result<PathBuf, String> {
     install(&built)
 }
 
-/// Compiles for this machine, and returns what cargo made.
+/// Compiles for this machine, and returns the program that cargo made.
 fn compile() -> Result<PathBuf, String> {
     // With a target named, the flags do not reach procedural macros, which
     // cannot be static.

@@ -11,7 +11,7 @@ use crate::step::Step;
 /// All targets together take two minutes then.
 pub(crate) const SECONDS_EACH: u32 = 15;
 
-/// Where cargo-fuzz keeps what it learned, and git does not look.
+/// The folder of cargo-fuzz's corpora, which git ignores.
 const CORPUS: &str = "fuzz/corpus";
 
 /// Features of the images that `ext4_volume` begins with, so that it need not
@@ -50,7 +50,7 @@ pub(crate) fn fuzz(seconds_each: u32) -> Result<(), String> {
     }
 }
 
-/// What is not installed here, and how it would be.
+/// The missing tools, and the commands that install them.
 fn missing() -> Option<&'static str> {
     let answers = |arguments: &[&str]| {
         Command::new("cargo")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What is more than one line of cargo: `cargo xtask test`, `check`, `model`, `tidy` and others.
+//! Tasks of more than one line of cargo: `cargo xtask test`, `check`, `model`, `tidy` and others.
 
 #![allow(
     clippy::print_stdout,

@@ -84,8 +84,8 @@ impl Step {
         }
     }
 
-    /// Runs it, passes its output on without what successful tests print, and
-    /// repeats at the end what was skipped and why.
+    /// Runs it, and passes its output on without the output of successful tests. At the
+    /// end it repeats the skipped tests and the reasons.
     pub(crate) fn run_and_list_skipped(mut self) -> Result<(), String> {
         eprintln!("xtask: {}", self.shown);
         let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", self.shown);
@@ -102,7 +102,7 @@ impl Step {
                 if line.starts_with("skipped: ") {
                     skipped.push(line.clone());
                 }
-                // The runner lists successes twice; the second time with what they printed.
+                // The runner lists successes twice, the second time with their output.
                 match line.as_str() {
                     "successes:" => in_output_of_successes = true,
                     "failures:" => in_output_of_successes = false,

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! An allocator that says so where there is no memory, instead of aborting.
+//! An allocator that reports a lack of memory, instead of aborting.
 //!
-//! The standard library ends a process whose allocation fails with SIGABRT, and
-//! stable Rust lets nobody change that. So the request is looked at where it is
-//! made.
+//! If an allocation fails, the standard library ends the process with SIGABRT, and
+//! stable Rust cannot change that. So this allocator checks each request itself.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// The system's allocator, and what happens where it has nothing.
+/// The system's allocator, which calls a function if it has no memory.
 #[derive(Debug)]
 pub struct CheckedAllocator {
     refused: fn(usize) -> !,
 }
 
 impl CheckedAllocator {
-    /// `refused` is called with the bytes that could not be had. It cannot allocate.
+    /// The allocator calls `refused` with the requested bytes. `refused` cannot allocate.
     #[must_use]
     pub const fn new(refused: fn(usize) -> !) -> CheckedAllocator {
         CheckedAllocator { refused }

@@ -23,7 +23,7 @@ pub struct Mount {
     pub point: Vec<u8>,
     /// The type of the file system.
     pub file_system: String,
-    /// The device or what stands for one, as the type has it.
+    /// The device, or the name that the type of file system shows in its place.
     pub source: Vec<u8>,
     /// The options of this mount, separated by commas.
     pub options: Vec<u8>,
@@ -38,7 +38,7 @@ impl Mount {
         has(&self.options, option) || has(&self.file_system_options, option)
     }
 
-    /// Whether nobody can write to the file system, by any mount of it.
+    /// Whether no mount of the file system allows writing.
     #[must_use]
     pub fn is_read_only_file_system(&self) -> bool {
         has(&self.file_system_options, "ro")

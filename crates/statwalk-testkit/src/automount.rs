@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Automount points that nobody serves: who wakes one is seen, and hangs.
+//! Automount points without a server: a process that triggers one is noticed, and hangs.
 //!
 //! The kernel asks for a mount by a packet in a pipe. The process that woke it waits
 //! for the answer, which never comes; a signal that kills ends the wait. So a process
@@ -20,7 +20,7 @@ use rustix::mount::MountFlags;
 use crate::mounts::{Mounted, mount_it, needs_root};
 use crate::skipped::Skipped;
 
-/// The part of an autofs that stands for something to be mounted.
+/// The part of an autofs that triggers a mount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trigger {
     /// Its root.

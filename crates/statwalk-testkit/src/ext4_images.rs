@@ -50,9 +50,9 @@ pub fn make(
 /// How much [`fill`] makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// A few hundred entries, each kind, and what only root can make.
+    /// A few hundred entries of each kind, also those that only root can make.
     Everything,
-    /// As that, without what takes room: for file systems in a few MiB.
+    /// As that, without large entries: for file systems of a few MiB.
     Small,
 }
 
@@ -64,7 +64,7 @@ pub enum Extent {
 ///
 /// # Errors
 ///
-/// Something cannot be made there.
+/// An entry cannot be made there.
 pub fn fill(root: &Path, extent: Extent) -> io::Result<()> {
     names(&root.join("names"))?;
     links(&root.join("links"))?;
@@ -84,7 +84,7 @@ pub fn fill(root: &Path, extent: Extent) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// Something cannot be made there.
+/// An entry cannot be made there.
 pub fn wide(directory: &Path, files_count: u32) -> io::Result<()> {
     fs::create_dir(directory)?;
     let opened = File::open(directory)?;

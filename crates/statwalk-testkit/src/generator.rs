@@ -52,7 +52,7 @@ impl Default for Shape {
 ///
 /// # Errors
 ///
-/// The first failing call; what was made until then stays.
+/// The first failing call; the entries made before stay.
 pub fn generate(dir: &Path, seed: u64, shape: &Shape) -> io::Result<Totals> {
     std::fs::create_dir(dir)?;
     let root = OwnedFd::from(File::open(dir)?);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A directory tree as data: what a test wants to find on disk, and the answer to expect.
+//! A directory tree as data: the entries that a test makes, and the expected result.
 //!
 //! A [`Model`] is created by the text form ([`crate::text`]), by a proptest
 //! strategy ([`crate::strategy`]) or node by node. It knows the answer that does
-//! not depend on the file system ([`Model::totals`]); what depends on it (blocks,
-//! inode numbers) is left to the oracle in [`crate::naive`].
+//! not depend on the file system ([`Model::totals`]); the oracle in
+//! [`crate::naive`] has the rest (blocks, inode numbers).
 //!
 //! Everything goes through directory descriptors, one component at a time, and
 //! nothing recurses: a chain of 100,000 directories is an ordinary model.
@@ -53,7 +53,7 @@ pub struct Node {
     pub name: Vec<u8>,
     /// Its kind.
     pub kind: NodeKind,
-    /// Permission bits to set; without, what the umask leaves.
+    /// Permission bits to set. Absent: the umask decides.
     pub mode: Option<u32>,
     /// Modification time to set; without, the time of creation.
     pub mtime: Option<Timestamp>,
@@ -78,7 +78,7 @@ pub enum NodeKind {
     },
     /// A named pipe.
     Fifo,
-    /// A socket that nobody listens to.
+    /// A socket without a listener.
     Socket,
     /// A character device; making it takes root.
     CharDevice {
@@ -262,7 +262,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// Refuses what could not exist on disk, and leaves the model as it was.
+    /// Adds an entry. Refuses one that cannot exist on disk, and leaves the model as it was.
     pub fn add(
         &mut self,
         parent: NodeId,

@@ -5,7 +5,7 @@
 //! Every function mounts on a directory that the test made, and returns a guard
 //! that unmounts when it goes out of scope, after a failure too. Declare the
 //! [`Scratch`] with the mount point before the guard, so that it is dropped
-//! after it. Where something is missing, the answer is [`Skipped`] with the
+//! after it. Where a means is missing, the answer is [`Skipped`] with the
 //! reason; a set-up that should work and does not is a panic, never a skip.
 //!
 //! Image files lie in a scratch directory of the guard. Loop devices go away by
@@ -176,7 +176,7 @@ impl Mounted {
     ///
     /// # Errors
     ///
-    /// Something is open for writing.
+    /// A file is open for writing.
     pub fn make_read_only(&self) -> io::Result<()> {
         Ok(rustix::mount::mount_remount(
             &self.at,
@@ -467,7 +467,7 @@ pub(crate) fn mount_it(
     )
 }
 
-/// Tells what the machine cannot do (skipped) from what should have worked (a panic), and keeps a mount to itself.
+/// Skips where the machine cannot mount, panics at any other failure, and makes a mount private.
 fn judge(outcome: Result<(), Errno>, what: &str, at: &Path) -> Result<(), Skipped> {
     match outcome {
         Ok(()) => {

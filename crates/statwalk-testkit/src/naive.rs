@@ -323,7 +323,7 @@ impl<'o> Walk<'o> {
         )
     }
 
-    /// Counts what a directory holds, in the order of the names.
+    /// Counts the entries of a directory, in the order of the names.
     fn list(&mut self, path: &Path, index: usize, here: Here<'_>) -> io::Result<()> {
         let mut children = Vec::new();
         let failure = match fs::read_dir(path) {
@@ -440,7 +440,7 @@ fn too_long(path: &Path) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidFilename, message)
 }
 
-/// The directory and the name that an argument stands for; none for `/`, and for what cannot be found out.
+/// The directory and the name of an argument. Absent for `/`, and if they are unknown.
 fn name_of_root(path: &Path, metadata: &Metadata) -> io::Result<Option<Name>> {
     // A link that is not followed lies where its own directory is.
     let canonical = if metadata.is_symlink() {
@@ -518,7 +518,7 @@ fn entry_type(file_type: fs::FileType) -> EntryType {
 
 /// The mount that the entry is seen through; `st_dev` where the kernel gives no mount id.
 ///
-/// `metadata` tells whether a link at the end of `path` was followed.
+/// `metadata` shows whether a link at the end of `path` was followed.
 fn mount_id(path: &Path, metadata: &Metadata) -> io::Result<u64> {
     let mut flags = AtFlags::NO_AUTOMOUNT;
     flags.set(AtFlags::SYMLINK_NOFOLLOW, metadata.is_symlink());

@@ -4,7 +4,7 @@
 //!
 //! Nests of 100,000 directories and directories without permissions are
 //! removed without recursion, with one descriptor for the directory at hand. It
-//! never leaves the mount it began on: what a test forgot to unmount stays.
+//! never leaves its first mount: a mount that a test forgot stays.
 
 use std::io;
 use std::mem::MaybeUninit;

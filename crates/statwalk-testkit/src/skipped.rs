@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Says that a test could not run, and what it would need.
+//! Reports that a test could not run, and its unmet need.
 //!
-//! A test is never ignored silently: it runs, finds out what it lacks, prints
+//! A test is never ignored silently: it runs, finds its unmet need, prints
 //! `skipped: needs …` past the capture of the test harness, and passes. With
 //! `STATWALK_SKIPPING_FAILS=1` it fails instead, for machines that are meant to
 //! have everything.
 
 use std::io::Write;
 
-/// Why something could not be set up here.
+/// The reason why a set-up is impossible on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
     needs: String,

@@ -4,8 +4,8 @@
 //!
 //! A tree is a list of steps, each of which adds one entry to some directory
 //! that is there by then; a step that is not possible does nothing. So a failing
-//! tree shrinks by losing steps, names shrink to `a`, and what is left is the
-//! smallest tree that still fails, printed in its text form.
+//! tree shrinks by losing steps, names shrink to `a`, and the
+//! smallest tree that still fails is left, printed in its text form.
 
 use std::ops::RangeInclusive;
 
@@ -35,7 +35,7 @@ pub struct Limits {
 pub enum Kinds {
     /// Directories, files, symbolic and hard links, pipes and sockets.
     All,
-    /// Directories and files of one name: for what knows nothing else.
+    /// Directories and files of one name: for code that knows nothing else.
     DirectoriesAndFiles,
 }
 
@@ -61,7 +61,7 @@ pub fn models(limits: Limits) -> impl Strategy<Value = Model> {
 }
 
 /// One value of a strategy, the same for the same seed: for tests that run longer
-/// than a property and name the seed of what failed.
+/// than a property and name the seed of a failure.
 ///
 /// # Panics
 ///

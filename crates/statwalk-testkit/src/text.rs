@@ -21,8 +21,8 @@
 //! (The explanations on the right are not part of the form.)
 //!
 //! Names and targets are bytes. In them `\n`, `\t`, `\r`, `\e` (ESC), `\s`
-//! (space), `\\`, `\xHH` and `\u{HEX}` (UTF-8) stand for what cannot be written.
-//! Parents come before what they hold.
+//! (space), `\\`, `\xHH` and `\u{HEX}` (UTF-8) stand for other bytes.
+//! Parents come before their entries.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -50,7 +50,7 @@ impl std::error::Error for ParseError {}
 ///
 /// # Errors
 ///
-/// The first line that is not understood, or that describes what cannot exist.
+/// The first line that makes no sense, or that describes an impossible entry.
 ///
 /// # Examples
 ///
@@ -244,7 +244,7 @@ pub fn unescape(word: &str) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Turns the bytes of a name into what [`unescape`] reads, all of it visible ASCII.
+/// Writes the bytes of a name in visible ASCII, for [`unescape`].
 pub fn escape(bytes: &[u8]) -> String {
     let mut word = String::with_capacity(bytes.len());
     for &byte in bytes {

@@ -15,7 +15,7 @@ use crate::model::{EntryType, Model, NodeKind, Totals};
 use crate::text;
 use crate::unprivileged::is_root;
 
-/// How deep [`deep`] is where nothing else is asked for: close to what a path can name.
+/// The default depth of [`deep`]: close to the limit of a path.
 pub const DEEP_DEFAULT: usize = 2_000;
 
 /// How many files [`wide`] has where nothing else is asked for: several buffers of getdents64.
@@ -224,7 +224,7 @@ pub fn followable_links() -> Model {
     )
 }
 
-/// Names that break programs: invalid UTF-8, control bytes, escape sequences, globs, what looks like a flag.
+/// Names that break programs: invalid UTF-8, control bytes, escape sequences, globs, names like flags.
 pub fn odd_names() -> Model {
     let mut model = tree(
         r"
@@ -330,7 +330,7 @@ pub fn wide(count: usize) -> Model {
     model
 }
 
-/// Files that are larger than what they take on disk.
+/// Files that are larger than their disk usage.
 pub fn sparse() -> Model {
     tree(
         "
@@ -388,7 +388,7 @@ pub fn special() -> Model {
     )
 }
 
-/// Device nodes; making them takes root. The numbers are as large as XFS takes them. Nobody may open them: they only have to be counted.
+/// Device nodes, which only root can make. Their numbers are the largest of XFS. Tests must count and never open them.
 pub fn devices() -> Model {
     tree(
         "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Runs something without the rights of root, where tests run as root.
+//! Runs code and programs without the rights of root, where tests run as root.
 //!
 //! Root reads directories of mode 000, so a test of unreadable entries must run as
 //! another user. Where the tests are not run by root there is nothing to do, and both
@@ -27,13 +27,13 @@ pub fn is_root() -> bool {
 
 /// Calls `body` on a thread of its own as the user nobody, without groups and capabilities.
 ///
-/// Threads that `body` starts are nobody's too; the rest of the process is not touched.
+/// Threads that `body` starts run as that user too; the rest of the process does not.
 /// Panics of `body` go on in the caller. The files that `body` reads must lie in
 /// directories that nobody may enter: [`crate::Scratch`] is one.
 ///
 /// # Errors
 ///
-/// Skipped where root may not become somebody else.
+/// Skipped where root may not become another user.
 pub fn as_ordinary_user<T: Send>(body: impl FnOnce() -> T + Send) -> Result<T, Skipped> {
     if !is_root() {
         return Ok(body());
@@ -66,7 +66,7 @@ fn become_nobody() -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// Skipped where root may not become somebody else.
+/// Skipped where root may not become another user.
 pub fn command(program: impl AsRef<std::ffi::OsStr>) -> Result<Command, Skipped> {
     let mut command = Command::new(program);
     if is_root() {

@@ -27,7 +27,7 @@ impl Charset {
         }
     }
 
-    /// Returns what stands between the parts of the progress line.
+    /// Returns the sign between the parts of the progress line.
     pub(crate) fn separator(self) -> &'static str {
         match self {
             Charset::Unicode => " · ",
@@ -35,7 +35,7 @@ impl Charset {
         }
     }
 
-    /// Returns what stands for an absent value.
+    /// Returns the sign for an absent value.
     #[must_use]
     pub fn absent(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl Charset {
         }
     }
 
-    /// Returns what stands in the rows below a branch, left of its subtree.
+    /// Returns the guide in the rows below a branch, left of its subtree.
     pub(crate) fn guide(self, position: Position) -> &'static str {
         match (self, position) {
             (Charset::Unicode, Position::Inner) => "│   ",
@@ -71,7 +71,7 @@ impl Charset {
         }
     }
 
-    /// Returns what stands for the outer guides where there is no room for all.
+    /// Returns the sign for the outer guides if there is no room for all.
     pub(crate) fn guide_cut(self) -> &'static str {
         match self {
             Charset::Unicode => "…   ",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Spans of time that something took or will take, as text.
+//! Durations as text.
 
 use std::time::Duration;
 

@@ -139,7 +139,7 @@ pub(crate) mod tests {
         check(b"a\nb\rc\td", r"a\nb\rc\td");
         check(b"\x1b]0;title\x07", r"\x1b]0;title\x07");
         check(br"back\slash", r"back\\slash");
-        // A name that spells an escape is told from the escape.
+        // A name that spells an escape differs from the escape.
         check(b"\\n", r"\\n");
         check(b"\n", r"\n");
         // C1 as UTF-8, and the same byte alone.
@@ -197,7 +197,7 @@ pub(crate) mod tests {
         assert!(matches!(escape(b"\\", Charset::Unicode), Cow::Owned(_)));
     }
 
-    /// Names that hold much of what is dangerous.
+    /// Names with many dangerous characters.
     pub(crate) fn hostile_name() -> impl Strategy<Value = Vec<u8>> {
         let character = prop_oneof![
             any::<char>(),
@@ -245,7 +245,7 @@ pub(crate) mod tests {
         name
     }
 
-    /// Written from the brief rather than from the code: what must never pass.
+    /// The characters that must never pass, by the specification and not by the code.
     fn is_forbidden(c: char) -> bool {
         c.is_control()
             || matches!(u32::from(c),

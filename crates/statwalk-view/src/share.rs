@@ -2,7 +2,7 @@
 
 //! Parts of a whole as text.
 
-/// Returns what share of `whole` is `part`, in per cent.
+/// Returns the share of `part` in `whole`, in per cent.
 ///
 /// At most five columns. Something that would round to nothing is `<1 %`; a
 /// share of nothing is `0 %`; more than the whole is `100 %`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The sentences below the tree: what was counted, and what was not.
+//! The sentences below the tree: the totals, and the entries that they lack.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::count::counted;
 use crate::wrap::{glued, wrap};
 use crate::{SizeFormat, Terminal, compact, duration};
 
-/// The totals of a scan, with what they leave out.
+/// The totals of a scan, and the numbers of entries that they lack.
 ///
 /// The counts are those of the JSON document with the same names.
 ///
@@ -47,7 +47,7 @@ pub struct Summary {
     pub dirs: u64,
     /// Symbolic links.
     pub symlinks: u64,
-    /// Devices, sockets, pipes, and what has no known type.
+    /// Devices, sockets, pipes, and entries of unknown type.
     pub others: u64,
     /// How long the scan took.
     pub elapsed: Duration,

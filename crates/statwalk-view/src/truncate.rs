@@ -20,8 +20,8 @@ pub fn text_width(text: &str) -> usize {
 
 /// Returns `text` cut in the middle to at most `columns` columns.
 ///
-/// The ends of a name say most: what it is about, and its type. A cut text has
-/// an ellipsis where something is missing.
+/// The ends of a name say most: its subject and its type. A cut text has an ellipsis
+/// in place of the missing part.
 ///
 /// # Examples
 ///

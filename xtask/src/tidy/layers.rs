@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-/// What a folder or a file must not name: the arrows of ARCHITECTURE.md.
+/// Names that a folder or a file must not use: the arrows of ARCHITECTURE.md.
 const LAYERS: [(&str, &[&str]); 16] = [
     // The data at the bottom.
     ("crates/statwalk-core/src/entry.rs", ABOVE_DATA),
@@ -53,7 +53,7 @@ const LAYERS: [(&str, &[&str]); 16] = [
         "crates/statwalk-core/src/sink",
         &["crate::listing", "crate::source", "crate::order", "rustix"],
     ),
-    // Sources fill what the core gives them, and never name each other.
+    // Sources fill the types of the core, and never name each other.
     (
         "crates/statwalk-core/src/source",
         &[
@@ -172,7 +172,7 @@ fn check_name(file: &Path, text: &str, name: &str, faults: &mut Vec<String>) {
     }
 }
 
-/// Tests of a layer compare it with what it must not name.
+/// Tests of a layer may name the others, to compare with them.
 fn is_test(file: &Path) -> bool {
     let mut parts = file.components();
     parts.any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs")

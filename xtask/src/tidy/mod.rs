@@ -36,7 +36,7 @@ pub(crate) fn tidy() -> Result<(), String> {
     }
 }
 
-/// Prints what is wrong with the wording of old texts.
+/// Prints the faults in the wording of old texts.
 pub(crate) fn print_old_texts() {
     wording::print_old();
 }

@@ -139,7 +139,7 @@ fn push(found: &mut Vec<Sentence>, line: usize, text: &str) {
     }
 }
 
-/// Where the first sentence ends: behind its mark, if what follows could begin another.
+/// The end of the first sentence: behind its mark, if another sentence may follow.
 fn sentence_end(text: &str) -> Option<usize> {
     text.char_indices().find_map(|(at, mark)| {
         if !".!?".contains(mark) {

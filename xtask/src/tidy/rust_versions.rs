@@ -3,8 +3,8 @@
 //! The oldest Rust that builds the product: no dependency of it may ask for a
 //! newer one. Dependencies of tests may.
 //!
-//! This trusts `rust-version` in the manifests. `docs/platform.md` says what else
-//! is checked, and what is not.
+//! This trusts `rust-version` in the manifests. `docs/platform.md` lists the other
+//! checks, and the missing one.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub(super) fn check(faults: &mut Vec<String>) {
 /// Major, minor, patch.
 type Version = [u64; 3];
 
-/// Members that ask for too little, by what `cargo metadata` prints.
+/// Members whose `rust-version` is too old, by the output of `cargo metadata`.
 fn faults_of(metadata: &Value) -> Vec<String> {
     let packages = list(&metadata["packages"]);
     let package = |id: &Value| packages.iter().find(|package| package["id"] == *id);

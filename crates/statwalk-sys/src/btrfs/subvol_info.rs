@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `BTRFS_IOC_GET_SUBVOL_INFO`: what is known of a subvolume, without privileges.
+//! `BTRFS_IOC_GET_SUBVOL_INFO`: facts about a subvolume, without privileges.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -23,7 +23,7 @@ pub struct SubvolInfo {
     pub flags: u64,
     /// Its UUID.
     pub uuid: [u8; 16],
-    /// The UUID of what it is a snapshot of; else zeros.
+    /// The UUID of its origin if it is a snapshot; else zeros.
     pub parent_uuid: [u8; 16],
     /// The last transaction that changed an inode of it.
     pub changed_transid: u64,
@@ -33,7 +33,7 @@ pub struct SubvolInfo {
 }
 
 impl SubvolInfo {
-    /// Its name in its directory; empty at the top and for what was deleted.
+    /// Its name in its directory. Empty at the top and after a deletion.
     #[must_use]
     pub fn name(&self) -> &[u8] {
         let end = self.name.iter().position(|&byte| byte == 0);

@@ -53,7 +53,7 @@ fn remember(action: libc::sigaction) {
     PREVIOUS.store(Box::into_raw(Box::new(action)), Ordering::Release);
 }
 
-/// Installs what is given, and returns what was there.
+/// Installs a handler, and returns the one before.
 fn exchange(new: Option<&libc::sigaction>) -> io::Result<libc::sigaction> {
     let mut old = MaybeUninit::zeroed();
     let new = new.map_or(ptr::null(), ptr::from_ref);
@@ -66,7 +66,7 @@ fn exchange(new: Option<&libc::sigaction>) -> io::Result<libc::sigaction> {
     Ok(unsafe { old.assume_init() })
 }
 
-/// Ends the interrupted copy, or does what was done before.
+/// Ends the interrupted copy, or passes the fault to the handler of before.
 ///
 /// It allocates nothing, takes no lock and cannot panic.
 extern "C" fn on_bus_error(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
@@ -81,7 +81,7 @@ extern "C" fn on_bus_error(signal: c_int, info: *mut libc::siginfo_t, context: *
     }
 }
 
-/// Does what would have happened without this file.
+/// Passes a fault on, as if this file did not exist.
 ///
 /// # Safety
 ///

@@ -239,7 +239,7 @@ impl DeviceMap {
         ))
     }
 
-    /// Tells the kernel how the whole map is going to be read.
+    /// Advises the kernel about the access pattern of the whole map.
     ///
     /// # Errors
     ///

@@ -15,7 +15,7 @@ use super::tree::{Object, Tree};
 use super::wire::{self, Attributes, Call, Dirents, Request, Validity};
 use crate::model::EntryType;
 
-/// Marks what is found in place of a listed name, see [`Rule::Replaced`].
+/// Marks the inode in place of a listed one, see [`Rule::Replaced`].
 const REPLACED: u64 = 1 << 62;
 /// `.` and `..` come before the entries.
 const DOTS: u64 = 2;
@@ -55,7 +55,7 @@ pub(super) struct Answers {
     state: RuleState,
     handles: HashMap<u64, OpenDir>,
     next_handle: u64,
-    /// Only of what changes by a rule.
+    /// Only for inodes that change by a rule.
     getattrs: HashMap<u64, u32>,
     listings: HashMap<u64, u32>,
     lookups: HashMap<u64, u32>,
@@ -358,7 +358,7 @@ impl Answers {
         Ok(stop)
     }
 
-    /// Whether something has vanished, or does so at this call.
+    /// Whether an inode has vanished, or does so at this call.
     fn vanishes(&mut self, ino: u64, at: Op) -> bool {
         let vanishes = |(_, rule)| rule == Rule::Vanishes { op: at };
         if self.rules.of(ino).any(vanishes) {

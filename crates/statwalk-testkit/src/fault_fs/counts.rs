@@ -24,7 +24,7 @@ pub struct Counts {
     pub opendir: u64,
     /// Requests for entries, at least one a `getdents64`.
     pub readdir: u64,
-    /// Directories closed. The kernel tells so after `close` has returned:
+    /// Closed directories. The kernel reports it after `close` has returned:
     /// wait with [`FaultMount::wait_for`](super::FaultMount::wait_for).
     pub releasedir: u64,
     /// Symbolic links read.
@@ -65,7 +65,7 @@ pub(super) struct Board {
 #[derive(Debug, Default)]
 struct Tallies {
     all: Counts,
-    /// How many wait for them to change. To wake nobody is a system call too.
+    /// The threads that wait for a change. Without one, a wake-up would be a wasted call.
     waiters: usize,
     /// Only of named entries: an endless directory must not fill it.
     by_ino: HashMap<u64, Counts>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A disk with one head: what it costs to read inodes out of order.
+//! A disk with one head: the cost of reading inodes out of order.
 //!
 //! The model. Inodes lie on the disk by number, some of them in a block, as in an inode
 //! table of ext4; a directory's entries lie where its inode does. A call reads the
@@ -10,7 +10,7 @@
 //! one after another in the order in which they arrive; the disk does not reorder them.
 //! Reading itself takes no time.
 //!
-//! So what a scan costs is known without a clock: the number of seeks and the
+//! So the cost of a scan is known without a clock: the number of seeks and the
 //! blocks that the head passed.
 
 use std::collections::HashSet;
@@ -27,7 +27,7 @@ pub struct Disk {
     pub per_block: Duration,
 }
 
-/// The head, and what is in memory.
+/// The head, and the cached blocks.
 #[derive(Debug)]
 pub(super) struct Head {
     disk: Disk,

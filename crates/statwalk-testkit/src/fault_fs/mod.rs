@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A synthetic FUSE file system that misbehaves on request, for tests of what
-//! a scan does when the file system is slow, broken or changes under it.
+//! A synthetic FUSE file system that misbehaves on request, for tests of
+//! scans of a file system that is slow, broken or changing.
 //!
 //! [`FaultFs::builder`] describes a tree and its faults, `mount` gives a guard
-//! with the path, the counters of what arrived and the release of calls that
+//! with the path, the counters of requests and the release of calls that
 //! hang. All of it is seeded: nothing depends on the clock but the latencies.
 //!
 //! The kernel checks no permissions on it, so that `EACCES` by a rule strikes

@@ -224,7 +224,7 @@ fn config(settings: Settings) -> Config {
     config
 }
 
-/// Looks for what mounting needs, before anything is made.
+/// Checks the needs of mounting, before anything is made.
 fn probe(device: &Path, search: Option<&OsStr>, can_abort: bool) -> Result<(), Skipped> {
     if OpenOptions::new()
         .read(true)
@@ -246,14 +246,14 @@ fn probe(device: &Path, search: Option<&OsStr>, can_abort: bool) -> Result<(), S
     Ok(())
 }
 
-/// Tells whether the janitor could abort a mount. If not, a killed test might
+/// Whether the janitor could abort a mount. If not, a killed test might
 /// stay until a reboot.
 fn can_abort() -> bool {
     let mounts = || std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     is_root() || mounts().contains(" /sys/fs/fuse/connections fusectl ")
 }
 
-/// Tells a machine where mounting is forbidden from a mistake of ours.
+/// Skips where mounting is forbidden, and fails at a mistake of ours.
 ///
 /// # Panics
 ///

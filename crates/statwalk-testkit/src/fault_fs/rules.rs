@@ -42,7 +42,7 @@ pub enum Op {
 pub enum Where {
     /// For every object.
     Everywhere,
-    /// For the object with this path alone, not for what is below it.
+    /// For the entry of this path, and not for those below it.
     At(PathBuf),
 }
 
@@ -81,7 +81,7 @@ pub enum When {
     },
 }
 
-/// How often something changes.
+/// The frequency of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Changes {
     /// The first so many times, then it holds still.
@@ -160,7 +160,7 @@ pub(super) enum Rule {
     },
 }
 
-/// Which rule of the book: stands for it in what is counted.
+/// The index of a rule, which stands for it in the counts.
 pub(super) type RuleId = usize;
 
 /// All rules, by object.
@@ -212,7 +212,7 @@ pub(super) struct RuleState {
 }
 
 impl RuleState {
-    /// Tells whether the rule strikes this time, and counts it.
+    /// Whether the rule strikes this time; counts it.
     pub(super) fn strikes(&mut self, id: RuleId, when: When, ino: u64) -> bool {
         match when {
             When::Always => true,
@@ -225,7 +225,7 @@ impl RuleState {
         }
     }
 
-    /// Tells whether the rule would strike, without counting.
+    /// Whether the rule would strike; counts nothing.
     pub(super) fn would_strike(&self, id: RuleId, when: When, ino: u64) -> bool {
         match when {
             When::First(most) => self

@@ -196,7 +196,7 @@ impl Tree {
         self.push_run(Run::endless(parent, entry_type, self.next_run_ino));
     }
 
-    /// The totals, without what only faults add.
+    /// The totals, without the entries that only faults add.
     pub(super) fn expected(&self) -> Totals {
         let mut totals = self.model.totals();
         for run in self.runs.iter().filter(|run| !run.is_endless()) {
@@ -213,7 +213,7 @@ impl Tree {
         totals
     }
 
-    /// 512 × `st_blocks` over every inode, without what only faults add.
+    /// 512 × `st_blocks` over every inode, without those that only faults add.
     pub(super) fn allocated_bytes(&self) -> u128 {
         let own_inodes = self.ids.iter().filter(|id| self.model.inode(**id) == **id);
         let named: u128 = own_inodes
@@ -312,7 +312,7 @@ impl Tree {
             });
         }
         index -= grown;
-        // What never ends comes last, or what follows would never be seen.
+        // An endless directory comes last, or the scan would never see the others.
         for endless in [false, true] {
             for run in node.runs.iter().filter(|run| run.is_endless() == endless) {
                 if index < run.count {

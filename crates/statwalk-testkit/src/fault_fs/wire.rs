@@ -3,7 +3,7 @@
 //! The messages between the kernel and a FUSE server: requests decoded,
 //! replies encoded. No I/O.
 //!
-//! Only what a listing and small files need. Layouts and numbers:
+//! Only the requests of a listing and of small files. Layouts and numbers:
 //! include/uapi/linux/fuse.h, read against v6.18; replies have the form of
 //! protocol 7.9 and later. Native byte order.
 
@@ -28,7 +28,7 @@ const MTIME: Timestamp = Timestamp {
     nanos: 0,
 };
 
-/// A request, with what its operation carries.
+/// A request, with the arguments of its operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Request {
     pub(super) unique: u64,
@@ -70,7 +70,7 @@ pub(super) enum Call {
     Unsupported,
 }
 
-/// How long the kernel may keep what a reply says.
+/// The time for which the kernel may cache a reply.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Validity {
     pub(super) entry: Duration,

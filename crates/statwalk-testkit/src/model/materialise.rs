@@ -22,7 +22,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// The first failing call; what was made until then stays. Device nodes
+    /// The first failing call; the entries made before stay. Device nodes
     /// need root, sizes and times must be possible on the file system.
     pub fn materialise(&self, dir: &Path) -> io::Result<()> {
         match std::fs::create_dir(dir) {
@@ -80,7 +80,7 @@ impl Model {
     }
 }
 
-/// The directories in preorder, and what each holds (hard links left out: they are made in a second pass).
+/// The directories in preorder, with their entries. Hard links are left out: a second pass makes them.
 struct Preorder {
     directories: Vec<NodeId>,
     children: Vec<Vec<NodeId>>,

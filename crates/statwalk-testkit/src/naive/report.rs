@@ -53,7 +53,7 @@ pub struct Counts {
     pub unreadable: u64,
     /// Entries that were listed and then gone.
     pub vanished: u64,
-    /// Kernel file systems, and what [`Options::exclude`] left out.
+    /// Kernel file systems, and entries that [`Options::exclude`] excludes.
     pub excluded: u64,
     /// Mounts that were not entered.
     pub crossings: u64,
@@ -91,7 +91,7 @@ impl Counts {
 pub struct NaiveEntry {
     /// Index of the argument that it belongs to.
     pub root: usize,
-    /// The argument as it was given, and what follows.
+    /// The path, beginning with the argument as it was given.
     pub path: Vec<u8>,
     /// Its type; of a followed link the type of the target.
     pub entry_type: EntryType,
@@ -152,7 +152,7 @@ pub struct Subtree {
     pub files: u64,
     /// Directories, itself included.
     pub dirs: u64,
-    /// The latest time of what is not a directory; absent where there is none that fits.
+    /// The latest time of an entry that is not a directory. Absent if none fits.
     pub newest_mtime_ns: Option<i64>,
 }
 

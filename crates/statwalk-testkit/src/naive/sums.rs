@@ -11,7 +11,7 @@ use crate::model::{EntryType, Totals, path_order};
 /// (st_dev, st_ino)
 pub(super) type FileId = (u64, u64);
 
-/// An entry, and what is needed until the sums are made.
+/// An entry, with its facts for the sums.
 pub(super) struct Found {
     pub(super) entry: NaiveEntry,
     /// The directory entry that holds it, as an index into the list of these.
@@ -25,8 +25,8 @@ pub(super) struct Found {
 /// Makes the report.
 ///
 /// `all` are in the order in which they were found: without links first, in path
-/// order; then what followed links led to. The first of an inode counts its bytes.
-/// `roots` have what the walk itself counted (crossings, what was excluded or gone).
+/// order; then the targets of followed links. The first of an inode counts its bytes.
+/// `roots` have the walk's own counts (crossings, excluded and vanished entries).
 pub(super) fn sum_up(
     mut all: Vec<Found>,
     mut roots: Vec<RootReport>,

@@ -101,7 +101,7 @@ pub struct Figures {
     /// When the youngest file was modified; absent where there is no file, and
     /// where it is not known.
     pub newest_mtime_ns: Option<i64>,
-    /// Whether something could not be read, so that the sums are a lower bound.
+    /// Whether an entry could not be read, so that the sums are a lower bound.
     pub incomplete: bool,
 }
 

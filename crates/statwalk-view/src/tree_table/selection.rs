@@ -29,7 +29,7 @@ struct Shown<N> {
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Step {
     key: u128,
-    /// Of equals, what was found first.
+    /// Of equals, the first in the tree wins.
     age: Reverse<usize>,
     action: Action,
 }
@@ -93,7 +93,7 @@ impl<'a, T: Tree> Selection<'a, T> {
         self.steps.push(Step { key, age, action });
     }
 
-    /// Returns what nodes are chosen by; never more than that of the parent.
+    /// Returns the rank of a node; never more than that of its parent.
     fn key(&self, figures: &Figures) -> u128 {
         match self.options.sort {
             SortKey::Size | SortKey::Name => self.options.column.of(figures),
@@ -249,7 +249,7 @@ impl<'a, T: Tree> Selection<'a, T> {
     }
 }
 
-/// The row of a node, or of what is not shown of a node.
+/// The row of a node, or of the rest of a node.
 enum Place {
     Node(usize),
     Rest(usize),

@@ -18,7 +18,7 @@ pub struct DirItem<'a> {
     /// `BTRFS_FT_REG_FILE` is 1, `BTRFS_FT_DIR` 2; the highest bit says that the
     /// name is encrypted (`BTRFS_FT_ENCRYPTED`, Linux 6.18).
     pub file_type: u8,
-    /// As it lies there: what no directory may hold is for the caller to refuse.
+    /// The bytes on the device: the caller must check the name.
     pub name: &'a [u8],
 }
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! EXTENT_DATA: where a part of a file lies, `struct btrfs_file_extent_item`.
+//! EXTENT_DATA: the place of a part of a file, `struct btrfs_file_extent_item`.
 
 use super::reader::Reader;
 use crate::decode::Malformed;
 
-/// A part of a file. The offset of its key is where in the file it begins.
+/// A part of a file. The offset of its key is its offset in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExtentData<'a> {
     /// The transaction that made it.
     pub generation: u64,
-    /// How long it is without compression. For an extent of which this is a part
-    /// that is a bound and not a length.
+    /// Its length without compression. If it is a part of a larger extent, this is only
+    /// a bound.
     pub ram_bytes: u64,
     /// `BTRFS_COMPRESS_NONE` is 0, then zlib, lzo, zstd (fs/btrfs/fs.h).
     pub compression: u8,
@@ -33,19 +33,19 @@ pub enum Place<'a> {
 /// A part of an extent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
-    /// The logical address of the whole extent, by which it is known when it is
-    /// shared. Zero is a hole.
+    /// The logical address of the whole extent, which identifies a shared one. Zero is a
+    /// hole.
     pub disk_bytenr: u64,
     /// The size of the whole extent, compressed.
     pub disk_num_bytes: u64,
-    /// Where in the extent, without compression, this part begins.
+    /// The offset of this part in the extent, without compression.
     pub offset_bytes: u64,
-    /// How much of the file this part is.
+    /// The length of this part in the file.
     pub num_bytes: u64,
 }
 
 impl Extent {
-    /// Whether nothing lies there.
+    /// Whether it is a hole.
     pub fn is_hole(&self) -> bool {
         self.disk_bytenr == 0
     }

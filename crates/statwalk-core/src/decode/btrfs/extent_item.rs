@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! EXTENT_ITEM: how often an extent is used, `struct btrfs_extent_item`.
+//! EXTENT_ITEM: the number of users of an extent, `struct btrfs_extent_item`.
 
 use super::reader::Reader;
 use crate::decode::Malformed;
 
-/// An extent of data or of a tree. The object of its key is where it lies, the
-/// offset how long it is. Who uses it follows, as far as there is room.
+/// An extent of data or of a tree.
+///
+/// The object of its key is its address, and the offset its length. Its users follow,
+/// as many as fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExtentItem {
-    /// How many items of trees use it. A use in a part of a tree that a snapshot shares
-    /// with its origin counts once.
+    /// The number of tree items that use it. An item that a snapshot shares with its
+    /// origin counts once.
     pub refs: u64,
     /// The transaction that made it.
     pub generation: u64,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! INODE_ITEM: what stat tells of a file.
+//! INODE_ITEM: the attributes of a file.
 
 use super::reader::Reader;
 use crate::decode::Malformed;

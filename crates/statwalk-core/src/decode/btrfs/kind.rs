@@ -26,7 +26,7 @@ pub const EXTENT_ITEM: u8 = 168;
 
 /// `BTRFS_ROOT_TREE_OBJECTID`: the tree of roots.
 pub const ROOT_TREE: u64 = 1;
-/// `BTRFS_EXTENT_TREE_OBJECTID`: what is in use on the device, by address.
+/// `BTRFS_EXTENT_TREE_OBJECTID`: the used parts of the device, by address.
 pub const EXTENT_TREE: u64 = 2;
 /// `BTRFS_FS_TREE_OBJECTID`: the subvolume at the top.
 pub const FS_TREE: u64 = 5;

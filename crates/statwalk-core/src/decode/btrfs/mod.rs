@@ -12,7 +12,7 @@
 //! (inode, INODE_EXTREF, hash)       names that found no place there
 //! (directory, DIR_ITEM, hash)       entries by name
 //! (directory, DIR_INDEX, sequence)  entries in the order they were made
-//! (inode, EXTENT_DATA, offset)      what the file has on the device
+//! (inode, EXTENT_DATA, offset)      a part of the file on the device
 //! ```
 //!
 //! In the tree of roots the object is a subvolume's number, with a ROOT_ITEM, a

@@ -19,7 +19,7 @@ pub struct RootItem {
     pub last_snapshot: u64,
     /// `BTRFS_ROOT_SUBVOL_RDONLY` is 1.
     pub flags: u64,
-    /// Zero for what was deleted and is being cleaned up.
+    /// Zero for a deleted subvolume that the kernel is cleaning up.
     pub ref_count: u32,
     /// Absent for items of the old, shorter form, and where an old kernel wrote
     /// the item and left this part as it was.
@@ -31,7 +31,7 @@ pub struct RootItem {
 pub struct RootHistory {
     /// Its own.
     pub uuid: [u8; 16],
-    /// Of what it is a snapshot of; else zeros.
+    /// The UUID of its origin if it is a snapshot; else zeros.
     pub parent_uuid: [u8; 16],
     /// The last transaction that changed an inode.
     pub ctransid: u64,

@@ -39,7 +39,7 @@ pub(super) fn attributes(
         attributes.set_btime(Some(inode.btime.nanoseconds()));
     }
     if wanted.contains(Fields::RDEV) {
-        // statx shows 0:0 for what is no device.
+        // statx shows 0:0 for an entry that is no device.
         let (major, minor) = match kind {
             FileType::BlockDevice | FileType::CharDevice => inode.device(),
             _ => (0, 0),

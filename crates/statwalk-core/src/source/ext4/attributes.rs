@@ -7,8 +7,7 @@ use statwalk_ext4::{Inode, InodeKind, Timestamp};
 
 use crate::entry::{Attributes, Fields, FileId, FileType, nanoseconds_of};
 
-/// The wanted attributes, and those that cost nothing; `dev` is what `st_dev`
-/// is to be.
+/// The wanted attributes, and those that cost nothing; `dev` becomes `st_dev`.
 #[inline]
 pub(super) fn attributes(inode: &Inode, wanted: Fields, dev: u64) -> Attributes {
     let mut attributes = Attributes::of_type(file_type(inode.kind()));
@@ -36,7 +35,7 @@ pub(super) fn attributes(inode: &Inode, wanted: Fields, dev: u64) -> Attributes 
         attributes.set_btime(inode.btime().map(nanoseconds));
     }
     if wanted.contains(Fields::RDEV) {
-        // statx shows 0:0 for what is no device.
+        // statx shows 0:0 for an entry that is no device.
         let (major, minor) = inode.rdev().unwrap_or((0, 0));
         attributes.rdev = makedev(major, minor);
     }

@@ -131,7 +131,7 @@ fn opened(path: &Path) -> io::Result<File> {
     open(OFlags::RDONLY | OFlags::NONBLOCK).map(File::from)
 }
 
-/// Whether a file system can be read from what has this type, or why not.
+/// Refuses a type of file that cannot hold a file system.
 fn holds_bytes(found: FileType) -> Result<(), String> {
     let what = match found {
         FileType::File | FileType::BlockDevice => return Ok(()),

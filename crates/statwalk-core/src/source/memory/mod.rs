@@ -19,10 +19,10 @@ use crate::listing::source::{
 };
 pub use tree::{MemoryEntry, MemoryTree, MemoryTreeError};
 
-/// How many entries one call of a listing brings.
+/// The entries of one call of a listing.
 const LISTED_AT_ONCE: usize = 256;
 
-/// Up to how many links a path may lead through, as in Linux (path_resolution(7)).
+/// The most links that a path may lead through, as in Linux (path_resolution(7)).
 const LINKS_MAX: u32 = 40;
 
 /// A tree in memory, as the lister sees it.
@@ -71,7 +71,7 @@ impl Memory {
         MemoryStat(*self.attributes_of(node))
     }
 
-    /// Where the links lead that begin at an entry.
+    /// The target of the links that begin at an entry.
     fn target(&self, mut node: usize) -> Result<usize, Errno> {
         for _ in 0..LINKS_MAX {
             let link = &self.tree.nodes[node];
@@ -228,7 +228,7 @@ impl DirectorySource for Memory {
         true
     }
 
-    /// Nothing in memory changes while it is scanned, so nothing is too new.
+    /// A tree in memory does not change during a scan: no time is too new.
     fn now_s(&self) -> i64 {
         i64::MAX
     }

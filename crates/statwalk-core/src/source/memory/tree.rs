@@ -42,13 +42,13 @@ pub struct MemoryEntry {
     target: Vec<u8>,
 }
 
-/// Why something cannot be put into a [`MemoryTree`].
+/// The reason why a [`MemoryTree`] refuses an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemoryTreeError {
     /// The path is there already.
     Exists,
-    /// Something on the way is not a directory.
+    /// A component of the path is not a directory.
     NotADirectory,
     /// The path, or the other name of a hard link, is not there or is a directory.
     NotAFile,
@@ -92,7 +92,7 @@ impl MemoryEntry {
         }
     }
 
-    /// An entry of any type. Of what is not set it has zero: bytes, owner, times.
+    /// An entry of any type. Its bytes, owner and times are zero until they are set.
     #[must_use]
     pub fn of_type(kind: FileType) -> MemoryEntry {
         let mut attributes = Attributes::of_type(kind);
@@ -142,11 +142,11 @@ impl MemoryTree {
         tree
     }
 
-    /// Puts an entry somewhere, and directories above it where they are missing.
+    /// Inserts an entry, and the missing directories above it.
     ///
     /// # Errors
     ///
-    /// Returns an error if the path is taken, leads through something that is not a
+    /// Returns an error if the path is taken, leads through an entry that is not a
     /// directory, or holds a name that no entry can have.
     pub fn insert(
         &mut self,
@@ -159,7 +159,7 @@ impl MemoryTree {
         Ok(())
     }
 
-    /// Gives an entry that is not a directory one name more.
+    /// Adds a name to an entry that is not a directory.
     ///
     /// # Errors
     ///
