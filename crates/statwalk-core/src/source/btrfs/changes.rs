@@ -92,7 +92,7 @@ pub(crate) fn find(path: &CStr, since: u64) -> io::Result<Changes> {
     let (mounted, mounts) = mounted_btrfs(statx::mount_id(&found))?;
     let dev = statx::file_id(&found).dev;
     let tree = mounted.tree_of(dev, fd.as_fd());
-    let tree = tree.ok_or_else(|| io::Error::other("its subvolume is not told"))?;
+    let tree = tree.ok_or_else(|| io::Error::other("the kernel does not name its subvolume"))?;
     let mut search = Search {
         mounted: &mounted,
         root: (tree, found.stx_ino),
