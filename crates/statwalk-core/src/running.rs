@@ -132,19 +132,19 @@ impl<S: Sink, D: DirectorySource> RunningOn<S, D> {
             }
         }
         let workers = self.pool.started_workers();
-        let slots = self.pool.take_slots();
+        let results = self.pool.take_results();
         self.pool.clear();
         let mut roots = vec![RootReport::default(); self.context.roots.len()];
         let mut errors = ErrorList::default();
         let mut left_out = Vec::new();
-        let mut states = Vec::with_capacity(slots.len());
-        for slot in slots {
-            for (sum, part) in roots.iter_mut().zip(&slot.roots) {
-                sum.add(part);
+        let mut states = Vec::with_capacity(results.len());
+        for part in results {
+            for (sum, root) in roots.iter_mut().zip(&part.roots) {
+                sum.add(root);
             }
-            errors.absorb(slot.errors);
-            left_out.extend(slot.left_out);
-            states.push(slot.state);
+            errors.absorb(part.errors);
+            left_out.extend(part.left_out);
+            states.push(part.state);
         }
         let calls = self.pool.calls();
         for (index, root) in roots.iter_mut().enumerate() {
@@ -164,7 +164,7 @@ impl<S: Sink, D: DirectorySource> RunningOn<S, D> {
         plan.source = account.name;
         plan.generation = account.generation;
         plan.why.extend(account.why);
-        plan.why.extend(self.pool.told_concurrency());
+        plan.why.extend(self.pool.concurrency_reason());
         if self.scan_context.met_double_mounts() {
             plan.why.push(
                 "a file system is mounted twice below a root: its directories were \

@@ -16,18 +16,18 @@ use std::time::Duration;
 /// divided by the latency of a call; a worker takes some 100 KiB.
 pub(crate) const WORKERS_MAX: usize = 64;
 
-/// How long a look at the workers lasts at least.
-pub(super) const LOOK_MIN: Duration = Duration::from_millis(8);
+/// How long a sample at the workers lasts at least.
+pub(super) const SAMPLE_MIN: Duration = Duration::from_millis(8);
 /// How long it lasts at most, where calls are slow.
-const LOOK_MAX: Duration = Duration::from_millis(400);
-/// How many calls a worker should make during a look, so that the rate of two
-/// looks can be compared.
+const SAMPLE_MAX: Duration = Duration::from_millis(400);
+/// How many calls a worker should make during a sample, so that the rate of two
+/// samples can be compared.
 const CALLS_PER_WORKER: u64 = 6;
 /// The same where workers mostly wait: then steps are large, and so is what they
 /// bring.
 const LONG_CALLS_PER_WORKER: u64 = 2;
 /// From how long a call on there is only one step, to the most: on a network, or a
-/// disk that turns, more calls under way cost nothing but threads, and each look
+/// disk that turns, more calls under way cost nothing but threads, and each sample
 /// lasts some calls.
 const LONG_CALL: Duration = Duration::from_millis(1);
 
@@ -45,16 +45,16 @@ const OCCUPIED_ENOUGH: f64 = 0.7;
 const GAIN_ENOUGH: f64 = 0.1;
 /// From which gain on a step that was too large is taken back in part.
 const GAIN_TO_KEEP: f64 = 1.5;
-/// How long a step is tried before it is taken back. Within one short look the
+/// How long a step is tried before it is taken back. Within one short sample the
 /// rate of a disk halves and doubles by chance; what brings something at once
 /// needs no more than that.
 const TRIED_MIN: Duration = Duration::from_millis(24);
-/// After how many looks a step that was taken back is tried again, at first.
+/// After how many samples a step that was taken back is tried again, at first.
 const PATIENCE: u32 = 6;
 
-/// What the workers did since the last look.
+/// What the workers did since the last sample.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Look {
+pub(super) struct Sample {
     pub(super) elapsed: Duration,
     /// How long all workers together had something to do.
     pub(super) occupied: Duration,
@@ -66,7 +66,7 @@ pub(super) struct Look {
     pub(super) calls: u64,
 }
 
-impl Look {
+impl Sample {
     /// The share of the time in which workers had something to do and waited.
     fn waiting(&self) -> f64 {
         let occupied = self.occupied.as_secs_f64();
@@ -97,10 +97,10 @@ struct Pace {
 }
 
 impl Pace {
-    /// Adds a look; what was before counts half.
-    fn add(&mut self, look: &Look) {
-        self.calls = self.calls / 2.0 + look.calls as f64;
-        self.seconds = self.seconds / 2.0 + look.elapsed.as_secs_f64();
+    /// Adds a sample; what was before counts half.
+    fn add(&mut self, sample: &Sample) {
+        self.calls = self.calls / 2.0 + sample.calls as f64;
+        self.seconds = self.seconds / 2.0 + sample.elapsed.as_secs_f64();
     }
 
     fn rate(&self) -> f64 {
@@ -157,7 +157,7 @@ pub(super) struct Concurrency {
     pace: Pace,
     /// Whether calls were seen to wait, so that entries are handed around.
     is_slow: bool,
-    /// How many looks pass before the next try.
+    /// How many samples pass before the next try.
     rest: u32,
     patience: u32,
     /// The highest number that brought something.
@@ -187,16 +187,17 @@ impl Concurrency {
     }
 
     /// Whether enough was seen to decide.
-    pub(super) fn is_long_enough(&self, look: &Look) -> bool {
-        let calls_enough = match look.waiting() > WAITING_MOSTLY {
+    pub(super) fn is_long_enough(&self, sample: &Sample) -> bool {
+        let calls_enough = match sample.waiting() > WAITING_MOSTLY {
             // Who has nothing to do makes no calls.
             true => {
-                let working = (look.occupied_workers().ceil() as u64).clamp(1, self.now as u64);
+                let working = (sample.occupied_workers().ceil() as u64).clamp(1, self.now as u64);
                 LONG_CALLS_PER_WORKER * working
             }
             false => CALLS_PER_WORKER * self.now as u64,
         };
-        look.elapsed >= LOOK_MIN && (look.calls >= calls_enough || look.elapsed >= LOOK_MAX)
+        sample.elapsed >= SAMPLE_MIN
+            && (sample.calls >= calls_enough || sample.elapsed >= SAMPLE_MAX)
     }
 
     /// Whether those that have something to do mostly waited when they were last
@@ -213,10 +214,10 @@ impl Concurrency {
 
     /// Looks at what the workers did, and says how many there are from now on
     /// if that changes.
-    pub(super) fn decide(&mut self, look: &Look) -> Option<Step> {
-        self.pace.add(look);
-        let time = look.elapsed.as_secs_f64() * self.now as f64;
-        let waiting = look.waiting();
+    pub(super) fn decide(&mut self, sample: &Sample) -> Option<Step> {
+        self.pace.add(sample);
+        let time = sample.elapsed.as_secs_f64() * self.now as f64;
+        let waiting = sample.waiting();
         let was_slow = std::mem::replace(&mut self.is_slow, waiting > WAITING_LONG);
         // More workers are of use only where those that are there find work. Until
         // calls were seen to wait, entries were not handed around, and one worker
@@ -224,11 +225,11 @@ impl Concurrency {
         let kept_to_itself = self.is_slow
             && !was_slow
             && self.now == self.processors
-            && look.occupied_workers() > OCCUPIED_ENOUGH;
-        let occupied = kept_to_itself || look.occupied.as_secs_f64() > OCCUPIED_ENOUGH * time;
+            && sample.occupied_workers() > OCCUPIED_ENOUGH;
+        let occupied = kept_to_itself || sample.occupied.as_secs_f64() > OCCUPIED_ENOUGH * time;
         if let Some(mut tried) = self.tried.take() {
-            tried.elapsed += look.elapsed;
-            tried.calls += look.calls;
+            tried.elapsed += sample.elapsed;
+            tried.calls += sample.calls;
             let added = self.now as f64 / tried.before as f64 - 1.0;
             let rate = tried.calls as f64 / tried.elapsed.as_secs_f64();
             if occupied && rate < tried.rate_before * (1.0 + GAIN_ENOUGH * added) {
@@ -251,7 +252,7 @@ impl Concurrency {
             self.highest = self.highest.max(self.now);
         }
         let busy =
-            look.cpu.as_secs_f64() > 0.9 * look.elapsed.as_secs_f64() * self.processors as f64;
+            sample.cpu.as_secs_f64() > 0.9 * sample.elapsed.as_secs_f64() * self.processors as f64;
         if busy && self.now > self.processors {
             self.set((self.now / 2).max(self.processors));
             return Some(Step::Down(self.now));
@@ -268,7 +269,7 @@ impl Concurrency {
                 calls: 0,
             });
             self.waited_percent = (waiting * 100.0) as u32;
-            self.set(look.next_try(self.now, self.most));
+            self.set(sample.next_try(self.now, self.most));
             return Some(Step::Up(self.now));
         }
         None
@@ -280,7 +281,7 @@ impl Concurrency {
     }
 
     /// What happened, if anything did.
-    pub(super) fn told(&self) -> Option<String> {
+    pub(super) fn reason(&self) -> Option<String> {
         if self.highest > self.processors {
             Some(format!(
                 "workers rose from {} to {}, because they waited for {} % of their time",
@@ -316,7 +317,7 @@ mod tests {
     }
 
     impl Machine {
-        fn look(&self, workers: usize) -> Look {
+        fn sample(&self, workers: usize) -> Sample {
             let elapsed = Duration::from_millis(100);
             let served = workers.min(self.width) as f64 / self.latency.as_secs_f64();
             let computed = match self.cpu.is_zero() {
@@ -324,7 +325,7 @@ mod tests {
                 false => self.processors as f64 / self.cpu.as_secs_f64(),
             };
             let calls = served.min(computed) * elapsed.as_secs_f64();
-            Look {
+            Sample {
                 elapsed,
                 cpu: self.cpu.mul_f64(calls),
                 busy: self.cpu.mul_f64(calls),
@@ -333,16 +334,16 @@ mod tests {
             }
         }
 
-        /// Where the number settles, and how many looks that took.
+        /// Where the number settles, and how many samples that took.
         fn settles(&self) -> (usize, u32) {
             let mut concurrency = Concurrency::new(self.processors, WORKERS_MAX);
             let mut last_change = 0;
-            for look in 0..15 {
+            for sample in 0..15 {
                 if concurrency
-                    .decide(&self.look(concurrency.workers()))
+                    .decide(&self.sample(concurrency.workers()))
                     .is_some()
                 {
-                    last_change = look + 1;
+                    last_change = sample + 1;
                 }
             }
             (concurrency.workers(), last_change)
@@ -403,7 +404,7 @@ mod tests {
     #[test]
     fn nobody_is_added_to_those_who_have_nothing_to_do() {
         let mut concurrency = Concurrency::new(2, WORKERS_MAX);
-        let look = Look {
+        let sample = Sample {
             elapsed: 100 * MS,
             occupied: 110 * MS,
             cpu: MS,
@@ -411,15 +412,15 @@ mod tests {
             calls: 1_000,
         };
         // The first time, it is not known yet that there is nothing.
-        assert_eq!(concurrency.decide(&look), Some(Step::Up(8)));
-        assert_eq!(concurrency.decide(&look), None);
+        assert_eq!(concurrency.decide(&sample), Some(Step::Up(8)));
+        assert_eq!(concurrency.decide(&sample), None);
         assert_eq!(concurrency.workers(), 8);
         assert!(concurrency.is_about_to_rise());
         // There is work for all.
-        let occupied = Look {
+        let occupied = Sample {
             occupied: 800 * MS,
             calls: 8_000,
-            ..look
+            ..sample
         };
         assert_eq!(concurrency.decide(&occupied), Some(Step::Up(32)));
         assert_eq!(concurrency.highest, 8);
@@ -428,7 +429,7 @@ mod tests {
     #[test]
     fn workers_go_when_the_processors_are_busy() {
         let mut concurrency = Concurrency::new(2, WORKERS_MAX);
-        let slow = Look {
+        let slow = Sample {
             elapsed: 100 * MS,
             occupied: 200 * MS,
             cpu: MS,
@@ -436,7 +437,7 @@ mod tests {
             calls: 10_000,
         };
         assert_eq!(concurrency.decide(&slow), Some(Step::Up(8)));
-        let busy = |workers: u32| Look {
+        let busy = |workers: u32| Sample {
             elapsed: 100 * MS,
             occupied: workers * 100 * MS,
             cpu: 195 * MS,
@@ -448,49 +449,49 @@ mod tests {
         assert_eq!(concurrency.decide(&busy(2)), None);
     }
 
-    /// On a busy disk the first look after a step was a bad one by chance, and the
+    /// On a busy disk the first sample after a step was a bad one by chance, and the
     /// scan went on with two workers for half a second.
     #[test]
     fn one_bad_look_takes_no_step_back() {
         let mut concurrency = Concurrency::new(2, WORKERS_MAX);
-        let look = |workers: u32, calls| Look {
+        let sample = |workers: u32, calls| Sample {
             elapsed: 8 * MS,
             occupied: workers * 8 * MS,
             cpu: MS,
             busy: 4 * MS,
             calls,
         };
-        assert_eq!(concurrency.decide(&look(2, 1_000)), Some(Step::Up(4)));
-        assert_eq!(concurrency.decide(&look(4, 500)), None);
-        // Both looks together are enough, and there is still time to wait.
-        assert_eq!(concurrency.decide(&look(4, 3_000)), Some(Step::Up(8)));
+        assert_eq!(concurrency.decide(&sample(2, 1_000)), Some(Step::Up(4)));
+        assert_eq!(concurrency.decide(&sample(4, 500)), None);
+        // Both samples together are enough, and there is still time to wait.
+        assert_eq!(concurrency.decide(&sample(4, 3_000)), Some(Step::Up(8)));
         for _ in 0..2 {
-            assert_eq!(concurrency.decide(&look(8, 500)), None);
+            assert_eq!(concurrency.decide(&sample(8, 500)), None);
         }
-        assert_eq!(concurrency.decide(&look(8, 500)), Some(Step::Back(4)));
+        assert_eq!(concurrency.decide(&sample(8, 500)), Some(Step::Back(4)));
     }
 
     #[test]
     fn short_looks_do_not_count() {
         let concurrency = Concurrency::new(2, WORKERS_MAX);
-        let look = |ms: u32, calls| Look {
+        let sample = |ms: u32, calls| Sample {
             elapsed: ms * MS,
             occupied: ms * MS,
             cpu: ms * MS / 2,
             busy: ms * MS / 2,
             calls,
         };
-        let long_calls = |ms: u32, calls| Look {
+        let long_calls = |ms: u32, calls| Sample {
             cpu: US,
             busy: US,
-            ..look(ms, calls)
+            ..sample(ms, calls)
         };
         assert!(!concurrency.is_long_enough(&long_calls(7, 1000)));
         assert!(!concurrency.is_long_enough(&long_calls(50, 1)));
         assert!(concurrency.is_long_enough(&long_calls(50, 2)));
-        assert!(!concurrency.is_long_enough(&look(1, 1000)));
-        assert!(!concurrency.is_long_enough(&look(50, 3)));
-        assert!(concurrency.is_long_enough(&look(50, 12)));
-        assert!(concurrency.is_long_enough(&look(500, 0)));
+        assert!(!concurrency.is_long_enough(&sample(1, 1000)));
+        assert!(!concurrency.is_long_enough(&sample(50, 3)));
+        assert!(concurrency.is_long_enough(&sample(50, 12)));
+        assert!(concurrency.is_long_enough(&sample(500, 0)));
     }
 }

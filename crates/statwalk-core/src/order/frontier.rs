@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 
 use super::Order;
-use super::sweep::Sweep;
+use super::inode_queue::InodeQueue;
 use crate::handle::OpenParent;
 use crate::listing::Job;
 use crate::lock::lock;
@@ -32,7 +32,7 @@ pub(super) enum Frontier {
     /// Nothing waits here but what is too deep to be called.
     Recursion(Shared),
     /// By inode number.
-    Sweep(Sweep),
+    InodeQueue(InodeQueue),
 }
 
 /// A container that all workers use.
@@ -48,7 +48,7 @@ enum Container {
 }
 
 /// What one worker has of the frontier.
-pub(super) struct Hand {
+pub(super) struct WorkerSlot {
     index: usize,
     deque: Deque<Job>,
     /// Numbers for directories that the worker has taken and not used. They stay
@@ -59,7 +59,7 @@ pub(super) struct Hand {
     pub(super) called: Vec<Job>,
 }
 
-impl Hand {
+impl WorkerSlot {
     /// The number of the worker.
     pub(super) fn index(&self) -> usize {
         self.index
@@ -87,18 +87,18 @@ impl Frontier {
                 let room = Vec::with_capacity(RESERVED);
                 Frontier::Shared(Shared::new(Container::Stack(room)))
             }
-            Order::Inode => Frontier::Sweep(Sweep::new(listings_max)),
+            Order::Inode => Frontier::InodeQueue(InodeQueue::new(listings_max)),
         }
     }
 
     /// What the worker of this number has; to be called once for each.
-    pub(super) fn hand(&self, index: usize) -> Hand {
+    pub(super) fn slot(&self, index: usize) -> WorkerSlot {
         let deque = Deque::new_lifo();
         if let Frontier::Stealing(stealers) = self {
             let first = stealers[index].set(deque.stealer());
             debug_assert!(first.is_ok(), "worker {index} has two deques");
         }
-        Hand {
+        WorkerSlot {
             index,
             deque,
             ids: 0..0,
@@ -109,7 +109,7 @@ impl Frontier {
     /// Takes subdirectories that were found, in the order of the listing.
     pub(super) fn push(
         &self,
-        hand: &mut Hand,
+        slot: &mut WorkerSlot,
         parent: &Arc<OpenParent>,
         name_offsets: &[u32],
         inos: &[u64],
@@ -119,30 +119,30 @@ impl Frontier {
             .zip(inos)
             .map(|(&offset, &ino)| child_job(parent, offset, ino));
         match self {
-            Frontier::Stealing(_) => jobs.rev().for_each(|job| hand.deque.push(job)),
+            Frontier::Stealing(_) => jobs.rev().for_each(|job| slot.deque.push(job)),
             Frontier::Shared(shared) => shared.extend(jobs),
-            Frontier::Recursion(_) => hand.called.extend(jobs),
-            Frontier::Sweep(sweep) => sweep.push_dirs(parent, name_offsets, inos),
+            Frontier::Recursion(_) => slot.called.extend(jobs),
+            Frontier::InodeQueue(queue) => queue.push_dirs(parent, name_offsets, inos),
         }
     }
 
     /// Takes what remains of a large directory, or a part of it.
-    pub(super) fn push_one(&self, hand: &mut Hand, job: Job) {
+    pub(super) fn push_one(&self, slot: &mut WorkerSlot, job: Job) {
         match self {
-            Frontier::Stealing(_) => hand.deque.push(job),
+            Frontier::Stealing(_) => slot.deque.push(job),
             Frontier::Shared(shared) => shared.push(job),
-            Frontier::Recursion(_) => hand.called.push(job),
-            Frontier::Sweep(sweep) => match job {
-                Job::Part(listing, part) => sweep.push_part(&listing, *part),
-                job => sweep.push_rest(job),
+            Frontier::Recursion(_) => slot.called.push(job),
+            Frontier::InodeQueue(queue) => match job {
+                Job::Part(listing, part) => queue.push_part(&listing, *part),
+                job => queue.push_rest(job),
             },
         }
     }
 
-    /// The sweep by inode number, if that is the order.
-    pub(super) fn sweep(&self) -> Option<&Sweep> {
+    /// The queue by inode number, if that is the order.
+    pub(super) fn inode_queue(&self) -> Option<&InodeQueue> {
         match self {
-            Frontier::Sweep(sweep) => Some(sweep),
+            Frontier::InodeQueue(queue) => Some(queue),
             _ => None,
         }
     }
@@ -155,14 +155,14 @@ impl Frontier {
     }
 
     /// What a worker does next.
-    pub(super) fn take(&self, hand: &mut Hand) -> Option<Taken> {
+    pub(super) fn take(&self, slot: &mut WorkerSlot) -> Option<Taken> {
         match self {
-            Frontier::Stealing(stealers) => match hand.deque.pop() {
+            Frontier::Stealing(stealers) => match slot.deque.pop() {
                 Some(job) => Some(Taken { job, more: false }),
-                None => steal(stealers, hand),
+                None => steal(stealers, slot),
             },
             Frontier::Shared(shared) | Frontier::Recursion(shared) => shared.pop(),
-            Frontier::Sweep(sweep) => sweep.take(),
+            Frontier::InodeQueue(queue) => queue.take(),
         }
     }
 
@@ -177,7 +177,7 @@ impl Frontier {
                 }
             }
             Frontier::Shared(shared) | Frontier::Recursion(shared) => shared.clear(),
-            Frontier::Sweep(sweep) => sweep.clear(),
+            Frontier::InodeQueue(queue) => queue.clear(),
         }
     }
 
@@ -188,7 +188,7 @@ impl Frontier {
             Frontier::Shared(shared) | Frontier::Recursion(shared) => {
                 shared.count.load(Ordering::Relaxed) > 0
             }
-            Frontier::Sweep(sweep) => sweep.has_work(),
+            Frontier::InodeQueue(queue) => queue.has_work(),
         }
     }
 }
@@ -208,15 +208,15 @@ fn has_some(stealers: &[OnceLock<Stealer<Job>>]) -> bool {
     started.any(|stealer| !stealer.is_empty())
 }
 
-fn steal(stealers: &[OnceLock<Stealer<Job>>], hand: &Hand) -> Option<Taken> {
+fn steal(stealers: &[OnceLock<Stealer<Job>>], slot: &WorkerSlot) -> Option<Taken> {
     let started = stealers.iter().take_while(|s| s.get().is_some()).count();
     loop {
         let mut retry = false;
         for step in 1..started {
-            let Some(victim) = stealers[(hand.index + step) % started].get() else {
+            let Some(victim) = stealers[(slot.index + step) % started].get() else {
                 continue;
             };
-            match victim.steal_batch_and_pop(&hand.deque) {
+            match victim.steal_batch_and_pop(&slot.deque) {
                 Steal::Success(job) => {
                     // A third one can have more than both: what it stole in one go.
                     let more = has_some(stealers);

@@ -6,11 +6,11 @@
 
 mod agenda;
 pub(crate) mod concurrency;
+mod controller;
 mod frontier;
-mod overseer;
+mod inode_queue;
 mod parking;
 pub(crate) mod pool;
-mod sweep;
 mod sync;
 mod worker;
 

@@ -24,10 +24,10 @@ use statwalk_sys::io_priority::IoPriority;
 use super::Order;
 use super::agenda::Agenda;
 use super::concurrency::{Concurrency, Step};
-use super::frontier::{Frontier, Hand};
-use super::overseer::{Effort, Overseer};
+use super::controller::{Controller, Effort};
+use super::frontier::{Frontier, WorkerSlot};
 use super::parking::Parking;
-use super::worker::{Duty, Leave, Worker};
+use super::worker::{Duty, StopReason, Worker};
 use crate::entry::DirId;
 use crate::error::ErrorList;
 use crate::listing::context::ScanContext;
@@ -63,7 +63,7 @@ pub(crate) struct Pool<C, D> {
     next_id_block: AtomicU32,
     pub(super) cancelled: AtomicBool,
     pub(super) done: AtomicBool,
-    pub(super) slots: Box<[SlotCell<C>]>,
+    pub(super) results: Box<[ResultsCell<C>]>,
     pub(crate) progress: Box<[CachePadded<WorkerProgress>]>,
     pub(super) agenda: Mutex<Agenda>,
     crew: Mutex<Crew>,
@@ -80,7 +80,7 @@ pub(crate) struct Pool<C, D> {
     wanted_first: OnceLock<usize>,
     most: OnceLock<usize>,
     /// How the number follows what the workers do, where nobody has said.
-    overseer: Option<Mutex<Overseer>>,
+    controller: Option<Mutex<Controller>>,
     pub(crate) errors_kept_max: usize,
     pub(super) started: Instant,
     /// The worker for which no thread was to be had, while nobody waits for the
@@ -102,7 +102,7 @@ struct Alive {
 
 /// A worker without a thread.
 struct Threadless {
-    hand: Hand,
+    slot: WorkerSlot,
     duty: Duty,
 }
 
@@ -111,19 +111,19 @@ struct Crew {
     /// The first that was never started.
     next: usize,
     /// What those had that were sent away.
-    sent_away: Vec<Hand>,
+    sent_away: Vec<WorkerSlot>,
     /// How long these computed, and how long they did that or waited for a processor.
     effort_of_gone: (Duration, Duration),
 }
 
 /// The place of a worker's slot: empty once it was taken.
-pub(super) type SlotCell<C> = CachePadded<Mutex<Option<Slot<C>>>>;
+pub(super) type ResultsCell<C> = CachePadded<Mutex<Option<Results<C>>>>;
 
 /// What one worker leaves behind.
 ///
 /// It is locked for the length of a delivery, never across a system call, so
 /// that it can be taken from a worker that hangs.
-pub(crate) struct Slot<C> {
+pub(crate) struct Results<C> {
     pub(crate) state: C,
     pub(crate) roots: Vec<RootReport>,
     pub(crate) errors: ErrorList,
@@ -152,8 +152,8 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
     ) -> Arc<Pool<C, D>> {
         let count = states.len();
         let root_count = options.roots.len();
-        let slots = states.into_iter().map(|state| {
-            CachePadded::new(Mutex::new(Some(Slot {
+        let results = states.into_iter().map(|state| {
+            CachePadded::new(Mutex::new(Some(Results {
                 state,
                 roots: vec![RootReport::default(); root_count],
                 errors: ErrorList::default(),
@@ -170,7 +170,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
             next_id_block: AtomicU32::new(0),
             cancelled: AtomicBool::new(false),
             done: AtomicBool::new(false),
-            slots: slots.collect(),
+            results: results.collect(),
             progress: (0..count).map(|_| CachePadded::default()).collect(),
             agenda: Mutex::new(Agenda::new(options.roots)),
             crew: Mutex::new(Crew {
@@ -187,7 +187,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
             has_too_many: AtomicBool::new(false),
             wanted_first: OnceLock::new(),
             most: OnceLock::new(),
-            overseer: options.adapts.then(|| Mutex::new(Overseer::new(started))),
+            controller: options.adapts.then(|| Mutex::new(Controller::new(started))),
             errors_kept_max: options.errors_kept_max,
             started,
             threadless: Mutex::new(None),
@@ -205,11 +205,11 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         if self.start_worker(Duty::Advance).is_ok() {
             return;
         }
-        let hand = lock(&self.crew).sent_away.pop();
-        let hand = hand.expect("what a thread that was not started was to have is kept");
+        let slot = lock(&self.crew).sent_away.pop();
+        let slot = slot.expect("what a thread that was not started was to have is kept");
         lock(&self.alive).count += 1;
         let duty = Duty::Advance;
-        *lock(&self.threadless) = Some(Threadless { hand, duty });
+        *lock(&self.threadless) = Some(Threadless { slot, duty });
     }
 
     /// Starts one worker more, if more are wanted.
@@ -229,34 +229,36 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
 
     /// Starts the thread of a worker that is counted already.
     fn start_thread(self: &Arc<Self>, duty: Duty) -> std::io::Result<()> {
-        let hand = {
+        let slot = {
             let mut crew = lock(&self.crew);
             match crew.sent_away.pop() {
-                Some(hand) => hand,
+                Some(slot) => slot,
                 None => {
                     crew.next += 1;
-                    self.frontier.hand(crew.next - 1)
+                    self.frontier.slot(crew.next - 1)
                 }
             }
         };
-        let name = format!("statwalk-{}", hand.index());
+        let name = format!("statwalk-{}", slot.index());
         // Where the thread cannot be started, what it was to have is still here.
-        let given = Arc::new(Mutex::new(Some(hand)));
+        let given = Arc::new(Mutex::new(Some(slot)));
         let (pool, taken) = (Arc::clone(self), Arc::clone(&given));
         let stack_bytes = match self.order {
             Order::Recursive => RECURSION_STACK_BYTES,
             _ => STACK_BYTES,
         };
         let started = threads::start(name, stack_bytes, move || {
-            let hand = lock(&taken).take().expect("it is given to one thread");
-            match Worker::new(Arc::clone(&pool), hand, duty).work() {
-                (Leave::Ended, hand) => {
-                    drop(hand);
+            let slot = lock(&taken).take().expect("it is given to one thread");
+            match Worker::new(Arc::clone(&pool), slot, duty).work() {
+                (StopReason::Ended, slot) => {
+                    drop(slot);
                     pool.leave();
                 }
-                (Leave::TooMany, hand) => pool.send_away(hand),
-                (Leave::TaskDone, hand) => pool.follow_up(hand),
-                (Leave::TimeOver(_) | Leave::Idle, _) => unreachable!("the thread was not lent"),
+                (StopReason::TooMany, slot) => pool.send_away(slot),
+                (StopReason::TaskDone, slot) => pool.follow_up(slot),
+                (StopReason::TimeOver(_) | StopReason::Idle, _) => {
+                    unreachable!("the thread was not lent")
+                }
             }
         });
         if let Err(error) = started {
@@ -273,7 +275,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
     fn settle_wanted(&self) {
         self.wanted_first.get_or_init(|| {
             let mut wanted = self.most();
-            if self.overseer.is_some() {
+            if self.controller.is_some() {
                 wanted = wanted.min(machine::granted_processors());
             }
             self.wanted.store(wanted, Ordering::Relaxed);
@@ -286,7 +288,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
     fn most(&self) -> usize {
         *self
             .most
-            .get_or_init(|| self.slots.len().min(machine::workers_with_room()))
+            .get_or_init(|| self.results.len().min(machine::workers_with_room()))
     }
 
     /// Starts one worker more. One that cannot be started is one helper less,
@@ -322,15 +324,15 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
 
     /// Keeps what a worker had that is not needed for now. Others take what it
     /// had queued.
-    fn send_away(&self, hand: Hand) {
-        let progress = &self.progress[hand.index()];
+    fn send_away(&self, slot: WorkerSlot) {
+        let progress = &self.progress[slot.index()];
         let effort = progress.effort(threads::since(self.started));
         progress.end_work(threads::since(self.started));
         progress.forget_thread();
         let mut crew = lock(&self.crew);
         crew.effort_of_gone.0 += effort.cpu;
         crew.effort_of_gone.1 += effort.busy;
-        crew.sent_away.push(hand);
+        crew.sent_away.push(slot);
         drop(crew);
         {
             let mut alive = lock(&self.alive);
@@ -350,18 +352,18 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
     ///
     /// Whoever queues a task while all threads are busy is one of them, and comes
     /// here later: nothing is forgotten.
-    fn follow_up(self: &Arc<Self>, hand: Hand) {
-        lock(&self.crew).sent_away.push(hand);
+    fn follow_up(self: &Arc<Self>, slot: WorkerSlot) {
+        lock(&self.crew).sent_away.push(slot);
         while !self.is_over() && self.frontier.has_work() {
             if self.start_thread(Duty::Help).is_ok() {
                 return;
             }
             // There is no thread to be had: this one goes on.
-            let Some(hand) = lock(&self.crew).sent_away.pop() else {
+            let Some(slot) = lock(&self.crew).sent_away.pop() else {
                 break;
             };
-            let (_, hand) = Worker::new(Arc::clone(self), hand, Duty::Help).work();
-            lock(&self.crew).sent_away.push(hand);
+            let (_, slot) = Worker::new(Arc::clone(self), slot, Duty::Help).work();
+            lock(&self.crew).sent_away.push(slot);
         }
         self.leave();
     }
@@ -380,45 +382,45 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
     /// Lets the worker without a thread, if there is one, work on this one until a
     /// time, or until others have taken what there is to do.
     fn lend_thread(self: &Arc<Self>, until: Instant) {
-        let Some(Threadless { hand, duty }) = lock(&self.threadless).take() else {
+        let Some(Threadless { slot, duty }) = lock(&self.threadless).take() else {
             return;
         };
-        let progress = &self.progress[hand.index()];
+        let progress = &self.progress[slot.index()];
         let before = match self.idle_io {
             true => IoPriority::current().ok(),
             false => None,
         };
-        let left = Worker::on_lent_thread(Arc::clone(self), hand, duty, until).work();
+        let left = Worker::on_lent_thread(Arc::clone(self), slot, duty, until).work();
         if let Some(before) = before {
             // Refused, the thread stays polite.
             let _ = before.set();
         }
         match left {
-            (Leave::Ended, hand) => {
-                drop(hand);
+            (StopReason::Ended, slot) => {
+                drop(slot);
                 self.leave();
             }
-            (Leave::TimeOver(duty), hand) => {
+            (StopReason::TimeOver(duty), slot) => {
                 progress.end_work(threads::since(self.started));
-                *lock(&self.threadless) = Some(Threadless { hand, duty });
+                *lock(&self.threadless) = Some(Threadless { slot, duty });
             }
-            (Leave::Idle, hand) => {
+            (StopReason::Idle, slot) => {
                 // Those that are at it have threads, and need no more of this one.
                 lock(&self.alive).leaving += 1;
-                self.send_away(hand);
+                self.send_away(slot);
             }
-            (Leave::TooMany, hand) => self.send_away(hand),
-            (Leave::TaskDone, _) => unreachable!("a thread that is lent is no task"),
+            (StopReason::TooMany, slot) => self.send_away(slot),
+            (StopReason::TaskDone, _) => unreachable!("a thread that is lent is no task"),
         }
     }
 
     /// Ends the worker without a thread: nobody lends it one any more.
     pub(crate) fn dismiss_threadless(&self) {
-        let Some(Threadless { hand, .. }) = lock(&self.threadless).take() else {
+        let Some(Threadless { slot, .. }) = lock(&self.threadless).take() else {
             return;
         };
-        self.progress[hand.index()].rest();
-        drop(hand);
+        self.progress[slot.index()].rest();
+        drop(slot);
         self.cancel();
         self.leave();
     }
@@ -432,7 +434,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         let deadline = threads::now() + timeout;
         loop {
             let left = deadline.saturating_duration_since(threads::now());
-            let pause = self.pause_before_look().unwrap_or(left);
+            let pause = self.pause_before_sample().unwrap_or(left);
             let until = threads::now() + left.min(pause);
             self.lend_thread(until);
             let rest = until.saturating_duration_since(threads::now());
@@ -462,16 +464,16 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         {
             self.start_helper();
         }
-        self.oversee();
+        self.control();
     }
 
     /// How long nobody needs to look at the workers; absent where never.
-    fn pause_before_look(&self) -> Option<Duration> {
-        match &self.overseer {
+    fn pause_before_sample(&self) -> Option<Duration> {
+        match &self.controller {
             // Whoever waits may wait in shorter pieces than a pause.
-            Some(overseer) => {
-                let next_look = lock(overseer).next_look();
-                Some(next_look.saturating_duration_since(threads::now()))
+            Some(controller) => {
+                let next_sample = lock(controller).next_sample();
+                Some(next_sample.saturating_duration_since(threads::now()))
             }
             None if self.wants_helpers.load(Ordering::Relaxed) => Some(HELP_DELAY_MAX),
             None => None,
@@ -479,35 +481,35 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
     }
 
     /// Looks at what the workers did, and changes their number.
-    fn oversee(self: &Arc<Self>) {
-        let Some(overseer) = &self.overseer else {
+    fn control(self: &Arc<Self>) {
+        let Some(controller) = &self.controller else {
             return;
         };
         let now = threads::now();
         let effort = self.effort(now);
-        let Some(verdict) = lock(overseer).look(now, effort, || {
+        let Some(decision) = lock(controller).sample(now, effort, || {
             self.settle_wanted();
             Concurrency::new(self.wanted.load(Ordering::Relaxed), self.most())
         }) else {
             return;
         };
-        self.is_slow.store(verdict.is_slow, Ordering::Relaxed);
+        self.is_slow.store(decision.is_slow, Ordering::Relaxed);
         // Who lists a slow directory alone has nobody to share it with, and is
         // only one of those that are wanted.
-        if verdict.is_slow && self.wants_helpers.load(Ordering::Relaxed) {
+        if decision.is_slow && self.wants_helpers.load(Ordering::Relaxed) {
             self.start_helper();
         }
-        match verdict.step {
+        match decision.step {
             None => {}
             Some(Step::Up(_)) => {
-                self.wanted.store(verdict.workers, Ordering::Relaxed);
+                self.wanted.store(decision.workers, Ordering::Relaxed);
                 self.wants_helpers.store(true, Ordering::Relaxed);
                 while self.wants_helpers.load(Ordering::Relaxed) && !self.is_over() {
                     self.start_helper();
                 }
             }
             Some(Step::Back(_) | Step::Down(_)) => {
-                self.wanted.store(verdict.workers, Ordering::Relaxed);
+                self.wanted.store(decision.workers, Ordering::Relaxed);
                 self.wants_helpers.store(false, Ordering::Relaxed);
                 self.has_too_many.store(true, Ordering::Relaxed);
                 self.parking.call_all();
@@ -536,8 +538,8 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
     }
 
     /// What became of the number of workers, for the plan.
-    pub(crate) fn told_concurrency(&self) -> Option<String> {
-        lock(self.overseer.as_ref()?).told()
+    pub(crate) fn concurrency_reason(&self) -> Option<String> {
+        lock(self.controller.as_ref()?).reason()
     }
 
     /// Waits for the workers, at most for a time. Answers whether all are gone.
@@ -608,10 +610,10 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
     }
 
     /// Takes what the workers have, also from those that hang.
-    pub(crate) fn take_slots(&self) -> Vec<Slot<C>> {
-        self.slots
+    pub(crate) fn take_results(&self) -> Vec<Results<C>> {
+        self.results
             .iter()
-            .filter_map(|slot| lock(slot).take())
+            .filter_map(|results| lock(results).take())
             .collect()
     }
 

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use super::Order;
 use super::agenda::Item;
-use super::frontier::Hand;
-use super::pool::{Pool, Slot};
+use super::frontier::WorkerSlot;
+use super::pool::{Pool, Results};
 use crate::batch::Batch;
 use crate::directory::{Dir, DirState, Directory, Place};
 use crate::entry::DirId;
@@ -40,7 +40,7 @@ const RECURSION_MAX: u32 = 4096;
 
 /// Why a worker stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Leave {
+pub(super) enum StopReason {
     /// The scan is done or cancelled.
     Ended,
     /// There are more workers than are wanted.
@@ -71,7 +71,7 @@ pub(super) struct Worker<C, D> {
 /// The worker's side of the pool, as its lister sees it.
 struct WorkerOutlet<C, D> {
     pool: Arc<Pool<C, D>>,
-    hand: Hand,
+    slot: WorkerSlot,
     last_parent: Option<Arc<Dir>>,
     dirs_done: u32,
     /// What is to be added to what this thread did: what those did that had this
@@ -86,24 +86,24 @@ struct WorkerOutlet<C, D> {
 
 impl<C: Collect, D: DirectorySource> Worker<C, D> {
     /// A worker on a thread of its own.
-    pub(super) fn new(pool: Arc<Pool<C, D>>, hand: Hand, duty: Duty) -> Worker<C, D> {
-        Worker::with(pool, hand, duty, None)
+    pub(super) fn new(pool: Arc<Pool<C, D>>, slot: WorkerSlot, duty: Duty) -> Worker<C, D> {
+        Worker::with(pool, slot, duty, None)
     }
 
     /// A worker on a thread that is lent to it until a time. It gets on by one job
     /// or one entry at least, and takes little of the stack.
     pub(super) fn on_lent_thread(
         pool: Arc<Pool<C, D>>,
-        hand: Hand,
+        slot: WorkerSlot,
         duty: Duty,
         until: Instant,
     ) -> Worker<C, D> {
-        Worker::with(pool, hand, duty, Some(until))
+        Worker::with(pool, slot, duty, Some(until))
     }
 
     fn with(
         pool: Arc<Pool<C, D>>,
-        hand: Hand,
+        slot: WorkerSlot,
         duty: Duty,
         lent_until: Option<Instant>,
     ) -> Worker<C, D> {
@@ -111,7 +111,7 @@ impl<C: Collect, D: DirectorySource> Worker<C, D> {
             // Refused, it costs politeness, not truth.
             let _ = statwalk_sys::io_priority::set_idle();
         }
-        let progress = &pool.progress[hand.index()];
+        let progress = &pool.progress[slot.index()];
         progress.know_thread();
         progress.begin_work(threads::since(pool.started));
         let calls_before = progress.calls().wrapping_sub(tally::made());
@@ -120,7 +120,7 @@ impl<C: Collect, D: DirectorySource> Worker<C, D> {
             lister: Lister::new(Arc::clone(&pool.context)),
             outlet: WorkerOutlet {
                 pool,
-                hand,
+                slot,
                 last_parent: None,
                 dirs_done: 0,
                 calls_before,
@@ -133,21 +133,21 @@ impl<C: Collect, D: DirectorySource> Worker<C, D> {
 
     /// Works until the scan is done or cancelled, or there are too many workers.
     /// Gives back what it has of the frontier.
-    pub(super) fn work(mut self) -> (Leave, Hand) {
+    pub(super) fn work(mut self) -> (StopReason, WorkerSlot) {
         let leave = self.work_on();
         let Worker { lister, outlet } = self;
         drop(lister);
         outlet.tell_work();
-        (leave, outlet.hand)
+        (leave, outlet.slot)
     }
 
-    fn work_on(&mut self) -> Leave {
+    fn work_on(&mut self) -> StopReason {
         let pool = Arc::clone(&self.outlet.pool);
         let is_lent = self.outlet.lent_until.is_some();
         if self.outlet.duty == Duty::Advance {
             self.advance();
             if self.outlet.duty == Duty::Advance {
-                return Leave::TimeOver(Duty::Advance);
+                return StopReason::TimeOver(Duty::Advance);
             }
         }
         while !pool.is_over() {
@@ -156,18 +156,18 @@ impl<C: Collect, D: DirectorySource> Worker<C, D> {
                     self.visit(job, 0);
                 }
                 self.outlet.rest();
-                return Leave::TaskDone;
+                return StopReason::TaskDone;
             }
             match self.outlet.take() {
                 Some(job) => self.visit(job, 0),
                 None if is_lent => {
                     self.outlet.rest();
-                    return Leave::Idle;
+                    return StopReason::Idle;
                 }
                 None => {
                     self.outlet.rest();
                     self.lister.rest_from_work();
-                    let progress = &pool.progress[self.outlet.hand.index()];
+                    let progress = &pool.progress[self.outlet.slot.index()];
                     progress.end_work(threads::since(pool.started));
                     pool.parking
                         .wait_unless(|| pool.is_over() || pool.frontier.has_work());
@@ -175,15 +175,15 @@ impl<C: Collect, D: DirectorySource> Worker<C, D> {
                 }
             }
             if is_lent && self.outlet.is_late() {
-                return Leave::TimeOver(self.outlet.duty);
+                return StopReason::TimeOver(self.outlet.duty);
             }
             if pool.may_go() {
                 self.outlet.rest();
-                return Leave::TooMany;
+                return StopReason::TooMany;
             }
         }
         self.outlet.rest();
-        Leave::Ended
+        StopReason::Ended
     }
 
     /// Lists a directory; in the recursive order also all that is below it.
@@ -192,8 +192,8 @@ impl<C: Collect, D: DirectorySource> Worker<C, D> {
         let lists = matches!(job, Job::Child { .. } | Job::Rest(_));
         self.lister.expand(job, &mut self.outlet);
         let pool = &self.outlet.pool;
-        if let Some(sweep) = pool.frontier.sweep().filter(|_| lists) {
-            sweep.listed();
+        if let Some(queue) = pool.frontier.inode_queue().filter(|_| lists) {
+            queue.listed();
             pool.parking.call_one();
         }
         if pool.order == Order::Recursive {
@@ -206,7 +206,7 @@ impl<C: Collect, D: DirectorySource> Worker<C, D> {
 
     /// Visits what the last directory led to, in the order of the listing.
     fn descend(&mut self, level: u32) {
-        let mut below = std::mem::take(&mut self.outlet.hand.called);
+        let mut below = std::mem::take(&mut self.outlet.slot.called);
         // A large directory is read on when what was found in it is done.
         below.sort_by_key(|job| matches!(job, Job::Rest(_)));
         // Whoever lent the thread may have little of a stack, and wants it back.
@@ -247,7 +247,7 @@ impl<C: Collect, D: DirectorySource> Worker<C, D> {
             match item {
                 Item::Root(root, path) => {
                     out.last_parent = None;
-                    pool.progress[out.hand.index()].begin_root(&path);
+                    pool.progress[out.slot.index()].begin_root(&path);
                     if let Err(errno) = lister.root(&path, root as u32, out) {
                         out.missing(root, errno);
                     }
@@ -281,7 +281,7 @@ impl<C: Collect, D: DirectorySource> Worker<C, D> {
 
 impl<C: Collect, D: DirectorySource> WorkerOutlet<C, D> {
     fn take(&mut self) -> Option<Job> {
-        let taken = self.pool.frontier.take(&mut self.hand)?;
+        let taken = self.pool.frontier.take(&mut self.slot)?;
         if taken.more {
             self.pool.parking.call_one();
         }
@@ -308,7 +308,7 @@ impl<C: Collect, D: DirectorySource> WorkerOutlet<C, D> {
         match place {
             Place::Root(path) => {
                 self.last_parent = None;
-                self.pool.progress[self.hand.index()].begin_root(path);
+                self.pool.progress[self.slot.index()].begin_root(path);
             }
             Place::Child(parent, offset) => self.begin_child(parent, *offset),
         }
@@ -319,7 +319,7 @@ impl<C: Collect, D: DirectorySource> WorkerOutlet<C, D> {
             .last_parent
             .as_ref()
             .is_some_and(|last| Arc::ptr_eq(last, parent));
-        self.pool.progress[self.hand.index()].begin_child(parent, offset, same);
+        self.pool.progress[self.slot.index()].begin_child(parent, offset, same);
         if !same {
             self.last_parent = Some(Arc::clone(parent));
         }
@@ -329,7 +329,7 @@ impl<C: Collect, D: DirectorySource> WorkerOutlet<C, D> {
     fn tell_work(&self) {
         let calls = self.calls_before.wrapping_add(tally::made());
         let work = self.work_before.wrapping_add(work_of_thread());
-        self.pool.progress[self.hand.index()].tell_work(calls, work);
+        self.pool.progress[self.slot.index()].tell_work(calls, work);
     }
 
     /// Whether the thread was lent, and is wanted back.
@@ -340,7 +340,7 @@ impl<C: Collect, D: DirectorySource> WorkerOutlet<C, D> {
 
     fn rest(&mut self) {
         self.last_parent = None;
-        self.pool.progress[self.hand.index()].rest();
+        self.pool.progress[self.slot.index()].rest();
     }
 
     /// Starts more workers once there is enough to do.
@@ -348,7 +348,7 @@ impl<C: Collect, D: DirectorySource> WorkerOutlet<C, D> {
         if !self.pool.wants_helpers.load(Ordering::Relaxed) {
             return;
         }
-        let entries = &self.pool.progress[self.hand.index()].entries;
+        let entries = &self.pool.progress[self.slot.index()].entries;
         let enough = self.dirs_done >= ALONE_DIRS_MAX
             || entries.load(Ordering::Relaxed) >= ALONE_ENTRIES_MAX
             || threads::since(self.pool.started) >= ALONE_TIME_MAX;
@@ -357,9 +357,9 @@ impl<C: Collect, D: DirectorySource> WorkerOutlet<C, D> {
         }
     }
 
-    fn slot(&self, work: impl FnOnce(&mut Slot<C>)) {
-        match &mut *lock(&self.pool.slots[self.hand.index()]) {
-            Some(slot) => work(slot),
+    fn with_results(&self, work: impl FnOnce(&mut Results<C>)) {
+        match &mut *lock(&self.pool.results[self.slot.index()]) {
+            Some(results) => work(results),
             // The scan went on without this worker, which hung.
             None => self.pool.cancelled.store(true, Ordering::Relaxed),
         }
@@ -377,16 +377,16 @@ impl<C: Collect, D: DirectorySource> WorkerOutlet<C, D> {
     /// Gives an error to the sink, and keeps it for the report.
     fn report(&mut self, error: EntryError) {
         let kept_max = self.pool.errors_kept_max;
-        self.slot(|slot| {
-            if slot.state.failed(&error).is_break() {
+        self.with_results(|results| {
+            if results.state.failed(&error).is_break() {
                 self.pool.cancelled.store(true, Ordering::Relaxed);
             }
-            slot.errors.keep(kept_max, || error);
+            results.errors.keep(kept_max, || error);
         });
     }
 
     fn missing(&self, root: usize, errno: SystemErrno) {
-        self.slot(|slot| slot.roots[root].missing = Some(Errno::of(errno)));
+        self.with_results(|results| results.roots[root].missing = Some(Errno::of(errno)));
     }
 }
 
@@ -396,7 +396,7 @@ impl<C: Collect, D: DirectorySource> Outlet for WorkerOutlet<C, D> {
             .pending
             .fetch_add(name_offsets.len(), Ordering::Relaxed);
         let frontier = &self.pool.frontier;
-        frontier.push(&mut self.hand, parent, name_offsets, inos);
+        frontier.push(&mut self.slot, parent, name_offsets, inos);
         if self.pool.order == Order::Futures {
             return self.pool.start_tasks(name_offsets.len());
         }
@@ -407,33 +407,33 @@ impl<C: Collect, D: DirectorySource> Outlet for WorkerOutlet<C, D> {
     fn queue_rest(&mut self, listing: Arc<SharedListing>) {
         self.pool.pending.fetch_add(1, Ordering::Relaxed);
         let job = Job::Rest(listing);
-        self.pool.frontier.push_one(&mut self.hand, job);
+        self.pool.frontier.push_one(&mut self.slot, job);
         self.pool.parking.call_one();
     }
 
     fn queue_part(&mut self, listing: &Arc<SharedListing>, part: Listed) {
         // By inode number each entry is a job of its own.
-        let weight = match self.pool.frontier.sweep() {
+        let weight = match self.pool.frontier.inode_queue() {
             Some(_) => part.len(),
             None => 1,
         };
         self.pool.pending.fetch_add(weight, Ordering::Relaxed);
         let job = Job::Part(Arc::clone(listing), Box::new(part));
-        self.pool.frontier.push_one(&mut self.hand, job);
+        self.pool.frontier.push_one(&mut self.slot, job);
         self.call_help();
         self.pool.parking.call_one();
     }
 
     fn gathers(&self) -> bool {
-        self.pool.frontier.sweep().is_some()
+        self.pool.frontier.inode_queue().is_some()
     }
 
     fn gathering(&self, what: Gathering) {
-        if let Some(sweep) = self.pool.frontier.sweep() {
+        if let Some(queue) = self.pool.frontier.inode_queue() {
             match what {
-                Gathering::Begins => sweep.opened(),
+                Gathering::Begins => queue.opened(),
                 Gathering::Ends => {
-                    sweep.closed();
+                    queue.closed();
                     self.pool.parking.call_one();
                 }
             }
@@ -452,7 +452,7 @@ impl<C: Collect, D: DirectorySource> Outlet for WorkerOutlet<C, D> {
 
     fn has_company(&self) -> bool {
         self.call_help();
-        self.pool.slots.len() > 1 && self.pool.order.hands_parts() || self.is_late()
+        self.pool.results.len() > 1 && self.pool.order.hands_parts() || self.is_late()
     }
 
     #[inline]
@@ -490,17 +490,17 @@ impl<C: Collect, D: DirectorySource> Outlet for WorkerOutlet<C, D> {
     }
 
     fn next_id(&mut self) -> DirId {
-        if self.hand.ids.is_empty() {
-            self.hand.ids = self.pool.take_ids();
+        if self.slot.ids.is_empty() {
+            self.slot.ids = self.pool.take_ids();
         }
-        self.hand.ids.next().map_or(DirId::NONE_LEFT, DirId)
+        self.slot.ids.next().map_or(DirId::NONE_LEFT, DirId)
     }
 
     fn deliver(&mut self, directory: &Directory<'_>, announce: bool, batches: &[&Batch]) {
         if has_no_number(directory) {
             return self.end_for_lack_of_numbers(directory);
         }
-        let progress = &self.pool.progress[self.hand.index()];
+        let progress = &self.pool.progress[self.slot.index()];
         let announced = announce && directory.state != DirState::Argument;
         let entries: usize = batches.iter().map(|batch| batch.len()).sum();
         WorkerProgress::add(&progress.entries, entries as u64 + u64::from(announced));
@@ -508,14 +508,14 @@ impl<C: Collect, D: DirectorySource> Outlet for WorkerOutlet<C, D> {
         let bytes = batches.iter().flat_map(|batch| batch.allocated_bytes());
         (progress.allocated_bytes).add(bytes.map(|&bytes| u128::from(bytes)).sum());
         progress.step();
-        self.slot(|slot| {
+        self.with_results(|results| {
             let mut flow = match announce {
-                true => slot.state.directory(directory),
+                true => results.state.directory(directory),
                 false => std::ops::ControlFlow::Continue(()),
             };
             for batch in batches {
                 if flow.is_continue() && !batch.is_empty() {
-                    flow = slot.state.batch(directory, batch);
+                    flow = results.state.batch(directory, batch);
                 }
             }
             if flow.is_break() {
@@ -531,7 +531,7 @@ impl<C: Collect, D: DirectorySource> Outlet for WorkerOutlet<C, D> {
         if has_no_number(directory) {
             return;
         }
-        self.slot(|slot| slot.state.incomplete(directory));
+        self.with_results(|results| results.state.incomplete(directory));
     }
 
     fn changed(&mut self, directory: &Directory<'_>) {
@@ -541,19 +541,19 @@ impl<C: Collect, D: DirectorySource> Outlet for WorkerOutlet<C, D> {
             cause: Cause::Changed,
             root: directory.root(),
         };
-        self.slot(|slot| {
-            slot.roots[error.root].changed_dirs += 1;
-            slot.state.incomplete(directory);
+        self.with_results(|results| {
+            results.roots[error.root].changed_dirs += 1;
+            results.state.incomplete(directory);
         });
         self.report(error);
     }
 
     fn failed(&mut self, root: u32, path: Vec<u8>, op: Op, errno: SystemErrno) {
         let errno = Errno::of(errno);
-        WorkerProgress::add(&self.pool.progress[self.hand.index()].unreadable, 1);
-        self.slot(|slot| {
-            slot.roots[root as usize].unreadable += 1;
-            slot.errors.count(op, errno, 1);
+        WorkerProgress::add(&self.pool.progress[self.slot.index()].unreadable, 1);
+        self.with_results(|results| {
+            results.roots[root as usize].unreadable += 1;
+            results.errors.count(op, errno, 1);
         });
         self.report(EntryError {
             path,
@@ -564,8 +564,8 @@ impl<C: Collect, D: DirectorySource> Outlet for WorkerOutlet<C, D> {
     }
 
     fn note(&mut self, root: u32, note: Note) {
-        self.slot(|slot| {
-            let root = &mut slot.roots[root as usize];
+        self.with_results(|results| {
+            let root = &mut results.roots[root as usize];
             match note {
                 Note::Vanished => root.vanished += 1,
                 Note::Excluded => root.excluded += 1,
@@ -575,7 +575,7 @@ impl<C: Collect, D: DirectorySource> Outlet for WorkerOutlet<C, D> {
     }
 
     fn left_out(&mut self, path: Vec<u8>, file_system: &'static str) {
-        self.slot(|slot| slot.left_out.push(LeftOut { path, file_system }));
+        self.with_results(|results| results.left_out.push(LeftOut { path, file_system }));
     }
 }
 

@@ -122,7 +122,7 @@ fn a_scan_ends_where_numbers_for_directories_do() {
             .store(DirId::BLOCKS - 1, Ordering::Relaxed);
         pool.start();
         assert!(pool.wait_gone(Duration::from_secs(10)));
-        let slots = pool.take_slots();
+        let slots = pool.take_results();
         let errors: Vec<_> = slots.iter().flat_map(|slot| &slot.errors.kept).collect();
         let numbers = slots.iter().flat_map(|slot| &slot.state.0);
         let numbers: Vec<_> = numbers.copied().collect();

@@ -86,7 +86,9 @@ pub(crate) fn open_btrfs(path: &[u8], dev: u64) -> io::Result<Option<OwnedFd>> {
     let fd = openat(CWD, path, flags, Mode::empty())?;
     let found = statx::by_descriptor(fd.as_fd(), statx::IDENTITY)?;
     if statx::file_id(&found).dev != dev {
-        return Err(io::Error::other("the subvolume was replaced during the scan"));
+        return Err(io::Error::other(
+            "the subvolume was replaced during the scan",
+        ));
     }
     Ok(fs_info(fd.as_fd()).is_ok().then_some(fd))
 }
@@ -122,7 +124,8 @@ impl ExtentReader {
             last_snapshot = Some(RootItem::parse(item.bytes)?.last_snapshot);
             Ok(())
         })?;
-        let last_snapshot = last_snapshot.ok_or_else(|| io::Error::other("the subvolume was deleted during the scan"))?;
+        let last_snapshot = last_snapshot
+            .ok_or_else(|| io::Error::other("the subvolume was deleted during the scan"))?;
         Ok(Subvolume {
             tree,
             last_snapshot,

@@ -27,7 +27,7 @@ use crate::lock::lock;
 const GATHERED_MAX: usize = 64 * 1024;
 
 /// What waits, by inode number.
-pub(super) struct Sweep {
+pub(super) struct InodeQueue {
     state: Mutex<State>,
     /// Up to how many directories are open whose entries wait.
     listings_max: usize,
@@ -55,13 +55,13 @@ struct State {
 /// What can be done next.
 enum Next {
     List,
-    Sweep,
+    InodeQueue,
     Nothing,
 }
 
-impl Sweep {
-    pub(super) fn new(listings_max: usize) -> Sweep {
-        Sweep {
+impl InodeQueue {
+    pub(super) fn new(listings_max: usize) -> InodeQueue {
+        InodeQueue {
             state: Mutex::new(State {
                 dirs: BTreeMap::new(),
                 next_number: 0,
@@ -127,7 +127,7 @@ impl Sweep {
                 state.listing += 1;
                 state.take_directory()?
             }
-            Next::Sweep => {
+            Next::InodeQueue => {
                 if state.sweep.is_empty() {
                     let mut entries = std::mem::take(&mut state.gathered);
                     radsort::sort_by_key(&mut entries, |entry| entry.ino);
@@ -159,7 +159,7 @@ impl Sweep {
 
     fn next(&self, state: &State) -> Next {
         if !state.sweep.is_empty() {
-            return Next::Sweep;
+            return Next::InodeQueue;
         }
         // A large directory that is read on is open already.
         let may_open = state.open + state.listing < self.listings_max;
@@ -170,7 +170,7 @@ impl Sweep {
         // What is being listed now belongs into the same sweep.
         match state.gathered.is_empty() || state.listing > 0 {
             true => Next::Nothing,
-            false => Next::Sweep,
+            false => Next::InodeQueue,
         }
     }
 

@@ -4,22 +4,22 @@
 
 use std::time::{Duration, Instant};
 
-use super::concurrency::{Concurrency, LOOK_MIN, Look, Step};
+use super::concurrency::{Concurrency, SAMPLE_MIN, Sample, Step};
 
 /// How often the number of workers is looked at where it has been right for long.
-const LOOK_PAUSE_MAX: Duration = Duration::from_millis(64);
-/// A look that was too short to decide is taken again after its length divided by
+const SAMPLE_PAUSE_MAX: Duration = Duration::from_millis(64);
+/// A sample that was too short to decide is taken again after its length divided by
 /// this: soon at first, and seldom where calls take for ever.
 const TOO_SHORT_DIVISOR: u32 = 4;
 /// How often where more workers only want work.
 const RISING_PAUSE_MAX: Duration = Duration::from_millis(16);
 
 /// Looks at what the workers do and decides how many there are.
-pub(super) struct Overseer {
+pub(super) struct Controller {
     concurrency: Option<Concurrency>,
-    last_look: Instant,
+    last_sample: Instant,
     pause: Duration,
-    next_look: Instant,
+    next_sample: Instant,
     effort: Effort,
 }
 
@@ -36,8 +36,8 @@ pub(super) struct Effort {
     pub(super) work: u64,
 }
 
-/// What a look led to.
-pub(super) struct Verdict {
+/// What a sample led to.
+pub(super) struct Decision {
     /// Whether calls wait so long that entries are handed around.
     pub(super) is_slow: bool,
     pub(super) step: Option<Step>,
@@ -45,54 +45,54 @@ pub(super) struct Verdict {
     pub(super) workers: usize,
 }
 
-impl Overseer {
-    pub(super) fn new(started: Instant) -> Overseer {
-        Overseer {
+impl Controller {
+    pub(super) fn new(started: Instant) -> Controller {
+        Controller {
             concurrency: None,
-            last_look: started,
-            pause: LOOK_MIN,
-            next_look: started + LOOK_MIN,
+            last_sample: started,
+            pause: SAMPLE_MIN,
+            next_sample: started + SAMPLE_MIN,
             effort: Effort::default(),
         }
     }
 
-    /// When it is time to look again.
-    pub(super) fn next_look(&self) -> Instant {
-        self.next_look
+    /// When it is time to sample again.
+    pub(super) fn next_sample(&self) -> Instant {
+        self.next_sample
     }
 
     /// Looks at what all workers did so far; nothing where that is too little to
     /// decide. `begin` says how many there are at first.
-    pub(super) fn look(
+    pub(super) fn sample(
         &mut self,
         now: Instant,
         effort: Effort,
         begin: impl FnOnce() -> Concurrency,
-    ) -> Option<Verdict> {
-        let look = Look {
-            elapsed: now - self.last_look,
+    ) -> Option<Decision> {
+        let sample = Sample {
+            elapsed: now - self.last_sample,
             occupied: effort.occupied.saturating_sub(self.effort.occupied),
             cpu: effort.cpu.saturating_sub(self.effort.cpu),
             busy: effort.busy.saturating_sub(self.effort.busy),
             calls: effort.work.saturating_sub(self.effort.work),
         };
         let concurrency = self.concurrency.get_or_insert_with(begin);
-        if !concurrency.is_long_enough(&look) {
-            self.next_look = now + look.elapsed.max(LOOK_MIN) / TOO_SHORT_DIVISOR;
+        if !concurrency.is_long_enough(&sample) {
+            self.next_sample = now + sample.elapsed.max(SAMPLE_MIN) / TOO_SHORT_DIVISOR;
             return None;
         }
-        let step = concurrency.decide(&look);
+        let step = concurrency.decide(&sample);
         let is_slow = concurrency.is_slow();
         let workers = concurrency.workers();
         self.pause = match step {
-            Some(_) => LOOK_MIN,
+            Some(_) => SAMPLE_MIN,
             None if concurrency.is_about_to_rise() => self.pause.min(RISING_PAUSE_MAX),
-            None => (self.pause * 2).min(LOOK_PAUSE_MAX),
+            None => (self.pause * 2).min(SAMPLE_PAUSE_MAX),
         };
-        self.last_look = now;
-        self.next_look = now + self.pause;
+        self.last_sample = now;
+        self.next_sample = now + self.pause;
         self.effort = effort;
-        Some(Verdict {
+        Some(Decision {
             is_slow,
             step,
             workers,
@@ -100,7 +100,7 @@ impl Overseer {
     }
 
     /// What became of the number of workers, for the plan.
-    pub(super) fn told(&self) -> Option<String> {
-        self.concurrency.as_ref()?.told()
+    pub(super) fn reason(&self) -> Option<String> {
+        self.concurrency.as_ref()?.reason()
     }
 }
