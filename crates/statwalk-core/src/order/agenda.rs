@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What is scanned one after another: roots, then crossings, then links.
+//! The items that are scanned one after another: roots, then crossings, then links.
 //!
-//! Which of two ways leads to a directory must not depend on chance, so those
-//! that could lead to the same wait, and go one by one in path order.
+//! Two ways can lead to one directory, and chance must not choose. So such ways wait,
+//! and are taken one by one in path order.
 
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -12,27 +12,27 @@ use crate::directory::{Dir, Place};
 use crate::handle::OpenParent;
 use crate::sink::path_order;
 
-/// What is scanned one after another.
+/// The items that are scanned one after another.
 pub(super) struct Agenda {
     roots: Vec<Arc<CStr>>,
     next_root: usize,
-    /// Mounts that show what another mount shows too.
+    /// Mounts that show the directories of another mount.
     pub(super) crossings: Vec<(Arc<OpenParent>, u32)>,
     /// Symbolic links to follow.
     pub(super) links: Vec<(Arc<Dir>, u32)>,
-    /// Subdirectories that were not found, until it is known whether they have
-    /// vanished.
+    /// Subdirectories that were not found. A second listing decides whether they
+    /// have vanished.
     pub(super) vanished: Vec<(Arc<Dir>, u32)>,
-    /// Those of either that are next, the first in path order at the end.
+    /// The crossings or links that come next, the first in path order at the end.
     sorted: Vec<Item>,
 }
 
-/// What the next thing is.
+/// An item of the agenda.
 pub(super) enum Item {
     Root(usize, Arc<CStr>),
     Crossing(Arc<OpenParent>, u32),
     Link(Arc<Dir>, u32),
-    /// Subdirectories of one directory.
+    /// Subdirectories of one directory that were not found.
     Vanished(Arc<Dir>, Vec<u32>),
 }
 
@@ -48,7 +48,7 @@ impl Agenda {
         }
     }
 
-    /// Lets go of what waits.
+    /// Drops all items.
     pub(super) fn clear(&mut self) {
         self.crossings.clear();
         self.links.clear();
@@ -56,8 +56,8 @@ impl Agenda {
         self.sorted.clear();
     }
 
-    /// What comes next, when nothing of what came before is left to do. A root that an
-    /// earlier one has reached is left out.
+    /// The next item, to be called when all items before are done. It leaves out roots
+    /// that an earlier root has reached.
     pub(super) fn next(&mut self, is_reached_earlier: impl Fn(usize) -> bool) -> Option<Item> {
         if self.sorted.is_empty() && !self.crossings.is_empty() {
             let crossings = std::mem::take(&mut self.crossings);
@@ -84,7 +84,7 @@ impl Agenda {
     }
 }
 
-/// Puts together what one listing can judge.
+/// Groups the names that one listing can judge.
 fn by_parent(mut vanished: Vec<(Arc<Dir>, u32)>) -> Vec<Item> {
     vanished.sort_by_key(|(parent, offset)| (parent.id, *offset));
     let groups = vanished.chunk_by(|a, b| Arc::ptr_eq(&a.0, &b.0));
@@ -94,7 +94,7 @@ fn by_parent(mut vanished: Vec<(Arc<Dir>, u32)>) -> Vec<Item> {
         .collect()
 }
 
-/// Sorts what waits against the order of paths.
+/// Sorts items against the order of paths.
 fn last_first<P>(
     waiting: Vec<(P, u32)>,
     dir: fn(&P) -> &Arc<Dir>,

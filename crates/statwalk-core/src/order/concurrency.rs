@@ -1,84 +1,83 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! How many workers there are, while nobody has said.
+//! The number of workers, if the caller sets none.
 //!
-//! Where the data is in memory, more workers than processors bring nothing.
-//! Where each call waits for a network or a disk, the rate is the number of
-//! calls under way divided by the latency. So the number follows what workers
-//! do: while they mostly wait it is multiplied, and if the rate does not follow,
-//! the last step is taken back. It never falls below the number of processors.
+//! For data in memory, more workers than processors gain nothing. If each call waits
+//! for a network or a disk, the rate is the number of calls under way divided by the
+//! latency. So the number follows the workers: while they mostly wait, it is
+//! multiplied. If the rate does not follow, the last step is taken back. The number
+//! never falls below that of the processors.
 //!
 //! This file decides; it reads no clock and starts no thread.
 
 use std::time::Duration;
 
-/// Up to how many workers there are. The rate on a network file system is this
-/// divided by the latency of a call; a worker takes some 100 KiB.
+/// The largest number of workers. Divided by the latency of a call it is the rate on a
+/// network file system. A worker takes some 100 KiB.
 pub(crate) const WORKERS_MAX: usize = 64;
 
-/// How long a sample at the workers lasts at least.
+/// The shortest time of a sample.
 pub(super) const SAMPLE_MIN: Duration = Duration::from_millis(8);
-/// How long it lasts at most, where calls are slow.
+/// The longest time of a sample, for slow calls.
 const SAMPLE_MAX: Duration = Duration::from_millis(400);
-/// How many calls a worker should make during a sample, so that the rate of two
+/// The calls that each worker should make in a sample, so that the rates of two
 /// samples can be compared.
 const CALLS_PER_WORKER: u64 = 6;
-/// The same where workers mostly wait: then steps are large, and so is what they
-/// bring.
+/// The same for workers that mostly wait: their steps are large, and so are the gains.
 const LONG_CALLS_PER_WORKER: u64 = 2;
-/// From how long a call on there is only one step, to the most: on a network, or a
-/// disk that turns, more calls under way cost nothing but threads, and each sample
-/// lasts some calls.
+/// A call of this length or more leads to the largest number in one step. On a network
+/// or a disk that turns, more calls under way cost only threads, and each sample lasts
+/// some calls.
 const LONG_CALL: Duration = Duration::from_millis(1);
 
-/// The share of their time that workers must wait for more to be tried. A cold
-/// local disk makes two workers wait for a third of theirs; memory for none.
+/// The share of their time that workers must wait before more are tried. On a cold
+/// local disk two workers wait for a third of their time; in memory for none.
 const WAITING_ENOUGH: f64 = 0.2;
-/// The share from which on calls are so slow that entries are handed around.
+/// The share from which calls count as slow, so that workers share entries.
 const WAITING_LONG: f64 = 0.5;
-/// The share from which on the step is larger.
+/// The share from which steps are larger.
 const WAITING_MOSTLY: f64 = 0.9;
-/// The share of the time in which workers must have something to do for their
-/// number to matter.
+/// The share of the time for which workers must have work, or their number does not
+/// matter.
 const OCCUPIED_ENOUGH: f64 = 0.7;
-/// By how much the rate must follow a step, as a share of what the step adds.
+/// The growth of the rate that keeps a step, as a share of the workers it added.
 const GAIN_ENOUGH: f64 = 0.1;
-/// From which gain on a step that was too large is taken back in part.
+/// The gain from which a step that was too large is taken back in part.
 const GAIN_TO_KEEP: f64 = 1.5;
-/// How long a step is tried before it is taken back. Within one short sample the
-/// rate of a disk halves and doubles by chance; what brings something at once
-/// needs no more than that.
+/// The time for which a step is tried before it is taken back. In a short sample the
+/// rate of a disk halves and doubles by chance. A step that gains at once is kept at
+/// once.
 const TRIED_MIN: Duration = Duration::from_millis(24);
-/// After how many samples a step that was taken back is tried again, at first.
+/// The samples before a step that was taken back is tried again, the first time.
 const PATIENCE: u32 = 6;
 
-/// What the workers did since the last sample.
+/// The work of all workers since the last sample.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     pub(super) elapsed: Duration,
-    /// How long all workers together had something to do.
+    /// The time for which workers had work, summed.
     pub(super) occupied: Duration,
-    /// How long all workers together computed.
+    /// The time for which they computed, summed.
     pub(super) cpu: Duration,
-    /// How long they computed or waited for a processor.
+    /// The time for which they computed or waited for a processor, summed.
     pub(super) busy: Duration,
-    /// System calls of all workers, and what they read without.
+    /// System calls of all workers, and entries that they read without.
     pub(super) calls: u64,
 }
 
 impl Sample {
-    /// The share of the time in which workers had something to do and waited.
+    /// The share of the time with work in which workers waited.
     fn waiting(&self) -> f64 {
         let occupied = self.occupied.as_secs_f64();
         1.0 - (self.busy.as_secs_f64() / occupied.max(f64::MIN_POSITIVE)).min(1.0)
     }
 
-    /// How many workers had something to do, on average.
+    /// The mean number of workers that had work.
     fn occupied_workers(&self) -> f64 {
         self.occupied.as_secs_f64() / self.elapsed.as_secs_f64().max(f64::MIN_POSITIVE)
     }
 
-    /// How many workers are tried next, of which there are `now` and may be `most`.
+    /// The number of workers to try next, from `now` and up to `most`.
     fn next_try(&self, now: usize, most: usize) -> usize {
         let calls = u32::try_from(self.calls).unwrap_or(u32::MAX).max(1);
         match self.waiting() > WAITING_MOSTLY {
@@ -89,7 +88,7 @@ impl Sample {
     }
 }
 
-/// Calls and the time in which they were made, by one number of workers.
+/// The calls of one number of workers, and their time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pace {
     calls: f64,
@@ -97,7 +96,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// Adds a sample; what was before counts half.
+    /// Adds a sample; earlier samples count half.
     fn add(&mut self, sample: &Sample) {
         self.calls = self.calls / 2.0 + sample.calls as f64;
         self.seconds = self.seconds / 2.0 + sample.elapsed.as_secs_f64();
@@ -108,7 +107,7 @@ impl Pace {
     }
 }
 
-/// A step that is not judged yet.
+/// A step that waits for its judgement.
 #[derive(Clone, Copy, Debug)]
 struct Tried {
     /// The number and the rate before.
@@ -119,11 +118,12 @@ struct Tried {
 }
 
 impl Tried {
-    /// How many workers to keep of `now`, which bring `rate` and are too many.
+    /// The number of workers to keep, if `now` of them are too many and make `rate`
+    /// calls a second.
     ///
-    /// What serves eight calls at once makes a step from 2 to 64 bring four times
-    /// the rate: too little for 64, and much. Twice as many as it serves keep it
-    /// busy.
+    /// A device that serves eight calls at once makes a step from 2 to 64 gain a factor
+    /// of four. That is too little for 64, but much. Twice as many workers as the device
+    /// serves keep it busy.
     fn best_below(&self, now: usize, rate: f64) -> usize {
         let gain = rate / self.rate_before.max(f64::MIN_POSITIVE);
         if gain < GAIN_TO_KEEP {
@@ -139,32 +139,32 @@ impl Tried {
 pub(super) enum Step {
     /// More were tried.
     Up(usize),
-    /// More brought too little: back to this many.
+    /// More gained too little: back to this many.
     Back(usize),
-    /// The processors are busy: fewer will do.
+    /// The processors are busy: fewer suffice.
     Down(usize),
 }
 
-/// Decides how many workers there are.
+/// Decides the number of workers.
 #[derive(Debug)]
 pub(super) struct Concurrency {
     processors: usize,
     most: usize,
     now: usize,
-    /// The last step, until it is judged.
+    /// The last step, while it waits for its judgement.
     tried: Option<Tried>,
-    /// How fast those go that there are now.
+    /// The rate of the present number.
     pace: Pace,
-    /// Whether calls were seen to wait, so that entries are handed around.
+    /// Whether calls are slow, so that workers share entries.
     is_slow: bool,
-    /// How many samples pass before the next try.
+    /// The samples left before the next try.
     rest: u32,
     patience: u32,
-    /// The highest number that brought something.
+    /// The highest number that gained something.
     pub(super) highest: usize,
-    /// How much the workers waited before the last step up.
+    /// The share of the time that workers waited before the last step up.
     pub(super) waited_percent: u32,
-    /// How often a step was taken back.
+    /// The steps that were taken back.
     pub(super) taken_back: u32,
 }
 
@@ -186,10 +186,10 @@ impl Concurrency {
         }
     }
 
-    /// Whether enough was seen to decide.
+    /// Whether the sample suffices for a decision.
     pub(super) fn is_long_enough(&self, sample: &Sample) -> bool {
         let calls_enough = match sample.waiting() > WAITING_MOSTLY {
-            // Who has nothing to do makes no calls.
+            // A worker without work makes no calls.
             true => {
                 let working = (sample.occupied_workers().ceil() as u64).clamp(1, self.now as u64);
                 LONG_CALLS_PER_WORKER * working
@@ -200,28 +200,25 @@ impl Concurrency {
             && (sample.calls >= calls_enough || sample.elapsed >= SAMPLE_MAX)
     }
 
-    /// Whether those that have something to do mostly waited when they were last
-    /// looked at.
+    /// Whether workers with work mostly waited in the last sample.
     pub(super) fn is_slow(&self) -> bool {
         self.is_slow
     }
 
-    /// Whether only work is missing for more workers to be tried, which can come
-    /// at any time.
+    /// Whether more workers are tried as soon as there is work, which can come at any
+    /// time.
     pub(super) fn is_about_to_rise(&self) -> bool {
         self.is_slow && self.rest == 0 && self.now < self.most
     }
 
-    /// Looks at what the workers did, and says how many there are from now on
-    /// if that changes.
+    /// Takes a sample, and returns the new number of workers if it changes.
     pub(super) fn decide(&mut self, sample: &Sample) -> Option<Step> {
         self.pace.add(sample);
         let time = sample.elapsed.as_secs_f64() * self.now as f64;
         let waiting = sample.waiting();
         let was_slow = std::mem::replace(&mut self.is_slow, waiting > WAITING_LONG);
-        // More workers are of use only where those that are there find work. Until
-        // calls were seen to wait, entries were not handed around, and one worker
-        // may have kept what there is for all.
+        // More workers help only if the present ones find work. Before calls were seen
+        // to wait, entries were not shared, so one worker may have kept all work.
         let kept_to_itself = self.is_slow
             && !was_slow
             && self.now == self.processors
@@ -247,7 +244,7 @@ impl Concurrency {
                 self.patience = PATIENCE;
             }
         }
-        // Also after a step that was not judged, because there was no work then.
+        // Also after a step that was not judged for lack of work.
         if occupied && self.now > self.processors {
             self.highest = self.highest.max(self.now);
         }
@@ -280,7 +277,7 @@ impl Concurrency {
         self.pace = Pace::default();
     }
 
-    /// What happened, if anything did.
+    /// The reason for the number, for the plan, if it changed or was tried.
     pub(super) fn reason(&self) -> Option<String> {
         if self.highest > self.processors {
             Some(format!(
@@ -297,7 +294,7 @@ impl Concurrency {
         }
     }
 
-    /// How many workers there may be.
+    /// The present number of workers.
     pub(super) fn workers(&self) -> usize {
         self.now
     }
@@ -307,8 +304,8 @@ impl Concurrency {
 mod tests {
     use super::*;
 
-    /// A device on which a call takes `latency` and of which `width` are served
-    /// at once, and processors that need `cpu` for a call.
+    /// A device that serves `width` calls at once in `latency` each, and processors that
+    /// compute for `cpu` on each call.
     struct Machine {
         latency: Duration,
         width: usize,
@@ -334,7 +331,7 @@ mod tests {
             }
         }
 
-        /// Where the number settles, and how many samples that took.
+        /// The number at which it settles, and the samples until then.
         fn settles(&self) -> (usize, u32) {
             let mut concurrency = Concurrency::new(self.processors, WORKERS_MAX);
             let mut last_change = 0;
@@ -374,7 +371,7 @@ mod tests {
         };
         let (workers, _) = disk.settles();
         assert!((8..=32).contains(&workers), "{workers}");
-        // One step leads from 2 to the most, which is too many.
+        // One step leads from 2 to the largest number, which is too many.
         let distant = Machine {
             latency: 2 * MS,
             ..disk
@@ -411,12 +408,12 @@ mod tests {
             busy: MS,
             calls: 1_000,
         };
-        // The first time, it is not known yet that there is nothing.
+        // In the first sample it is not known yet that there is no work.
         assert_eq!(concurrency.decide(&sample), Some(Step::Up(8)));
         assert_eq!(concurrency.decide(&sample), None);
         assert_eq!(concurrency.workers(), 8);
         assert!(concurrency.is_about_to_rise());
-        // There is work for all.
+        // There is work for all of them.
         let occupied = Sample {
             occupied: 800 * MS,
             calls: 8_000,
@@ -449,8 +446,8 @@ mod tests {
         assert_eq!(concurrency.decide(&busy(2)), None);
     }
 
-    /// On a busy disk the first sample after a step was a bad one by chance, and the
-    /// scan went on with two workers for half a second.
+    /// On a busy disk the first sample after a step was bad by chance, and the scan went
+    /// on with two workers for half a second.
     #[test]
     fn one_bad_look_takes_no_step_back() {
         let mut concurrency = Concurrency::new(2, WORKERS_MAX);
@@ -463,7 +460,7 @@ mod tests {
         };
         assert_eq!(concurrency.decide(&sample(2, 1_000)), Some(Step::Up(4)));
         assert_eq!(concurrency.decide(&sample(4, 500)), None);
-        // Both samples together are enough, and there is still time to wait.
+        // Both samples together suffice, and there is still time to wait.
         assert_eq!(concurrency.decide(&sample(4, 3_000)), Some(Step::Up(8)));
         for _ in 0..2 {
             assert_eq!(concurrency.decide(&sample(8, 500)), None);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Looks at what the workers do, now and then, and says how many there are to be.
+//! Samples the workers, and sets their number.
 
 use std::time::{Duration, Instant};
 
 use super::concurrency::{Concurrency, SAMPLE_MIN, Sample, Step};
 
-/// How often the number of workers is looked at where it has been right for long.
+/// The pause between samples if the number has been right for long.
 const SAMPLE_PAUSE_MAX: Duration = Duration::from_millis(64);
-/// A sample that was too short to decide is taken again after its length divided by
-/// this: soon at first, and seldom where calls take for ever.
+/// A sample that was too short for a decision is taken again after its length divided
+/// by this: soon at first, and seldom if calls take very long.
 const TOO_SHORT_DIVISOR: u32 = 4;
-/// How often where more workers only want work.
+/// The pause if more workers only lack work.
 const RISING_PAUSE_MAX: Duration = Duration::from_millis(16);
 
-/// Looks at what the workers do and decides how many there are.
+/// Samples the workers and decides their number.
 pub(super) struct Controller {
     concurrency: Option<Concurrency>,
     last_sample: Instant,
@@ -23,25 +23,25 @@ pub(super) struct Controller {
     effort: Effort,
 }
 
-/// What all workers did so far.
+/// The work of all workers so far.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Effort {
-    /// How long they had something to do.
+    /// The time for which they had work.
     pub(super) occupied: Duration,
-    /// How long they computed.
+    /// The time for which they computed.
     pub(super) cpu: Duration,
-    /// How long they computed or waited for a processor.
+    /// The time for which they computed or waited for a processor.
     pub(super) busy: Duration,
-    /// Calls, and entries that were read without.
+    /// Calls, and entries that they read without.
     pub(super) work: u64,
 }
 
-/// What a sample led to.
+/// The decision after a sample.
 pub(super) struct Decision {
-    /// Whether calls wait so long that entries are handed around.
+    /// Whether calls wait so long that workers share entries.
     pub(super) is_slow: bool,
     pub(super) step: Option<Step>,
-    /// How many workers there are to be.
+    /// The number of workers from now on.
     pub(super) workers: usize,
 }
 
@@ -56,13 +56,13 @@ impl Controller {
         }
     }
 
-    /// When it is time to sample again.
+    /// The time of the next sample.
     pub(super) fn next_sample(&self) -> Instant {
         self.next_sample
     }
 
-    /// Looks at what all workers did so far; nothing where that is too little to
-    /// decide. `begin` says how many there are at first.
+    /// Takes a sample; absent if it is too short for a decision. `begin` gives the first
+    /// number.
     pub(super) fn sample(
         &mut self,
         now: Instant,
@@ -99,7 +99,7 @@ impl Controller {
         })
     }
 
-    /// What became of the number of workers, for the plan.
+    /// The reason for the number of workers, for the plan.
     pub(super) fn reason(&self) -> Option<String> {
         self.concurrency.as_ref()?.reason()
     }

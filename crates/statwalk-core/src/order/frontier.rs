@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What waits to be listed, and who takes what of it.
+//! The jobs that wait, and the worker that takes each.
 //!
-//! Work stealing: each worker has a deque. It takes what it queued last and
-//! steals what others queued first, so that it stays near what it read and
-//! others get large subtrees. The other orders have one container for all, or
-//! none: recursion keeps what waits on the call stack.
+//! The parallel order steals work: each worker has a deque. It takes the job it queued
+//! last, so that it stays near the directories it read. It steals the jobs that others
+//! queued first, which are large subtrees. The other orders have one container for all
+//! workers, or none: recursion keeps its jobs on the call stack.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -20,16 +20,16 @@ use crate::handle::OpenParent;
 use crate::listing::Job;
 use crate::lock::lock;
 
-/// For how many directories a stack has room up front, where that is asked for.
+/// The room of a reserved stack, in directories.
 const RESERVED: usize = 1 << 20;
 
-/// What waits to be listed.
+/// The jobs that wait.
 pub(super) enum Frontier {
     /// The deques of the workers that were started.
     Stealing(Box<[OnceLock<Stealer<Job>>]>),
     /// One container for all.
     Shared(Shared),
-    /// Nothing waits here but what is too deep to be called.
+    /// Only jobs wait that lie too deep for a call.
     Recursion(Shared),
     /// By inode number.
     InodeQueue(InodeQueue),
@@ -38,7 +38,7 @@ pub(super) enum Frontier {
 /// A container that all workers use.
 pub(super) struct Shared {
     jobs: Mutex<Container>,
-    /// How many there are, to be read without the lock.
+    /// Their number, which can be read without the lock.
     count: AtomicUsize,
 }
 
@@ -47,15 +47,14 @@ enum Container {
     Stack(Vec<Job>),
 }
 
-/// What one worker has of the frontier.
+/// A worker's part of the frontier.
 pub(super) struct WorkerSlot {
     index: usize,
     deque: Deque<Job>,
-    /// Numbers for directories that the worker has taken and not used. They stay
-    /// with the place: a task that took a block for itself would leave most of it.
+    /// Numbers for directories that are taken and not used. They stay with the slot: a
+    /// task with a block of its own would leave most of it.
     pub(super) ids: Range<u32>,
-    /// What the directory that is being listed leads to, where it is to be
-    /// called and not queued.
+    /// The jobs of the present directory, if they are called and not queued.
     pub(super) called: Vec<Job>,
 }
 
@@ -66,15 +65,15 @@ impl WorkerSlot {
     }
 }
 
-/// What a worker got.
+/// A job that a worker took.
 pub(super) struct Taken {
     pub(super) job: Job,
-    /// Whether there was more, so that somebody else may help.
+    /// Whether more jobs wait, so that another worker can help.
     pub(super) more: bool,
 }
 
 impl Frontier {
-    /// `listings_max` is how many directories may be open whose entries wait.
+    /// `listings_max` bounds the directories that are open because their entries wait.
     pub(super) fn new(order: Order, workers: usize, listings_max: usize) -> Frontier {
         match order {
             Order::Parallel => Frontier::Stealing((0..workers).map(|_| OnceLock::new()).collect()),
@@ -91,7 +90,7 @@ impl Frontier {
         }
     }
 
-    /// What the worker of this number has; to be called once for each.
+    /// The slot of the worker with this number. Call it once for each number.
     pub(super) fn slot(&self, index: usize) -> WorkerSlot {
         let deque = Deque::new_lifo();
         if let Frontier::Stealing(stealers) = self {
@@ -126,7 +125,7 @@ impl Frontier {
         }
     }
 
-    /// Takes what remains of a large directory, or a part of it.
+    /// Takes the rest of a large directory, or a part of it.
     pub(super) fn push_one(&self, slot: &mut WorkerSlot, job: Job) {
         match self {
             Frontier::Stealing(_) => slot.deque.push(job),
@@ -147,14 +146,14 @@ impl Frontier {
         }
     }
 
-    /// Lets what is too deep to be called wait.
+    /// Takes jobs that lie too deep for a call.
     pub(super) fn put_off(&self, jobs: Vec<Job>) {
         if let Frontier::Recursion(shared) = self {
             shared.extend(jobs.into_iter());
         }
     }
 
-    /// What a worker does next.
+    /// The next job of a worker.
     pub(super) fn take(&self, slot: &mut WorkerSlot) -> Option<Taken> {
         match self {
             Frontier::Stealing(stealers) => match slot.deque.pop() {
@@ -166,7 +165,7 @@ impl Frontier {
         }
     }
 
-    /// Lets go of what waits.
+    /// Drops all jobs.
     pub(super) fn clear(&self) {
         match self {
             Frontier::Stealing(stealers) => {
@@ -181,7 +180,7 @@ impl Frontier {
         }
     }
 
-    /// Whether something waits.
+    /// Whether a job waits.
     pub(super) fn has_work(&self) -> bool {
         match self {
             Frontier::Stealing(stealers) => has_some(stealers),
@@ -202,7 +201,7 @@ pub(super) fn child_job(parent: &Arc<OpenParent>, offset: u32, ino: u64) -> Job 
     }
 }
 
-/// Whether something waits in a deque.
+/// Whether a job waits in any deque.
 fn has_some(stealers: &[OnceLock<Stealer<Job>>]) -> bool {
     let mut started = stealers.iter().map_while(OnceLock::get);
     started.any(|stealer| !stealer.is_empty())
@@ -218,7 +217,7 @@ fn steal(stealers: &[OnceLock<Stealer<Job>>], slot: &WorkerSlot) -> Option<Taken
             };
             match victim.steal_batch_and_pop(&slot.deque) {
                 Steal::Success(job) => {
-                    // A third one can have more than both: what it stole in one go.
+                    // A third worker can have jobs too, which it stole in one go.
                     let more = has_some(stealers);
                     return Some(Taken { job, more });
                 }
@@ -279,7 +278,7 @@ impl Shared {
             Container::Stack(stack) => std::mem::take(stack),
         };
         self.count.store(0, Ordering::Relaxed);
-        // Outside of the lock: it closes descriptors, which can wait.
+        // Outside of the lock: this closes descriptors, which can block.
         drop(jobs);
     }
 

@@ -2,16 +2,15 @@
 
 //! The order of inode numbers, over the whole frontier.
 //!
-//! An inode number is, on most file systems, a place on the disk. So what is
-//! known of the tree is read in the order of those numbers: directories are
-//! listed upwards from where the last one was, and begin again at the lowest
-//! when there is none above, as an elevator's head does; their entries are not
-//! stat'ed as they are listed but gathered, over many directories, sorted, and
-//! then stat'ed in one sweep by several workers, one entry at a time, so that
-//! calls under way lie next to each other.
+//! On most file systems an inode number is a place on the disk. So the known part of
+//! the tree is read in the order of those numbers.
+//! Workers list directories upwards from the last one, and begin again at the lowest,
+//! as an elevator does. They do not stat the entries at once. They gather the entries
+//! of many directories and sort them. Then several workers stat them in one sweep, one
+//! entry at a time, so that the calls under way lie next to each other.
 //!
-//! What is gathered has a bound, and so have the directories that are open for
-//! it. Then the sweep begins, and with its end gathering goes on.
+//! The gathered entries have a bound, and so have the directories that stay open for
+//! them. At the bound the sweep begins; after the sweep, gathering goes on.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -23,36 +22,36 @@ use crate::listing::listed::Listed;
 use crate::listing::shared::SharedListing;
 use crate::lock::lock;
 
-/// Up to how many entries are gathered for one sweep, about.
+/// The largest number of entries that are gathered for one sweep, about.
 const GATHERED_MAX: usize = 64 * 1024;
 
-/// What waits, by inode number.
+/// The directories and entries that wait, by inode number.
 pub(super) struct InodeQueue {
     state: Mutex<State>,
-    /// Up to how many directories are open whose entries wait.
+    /// The largest number of directories that are open because entries of theirs wait.
     listings_max: usize,
 }
 
 struct State {
-    /// Directories to be listed, by number; several can have the same on
-    /// different devices.
+    /// Directories to list, by inode number and a running number: on several devices
+    /// inode numbers repeat.
     dirs: BTreeMap<(u64, u64), Job>,
     next_number: u64,
-    /// Where the last directory was.
+    /// The inode number of the last directory.
     head: u64,
-    /// Large directories to be read on.
+    /// Large directories that are not read to their end.
     rests: VecDeque<Job>,
-    /// Entries that were gathered and not sorted yet.
+    /// Entries that are gathered and not sorted yet.
     gathered: Vec<Deferred>,
-    /// Entries of the sweep that goes on, the lowest first.
+    /// The rest of the present sweep, the lowest first.
     sweep: VecDeque<Deferred>,
-    /// Directories that are being listed.
+    /// Directories that workers list now.
     listing: usize,
     /// Directories that are open because entries of theirs wait.
     open: usize,
 }
 
-/// What can be done next.
+/// The next thing to do.
 enum Next {
     List,
     InodeQueue,
@@ -99,22 +98,22 @@ impl InodeQueue {
         self.lock().gathered.extend(entries);
     }
 
-    /// Takes the right to read on in a large directory.
+    /// Takes the token to read on in a large directory.
     pub(super) fn push_rest(&self, job: Job) {
         self.lock().rests.push_back(job);
     }
 
-    /// A directory was opened whose entries wait.
+    /// Counts a directory that is open because its entries wait.
     pub(super) fn opened(&self) {
         self.lock().open += 1;
     }
 
-    /// The last of its entries is done.
+    /// Counts one less, because the last of its entries is done.
     pub(super) fn closed(&self) {
         self.lock().open -= 1;
     }
 
-    /// A directory that was taken has been listed as far as it goes for now.
+    /// Counts a directory that was taken and is listed as far as it goes for now.
     pub(super) fn listed(&self) {
         self.lock().listing -= 1;
     }
@@ -140,7 +139,7 @@ impl InodeQueue {
         Some(Taken { job, more })
     }
 
-    /// Lets go of what waits.
+    /// Drops all that waits.
     pub(super) fn clear(&self) {
         let waiting = {
             let mut state = self.lock();
@@ -149,7 +148,7 @@ impl InodeQueue {
             let dirs = std::mem::take(&mut state.dirs);
             (dirs, std::mem::take(&mut state.rests), gathered, sweep)
         };
-        // Outside of the lock: it closes descriptors, which can wait.
+        // Outside of the lock: this closes descriptors, which can block.
         drop(waiting);
     }
 
@@ -161,13 +160,13 @@ impl InodeQueue {
         if !state.sweep.is_empty() {
             return Next::InodeQueue;
         }
-        // A large directory that is read on is open already.
+        // A large directory that is not read to its end is open already.
         let may_open = state.open + state.listing < self.listings_max;
         let has_some = !state.rests.is_empty() || (may_open && !state.dirs.is_empty());
         if has_some && state.gathered.len() < GATHERED_MAX {
             return Next::List;
         }
-        // What is being listed now belongs into the same sweep.
+        // Directories that are listed now belong into the same sweep.
         match state.gathered.is_empty() || state.listing > 0 {
             true => Next::Nothing,
             false => Next::InodeQueue,

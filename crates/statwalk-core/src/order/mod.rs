@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Which directory is listed next, and by whom.
+//! The next directory, and the worker that lists it.
 //!
 //! An order drives a source and never names a file system.
 
@@ -14,36 +14,35 @@ pub(crate) mod pool;
 mod sync;
 mod worker;
 
-/// Which directory is listed next.
+/// The directory that is listed next.
 ///
-/// All orders give the same answers. `docs/orders.md` says what each costs.
+/// All orders give the same answers, at different costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Order {
-    /// Each worker takes what it found last, and what others found first where
-    /// it has nothing to do.
+    /// Each worker takes the directory it found last. Without one it takes those that
+    /// another worker found first.
     #[default]
     Parallel,
-    /// A directory's subdirectories at once, one after another, by a function
-    /// that calls itself. One worker.
+    /// The subdirectories of a directory at once, one after another, by a function that
+    /// calls itself. One worker.
     ///
-    /// From 4,096 levels on what is below waits on a stack.
+    /// Below 4,096 levels, directories wait on a stack.
     Recursive,
-    /// What was found first: level by level. One worker unless told otherwise.
+    /// The directory that was found first: level by level. One worker by default.
     ///
-    /// Whole levels wait, so it needs the most memory, and keeps the fewest
-    /// directories open for what is below them.
+    /// Whole levels wait, so it needs the most memory. It keeps the fewest directories
+    /// open.
     Queue,
-    /// What was found last. One worker unless told otherwise.
+    /// The directory that was found last. One worker by default.
     Stack,
-    /// As [`Stack`](Self::Stack), with room for a million directories taken
-    /// before the first.
+    /// As [`Stack`](Self::Stack), with room for a million directories from the start.
     ReservedStack,
-    /// A thread for each directory, up to 64 at a time unless told otherwise: what
-    /// `std::async` makes of a function that calls itself.
+    /// A thread for each directory, up to 64 at a time by default, as `std::async` makes
+    /// of a function that calls itself.
     Futures,
-    /// By inode number, over all that is known of the tree: for rotating disks
-    /// and for what is not in memory. Four workers unless told otherwise.
+    /// By inode number, over all known directories: for disks that turn, and for trees
+    /// that are not in memory. Four workers by default.
     Inode,
 }
 
@@ -62,22 +61,20 @@ impl Order {
         }
     }
 
-    /// How many workers it has unless told otherwise; none where the number
-    /// follows what they do.
+    /// The default number of workers; absent if the number follows their waiting.
     pub(crate) fn workers(self) -> Option<usize> {
         match self {
             Order::Parallel => None,
-            // aio_scandir's number. More are no nearer to each other.
+            // aio_scandir's number. More of them lie no nearer to each other.
             Order::Inode => Some(4),
             Order::Futures => Some(concurrency::WORKERS_MAX),
             _ => Some(1),
         }
     }
 
-    /// Whether a directory's entries may be handed around in parts where calls wait.
+    /// Whether workers may share the entries of a directory if calls wait.
     ///
-    /// By inode number each entry goes by itself anyway, and a future is a
-    /// directory.
+    /// By inode number each entry is a job anyway, and a future is a whole directory.
     fn hands_parts(self) -> bool {
         !matches!(self, Order::Inode | Order::Futures)
     }

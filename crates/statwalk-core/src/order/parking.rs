@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Where workers without work wait, without polling.
+//! The place where workers without work wait, without polling.
 //!
-//! The danger is the lost wake-up: a worker looks for work and finds none,
-//! another one queues some and sees nobody waiting, and the first falls asleep.
-//! So a worker announces that it will wait, looks once more, and only then
-//! waits; whoever queues work looks for such announcements after queueing. One
-//! of the two sees the other. The order of those steps is what the fences
-//! keep, and what the model check below tries in every interleaving.
+//! The danger is the lost wake-up: a worker looks for work and finds none. Another one
+//! queues some and sees nobody wait. Then the first falls asleep.
+//! So a worker first announces that it will wait, then looks once more, and only then
+//! waits. A worker that queues work looks for announcements after that. One of the two
+//! sees the other. The fences keep the order of those steps, and the model check below
+//! tries every interleaving.
 
 use super::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, fence};
 
-/// Waiting workers, and calls that have not reached one yet.
+/// The workers that wait, and the calls that have not reached one yet.
 pub(super) struct Parking {
     waiting: AtomicUsize,
     calls: Mutex<usize>,
@@ -27,7 +27,7 @@ impl Parking {
         }
     }
 
-    /// Whether some worker waits, or is about to.
+    /// Whether a worker waits, or is about to.
     pub(super) fn somebody_waits(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) > 0
     }
@@ -38,13 +38,13 @@ impl Parking {
         self.somebody_waits() && *self.lock() == 0
     }
 
-    /// Wakes one worker, if any waits. To be called after work was queued.
+    /// Wakes one worker, if any waits. Call it after queueing work.
     pub(super) fn call_one(&self) {
         fence(Ordering::SeqCst);
         let waiting = self.waiting.load(Ordering::Relaxed);
         if waiting > 0 {
             let mut calls = self.lock();
-            // A call too many wakes a worker for nothing, once.
+            // A call too many wakes a worker once for nothing.
             if *calls < waiting {
                 *calls += 1;
                 self.called.call_one();

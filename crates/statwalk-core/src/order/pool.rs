@@ -2,15 +2,13 @@
 
 //! The workers of a scan.
 //!
-//! They take directories from the [`Frontier`], which knows the order. Only
-//! directories are queued, and parts of very large ones. Workers without work
-//! wait ([`Parking`]). Each folds what it finds into a state of its own. How many
-//! there are follows what they do, where nobody has said ([`Concurrency`]).
+//! They take jobs from the [`Frontier`], which knows the order. Jobs are directories, and
+//! parts of very large ones. Workers without a job wait ([`Parking`]). Each worker folds
+//! its entries into a state of its own. If the caller sets no number of workers, it
+//! follows their waiting ([`Concurrency`]).
 //!
-//! The roots are scanned one after another, and so are crossings and links that
-//! had to wait: which of two ways leads to a directory must not depend on
-//! chance. The worker that finishes the last directory of one begins the next
-//! (see [`Agenda`]).
+//! Roots are scanned one after another, and so are crossings and links that had to wait.
+//! The worker that does the last job of one begins the next (see [`Agenda`]).
 
 use std::ffi::CStr;
 use std::ops::{Deref, Range};
@@ -39,26 +37,26 @@ use crate::report::{LeftOut, RootReport};
 use crate::sink::Collect;
 use crate::threads::{self, Condvar};
 
-/// After how long others start on what a worker queued that does not come back.
+/// The time after which others take the jobs of a worker that hangs.
 const HELP_DELAY_MAX: Duration = Duration::from_millis(20);
 
-/// The stack of a worker, on which the sink works too. All of this crate and the
-/// program's take less than 40 KiB, in a build without optimisation; the standard
-/// library's 2 MiB for each of 64 workers are more than some limits allow.
+/// The stack of a worker, on which the sink works too. This crate and the program need
+/// less than 40 KiB, without optimisation. The 2 MiB of the standard library for each of
+/// 64 workers are more than some limits allow.
 const STACK_BYTES: usize = 256 << 10;
 
 /// The stack of a worker that recurses.
 const RECURSION_STACK_BYTES: usize = 32 << 20;
 
-/// What the workers of one scan share.
+/// The state that the workers of one scan share.
 pub(crate) struct Pool<C, D> {
     pub(super) context: Arc<ScanContext<D>>,
     pub(super) order: Order,
     pub(super) frontier: Frontier,
     pub(super) parking: Parking,
-    /// Jobs that are queued or being worked on.
+    /// Jobs that wait or are being done.
     ///
-    /// On a line of its own: what lies beside it is read for each entry.
+    /// On a cache line of its own: its neighbours are read for each entry.
     pub(super) pending: CachePadded<AtomicUsize>,
     next_id_block: AtomicU32,
     pub(super) cancelled: AtomicBool,
@@ -67,36 +65,35 @@ pub(crate) struct Pool<C, D> {
     pub(crate) progress: Box<[CachePadded<WorkerProgress>]>,
     pub(super) agenda: Mutex<Agenda>,
     crew: Mutex<Crew>,
-    /// Whether calls wait so long that entries are handed around in small parts.
-    /// By inode number each goes by itself anyway.
+    /// Whether calls wait so long that workers share entries in small parts.
+    /// By inode number each entry is a job anyway.
     pub(super) is_slow: AtomicBool,
-    /// How many workers there are to be.
+    /// The number of workers that is wanted.
     wanted: AtomicUsize,
-    /// Whether there are fewer.
+    /// Whether there are fewer workers than that.
     pub(super) wants_helpers: AtomicBool,
-    /// Whether there are more.
+    /// Whether there are more workers than that.
     has_too_many: AtomicBool,
-    /// How many there are to be at first, and at most, once that was asked.
+    /// The first number of workers and the largest, once they are known.
     wanted_first: OnceLock<usize>,
     most: OnceLock<usize>,
-    /// How the number follows what the workers do, where nobody has said.
+    /// The controller of the number, if the caller sets none.
     controller: Option<Mutex<Controller>>,
     pub(crate) errors_kept_max: usize,
     pub(super) started: Instant,
-    /// The worker for which no thread was to be had, while nobody waits for the
-    /// scan and lends it one.
+    /// The worker without a thread, while nobody waits for the scan and lends it one.
     threadless: Mutex<Option<Threadless>>,
     alive: Mutex<Alive>,
     gone: Condvar,
     pub(super) idle_io: bool,
 }
 
-/// The workers that have a place.
+/// The workers that have a slot.
 #[derive(Clone, Copy, Default)]
 struct Alive {
     count: usize,
-    /// How many of them are about to give it back. Until then nobody can have it,
-    /// and they count.
+    /// How many of them are about to give it back. Until then no other worker can have
+    /// it, and they count.
     leaving: usize,
 }
 
@@ -106,23 +103,24 @@ struct Threadless {
     duty: Duty,
 }
 
-/// What is known of the workers that do not work.
+/// The slots that no worker has.
 struct Crew {
-    /// The first that was never started.
+    /// The first number that was never started.
     next: usize,
-    /// What those had that were sent away.
+    /// The slots of workers that were sent away.
     sent_away: Vec<WorkerSlot>,
-    /// How long these computed, and how long they did that or waited for a processor.
+    /// The time for which those computed, and for which they computed or waited for a
+    /// processor.
     effort_of_gone: (Duration, Duration),
 }
 
-/// The place of a worker's slot: empty once it was taken.
+/// The results of one worker; empty once they were taken.
 pub(super) type ResultsCell<C> = CachePadded<Mutex<Option<Results<C>>>>;
 
-/// What one worker leaves behind.
+/// The results of one worker.
 ///
-/// It is locked for the length of a delivery, never across a system call, so
-/// that it can be taken from a worker that hangs.
+/// A worker locks them for a delivery, never across a system call. So they can be taken
+/// from a worker that hangs.
 pub(crate) struct Results<C> {
     pub(crate) state: C,
     pub(crate) roots: Vec<RootReport>,
@@ -130,15 +128,15 @@ pub(crate) struct Results<C> {
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// What a pool needs to begin.
+/// The options of a pool.
 pub(crate) struct PoolOptions {
     pub(crate) order: Order,
     pub(crate) roots: Vec<Arc<CStr>>,
     pub(crate) errors_kept_max: usize,
     pub(crate) idle_io: bool,
-    /// Whether the number of workers is to follow what they do.
+    /// Whether the number of workers follows their waiting.
     pub(crate) adapts: bool,
-    /// How many directories may be open whose entries wait.
+    /// The largest number of directories that are open because their entries wait.
     pub(crate) listings_max: usize,
     pub(crate) processors: usize,
 }
@@ -178,7 +176,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
                 sent_away: Vec::new(),
                 effort_of_gone: (Duration::ZERO, Duration::ZERO),
             }),
-            // Who asks for more workers than processors expects calls to wait.
+            // A caller that asks for more workers than processors expects calls to wait.
             is_slow: AtomicBool::new(
                 !options.adapts && options.order.hands_parts() && count > options.processors,
             ),
@@ -197,9 +195,9 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         })
     }
 
-    /// Starts the first worker; the others when there is enough to do.
+    /// Starts the first worker. The others start when there is enough work.
     ///
-    /// Where no thread is to be had, that worker needs the one of whoever
+    /// If the system gives no thread, the first worker uses the one that
     /// [waits](Self::wait) for the scan.
     pub(crate) fn start(self: &Arc<Self>) {
         if self.start_worker(Duty::Advance).is_ok() {
@@ -217,7 +215,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         {
             let mut alive = lock(&self.alive);
             let wanted = self.wanted.load(Ordering::Relaxed);
-            // Who left because all is done did not give back a place.
+            // A worker that left at the end did not give back its place.
             if alive.count >= wanted || self.is_over() {
                 self.wants_helpers.store(false, Ordering::Relaxed);
                 return Ok(());
@@ -227,7 +225,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         self.start_thread(duty).inspect_err(|_| self.leave())
     }
 
-    /// Starts the thread of a worker that is counted already.
+    /// Starts the thread of a worker that counts already.
     fn start_thread(self: &Arc<Self>, duty: Duty) -> std::io::Result<()> {
         let slot = {
             let mut crew = lock(&self.crew);
@@ -240,7 +238,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
             }
         };
         let name = format!("statwalk-{}", slot.index());
-        // Where the thread cannot be started, what it was to have is still here.
+        // If the thread cannot be started, its slot is still here.
         let given = Arc::new(Mutex::new(Some(slot)));
         let (pool, taken) = (Arc::clone(self), Arc::clone(&given));
         let stack_bytes = match self.order {
@@ -268,10 +266,10 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         Ok(())
     }
 
-    /// How many workers there are before anything was seen.
+    /// Sets the first number of workers.
     ///
-    /// Control groups can grant less than there is; to find out costs as much as
-    /// scanning a small directory, so it is asked when the first helper is needed.
+    /// Control groups can grant less than there is. To find out takes as long as scanning
+    /// a small directory, so it waits until the first helper is needed.
     fn settle_wanted(&self) {
         self.wanted_first.get_or_init(|| {
             let mut wanted = self.most();
@@ -283,16 +281,15 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         });
     }
 
-    /// Up to how many workers there are: as many as were planned, if the address
-    /// space has room for their stacks.
+    /// The largest number of workers: the plan's, if the address space has room for their
+    /// stacks.
     fn most(&self) -> usize {
         *self
             .most
             .get_or_init(|| self.results.len().min(machine::workers_with_room()))
     }
 
-    /// Starts one worker more. One that cannot be started is one helper less,
-    /// and no error: those that are there do all the work.
+    /// Starts one worker more. If that fails it is no error: the others do all the work.
     pub(super) fn start_helper(self: &Arc<Self>) {
         self.settle_wanted();
         if self.start_worker(Duty::Help).is_err() {
@@ -307,7 +304,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         self.gone.call_all();
     }
 
-    /// Whether the worker that asks is one too many; if so it must be sent away.
+    /// Whether there is one worker too many. If so, the caller must be sent away.
     pub(super) fn may_go(&self) -> bool {
         if !self.has_too_many.load(Ordering::Relaxed) {
             return false;
@@ -322,8 +319,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         is_one_too_many
     }
 
-    /// Keeps what a worker had that is not needed for now. Others take what it
-    /// had queued.
+    /// Keeps the slot of a worker that is not needed for now. Others take its jobs.
     fn send_away(&self, slot: WorkerSlot) {
         let progress = &self.progress[slot.index()];
         let effort = progress.effort(threads::since(self.started));
@@ -338,7 +334,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
             let mut alive = lock(&self.alive);
             alive.leaving -= 1;
             alive.count -= 1;
-            // More may have been wanted since it was told to go.
+            // More may be wanted by now.
             if alive.count < self.wanted.load(Ordering::Relaxed) {
                 self.wants_helpers.store(true, Ordering::Relaxed);
             }
@@ -346,19 +342,18 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         self.parking.call_one();
     }
 
-    /// Starts the task that follows one that is done, where tasks are threads.
-    /// It takes the place of the one before, so that there is always one while
-    /// there is something to do.
+    /// Starts the task that follows one that is done, if tasks are threads.
+    /// It takes the slot of the one before, so that there is always one while jobs wait.
     ///
-    /// Whoever queues a task while all threads are busy is one of them, and comes
-    /// here later: nothing is forgotten.
+    /// A thread that queues a task while all threads are busy comes here later. So no
+    /// task is forgotten.
     fn follow_up(self: &Arc<Self>, slot: WorkerSlot) {
         lock(&self.crew).sent_away.push(slot);
         while !self.is_over() && self.frontier.has_work() {
             if self.start_thread(Duty::Help).is_ok() {
                 return;
             }
-            // There is no thread to be had: this one goes on.
+            // The system gives no thread: this one goes on.
             let Some(slot) = lock(&self.crew).sent_away.pop() else {
                 break;
             };
@@ -368,7 +363,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         self.leave();
     }
 
-    /// Starts tasks for what was queued, where tasks are threads.
+    /// Starts tasks for the queued jobs, if tasks are threads.
     pub(super) fn start_tasks(self: &Arc<Self>, count: usize) {
         self.settle_wanted();
         for _ in 0..count {
@@ -379,8 +374,8 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         }
     }
 
-    /// Lets the worker without a thread, if there is one, work on this one until a
-    /// time, or until others have taken what there is to do.
+    /// Lets the worker without a thread, if there is one, work on this thread. It works
+    /// until a time, or until others have taken all jobs.
     fn lend_thread(self: &Arc<Self>, until: Instant) {
         let Some(Threadless { slot, duty }) = lock(&self.threadless).take() else {
             return;
@@ -392,7 +387,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         };
         let left = Worker::on_lent_thread(Arc::clone(self), slot, duty, until).work();
         if let Some(before) = before {
-            // Refused, the thread stays polite.
+            // If it is refused, the thread stays polite.
             let _ = before.set();
         }
         match left {
@@ -405,7 +400,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
                 *lock(&self.threadless) = Some(Threadless { slot, duty });
             }
             (StopReason::Idle, slot) => {
-                // Those that are at it have threads, and need no more of this one.
+                // The other workers have threads, and do not need this one.
                 lock(&self.alive).leaving += 1;
                 self.send_away(slot);
             }
@@ -414,7 +409,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         }
     }
 
-    /// Ends the worker without a thread: nobody lends it one any more.
+    /// Ends the worker without a thread, because no thread will be lent any more.
     pub(crate) fn dismiss_threadless(&self) {
         let Some(Threadless { slot, .. }) = lock(&self.threadless).take() else {
             return;
@@ -425,10 +420,10 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         self.leave();
     }
 
-    /// Waits for the workers, at most for a time. Answers whether they are done
-    /// or were told to stop.
+    /// Waits for the workers, at most for a time. Returns whether they are done or the
+    /// scan was cancelled.
     ///
-    /// Whoever waits here also sees to it that there are enough of them.
+    /// The thread that waits also keeps up the number of workers.
     pub(crate) fn wait(self: &Arc<Self>, timeout: Duration) -> bool {
         let ended = |pool: &Self, alive| alive == 0 || pool.is_cancelled();
         let deadline = threads::now() + timeout;
@@ -454,9 +449,9 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         self.look_after();
     }
 
-    /// Sees to it that there are enough workers.
+    /// Keeps up the number of workers.
     fn look_after(self: &Arc<Self>) {
-        // A worker that hangs cannot call for help; what it queued is for others.
+        // A worker that hangs cannot call for help. Its jobs are for others.
         if self.wants_helpers.load(Ordering::Relaxed)
             && self.frontier.has_work()
             && !self.parking.somebody_waits()
@@ -467,10 +462,10 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         self.control();
     }
 
-    /// How long nobody needs to look at the workers; absent where never.
+    /// The time until the next sample; absent if none is needed.
     fn pause_before_sample(&self) -> Option<Duration> {
         match &self.controller {
-            // Whoever waits may wait in shorter pieces than a pause.
+            // The caller may wait in pieces that are shorter than a pause.
             Some(controller) => {
                 let next_sample = lock(controller).next_sample();
                 Some(next_sample.saturating_duration_since(threads::now()))
@@ -480,7 +475,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         }
     }
 
-    /// Looks at what the workers did, and changes their number.
+    /// Samples the workers, and changes their number.
     fn control(self: &Arc<Self>) {
         let Some(controller) = &self.controller else {
             return;
@@ -494,8 +489,8 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
             return;
         };
         self.is_slow.store(decision.is_slow, Ordering::Relaxed);
-        // Who lists a slow directory alone has nobody to share it with, and is
-        // only one of those that are wanted.
+        // A worker that lists a slow directory alone shares it with nobody, and is only
+        // one of those that are wanted.
         if decision.is_slow && self.wants_helpers.load(Ordering::Relaxed) {
             self.start_helper();
         }
@@ -517,7 +512,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         }
     }
 
-    /// What all workers did so far.
+    /// The work of all workers so far.
     fn effort(&self, now: Instant) -> Effort {
         let now = now.saturating_duration_since(self.started);
         let crew = lock(&self.crew);
@@ -537,12 +532,12 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         sum
     }
 
-    /// What became of the number of workers, for the plan.
+    /// The reason for the number of workers, for the plan.
     pub(crate) fn concurrency_reason(&self) -> Option<String> {
         lock(self.controller.as_ref()?).reason()
     }
 
-    /// Waits for the workers, at most for a time. Answers whether all are gone.
+    /// Waits for the workers, at most for a time. Returns whether all are gone.
     pub(crate) fn wait_gone(&self, timeout: Duration) -> bool {
         self.wait_until(timeout, |_, alive| alive == 0)
     }
@@ -559,11 +554,11 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         true
     }
 
-    /// Lets the workers stop as soon as the kernel gives them back.
+    /// Cancels the scan: workers stop when their system calls return.
     pub(crate) fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
         self.parking.call_all();
-        // Under the lock, so that it cannot come between a look and a wait.
+        // Under the lock, so that it cannot come between a test and a wait.
         let _alive = lock(&self.alive);
         self.gone.call_all();
     }
@@ -572,12 +567,12 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Whether no worker needs to be started any more.
+    /// Whether no more workers are needed.
     pub(super) fn is_over(&self) -> bool {
         self.is_cancelled() || self.done.load(Ordering::Acquire)
     }
 
-    /// The next block of numbers for directories; empty where all are given out.
+    /// The next block of numbers for directories; empty if none is left.
     pub(super) fn take_ids(&self) -> Range<u32> {
         let next = |block: u32| (block < DirId::BLOCKS).then_some(block + 1);
         let (set, get) = (Ordering::Relaxed, Ordering::Relaxed);
@@ -587,17 +582,17 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         }
     }
 
-    /// How many workers were started.
+    /// The number of workers that were started.
     pub(crate) fn started_workers(&self) -> usize {
         lock(&self.crew).next
     }
 
-    /// How many system calls of the source there were so far.
+    /// The system calls of the source so far.
     pub(crate) fn calls(&self) -> u64 {
         self.progress.iter().map(|worker| worker.calls()).sum()
     }
 
-    /// How many workers there are to be.
+    /// The number of workers that is wanted.
     #[cfg(test)]
     pub(crate) fn workers_wanted(&self) -> usize {
         self.wanted.load(Ordering::Relaxed)
@@ -609,7 +604,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         self.parking.all_sleep() && self.frontier.has_work()
     }
 
-    /// Takes what the workers have, also from those that hang.
+    /// Takes the results of all workers, also of those that hang.
     pub(crate) fn take_results(&self) -> Vec<Results<C>> {
         self.results
             .iter()
@@ -617,8 +612,8 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
             .collect()
     }
 
-    /// Lets go of directories that wait, so that their descriptors are closed, also
-    /// where a worker that hangs keeps the pool.
+    /// Drops the directories that wait, so that their descriptors are closed even if a
+    /// worker that hangs keeps the pool.
     pub(crate) fn clear(&self) {
         lock(&self.agenda).clear();
         self.frontier.clear();
@@ -628,8 +623,8 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
     }
 }
 
-/// A pool that somebody wants the answer of. When this goes, the workers end as
-/// soon as the kernel gives them back, and nobody waits for them.
+/// A pool whose answer is wanted. When this is dropped, workers end as soon as their
+/// system calls return, and nobody waits for them.
 pub(crate) struct WantedPool<C: Collect, D: DirectorySource>(Arc<Pool<C, D>>);
 
 impl<C: Collect, D: DirectorySource> WantedPool<C, D> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! One worker: it takes directories, lists them, and folds what it finds into
-//! a state of its own.
+//! One worker: it takes directories, lists them, and folds the entries into a state of
+//! its own.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -28,41 +28,41 @@ use crate::sink::Collect;
 use crate::tally;
 use crate::threads;
 
-/// When one worker alone is too slow: after this many directories, entries, or
-/// this time. Starting a thread takes as long as reading some ten directories.
+/// One worker alone is too slow after this many directories, entries, or this time.
+/// Starting a thread takes as long as reading some ten directories.
 const ALONE_DIRS_MAX: u32 = 16;
 const ALONE_ENTRIES_MAX: u64 = 1_000;
 const ALONE_TIME_MAX: Duration = Duration::from_micros(300);
 
-/// How deep recursion goes before what is below waits. A level takes less than
-/// 2 KiB of the stack.
+/// The depth of recursion below which directories wait. A level takes less than 2 KiB of
+/// the stack.
 const RECURSION_MAX: u32 = 4096;
 
-/// Why a worker stops.
+/// The reason why a worker stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StopReason {
     /// The scan is done or cancelled.
     Ended,
-    /// There are more workers than are wanted.
+    /// More workers work than are wanted.
     TooMany,
-    /// The directory is done for which this worker was started.
+    /// The directory of this worker is done, if each has one.
     TaskDone,
-    /// The thread is wanted back by whoever lent it.
+    /// The time is over for which the thread was lent.
     TimeOver(Duty),
-    /// There is nothing to do, and the thread is only lent.
+    /// No job waits, and the thread is only lent.
     Idle,
 }
 
-/// What a worker has to do first.
+/// The first duty of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Duty {
-    /// To begin what is next on the agenda.
+    /// To begin the next item of the agenda.
     Advance,
-    /// Whatever waits.
+    /// To do any job that waits.
     Help,
 }
 
-/// One worker: what it has of the frontier, and the lister that is its own.
+/// One worker: its part of the frontier, and its lister.
 pub(super) struct Worker<C, D> {
     lister: Lister<D>,
     outlet: WorkerOutlet<C, D>,
@@ -74,13 +74,13 @@ struct WorkerOutlet<C, D> {
     slot: WorkerSlot,
     last_parent: Option<Arc<Dir>>,
     dirs_done: u32,
-    /// What is to be added to what this thread did: what those did that had this
-    /// place before, less what the thread did elsewhere.
+    /// Added to the counts of this thread: the counts of earlier workers in this slot,
+    /// less what the thread did elsewhere.
     calls_before: u64,
     work_before: u64,
-    /// Until when the thread is lent; absent where it is the worker's own.
+    /// The time until which the thread is lent; absent if it is the worker's own.
     lent_until: Option<Instant>,
-    /// Whether it is still to begin what is next on the agenda.
+    /// Whether it still has to begin the next item of the agenda.
     duty: Duty,
 }
 
@@ -90,8 +90,8 @@ impl<C: Collect, D: DirectorySource> Worker<C, D> {
         Worker::with(pool, slot, duty, None)
     }
 
-    /// A worker on a thread that is lent to it until a time. It gets on by one job
-    /// or one entry at least, and takes little of the stack.
+    /// A worker on a thread that is lent until a time. It does one job or one entry at
+    /// least, and takes little of the stack.
     pub(super) fn on_lent_thread(
         pool: Arc<Pool<C, D>>,
         slot: WorkerSlot,
@@ -108,7 +108,7 @@ impl<C: Collect, D: DirectorySource> Worker<C, D> {
         lent_until: Option<Instant>,
     ) -> Worker<C, D> {
         if pool.idle_io {
-            // Refused, it costs politeness, not truth.
+            // A refusal costs politeness, not truth.
             let _ = statwalk_sys::io_priority::set_idle();
         }
         let progress = &pool.progress[slot.index()];
@@ -132,7 +132,7 @@ impl<C: Collect, D: DirectorySource> Worker<C, D> {
     }
 
     /// Works until the scan is done or cancelled, or there are too many workers.
-    /// Gives back what it has of the frontier.
+    /// Gives back the slot.
     pub(super) fn work(mut self) -> (StopReason, WorkerSlot) {
         let leave = self.work_on();
         let Worker { lister, outlet } = self;
@@ -186,7 +186,7 @@ impl<C: Collect, D: DirectorySource> Worker<C, D> {
         StopReason::Ended
     }
 
-    /// Lists a directory; in the recursive order also all that is below it.
+    /// Lists a directory; in the recursive order also all below it.
     fn visit(&mut self, job: Job, level: u32) {
         self.outlet.begin(&job);
         let lists = matches!(job, Job::Child { .. } | Job::Rest(_));
@@ -204,18 +204,18 @@ impl<C: Collect, D: DirectorySource> Worker<C, D> {
         }
     }
 
-    /// Visits what the last directory led to, in the order of the listing.
+    /// Visits the subdirectories of the last directory, in the order of the listing.
     fn descend(&mut self, level: u32) {
         let mut below = std::mem::take(&mut self.outlet.slot.called);
-        // A large directory is read on when what was found in it is done.
+        // A large directory is read on when its known subdirectories are done.
         below.sort_by_key(|job| matches!(job, Job::Rest(_)));
-        // Whoever lent the thread may have little of a stack, and wants it back.
+        // A lent thread may have a small stack, and is wanted back.
         let is_lent = self.outlet.lent_until.is_some();
         if is_lent || level >= RECURSION_MAX {
             return self.outlet.pool.frontier.put_off(below);
         }
-        // Reading on is one level deeper. It would keep the list of each part of a
-        // directory, so the list goes first.
+        // Reading on is one level deeper, and would keep the list of each part of the
+        // directory. So the list is dropped first.
         let rest = below.pop_if(|job| matches!(job, Job::Rest(_)));
         for job in below {
             if self.outlet.pool.is_cancelled() {
@@ -228,7 +228,7 @@ impl<C: Collect, D: DirectorySource> Worker<C, D> {
         }
     }
 
-    /// Begins what comes next on the agenda; to be called when nothing is pending.
+    /// Begins the next item of the agenda. Call it when nothing is pending.
     fn advance(&mut self) {
         let pool = Arc::clone(&self.outlet.pool);
         self.outlet.duty = Duty::Help;
@@ -325,14 +325,14 @@ impl<C: Collect, D: DirectorySource> WorkerOutlet<C, D> {
         }
     }
 
-    /// Lets others know how much this worker has done.
+    /// Publishes how much this worker has done.
     fn tell_work(&self) {
         let calls = self.calls_before.wrapping_add(tally::made());
         let work = self.work_before.wrapping_add(work_of_thread());
         self.pool.progress[self.slot.index()].tell_work(calls, work);
     }
 
-    /// Whether the thread was lent, and is wanted back.
+    /// Whether the thread is lent and wanted back.
     #[inline]
     fn is_late(&self) -> bool {
         self.lent_until.is_some_and(|until| threads::now() >= until)
@@ -343,7 +343,7 @@ impl<C: Collect, D: DirectorySource> WorkerOutlet<C, D> {
         self.pool.progress[self.slot.index()].rest();
     }
 
-    /// Starts more workers once there is enough to do.
+    /// Starts more workers once there is enough work.
     fn call_help(&self) {
         if !self.pool.wants_helpers.load(Ordering::Relaxed) {
             return;
@@ -360,13 +360,13 @@ impl<C: Collect, D: DirectorySource> WorkerOutlet<C, D> {
     fn with_results(&self, work: impl FnOnce(&mut Results<C>)) {
         match &mut *lock(&self.pool.results[self.slot.index()]) {
             Some(results) => work(results),
-            // The scan went on without this worker, which hung.
+            // The scan ended without this worker, which hung.
             None => self.pool.cancelled.store(true, Ordering::Relaxed),
         }
     }
 
-    /// Ends the scan where two directories would have the same number: what has
-    /// the number of another would be counted in its place.
+    /// Ends the scan because no number is left for a directory. With the number of
+    /// another it would be counted in its place.
     fn end_for_lack_of_numbers(&mut self, directory: &Directory<'_>) {
         let (root, path) = (directory.root, directory.path());
         self.failed(root, path, Op::Read, SystemErrno::OVERFLOW);
@@ -412,7 +412,7 @@ impl<C: Collect, D: DirectorySource> Outlet for WorkerOutlet<C, D> {
     }
 
     fn queue_part(&mut self, listing: &Arc<SharedListing>, part: Listed) {
-        // By inode number each entry is a job of its own.
+        // By inode number each entry is a job.
         let weight = match self.pool.frontier.inode_queue() {
             Some(_) => part.len(),
             None => 1,
@@ -461,7 +461,7 @@ impl<C: Collect, D: DirectorySource> Outlet for WorkerOutlet<C, D> {
         if self.pool.is_cancelled() {
             Tick::Stop
         } else if self.is_slow() && (self.pool.parking.somebody_waits() || self.is_late()) {
-            // A thread that is wanted back takes up the rest when it comes again.
+            // A lent thread does the rest when it is lent again.
             Tick::Share
         } else {
             Tick::GoOn
