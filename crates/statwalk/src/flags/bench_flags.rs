@@ -9,47 +9,47 @@ use clap::{Parser, ValueEnum};
 
 use super::ScanFlags;
 
-/// Measure every way to scan a tree, and name the best for it
+/// Measure every way to scan a tree, and name the fastest
 ///
-/// The settings are tried in turn, in a new order each round; the first round
-/// is not counted. A setting whose answer differs from that of the others has
-/// no time. Settings that are given as flags hold for all.
+/// bench tries the settings in turn, in a new order each round, and does not count
+/// the first round. A setting whose answer differs from that of the others has no
+/// time. A flag that sets an option sets it for all runs.
 #[derive(Parser)]
 #[command(name = "bench", disable_version_flag = true, args_override_self = true)]
 pub(crate) struct BenchFlags {
-    /// The tree
+    /// Measure on this tree [default: .]
     #[arg(value_name = "PATH")]
     pub(crate) path: Option<OsString>,
 
-    /// What is varied, each by itself: order, buffer, level, workers, calls, source
+    /// Vary these settings, each by itself: order, buffer, level, workers, calls, source
     #[arg(long, value_name = "AXIS,…", value_delimiter = ',', help_heading = MEASURED,
         default_value = "order,buffer,level,workers,calls,source", hide_possible_values = true)]
     pub(crate) vary: Vec<Axis>,
 
-    /// Measure every combination of what is varied
+    /// Measure every combination of the varied settings
     #[arg(long, help_heading = MEASURED)]
     pub(crate) cross: bool,
 
-    /// What is read of each entry, for what does not vary it
+    /// Set the attributes to read where --vary leaves them alone
     #[arg(long, value_name = "LEVEL", default_value = "sizes", help_heading = MEASURED)]
     pub(crate) level: Level,
 
-    /// Rounds; the first is not counted
+    /// Set the number of rounds; the first is not counted
     #[arg(long, value_name = "N", default_value = "11", help_heading = MEASURED,
         value_parser = clap::value_parser!(u32).range(2..))]
     pub(crate) rounds: u32,
 
-    /// Stop after this many seconds, whatever was measured until then
+    /// Stop after this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "120", help_heading = MEASURED,
         value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) budget: u64,
 
-    /// Also measure with nothing in memory: drops the caches of the whole
-    /// machine before each run, which only root may
+    /// Measure with cold caches too: drops the caches of the whole machine before
+    /// each run (root only)
     #[arg(long, help_heading = MEASURED)]
     pub(crate) cold: bool,
 
-    /// Of the order within the rounds [default: the time]
+    /// Set the seed for the order within rounds [default: the time]
     #[arg(long, value_name = "NUMBER", help_heading = MEASURED)]
     pub(crate) seed: Option<u64>,
 
@@ -61,35 +61,35 @@ pub(crate) struct BenchFlags {
     pub(crate) scan: ScanFlags,
 }
 
-const MEASURED: &str = "What is measured";
+const MEASURED: &str = "Measurement";
 
-/// What can be varied.
+/// The settings that vary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Axis {
-    /// Which directory is next
+    /// Traversal order
     Order,
-    /// The bytes of a listing that one call brings
+    /// Size of the directory-read buffer
     Buffer,
-    /// What is read of each entry
+    /// Attributes to read
     Level,
-    /// The number of workers
+    /// Number of workers
     Workers,
-    /// How entries are stat'ed
+    /// Order and naming of stat calls
     Calls,
-    /// Where metadata comes from: system calls alone
+    /// Metadata source
     Source,
 }
 
-/// What is read of each entry.
+/// The attributes that a scan reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Level {
-    /// The tree's shape
+    /// Names and the shape of the tree
     Names,
     /// Names and types
     Types,
     /// Sizes, with the smallest mask
     Sizes,
-    /// All that statx can tell
+    /// Everything that statx returns
     Full,
 }
 

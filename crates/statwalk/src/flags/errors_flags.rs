@@ -9,10 +9,10 @@ use clap::Parser;
 use super::ScanFlags;
 use super::scan_flags::{COUNTED, SHOWN};
 
-/// List every path that could not be read, with the reason
+/// List every path that statwalk cannot read, with the reason
 ///
-/// Where the output is not a terminal, each is a row of what was being done,
-/// the reason and the path, with tabulators between.
+/// Where the output is not a terminal, each path is a row of the operation, the
+/// reason and the path, with tabulators between.
 #[derive(Parser)]
 #[command(
     name = "errors",
@@ -20,15 +20,15 @@ use super::scan_flags::{COUNTED, SHOWN};
     args_override_self = true
 )]
 pub(crate) struct ErrorsFlags {
-    /// What to scan [default: .]
+    /// Scan these paths [default: .]
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<OsString>,
 
-    /// List this many
+    /// List this many rows
     #[arg(short = 'n', long, value_name = "N", help_heading = SHOWN)]
     pub(crate) lines: Option<usize>,
 
-    /// Scan no deeper than this; the entries of PATH have depth 1
+    /// Limit the scan to this depth; the entries of PATH have depth 1
     #[arg(short = 'd', long, value_name = "N", help_heading = COUNTED)]
     pub(crate) max_depth: Option<u32>,
 

@@ -23,7 +23,7 @@ use super::{UnitFlags, WalkFlags};
     args_override_self = true
 )]
 pub(crate) struct ExtentsFlags {
-    /// Scan these directories [default: .]
+    /// Scan these paths [default: .]
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<OsString>,
 
@@ -57,7 +57,7 @@ pub(crate) struct ExtentsFlags {
 /// The keys that directories are sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExtentsSortName {
-    /// The largest first
+    /// Largest first
     Size,
     /// By the bytes of the name
     Name,

@@ -12,29 +12,28 @@ use super::{FilterFlags, ScanFlags};
 /// List entries whose name matches, as fd does
 ///
 /// One word is the PATH to search. Of several words the last is the PATTERN, a
-/// regular expression that must match somewhere in the name; a word with a
-/// slash is never a pattern, for no name holds one, and with -g all words are
-/// paths. A small letter in PATTERN fits a capital one unless PATTERN has a
-/// capital.
+/// regular expression that matches anywhere in the name. A word with a slash is
+/// always a path, and with -g all words are paths. The search is case-insensitive
+/// unless PATTERN has a capital.
 ///
-/// Hidden and ignored files are listed: a disk tool shows what is there. The
-/// paths come in no particular order; a short list is sorted. An entry is
-/// stat'ed only where a filter needs it.
+/// The list holds hidden and ignored files: a disk tool shows every file. The
+/// paths come in no particular order; statwalk sorts a short list. It stats an
+/// entry only where a filter needs that.
 #[derive(Parser)]
 #[command(name = "find", disable_version_flag = true, args_override_self = true, after_long_help = EXAMPLES)]
 pub(crate) struct FindFlags {
-    /// What to search [default: .], and the pattern
+    /// Search these paths [default: .] for the pattern
     #[arg(value_name = "PATH… PATTERN")]
     pub(crate) words: Vec<OsString>,
 
     #[command(flatten)]
     pub(crate) filters: FilterFlags,
 
-    /// Search no deeper than this; the entries of PATH have depth 1
+    /// Limit the search to this depth; the entries of PATH have depth 1
     #[arg(short = 'd', long, value_name = "N", help_heading = FILTERS)]
     pub(crate) max_depth: Option<u32>,
 
-    /// List at most this many
+    /// List at most this many paths
     #[arg(short = 'n', long, value_name = "N", help_heading = SHOWN)]
     pub(crate) lines: Option<u64>,
 
@@ -44,7 +43,7 @@ pub(crate) struct FindFlags {
 
 const EXAMPLES: &str = "\
 Examples:
-  statwalk find . '^core$'                     by regular expression
-  statwalk find -g '*.iso' ~ /srv              by glob, in two trees
-  statwalk find /var -e log -S +100M           large logs
+  statwalk find . '^core$'                     search by regular expression
+  statwalk find -g '*.iso' ~ /srv              search two trees by glob
+  statwalk find /var -e log -S +100M           list large logs
   statwalk find . -t d node_modules -0 | xargs -0 du -sh";

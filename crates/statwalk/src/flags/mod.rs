@@ -63,7 +63,7 @@ pub(crate) enum Invocation {
 #[derive(Parser)]
 #[command(name = "completions", disable_version_flag = true)]
 struct CompletionsFlags {
-    /// The shell
+    /// Print the script for this shell
     shell: Shell,
 }
 

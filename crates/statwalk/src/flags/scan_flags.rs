@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 /// The flags of a command whose answer a person or a program reads.
 #[derive(Args)]
 pub(crate) struct FormFlags {
-    /// Print the same answer as JSON
+    /// Print the answer as JSON
     #[arg(long, help_heading = SHOWN)]
     pub(crate) json: bool,
 
@@ -31,10 +31,10 @@ pub(crate) struct ScanFlags {
     #[command(flatten)]
     pub(crate) walk: WalkFlags,
 
-    /// Follow symbolic links; loops are detected
+    /// Follow symbolic links, and detect loops
     ///
-    /// Each file and directory counts once, however many links lead to it. A directory
-    /// is listed under one name, where `find -L` lists it under each.
+    /// Each file and directory counts once, however many links lead to it. statwalk
+    /// lists a directory under one name; `find -L` lists it under each.
     #[arg(short = 'L', long, help_heading = COUNTED)]
     pub(crate) follow: bool,
 
@@ -44,7 +44,7 @@ pub(crate) struct ScanFlags {
 
     /// Refuse sources that must sync the file system first
     ///
-    /// Of these only btrfs does.
+    /// Only the btrfs source syncs.
     #[arg(long, help_heading = READ)]
     pub(crate) no_sync: bool,
 }
@@ -62,15 +62,15 @@ pub(crate) struct WalkFlags {
 
     /// Stay on this file system
     ///
-    /// Where another file system is mounted, it counts as one entry of no
-    /// size. Nested btrfs subvolumes of the same mount are entered.
+    /// A mount point counts as one entry of no size. statwalk enters nested btrfs
+    /// subvolumes of the same mount.
     #[arg(short = 'x', long, help_heading = COUNTED)]
     pub(crate) one_file_system: bool,
 
     /// Skip names that match, as du does; can be repeated
     ///
-    /// A shell pattern, matched against the whole path and against what follows
-    /// any of its slashes; `*` matches a slash too. The report counts skipped
+    /// statwalk matches the shell pattern against the whole path and against each end
+    /// of it that follows a slash. `*` matches a slash too. The report counts skipped
     /// names as excluded.
     #[arg(long, value_name = "GLOB", help_heading = COUNTED)]
     pub(crate) exclude: Vec<OsString>,
@@ -85,12 +85,11 @@ pub(crate) struct WalkFlags {
 
     /// Skip names that .gitignore files list; off by default
     ///
-    /// fd and rg skip them by default. A disk tool counts every file, so here
-    /// it is off; hidden files are always counted.
+    /// fd and rg skip them by default. A disk tool counts every file, hidden ones too.
     #[arg(long, help_heading = COUNTED)]
     pub(crate) gitignore: bool,
 
-    /// Enter /proc, /sys and other file systems that live in the kernel alone
+    /// Enter /proc, /sys and other file systems of the kernel
     #[arg(long, help_heading = COUNTED)]
     pub(crate) include_kernfs: bool,
 
@@ -105,9 +104,9 @@ pub(crate) struct WalkFlags {
 
     /// Set the metadata source: auto, posix, ext4 or btrfs [default: auto]
     ///
-    /// posix asks the kernel. ext4 reads the device that the file system lies on, for which it needs the right to
-    /// read it; with it a PATH that is a device or a file is read as an image of a file system. btrfs syncs the file
-    /// system and searches its trees, which needs CAP_SYS_ADMIN. auto takes what is fastest of what can be used.
+    /// posix asks the kernel. ext4 reads the device below the file system, and needs the permission to read it. With
+    /// ext4, statwalk reads a PATH that is a device or a file as an image of a file system. btrfs syncs the file system
+    /// and searches its trees, which needs CAP_SYS_ADMIN. auto takes the fastest source that works here.
     #[arg(long, value_name = "SOURCE", help_heading = READ, hide_possible_values = true)]
     pub(crate) source: Option<SourceName>,
 
@@ -137,45 +136,45 @@ pub(crate) struct WalkFlags {
 }
 
 /// Headings of the help.
-pub(super) const COUNTED: &str = "What counts";
-pub(super) const READ: &str = "How it is read";
-pub(super) const SHOWN: &str = "How it is shown";
+pub(super) const COUNTED: &str = "Counting";
+pub(super) const READ: &str = "Reading";
+pub(super) const SHOWN: &str = "Output";
 pub(super) const FILTERS: &str = "Filters";
 
 /// Whether something is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
-    /// On a terminal
+    /// On a terminal only
     Auto,
-    /// In any case
+    /// Even without a terminal
     Always,
-    /// In no case
+    /// Not even on a terminal
     Never,
 }
 
-/// Which directory is next.
+/// The traversal order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OrderName {
-    /// What is below a directory at once, by recursion; one worker
+    /// Read subdirectories at once, by recursion; one worker
     Recursive,
-    /// What was found last
+    /// Read the directory that was found last (LIFO)
     Stack,
-    /// As stack, with room for a million directories from the start
+    /// Same as stack, with room for a million directories from the start
     StackReserved,
-    /// What was found first
+    /// Read the directory that was found first (FIFO)
     Queue,
-    /// A thread for each directory, up to 64 at a time
+    /// Start a thread for each directory, up to 64 at a time
     Futures,
-    /// By inode number over the whole tree, for rotating disks and cold caches
+    /// Read by inode number over the whole tree, for rotating disks and cold caches
     Inode,
-    /// Each worker what it found last; others take from it
+    /// Let each worker read the directory it found last; idle workers steal
     Parallel,
 }
 
 /// In which order the entries of a directory are stat'ed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StatOrderName {
-    /// As they are listed
+    /// In the order of the listing
     Listing,
     /// By inode number
     Inode,
@@ -184,9 +183,9 @@ pub(crate) enum StatOrderName {
 /// By what an entry is named when it is stat'ed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StatByName {
-    /// The directory's descriptor and the name
+    /// By the directory's descriptor and the name
     Descriptor,
-    /// The whole path: slower, and there for comparisons
+    /// By the full path: slower, for comparisons
     Path,
 }
 

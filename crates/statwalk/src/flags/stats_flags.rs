@@ -16,11 +16,11 @@ use super::{FilterFlags, ScanFlags, SizeFlags};
 #[derive(Parser)]
 #[command(name = "stats", disable_version_flag = true, args_override_self = true)]
 pub(crate) struct StatsFlags {
-    /// What to scan [default: .]
+    /// Scan these paths [default: .]
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<OsString>,
 
-    /// What entries are grouped by
+    /// Group entries by this key
     #[arg(long, value_name = "KEY", default_value = "type")]
     pub(crate) by: By,
 
@@ -31,11 +31,11 @@ pub(crate) struct StatsFlags {
     #[command(flatten)]
     pub(crate) sizes: SizeFlags,
 
-    /// What stands first [default: size; for age, size and depth, their own order]
+    /// Sort groups by this key [default: size; age, size and depth keep their own order]
     #[arg(long, value_name = "KEY", help_heading = SHOWN)]
     pub(crate) sort: Option<StatsSortName>,
 
-    /// Turn the order around
+    /// Reverse the order of the groups
     #[arg(short = 'r', long, help_heading = SHOWN)]
     pub(crate) reverse: bool,
 
@@ -46,30 +46,30 @@ pub(crate) struct StatsFlags {
     pub(crate) filters: FilterFlags,
 }
 
-/// What entries are grouped by.
+/// The keys that entries are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum By {
-    /// The type, and for files the extension
+    /// Type, and for files the extension
     Type,
-    /// The user
+    /// User
     Owner,
-    /// The group
+    /// Group
     Group,
-    /// The time since the last modification
+    /// Time since the last modification
     Age,
-    /// The apparent size
+    /// Apparent size
     Size,
-    /// The distance from the root
+    /// Distance from the root
     Depth,
 }
 
-/// What groups are sorted by.
+/// The keys that groups are sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StatsSortName {
-    /// The largest first
+    /// Largest first
     Size,
-    /// By the groups' own order
+    /// In the groups' own order
     Name,
-    /// The most entries first
+    /// Most entries first
     Count,
 }

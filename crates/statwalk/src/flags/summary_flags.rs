@@ -26,7 +26,7 @@ use super::{ScanFlags, SizeFlags};
 )]
 #[command(override_usage = USAGE, after_long_help = EXAMPLES)]
 pub(crate) struct SummaryFlags {
-    /// What to scan [default: .]
+    /// Scan these paths [default: .]
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<OsString>,
 
@@ -49,33 +49,33 @@ pub(crate) struct SummaryFlags {
     #[command(flatten)]
     pub(crate) sizes: SizeFlags,
 
-    /// What stands first
+    /// Sort rows by this key
     #[arg(long, value_name = "KEY", default_value = "size", help_heading = SHOWN)]
     pub(crate) sort: SortName,
 
-    /// Turn the order around
+    /// Reverse the order of the rows
     #[arg(short = 'r', long, help_heading = SHOWN)]
     pub(crate) reverse: bool,
 
     #[command(flatten)]
     pub(crate) scan: ScanFlags,
 
-    /// Count names and types only: the fastest scan there is
+    /// Count names and types only (the fastest scan)
     #[arg(long, help_heading = READ,
         conflicts_with_all = ["max_depth", "all", "apparent_size", "bytes"])]
     pub(crate) count: bool,
 }
 
-/// What rows are sorted by.
+/// The keys that rows are sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SortName {
-    /// The largest first
+    /// Largest first
     Size,
     /// By the bytes of the name
     Name,
-    /// The most entries first
+    /// Most entries first
     Count,
-    /// The most recently modified first
+    /// Most recently modified first
     Mtime,
 }
 
@@ -85,17 +85,17 @@ statwalk [OPTIONS] [PATH]...
 
 const EXAMPLES: &str = "\
 Examples:
-  statwalk                         where the space below this directory went
-  statwalk -x /                    the root file system, without others mounted in it
-  statwalk -d 2 --sort mtime /srv  two levels, the most recently changed first
+  statwalk                         show where the space below this directory went
+  statwalk -x /                    scan the root file system only
+  statwalk -d 2 --sort mtime /srv  show two levels, most recently changed first
   statwalk -s --json /home | jq '.roots[0].allocated_bytes'
-  statwalk /usr | sort -n | tail   as with du
+  statwalk /usr | sort -n | tail   print rows as du does
   statwalk top -n 50 --changed-before 2y /data
   statwalk stats --by owner /home
   statwalk find . -e log -S +100M -0 | xargs -0 ls -l
 
 Exit status:
-  0    everything was read
-  1    something could not be read: the result is a lower bound
-  2    bad usage, a missing root, or the output could not be written
-  130, 143  interrupted: what is known was printed, and is a lower bound";
+  0    statwalk read everything
+  1    statwalk could not read something: the result is a lower bound
+  2    bad usage, a missing root, or output that cannot be written
+  130, 143  interrupted: the printed result is a lower bound";

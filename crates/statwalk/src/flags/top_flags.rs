@@ -11,35 +11,35 @@ use super::{FilterFlags, ScanFlags, SizeFlags};
 
 /// List the largest files, or the largest directories
 ///
-/// A file with several names is listed once. Where the output is not a
-/// terminal, each is a row of its bytes, a tabulator and its path.
+/// statwalk lists a file with several names once. Where the output is not a
+/// terminal, each file is a row of its bytes, a tabulator and its path.
 #[derive(Parser)]
 #[command(name = "top", disable_version_flag = true, args_override_self = true)]
 pub(crate) struct TopFlags {
-    /// What to scan [default: .]
+    /// Scan these paths [default: .]
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<OsString>,
 
-    /// List this many
+    /// List this many rows
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20, help_heading = SHOWN)]
     pub(crate) lines: usize,
 
-    /// List directories, with all that is below them, instead of files
+    /// List directories with their whole subtrees instead of files
     ///
-    /// The roots themselves are not listed. Of the filters, those by name and
-    /// by size apply, the latter to the whole directory.
+    /// The list leaves out the roots. Only the filters by name and by size apply;
+    /// the size is that of the whole subtree.
     #[arg(long, help_heading = SHOWN,
         conflicts_with_all = ["kind", "changed_within", "changed_before", "owner"])]
     pub(crate) dirs: bool,
 
-    /// Scan no deeper than this; the entries of PATH have depth 1
+    /// Limit the scan to this depth; the entries of PATH have depth 1
     #[arg(short = 'd', long, value_name = "N", help_heading = COUNTED, conflicts_with = "dirs")]
     pub(crate) max_depth: Option<u32>,
 
     #[command(flatten)]
     pub(crate) sizes: SizeFlags,
 
-    /// Turn the order around: the largest last
+    /// Reverse the order: largest last
     #[arg(short = 'r', long, help_heading = SHOWN)]
     pub(crate) reverse: bool,
 
