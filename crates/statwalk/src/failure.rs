@@ -62,11 +62,19 @@ impl fmt::Display for Failure {
             Failure::Scan(error) => match (error.io_error(), error.path()) {
                 (Some(cause), Some(path)) => {
                     let path = escape(path.as_os_str().as_encoded_bytes(), Charset::Unicode);
-                    write!(f, "{} {path}: {}", error.op().name(), reason(cause))
+                    let op = error.op().name();
+                    write!(f, "cannot {op} {path}: {}", reason(cause))
                 }
-                _ => {
+                (cause, path) => {
                     let text = error.to_string();
-                    f.write_str(&escape(text.as_bytes(), Charset::Unicode))
+                    let text = escape(text.as_bytes(), Charset::Unicode);
+                    match (cause, path) {
+                        // The text of the engine begins with the path.
+                        (None, Some(_)) => write!(f, "cannot {} {text}", error.op().name()),
+                        // Or with the operation.
+                        (Some(_), _) => write!(f, "cannot {text}"),
+                        (None, None) => f.write_str(&text),
+                    }
                 }
             },
         }
@@ -127,7 +135,7 @@ mod tests {
             .unwrap_err();
         assert_eq!(
             Failure::from(error).to_string(),
-            r"read patterns from /nonexistent/\x1b[2J: no such file or directory"
+            r"cannot read patterns from /nonexistent/\x1b[2J: no such file or directory"
         );
     }
 

@@ -315,7 +315,7 @@ fn drop_caches(path: &Path) -> Result<(), Failure> {
     }
     std::fs::write(CACHES, "3").map_err(|error| {
         Failure::Usage(format!(
-            "--cold: {CACHES}: {}",
+            "cannot drop the caches for --cold through {CACHES}: {}",
             crate::failure::reason(&error)
         ))
     })

@@ -19,7 +19,7 @@ use crate::flags::{BenchFlags, When};
 use crate::output::json::{self, BenchJson, ConditionsJson, ResultJson};
 use crate::output::screen;
 use crate::output::{Output, replace_file};
-use crate::request::{Form, Request, bad, calls, order};
+use crate::request::{Form, Request, calls, order};
 use crate::watch::signals;
 
 /// A gain that is smaller than this is none: machines are not that steady.
@@ -35,7 +35,7 @@ pub(super) fn run(flags: BenchFlags) -> Result<ExitStatus, Failure> {
     // A tree that is not there is bad usage here: there is nothing to measure.
     std::fs::symlink_metadata(&path).map_err(|error| {
         let path = escape(path.as_os_str().as_bytes(), Charset::Unicode);
-        Failure::Usage(format!("{path}: {}", reason(&error)))
+        Failure::Usage(format!("cannot open {path}: {}", reason(&error)))
     })?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let asked = flags.scan.walk.order.map(order).unwrap_or_default();
@@ -72,7 +72,7 @@ pub(super) fn run(flags: BenchFlags) -> Result<ExitStatus, Failure> {
     if let Some(file) = &flags.svg {
         replace_file(file, answer.plot().as_bytes()).map_err(|error| {
             let file = escape(file.as_os_str().as_bytes(), Charset::Unicode);
-            bad("--svg", format!("{file}: {}", reason(&error)))
+            Failure::Usage(format!("cannot write {file}: {}", reason(&error)))
         })?;
     }
     answer.print(&request)?;

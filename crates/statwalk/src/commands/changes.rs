@@ -31,7 +31,7 @@ pub(super) fn run(flags: &ChangesFlags) -> Result<ExitStatus, Failure> {
                 rows.row(&[change.kind.name(), &bytes], &change.path)?;
             }
             rows.finish()?;
-            say(&format!("the next time: --since {}", found.generation));
+            say(&format!("next time, use --since {}", found.generation));
         }
         Form::Json(screen) => {
             let answer = ChangesJson::new(path, since, &found, started.elapsed());
@@ -82,7 +82,7 @@ fn print_table(found: &Changes, since: u64, sizes: &Sizes, screen: Screen) -> Re
         ),
     };
     out.lines([format!(
-        "{count}. The next time: --since {}.",
+        "{count}. Next time, use --since {}.",
         found.generation
     )])?;
     out.finish()

@@ -10,20 +10,23 @@ use statwalk_core::{Attributes, Batch, Collect, Context, DirState, Directory, Fi
 use statwalk_view::escape;
 
 use crate::exit_status::ExitStatus;
-use crate::failure::Failure;
+use crate::failure::{Failure, say};
 use crate::flags::{FindFlags, When};
 use crate::output::ending::{self, Errors};
 use crate::output::json::{self, FoundJson};
 use crate::output::stream::Stream;
 use crate::request::filters::Filters;
 use crate::request::name_pattern::NamePattern;
-use crate::request::{Form, Request};
+use crate::request::{Form, Request, safe};
 use crate::watch::{Companion, watch};
 
 pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
     let mut filters = Filters::new(&flags.filters)?;
     let (paths, pattern) = paths_and_pattern(flags.words, !flags.filters.glob.is_empty());
-    let is_one_word = paths.len() == 1 && pattern.is_none();
+    let one_word = match (&paths[..], &pattern) {
+        ([word], None) => Some(safe(&word.to_string_lossy())),
+        _ => None,
+    };
     if let Some(pattern) = pattern {
         filters.push_pattern(NamePattern::regex(&pattern)?);
     }
@@ -46,8 +49,10 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
     let outcome = watch(&request.scan, &sink, progress, &mut Flusher::new(&stream))?;
     stream.finish()?;
     let status = ending::conclude(&request, &outcome.report, Errors::Untold);
-    if is_one_word && status == ExitStatus::Failed {
-        crate::failure::say("one word is a path; to search for a name: statwalk find . PATTERN");
+    if let Some(word) = one_word.filter(|_| status == ExitStatus::Failed) {
+        say(&format!(
+            "'{word}' is taken as a path. To search the current directory: statwalk find . {word}"
+        ));
     }
     Ok(status)
 }

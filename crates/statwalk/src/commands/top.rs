@@ -38,7 +38,7 @@ pub(super) fn run(flags: TopFlags) -> Result<ExitStatus, Failure> {
     let sizes = Sizes::new(&flags.sizes)?;
     let filters = Filters::new(&flags.filters)?;
     if filters.only_directories() {
-        let message = "top lists what is no directory; for directories use --dirs";
+        let message = "top lists no directories: try --dirs";
         return Err(Failure::Usage(message.to_owned()));
     }
     let mut request = Request::new(&flags.scan, flags.paths)?;

@@ -30,7 +30,10 @@ pub(crate) fn conclude(request: &Request, report: &Report, errors: Errors) -> Ex
         say("interrupted, lower bound");
     }
     for path in &report.hanging {
-        say(&format!("{}: no answer, left behind", on_stderr(path)));
+        say(&format!(
+            "{}: no response from the file system; skipped",
+            on_stderr(path)
+        ));
     }
     let mut status = ExitStatus::Complete;
     for (path, root) in request.paths.iter().zip(&report.roots) {
@@ -40,7 +43,7 @@ pub(crate) fn conclude(request: &Request, report: &Report, errors: Errors) -> Ex
             false => "",
         };
         let path = on_stderr(path.as_os_str().as_bytes());
-        say(&format!("{path}: {errno}{hint}"));
+        say(&format!("cannot open {path}: {errno}{hint}"));
         if is_not_there(errno) {
             status = ExitStatus::Failed;
         } else if status == ExitStatus::Complete {

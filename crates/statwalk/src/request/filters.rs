@@ -9,11 +9,11 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
 use statwalk_core::{Attributes, Fields, FileType};
-use statwalk_view::{Charset, SizeFilter, escape, parse_moment};
+use statwalk_view::{SizeFilter, parse_moment};
 
 use crate::failure::Failure;
 use crate::flags::FilterFlags;
-use crate::request::bad;
+use crate::request::invalid;
 use crate::request::name_pattern::NamePattern;
 use crate::request::owners::OwnerFilter;
 
@@ -45,7 +45,7 @@ impl Filters {
         let sizes = flags
             .size
             .iter()
-            .map(|size| size.parse().map_err(|error| bad("--size", error)));
+            .map(|size| size.parse().map_err(|error| invalid("--size", size, error)));
         let (within, before) = (&flags.changed_within, &flags.changed_before);
         Ok(Filters {
             patterns: globs.collect::<Result<_, _>>()?,
@@ -168,20 +168,19 @@ fn parse_kind(text: &str) -> Result<FileType, Failure> {
         "c" | "char-device" => FileType::CharDevice,
         "b" | "block-device" => FileType::BlockDevice,
         _ => {
-            let text = escape(text.as_bytes(), Charset::Unicode);
-            let message = format!(
-                "`{text}` is not a type: use f file, d directory, l link, p pipe, s socket, \
-                 c or b device"
-            );
-            return Err(bad("--type", message));
+            let types = "must be f file, d directory, l link, p pipe, s socket, c or b device";
+            return Err(invalid("--type", text, types));
         }
     })
 }
 
 fn moment(flag: &str, text: Option<&str>) -> Result<Option<i64>, Failure> {
     // The clock and the time zone are looked at only here.
-    text.map(|text| parse_moment(text, &jiff::Zoned::now()).map_err(|error| bad(flag, error)))
-        .transpose()
+    text.map(|text| {
+        let moment = parse_moment(text, &jiff::Zoned::now());
+        moment.map_err(|error| invalid(flag, text, error))
+    })
+    .transpose()
 }
 
 #[cfg(test)]

@@ -198,7 +198,9 @@ impl Sizes {
     pub(crate) fn on_disk(flags: &UnitFlags) -> Result<Sizes, Failure> {
         let asked_for = match (&flags.unit, flags.si) {
             (Some(unit), _) => {
-                let unit = unit.parse().map_err(|error| bad("--unit", error))?;
+                let unit = unit
+                    .parse()
+                    .map_err(|error| invalid("--unit", unit, error))?;
                 Some(SizeFormat::Unit(unit))
             }
             (None, true) => Some(SizeFormat::Si),
@@ -228,9 +230,10 @@ impl Sizes {
     }
 }
 
-/// A value of a flag that has no meaning.
-pub(crate) fn bad(flag: &str, error: impl std::fmt::Display) -> Failure {
-    Failure::Usage(format!("{flag}: {error}"))
+/// A failure that names a flag, its invalid value and the reason.
+pub(crate) fn invalid(flag: &str, value: &str, reason: impl std::fmt::Display) -> Failure {
+    let value = safe(value);
+    Failure::Usage(format!("invalid value '{value}' for {flag}: {reason}"))
 }
 
 /// The form that was asked for.
@@ -302,10 +305,7 @@ fn buffer_bytes(text: &str) -> Result<usize, Failure> {
         .and_then(|(number, unit)| number.checked_mul(unit));
     match bytes.map(usize::try_from) {
         Some(Ok(bytes)) if (1 << 10..=4 << 20).contains(&bytes) => Ok(bytes),
-        _ => Err(Failure::Usage(format!(
-            "invalid value '{}' for --buffer: must be between 1K and 4M",
-            safe(text),
-        ))),
+        _ => Err(invalid("--buffer", text, "must be between 1K and 4M")),
     }
 }
 
@@ -315,7 +315,8 @@ fn exclusions(flags: &WalkFlags) -> Result<Exclusions, Failure> {
         .gitignore(flags.gitignore);
     for glob in &flags.exclude {
         let added = exclusions.glob(glob.as_bytes());
-        exclusions = added.map_err(|error| bad("--exclude", error_text(&error)))?;
+        exclusions = added
+            .map_err(|error| invalid("--exclude", &glob.to_string_lossy(), error_text(&error)))?;
     }
     for file in &flags.exclude_from {
         // As in du, `-` is stdin.
@@ -333,7 +334,7 @@ fn error_text(error: &statwalk_core::Error) -> String {
 }
 
 /// Text that a terminal takes.
-fn safe(text: &str) -> String {
+pub(crate) fn safe(text: &str) -> String {
     statwalk_view::escape(text.as_bytes(), statwalk_view::Charset::Unicode).into_owned()
 }
 

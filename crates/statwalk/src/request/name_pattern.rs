@@ -11,10 +11,9 @@ use std::path::Path;
 
 use globset::{GlobBuilder, GlobMatcher};
 use regex::bytes::{Regex, RegexBuilder};
-use statwalk_view::{Charset, escape};
 
 use crate::failure::Failure;
-use crate::request::bad;
+use crate::request::{invalid, safe};
 
 /// A pattern that a name can match.
 #[derive(Clone, Debug)]
@@ -43,7 +42,7 @@ impl NamePattern {
                 regex::Error::Syntax(text) => last_line(text),
                 other => other.to_string(),
             };
-            Failure::Usage(format!("bad pattern `{}`: {reason}", quoted(text)))
+            Failure::Usage(format!("invalid pattern '{}': {reason}", safe(text)))
         })
     }
 
@@ -55,18 +54,14 @@ impl NamePattern {
     /// which no name does.
     pub(crate) fn glob(text: &str) -> Result<NamePattern, Failure> {
         if text.contains('/') {
-            let reason = format!("bad glob `{}`: no name holds a slash", quoted(text));
-            return Err(bad("--glob", reason));
+            return Err(invalid("--glob", text, "no name holds a slash"));
         }
         let glob = GlobBuilder::new(text)
             .case_insensitive(!has_capital(text))
             .build();
         match glob {
             Ok(glob) => Ok(NamePattern::Glob(glob.compile_matcher())),
-            Err(error) => {
-                let reason = format!("bad glob `{}`: {}", quoted(text), error.kind());
-                Err(bad("--glob", reason))
-            }
+            Err(error) => Err(invalid("--glob", text, error.kind())),
         }
     }
 
@@ -77,10 +72,6 @@ impl NamePattern {
             NamePattern::Glob(glob) => glob.is_match(Path::new(OsStr::from_bytes(name))),
         }
     }
-}
-
-fn quoted(text: &str) -> String {
-    escape(text.as_bytes(), Charset::Unicode).into_owned()
 }
 
 fn last_line(text: &str) -> String {
@@ -137,7 +128,7 @@ mod tests {
             (NamePattern::glob("a/b"), "a/b"),
         ] {
             let message = made.unwrap_err().to_string();
-            assert!(message.contains(&format!("`{text}`")), "{message}");
+            assert!(message.contains(&format!("'{text}'")), "{message}");
             assert!(!message.contains('\n'), "{message}");
         }
     }

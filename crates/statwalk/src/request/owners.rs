@@ -2,11 +2,9 @@
 
 //! Whom entries belong to: the filter `--owner`, and names for `stats`.
 
-use statwalk_view::{Charset, escape};
-
 use crate::failure::Failure;
 use crate::request::accounts::{GROUPS, USERS};
-use crate::request::bad;
+use crate::request::{invalid, safe};
 
 /// Whom an entry must belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,8 +54,8 @@ impl OwnerFilter {
     pub(crate) fn parse(text: &str) -> Result<OwnerFilter, Failure> {
         let (user, group) = text.split_once(':').unwrap_or((text, ""));
         let unknown = |what: &str, name: &str| {
-            let name = escape(name.trim_start_matches('!').as_bytes(), Charset::Unicode);
-            bad("--owner", format!("there is no {what} `{name}`"))
+            let name = safe(name.trim_start_matches('!'));
+            invalid("--owner", text, format!("there is no {what} '{name}'"))
         };
         let filter = OwnerFilter {
             user: Id::parse(user, uid).ok_or_else(|| unknown("user", user))?,
@@ -67,7 +65,7 @@ impl OwnerFilter {
             OwnerFilter {
                 user: Id::Any,
                 group: Id::Any,
-            } => Err(bad("--owner", format!("`{text}` names nobody"))),
+            } => Err(invalid("--owner", text, "must name a user or a group")),
             filter => Ok(filter),
         }
     }
@@ -119,12 +117,12 @@ mod tests {
     #[test]
     fn unknown_owners_are_named() {
         for (text, expected) in [
-            ("nobody-has-this-name", "user `nobody-has-this-name`"),
-            ("root:no-such-group", "group `no-such-group`"),
-            ("!no-such-user", "user `no-such-user`"),
-            (":", "`:` names nobody"),
-            ("4294967296", "user `4294967296`"),
-            ("-1", "user `-1`"),
+            ("nobody-has-this-name", "user 'nobody-has-this-name'"),
+            ("root:no-such-group", "group 'no-such-group'"),
+            ("!no-such-user", "user 'no-such-user'"),
+            (":", "must name a user or a group"),
+            ("4294967296", "user '4294967296'"),
+            ("-1", "user '-1'"),
         ] {
             let message = OwnerFilter::parse(text).unwrap_err().to_string();
             assert!(message.contains(expected), "{message}");

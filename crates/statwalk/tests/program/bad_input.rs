@@ -18,12 +18,24 @@ fn what_has_no_meaning_is_named() {
         (&["-s", "-d2"], "--max-depth"),
         (&["-s", "-a"], "--all"),
         (&["--count", "-b"], "--bytes"),
-        (&["--unit", "parsec"], "`parsec` is not a unit"),
-        (&["--unit", ""], "`` is not a unit"),
+        (
+            &["--unit", "parsec"],
+            "invalid value 'parsec' for --unit: must be B, K or KiB",
+        ),
+        (
+            &["--unit", ""],
+            "invalid value '' for --unit: must be B, K or KiB",
+        ),
         (&["--sort", "colour"], "colour"),
         (&["--color", "sometimes"], "sometimes"),
-        (&["-X", "nope"], "nope: no such file or directory"),
-        (&["-X", "bad-patterns"], "bad-patterns"),
+        (
+            &["-X", "nope"],
+            "cannot read patterns from nope: no such file or directory",
+        ),
+        (
+            &["-X", "bad-patterns"],
+            "cannot read patterns from bad-patterns: ",
+        ),
         (&["-X", "bad-patterns"], "it holds a NUL"),
         (&["-X", "tree"], "tree: is a directory"),
         (&["--order", "random"], "random"),
@@ -45,7 +57,7 @@ fn what_has_no_meaning_is_named() {
         (&["changes", "--since", "7", "-s", "."], "'-s'"),
         (
             &["changes", "/proc", "--since", "7"],
-            "open /proc: it lies on proc, not on btrfs",
+            "cannot open /proc: it lies on proc, not on btrfs",
         ),
         (&["extents", "-L", "."], "'-L'"),
         (&["extents", "-l", "."], "'-l'"),
@@ -57,33 +69,57 @@ fn what_has_no_meaning_is_named() {
             &["extents", "/proc/self"],
             "nothing on a btrfs was found there",
         ),
-        (&["top", "-S", "+1Q"], "`+1Q`"),
-        (&["top", "-S", "big"], "`big` is not a size"),
-        (&["top", "-S", "100"], "`100` is a size without a unit"),
-        (&["top", "-S", "-99999999999999999999k"], "too large"),
+        (
+            &["top", "-S", "+1Q"],
+            "invalid value '+1Q' for --size: must have the unit",
+        ),
+        (
+            &["top", "-S", "big"],
+            "invalid value 'big' for --size: must be a size such as",
+        ),
+        (
+            &["top", "-S", "100"],
+            "invalid value '100' for --size: must have a unit",
+        ),
+        (
+            &["top", "-S", "-99999999999999999999k"],
+            "must be below 16 EiB",
+        ),
         (
             &["top", "--changed-within", "yesterday"],
-            "`yesterday` is neither",
+            "invalid value 'yesterday' for --changed-within: must be a span",
         ),
         (
             &["top", "--changed-before", "2026-02-30"],
-            "`2026-02-30` is not a date",
+            "invalid value '2026-02-30' for --changed-before: must be a date",
         ),
-        (&["top", "--owner", "no-such-user"], "user `no-such-user`"),
+        (
+            &["top", "--owner", "no-such-user"],
+            "for --owner: there is no user 'no-such-user'",
+        ),
         (
             &["top", "--owner", ":no-such-group"],
-            "group `no-such-group`",
+            "for --owner: there is no group 'no-such-group'",
         ),
-        (&["top", "-t", "z"], "`z` is not a type"),
-        (&["top", "-t", "d"], "--dirs"),
+        (
+            &["top", "-t", "z"],
+            "invalid value 'z' for --type: must be f file",
+        ),
+        (&["top", "-t", "d"], "top lists no directories: try --dirs"),
         (&["top", "--dirs", "--owner", "root"], "--owner"),
-        (&["top", "-g", "[a"], "`[a`"),
-        (&["find", "-g", "a/b"], "no name holds a slash"),
-        (&["find", "tree", "a(b"], "bad pattern `a(b`"),
+        (&["top", "-g", "[a"], "invalid value '[a' for --glob: "),
+        (
+            &["find", "-g", "a/b"],
+            "invalid value 'a/b' for --glob: no name holds a slash",
+        ),
+        (&["find", "tree", "a(b"], "invalid pattern 'a(b': "),
         (&["stats", "--by", "colour"], "colour"),
         (&["completions", "basic"], "basic"),
         (&["man", "nope"], "'nope'"),
-        (&["--unit", "\x1b[2J"], "`\\x1b[2J`"),
+        (
+            &["--unit", "\x1b[2J"],
+            "invalid value '\\x1b[2J' for --unit",
+        ),
     ] {
         let answer = tree.run(arguments);
         assert_eq!(answer.code, Some(2), "{arguments:?}: {}", answer.stderr);
@@ -159,9 +195,9 @@ fn missing_roots_are_named() {
     assert_eq!(answer.lines(), ["10\ttree"]);
     assert_eq!(
         answer.stderr,
-        "statwalk: nope: no such file or directory\n\
-         statwalk: tree/x/y: not a directory\n\
-         statwalk: : no such file or directory\n"
+        "statwalk: cannot open nope: no such file or directory\n\
+         statwalk: cannot open tree/x/y: not a directory\n\
+         statwalk: cannot open : no such file or directory\n"
     );
     let answer = tree.run(&["-x", "top"]);
     assert_eq!(answer.code, Some(2));
@@ -173,7 +209,7 @@ fn missing_roots_are_named() {
     let answer = tree.run(&["bad\x1b[2J"]);
     assert_eq!(
         answer.stderr,
-        "statwalk: bad\\x1b[2J: no such file or directory\n"
+        "statwalk: cannot open bad\\x1b[2J: no such file or directory\n"
     );
 }
 

@@ -120,6 +120,6 @@ fn a_tree_that_is_not_there_is_bad_usage() {
     assert_eq!(answer.code, Some(2));
     assert_eq!(
         answer.stderr,
-        "statwalk: nowhere: no such file or directory\n"
+        "statwalk: cannot open nowhere: no such file or directory\n"
     );
 }

@@ -218,15 +218,11 @@ fn one_word_is_a_path() {
     let tree = Tree::new("x 1");
     let answer = tree.run(&["find", "readme"]);
     assert_eq!(answer.code, Some(2));
-    assert!(
-        answer.stderr.contains("readme: no such file or directory"),
-        "{}",
-        answer.stderr
-    );
-    assert!(
-        answer.stderr.contains("statwalk find . PATTERN"),
-        "{}",
-        answer.stderr
+    assert_eq!(
+        answer.stderr,
+        "statwalk: cannot open readme: no such file or directory\n\
+         statwalk: 'readme' is taken as a path. To search the current directory: \
+         statwalk find . readme\n"
     );
 }
 

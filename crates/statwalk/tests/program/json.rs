@@ -228,7 +228,10 @@ fn a_missing_root_is_told_and_the_others_are_counted() {
     let tree = Tree::new("file 10");
     let answer = tree.run(&["-s", "--json", "nope", "tree", "tree"]);
     assert_eq!(answer.code, Some(2));
-    assert_eq!(answer.stderr, "statwalk: nope: no such file or directory\n");
+    assert_eq!(
+        answer.stderr,
+        "statwalk: cannot open nope: no such file or directory\n"
+    );
     let document = answer.json();
     assert_eq!(document["complete"], false);
     assert_eq!(

@@ -287,7 +287,7 @@ fn a_word_that_names_no_command_is_a_path() {
         let path = tree.parent().join(name);
         assert_eq!(
             tree.run(&[name]).stderr,
-            format!("statwalk: {name}: no such file or directory\n")
+            format!("statwalk: cannot open {name}: no such file or directory\n")
         );
         std::fs::create_dir(&path).unwrap();
         std::fs::write(path.join("file"), [1; 10]).unwrap();

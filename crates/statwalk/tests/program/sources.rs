@@ -138,7 +138,7 @@ fn a_btrfs_tells_what_changed_since() {
         told.stdout,
         "inode\t0\tat/dir\nname\t8192\tat/dir/n\u{e4}w\n\n".as_bytes()
     );
-    assert!(told.stderr.contains("the next time: --since "));
+    assert!(told.stderr.contains("next time, use --since "));
     let told = tree
         .run(&["changes", "--since", &generation, "--json", "at"])
         .good();
