@@ -81,7 +81,7 @@ fn what_holds_no_bytes_is_refused_and_not_opened() {
             assert_eq!(
                 answer.stderr,
                 format!(
-                    "statwalk: open {path}: {what} holds no file system; \
+                    "statwalk: cannot open {path}: {what} holds no file system; \
                      try a regular file or a block device\n"
                 )
             );
