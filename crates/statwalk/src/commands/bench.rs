@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use serde::Serialize;
 use statwalk_view::{
     Align, Cell, Charset, Column, PlotBar, Spread, Terminal, bar_plot, escape, grouped, list_table,
 };
@@ -17,9 +18,11 @@ use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, reason};
 use crate::flags::{BenchFlags, When};
 use crate::output::json::{self, BenchJson, ConditionsJson, ResultJson};
-use crate::output::screen;
-use crate::output::{Output, replace_file};
-use crate::request::{Form, Request, calls, order};
+use crate::output::plain::Rows;
+use crate::output::printer::{Answer, print};
+use crate::output::replace_file;
+use crate::output::screen::{self, Screen};
+use crate::request::{Request, calls, order};
 use crate::watch::signals;
 
 /// A gain that is smaller than this is none: machines are not that steady.
@@ -61,7 +64,7 @@ pub(super) fn run(flags: BenchFlags) -> Result<ExitStatus, Failure> {
     };
     let conditions = Conditions::of(&path);
     let measurements = measure(&plan)?;
-    let answer = Answer {
+    let answer = BenchAnswer {
         path,
         flags: &flags,
         seed,
@@ -75,11 +78,11 @@ pub(super) fn run(flags: BenchFlags) -> Result<ExitStatus, Failure> {
             Failure::Usage(format!("cannot write {file}: {}", reason(&error)))
         })?;
     }
-    answer.print(&request)?;
+    print(&answer, request.form)?;
     Ok(answer.status())
 }
 
-struct Answer<'a> {
+struct BenchAnswer<'a> {
     path: PathBuf,
     flags: &'a BenchFlags,
     seed: u64,
@@ -123,7 +126,27 @@ fn rows(measured: &[Measured]) -> Vec<Row> {
     rows
 }
 
-impl Answer<'_> {
+impl Answer for BenchAnswer<'_> {
+    fn lines(&self, screen: Screen) -> Vec<String> {
+        self.report(screen.terminal)
+    }
+
+    fn write_rows(&self, rows: &mut Rows) -> Result<(), Failure> {
+        // A pipe has no width at which lines must end.
+        let terminal = Terminal {
+            width: usize::MAX,
+            ..screen::stderr_or_default().terminal
+        };
+        let mut lines = self.report(terminal).into_iter();
+        lines.try_for_each(|line| rows.row(&[], line.as_bytes()))
+    }
+
+    fn document(&self) -> impl Serialize {
+        json::alone(self.json())
+    }
+}
+
+impl BenchAnswer<'_> {
     fn measured(&self, row: &Row) -> &Measured {
         &self.measurements.measured[row.index]
     }
@@ -176,27 +199,6 @@ impl Answer<'_> {
         match self.measurements.is_complete && !self.measurements.measured.iter().any(differs) {
             true => ExitStatus::Complete,
             false => ExitStatus::Incomplete,
-        }
-    }
-
-    fn print(&self, request: &Request) -> Result<(), Failure> {
-        match request.form {
-            Form::Json(screen) => json::write_alone(screen, &self.document()),
-            Form::Screen(screen) => {
-                let mut out = Output::new();
-                out.lines(self.report(screen.terminal))?;
-                out.finish()
-            }
-            Form::Rows(_) => {
-                let mut out = Output::new();
-                // Nothing is cut where nobody looks at its width.
-                let terminal = Terminal {
-                    width: usize::MAX,
-                    ..screen::stderr_or_default().terminal
-                };
-                out.lines(self.report(terminal))?;
-                out.finish()
-            }
         }
     }
 
@@ -349,7 +351,7 @@ impl Answer<'_> {
         bar_plot(&title, &bars)
     }
 
-    fn document(&self) -> BenchJson {
+    fn json(&self) -> BenchJson {
         let totals = &self.measurements.totals;
         let entries = totals.entries.max(1) as f64;
         let result = |row: &Row| {

@@ -1,29 +1,34 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `statwalk stats`: what there is, by type, owner, group, age, size or depth.
+//! `statwalk stats`: entries in groups by type, owner, group, age, size or depth.
 
 use std::borrow::Cow;
 
-use statwalk_core::{FileType, GroupKey, Grouping, Report, RootTotals, Stats, Tally, Totals};
+use serde::Serialize;
+use statwalk_core::{FileType, GroupKey, Grouping, Stats, Tally, Totals};
 use statwalk_view::{Align, Cell, Column, SizeFormat, grouped, list_table};
 
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::{By, StatsFlags, StatsSortName};
-use crate::output::Output;
-use crate::output::ending::{self, Errors};
-use crate::output::json::{self, Counted, GroupJson, GroupsAnswer, size_max, size_min};
+use crate::output::ending::Errors;
+use crate::output::json::{Counted, GroupJson, GroupsAnswer, size_max, size_min};
 use crate::output::plain::Rows;
+use crate::output::printer::{Answer, Scanned, print};
 use crate::output::screen::Screen;
 use crate::request::filters::Filters;
 use crate::request::owners;
-use crate::request::{Form, Request, Sizes};
+use crate::request::{Request, Sizes};
 use crate::watch::watch;
 
-struct Shown {
-    request: Request,
-    sizes: Sizes,
+/// The groups in the order of their rows.
+struct StatsAnswer {
     by: By,
+    sizes: Sizes,
+    groups: Vec<(GroupKey, Tally)>,
+    /// The bytes of all groups, with or without a row.
+    whole: u128,
+    scanned: Scanned,
 }
 
 pub(super) fn run(flags: StatsFlags) -> Result<ExitStatus, Failure> {
@@ -39,14 +44,11 @@ pub(super) fn run(flags: StatsFlags) -> Result<ExitStatus, Failure> {
         });
     }
     let progress = request.progress(Some(sizes.format));
-    let outcome = watch(
-        &request.scan,
-        &(Totals::with_sizes(), stats),
-        progress,
-        &mut (),
-    )?;
+    let sink = (Totals::with_sizes(), stats);
+    let outcome = watch(&request.scan, &sink, progress, &mut ())?;
     let (totals, mut groups) = outcome.output;
 
+    let bytes = |tally: &Tally| sizes.of(tally.allocated_bytes, tally.apparent_bytes);
     let sort = flags.sort.unwrap_or(match by {
         By::Type | By::Owner | By::Group => StatsSortName::Size,
         By::Age | By::Size | By::Depth => StatsSortName::Name,
@@ -55,73 +57,32 @@ pub(super) fn run(flags: StatsFlags) -> Result<ExitStatus, Failure> {
     match sort {
         StatsSortName::Name => {}
         StatsSortName::Count => groups.sort_by_key(|(_, tally)| std::cmp::Reverse(tally.entries)),
-        StatsSortName::Size => groups.sort_by_key(|(_, tally)| {
-            let bytes = sizes.of(tally.allocated_bytes, tally.apparent_bytes);
-            std::cmp::Reverse(bytes)
-        }),
+        StatsSortName::Size => groups.sort_by_key(|(_, tally)| std::cmp::Reverse(bytes(tally))),
     }
     if flags.reverse {
         groups.reverse();
     }
-    let whole: u128 = groups
-        .iter()
-        .map(|(_, tally)| sizes.of(tally.allocated_bytes, tally.apparent_bytes))
-        .sum();
+    let whole = groups.iter().map(|(_, tally)| bytes(tally)).sum();
     groups.truncate(flags.lines.unwrap_or(usize::MAX));
 
-    let shown = Shown { request, sizes, by };
-    shown.print(&groups, whole, &outcome.report, &totals)?;
-    Ok(ending::conclude(
-        &shown.request,
-        &outcome.report,
-        Errors::Untold,
-    ))
+    let answer = StatsAnswer {
+        by,
+        sizes,
+        groups,
+        whole,
+        scanned: Scanned {
+            request,
+            report: outcome.report,
+            totals,
+        },
+    };
+    print(&answer, answer.scanned.request.form)?;
+    Ok(answer.scanned.conclude(Errors::Untold))
 }
 
-impl Shown {
-    fn print(
-        &self,
-        groups: &[(GroupKey, Tally)],
-        whole: u128,
-        report: &Report,
-        totals: &[RootTotals],
-    ) -> Result<(), Failure> {
-        match self.request.form {
-            Form::Screen(screen) => self.print_table(groups, whole, report, totals, screen),
-            Form::Rows(end) => {
-                let mut rows = Rows::new(end);
-                for (key, tally) in groups {
-                    let bytes = self.sizes.format_in_rows.text(self.bytes(tally));
-                    let label = label(key);
-                    rows.row(&[&bytes, &tally.entries.to_string()], &label)?;
-                }
-                rows.finish()
-            }
-            Form::Json(screen) => {
-                let groups = groups.iter().map(|(key, tally)| GroupJson::new(key, tally));
-                let answer = GroupsAnswer {
-                    by: name_of(self.by),
-                    groups: groups.collect(),
-                };
-                let counted = Counted::Sizes;
-                json::write(&self.request, screen, report, totals, counted, answer)
-            }
-        }
-    }
-
-    fn bytes(&self, tally: &Tally) -> u128 {
-        self.sizes.of(tally.allocated_bytes, tally.apparent_bytes)
-    }
-
-    fn print_table(
-        &self,
-        groups: &[(GroupKey, Tally)],
-        whole: u128,
-        report: &Report,
-        totals: &[RootTotals],
-        screen: Screen,
-    ) -> Result<(), Failure> {
-        let largest = groups.iter().map(|(_, tally)| self.bytes(tally)).max();
+impl Answer for StatsAnswer {
+    fn lines(&self, screen: Screen) -> Vec<String> {
+        let largest = self.groups.iter().map(|(_, tally)| self.bytes(tally)).max();
         let title = name_of(self.by).to_ascii_uppercase();
         let column = |title, align| Column { title, align };
         let columns = [
@@ -130,12 +91,12 @@ impl Shown {
             column("ENTRIES", Align::Right),
             column(&title, Align::Left),
         ];
-        let rows = groups.iter().map(|(key, tally)| {
+        let rows = self.groups.iter().map(|(key, tally)| {
             vec![
                 Cell::Text(self.sizes.format.text(self.bytes(tally)).into()),
                 Cell::Share {
                     part: self.bytes(tally),
-                    whole,
+                    whole: self.whole,
                     largest: largest.unwrap_or(0),
                 },
                 Cell::Text(grouped(tally.entries).into()),
@@ -143,13 +104,35 @@ impl Shown {
             ]
         });
         let rows: Vec<_> = rows.collect();
-        let mut out = Output::new();
-        out.lines(list_table(&columns, &rows, screen.terminal))?;
-        out.lines([""])?;
-        let summary = ending::summary(report, totals);
-        out.lines(summary.lines(self.sizes.format, screen.terminal))?;
-        out.lines(ending::left_out_line(report, screen.terminal))?;
-        out.finish()
+        let mut lines = list_table(&columns, &rows, screen.terminal);
+        lines.push(String::new());
+        lines.extend(self.scanned.closing_lines(self.sizes.format, screen));
+        lines
+    }
+
+    fn write_rows(&self, rows: &mut Rows) -> Result<(), Failure> {
+        for (key, tally) in &self.groups {
+            let bytes = self.sizes.format_in_rows.text(self.bytes(tally));
+            rows.row(&[&bytes, &tally.entries.to_string()], &label(key))?;
+        }
+        Ok(())
+    }
+
+    fn document(&self) -> impl Serialize {
+        let groups = self.groups.iter();
+        let answer = GroupsAnswer {
+            by: name_of(self.by),
+            groups: groups
+                .map(|(key, tally)| GroupJson::new(key, tally))
+                .collect(),
+        };
+        self.scanned.document(Counted::Sizes, answer)
+    }
+}
+
+impl StatsAnswer {
+    fn bytes(&self, tally: &Tally) -> u128 {
+        self.sizes.of(tally.allocated_bytes, tally.apparent_bytes)
     }
 }
 
@@ -175,7 +158,7 @@ fn name_of(by: By) -> &'static str {
     }
 }
 
-/// What a group is called. An extension or the name of a user may hold any bytes.
+/// The label of a group. An extension or the name of a user may hold any bytes.
 fn label(key: &GroupKey) -> Cow<'static, [u8]> {
     let text = match key {
         GroupKey::Kind(kind) => return Cow::Borrowed(kind_name(*kind).as_bytes()),

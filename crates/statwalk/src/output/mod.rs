@@ -10,9 +10,11 @@ pub(crate) mod error_summary;
 pub(crate) mod explain;
 pub(crate) mod json;
 pub(crate) mod plain;
+pub(crate) mod printer;
 pub(crate) mod rows;
 pub(crate) mod screen;
 pub(crate) mod stream;
+pub(crate) mod summary;
 pub(crate) mod tree_picture;
 
 use std::io::{self, BufWriter, Write};

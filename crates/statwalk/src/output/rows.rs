@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The directories and files of a scanned tree, in an order that does not
-//! depend on how it was scanned.
+//! The nodes of a tree that have rows, in an order that does not depend on the scan.
 
 use std::cmp::{Ordering, Reverse};
 
-use statwalk_core::{DirState, Node, NodeKind, Tree};
+use statwalk_core::{DirState, ExtentDir, Node, NodeKind, Tree};
 use statwalk_view::{Direction, SizeColumn, SortKey};
 
 use crate::flags::SortName;
 
-/// What siblings are sorted by.
+/// The order of siblings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Order {
     pub(crate) key: SortKey,
@@ -18,34 +17,61 @@ pub(crate) struct Order {
     pub(crate) column: SizeColumn,
 }
 
-/// Which nodes of a tree are listed.
+/// A node of a tree whose nodes have rows.
+pub(crate) trait RowNode: Copy {
+    /// The nodes directly below; files only where `files` asks for them.
+    fn below(&self, files: bool) -> Vec<Self>;
+}
+
+/// The nodes of a tree that have rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Selection {
-    /// Down to which depth; the root has 0.
+    /// The deepest level; the root has 0.
     pub(crate) depth_max: u32,
-    /// Whether files are listed too, where the tree keeps them.
+    /// Whether files have rows too, where the tree keeps them.
     pub(crate) files: bool,
-    pub(crate) order: Order,
-    /// Where a directory stands.
+    /// The place of a directory beside its content.
     pub(crate) side: Side,
-    /// How many, of all, the first by `order`.
+    /// The number of rows at most: the first ones by the order of siblings.
     pub(crate) rows_max: Option<usize>,
 }
 
-/// Where a directory stands.
+/// The place of a directory beside its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// Before what is in it, as in a drawing of a tree.
+    /// Before its content, as in a drawing of a tree.
     Before,
-    /// Behind what is in it, as in the rows of du.
+    /// Behind its content, as in the rows of du.
     Behind,
 }
 
-/// A node, and the root that it belongs to.
+/// A node, and the number of the root that it belongs to.
 #[derive(Clone, Copy)]
-pub(crate) struct Row<'a> {
-    pub(crate) node: Node<'a>,
+pub(crate) struct Row<N> {
+    pub(crate) node: N,
     pub(crate) root: usize,
+}
+
+impl RowNode for Node<'_> {
+    fn below(&self, files: bool) -> Vec<Self> {
+        let mut nodes: Vec<_> = self.children().collect();
+        // The file at the place of a root that is no directory is the root itself.
+        if files && self.is_dir() {
+            nodes.extend(self.files());
+        }
+        nodes
+    }
+}
+
+impl RowNode for ExtentDir<'_> {
+    fn below(&self, _: bool) -> Vec<Self> {
+        self.children().filter(|dir| !is_unread(dir)).collect()
+    }
+}
+
+/// Whether a directory of the extents is one that the scan did not enter.
+pub(crate) fn is_unread(dir: &ExtentDir<'_>) -> bool {
+    matches!(dir.state(), DirState::Crossing | DirState::Excluded)
 }
 
 impl Order {
@@ -65,7 +91,8 @@ impl Order {
         }
     }
 
-    fn compare(&self, a: &Node<'_>, b: &Node<'_>) -> Ordering {
+    /// The order of two siblings.
+    pub(crate) fn compare(&self, a: &Node<'_>, b: &Node<'_>) -> Ordering {
         let by_key = match self.key {
             SortKey::Size => bytes(b, self.column).cmp(&bytes(a, self.column)),
             SortKey::Name => Ordering::Equal,
@@ -80,8 +107,8 @@ impl Order {
     }
 }
 
-/// The bytes that a node brings, of the two sorts; a further name of a file
-/// that counts elsewhere brings none.
+/// The bytes of a node, on disk or apparent; 0 for a further name of a file whose
+/// bytes count elsewhere.
 pub(crate) fn bytes(node: &Node<'_>, column: SizeColumn) -> u128 {
     match column {
         _ if node.is_extra_link() => 0,
@@ -90,7 +117,7 @@ pub(crate) fn bytes(node: &Node<'_>, column: SizeColumn) -> u128 {
     }
 }
 
-/// Whether a node is a directory that was not entered, by itself.
+/// Whether a node is a directory that the scan did not enter.
 pub(crate) fn is_left_out(node: &Node<'_>) -> bool {
     matches!(
         node.kind(),
@@ -99,15 +126,24 @@ pub(crate) fn is_left_out(node: &Node<'_>) -> bool {
 }
 
 impl Selection {
-    /// The rows of all roots, one root after another.
-    pub(crate) fn rows<'a>(&self, tree: &'a Tree) -> Box<dyn Iterator<Item = Row<'a>> + 'a> {
-        let all = Walk::new(*self, tree);
-        let Some(rows_max) = self.rows_max else {
-            return Box::new(all);
+    /// The rows of all roots, one root after another; siblings stand as `compare` says.
+    pub(crate) fn rows<'a, N: RowNode + 'a>(
+        self,
+        roots: impl Iterator<Item = N> + 'a,
+        compare: impl Fn(&N, &N) -> Ordering + 'a,
+    ) -> Box<dyn Iterator<Item = Row<N>> + 'a> {
+        let mut walk = Walk {
+            selection: self,
+            roots: roots.enumerate(),
+            compare,
+            stack: Vec::new(),
         };
-        // Where there are more, the first by the order stay, where they stood.
-        let mut ranked: Vec<(usize, Row<'a>)> = all.enumerate().collect();
-        ranked.sort_by(|(_, a), (_, b)| self.order.compare(&a.node, &b.node));
+        let Some(rows_max) = self.rows_max else {
+            return Box::new(walk);
+        };
+        // The best rows stay, each at its place.
+        let mut ranked: Vec<(usize, Row<N>)> = walk.by_ref().enumerate().collect();
+        ranked.sort_by(|(_, a), (_, b)| (walk.compare)(&a.node, &b.node));
         ranked.truncate(rows_max);
         ranked.sort_by_key(|(place, _)| *place);
         Box::new(ranked.into_iter().map(|(_, row)| row))
@@ -115,38 +151,25 @@ impl Selection {
 }
 
 /// Goes through a tree with a stack of its own: a tree can be deeper than ours.
-struct Walk<'a> {
+struct Walk<N, R, C> {
     selection: Selection,
-    tree: &'a Tree,
-    next_root: usize,
-    stack: Vec<Step<'a>>,
+    roots: std::iter::Enumerate<R>,
+    compare: C,
+    stack: Vec<Step<N>>,
 }
 
-struct Step<'a> {
-    row: Row<'a>,
+struct Step<N> {
+    row: Row<N>,
     depth: u32,
-    /// Whether what is in it has been put on the stack.
+    /// Whether its content is on the stack already.
     is_open: bool,
 }
 
-impl<'a> Walk<'a> {
-    fn new(selection: Selection, tree: &'a Tree) -> Walk<'a> {
-        Walk {
-            selection,
-            tree,
-            next_root: 0,
-            stack: Vec::new(),
-        }
-    }
-
-    fn push_children(&mut self, row: Row<'a>, depth: u32) {
-        let mut nodes: Vec<Node<'a>> = row.node.children().collect();
-        // What is at the place of a root that is no directory is the root itself.
-        if self.selection.files && row.node.is_dir() {
-            nodes.extend(row.node.files());
-        }
-        // The first is to be on top.
-        nodes.sort_unstable_by(|a, b| self.selection.order.compare(b, a));
+impl<N: RowNode, R, C: Fn(&N, &N) -> Ordering> Walk<N, R, C> {
+    fn push_below(&mut self, row: Row<N>, depth: u32) {
+        let mut nodes = row.node.below(self.selection.files);
+        // The first must lie on top.
+        nodes.sort_unstable_by(|a, b| (self.compare)(b, a));
         let root = row.root;
         self.stack.extend(nodes.into_iter().map(|node| Step {
             row: Row { node, root },
@@ -156,35 +179,31 @@ impl<'a> Walk<'a> {
     }
 }
 
-impl<'a> Iterator for Walk<'a> {
-    type Item = Row<'a>;
+impl<N: RowNode, R: Iterator<Item = N>, C: Fn(&N, &N) -> Ordering> Iterator for Walk<N, R, C> {
+    type Item = Row<N>;
 
-    fn next(&mut self) -> Option<Row<'a>> {
+    fn next(&mut self) -> Option<Row<N>> {
         loop {
-            let Some(step) = self.stack.pop() else {
-                let root = self.next_root;
-                if root == self.tree.root_count() {
-                    return None;
-                }
-                self.next_root += 1;
-                self.stack.extend(self.tree.root(root).map(|node| Step {
-                    row: Row { node, root },
-                    depth: 0,
-                    is_open: false,
-                }));
-                continue;
-            };
-            let Step {
+            let Some(Step {
                 row,
                 depth,
                 is_open,
-            } = step;
+            }) = self.stack.pop()
+            else {
+                let (root, node) = self.roots.next()?;
+                self.stack.push(Step {
+                    row: Row { node, root },
+                    depth: 0,
+                    is_open: false,
+                });
+                continue;
+            };
             if is_open || depth == self.selection.depth_max {
                 return Some(row);
             }
             match self.selection.side {
                 Side::Before => {
-                    self.push_children(row, depth + 1);
+                    self.push_below(row, depth + 1);
                     return Some(row);
                 }
                 Side::Behind => {
@@ -193,11 +212,16 @@ impl<'a> Iterator for Walk<'a> {
                         depth,
                         is_open: true,
                     });
-                    self.push_children(row, depth + 1);
+                    self.push_below(row, depth + 1);
                 }
             }
         }
     }
+}
+
+/// The roots of a tree, in the order of the command line.
+pub(crate) fn roots(tree: &Tree) -> impl Iterator<Item = Node<'_>> {
+    (0..tree.root_count()).filter_map(|index| tree.root(index))
 }
 
 /// The directories below the roots, the largest first.
@@ -212,22 +236,20 @@ pub(crate) fn largest_directories<'a>(
         direction: Direction::Forward,
         column,
     };
-    let walk = Walk::new(
-        Selection {
-            depth_max: u32::MAX,
-            files: false,
-            order,
-            side: Side::Before,
-            rows_max: None,
-        },
-        tree,
-    );
+    let selection = Selection {
+        depth_max: u32::MAX,
+        files: false,
+        side: Side::Before,
+        rows_max: None,
+    };
+    let rows = selection.rows(roots(tree), move |a, b| order.compare(a, b));
     // Twice the number, so that sorting is rare.
     let room = count.saturating_mul(2).max(1_024);
-    let rank = |row: &Row<'a>| Reverse(bytes(&row.node, column));
-    let mut best: Vec<Row<'a>> = Vec::new();
-    for row in walk.filter(|row| row.node.parent().is_some() && wanted(&row.node)) {
-        best.push(row);
+    let rank = |node: &Node<'a>| Reverse(bytes(node, column));
+    let mut best: Vec<Node<'a>> = Vec::new();
+    let nodes = rows.map(|row| row.node);
+    for node in nodes.filter(|node| node.parent().is_some() && wanted(node)) {
+        best.push(node);
         if best.len() == room {
             // Stable, so that of equals the first of the walk stay.
             best.sort_by_key(rank);
@@ -236,5 +258,5 @@ pub(crate) fn largest_directories<'a>(
     }
     best.sort_by_key(rank);
     best.truncate(count);
-    best.into_iter().map(|row| row.node).collect()
+    best
 }

@@ -12,8 +12,8 @@ use crate::request::owners;
 
 /// The answer of `top`: the largest first.
 #[derive(Serialize)]
-pub(crate) struct TopAnswer {
-    pub(crate) top: Vec<TopJson>,
+pub(crate) struct TopAnswer<'a> {
+    pub(crate) top: Vec<&'a TopJson>,
 }
 
 /// A large file, or a large directory in the form that it has in `tree`.

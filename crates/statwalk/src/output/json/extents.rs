@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What JSON says about extents.
+//! The JSON of `extents`.
 
 use std::os::unix::ffi::OsStrExt;
 
@@ -10,7 +10,7 @@ use statwalk_view::json_path;
 
 /// The answer of `extents`.
 #[derive(Serialize)]
-pub(crate) struct ExtentsAnswer {
+pub(crate) struct ExtentsJsonAnswer {
     extents: ExtentsJson,
 }
 
@@ -20,7 +20,7 @@ struct ExtentsJson {
     total: SumsJson,
     compression: Vec<CompressionJson>,
     file_systems: Vec<FileSystemJson>,
-    /// Not in the sums.
+    /// The files that are not in the sums.
     files_elsewhere: u64,
     extents_gone: u64,
     tree: Vec<DirJson>,
@@ -72,8 +72,11 @@ impl SumsJson {
     }
 }
 
-impl ExtentsAnswer {
-    pub(crate) fn new(usage: &ExtentUsage, rows: &[ExtentDir<'_>]) -> ExtentsAnswer {
+impl ExtentsJsonAnswer {
+    pub(crate) fn new<'a>(
+        usage: &'a ExtentUsage,
+        dirs: impl Iterator<Item = ExtentDir<'a>>,
+    ) -> ExtentsJsonAnswer {
         let compression = usage.compression.iter().map(|way| CompressionJson {
             compression: way.compression.name(),
             extents: way.extents,
@@ -88,7 +91,7 @@ impl ExtentsAnswer {
                 generation: *generation,
             }
         });
-        let tree = rows.iter().map(|dir| {
+        let tree = dirs.map(|dir| {
             let (path, path_b64) = json_path(&dir.path());
             DirJson {
                 path,
@@ -96,7 +99,7 @@ impl ExtentsAnswer {
                 sums: SumsJson::new(dir.sums()),
             }
         });
-        ExtentsAnswer {
+        ExtentsJsonAnswer {
             extents: ExtentsJson {
                 total: SumsJson::new(usage.total),
                 compression: compression.collect(),

@@ -2,8 +2,8 @@
 
 //! Answers as JSON.
 //!
-//! One document for each answer, written while it is made. Fields are only ever
-//! added; [`SCHEMA`] counts up when one must change.
+//! Each answer is one document, written while it is made. A release adds fields and
+//! takes none away; [`SCHEMA`] counts up when a field must change.
 
 mod bench;
 mod changes;
@@ -25,9 +25,9 @@ pub(crate) use changes::ChangesJson;
 pub(crate) use entries::{
     FoundJson, GroupJson, GroupsAnswer, TopAnswer, TopJson, size_max, size_min,
 };
-pub(crate) use extents::ExtentsAnswer;
+pub(crate) use extents::ExtentsJsonAnswer;
 pub(crate) use scan_report::Counted;
-pub(crate) use tree_rows::{TreeAnswer, directory_json};
+pub(crate) use tree_rows::{TreeAnswer, TreeRows, directory_json};
 
 use crate::failure::Failure;
 use crate::output::Output;
@@ -36,10 +36,10 @@ use crate::request::Request;
 use safe_text::SafeText;
 use scan_report::{ErrorJson, LeftOutJson, PlanJson, RootJson, errors_of, roots_of};
 
-/// Counts up when a field must change its meaning or go away.
+/// The number of the format; it counts up when a field changes its meaning or goes.
 const SCHEMA: u32 = 1;
 
-/// An answer with what every answer is told about its scan.
+/// An answer with the fields that the answers of all scans have.
 #[derive(Serialize)]
 struct Document<'a, A: Serialize> {
     schema: u32,
@@ -57,7 +57,7 @@ struct Document<'a, A: Serialize> {
     left_out: Vec<LeftOutJson>,
 }
 
-/// An answer that is nothing but what every answer has.
+/// An answer without fields of its own.
 #[derive(Serialize)]
 pub(crate) struct NothingElse {}
 
@@ -69,20 +69,15 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// Writes the document of an answer.
-///
-/// # Errors
-///
-/// Returns an error if it cannot be written.
-pub(crate) fn write(
+/// The document of a scan: `answer` has the fields of one command.
+pub(crate) fn of_scan(
     request: &Request,
-    screen: Option<Screen>,
     report: &Report,
     totals: &[RootTotals],
     counted: Counted,
     answer: impl Serialize,
-) -> Result<(), Failure> {
-    let document = Document {
+) -> impl Serialize {
+    Document {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
         complete: report.is_complete(),
@@ -94,34 +89,33 @@ pub(crate) fn write(
         answer,
         errors: errors_of(request, report),
         left_out: report.left_out.iter().map(LeftOutJson::new).collect(),
-    };
-    write_whole(screen, &document)
+    }
 }
 
-/// A document that is not about one scan.
+/// A document of more or less than one scan.
 #[derive(Serialize)]
-struct Alone<'a, A: Serialize> {
+struct Alone<A: Serialize> {
     schema: u32,
     version: &'static str,
     #[serde(flatten)]
-    answer: &'a A,
+    answer: A,
 }
 
-/// Writes an answer that is not about one scan.
-///
-/// # Errors
-///
-/// Returns an error if it cannot be written.
-pub(crate) fn write_alone(screen: Option<Screen>, answer: &impl Serialize) -> Result<(), Failure> {
-    let document = Alone {
+/// The document of a command that does more or less than one scan.
+pub(crate) fn alone(answer: impl Serialize) -> impl Serialize {
+    Alone {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
         answer,
-    };
-    write_whole(screen, &document)
+    }
 }
 
-fn write_whole(screen: Option<Screen>, document: &impl Serialize) -> Result<(), Failure> {
+/// Writes a document: on a screen indented, and without letters that a terminal obeys.
+///
+/// # Errors
+///
+/// Returns an error if stdout does not take it.
+pub(crate) fn write(screen: Option<Screen>, document: &impl Serialize) -> Result<(), Failure> {
     let mut out = Output::new();
     out.write(|out| {
         match screen {
@@ -136,7 +130,7 @@ fn write_whole(screen: Option<Screen>, document: &impl Serialize) -> Result<(), 
     out.finish()
 }
 
-/// One value in one line, for a stream of them.
+/// Appends one value as one line, for a stream of values.
 pub(crate) fn line(value: &impl Serialize, screen: Option<Screen>, out: &mut Vec<u8>) {
     let written = match screen {
         None => value.serialize(&mut Serializer::new(&mut *out)),

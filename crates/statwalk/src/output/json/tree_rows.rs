@@ -6,36 +6,29 @@ use serde::{Serialize, Serializer};
 use statwalk_core::{DirState, FileType, Node, NodeKind, RootTotals, Tree};
 use statwalk_view::json_path;
 
-use crate::output::rows::{Row, Selection};
+use crate::output::rows::{Order, Row, Selection, roots};
 
-/// The tree down to a depth; empty where no tree was kept.
+/// The tree down to a depth; empty where the scan kept none.
 #[derive(Serialize)]
 pub(crate) struct TreeAnswer<'a> {
     pub(crate) tree: TreeRows<'a>,
 }
 
+/// The rows of a tree, written one by one.
 pub(crate) struct TreeRows<'a> {
-    tree: Option<(&'a Tree, Selection)>,
-    totals: &'a [RootTotals],
-}
-
-impl<'a> TreeAnswer<'a> {
-    pub(crate) fn new(
-        tree: Option<(&'a Tree, Selection)>,
-        totals: &'a [RootTotals],
-    ) -> TreeAnswer<'a> {
-        TreeAnswer {
-            tree: TreeRows { tree, totals },
-        }
-    }
+    pub(crate) tree: Option<&'a Tree>,
+    pub(crate) selection: Selection,
+    pub(crate) order: Order,
+    pub(crate) totals: &'a [RootTotals],
 }
 
 impl Serialize for TreeRows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let rows = self
-            .tree
-            .iter()
-            .flat_map(|(tree, selection)| selection.rows(tree));
+        let order = self.order;
+        let rows = self.tree.iter().flat_map(|tree| {
+            let compare = move |a: &Node<'_>, b: &Node<'_>| order.compare(a, b);
+            self.selection.rows(roots(tree), compare)
+        });
         serializer.collect_seq(rows.map(|row| self.row(row)))
     }
 }
@@ -64,7 +57,7 @@ pub(crate) struct NodeJson {
 }
 
 impl TreeRows<'_> {
-    fn row(&self, row: Row<'_>) -> NodeJson {
+    fn row(&self, row: Row<Node<'_>>) -> NodeJson {
         let kind = match row.node.kind() {
             NodeKind::Directory(DirState::Argument) => self.argument_kind(row.root),
             NodeKind::Other(kind) => kind,
@@ -73,7 +66,7 @@ impl TreeRows<'_> {
         node_json(&row.node, kind)
     }
 
-    /// What a root is that is no directory. The tree knows no more than its sums.
+    /// The type of a root that is no directory. The tree knows its sums alone.
     fn argument_kind(&self, root: usize) -> FileType {
         match self.totals.get(root) {
             Some(totals) if totals.files > 0 => FileType::File,
@@ -95,7 +88,7 @@ fn node_json(node: &Node<'_>, kind: FileType) -> NodeJson {
     let bytes = |bytes: u128| match (extra, is_file && node.is_incomplete()) {
         // Its bytes are in the sums of its first name.
         (true, _) => Some(0),
-        // They could not be read.
+        // statwalk could not read them.
         (false, true) => None,
         (false, false) => Some(bytes),
     };

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The one way of an answer to stdout: as lines, as rows or as JSON.
+
+use serde::Serialize;
+use statwalk_core::{Report, RootTotals};
+use statwalk_view::SizeFormat;
+
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::output::ending::{self, Errors};
+use crate::output::json::{self, Counted};
+use crate::output::plain::Rows;
+use crate::output::screen::Screen;
+use crate::request::{Form, Request};
+
+/// An answer, in each form that a user can ask for.
+pub(crate) trait Answer {
+    /// The lines for a person, none wider than the screen.
+    fn lines(&self, screen: Screen) -> Vec<String>;
+
+    /// Writes the rows for a program.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if stdout does not take them.
+    fn write_rows(&self, rows: &mut Rows) -> Result<(), Failure>;
+
+    /// The JSON document.
+    fn document(&self) -> impl Serialize;
+}
+
+/// Prints an answer in the form that the user asked for.
+///
+/// # Errors
+///
+/// Returns an error if stdout does not take it.
+pub(crate) fn print(answer: &impl Answer, form: Form) -> Result<(), Failure> {
+    match form {
+        Form::Screen(screen) => {
+            let mut out = Output::new();
+            out.lines(answer.lines(screen))?;
+            out.finish()
+        }
+        Form::Rows(end) => {
+            let mut rows = Rows::new(end);
+            answer.write_rows(&mut rows)?;
+            rows.finish()
+        }
+        Form::Json(screen) => json::write(screen, &answer.document()),
+    }
+}
+
+/// A finished scan: the part that the answers of all scanning commands share.
+pub(crate) struct Scanned {
+    pub(crate) request: Request,
+    pub(crate) report: Report,
+    pub(crate) totals: Vec<RootTotals>,
+}
+
+impl Scanned {
+    /// The sentences below a table: the totals, and the parts of the tree that are
+    /// not in them.
+    pub(crate) fn closing_lines(&self, format: SizeFormat, screen: Screen) -> Vec<String> {
+        let summary = ending::summary(&self.report, &self.totals);
+        let mut lines = summary.lines(format, screen.terminal);
+        lines.extend(ending::left_out_line(&self.report, screen.terminal));
+        lines
+    }
+
+    /// The JSON document, with the fields of one command.
+    pub(crate) fn document(&self, counted: Counted, answer: impl Serialize) -> impl Serialize {
+        json::of_scan(&self.request, &self.report, &self.totals, counted, answer)
+    }
+
+    /// Writes to stderr the rest of the report, and gives the exit status.
+    pub(crate) fn conclude(&self, errors: Errors) -> ExitStatus {
+        ending::conclude(&self.request, &self.report, errors)
+    }
+}
