@@ -7,6 +7,19 @@ use std::io::ErrorKind;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+/// The traversal orders of statwalk, by their names on the command line.
+///
+/// A test of the program compares them with the engine's list.
+pub const ORDERS: [&str; 7] = [
+    "recursive",
+    "stack",
+    "stack-reserved",
+    "queue",
+    "futures",
+    "inode",
+    "parallel",
+];
+
 /// A program, in known surroundings.
 #[must_use]
 pub fn command(program: impl AsRef<OsStr>) -> Command {

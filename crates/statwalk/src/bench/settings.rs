@@ -10,12 +10,13 @@ use statwalk_core::{
     TypeSource,
 };
 
-use crate::flags::{Axis, Level};
+use crate::flags::{Axis, Level, ORDERS, OrderChoice};
 
 /// One way to scan.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Setting {
-    pub(crate) order: Way,
+    /// None where it is left to the flags.
+    pub(crate) order: Option<OrderChoice>,
     /// None where it is left to the scan.
     pub(crate) workers: Option<usize>,
     /// None for the usual one.
@@ -24,20 +25,6 @@ pub(crate) struct Setting {
     pub(crate) stats: Stats,
     /// Whether everything comes from system calls, whatever else could be read.
     pub(crate) by_calls: bool,
-}
-
-/// The orders, so that they can be sorted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Way {
-    /// As the flags say.
-    AsAsked,
-    Parallel,
-    Recursive,
-    Queue,
-    Stack,
-    StackReserved,
-    Futures,
-    Inode,
 }
 
 /// How entries are stat'ed.
@@ -52,23 +39,13 @@ pub(crate) enum Stats {
     AloneInADirectory,
 }
 
-const ORDERS: [Way; 7] = [
-    Way::Parallel,
-    Way::Recursive,
-    Way::Queue,
-    Way::Stack,
-    Way::StackReserved,
-    Way::Futures,
-    Way::Inode,
-];
-
 const BUFFERS: [usize; 5] = [1 << 10, 4 << 10, 256 << 10, 1 << 20, 4 << 20];
 
 impl Setting {
     /// What the flags say, at a level.
     fn base(level: Level) -> Setting {
         Setting {
-            order: Way::AsAsked,
+            order: None,
             workers: None,
             buffer_bytes: None,
             level,
@@ -101,7 +78,7 @@ impl Setting {
             calls = calls.detail(Detail::Full);
             scan = scan.fields(ALL);
         }
-        if let Some(order) = self.order.order() {
+        if let Some(OrderChoice(order)) = self.order {
             scan = scan.order(order);
         }
         if let Some(workers) = self.workers {
@@ -125,7 +102,7 @@ impl Setting {
     /// What differs from what the flags say, in words.
     pub(crate) fn label(&self) -> String {
         let mut words = Vec::new();
-        words.extend(self.order.order().map(|order| order.name().to_owned()));
+        words.extend(self.order.map(|order| order.0.name().to_owned()));
         match self.workers {
             Some(1) => words.push("1 worker".to_owned()),
             Some(workers) => words.push(format!("{workers} workers")),
@@ -148,8 +125,7 @@ impl Setting {
         let mut words = Vec::new();
         words.extend(
             self.order
-                .order()
-                .map(|order| format!("--order {}", order.name())),
+                .map(|order| format!("--order {}", order.0.name())),
         );
         words.extend(self.workers.map(|workers| format!("-j {workers}")));
         words.extend(
@@ -180,21 +156,6 @@ const ALL: Fields = Fields::SIZE
     .union(Fields::OWNER)
     .union(Fields::MODE)
     .union(Fields::RDEV);
-
-impl Way {
-    pub(crate) fn order(self) -> Option<Order> {
-        match self {
-            Way::AsAsked => None,
-            Way::Parallel => Some(Order::Parallel),
-            Way::Recursive => Some(Order::Recursive),
-            Way::Queue => Some(Order::Queue),
-            Way::Stack => Some(Order::Stack),
-            Way::StackReserved => Some(Order::ReservedStack),
-            Way::Futures => Some(Order::Futures),
-            Way::Inode => Some(Order::Inode),
-        }
-    }
-}
 
 impl Stats {
     /// In words; none for what the flags say.
@@ -252,15 +213,16 @@ fn varied(setting: &Setting, axis: Axis, asked: Order, processors: usize) -> Vec
     match axis {
         Axis::Order => ORDERS
             .into_iter()
-            .filter(|order| order.order() != Some(asked))
-            .map(|order| with(&|other| other.order = order))
+            .filter(|order| order.0 != asked)
+            .map(|order| with(&|other| other.order = Some(order)))
             .collect(),
         Axis::Workers => {
             let mut numbers = BTreeSet::from([1, processors, processors * 2, processors * 8]);
             numbers.insert((processors / 2).max(1));
             let numbers = numbers.into_iter();
             // Recursion has one.
-            let numbers = numbers.filter(|&n| n == 1 || setting.order != Way::Recursive);
+            let numbers =
+                numbers.filter(|&n| n == 1 || setting.order != Some(OrderChoice(Order::Recursive)));
             numbers
                 .map(|n| with(&|other| other.workers = Some(n)))
                 .collect()
@@ -308,7 +270,7 @@ mod tests {
         assert_eq!(settings.len(), 1 + 6 + 5);
         for setting in &settings {
             let differs = [
-                setting.order != Way::AsAsked,
+                setting.order.is_some(),
                 setting.buffer_bytes.is_some(),
                 setting.workers.is_some(),
             ];

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
+use statwalk_core::Order;
 use statwalk_view::{
     Align, Cell, Charset, Column, PlotBar, Spread, Terminal, bar_plot, escape, grouped, list_table,
 };
@@ -22,7 +23,7 @@ use crate::output::plain::Rows;
 use crate::output::printer::{Answer, print};
 use crate::output::replace_file;
 use crate::output::screen::{self, Screen};
-use crate::request::{Request, calls, order};
+use crate::request::{Request, calls};
 use crate::watch::signals;
 
 /// A gain that is smaller than this is none: machines are not that steady.
@@ -41,7 +42,11 @@ pub(super) fn run(flags: BenchFlags) -> Result<ExitStatus, Failure> {
         Failure::Usage(format!("cannot open {path}: {}", reason(&error)))
     })?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let asked = flags.scan.walk.order.map(order).unwrap_or_default();
+    let asked = flags
+        .scan
+        .walk
+        .order
+        .map_or_else(Order::default, |choice| choice.0);
     let settings = settings::chosen(&flags.vary, flags.cross, flags.level, asked, processors);
     let seed = flags.seed.unwrap_or_else(|| {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);

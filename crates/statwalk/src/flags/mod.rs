@@ -36,7 +36,8 @@ pub(crate) use extents_flags::{ExtentsFlags, ExtentsSortName};
 pub(crate) use filter_flags::FilterFlags;
 pub(crate) use find_flags::FindFlags;
 pub(crate) use scan_flags::{
-    FormFlags, OrderName, ScanFlags, SourceName, StatByName, StatOrderName, WalkFlags, When,
+    FormFlags, ORDERS, OrderChoice, ScanFlags, SourceName, StatByName, StatOrderName, WalkFlags,
+    When,
 };
 pub(crate) use size_flags::{SizeFlags, UnitFlags};
 pub(crate) use stats_flags::{By, StatsFlags, StatsSortName};
@@ -176,6 +177,7 @@ pub(crate) fn whole() -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::ValueEnum;
 
     fn words(line: &str) -> Vec<OsString> {
         line.split_whitespace().map(OsString::from).collect()
@@ -191,6 +193,14 @@ mod tests {
         for (name, command) in COMMANDS {
             assert_eq!(command().get_name(), name);
         }
+    }
+
+    #[test]
+    fn every_order_has_a_name_and_a_line_of_help() {
+        let values = ORDERS.map(|order| order.to_possible_value().expect("a line of help"));
+        let names = values.each_ref().map(|value| value.get_name());
+        assert_eq!(names, statwalk_testkit::program::ORDERS);
+        assert!(values.iter().all(|value| value.get_help().is_some()));
     }
 
     #[test]

@@ -3,10 +3,13 @@
 //! The flags of every command that scans: what counts, how it is read, and the
 //! form of the answer.
 
+use std::cmp::Ordering;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
+use statwalk_core::Order;
 
 /// The flags of a command whose answer a person or a program reads.
 #[derive(Args)]
@@ -100,7 +103,7 @@ pub(crate) struct WalkFlags {
 
     /// Set the traversal order (does not change the result) [default: parallel]
     #[arg(long, value_name = "ORDER", help_heading = READ)]
-    pub(crate) order: Option<OrderName>,
+    pub(crate) order: Option<OrderChoice>,
 
     /// Set the metadata source: auto, posix, ext4 or btrfs [default: auto]
     ///
@@ -152,23 +155,57 @@ pub(crate) enum When {
     Never,
 }
 
-/// The traversal order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OrderName {
-    /// Read subdirectories at once, by recursion; one worker
-    Recursive,
-    /// Read the directory that was found last (LIFO)
-    Stack,
-    /// Same as stack, with room for a million directories from the start
-    StackReserved,
-    /// Read the directory that was found first (FIFO)
-    Queue,
-    /// Start a thread for each directory, up to 64 at a time
-    Futures,
-    /// Read by inode number over the whole tree, for rotating disks and cold caches
-    Inode,
-    /// Let each worker read the directory it found last; idle workers steal
-    Parallel,
+/// A traversal order, selected by the engine's name for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OrderChoice(pub(crate) Order);
+
+/// The traversal orders, as the help lists them; no other list names them.
+pub(crate) const ORDERS: [OrderChoice; 7] = [
+    OrderChoice(Order::Recursive),
+    OrderChoice(Order::Stack),
+    OrderChoice(Order::ReservedStack),
+    OrderChoice(Order::Queue),
+    OrderChoice(Order::Futures),
+    OrderChoice(Order::Inode),
+    OrderChoice(Order::Parallel),
+];
+
+impl PartialOrd for OrderChoice {
+    fn partial_cmp(&self, other: &OrderChoice) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for OrderChoice {
+    fn cmp(&self, other: &OrderChoice) -> Ordering {
+        self.0.name().cmp(other.0.name())
+    }
+}
+
+impl ValueEnum for OrderChoice {
+    fn value_variants<'a>() -> &'a [OrderChoice] {
+        &ORDERS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let help = match self.0 {
+            Order::Recursive => "Read subdirectories at once, by recursion; one worker",
+            Order::Stack => "Read the directory that was found last (LIFO)",
+            Order::ReservedStack => {
+                "Same as stack, with room for a million directories from the start"
+            }
+            Order::Queue => "Read the directory that was found first (FIFO)",
+            Order::Futures => "Start a thread for each directory, up to 64 at a time",
+            Order::Inode => {
+                "Read by inode number over the whole tree, for rotating disks and cold caches"
+            }
+            Order::Parallel => {
+                "Let each worker read the directory it found last; idle workers steal"
+            }
+            _ => return None,
+        };
+        Some(PossibleValue::new(self.0.name()).help(help))
+    }
 }
 
 /// In which order the entries of a directory are stat'ed.

@@ -17,13 +17,13 @@ use std::path::{Path, PathBuf};
 
 use statwalk_core::{
     Calls, Exclusions, Freshness, IoClass, KernelFileSystems, LinkPolicy, MountCrossing, Naming,
-    Order, Scan, Source, StatOrder, SymlinkPolicy, SyncPolicy,
+    Scan, Source, StatOrder, SymlinkPolicy, SyncPolicy,
 };
 use statwalk_view::{SizeColumn, SizeFormat, Unit};
 
 use crate::failure::Failure;
 use crate::flags::{
-    FormFlags, OrderName, ScanFlags, SizeFlags, SourceName, StatByName, StatOrderName, UnitFlags,
+    FormFlags, OrderChoice, ScanFlags, SizeFlags, SourceName, StatByName, StatOrderName, UnitFlags,
     WalkFlags, When,
 };
 use crate::output::screen::{self, Screen};
@@ -120,8 +120,8 @@ impl Request {
         let mut scan = Scan::of(&paths)
             .exclusions(exclusions(flags)?)
             .calls(calls(flags)?);
-        if let Some(name) = flags.order {
-            scan = scan.order(order(name));
+        if let Some(OrderChoice(order)) = flags.order {
+            scan = scan.order(order);
         }
         if let Some(name) = flags.source {
             scan = scan.source(source(name));
@@ -253,19 +253,6 @@ fn source(name: SourceName) -> Source {
         SourceName::Btrfs => Source::Btrfs,
         SourceName::Posix => Source::Posix,
         SourceName::Ext4 => Source::Ext4,
-    }
-}
-
-/// The engine's order.
-pub(crate) fn order(name: OrderName) -> Order {
-    match name {
-        OrderName::Parallel => Order::Parallel,
-        OrderName::Recursive => Order::Recursive,
-        OrderName::Stack => Order::Stack,
-        OrderName::StackReserved => Order::ReservedStack,
-        OrderName::Queue => Order::Queue,
-        OrderName::Futures => Order::Futures,
-        OrderName::Inode => Order::Inode,
     }
 }
 

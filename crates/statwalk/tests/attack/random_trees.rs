@@ -13,6 +13,7 @@ use serde_json::Value;
 use statwalk_testkit::model::NodeKind;
 use statwalk_testkit::mounts::{self, FileSystem, Mounted};
 use statwalk_testkit::naive::{self, Counts, NaiveReport, Options};
+use statwalk_testkit::program::ORDERS;
 use statwalk_testkit::{Model, Scratch, Skipped, remove_tree, settle, strategy, unprivileged};
 
 use crate::program::{self, Ended, statwalk};
@@ -37,16 +38,6 @@ const GROUNDS: [Ground; 7] = [
     Ground::On(FileSystem::Ext4WithoutFiletype),
     Ground::Overlay,
     Ground::Squashfs,
-];
-
-const ORDERS: [&str; 7] = [
-    "parallel",
-    "recursive",
-    "stack",
-    "stack-reserved",
-    "queue",
-    "futures",
-    "inode",
 ];
 
 /// The file systems that this machine has, mounted for the whole attack.

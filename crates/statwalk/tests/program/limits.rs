@@ -11,19 +11,10 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use statwalk_testkit::fault_fs::{FaultFs, Latency, Where};
-use statwalk_testkit::{Skipped, or_skip, program, unprivileged};
+use statwalk_testkit::program::{self, ORDERS};
+use statwalk_testkit::{Skipped, or_skip, unprivileged};
 
 use crate::run::{Answer, LONG, Tree, statwalk};
-
-const ORDERS: [&str; 7] = [
-    "parallel",
-    "recursive",
-    "queue",
-    "stack",
-    "stack-reserved",
-    "futures",
-    "inode",
-];
 
 /// No limit of threads holds for root.
 const NO_THREADS: &str = "--nproc=0";
