@@ -21,6 +21,7 @@ mod picture;
 mod progress;
 mod rows;
 mod run;
+mod schema;
 mod signals;
 mod sources;
 mod torn_rows;

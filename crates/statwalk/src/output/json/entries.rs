@@ -7,6 +7,7 @@ use serde::Serialize;
 use statwalk_core::{Attributes, GroupKey, Tally, TopOf};
 use statwalk_view::json_path;
 
+use super::seconds_and_rest;
 use super::tree_rows::NodeJson;
 use crate::request::owners;
 
@@ -24,7 +25,7 @@ pub(crate) enum TopJson {
     Directory(NodeJson),
 }
 
-/// An entry with what is told of files.
+/// An entry with the attributes of files.
 #[derive(Serialize)]
 pub(crate) struct FileJson {
     path: String,
@@ -37,7 +38,9 @@ pub(crate) struct FileJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     allocated_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    mtime_ns: Option<i64>,
+    mtime_s: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mtime_ns: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     links: Option<u32>,
 }
@@ -45,13 +48,15 @@ pub(crate) struct FileJson {
 impl FileJson {
     pub(crate) fn new(path: &[u8], attributes: &Attributes) -> FileJson {
         let (path, path_b64) = json_path(path);
+        let (mtime_s, mtime_ns) = seconds_and_rest(attributes.mtime_ns());
         FileJson {
             path,
             path_b64,
             kind: attributes.kind.letter(),
             apparent_bytes: attributes.size_bytes(),
             allocated_bytes: attributes.allocated_bytes(),
-            mtime_ns: attributes.mtime_ns(),
+            mtime_s,
+            mtime_ns,
             links: attributes.links(),
         }
     }
@@ -70,9 +75,9 @@ pub(crate) struct GroupsAnswer {
     pub(crate) groups: Vec<GroupJson>,
 }
 
-/// A group: what its entries have in common, and what they amount to.
+/// A group: the property that its entries share, and their sums.
 ///
-/// Entries of which that is not known have nothing in common.
+/// The group of entries whose property is unknown has no such field.
 #[derive(Default, Serialize)]
 pub(crate) struct GroupJson {
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
@@ -156,8 +161,8 @@ pub(crate) fn size_max(power: u32) -> u64 {
     u64::MAX.checked_shr(64 - power).unwrap_or(0)
 }
 
-/// An entry that `find` found: its path and type, and the attributes that the
-/// filters had asked for.
+/// An entry that `find` found: its path, its type, and the attributes that the filters
+/// read.
 #[derive(Serialize)]
 pub(crate) struct FoundJson {
     path: String,
@@ -168,7 +173,9 @@ pub(crate) struct FoundJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     apparent_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    mtime_ns: Option<i64>,
+    mtime_s: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mtime_ns: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     uid: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -178,12 +185,14 @@ pub(crate) struct FoundJson {
 impl FoundJson {
     pub(crate) fn new(path: &[u8], attributes: &Attributes) -> FoundJson {
         let (path, path_b64) = json_path(path);
+        let (mtime_s, mtime_ns) = seconds_and_rest(attributes.mtime_ns());
         FoundJson {
             path,
             path_b64,
             kind: attributes.kind.letter(),
             apparent_bytes: attributes.size_bytes(),
-            mtime_ns: attributes.mtime_ns(),
+            mtime_s,
+            mtime_ns,
             uid: attributes.uid(),
             gid: attributes.gid(),
         }

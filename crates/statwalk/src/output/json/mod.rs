@@ -37,7 +37,7 @@ use safe_text::SafeText;
 use scan_report::{ErrorJson, LeftOutJson, PlanJson, RootJson, errors_of, roots_of};
 
 /// The number of the format; it counts up when a field changes its meaning or goes.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// An answer with the fields that the answers of all scans have.
 #[derive(Serialize)]
@@ -141,4 +141,30 @@ pub(crate) fn line(value: &impl Serialize, screen: Option<Screen>, out: &mut Vec
     };
     written.expect("a vector takes any text, and our values are plain");
     out.push(b'\n');
+}
+
+/// The whole seconds of a time since 1970, rounded down, and the nanoseconds that follow.
+///
+/// One number of nanoseconds has more digits than a double keeps, and jq and
+/// JavaScript read every number as a double.
+fn seconds_and_rest(time_ns: Option<i64>) -> (Option<i64>, Option<u32>) {
+    const SECOND_NS: i64 = 1_000_000_000;
+    let rest = |ns: i64| u32::try_from(ns.rem_euclid(SECOND_NS)).ok();
+    let seconds = time_ns.map(|ns| ns.div_euclid(SECOND_NS));
+    (seconds, time_ns.and_then(rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_seconds_and_a_rest_that_is_never_negative() {
+        let check = |ns, s, rest| assert_eq!(seconds_and_rest(Some(ns)), (Some(s), Some(rest)));
+        check(1_000_000_000_000_000_005, 1_000_000_000, 5);
+        check(0, 0, 0);
+        check(-1, -1, 999_999_999);
+        check(i64::MIN, -9_223_372_037, 145_224_192);
+        assert_eq!(seconds_and_rest(None), (None, None));
+    }
 }

@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 use statwalk_core::{DirState, FileType, Node, NodeKind, RootTotals, Tree};
 use statwalk_view::json_path;
 
+use super::seconds_and_rest;
 use crate::output::rows::{Order, Row, Selection, roots};
 
 /// The tree down to a depth; empty where the scan kept none.
@@ -49,7 +50,9 @@ pub(crate) struct NodeJson {
     files: u64,
     dirs: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    newest_mtime_ns: Option<i64>,
+    newest_mtime_s: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    newest_mtime_ns: Option<u32>,
     incomplete: bool,
     /// Only for a further name of a file whose bytes count elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,6 +95,7 @@ fn node_json(node: &Node<'_>, kind: FileType) -> NodeJson {
         (false, true) => None,
         (false, false) => Some(bytes),
     };
+    let (newest_mtime_s, newest_mtime_ns) = seconds_and_rest(node.newest_mtime_ns());
     NodeJson {
         path,
         path_b64,
@@ -101,7 +105,8 @@ fn node_json(node: &Node<'_>, kind: FileType) -> NodeJson {
         entries: node.entries(),
         files: node.file_count(),
         dirs: node.dir_count(),
-        newest_mtime_ns: node.newest_mtime_ns(),
+        newest_mtime_s,
+        newest_mtime_ns,
         incomplete: node.is_incomplete(),
         extra_hard_link: extra.then_some(true),
     }

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The JSON of every command, held against `docs/statwalk.schema.json`.
+
+mod checker;
+
+use std::fmt::Write as _;
+use std::fs::{self, Permissions};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use serde_json::Value;
+use statwalk_testkit::mounts::FileSystem;
+use statwalk_testkit::{or_skip, trees};
+
+use crate::run::{Answer, Tree, as_ordinary_user};
+use checker::Schema;
+
+const SCHEMA: &str = include_str!("../../../../../docs/statwalk.schema.json");
+
+/// The file that is made from the schema; `RENEW_DOCS=1` writes it anew.
+const REFERENCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json.md");
+
+fn schema() -> Value {
+    serde_json::from_str(SCHEMA).expect("the schema is JSON")
+}
+
+/// Checks an answer against the definition of its command, and against the whole.
+#[track_caller]
+fn check(command: &str, document: &Value) {
+    let whole = schema();
+    let schema = Schema { whole: &whole };
+    let outcomes = [
+        schema.check(command, document),
+        schema.check_whole(document),
+    ];
+    for outcome in outcomes {
+        assert_eq!(outcome, Ok(()), "{document:#}");
+    }
+}
+
+#[track_caller]
+fn check_run(tree: &Tree, command: &str, arguments: &[&str]) -> Value {
+    let document = tree.run(arguments).json();
+    check(command, &document);
+    document
+}
+
+#[test]
+fn every_answer_follows_the_schema() {
+    let named = trees::named()
+        .into_iter()
+        .map(|(_, model)| Tree::of(&model));
+    for tree in named {
+        for arguments in [
+            &["--json", "tree"][..],
+            &["--json", "-a", "-d9", "tree"],
+            &["--json", "-s", "tree", "tree", "tree/.."],
+            &["--json", "--count", "tree", "nowhere"],
+        ] {
+            check_run(&tree, "summary", arguments);
+        }
+        check_run(&tree, "top", &["top", "--json", "tree"]);
+        check_run(&tree, "top", &["top", "--dirs", "--json", "tree"]);
+        check_run(&tree, "errors", &["errors", "--json", "tree", "nowhere"]);
+        for key in ["type", "owner", "group", "age", "size", "depth"] {
+            check_run(&tree, "stats", &["stats", "--json", "--by", key, "tree"]);
+        }
+        for filter in [
+            &["-S", "+0B"][..],
+            &["--changed-before", "0d"],
+            &["--owner", "!root"],
+            &[],
+        ] {
+            let answer = tree.run(&[&["find", "--json", "tree"], filter].concat());
+            let lines = answer.lines();
+            for line in &lines {
+                check("find", &serde_json::from_str(line).unwrap());
+            }
+        }
+    }
+}
+
+#[test]
+fn errors_and_hostile_names_follow_the_schema() {
+    let tree = Tree::new("locked/\nlocked/file 5\nopen/");
+    let hostile = std::ffi::OsStr::from_bytes(b"open/\xff\n\x1b");
+    fs::write(tree.path().join(hostile), b"x").unwrap();
+    let document = check_run(&tree, "summary", &["--json", "-a", "-d2", "tree"]);
+    assert!(document.to_string().contains("path_b64"), "{document}");
+    check_run(&tree, "top", &["top", "--json", "tree"]);
+    let mut command = or_skip!(as_ordinary_user(&tree));
+    fs::set_permissions(tree.path().join("locked"), Permissions::from_mode(0o000)).unwrap();
+    let document = Answer::of(command.args(["errors", "--json", "tree"])).json();
+    check("errors", &document);
+    assert_eq!(document["errors"][0]["errno"], 13);
+}
+
+#[test]
+fn bench_follows_the_schema() {
+    let tree = Tree::of(&trees::basic());
+    let arguments = ["bench", "tree", "--json", "--rounds=3", "--vary=order"];
+    let document = check_run(&tree, "bench", &arguments);
+    assert!(document["results"].as_array().unwrap().len() > 3);
+}
+
+#[test]
+fn extents_and_changes_follow_the_schema() {
+    let tree = Tree::new("mount/");
+    let at = tree.path().join("mount");
+    let mounted = or_skip!(FileSystem::Btrfs.mount(&at));
+    fs::create_dir(at.join("dir")).unwrap();
+    fs::create_dir(at.join("dir/below")).unwrap();
+    fs::write(at.join("dir/large"), vec![7; 300_000]).unwrap();
+    fs::write(at.join("dir/below/small"), b"x").unwrap();
+    mounted.settle().unwrap();
+    let document = check_run(
+        &tree,
+        "extents",
+        &["extents", "--json", "-d2", "tree/mount"],
+    );
+    let rows = document["extents"]["tree"].as_array().unwrap();
+    let paths: Vec<_> = rows
+        .iter()
+        .map(|row| row["path"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        paths,
+        ["tree/mount", "tree/mount/dir", "tree/mount/dir/below"]
+    );
+    let rows = tree.run(&["extents", "-d2", "-n2", "tree/mount"]).good();
+    let rows = rows.lines();
+    let paths: Vec<_> = rows
+        .iter()
+        .map(|row| row.rsplit('\t').next().unwrap())
+        .collect();
+    // Of equal rows those stay whose names come first.
+    assert_eq!(paths.len(), 2, "{rows:?}");
+    let since = ["changes", "--json", "tree/mount", "--since", "0"];
+    let document = check_run(&tree, "changes", &since);
+    assert!(
+        document["changes"].as_array().unwrap().len() >= 3,
+        "{document}"
+    );
+}
+
+#[test]
+fn the_reference_is_made_from_the_schema() {
+    let expected = reference(&schema());
+    if std::env::var_os("RENEW_DOCS").is_some() {
+        fs::write(REFERENCE, &expected).unwrap();
+    }
+    let found = fs::read_to_string(Path::new(REFERENCE)).unwrap();
+    assert!(
+        found == expected,
+        "docs/json.md is not what the schema says: run this test with RENEW_DOCS=1"
+    );
+}
+
+/// The page that lists every field.
+fn reference(schema: &Value) -> String {
+    let mut page = String::from(
+        "# The JSON of statwalk\n\n\
+         <!-- Made from statwalk.schema.json by `RENEW_DOCS=1 cargo test -p statwalk --test program -- schema`. -->\n\n\
+         [`statwalk.schema.json`](statwalk.schema.json) describes every answer in JSON Schema.\n\
+         A test holds the answers of every command against it, and this page is made from it.\n\n\
+         `statwalk find --json` prints one object a line; every other command prints one document.\n\
+         All integers are exact. A sum of bytes can exceed 2^53, which jq and JavaScript round.\n\
+         A time is two integers, so that it keeps its nanoseconds there.\n\
+         A field without a value is absent; no field is null.\n",
+    );
+    for (name, definition) in schema["$defs"].as_object().unwrap() {
+        let Some(properties) = definition["properties"].as_object() else {
+            continue;
+        };
+        let description = definition["description"].as_str().unwrap();
+        let _ = write!(page, "\n## {name}\n\n{description}.");
+        let parts = definition["allOf"].as_array();
+        for part in parts.into_iter().flatten() {
+            let part = referred(part).unwrap();
+            let _ = write!(page, "\nIt has the fields of [{part}](#{part}).");
+        }
+        page.push('\n');
+        if properties.is_empty() {
+            continue;
+        }
+        page.push_str("\n| Field | Type | Meaning |\n|---|---|---|\n");
+        for (field, rule) in properties {
+            let meaning = meaning(schema, rule);
+            let _ = writeln!(page, "| `{field}` | {} | {meaning} |", type_of(rule));
+        }
+    }
+    page
+}
+
+fn referred(rule: &Value) -> Option<&str> {
+    rule["$ref"].as_str()?.strip_prefix("#/$defs/")
+}
+
+fn meaning(schema: &Value, rule: &Value) -> String {
+    let own = rule["description"].as_str();
+    let of_type = || schema["$defs"][referred(rule)?]["description"].as_str();
+    own.or_else(of_type).expect("a description").to_owned()
+}
+
+fn type_of(rule: &Value) -> String {
+    match (rule["type"].as_str(), referred(rule)) {
+        (_, Some("type")) => "string".to_owned(),
+        (_, Some(name)) => format!("[{name}](#{name})"),
+        (Some("array"), _) => match (&rule["items"]["oneOf"], referred(&rule["items"])) {
+            (Value::Array(parts), _) => {
+                let names: Vec<_> = parts.iter().filter_map(referred).collect();
+                let links: Vec<_> = names.iter().map(|n| format!("[{n}](#{n})")).collect();
+                format!("list of {}", links.join(" or "))
+            }
+            (_, Some(name)) => format!("list of [{name}](#{name})"),
+            _ => format!("list of {}s", rule["items"]["type"].as_str().unwrap()),
+        },
+        (Some(name), _) => name.to_owned(),
+        (None, None) => panic!("{rule} has no type"),
+    }
+}
