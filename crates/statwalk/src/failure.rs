@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Why a command gave no answer.
+//! Failures: the reasons for which a command gives no answer.
 
 use std::fmt;
 use std::io;
@@ -12,16 +12,16 @@ use crate::exit_status::ExitStatus;
 use crate::output::Stderr;
 use crate::watch::signals;
 
-/// Why a command gave no answer.
+/// The reason for which a command gives no answer.
 ///
-/// What could not be read is no failure but part of the answer.
+/// An entry that statwalk cannot read is no failure but part of the answer.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// A flag or a word has no meaning.
     Usage(String),
-    /// The scan could not begin.
+    /// The scan cannot begin.
     Scan(statwalk_core::Error),
-    /// The answer could not be written.
+    /// Stdout does not take the answer.
     Output(io::Error),
 }
 
@@ -32,11 +32,11 @@ impl From<statwalk_core::Error> for Failure {
 }
 
 impl Failure {
-    /// Tells the user, and gives the status to exit with.
+    /// Writes the reason to stderr, and gives the exit status.
     pub(crate) fn report(self) -> ExitStatus {
         let status = match &self {
-            // The reader has seen enough, as in `statwalk | head`. A socket whose
-            // reader left bytes unread says so by ECONNRESET (unix(7)).
+            // The reader has closed the pipe, as in `statwalk | head`. A socket with
+            // unread bytes gives ECONNRESET instead (unix(7)).
             Failure::Output(error)
                 if matches!(
                     error.kind(),
@@ -71,7 +71,7 @@ impl fmt::Display for Failure {
                     match (cause, path) {
                         // The text of the engine begins with the path.
                         (None, Some(_)) => write!(f, "cannot {} {text}", error.op().name()),
-                        // Or with the operation.
+                        // The text begins with the operation.
                         (Some(_), _) => write!(f, "cannot {text}"),
                         (None, None) => f.write_str(&text),
                     }
@@ -81,7 +81,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Ends the program where it gets no memory. Nothing here allocates.
+/// Ends the program where the system refuses memory. Nothing here allocates.
 #[cfg_attr(test, allow(dead_code, reason = "tests keep their own allocator"))]
 pub(crate) fn out_of_memory(bytes: usize) -> ! {
     use io::Write as _;
@@ -92,7 +92,7 @@ pub(crate) fn out_of_memory(bytes: usize) -> ! {
         "statwalk: cannot allocate memory: the system or a limit refuses {bytes} bytes"
     );
     let length = 128 - rest.len();
-    // Where stderr is closed there is nobody left to tell.
+    // Where stderr is closed, there is no reader.
     let _ = rustix::io::write(rustix::stdio::stderr(), &text[..length]);
     statwalk_sys::allocator::end_process(ExitStatus::Failed.code())
 }
@@ -113,8 +113,8 @@ pub(crate) fn say(message: &str) {
 /// Writes a line to stderr as it is.
 pub(crate) fn line(text: &str) {
     use io::Write as _;
-    // In one piece, so that lines of several programs do not mix. Where stderr
-    // is closed there is nobody left to tell.
+    // One write a line, so that lines of several programs do not mix. Where stderr is
+    // closed, there is no reader.
     let _ = Stderr.write_all(format!("{text}\n").as_bytes());
 }
 

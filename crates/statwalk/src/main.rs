@@ -2,11 +2,10 @@
 
 //! `statwalk`: where the space in a file system went.
 //!
-//! The program around the engine: what was typed ([`flags`]) becomes what is
-//! meant ([`request`]), a command runs a scan and is told how it goes
-//! ([`watch`]), and its answer leaves as a picture, as rows ([`output::plain`]) or as
-//! JSON ([`output::json`]). What it prints and how it exits is part of its contract;
-//! `docs/stability.md` has it.
+//! [`flags`] reads the command line, and [`request`] interprets it. A command runs a
+//! scan under the eyes of [`watch`], and [`output::printer`] prints the answer: as
+//! lines, as rows or as JSON. `docs/stability.md` says which output and which exit
+//! statuses are promised.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(all(not(test), target_os = "linux", target_env = "gnu"), no_main)]
@@ -56,8 +55,8 @@ fn run() -> ! {
     status.unwrap_or_else(Failure::report).exit()
 }
 
-/// Tells what clap has to say: help and version that were asked for, on stdout
-/// and with status 0, or what is wrong with the words.
+/// Prints clap's message: help and version on stdout with status 0, a usage error on
+/// stderr.
 fn tell(usage: &clap::Error) -> Result<ExitStatus, Failure> {
     let is_asked_for = !usage.use_stderr();
     let is_coloured = match is_asked_for {
@@ -70,7 +69,7 @@ fn tell(usage: &clap::Error) -> Result<ExitStatus, Failure> {
         false => text.to_string(),
     };
     if !is_asked_for {
-        // Where stderr is closed there is nobody left to tell.
+        // Where stderr is closed, there is no reader.
         let _ = Stderr.write_all(text.as_bytes());
         return Ok(ExitStatus::Failed);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! On what was measured: the kernel, the file system, the device, and what
-//! else the machine did.
+//! The surroundings of a measurement: kernel, file system, device, and the load by
+//! other programs.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,7 +15,7 @@ use statwalk_sys::block_device;
 use statwalk_sys::mount_table::{self, Mount};
 use statwalk_view::{Charset, escape};
 
-/// On what was measured. What could not be found out is absent.
+/// The surroundings of a measurement. An unknown field is absent.
 #[derive(Debug, Default)]
 pub(crate) struct Conditions {
     pub(crate) kernel: String,
@@ -24,12 +24,12 @@ pub(crate) struct Conditions {
     pub(crate) file_system: Option<String>,
     pub(crate) mount_options: Option<String>,
     pub(crate) device: Option<String>,
-    /// Whether the device has to move a head.
+    /// Whether the device is a rotating disk.
     pub(crate) is_rotational: Option<bool>,
 }
 
 impl Conditions {
-    /// Those of a tree.
+    /// The surroundings of the tree at `path`.
     pub(crate) fn of(path: &Path) -> Conditions {
         let system = rustix::system::uname();
         let mut conditions = Conditions {
@@ -59,7 +59,7 @@ impl Conditions {
         conditions
     }
 
-    /// In lines of words.
+    /// The surroundings in words, one subject a line.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!("{}, {} processors", self.kernel, self.processors)];
         lines.extend(self.processor.clone());
@@ -77,7 +77,7 @@ impl Conditions {
     }
 }
 
-/// The mount that a path lies in: the last of those with the longest way in common.
+/// The mount that holds a path: of those with the longest common prefix, the last.
 fn mount_of<'m>(table: &'m [Mount], path: &Path) -> Option<&'m Mount> {
     let is_above = |mount: &&Mount| path.starts_with(OsStr::from_bytes(&mount.point));
     let above = table.iter().filter(is_above);
@@ -94,13 +94,13 @@ fn processor() -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
-/// How busy the processors were with other things.
+/// The load of the processors by others.
 #[derive(Debug)]
 pub(crate) struct Load {
     started: Instant,
     own_s: f64,
     before: Option<Ticks>,
-    /// The share of the processors' time that others used.
+    /// The share of processor time that other processes used.
     pub(crate) others: Option<f64>,
     /// The share that the host of a virtual machine took.
     pub(crate) stolen: Option<f64>,
@@ -132,7 +132,7 @@ impl Load {
         if all <= 0.0 {
             return;
         }
-        // Ticks count all processors; the own share comes from a clock.
+        // Ticks count all processors; our own share comes from a clock.
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let whole_s = self.started.elapsed().as_secs_f64() * processors as f64;
         let busy = (after.busy - before.busy) / all;

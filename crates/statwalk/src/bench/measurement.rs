@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Tries settings in turn, and notes what each run took.
+//! Runs settings in turn, and notes the cost of each run.
 //!
-//! Rounds go over all settings in a new order each time, so that what happens
-//! on the machine meanwhile does not hit one of them alone. The first round
-//! fills the caches and is not counted. What is measured with nothing in memory
-//! comes afterwards, each with half of the time: such a run leaves in memory only
-//! what it read, and a warm one after it would be half cold.
+//! Each round runs every setting, in a new order. A disturbance of the machine thus
+//! does not hit one setting alone. The first round fills the caches and does not
+//! count. Cold rounds come after the warm ones and have half of the time. A cold run
+//! leaves only its own data in memory, so a warm run after it would be half cold.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -24,10 +23,10 @@ use crate::output::screen;
 use crate::request::open_files;
 use crate::watch::signals;
 
-/// How often a run is looked after.
+/// The period at which statwalk looks after a run.
 const PERIOD: Duration = Duration::from_millis(40);
 
-/// What the runs have in common.
+/// The options that all runs share.
 pub(crate) struct Plan<'a> {
     pub(crate) path: &'a Path,
     pub(crate) scan: &'a Scan,
@@ -40,7 +39,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) shows_progress: bool,
 }
 
-/// Whether the data is in memory.
+/// The state of the caches before a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cache {
     Warm,
@@ -61,11 +60,11 @@ pub(crate) struct Measured {
     pub(crate) setting: Setting,
     pub(crate) cache: Cache,
     pub(crate) runs: Vec<Run>,
-    /// What it counted differently from the others.
+    /// The difference from the counts of the other settings.
     pub(crate) differs: Option<String>,
 }
 
-/// What one run took.
+/// The cost of one run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
     pub(crate) wall_s: f64,
@@ -74,29 +73,29 @@ pub(crate) struct Run {
     pub(crate) workers: usize,
 }
 
-/// Everything that was measured.
+/// All measurements.
 pub(crate) struct Measurements {
     pub(crate) measured: Vec<Measured>,
-    /// The rounds of each state of the caches, warm ones first.
+    /// The progress of the rounds, warm ones first.
     pub(crate) rounds: Vec<Rounds>,
     pub(crate) totals: RootTotals,
-    /// Whether the tree could be read wholly.
+    /// Whether every run read the whole tree.
     pub(crate) is_complete: bool,
     pub(crate) elapsed: Duration,
     pub(crate) load: Load,
 }
 
-/// How far the rounds of one state of the caches went.
+/// The progress of the rounds with one state of the caches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rounds {
     pub(crate) cache: Cache,
-    /// Those that were finished, the first among them.
+    /// The finished rounds, the first too.
     pub(crate) done: u32,
     pub(crate) end: End,
 }
 
 impl Rounds {
-    /// Those that count: with nothing in memory none is needed to fill the caches.
+    /// The rounds that count. A cold round needs none before it to fill the caches.
     pub(crate) fn counted(&self) -> u32 {
         match self.cache {
             Cache::Warm => self.done.saturating_sub(1),
@@ -105,7 +104,7 @@ impl Rounds {
     }
 }
 
-/// Why it ended; the later ones tell more.
+/// The reason for the end. Of several, the later one in this list is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum End {
     AllRounds,
@@ -113,11 +112,11 @@ pub(crate) enum End {
     Interrupted,
 }
 
-/// Measures.
+/// Runs all settings, round after round.
 ///
 /// # Errors
 ///
-/// Returns an error where the scan cannot begin or caches cannot be dropped.
+/// Returns an error where the scan cannot begin, or statwalk cannot drop the caches.
 pub(crate) fn measure(plan: &Plan<'_>) -> Result<Measurements, Failure> {
     signals::install();
     open_files::raise_limit();
@@ -179,8 +178,8 @@ pub(crate) fn measure(plan: &Plan<'_>) -> Result<Measurements, Failure> {
 type Ran = (Outcome<Vec<RootTotals>>, Run);
 
 impl Plan<'_> {
-    /// What is measured in a round, in its order. `base_first` lets what the
-    /// flags say come first: without it there is nothing to compare with.
+    /// The settings of a round, in its order. `base_first` puts the user's own flags
+    /// first: the others are compared with them.
     fn turns(
         &self,
         cache: Cache,
@@ -197,7 +196,7 @@ impl Plan<'_> {
         turns
     }
 
-    /// Runs each setting once. Answers why it ended early, if it did.
+    /// Runs each setting once, and gives the reason for an early end.
     fn round(
         &self,
         (round, deadline): (u32, Instant),
@@ -209,8 +208,8 @@ impl Plan<'_> {
             let this = &mut measurements.measured[index];
             let left = deadline.saturating_duration_since(Instant::now());
             self.show((round, turn, turns.len()), this, left);
-            // The very first run may take as long as it takes: without it there
-            // is nothing to say.
+            // The first run has no time limit: without it there is no answer at
+            // all.
             if left.is_zero() && known.is_some() {
                 return Ok(Some(End::Budget));
             }
@@ -243,7 +242,7 @@ impl Plan<'_> {
         Ok(None)
     }
 
-    /// Runs one setting. The inner error says why it was stopped.
+    /// Runs one setting. The inner error is the reason for an early stop.
     fn run(&self, setting: &Setting, limit: Option<Duration>) -> Result<Result<Ran, End>, Failure> {
         let scan = setting.apply(self.scan, self.calls);
         let sink = setting.sink();
@@ -293,7 +292,7 @@ impl Plan<'_> {
         );
         let terminal = screen::stderr_or_default().terminal;
         let text = statwalk_view::truncate_end(&text, terminal.width, terminal.charset);
-        // Where stderr is closed there is nobody to look.
+        // Where stderr is closed, no user looks.
         let _ = Stderr.write_all(format!("\r\x1b[K{text}").as_bytes());
     }
 
@@ -304,11 +303,11 @@ impl Plan<'_> {
     }
 }
 
-/// Empties what the kernel keeps in memory of files, for the whole machine.
+/// Drops the cached files of the whole machine.
 fn drop_caches(path: &Path) -> Result<(), Failure> {
     const CACHES: &str = "/proc/sys/vm/drop_caches";
-    // What was changed and not written yet cannot be dropped.
-    // A FIFO, whose opening waits, is no tree.
+    // The kernel cannot drop data that waits to be written. To open a FIFO would wait,
+    // and a FIFO is no tree.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     if let Ok(dir) = rustix::fs::open(path, flags, Mode::empty()) {
         let _ = rustix::fs::syncfs(&dir);
@@ -321,7 +320,7 @@ fn drop_caches(path: &Path) -> Result<(), Failure> {
     })
 }
 
-/// What two answers have in common and is not the same.
+/// The first field in which two answers differ.
 fn difference(level: Level, expected: &RootTotals, found: &RootTotals) -> Option<String> {
     let mut pairs: Vec<(_, u128, u128)> = vec![
         ("entries", expected.entries.into(), found.entries.into()),
@@ -367,8 +366,8 @@ mod tests {
     use crate::bench::settings::chosen;
     use crate::flags::Axis;
 
-    /// A warm run could come after a cold one that had read less, and was half
-    /// cold; and with little time everything was measured once or never.
+    /// Once a warm run came after a cold one that had read less, and was half cold.
+    /// With little time, each setting ran once or never.
     #[test]
     fn warm_and_cold_runs_do_not_mix_and_the_base_comes_first() {
         let settings = chosen(

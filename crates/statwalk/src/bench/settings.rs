@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What can be tried: one setting of everything that changes the time and not
-//! the answer.
+//! Settings that change the time and not the answer.
 
 use std::collections::BTreeSet;
 
@@ -17,20 +16,21 @@ use crate::flags::{Axis, Level, ORDERS, OrderChoice};
 pub(crate) struct Setting {
     /// None where it is left to the flags.
     pub(crate) order: Option<OrderChoice>,
-    /// None where it is left to the scan.
+    /// None where the scan decides.
     pub(crate) workers: Option<usize>,
-    /// None for the usual one.
+    /// None for the default size.
     pub(crate) buffer_bytes: Option<usize>,
     pub(crate) level: Level,
     pub(crate) stats: Stats,
-    /// Whether everything comes from system calls, whatever else could be read.
+    /// Whether all data comes from system calls, even where statwalk could read the
+    /// device.
     pub(crate) by_calls: bool,
 }
 
-/// How entries are stat'ed.
+/// The way to stat entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stats {
-    /// As the flags say.
+    /// As the user's flags say.
     AsAsked,
     ByInode,
     ByPath,
@@ -42,7 +42,7 @@ pub(crate) enum Stats {
 const BUFFERS: [usize; 5] = [1 << 10, 4 << 10, 256 << 10, 1 << 20, 4 << 20];
 
 impl Setting {
-    /// What the flags say, at a level.
+    /// The user's flags, at a level.
     fn base(level: Level) -> Setting {
         Setting {
             order: None,
@@ -54,7 +54,7 @@ impl Setting {
         }
     }
 
-    /// Whether nothing but the level differs from what the flags say.
+    /// Whether only the level differs from the user's flags.
     pub(crate) fn is_base(&self) -> bool {
         *self == Setting::base(self.level)
     }
@@ -90,7 +90,7 @@ impl Setting {
         scan.calls(calls)
     }
 
-    /// What collects the answer.
+    /// The sink of the run.
     pub(crate) fn sink(&self) -> Totals {
         match self.level {
             Level::Names => Totals::of_names(),
@@ -99,7 +99,7 @@ impl Setting {
         }
     }
 
-    /// What differs from what the flags say, in words.
+    /// The difference from the user's flags, in words.
     pub(crate) fn label(&self) -> String {
         let mut words = Vec::new();
         words.extend(self.order.map(|order| order.0.name().to_owned()));
@@ -120,7 +120,7 @@ impl Setting {
         }
     }
 
-    /// The flags that select it; none where no flag does.
+    /// The flags that select the setting; none where no flag does.
     pub(crate) fn flags(&self) -> Option<String> {
         let mut words = Vec::new();
         words.extend(
@@ -158,7 +158,7 @@ const ALL: Fields = Fields::SIZE
     .union(Fields::RDEV);
 
 impl Stats {
-    /// In words; none for what the flags say.
+    /// The way in words; none for that of the user's flags.
     pub(crate) fn words(self) -> Option<&'static str> {
         match self {
             Stats::AsAsked => None,
@@ -171,9 +171,9 @@ impl Stats {
     }
 }
 
-/// What is to be tried: each axis by itself, or every combination.
+/// The settings to measure: each axis by itself, or every combination.
 ///
-/// `asked` is the order that the flags say.
+/// `asked` is the order of the user's flags.
 pub(crate) fn chosen(
     vary: &[Axis],
     cross: bool,
@@ -220,7 +220,7 @@ fn varied(setting: &Setting, axis: Axis, asked: Order, processors: usize) -> Vec
             let mut numbers = BTreeSet::from([1, processors, processors * 2, processors * 8]);
             numbers.insert((processors / 2).max(1));
             let numbers = numbers.into_iter();
-            // Recursion has one.
+            // Recursion has one worker.
             let numbers =
                 numbers.filter(|&n| n == 1 || setting.order != Some(OrderChoice(Order::Recursive)));
             numbers
@@ -298,7 +298,7 @@ mod tests {
             Order::Parallel,
             2,
         );
-        // Recursion takes part with its own number and with one.
+        // Recursion has no number of workers but one.
         assert_eq!(settings.len(), 6 * (1 + 4) + 2);
     }
 

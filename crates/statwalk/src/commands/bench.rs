@@ -26,17 +26,17 @@ use crate::output::screen::{self, Screen};
 use crate::request::{Request, calls};
 use crate::watch::signals;
 
-/// A gain that is smaller than this is none: machines are not that steady.
+/// The least gain that counts: machines are not that steady.
 const GAIN_MIN: f64 = 0.02;
 
-/// From how many runs on their spread says anything.
+/// The least number of runs whose spread has a meaning.
 const RUNS_MIN: usize = 2;
 
 pub(super) fn run(flags: BenchFlags) -> Result<ExitStatus, Failure> {
     let calls = calls(&flags.scan.walk)?;
     let request = Request::new(&flags.scan, flags.path.clone())?;
     let path = request.paths.first().cloned().unwrap_or_default();
-    // A tree that is not there is bad usage here: there is nothing to measure.
+    // A missing tree is a usage error here: there is nothing to measure.
     std::fs::symlink_metadata(&path).map_err(|error| {
         let path = escape(path.as_os_str().as_bytes(), Charset::Unicode);
         Failure::Usage(format!("cannot open {path}: {}", reason(&error)))
@@ -92,14 +92,14 @@ struct BenchAnswer<'a> {
     flags: &'a BenchFlags,
     seed: u64,
     conditions: Conditions,
-    /// What has a time, the fastest first.
+    /// The settings with a time, the fastest first.
     rows: Vec<Row>,
     measurements: Measurements,
 }
 
-/// A setting with what its runs amount to.
+/// A setting, and the statistics of its runs.
 struct Row {
-    /// Which of the measured it is.
+    /// The index of its measurements.
     index: usize,
     wall: Spread,
     cpu: Spread,
@@ -163,7 +163,7 @@ impl BenchAnswer<'_> {
         }
     }
 
-    /// The rows of one cache state that read what the default reads.
+    /// The rows of one cache state that read the same attributes as the default.
     fn comparable(&self, cache: Cache) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(move |row| {
             let measured = self.measured(row);
@@ -176,13 +176,13 @@ impl BenchAnswer<'_> {
             .find(|row| self.measured(row).setting.is_base())
     }
 
-    /// What the flags say, where it was measured often enough to be judged.
+    /// The user's own flags, where enough runs measured them.
     fn judged_base(&self, cache: Cache) -> Option<&Row> {
         self.base(cache).filter(|row| row.rounds >= RUNS_MIN)
     }
 
-    /// The fastest setting that flags can select, if it is faster than what the
-    /// flags say by more than chance.
+    /// The fastest setting that flags select, if it beats the user's own flags by more
+    /// than chance.
     fn best(&self, cache: Cache) -> Option<(&Row, String)> {
         let base = self.judged_base(cache)?;
         let often = self.comparable(cache).filter(|row| row.rounds >= RUNS_MIN);
@@ -270,7 +270,7 @@ impl BenchAnswer<'_> {
         list_table(&columns, &cells.collect::<Vec<_>>(), terminal)
     }
 
-    /// What else the machine did.
+    /// The load by other programs, in a sentence.
     fn disturbance(&self) -> Option<String> {
         let load = &self.measurements.load;
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
@@ -281,7 +281,7 @@ impl BenchAnswer<'_> {
         ))
     }
 
-    /// What has no time, and why.
+    /// The settings without a time, each with the reason.
     fn untimed(&self) -> Vec<String> {
         let measured = self.measurements.measured.iter();
         measured
@@ -299,7 +299,7 @@ impl BenchAnswer<'_> {
             .collect()
     }
 
-    /// Why it ended before all rounds were done, if it did.
+    /// The reason for an early end, if there was one.
     fn end(&self) -> End {
         let ends = self.measurements.rounds.iter().map(|rounds| rounds.end);
         ends.max().unwrap_or(End::AllRounds)
@@ -426,7 +426,7 @@ impl BenchAnswer<'_> {
     }
 }
 
-/// How far the rounds of one state of the caches went.
+/// The progress of the rounds with one state of the caches, in a sentence.
 fn told_rounds(rounds: &Rounds) -> String {
     let counted = rounds.counted();
     let why = match rounds.end {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What was typed: the flags of every command, and which command it is.
+//! The command line: the flags of every command, and the choice of the command.
 //!
-//! Flags are defined here once; help, completions and the man page come from
-//! the same definitions. What the flags mean is [`request`](crate::request)'s
-//! business: here a date is still a text.
+//! Each flag is defined here once; help, completions and manual page come from the
+//! same definitions. [`request`](crate::request) interprets the values: here a date is
+//! still a text.
 //!
-//! The first word alone decides about the command, and only that command's
-//! definition is built: building all of them would take longer than scanning a
-//! small directory.
+//! The first word alone selects the command, and only that command's definition is
+//! built: to build all of them takes longer than to scan a small directory.
 
 mod bench_flags;
 mod changes_flags;
@@ -44,7 +43,7 @@ pub(crate) use stats_flags::{By, StatsFlags, StatsSortName};
 pub(crate) use summary_flags::{SortName, SummaryFlags};
 pub(crate) use top_flags::TopFlags;
 
-/// What is to be done.
+/// The command, with its flags.
 pub(crate) enum Invocation {
     Summary(Box<SummaryFlags>),
     Top(Box<TopFlags>),
@@ -95,8 +94,8 @@ const COMMANDS: [(&str, Definition); 9] = [
     ("man", ManFlags::command),
 ];
 
-/// Whether `word` is the name of a command, so that a directory of this name is
-/// written `./word`. Every other word is a path.
+/// Whether `word` is the name of a command. Every other word is a path, and a
+/// directory of this name is written `./word`.
 pub(crate) fn is_command(word: &OsStr) -> bool {
     COMMANDS.iter().any(|(name, _)| word == *name)
 }
@@ -105,7 +104,7 @@ pub(crate) fn is_command(word: &OsStr) -> bool {
 ///
 /// # Errors
 ///
-/// Returns what clap has to say: a usage error, or help that was asked for.
+/// Returns clap's message: a usage error, or help that the user asked for.
 pub(crate) fn parse(words: &[OsString]) -> Result<Invocation, clap::Error> {
     let Some((name, rest)) = words.split_first().filter(|(first, _)| is_command(first)) else {
         return parse_summary(words);
@@ -144,8 +143,8 @@ fn parse_as<P: Args + CommandFactory>(words: &[OsString]) -> Result<P, clap::Err
         .map_err(|error| with_path_tip(error, &name))
 }
 
-/// Adds to a usage error of a command how to scan a directory of the same name,
-/// where there is one.
+/// Adds a tip to a usage error of a command, where a directory has the same name: how
+/// to scan that directory.
 fn with_path_tip(mut error: clap::Error, name: &str) -> clap::Error {
     if !error.use_stderr() || !Path::new(name).is_dir() {
         return error;

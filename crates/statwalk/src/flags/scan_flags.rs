@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The flags of every command that scans: what counts, how it is read, and the
-//! form of the answer.
+//! The flags of every command that scans: counting, reading and output.
 
 use std::cmp::Ordering;
 use std::ffi::OsString;
@@ -52,7 +51,7 @@ pub(crate) struct ScanFlags {
     pub(crate) no_sync: bool,
 }
 
-/// The flags of a scan, whatever counts: extents know no links and need a sync.
+/// The flags of a scan without the policies on links and syncs: extents have neither.
 #[derive(Args)]
 pub(crate) struct WalkFlags {
     #[command(flatten)]
@@ -107,9 +106,10 @@ pub(crate) struct WalkFlags {
 
     /// Set the metadata source: auto, posix, ext4 or btrfs [default: auto]
     ///
-    /// posix asks the kernel. ext4 reads the device below the file system, and needs the permission to read it. With
-    /// ext4, statwalk reads a PATH that is a device or a file as an image of a file system. btrfs syncs the file system
-    /// and searches its trees, which needs CAP_SYS_ADMIN. auto takes the fastest source that works here.
+    /// posix asks the kernel. ext4 reads the device below the file system, and needs the
+    /// permission to read it. With ext4, a PATH can be a device or an image file. The
+    /// btrfs source syncs the file system and searches its trees, which needs
+    /// CAP_SYS_ADMIN. By default statwalk takes the fastest source that works here.
     #[arg(long, value_name = "SOURCE", help_heading = READ, hide_possible_values = true)]
     pub(crate) source: Option<SourceName>,
 
@@ -144,7 +144,7 @@ pub(super) const READ: &str = "Reading";
 pub(super) const SHOWN: &str = "Output";
 pub(super) const FILTERS: &str = "Filters";
 
-/// Whether something is done.
+/// The condition for colour or progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
     /// On a terminal only
@@ -208,7 +208,7 @@ impl ValueEnum for OrderChoice {
     }
 }
 
-/// In which order the entries of a directory are stat'ed.
+/// The order in which the entries of a directory are stat'ed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StatOrderName {
     /// In the order of the listing
@@ -217,7 +217,7 @@ pub(crate) enum StatOrderName {
     Inode,
 }
 
-/// By what an entry is named when it is stat'ed.
+/// The way to name an entry in a stat call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StatByName {
     /// By the directory's descriptor and the name
@@ -226,7 +226,7 @@ pub(crate) enum StatByName {
     Path,
 }
 
-/// Where metadata comes from.
+/// The source of names and attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SourceName {
     Auto,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What is said when an answer has been given, and how the program then ends.
+//! The last lines of the program, after the answer, and its exit status.
 
 use std::os::unix::ffi::OsStrExt;
 
@@ -14,16 +14,16 @@ use crate::output::{error_summary, explain, screen};
 use crate::request::{Form, Request};
 use crate::watch::signals;
 
-/// Who has told what could not be read.
+/// Where the user reads the errors of the scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Errors {
-    /// Nobody yet.
+    /// In the lines on stderr.
     Untold,
-    /// The answer itself.
+    /// In the answer itself.
     Told,
 }
 
-/// Says on stderr what the answer did not, and gives the status to exit with.
+/// Writes to stderr the rest of the report, and gives the exit status.
 pub(crate) fn conclude(request: &Request, report: &Report, errors: Errors) -> ExitStatus {
     let signal = signals::caught();
     if signal.is_some() && report.interrupted && !matches!(request.form, Form::Screen(_)) {
@@ -65,8 +65,7 @@ pub(crate) fn conclude(request: &Request, report: &Report, errors: Errors) -> Ex
     signal.map_or(status, ExitStatus::Interrupted)
 }
 
-/// How many lines [`conclude`] will write about errors, where they share the
-/// terminal with the answer.
+/// The number of lines that [`conclude`] writes to the terminal that shows the answer.
 pub(crate) fn error_lines(report: &Report) -> usize {
     let Some(screen) = screen::of_stderr() else {
         return 0;
@@ -75,8 +74,9 @@ pub(crate) fn error_lines(report: &Report) -> usize {
     error_summary::lines(report, screen.terminal).len() + missing.count() + report.hanging.len()
 }
 
-/// Whether a root is not there, and not merely out of reach: ENOENT, ENOTDIR,
-/// ENAMETOOLONG, ELOOP (include/uapi/asm-generic/errno-base.h and errno.h).
+/// Whether the error says that a root does not exist: ENOENT, ENOTDIR, ENAMETOOLONG,
+/// ELOOP (include/uapi/asm-generic/errno-base.h and errno.h). Others say that it is
+/// out of reach.
 fn is_not_there(errno: Errno) -> bool {
     matches!(errno, Errno(2 | 20 | 36 | 40))
 }
@@ -85,7 +85,7 @@ fn on_stderr(path: &[u8]) -> String {
     escape(path, screen::charset()).into_owned()
 }
 
-/// The totals of all roots, with what they leave out.
+/// The totals of all roots, and the parts that are not in them.
 pub(crate) fn summary(report: &Report, totals: &[RootTotals]) -> Summary {
     let left_out = report.sum();
     let mut summary = Summary {
@@ -113,7 +113,7 @@ pub(crate) fn summary(report: &Report, totals: &[RootTotals]) -> Summary {
     summary
 }
 
-/// The line that names kernel file systems which were left out.
+/// The line that names the kernel file systems outside the scan.
 pub(crate) fn left_out_line(report: &Report, terminal: Terminal) -> Option<String> {
     let names: Vec<String> = report
         .left_out

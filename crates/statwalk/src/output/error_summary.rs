@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What could not be read, in a few lines grouped by cause.
+//! The errors of a scan in a few lines, grouped by cause.
 
 use statwalk_core::Report;
 use statwalk_view::{ErrorCause, ErrorSummary, Terminal};
 
-/// Paths shown for one cause.
+/// The paths shown for one cause.
 const EXAMPLES: usize = 3;
 
-/// The lines that say what could not be read; none where everything was.
+/// The lines of the errors; none where statwalk read everything.
 pub(crate) fn lines(report: &Report, terminal: Terminal) -> Vec<String> {
-    // What was being done does not matter to most people; why it failed does.
+    // Few users ask for the operation; most ask for the reason.
     let mut causes: Vec<(String, u64, Vec<&[u8]>)> = Vec::new();
     for (_, errno, count) in &report.error_counts {
         let text = errno.to_string();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Standard output, standard error, and files that were asked for.
+//! Standard output, standard error, and files that a user names.
 //!
-//! Everything for standard output is gathered and written in large pieces, and an error of a write
-//! is never lost: std's own handle takes a closed stdout for success.
+//! Standard output has a large buffer. No error of a write is lost: std's own handle
+//! takes a closed stdout for success.
 
 pub(crate) mod ending;
 pub(crate) mod error_summary;
@@ -39,12 +39,12 @@ pub(crate) struct Stdout;
 /// Standard error itself.
 pub(crate) struct Stderr;
 
-/// How often a write that a signal interrupts is made again.
+/// The number of times that a write is repeated after EINTR.
 ///
-/// A file system in user space can answer EINTR as often as it likes.
+/// A file system in user space can answer EINTR for ever.
 const INTERRUPTIONS_MAX: u32 = 100;
 
-/// The pause before what was refused twice is written again.
+/// The pause after a second EAGAIN.
 const PAUSE: Duration = Duration::from_millis(1);
 
 const BUFFER_BYTES: usize = 64 << 10;
@@ -70,7 +70,7 @@ impl Output {
         Ok(())
     }
 
-    /// Lets something write.
+    /// Lets a closure write.
     pub(crate) fn write(
         &mut self,
         write: impl FnOnce(&mut BufWriter<Stdout>) -> io::Result<()>,
@@ -78,7 +78,7 @@ impl Output {
         write(&mut self.buffer).map_err(Failure::Output)
     }
 
-    /// Writes what is still in the buffer.
+    /// Writes the rest of the buffer.
     pub(crate) fn finish(mut self) -> Result<(), Failure> {
         self.write(BufWriter::flush)
     }
@@ -104,11 +104,11 @@ impl Write for Stderr {
     }
 }
 
-/// Makes a file of these bytes, in place of what is there.
+/// Writes a file with these bytes, and replaces its content.
 ///
 /// # Errors
 ///
-/// It cannot be opened or written.
+/// Returns an error if the file cannot be opened or written.
 pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
     let mut interruptions = 0;
@@ -128,19 +128,19 @@ pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes what fits, and waits until something does.
+/// Writes as much as fits, and waits while nothing fits.
 ///
-/// Whoever shares the file with us may have set `O_NONBLOCK`, which is the
-/// file's and not ours; a reader that is slow is then told by EAGAIN.
+/// A process that shares the open file may have set `O_NONBLOCK`, which belongs to the
+/// file and not to us. A slow reader then shows as EAGAIN.
 fn write(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     let (mut interruptions, mut refusals) = (0, 0);
     loop {
         match rustix::io::write(fd, bytes) {
             Err(Errno::INTR) if interruptions < INTERRUPTIONS_MAX => interruptions += 1,
-            // By its own name, std would make the call again for ever.
+            // Under its own name, std would repeat the call for ever.
             Err(Errno::INTR) => return Err(io::Error::other(reason(&Errno::INTR.into()))),
             Err(Errno::AGAIN) => {
-                // A terminal can say that it is ready and have too little room.
+                // A terminal can be ready and yet have too little room.
                 if refusals > 0 {
                     std::thread::sleep(PAUSE);
                 }

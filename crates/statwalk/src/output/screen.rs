@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What stands behind stdout and stderr: a terminal, its size, its letters and
-//! its colours.
+//! The terminal behind stdout or stderr: its size, its letters and its colours.
 //!
-//! The environment is looked at only where there is a terminal.
+//! statwalk reads the environment only where there is a terminal.
 
 use std::env;
 use std::io::IsTerminal;
@@ -13,12 +12,12 @@ use statwalk_view::{Charset, Colour, Terminal};
 
 use crate::flags::When;
 
-/// A terminal that the answer goes to.
+/// A terminal that shows the answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Screen {
-    /// How wide it is, and what it can show.
+    /// Its width, letters and colours.
     pub(crate) terminal: Terminal,
-    /// How many lines it has.
+    /// Its height in lines.
     pub(crate) rows: usize,
 }
 
@@ -46,16 +45,16 @@ pub(crate) fn takes_colour(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && is_coloured(When::Auto)
 }
 
-/// Whether the terminal behind stderr is ours to draw on, and not, because the
-/// program runs in the background, somebody else's.
+/// Whether statwalk may draw on the terminal behind stderr. In the background it may
+/// not.
 pub(crate) fn is_ours() -> bool {
     let foreground = rustix::termios::tcgetpgrp(rustix::stdio::stderr());
-    // A terminal that does not control us has no foreground that we could ask for.
+    // A terminal that does not control us has no foreground group.
     foreground.map_or(true, |group| group == rustix::process::getpgrp())
 }
 
-/// What stderr is taken for where it is no terminal: a file or a pipe that a
-/// person will look at.
+/// The screen for stderr; the default one where stderr is a file or a pipe, which a
+/// person reads later.
 pub(crate) fn stderr_or_default() -> Screen {
     of_stderr().unwrap_or(Screen {
         terminal: Terminal {
@@ -82,7 +81,7 @@ fn screen(fd: BorrowedFd<'_>, colour: When) -> Screen {
     }
 }
 
-/// A size that the terminal told, or else the environment. A serial line tells 0.
+/// The size from the terminal, or else from the environment. A serial line gives 0.
 fn or_variable(told: usize, variable: &str, default: usize) -> usize {
     if told > 0 {
         return told;
@@ -102,7 +101,8 @@ fn is_coloured(colour: When) -> bool {
     }
 }
 
-/// What the locale says; the first variable that is set decides, as in setlocale(3).
+/// The letters of the locale. The first variable that is set decides, as in
+/// setlocale(3).
 pub(crate) fn charset() -> Charset {
     let set = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A scanned tree in the form in which the view draws one.
+//! A scanned tree, as the view draws one.
 //!
-//! Where the tree keeps no files, those of a directory are one node: what its
-//! sums have beyond those of its subdirectories.
+//! Where the tree keeps no files, the files of a directory are one node: the sums of
+//! the directory less those of its subdirectories.
 
 use std::borrow::Cow;
 
 use statwalk_core::Node;
 use statwalk_view::{Figures, Tree};
 
-/// The tree below a root, to be drawn.
+/// The tree below a root.
 pub(crate) struct TreePicture<'a> {
     root: Node<'a>,
     has_files: bool,
 }
 
-/// What the picture is made of.
+/// A node of the picture.
 #[derive(Clone, Copy)]
 pub(crate) enum Part<'a> {
-    /// A directory, or a file where files are kept.
+    /// A directory, or a file where the tree keeps files.
     Node(Node<'a>),
-    /// All that is directly in a directory and is none itself, where files are
-    /// not kept.
+    /// All entries directly in a directory that are no directories, where the tree
+    /// keeps no files.
     Files { count: u64, figures: Figures },
 }
 
 impl<'a> TreePicture<'a> {
-    /// With `has_files` where the tree keeps files.
+    /// Takes the tree below `root`; `has_files` where the tree keeps files.
     pub(crate) fn new(root: Node<'a>, has_files: bool) -> TreePicture<'a> {
         TreePicture { root, has_files }
     }
@@ -94,13 +94,13 @@ fn figures_of(node: &Node<'_>) -> Figures {
     }
 }
 
-/// What a directory has beyond its subdirectories, if there is any file in it.
+/// The files directly in a directory, if there are any.
 ///
-/// The blocks of the directory itself are among it. The newest modification is
-/// known only where it is newer than anything below the subdirectories.
+/// The blocks of the directory itself are in their sum. The newest modification is
+/// known only where it is newer than everything below the subdirectories.
 fn files_of(node: &Node<'_>) -> Option<Part<'static>> {
     let mut figures = figures_of(node);
-    // The directory itself is no file of it.
+    // The directory itself is none of its files.
     let mut count = figures.entries.saturating_sub(1);
     let mut newest_below = None;
     for child in node.children() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Which entries are wanted: the filters of `find`, `top` and `stats`.
+//! The filters of `find`, `top` and `stats`.
 //!
-//! A filter that asks for an attribute which could not be read is not passed.
+//! An entry whose attribute is unknown does not pass a filter on it.
 
 use std::cmp::Ordering;
 use std::ffi::OsString;
@@ -17,16 +17,16 @@ use crate::request::invalid;
 use crate::request::name_pattern::NamePattern;
 use crate::request::owners::OwnerFilter;
 
-/// Which entries are wanted.
+/// The filters on entries.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Filters {
-    /// One of them must fit, if there are any.
+    /// One of them must match, if there are any.
     patterns: Vec<NamePattern>,
-    /// Extensions with their dot; one of them must fit, if there are any.
+    /// Extensions with their dot; one of them must match, if there are any.
     extensions: Vec<Vec<u8>>,
-    /// One of them must be the type, if there are any.
+    /// The type must be one of them, if there are any.
     kinds: Vec<FileType>,
-    /// All of them must fit.
+    /// All of them must match.
     sizes: Vec<SizeFilter>,
     after_ns: Option<i64>,
     before_ns: Option<i64>,
@@ -34,11 +34,11 @@ pub(crate) struct Filters {
 }
 
 impl Filters {
-    /// What `flags` ask for.
+    /// The filters that `flags` set.
     ///
     /// # Errors
     ///
-    /// Returns an error that names the text which has no meaning.
+    /// Returns an error that names a value without a meaning.
     pub(crate) fn new(flags: &FilterFlags) -> Result<Filters, Failure> {
         let globs = flags.glob.iter().map(|glob| NamePattern::glob(glob));
         let kinds = flags.kind.iter().map(|kind| parse_kind(kind));
@@ -58,12 +58,12 @@ impl Filters {
         })
     }
 
-    /// Asks for names that match, besides.
+    /// Adds a pattern for names.
     pub(crate) fn push_pattern(&mut self, pattern: NamePattern) {
         self.patterns.push(pattern);
     }
 
-    /// Whether everything passes.
+    /// Whether every entry passes.
     pub(crate) fn is_empty(&self) -> bool {
         self.patterns.is_empty()
             && self.extensions.is_empty()
@@ -74,12 +74,12 @@ impl Filters {
             && self.owner.is_none()
     }
 
-    /// Whether nothing but directories passes.
+    /// Whether directories alone pass.
     pub(crate) fn only_directories(&self) -> bool {
         !self.kinds.is_empty() && self.kinds.iter().all(|&kind| kind == FileType::Directory)
     }
 
-    /// The attributes that must be read to decide.
+    /// The attributes that the filters read.
     pub(crate) fn fields(&self) -> Fields {
         let mut fields = Fields::NAME | Fields::TYPE;
         if !self.sizes.is_empty() {
@@ -94,7 +94,7 @@ impl Filters {
         fields
     }
 
-    /// Whether an entry passes. Of a path, the last component is the name.
+    /// Whether an entry passes. The last component of a path is the name.
     pub(crate) fn pass(&self, path: &[u8], attributes: &Attributes) -> bool {
         let is_kind = self.kinds.is_empty() || self.kinds.contains(&attributes.kind);
         is_kind && self.pass_name(path) && self.pass_attributes(attributes)
@@ -153,7 +153,7 @@ fn with_dot(extension: &OsString) -> Vec<u8> {
     [b".", extension].concat()
 }
 
-/// Whether a name ends so, in small or capital letters, with something before it.
+/// Whether a name ends in `end`, in any case, with something before it.
 fn has_end(name: &[u8], end: &[u8]) -> bool {
     name.len() > end.len() && name[name.len() - end.len()..].eq_ignore_ascii_case(end)
 }
@@ -175,7 +175,7 @@ fn parse_kind(text: &str) -> Result<FileType, Failure> {
 }
 
 fn moment(flag: &str, text: Option<&str>) -> Result<Option<i64>, Failure> {
-    // The clock and the time zone are looked at only here.
+    // Only here the program looks at the clock and the time zone.
     text.map(|text| {
         let moment = parse_moment(text, &jiff::Zoned::now());
         moment.map_err(|error| invalid(flag, text, error))

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What was meant: flags turned into a scan and a way to show its answer.
+//! The meaning of the flags: a scan, and the form of its answer.
 //!
-//! Texts become values here, and a text that is none becomes a message that
-//! names it.
+//! Texts become values here. A text without a meaning becomes an error that names it.
 
 pub(crate) mod accounts;
 pub(crate) mod filters;
@@ -29,13 +28,13 @@ use crate::flags::{
 use crate::output::screen::{self, Screen};
 use crate::watch::progress::ProgressOptions;
 
-/// A scan, and what every command needs to know about its answer.
+/// A scan, and the options for its answer that all commands share.
 pub(crate) struct Request {
     pub(crate) scan: Scan,
     pub(crate) paths: Vec<PathBuf>,
     pub(crate) form: Form,
     pub(crate) explain: bool,
-    /// When progress is shown.
+    /// The condition for progress.
     pub(crate) progress: When,
     stays: bool,
     /// Whether the scan covers everything below a root.
@@ -49,11 +48,11 @@ pub(crate) enum Form {
     Screen(Screen),
     /// Rows with raw names, for programs.
     Rows(RowEnd),
-    /// A JSON document, made safe and readable where a terminal shows it.
+    /// A JSON document; on a screen indented and safe.
     Json(Option<Screen>),
 }
 
-/// What ends a row.
+/// The end of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowEnd {
     Newline,
@@ -69,23 +68,22 @@ impl RowEnd {
     }
 }
 
-/// Which sizes are shown, and how.
+/// The kind of sizes, and their format.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
     pub(crate) column: SizeColumn,
-    /// How sizes are written for a person.
+    /// The format for a person.
     pub(crate) format: SizeFormat,
-    /// How they are written in rows for programs: plain bytes, unless a unit
-    /// was asked for.
+    /// The format in rows for programs: plain bytes, unless the user sets a unit.
     pub(crate) format_in_rows: SizeFormat,
 }
 
 impl Request {
-    /// What `flags` and `paths` ask for.
+    /// The request that `flags` and `paths` make.
     ///
     /// # Errors
     ///
-    /// Returns an error for patterns and sizes that are none.
+    /// Returns an error for an invalid pattern or size.
     pub(crate) fn new(
         flags: &ScanFlags,
         paths: impl IntoIterator<Item = OsString>,
@@ -104,11 +102,11 @@ impl Request {
         Ok(request)
     }
 
-    /// What `flags` and `paths` ask for where links have no say.
+    /// The request that `flags` and `paths` make, without policies on links.
     ///
     /// # Errors
     ///
-    /// Returns an error for patterns and sizes that are none.
+    /// Returns an error for an invalid pattern or size.
     pub(crate) fn of_walk(
         flags: &WalkFlags,
         paths: impl IntoIterator<Item = OsString>,
@@ -153,7 +151,7 @@ impl Request {
         })
     }
 
-    /// Lets the scan go no deeper.
+    /// Limits the depth of the scan.
     pub(crate) fn limit_depth(&mut self, depth_max: Option<u32>) {
         if let Some(depth) = depth_max {
             self.scan = self.scan.clone().max_depth(depth);
@@ -161,7 +159,7 @@ impl Request {
         }
     }
 
-    /// What the progress line needs to know; `sizes` where sizes are read.
+    /// The options of the progress line; `sizes` where the scan reads sizes.
     pub(crate) fn progress(&self, sizes: Option<SizeFormat>) -> ProgressOptions {
         ProgressOptions {
             when: self.progress,
@@ -174,11 +172,11 @@ impl Request {
 }
 
 impl Sizes {
-    /// What `flags` ask for.
+    /// The sizes that `flags` ask for.
     ///
     /// # Errors
     ///
-    /// Returns an error for a unit that is none.
+    /// Returns an error for an invalid unit.
     pub(crate) fn new(flags: &SizeFlags) -> Result<Sizes, Failure> {
         let mut sizes = Sizes::on_disk(&flags.units)?;
         if flags.apparent_size || flags.bytes {
@@ -190,11 +188,11 @@ impl Sizes {
         Ok(sizes)
     }
 
-    /// Sizes on disk, in the unit that `flags` ask for.
+    /// Sizes on disk, in the unit of `flags`.
     ///
     /// # Errors
     ///
-    /// Returns an error for a unit that is none.
+    /// Returns an error for an invalid unit.
     pub(crate) fn on_disk(flags: &UnitFlags) -> Result<Sizes, Failure> {
         let asked_for = match (&flags.unit, flags.si) {
             (Some(unit), _) => {
@@ -213,7 +211,7 @@ impl Sizes {
         })
     }
 
-    /// The size that is shown, of the two.
+    /// The one of the two sizes that is shown.
     pub(crate) fn of<T>(&self, allocated_bytes: T, apparent_bytes: T) -> T {
         match self.column {
             SizeColumn::Disk => allocated_bytes,
@@ -221,7 +219,7 @@ impl Sizes {
         }
     }
 
-    /// The head of its column.
+    /// The title of its column.
     pub(crate) fn title(&self) -> &'static str {
         match self.column {
             SizeColumn::Disk => "DISK",
@@ -236,7 +234,7 @@ pub(crate) fn invalid(flag: &str, value: &str, reason: impl std::fmt::Display) -
     Failure::Usage(format!("invalid value '{value}' for {flag}: {reason}"))
 }
 
-/// The form that was asked for.
+/// The form that the flags select.
 pub(crate) fn form(flags: &FormFlags) -> Form {
     let screen = || screen::of_stdout(flags.color);
     match (flags.json, flags.print0) {
@@ -256,11 +254,11 @@ fn source(name: SourceName) -> Source {
     }
 }
 
-/// How the source is to ask the kernel.
+/// The options of the source's calls.
 ///
 /// # Errors
 ///
-/// Returns an error for a size that is none.
+/// Returns an error for an invalid size.
 pub(crate) fn calls(flags: &WalkFlags) -> Result<Calls, Failure> {
     let mut calls = Calls::default();
     if let Some(text) = &flags.buffer {
@@ -278,7 +276,7 @@ pub(crate) fn calls(flags: &WalkFlags) -> Result<Calls, Failure> {
     Ok(calls)
 }
 
-/// The size of a buffer, which has bounds.
+/// The size of the buffer, within its bounds.
 fn buffer_bytes(text: &str) -> Result<usize, Failure> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
@@ -320,12 +318,12 @@ fn error_text(error: &statwalk_core::Error) -> String {
     safe(&error.to_string())
 }
 
-/// Text that a terminal takes.
+/// Text that is safe on a terminal.
 pub(crate) fn safe(text: &str) -> String {
     statwalk_view::escape(text.as_bytes(), statwalk_view::Charset::Unicode).into_owned()
 }
 
-/// A share of the processors that others hardly miss.
+/// A share of the processors that other programs hardly miss.
 fn few_workers() -> usize {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     (processors / 4).clamp(1, 4)

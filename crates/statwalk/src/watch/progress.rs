@@ -2,9 +2,8 @@
 
 //! The progress line on stderr.
 //!
-//! It comes after a while, changes ten times a second, and leaves no trace. It
-//! is drawn by the thread that waits for the scan; the workers know nothing of
-//! it.
+//! The line appears after a moment, changes ten times a second, and leaves no trace.
+//! The thread that waits for the scan draws it; the workers do not know of it.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -20,24 +19,24 @@ use crate::output::Stderr;
 use crate::output::screen;
 use crate::watch::used_inodes;
 
-/// A scan that is over before is not worth a line.
+/// A shorter scan needs no line.
 const APPEARS_AFTER: Duration = Duration::from_millis(300);
 const PERIOD: Duration = Duration::from_millis(100);
-/// From then on a directory is named in which a worker does not get on.
+/// The time after which the line names a directory that holds up a worker.
 const HANGS_AFTER: Duration = Duration::from_secs(2);
-/// A status line that is asked for is not cut.
+/// The width of a status line, which is never cut.
 const STATUS_WIDTH: usize = 4_000;
 
-/// What the progress of a scan needs to be told.
+/// The options of the progress line.
 #[derive(Clone, Debug)]
 pub(crate) struct ProgressOptions {
-    /// When the line is shown.
+    /// The condition for the line.
     pub(crate) when: When,
     /// Whether the scan reads sizes.
     pub(crate) sizes: bool,
-    /// How sizes are written.
+    /// The format of sizes.
     pub(crate) format: SizeFormat,
-    /// The root, where it may be a whole file system that is scanned wholly.
+    /// The root, where it may be a whole file system, all of which is scanned.
     pub(crate) whole: Option<PathBuf>,
     /// Whether the scan stays on the file system of its root.
     pub(crate) stays: bool,
@@ -49,7 +48,7 @@ pub(crate) struct ProgressLine {
     started: Instant,
     next: Instant,
     frame: usize,
-    /// The number of inodes to come, once it was looked for.
+    /// The number of inodes in the file system, once statwalk looked for it.
     inodes: Option<Option<u64>>,
     is_drawn: bool,
     stalls: Stalls,
@@ -77,16 +76,16 @@ impl ProgressLine {
         }
         self.next = now + PERIOD;
         let snapshot = snapshot();
-        // Also where no line is drawn: somebody may ask for the status.
+        // Even where no line is drawn, SIGUSR1 can ask for the status.
         self.stalls.look(&snapshot, now);
-        // Its size may have changed, and the program have gone to the background.
+        // The user may have resized the terminal, or put statwalk into the background.
         let Some(terminal) = terminal(self.options.when) else {
             return;
         };
         let text = self.text(&snapshot, now, terminal);
         self.frame += 1;
         self.is_drawn = true;
-        // `\x1b[K` clears what an earlier, longer line left.
+        // `\x1b[K` clears the rest of an earlier, longer line.
         let _ = Stderr.write_all(format!("\r{text}\x1b[K").as_bytes());
     }
 
@@ -97,7 +96,7 @@ impl ProgressLine {
         }
     }
 
-    /// Writes how far the scan is, as a line that stays.
+    /// Writes the progress as a line that stays.
     pub(crate) fn print_status(&mut self, snapshot: &Snapshot) {
         self.clear();
         let now = Instant::now();
@@ -107,7 +106,7 @@ impl ProgressLine {
             ..screen::stderr_or_default().terminal
         };
         let text = self.text(snapshot, now, terminal);
-        // The sign at the head turns, which a line that stays does not.
+        // The sign at the head turns; a line that stays has none.
         let text = text.split_once(' ').map_or(text.as_str(), |(_, rest)| rest);
         failure::say(text);
     }
@@ -149,16 +148,16 @@ impl ProgressLine {
             let root = options.whole.as_ref()?;
             used_inodes::below(root, options.stays)
         });
-        // With more entries than inodes, hard links have made it a guess.
+        // With more entries than inodes, hard links make the share a guess.
         let inodes = inodes.filter(|&inodes| entries < inodes)?;
         Some(entries as f64 / inodes as f64)
     }
 }
 
-/// A line that only says how much of the whole is done, drawn by whoever does it.
+/// A line with the share that is done, drawn by the thread that does the work.
 pub(crate) struct ShareLine {
     when: When,
-    /// When it is to be drawn the next time; and whether it was.
+    /// The time of the next drawing, and whether the line is drawn.
     state: Mutex<(Instant, bool)>,
 }
 
@@ -172,7 +171,7 @@ impl ShareLine {
 
     /// Draws the line anew if it is time.
     pub(crate) fn tick(&self, what: &str, done: u64, of: u64) {
-        // Somebody else is at it.
+        // Another thread draws.
         let Ok(mut state) = self.state.try_lock() else {
             return;
         };
@@ -206,7 +205,7 @@ fn terminal(when: When) -> Option<Terminal> {
         When::Always => Some(screen::stderr_or_default()),
     };
     let mut terminal = screen?.terminal;
-    // A terminal wraps when its last column is written.
+    // A terminal wraps when its last column is full.
     terminal.width = terminal.width.saturating_sub(1);
     Some(terminal)
 }
@@ -216,10 +215,10 @@ fn time_left(elapsed: Duration, done: f64) -> Option<Duration> {
     (done >= 0.01).then(|| elapsed.mul_f64((1.0 - done) / done))
 }
 
-/// Workers that do not get on.
+/// The workers that do not get on.
 #[derive(Default)]
 struct Stalls {
-    /// Where a worker was, how many steps it had made, and since when.
+    /// The directory of each worker, its number of steps, and the time since then.
     seen: Vec<(Vec<u8>, u64, Instant)>,
 }
 
@@ -236,7 +235,7 @@ impl Stalls {
         self.seen = seen.collect();
     }
 
-    /// The directory that keeps a worker longest, and for how long.
+    /// The directory that holds up a worker longest, and the time since then.
     fn longest(&self, now: Instant) -> Option<(&[u8], Duration)> {
         let first = self.seen.iter().min_by_key(|(_, _, since)| *since)?;
         let since = now - first.2;
@@ -276,7 +275,7 @@ mod tests {
         stalls.look(&snapshot(&[("/c", 7), ("/dead", 7)]), at(2_100));
         let stalled = stalls.longest(at(2_100)).unwrap();
         assert_eq!(stalled, (&b"/dead"[..], Duration::from_millis(2_100)));
-        // It goes on: nothing is named any more.
+        // The worker goes on: no directory is named any more.
         stalls.look(&snapshot(&[("/c", 8), ("/dead", 8)]), at(2_200));
         assert_eq!(stalls.longest(at(2_300)), None);
     }

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What the program does when it is told to stop, or asked how far it is.
+//! Signals: a request to stop, or a question for the status.
 //!
-//! The handlers only note; the thread that waits for the scan looks at the notes
-//! some times a second anyway (see [`watch`](crate::watch)). So no thread waits
-//! for signals, and a scan of one directory does not pay for one.
+//! The handlers only set flags. The thread that waits for the scan reads the flags some
+//! times a second (see [`watch`](crate::watch)). So no thread waits for signals, and a
+//! scan of one directory does not pay for one.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::{flag, low_level};
 
-/// The signal that told the program to stop; 0 for none.
+/// The signal that asks the program to stop; 0 for none.
 static CAUGHT: AtomicUsize = AtomicUsize::new(0);
 /// Whether the next such signal kills.
 static NEXT_KILLS: AtomicBool = AtomicBool::new(false);
-/// Whether somebody asked how far it is.
+/// Whether SIGUSR1 asks for the status.
 static STATUS_WANTED: AtomicBool = AtomicBool::new(false);
 
-/// Takes the first SIGINT or SIGTERM as a wish, and SIGUSR1 as a question.
+/// Takes the first SIGINT or SIGTERM as a request to stop, and SIGUSR1 as a question.
 ///
-/// A second signal kills at once, wherever the program is.
+/// A second signal kills at once.
 pub(crate) fn install() {
     for signal in [SIGINT, SIGTERM] {
-        // Handlers run in the order in which they are registered: the one that
-        // kills must come before the one that arms it. Where one cannot be
-        // registered, the signal kills, as it does by default.
+        // Handlers run in the order of registration: the one that kills must come
+        // before the one that arms it. Where a registration fails, the signal kills, as
+        // it does by default.
         let _ = flag::register_conditional_default(signal, &NEXT_KILLS)
             .and_then(|_| flag::register_usize(signal, &CAUGHT, signal.unsigned_abs() as usize))
             .and_then(|_| flag::register(signal, &NEXT_KILLS));
@@ -33,7 +33,7 @@ pub(crate) fn install() {
     let _ = flag::register(SIGUSR1, &STATUS_WANTED);
 }
 
-/// The signal that told the program to stop.
+/// The signal that asked the program to stop.
 pub(crate) fn caught() -> Option<i32> {
     match CAUGHT.load(Ordering::SeqCst) {
         0 => None,
@@ -41,17 +41,17 @@ pub(crate) fn caught() -> Option<i32> {
     }
 }
 
-/// Whether somebody asked how far it is since this was last called.
+/// Whether SIGUSR1 asked for the status since the last call.
 pub(crate) fn take_status_request() -> bool {
     STATUS_WANTED.load(Ordering::Relaxed) && STATUS_WANTED.swap(false, Ordering::Relaxed)
 }
 
-/// From now on a signal kills: there is no scan any more that it could stop.
+/// From now on a signal kills: no scan is left to stop.
 pub(crate) fn let_next_kill() {
     NEXT_KILLS.store(true, Ordering::SeqCst);
 }
 
-/// Dies of a signal, so that whoever waits for the program sees it.
+/// Dies of a signal, so that the parent process sees it.
 pub(crate) fn die_of(signal: i32) -> ! {
     let _ = low_level::emulate_default_handler(signal);
     std::process::exit(128 + signal)

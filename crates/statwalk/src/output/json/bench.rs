@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What JSON says about measurements.
+//! The JSON of `bench`.
 
 use serde::Serialize;
 use statwalk_view::Spread;
 
 use crate::bench::conditions::{Conditions, Load};
 
-/// The whole answer of `bench`.
+/// The answer of `bench`.
 #[derive(Serialize)]
 pub(crate) struct BenchJson {
     pub(crate) path: String,
@@ -16,28 +16,27 @@ pub(crate) struct BenchJson {
     pub(crate) conditions: ConditionsJson,
     pub(crate) entries: u64,
     pub(crate) dirs: u64,
-    /// Whether everything could be read in every run.
+    /// Whether statwalk read everything in every run.
     pub(crate) complete: bool,
     pub(crate) seed: u64,
     pub(crate) rounds_asked: u32,
-    /// Those with everything in memory; the first, which is not counted, among them.
+    /// The warm rounds; the first one, which does not count, too.
     pub(crate) rounds_done: u32,
-    /// Those with nothing in memory, all of which count.
+    /// The cold rounds, all of which count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cold_rounds_done: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stopped_by: Option<&'static str>,
     pub(crate) elapsed_s: f64,
     pub(crate) results: Vec<ResultJson>,
-    /// The flags of the best setting, empty for the default; absent where it is
-    /// not known.
+    /// The flags of the best setting, empty for the default; absent where unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) best_warm: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) best_cold: Option<String>,
 }
 
-/// One setting. One without a time was not measured, or differs.
+/// A setting. Without a time it was not measured, or its answer differs.
 #[derive(Serialize)]
 pub(crate) struct ResultJson {
     pub(crate) cache: &'static str,
@@ -52,7 +51,7 @@ pub(crate) struct ResultJson {
     pub(crate) cpu_s: Option<SpreadJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) calls_per_entry: Option<f64>,
-    /// The most that took part in a run.
+    /// The workers of the largest run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) workers: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,7 +76,7 @@ impl From<Spread> for SpreadJson {
     }
 }
 
-/// On what was measured.
+/// The surroundings of the measurement.
 #[derive(Serialize)]
 pub(crate) struct ConditionsJson {
     kernel: String,
@@ -92,7 +91,7 @@ pub(crate) struct ConditionsJson {
     device: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rotational: Option<bool>,
-    /// The share of the processors that other processes used meanwhile.
+    /// The share of the processors that other processes used.
     #[serde(skip_serializing_if = "Option::is_none")]
     others_share: Option<f64>,
     /// The share that the host of a virtual machine took.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What JSON says about changes since an earlier scan.
+//! The JSON of `changes`.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -12,7 +12,7 @@ use statwalk_view::json_path;
 
 use super::entries::FileJson;
 
-/// The whole answer of `changes`.
+/// The answer of `changes`.
 #[derive(Serialize)]
 pub(crate) struct ChangesJson {
     path: String,
@@ -20,20 +20,20 @@ pub(crate) struct ChangesJson {
     path_b64: Option<String>,
     elapsed_s: f64,
     since: u64,
-    /// Where the next question begins.
+    /// The value of `--since` for the next search.
     generation: u64,
     changes: Vec<ChangeJson>,
 }
 
 #[derive(Serialize)]
 struct ChangeJson {
-    /// What is new about it.
+    /// The kind of change.
     new: &'static str,
     #[serde(flatten)]
     entry: FileJson,
     #[serde(skip_serializing_if = "Option::is_none")]
     inode: Option<u64>,
-    /// All names that a directory has now, where it changed.
+    /// All names that a changed directory has now.
     #[serde(skip_serializing_if = "Option::is_none")]
     names: Option<Vec<NameJson>>,
 }

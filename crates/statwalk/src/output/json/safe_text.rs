@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! JSON that a terminal may show.
+//! JSON that is safe on a terminal.
 //!
-//! JSON escapes the controls of ASCII by itself, but DEL, the controls beyond
-//! and what turns the reading order around it lets pass. On a terminal they are
-//! written as `\u202e`, which is the same text to whoever reads JSON.
+//! JSON escapes the controls of ASCII itself. It lets DEL, C1 controls and letters pass
+//! that reverse the reading order. On a terminal statwalk writes them as `\u202e`,
+//! which a reader of JSON decodes to the same text.
 
 use std::io::{self, Write};
 
 use serde_json::ser::Formatter;
 use statwalk_view::{Charset, escape};
 
-/// Escapes what a terminal would obey, and leaves the layout to another.
+/// Escapes letters that a terminal obeys, and leaves the layout to another formatter.
 pub(super) struct SafeText<F>(pub(super) F);
 
 impl<F: Formatter> Formatter for SafeText<F> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What JSON says about a scan itself: the plan, the roots, the errors.
+//! The JSON of a scan itself: plan, roots and errors.
 
 use std::os::unix::ffi::OsStrExt;
 
@@ -10,7 +10,7 @@ use statwalk_view::json_path;
 
 use crate::request::Request;
 
-/// What a scan has counted.
+/// The numbers that a scan counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
     /// Names and sizes.
@@ -25,7 +25,7 @@ pub(super) struct PlanJson<'a> {
     order: &'a str,
     workers_max: usize,
     fields: Vec<&'static str>,
-    /// The value for `changes --since`, where a btrfs was read in place.
+    /// The value for `changes --since`, where statwalk read a btrfs in place.
     #[serde(skip_serializing_if = "Option::is_none")]
     generation: Option<u64>,
     why: String,
@@ -44,16 +44,16 @@ impl PlanJson<'_> {
     }
 }
 
-/// A root. Of one that is not there nothing but that is known.
+/// A root. A missing one has no counts.
 #[derive(Serialize)]
 pub(super) struct RootJson {
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     path_b64: Option<String>,
-    /// Only where it is not there.
+    /// Present where the root is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<bool>,
-    /// Only where an earlier root had reached it, so that all of it belongs there.
+    /// Present where an earlier root had reached it: all of it belongs there.
     #[serde(skip_serializing_if = "Option::is_none")]
     reached_earlier: Option<bool>,
     #[serde(flatten)]
@@ -130,7 +130,7 @@ pub(super) struct ErrorJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     path_b64: Option<String>,
     op: &'a str,
-    /// Absent where the system gave none: a directory changed while it was read.
+    /// Absent where the system gave none, as for a directory that changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     errno: Option<i32>,
     error: String,
@@ -153,7 +153,7 @@ impl ErrorJson<'_> {
     }
 }
 
-/// Roots that are not there, then entries that could not be read.
+/// Missing roots, then entries that statwalk could not read.
 pub(super) fn errors_of<'a>(request: &Request, report: &'a Report) -> Vec<ErrorJson<'a>> {
     let roots = request.paths.iter().zip(&report.roots);
     let missing = roots.filter_map(|(path, root)| {
