@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `statwalk errors`: every path that could not be read, with the reason.
+//! `statwalk errors`: every path that statwalk cannot read, with the reason.
 //!
-//! Reads what the default view reads: an error that only a stat meets is met.
+//! The scan stats as the default view does, so it meets the same errors.
 
 use serde::Serialize;
-use statwalk_core::{EntryError, Totals};
+use statwalk_core::Totals;
 use statwalk_view::{Align, Cell, Column, SizeFormat, grouped, list_table};
 
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::ErrorsFlags;
-use crate::output::ending::Errors;
+use crate::output::ending::{self, Errors, PathError};
 use crate::output::json::{Counted, NothingElse};
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, Scanned, print};
@@ -21,6 +21,8 @@ use crate::watch::watch;
 
 /// The errors of a scan.
 struct ErrorsAnswer {
+    /// The number of rows; absent where the user set none.
+    rows_max: Option<usize>,
     scanned: Scanned,
 }
 
@@ -30,12 +32,11 @@ pub(super) fn run(flags: ErrorsFlags) -> Result<ExitStatus, Failure> {
     request.limit_depth(flags.max_depth);
     let progress = request.progress(Some(SizeFormat::default()));
     let outcome = watch(&request.scan, &Totals::with_sizes(), progress, &mut ())?;
-    let mut report = outcome.report;
-    report.errors.truncate(flags.lines.unwrap_or(usize::MAX));
     let answer = ErrorsAnswer {
+        rows_max: flags.lines,
         scanned: Scanned {
             request,
-            report,
+            report: outcome.report,
             totals: outcome.output,
         },
     };
@@ -46,14 +47,13 @@ pub(super) fn run(flags: ErrorsFlags) -> Result<ExitStatus, Failure> {
 impl Answer for ErrorsAnswer {
     fn lines(&self, screen: Screen) -> Vec<String> {
         let mut lines = Vec::new();
-        let errors = &self.scanned.report.errors;
-        if !errors.is_empty() {
+        let rows: Vec<_> = self.errors().map(cells).collect();
+        if !rows.is_empty() {
             let column = |title| Column {
                 title,
                 align: Align::Left,
             };
             let columns = [column("DOING"), column("REASON"), column("PATH")];
-            let rows: Vec<_> = errors.iter().map(cells).collect();
             lines.extend(list_table(&columns, &rows, screen.terminal));
             lines.push(String::new());
         }
@@ -62,55 +62,66 @@ impl Answer for ErrorsAnswer {
     }
 
     fn write_rows(&self, rows: &mut Rows) -> Result<(), Failure> {
-        for error in &self.scanned.report.errors {
-            rows.row(&[error.op.name(), &error.cause.to_string()], &error.path)?;
+        for error in self.errors() {
+            rows.row(&[error.op.name(), &error.cause.to_string()], error.path)?;
         }
         Ok(())
     }
 
     fn document(&self) -> impl Serialize {
-        self.scanned.document(Counted::Sizes, NothingElse {})
+        let errors = self.errors();
+        self.scanned
+            .document_with_errors(Counted::Sizes, errors, NothingElse {})
     }
 }
 
 impl ErrorsAnswer {
+    fn errors(&self) -> impl Iterator<Item = PathError<'_>> {
+        let errors = ending::errors(&self.scanned.request, &self.scanned.report);
+        errors.take(self.rows_max.unwrap_or(usize::MAX))
+    }
+
     /// The sentence below the table.
     fn verdict(&self) -> String {
         let report = &self.scanned.report;
         let sum = report.sum();
-        let mut text = match sum.unreadable {
-            0 if sum.changed_dirs > 0 => "Everything could be opened".to_owned(),
-            0 => "Everything could be read".to_owned(),
-            1 => "1 entry could not be read".to_owned(),
-            count => format!("{} entries could not be read", grouped(count)),
+        let missing = report.roots.iter().filter(|root| root.missing.is_some());
+        let count = |count: u64, one: &str, many: &str| match count {
+            1 => format!("1 {one}"),
+            count => format!("{} {many}", grouped(count)),
         };
-        match sum.changed_dirs {
-            0 => {}
-            1 => text.push_str("; 1 directory changed while it was read"),
-            count => {
-                let count = grouped(count);
-                text.push_str(&format!(
-                    "; {count} directories changed while they were read"
-                ));
-            }
+        let mut parts = Vec::new();
+        let missing = missing.count() as u64;
+        if missing > 0 {
+            let paths = count(missing, "path", "paths");
+            parts.push(format!("statwalk cannot open {paths}"));
+        }
+        if sum.unreadable > 0 {
+            let entries = count(sum.unreadable, "entry", "entries");
+            parts.push(format!("statwalk cannot read {entries}"));
+        }
+        if parts.is_empty() && sum.changed_dirs == 0 {
+            parts.push("statwalk can read everything".to_owned());
+        }
+        if sum.changed_dirs > 0 {
+            let dirs = count(sum.changed_dirs, "directory", "directories");
+            parts.push(format!("{dirs} changed during the scan"));
         }
         if sum.vanished > 0 {
-            text.push_str(&format!(
-                "; {} vanished while scanning",
-                grouped(sum.vanished)
-            ));
+            let entries = count(sum.vanished, "entry", "entries");
+            parts.push(format!("{entries} vanished during the scan"));
         }
         if report.interrupted {
-            text.push_str("; interrupted, lower bound");
+            parts.push("interrupted, lower bound".to_owned());
         }
-        text + "."
+        parts.join("; ") + "."
     }
 }
 
-fn cells(error: &EntryError) -> Vec<Cell<'_>> {
+fn cells(error: PathError<'_>) -> Vec<Cell<'_>> {
     vec![
         Cell::Text(error.op.name().into()),
         Cell::Text(error.cause.to_string().into()),
-        Cell::Name((&error.path).into()),
+        Cell::Name(error.path.into()),
     ]
 }

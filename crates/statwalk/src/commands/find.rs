@@ -11,7 +11,7 @@ use statwalk_view::escape;
 
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, say};
-use crate::flags::{FindFlags, When};
+use crate::flags::FindFlags;
 use crate::output::ending::{self, Errors};
 use crate::output::json::{self, FoundJson};
 use crate::output::stream::Stream;
@@ -31,10 +31,7 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
         filters.push_pattern(NamePattern::regex(&pattern)?);
     }
     let mut request = Request::new(&flags.scan, paths)?;
-    // Progress and paths on one terminal would disturb each other.
-    if matches!(request.form, Form::Screen(_)) && request.progress == When::Auto {
-        request.progress = When::Never;
-    }
+    request.prepare_for_a_stream();
     request.limit_depth(flags.max_depth);
     let stream = Arc::new(Stream::new(flags.lines));
     let search = Arc::new(Search {

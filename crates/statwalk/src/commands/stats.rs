@@ -82,6 +82,9 @@ pub(super) fn run(flags: StatsFlags) -> Result<ExitStatus, Failure> {
 
 impl Answer for StatsAnswer {
     fn lines(&self, screen: Screen) -> Vec<String> {
+        if !self.scanned.has_root() {
+            return Vec::new();
+        }
         let largest = self.groups.iter().map(|(_, tally)| self.bytes(tally)).max();
         let title = name_of(self.by).to_ascii_uppercase();
         let column = |title, align| Column { title, align };

@@ -144,6 +144,9 @@ impl Large {
 
 impl Answer for LargestAnswer {
     fn lines(&self, screen: Screen) -> Vec<String> {
+        if !self.scanned.has_root() {
+            return Vec::new();
+        }
         let now_ns = clock::now_ns();
         let summary = ending::summary(&self.scanned.report, &self.scanned.totals);
         let whole = self

@@ -4,7 +4,7 @@
 
 use std::os::unix::ffi::OsStrExt;
 
-use statwalk_core::{Errno, LeftOut, Report, RootTotals};
+use statwalk_core::{Cause, Errno, LeftOut, Op, Report, RootTotals};
 use statwalk_view::{Ending, Summary, Terminal, escape, truncate_end};
 
 use crate::exit_status::ExitStatus;
@@ -42,8 +42,12 @@ pub(crate) fn conclude(request: &Request, report: &Report, errors: Errors) -> Ex
             true => " (a command must be the first word)",
             false => "",
         };
-        let path = on_stderr(path.as_os_str().as_bytes());
-        say(&format!("cannot open {path}: {errno}{hint}"));
+        // A table of errors on the same terminal has the line already.
+        let is_shown = errors == Errors::Told && matches!(request.form, Form::Screen(_));
+        if !is_shown || !hint.is_empty() {
+            let path = on_stderr(path.as_os_str().as_bytes());
+            say(&format!("cannot open {path}: {errno}{hint}"));
+        }
         if is_not_there(errno) {
             status = ExitStatus::Failed;
         } else if status == ExitStatus::Complete {
@@ -83,6 +87,34 @@ fn is_not_there(errno: Errno) -> bool {
 
 fn on_stderr(path: &[u8]) -> String {
     escape(path, screen::charset()).into_owned()
+}
+
+/// The error of one path: a root that is missing, or an entry of the scan.
+#[derive(Clone, Copy)]
+pub(crate) struct PathError<'a> {
+    pub(crate) path: &'a [u8],
+    pub(crate) op: Op,
+    pub(crate) cause: Cause,
+}
+
+/// The missing roots, then the entries that statwalk could not read.
+pub(crate) fn errors<'a>(
+    request: &'a Request,
+    report: &'a Report,
+) -> impl Iterator<Item = PathError<'a>> {
+    let roots = request.paths.iter().zip(&report.roots);
+    let missing = roots.filter_map(|(path, root)| {
+        Some(PathError {
+            path: path.as_os_str().as_bytes(),
+            op: Op::Open,
+            cause: Cause::System(root.missing?),
+        })
+    });
+    missing.chain(report.errors.iter().map(|error| PathError {
+        path: &error.path,
+        op: error.op,
+        cause: error.cause,
+    }))
 }
 
 /// The totals of all roots, and the parts that are not in them.

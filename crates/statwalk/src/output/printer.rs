@@ -9,7 +9,7 @@ use statwalk_view::SizeFormat;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::output::ending::{self, Errors};
+use crate::output::ending::{self, Errors, PathError};
 use crate::output::json::{self, Counted};
 use crate::output::plain::Rows;
 use crate::output::screen::Screen;
@@ -69,9 +69,33 @@ impl Scanned {
         lines
     }
 
+    /// Whether any root exists: without one, a table would be a table of nothing.
+    pub(crate) fn has_root(&self) -> bool {
+        let mut roots = self.report.roots.iter();
+        roots.any(|root| root.missing.is_none())
+    }
+
     /// The JSON document, with the fields of one command.
     pub(crate) fn document(&self, counted: Counted, answer: impl Serialize) -> impl Serialize {
-        json::of_scan(&self.request, &self.report, &self.totals, counted, answer)
+        let errors = ending::errors(&self.request, &self.report);
+        self.document_with_errors(counted, errors, answer)
+    }
+
+    /// The JSON document with these errors.
+    pub(crate) fn document_with_errors<'a>(
+        &'a self,
+        counted: Counted,
+        errors: impl Iterator<Item = PathError<'a>>,
+        answer: impl Serialize,
+    ) -> impl Serialize {
+        json::of_scan(
+            &self.request,
+            &self.report,
+            &self.totals,
+            counted,
+            errors,
+            answer,
+        )
     }
 
     /// Writes to stderr the rest of the report, and gives the exit status.

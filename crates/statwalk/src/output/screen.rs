@@ -8,6 +8,7 @@ use std::env;
 use std::io::IsTerminal;
 
 use rustix::fd::BorrowedFd;
+use rustix::fs::FileType;
 use statwalk_view::{Charset, Colour, Terminal};
 
 use crate::flags::When;
@@ -38,6 +39,12 @@ pub(crate) fn of_stderr() -> Option<Screen> {
     stderr
         .is_terminal()
         .then(|| screen(rustix::stdio::stderr(), When::Never))
+}
+
+/// Whether stdout is a regular file.
+pub(crate) fn stdout_is_file() -> bool {
+    let stat = rustix::fs::fstat(rustix::stdio::stdout());
+    stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
 }
 
 /// Whether a stream is a terminal that takes colours.

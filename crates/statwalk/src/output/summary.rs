@@ -48,6 +48,9 @@ const PICTURE_ROWS_MIN: usize = 3;
 
 impl Answer for SummaryAnswer {
     fn lines(&self, screen: Screen) -> Vec<String> {
+        if !self.scanned.has_root() {
+            return Vec::new();
+        }
         let terminal = screen.terminal;
         let report = &self.scanned.report;
         let mut below = vec![String::new()];

@@ -151,6 +151,16 @@ impl Request {
         })
     }
 
+    /// Leaves progress out where rows come during the scan, unless the user asks for it.
+    ///
+    /// Behind a terminal, a pager or a filter the rows would share the screen with it.
+    /// Only a file takes the rows elsewhere.
+    pub(crate) fn prepare_for_a_stream(&mut self) {
+        if self.progress == When::Auto && !screen::stdout_is_file() {
+            self.progress = When::Never;
+        }
+    }
+
     /// Limits the depth of the scan.
     pub(crate) fn limit_depth(&mut self, depth_max: Option<u32>) {
         if let Some(depth) = depth_max {

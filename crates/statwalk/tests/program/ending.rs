@@ -391,3 +391,19 @@ fn as_many_files_are_opened_as_may_be() {
     assert!(run("-Sn 64 && ulimit -Hn 200") > 64);
     assert!(run("-n 64") < 64);
 }
+
+#[test]
+fn a_missing_root_is_among_the_errors() {
+    let tree = Tree::new("x 5");
+    let answer = tree.run(&["errors", "nowhere", "tree", "neither"]);
+    assert_eq!(answer.code, Some(2));
+    let reason = "open\tno such file or directory";
+    assert_eq!(
+        answer.lines(),
+        [format!("{reason}\tnowhere"), format!("{reason}\tneither")]
+    );
+    let answer = tree.run(&["errors", "-n1", "--json", "nowhere", "tree", "neither"]);
+    let errors = answer.json()["errors"].clone();
+    assert_eq!(errors.as_array().unwrap().len(), 1);
+    assert_eq!(errors[0]["path"], "nowhere");
+}

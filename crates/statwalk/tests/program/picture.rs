@@ -2,46 +2,22 @@
 
 //! What a person sees, on a terminal of known size.
 
-use std::io::Read;
-use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 
-use rustix::fs::{Mode, OFlags};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
 use statwalk_testkit::mounts::FileSystem;
 use statwalk_testkit::{or_skip, program, text, trees};
 
-use crate::run::{Tree, as_ordinary_user, statwalk};
+use crate::run::{Tree, as_ordinary_user, statwalk, terminal, text_on};
 
 /// Runs a program whose stdout is a terminal, and gives what the terminal got.
 fn on_terminal(command: &mut Command, columns: u16, rows: u16) -> String {
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&master).unwrap();
-    unlockpt(&master).unwrap();
-    let size = Winsize {
-        ws_col: columns,
-        ws_row: rows,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
-    tcsetwinsize(&master, size).unwrap();
-    let name = ptsname(&master, Vec::new()).unwrap();
-    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let terminal: OwnedFd = rustix::fs::open(&name, flags, Mode::empty()).unwrap();
+    let (master, terminal) = terminal(columns, rows);
     let mut child = program::spawn(command.stdout(terminal).stderr(Stdio::piped()));
     // The command keeps a copy of the terminal; without it the end can be seen.
     command.stdout(Stdio::null());
-    let mut shown = Vec::new();
-    let mut buffer = [0; 4096];
-    // Reading fails when nobody has the terminal open any more.
-    while let Ok(count @ 1..) = std::fs::File::from(master.try_clone().unwrap()).read(&mut buffer) {
-        shown.extend_from_slice(&buffer[..count]);
-    }
+    let text = text_on(master);
     assert!(child.wait().unwrap().code().is_some());
-    // A terminal shows a newline as two bytes.
-    let text = String::from_utf8(shown).expect("a terminal gets text");
-    text.replace("\r\n", "\n")
+    text
 }
 
 fn shown(tree: &Tree, arguments: &[&str]) -> String {
@@ -258,7 +234,7 @@ fn nothing_scrolls_away_for_errors() {
         std::fs::create_dir(tree.path().join(format!("d{n}"))).unwrap();
     }
     let text = shown(&tree, &["errors", "tree"]);
-    assert_eq!(text, "Everything could be read.\n");
+    assert_eq!(text, "statwalk can read everything.\n");
     let denied = tree.path().join("denied");
     std::fs::create_dir(&denied).unwrap();
     std::fs::set_permissions(&denied, std::os::unix::fs::PermissionsExt::from_mode(0o000)).unwrap();
@@ -271,7 +247,7 @@ fn nothing_scrolls_away_for_errors() {
 DOING  REASON             PATH
 open   permission denied  tree/denied
 
-1 entry could not be read.
+statwalk cannot read 1 entry.
 "
     );
 }
@@ -333,4 +309,25 @@ fn a_time_that_does_not_fit_has_no_age() {
     assert!(text.find("mixed/") < text.find("only/"), "{text}");
     let text = shown(&tree, &["top", "-A", "tree/mount/files"]);
     assert!(row(&text, "late").contains('–'), "{text}");
+}
+
+/// A table of nothing, or a sentence that praises, would hide the error.
+#[test]
+fn a_missing_root_gives_its_error_and_no_table() {
+    let tree = Tree::new("x 5");
+    for arguments in [&[][..], &["-s"], &["--count"], &["top"], &["stats"]] {
+        let text = shown(&tree, &[arguments, &["nowhere"]].concat());
+        assert_eq!(text, "", "{arguments:?}");
+    }
+    assert_eq!(
+        shown(&tree, &["errors", "--color=never", "nowhere"]),
+        "\
+DOING  REASON                     PATH
+open   no such file or directory  nowhere
+
+statwalk cannot open 1 path.
+"
+    );
+    let text = shown(&tree, &["-sA", "nowhere", "tree"]);
+    assert!(text.contains("     5 B"), "{text}");
 }

@@ -9,7 +9,7 @@ use statwalk_testkit::fault_fs::{FaultFs, FaultMount, Hang, Op};
 use statwalk_testkit::mounts::FileSystem;
 use statwalk_testkit::{Skipped, or_skip};
 
-use crate::run::{Answer, LONG, Tree, statwalk};
+use crate::run::{Answer, LONG, Tree, statwalk, terminal, text_on};
 
 fn hangs_in(dir: &str) -> Result<FaultMount, Skipped> {
     FaultFs::builder()
@@ -114,4 +114,30 @@ fn a_percentage_is_shown_of_a_whole_file_system_only() {
     let shown = shown_of(tmpfs.path(), &["-L"]);
     assert!(shown.contains(" entries"), "{shown:?}");
     assert!(!shown.contains(" % "), "{shown:?}");
+}
+
+/// `statwalk find | less`: the rows and the line would share the screen.
+#[test]
+fn rows_that_flow_to_a_pipe_have_no_progress_beside_them() {
+    let tree = Tree::new("");
+    let progress_of = |arguments: &[&str], stdout: Stdio| {
+        let mount = hangs_in("dead")?;
+        let (master, screen) = terminal(80, 24);
+        let mut command = statwalk();
+        command.args(arguments).arg(mount.path());
+        let mut child = command.stdout(stdout).stderr(screen).spawn().unwrap();
+        drop(command);
+        assert!(mount.wait_for(LONG, |counts| counts.hanging == 1));
+        std::thread::sleep(Duration::from_millis(900));
+        mount.release();
+        assert!(child.wait().unwrap().success());
+        Ok(text_on(master))
+    };
+    let shown: String = or_skip!(progress_of(&["find"], Stdio::piped()));
+    assert_eq!(shown, "");
+    let asked = or_skip!(progress_of(&["find", "--progress=always"], Stdio::piped()));
+    assert!(asked.contains(" entries"), "{asked:?}");
+    let file = std::fs::File::create(tree.parent().join("rows")).unwrap();
+    let to_file = or_skip!(progress_of(&["find"], Stdio::from(file)));
+    assert!(to_file.contains(" entries"), "{to_file:?}");
 }

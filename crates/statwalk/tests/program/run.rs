@@ -2,10 +2,16 @@
 
 //! Starting the program, and others that its answers are compared with.
 
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::Value;
 use statwalk_testkit::{Model, Scratch, Skipped, program, settle, text, unprivileged};
 
@@ -126,4 +132,36 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
         assert!(start.elapsed() < LONG, "{what}");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// A terminal of a known size: the side of the screen, and that of programs.
+pub(crate) fn terminal(columns: u16, rows: u16) -> (OwnedFd, OwnedFd) {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let size = Winsize {
+        ws_col: columns,
+        ws_row: rows,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(&master, size).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let terminal = rustix::fs::open(&name, flags, Mode::empty()).unwrap();
+    (master, terminal)
+}
+
+/// The text on a terminal, once no program has it open any more.
+pub(crate) fn text_on(master: OwnedFd) -> String {
+    let mut shown = Vec::new();
+    let mut buffer = [0; 4096];
+    let mut screen = File::from(master);
+    // Reading fails when nobody has the terminal open any more.
+    while let Ok(count @ 1..) = screen.read(&mut buffer) {
+        shown.extend_from_slice(&buffer[..count]);
+    }
+    // A terminal shows a newline as two bytes.
+    let text = String::from_utf8(shown).expect("a terminal gets text");
+    text.replace("\r\n", "\n")
 }

@@ -31,10 +31,11 @@ pub(crate) use tree_rows::{TreeAnswer, TreeRows, directory_json};
 
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::output::ending::PathError;
 use crate::output::screen::Screen;
 use crate::request::Request;
 use safe_text::SafeText;
-use scan_report::{ErrorJson, LeftOutJson, PlanJson, RootJson, errors_of, roots_of};
+use scan_report::{ErrorJson, LeftOutJson, PlanJson, RootJson, roots_of};
 
 /// The number of the format; it counts up when a field changes its meaning or goes.
 const SCHEMA: u32 = 2;
@@ -52,7 +53,7 @@ struct Document<'a, A: Serialize> {
     roots: Vec<RootJson>,
     #[serde(flatten)]
     answer: A,
-    errors: Vec<ErrorJson<'a>>,
+    errors: Vec<ErrorJson>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<LeftOutJson>,
 }
@@ -70,11 +71,12 @@ fn is_false(value: &bool) -> bool {
 }
 
 /// The document of a scan: `answer` has the fields of one command.
-pub(crate) fn of_scan(
+pub(crate) fn of_scan<'a>(
     request: &Request,
     report: &Report,
     totals: &[RootTotals],
     counted: Counted,
+    errors: impl Iterator<Item = PathError<'a>>,
     answer: impl Serialize,
 ) -> impl Serialize {
     Document {
@@ -87,7 +89,7 @@ pub(crate) fn of_scan(
         plan: PlanJson::new(&report.plan),
         roots: roots_of(request, report, totals, counted),
         answer,
-        errors: errors_of(request, report),
+        errors: errors.map(ErrorJson::new).collect(),
         left_out: report.left_out.iter().map(LeftOutJson::new).collect(),
     }
 }

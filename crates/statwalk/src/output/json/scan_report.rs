@@ -5,9 +5,10 @@
 use std::os::unix::ffi::OsStrExt;
 
 use serde::Serialize;
-use statwalk_core::{Cause, EntryError, LeftOut, Plan, Report, RootTotals};
+use statwalk_core::{LeftOut, Plan, Report, RootTotals};
 use statwalk_view::json_path;
 
+use crate::output::ending::PathError;
 use crate::request::Request;
 
 /// The numbers that a scan counts.
@@ -125,48 +126,28 @@ pub(super) fn roots_of(
 }
 
 #[derive(Serialize)]
-pub(super) struct ErrorJson<'a> {
+pub(super) struct ErrorJson {
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     path_b64: Option<String>,
-    op: &'a str,
+    op: &'static str,
     /// Absent where the system gave none, as for a directory that changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     errno: Option<i32>,
     error: String,
 }
 
-impl ErrorJson<'_> {
-    fn new(path: &[u8], op: &'static str, cause: Cause) -> ErrorJson<'static> {
-        let (path, path_b64) = json_path(path);
+impl ErrorJson {
+    pub(super) fn new(error: PathError<'_>) -> ErrorJson {
+        let (path, path_b64) = json_path(error.path);
         ErrorJson {
             path,
             path_b64,
-            op,
-            errno: cause.errno().map(|errno| errno.0),
-            error: cause.to_string(),
+            op: error.op.name(),
+            errno: error.cause.errno().map(|errno| errno.0),
+            error: error.cause.to_string(),
         }
     }
-
-    fn of_entry(error: &EntryError) -> ErrorJson<'static> {
-        ErrorJson::new(&error.path, error.op.name(), error.cause)
-    }
-}
-
-/// Missing roots, then entries that statwalk could not read.
-pub(super) fn errors_of<'a>(request: &Request, report: &'a Report) -> Vec<ErrorJson<'a>> {
-    let roots = request.paths.iter().zip(&report.roots);
-    let missing = roots.filter_map(|(path, root)| {
-        let path = path.as_os_str().as_bytes();
-        Some(ErrorJson::new(
-            path,
-            statwalk_core::Op::Open.name(),
-            Cause::System(root.missing?),
-        ))
-    });
-    missing
-        .chain(report.errors.iter().map(ErrorJson::of_entry))
-        .collect()
 }
 
 #[derive(Serialize)]
