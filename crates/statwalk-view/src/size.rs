@@ -2,10 +2,9 @@
 
 //! Sizes in bytes: as text, and as a person writes them.
 //!
-//! Two habits meet here and both are kept. In the unit of an output (`--unit K`) a bare
-//! letter is a power of 1024, as in `du -BK` of GNU coreutils. In a filter (`-S +1k`)
-//! it is a power of 1000, as in fd (src/filter/size.rs, read against fd 10). `KiB` and
-//! `KB` mean the same in both.
+//! A unit means the same everywhere: `K` and `KiB` are 1024 bytes, as in GNU du, find and
+//! ncdu, and `kB` is 1000. Only fd differs, whose `k` is 1000 (src/filter/size.rs, read
+//! against fd 10).
 
 use std::fmt;
 use std::str::FromStr;
@@ -24,6 +23,12 @@ pub enum SizeFormat {
     Unit(Unit),
     /// Plain digits, to be copied and calculated with: `2220950999236`.
     Bytes,
+    /// Whole units, rounded up, as `du -BM` writes them: `2118064M`.
+    Whole(Unit),
+    /// Powers of 1024 and few digits, rounded up, as `du -h` writes them: `2.1T`.
+    Short,
+    /// Powers of 1000 and few digits, rounded up, as `du --si` writes them: `2.3T`.
+    ShortSi,
 }
 
 /// A unit of size.
@@ -67,11 +72,11 @@ pub enum Unit {
 
 /// Which sizes a person wants to see.
 ///
-/// Written as in fd: `+1G` is at least, `-10k` at most, `500M` exactly. A unit
-/// is required, because other programs give a bare number other meanings.
-/// `b` is bytes; `k`, `m`, `g`, `t`, `p`, `e`, `z`, `y`, also with a `b`, are powers of
-/// 1000; with an `i`, as in `ki` or `KiB`, powers of 1024. Case does not
-/// matter. Beyond fd, a number may have decimals: `+1.5GiB`.
+/// As in fd, `+1G` is at least, `-10k` at most, `500M` exactly. A unit is required,
+/// because other programs give a bare number other meanings. `b` is bytes. `k`, `m`,
+/// `g`, `t`, `p`, `e`, `z` and `y`, also as `ki` or `KiB`, are powers of 1024. With a
+/// `b` alone, as in `kB`, they are powers of 1000. Case does not matter. Beyond fd, a
+/// number may have decimals: `+1.5GiB`.
 ///
 /// # Examples
 ///
@@ -132,6 +137,8 @@ impl SizeFormat {
     /// assert_eq!(SizeFormat::Si.text(bytes), "2.22 TB");
     /// assert_eq!(SizeFormat::Unit(Unit::GiB).text(bytes), "2,068.4 GiB");
     /// assert_eq!(SizeFormat::Bytes.text(bytes), "2220950999236");
+    /// assert_eq!(SizeFormat::Whole(Unit::MiB).text(bytes), "2118064M");
+    /// assert_eq!(SizeFormat::Short.text(bytes), "2.1T");
     /// ```
     #[must_use]
     pub fn text(self, bytes: u128) -> String {
@@ -142,7 +149,34 @@ impl SizeFormat {
             SizeFormat::Unit(B) => format!("{} B", in_threes(bytes)),
             SizeFormat::Unit(unit) => fixed(bytes, unit),
             SizeFormat::Bytes => bytes.to_string(),
+            SizeFormat::Whole(unit) => {
+                format!("{}{}", bytes.div_ceil(unit.bytes()), unit.du_suffix())
+            }
+            SizeFormat::Short => short(bytes, 1024, [KiB, MiB, GiB, TiB, PiB, EiB, ZiB, YiB], 'K'),
+            SizeFormat::ShortSi => short(bytes, 1000, [KB, MB, GB, TB, PB, EB, ZB, YB], 'k'),
         }
+    }
+}
+
+/// Returns the size as GNU du writes it: below ten units one decimal, else none, always
+/// rounded up (`human_readable`, lib/human.c of gnulib).
+fn short(bytes: u128, base: u128, units: [Unit; 8], kilo: char) -> String {
+    if bytes < base {
+        return bytes.to_string();
+    }
+    let [.., largest] = units;
+    // Rounded up, the number of units may reach the next one.
+    let fits = |unit: &Unit| bytes.div_ceil(unit.bytes()) < base;
+    let unit = units.into_iter().find(fits).unwrap_or(largest);
+    let letter = match unit {
+        Unit::KiB | Unit::KB => kilo,
+        unit => unit.letter(),
+    };
+    let one = unit.bytes();
+    let tenths = bytes / one * 10 + (bytes % one * 10).div_ceil(one);
+    match tenths {
+        ..100 => format!("{}.{}{letter}", tenths / 10, tenths % 10),
+        _ => format!("{}{letter}", bytes.div_ceil(one)),
     }
 }
 
@@ -185,6 +219,30 @@ fn in_steps(bytes: u128, unit: Unit, steps: u128) -> u128 {
 }
 
 impl Unit {
+    /// Returns the first letter of the unit, as a capital.
+    fn letter(self) -> char {
+        match self {
+            Unit::B => 'B',
+            Unit::KiB | Unit::KB => 'K',
+            Unit::MiB | Unit::MB => 'M',
+            Unit::GiB | Unit::GB => 'G',
+            Unit::TiB | Unit::TB => 'T',
+            Unit::PiB | Unit::PB => 'P',
+            Unit::EiB | Unit::EB => 'E',
+            Unit::ZiB | Unit::ZB => 'Z',
+            Unit::YiB | Unit::YB => 'Y',
+        }
+    }
+
+    /// Returns the end of a number in `du -B`: `M`, `MB`, or nothing for bytes.
+    fn du_suffix(self) -> String {
+        match (self, self.to_string().as_bytes()) {
+            (Unit::B, _) => String::new(),
+            (_, [_, b'i', b'B']) => self.letter().to_string(),
+            _ => self.to_string(),
+        }
+    }
+
     /// Returns how many bytes one such unit is.
     #[must_use]
     pub fn bytes(self) -> u128 {
@@ -301,7 +359,7 @@ impl FromStr for SizeFilter {
         if suffix.is_empty() {
             return fail(Problem::NoUnit);
         }
-        let Some(unit) = filter_unit(suffix) else {
+        let Ok(unit) = suffix.parse::<Unit>() else {
             return fail(Problem::UnknownSuffix);
         };
 
@@ -339,22 +397,6 @@ enum Rounding {
     Refused,
 }
 
-/// Returns the unit of a filter, where a bare letter is a power of 1000.
-fn filter_unit(suffix: &str) -> Option<Unit> {
-    let decimal = match suffix.to_ascii_lowercase().as_str() {
-        "k" => Unit::KB,
-        "m" => Unit::MB,
-        "g" => Unit::GB,
-        "t" => Unit::TB,
-        "p" => Unit::PB,
-        "e" => Unit::EB,
-        "z" => Unit::ZB,
-        "y" => Unit::YB,
-        _ => return suffix.parse().ok(),
-    };
-    Some(decimal)
-}
-
 fn error(input: &str, problem: Problem) -> ParseSizeError {
     ParseSizeError {
         input: input.to_owned(),
@@ -380,7 +422,7 @@ impl fmt::Display for ParseSizeError {
             Problem::NoNumber => "must be a size such as +1G, -10k or 1.5GiB",
             Problem::NoUnit => "must have a unit: b for bytes, or k, M, G, KiB and so on",
             Problem::UnknownSuffix => {
-                "must have the unit b, k or kB (1000 bytes), KiB (1024 bytes), or the same with \
+                "must have the unit b, K or KiB (1024 bytes), kB (1000 bytes), or the same with \
                  M, G, T, P, E, Z, Y"
             }
             Problem::TooLarge => "must be below 16 EiB",
@@ -452,6 +494,32 @@ mod tests {
         check(u128::MAX, "y", "281,474,976,710,656.0 YiB");
     }
 
+    /// As `du -s --apparent-size` of coreutils 9.1 wrote files of these sizes.
+    #[test]
+    fn rows_have_the_sizes_of_du() {
+        fn check(bytes: u128, [h, si, bk, bm, bmb]: [&str; 5]) {
+            assert_eq!(SizeFormat::Short.text(bytes), h, "-h {bytes}");
+            assert_eq!(SizeFormat::ShortSi.text(bytes), si, "--si {bytes}");
+            assert_eq!(SizeFormat::Whole(Unit::KiB).text(bytes), bk, "-BK {bytes}");
+            assert_eq!(SizeFormat::Whole(Unit::MiB).text(bytes), bm, "-BM {bytes}");
+            assert_eq!(SizeFormat::Whole(Unit::MB).text(bytes), bmb, "-BMB {bytes}");
+        }
+        check(0, ["0", "0", "0K", "0M", "0MB"]);
+        check(1, ["1", "1", "1K", "1M", "1MB"]);
+        check(999, ["999", "999", "1K", "1M", "1MB"]);
+        check(1_000, ["1000", "1.0k", "1K", "1M", "1MB"]);
+        check(1_024, ["1.0K", "1.1k", "1K", "1M", "1MB"]);
+        check(1_025, ["1.1K", "1.1k", "2K", "1M", "1MB"]);
+        check(9_900, ["9.7K", "9.9k", "10K", "1M", "1MB"]);
+        check(9_901, ["9.7K", "10k", "10K", "1M", "1MB"]);
+        check(10_240, ["10K", "11k", "10K", "1M", "1MB"]);
+        check(999_001, ["976K", "1.0M", "976K", "1M", "1MB"]);
+        check(1_047_553, ["1.0M", "1.1M", "1024K", "1M", "2MB"]);
+        check(5_000_000, ["4.8M", "5.0M", "4883K", "5M", "5MB"]);
+        assert_eq!(SizeFormat::Whole(Unit::B).text(17), "17");
+        assert_eq!(SizeFormat::Short.text(u128::MAX), "281474976710656Y");
+    }
+
     #[test]
     fn units() {
         fn check(input: &str, expected: Unit) {
@@ -503,7 +571,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_mean_what_fd_means() {
+    fn filters_have_the_units_of_outputs() {
         fn check(input: &str, expected: SizeFilter) {
             assert_eq!(input.parse(), Ok(expected), "{input}");
         }
@@ -511,26 +579,27 @@ mod tests {
         check("+1b", AtLeast(1));
         check("-1B", AtMost(1));
         check("0b", Exactly(0));
-        check("+1k", AtLeast(1_000));
-        check("-10k", AtMost(10_000));
+        check("+1k", AtLeast(1_024));
+        check("-10k", AtMost(10_240));
         check("+1Kb", AtLeast(1_000));
         check("+1ki", AtLeast(1_024));
         check("-1KIB", AtMost(1_024));
-        check("500M", Exactly(500_000_000));
+        check("500M", Exactly(500 << 20));
+        check("500MB", Exactly(500_000_000));
         check("1mi", Exactly(1 << 20));
-        check("+1G", AtLeast(1_000_000_000));
+        check("+1G", AtLeast(1 << 30));
         check("1.5GiB", Exactly(1_610_612_736));
         check("+1.50GiB", AtLeast(1_610_612_736));
-        check("+1t", AtLeast(1_000_000_000_000));
+        check("+1t", AtLeast(1 << 40));
         check("2TiB", Exactly(2 << 40));
-        check("1P", Exactly(1_000_000_000_000_000));
+        check("1P", Exactly(1 << 50));
         check("15EiB", Exactly(15 << 60));
         // Part of a byte: no file smaller than 1.1 KiB has 1127 bytes or more.
         check("+1.1KiB", AtLeast(1_127));
         check("-1.1KiB", AtMost(1_126));
         check("18446744073709551615b", Exactly(u64::MAX));
-        check("+18.446744073709551615E", AtLeast(u64::MAX));
-        check("+0001k", AtLeast(1_000));
+        check("+18.446744073709551615EB", AtLeast(u64::MAX));
+        check("+0001k", AtLeast(1_024));
     }
 
     #[test]
@@ -573,9 +642,9 @@ mod tests {
                 matching
             );
         }
-        check("+1k", [false, true, true]);
-        check("-1k", [true, true, false]);
-        check("1k", [false, true, false]);
+        check("+1kB", [false, true, true]);
+        check("-1kB", [true, true, false]);
+        check("1kB", [false, true, false]);
     }
 
     /// Sizes of every magnitude that has a unit, and those beside the powers.

@@ -26,8 +26,8 @@ pub(crate) struct FilterFlags {
     #[arg(short = 't', long = "type", value_name = "TYPE", help_heading = FILTERS)]
     pub(crate) kind: Vec<String>,
 
-    /// Select regular files of this size: +1G at least, -10k at most, 4KiB
-    /// exactly; can be repeated
+    /// Select regular files of this size: +1G at least, -10k at most, 4KiB exactly
+    /// (1k is 1024 bytes, 1kB is 1000); can be repeated
     #[arg(short = 'S', long, value_name = "SIZE", allow_hyphen_values = true,
         help_heading = FILTERS)]
     pub(crate) size: Vec<String>,

@@ -24,11 +24,12 @@ pub(crate) struct SizeFlags {
 /// The flags that say in which unit sizes are shown.
 #[derive(Args)]
 pub(crate) struct UnitFlags {
-    /// Show sizes in powers of 1000
+    /// Show sizes in powers of 1000; on a pipe as du --si
     #[arg(long, conflicts_with = "unit", help_heading = SHOWN)]
     pub(crate) si: bool,
 
-    /// Show every size in UNIT: B, KiB, MiB, GiB … or kB, MB, GB …
+    /// Show every size in UNIT: B, K or KiB (1024 bytes), kB (1000 bytes), or the same with
+    /// M, G, T …; on a pipe as du -B UNIT
     #[arg(long, value_name = "UNIT", help_heading = SHOWN)]
     pub(crate) unit: Option<String>,
 }

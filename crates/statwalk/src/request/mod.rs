@@ -74,7 +74,7 @@ pub(crate) struct Sizes {
     pub(crate) column: SizeColumn,
     /// The format for a person.
     pub(crate) format: SizeFormat,
-    /// The format in rows for programs: plain bytes, unless the user sets a unit.
+    /// The format in rows for programs: plain bytes, or with a unit as du writes them.
     pub(crate) format_in_rows: SizeFormat,
 }
 
@@ -204,20 +204,20 @@ impl Sizes {
     ///
     /// Returns an error for an invalid unit.
     pub(crate) fn on_disk(flags: &UnitFlags) -> Result<Sizes, Failure> {
-        let asked_for = match (&flags.unit, flags.si) {
+        let (format, format_in_rows) = match (&flags.unit, flags.si) {
             (Some(unit), _) => {
                 let unit = unit
                     .parse()
                     .map_err(|error| invalid("--unit", unit, error))?;
-                Some(SizeFormat::Unit(unit))
+                (SizeFormat::Unit(unit), SizeFormat::Whole(unit))
             }
-            (None, true) => Some(SizeFormat::Si),
-            (None, false) => None,
+            (None, true) => (SizeFormat::Si, SizeFormat::ShortSi),
+            (None, false) => (SizeFormat::Binary, SizeFormat::Bytes),
         };
         Ok(Sizes {
             column: SizeColumn::Disk,
-            format: asked_for.unwrap_or_default(),
-            format_in_rows: asked_for.unwrap_or(SizeFormat::Bytes),
+            format,
+            format_in_rows,
         })
     }
 

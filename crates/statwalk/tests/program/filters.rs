@@ -85,15 +85,15 @@ fn attributes_are_found() {
         assert_eq!(found(&tree, arguments), expected, "{arguments:?}");
     };
     check(
-        &["-S", "+3k", "tree"],
+        &["-S", "+3kB", "tree"],
         "docs/deep/a.tar.gz docs/readme.txt src/Readme.md",
     );
     check(
-        &["-S", "+1k", "-S", "-2k", "tree"],
+        &["-S", "+1kB", "-S", "-2kB", "tree"],
         "src/lib.RS src/main.rs",
     );
     check(&["-S", "-10b", "tree"], ".gitignore src/.hidden.rs");
-    check(&["-S1k", "tree"], "src/main.rs");
+    check(&["-S1kB", "tree"], "src/main.rs");
     check(
         &["--changed-before", "2002-01-01", "tree"],
         "docs/readme.txt src/main.rs",
@@ -195,7 +195,7 @@ fn what_is_found_can_be_json() {
         json!({"path": "tree/src/Readme.md", "type": "f"})
     );
     let answer = tree
-        .run(&["find", "--json", "-S3k", "--changed-before=1d", "tree"])
+        .run(&["find", "--json", "-S3kB", "--changed-before=1d", "tree"])
         .good();
     assert_eq!(
         answer.json(),
@@ -328,7 +328,7 @@ fn entries_are_grouped() {
     );
     assert_eq!(rows(&["--by=owner", "-e", "md"]).len(), 1);
     assert_eq!(
-        rows(&["--by=size", "-t", "f", "-S", "+1k"]),
+        rows(&["--by=size", "-t", "f", "-S", "+1kB"]),
         [
             "1000\t1\t512 B to below 1.00 KiB",
             "2000\t1\t1.00 KiB to below 2.00 KiB",
@@ -356,7 +356,7 @@ fn entries_are_grouped() {
         (&json!(3), &json!(3010))
     );
     let json = tree
-        .run(&["stats", "--by=size", "-S7M", "--json", "tree"])
+        .run(&["stats", "--by=size", "-S7MB", "--json", "tree"])
         .good()
         .json();
     assert_eq!(

@@ -239,9 +239,9 @@ fn sizes_are_bytes_unless_another_unit_is_asked_for() {
     for (flags, expected) in [
         (&["-sA"][..], "2500000\ttree\n"),
         (&["-sb"], "2500000\ttree\n"),
-        (&["-sA", "--si"], "2.50 MB\ttree\n"),
-        (&["-sA", "--unit", "KiB"], "2,441.4 KiB\ttree\n"),
-        (&["-sA", "--unit=kb"], "2,500.0 kB\ttree\n"),
+        (&["-sA", "--si"], "2.5M\ttree\n"),
+        (&["-sA", "--unit", "KiB"], "2442K\ttree\n"),
+        (&["-sA", "--unit=kb"], "2500kB\ttree\n"),
         (&["--count"], "2\ttree\n"),
         (&["--count", "--si"], "2\ttree\n"),
     ] {
@@ -305,4 +305,17 @@ fn a_deep_tree_has_one_row() {
     let names = found.stdout.iter().filter(|&&byte| byte == b'\n').count();
     let answer = tree.run(&["--count", "tree"]).good();
     assert_eq!(answer.lines(), [format!("{names}\ttree")]);
+}
+
+/// Programs sort and add these rows as they do those of du.
+#[test]
+fn units_in_rows_are_those_of_du() {
+    let tree = Tree::new("small 3\nlarge/\nlarge/file 3000000\nlarge/other 70000");
+    for (ours, theirs) in [("--unit=M", "-BM"), ("--unit=kB", "-BkB"), ("--si", "--si")] {
+        let rows = tree.run(&["-d1", ours, "tree"]).good().sorted();
+        let mut du = program::command("du");
+        du.args(["-d1", theirs, "tree"]).current_dir(tree.parent());
+        let expected = Answer::of(&mut du).good().sorted();
+        assert_eq!(rows, expected, "{ours}");
+    }
 }
