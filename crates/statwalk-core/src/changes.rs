@@ -11,6 +11,7 @@ use std::path::Path;
 
 use crate::entry::Attributes;
 use crate::error::{Error, Op};
+use crate::generation::Generation;
 use crate::sink::path_order;
 use crate::source::btrfs::changes::find;
 
@@ -19,7 +20,7 @@ use crate::source::btrfs::changes::find;
 #[non_exhaustive]
 pub struct Changes {
     /// Later changes are not in here: ask from this generation the next time.
-    pub generation: u64,
+    pub generation: Generation,
     /// Each path once, sorted as [`path_order`](crate::path_order) has it.
     pub changes: Vec<Change>,
 }
@@ -76,7 +77,8 @@ impl ChangeKind {
 /// # Errors
 ///
 /// Returns an error if the path is no directory of a btrfs, or its trees cannot be
-/// searched, which needs `CAP_SYS_ADMIN`.
+/// searched, which needs `CAP_SYS_ADMIN`. So it does if the file system has another
+/// UUID, or has never had that generation: then it was made anew.
 ///
 /// # Platform behavior
 ///
@@ -86,17 +88,17 @@ impl ChangeKind {
 /// # Examples
 ///
 /// ```no_run
-/// let found = statwalk_core::changes_since("/data".as_ref(), 4711)?;
+/// let found = statwalk_core::changes_since("/data".as_ref(), 4711_u64)?;
 /// for change in &found.changes {
 ///     println!("{}", String::from_utf8_lossy(&change.path));
 /// }
 /// println!("next time from {}", found.generation);
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
-pub fn changes_since(root: &Path, generation: u64) -> Result<Changes, Error> {
+pub fn changes_since(root: &Path, generation: impl Into<Generation>) -> Result<Changes, Error> {
     let failed = |error| Error::io(Op::Open, Some(root.to_owned()), error);
     let path = CString::new(root.as_os_str().as_bytes()).map_err(|error| failed(error.into()))?;
-    let mut found = find(&path, generation).map_err(failed)?;
+    let mut found = find(&path, generation.into()).map_err(failed)?;
     found.changes.sort_by(|a, b| path_order(&a.path, &b.path));
     Ok(found)
 }

@@ -3,6 +3,7 @@
 //! Which source, order, workers and calls a scan uses, and why.
 
 use crate::entry::Fields;
+use crate::generation::Generation;
 
 /// What was chosen before the first directory, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub struct Plan {
     /// The generation of the btrfs whose trees were read, from which
     /// [`changes_since`](crate::changes_since) goes on; of several that of the
     /// first. Absent for other sources.
-    pub generation: Option<u64>,
+    pub generation: Option<Generation>,
     /// The reasons, one sentence each.
     pub why: Vec<String>,
 }

@@ -13,6 +13,7 @@ use super::in_place::InPlace;
 use super::listed::{KeptNames, Listed};
 use crate::entry::{Attributes, Fields, FileId, FileType};
 use crate::error::SystemErrno as Errno;
+use crate::generation::Generation;
 use crate::handle::DirHandle;
 
 /// A source of directories and attributes: the kernel by its system calls, or a tree in
@@ -196,7 +197,7 @@ pub(crate) struct Account {
     /// The name of the source that read the most directories.
     pub(crate) name: &'static str,
     /// The generation of the btrfs that was read in place, if there was one.
-    pub(crate) generation: Option<u64>,
+    pub(crate) generation: Option<Generation>,
     pub(crate) why: Vec<String>,
 }
 

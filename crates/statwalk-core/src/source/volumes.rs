@@ -11,6 +11,7 @@ use rustix::fs::{CWD, Mode, OFlags, StatxFlags, open};
 
 use crate::entry::FileType;
 use crate::exclusion::Exclusions;
+use crate::generation::Generation;
 use crate::listing::in_place::InPlace;
 use crate::listing::source::NotYet;
 use crate::lock::lock;
@@ -263,9 +264,12 @@ impl VolumeTable {
     }
 
     /// The generation of the first btrfs that was read in place, if there was one.
-    pub(crate) fn generation(&self) -> Option<u64> {
+    pub(crate) fn generation(&self) -> Option<Generation> {
         self.lock().iter().find_map(|(_, known)| match known {
-            Known::Open(Volume::Btrfs(mounted)) => Some(mounted.generation),
+            Known::Open(Volume::Btrfs(mounted)) => Some(Generation {
+                uuid: Some(mounted.uuid),
+                number: mounted.generation,
+            }),
             _ => None,
         })
     }

@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use statwalk_core::{ChangeKind, FileType, Scan, Source, changes_since};
+use statwalk_core::{ChangeKind, FileType, Generation, Scan, Source, Uuid, changes_since};
 use statwalk_testkit::mounts::{self, FileSystem, bind};
 use statwalk_testkit::{Scratch, or_skip, trees};
 
@@ -18,7 +18,7 @@ use super::harness::text;
 /// Paths with types, and for what is no directory sizes.
 type Tree = BTreeMap<Vec<u8>, (FileType, Option<u64>)>;
 
-fn tree(root: &Path) -> (Tree, u64) {
+fn tree(root: &Path) -> (Tree, Generation) {
     let scan = Scan::new(root).source(Source::Btrfs);
     let outcome = scan.run(&Listing::with_sizes()).unwrap();
     let entries = outcome.output.into_iter();
@@ -38,7 +38,7 @@ fn below(tree: &Tree, directory: &[u8]) -> Vec<Vec<u8>> {
 
 /// Changes a listing by what is told of the time since; what a directory held that
 /// was moved is moved with it, from where `moved` says it was.
-fn patch(tree: &mut Tree, root: &Path, since: u64, moved: &[(&Path, &Path)]) -> u64 {
+fn patch(tree: &mut Tree, root: &Path, since: Generation, moved: &[(&Path, &Path)]) -> Generation {
     let found = changes_since(root, since).unwrap();
     for (from, to) in moved {
         let (from, to) = (from.as_os_str().as_bytes(), to.as_os_str().as_bytes());
@@ -122,7 +122,7 @@ fn an_earlier_listing_becomes_that_of_now() {
 
     let moved = [(&*at.join("a/b"), &*at.join("basic/moved"))];
     let again = patch(&mut listing, &at, generation, &moved);
-    assert!(again > generation);
+    assert!(again.number > generation.number);
     assert_same(&listing, &tree(&at).0);
     // And once more from there, below one directory only.
     fs::write(at.join("basic/last"), b"1").unwrap();
@@ -180,9 +180,41 @@ fn what_is_told_is_what_was_written() {
     // Where nothing can be told, that is an error with its reason.
     let refused = changes_since(&outside, generation).unwrap_err().to_string();
     assert!(refused.contains("btrfs"), "{refused}");
-    let refused = changes_since(&at.join("wide/nowhere"), 0).unwrap_err();
+    let refused = changes_since(&at.join("wide/nowhere"), 0_u64).unwrap_err();
     assert_eq!(
         refused.io_error().unwrap().kind(),
         std::io::ErrorKind::NotFound
     );
+}
+
+/// A file system that was made anew has no changes since the old one's generation: a
+/// backup that believed it would keep the old files.
+#[test]
+fn another_file_system_is_no_unchanged_one() {
+    let scratch = Scratch::new().unwrap();
+    let at = scratch.subdirectory("at").unwrap();
+    let _mounted = or_skip!(FileSystem::Btrfs.mount(&at));
+    fs::write(at.join("file"), b"1").unwrap();
+    let (_, now) = tree(&at);
+    let message = |since: Generation| {
+        let refused = changes_since(&at, since).unwrap_err();
+        refused.io_error().unwrap().to_string()
+    };
+    let later = now.number + 1_000;
+    let text = message(Generation {
+        number: later,
+        ..now
+    });
+    assert!(text.contains("made anew"), "{text}");
+    let text = message(later.into());
+    assert!(text.contains("made anew"), "{text}");
+    let other = Generation {
+        uuid: Some(Uuid([7; 16])),
+        number: 1,
+    };
+    let text = message(other);
+    assert!(text.contains(&now.uuid.unwrap().to_string()), "{text}");
+    // The number alone is a question that was possible before there were UUIDs.
+    assert!(changes_since(&at, now.number).unwrap().changes.is_empty());
+    assert!(changes_since(&at, now).unwrap().changes.is_empty());
 }

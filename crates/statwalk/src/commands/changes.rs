@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use statwalk_core::{Change, Changes, changes_since};
+use statwalk_core::{Change, Changes, Generation, changes_since};
 use statwalk_view::{Align, Cell, Column, grouped, list_table};
 
 use crate::exit_status::ExitStatus;
@@ -16,12 +16,12 @@ use crate::output::json::{self, ChangesJson};
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, print};
 use crate::output::screen::Screen;
-use crate::request::{Form, Sizes, form};
+use crate::request::{Form, Sizes, form, invalid};
 
 /// The changes below a directory.
 struct ChangesAnswer<'a> {
     path: &'a Path,
-    since: u64,
+    since: Generation,
     sizes: Sizes,
     found: Changes,
     elapsed: Duration,
@@ -29,7 +29,11 @@ struct ChangesAnswer<'a> {
 
 pub(super) fn run(flags: &ChangesFlags) -> Result<ExitStatus, Failure> {
     let sizes = Sizes::new(&flags.sizes)?;
-    let (path, since) = (Path::new(&flags.path), flags.since);
+    let path = Path::new(&flags.path);
+    let since = flags
+        .since
+        .parse()
+        .map_err(|error| invalid("--since", &flags.since, error))?;
     let started = Instant::now();
     let answer = ChangesAnswer {
         path,
@@ -62,7 +66,7 @@ impl ChangesAnswer<'_> {
 
 impl Answer for ChangesAnswer<'_> {
     fn lines(&self, screen: Screen) -> Vec<String> {
-        let (found, since) = (&self.found, self.since);
+        let (found, since) = (&self.found, self.since.number);
         let mut lines = Vec::new();
         if !found.changes.is_empty() {
             let column = |title, align| Column { title, align };

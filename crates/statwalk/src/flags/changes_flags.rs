@@ -27,12 +27,13 @@ pub(crate) struct ChangesFlags {
     #[arg(value_name = "PATH")]
     pub(crate) path: OsString,
 
-    /// Set the generation of the earlier scan
+    /// Set the generation of the earlier scan, alone or after the file system's UUID
     ///
-    /// It is `plan.generation` in the JSON of a scan with --source btrfs, and
-    /// `generation` in the JSON of this command.
-    #[arg(long, value_name = "GENERATION", help_heading = READ)]
-    pub(crate) since: u64,
+    /// Both are in the JSON of this command, and below `plan` in the JSON of a scan with
+    /// --source btrfs: `uuid` and `generation`. With the UUID, statwalk refuses another
+    /// file system; alone, it refuses a generation that the file system has never had.
+    #[arg(long, value_name = "[UUID:]GENERATION", help_heading = READ)]
+    pub(crate) since: String,
 
     #[command(flatten)]
     pub(crate) sizes: SizeFlags,

@@ -139,6 +139,21 @@ fn a_btrfs_tells_what_changed_since() {
         "inode\t0\tat/dir\nname\t8192\tat/dir/n\u{e4}w\n\n".as_bytes()
     );
     assert!(told.stderr.contains("next time, use --since "));
+    // The UUID is part of it, and taken back.
+    let next = told.stderr.trim_end().rsplit(' ').next().unwrap();
+    let uuid = scanned.json()["plan"]["uuid"].as_str().unwrap().to_owned();
+    assert!(next.starts_with(&format!("{uuid}:")), "{next}");
+    tree.run(&["changes", "--json", "at", "--since", next])
+        .good();
+    let other = uuid.replace(|digit: char| digit.is_ascii_hexdigit(), "5");
+    for (since, reason) in [
+        ("999999".to_owned(), "made anew"),
+        (format!("{other}:1"), "another file system"),
+    ] {
+        let refused = tree.run(&["changes", "at", "--since", &since]);
+        assert_eq!(refused.code, Some(2), "{since}");
+        assert!(refused.stderr.contains(reason), "{}", refused.stderr);
+    }
     let told = tree
         .run(&["changes", "--since", &generation, "--json", "at"])
         .good();

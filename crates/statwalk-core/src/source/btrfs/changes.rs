@@ -31,6 +31,7 @@ use crate::decode::btrfs::search_items::{SearchItem, search_items};
 use crate::decode::name::is_entry_name;
 use crate::directory::join;
 use crate::entry::{Attributes, Fields, FileId, FileType};
+use crate::generation::Generation;
 use crate::mounts::is_within;
 use crate::source::volumes::mounted_btrfs;
 use crate::statx;
@@ -85,11 +86,13 @@ struct Written {
 }
 
 /// Finds the changes below a directory, in no order.
-pub(crate) fn find(path: &CStr, since: u64) -> io::Result<Changes> {
+pub(crate) fn find(path: &CStr, since: Generation) -> io::Result<Changes> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let fd = openat(CWD, path, flags, Mode::empty())?;
     let found = statx::by_descriptor(fd.as_fd(), statx::IDENTITY)?;
     let (mounted, mounts) = mounted_btrfs(statx::mount_id(&found))?;
+    require(&since, &mounted)?;
+    let since = since.number;
     let dev = statx::file_id(&found).dev;
     let tree = mounted.tree_of(dev, fd.as_fd());
     let tree = tree.ok_or_else(|| io::Error::other("the kernel does not name its subvolume"))?;
@@ -127,9 +130,29 @@ pub(crate) fn find(path: &CStr, since: u64) -> io::Result<Changes> {
         !hidden.iter().any(is_below)
     });
     Ok(Changes {
-        generation: mounted.generation,
+        generation: Generation {
+            uuid: Some(mounted.uuid),
+            number: mounted.generation,
+        },
         changes,
     })
+}
+
+/// Refuses a generation that this file system has never had: to such a question it
+/// would answer that nothing changed, also where it was made anew.
+fn require(since: &Generation, mounted: &Mounted) -> io::Result<()> {
+    let (uuid, now) = (mounted.uuid, mounted.generation);
+    let reason = match since.uuid {
+        Some(other) if other != uuid => {
+            format!("it has the UUID {uuid}, so the earlier scan was of another file system")
+        }
+        _ if since.number > now => format!(
+            "it has reached generation {now} and not {}: it was made anew, or rolled back",
+            since.number
+        ),
+        _ => return Ok(()),
+    };
+    Err(io::Error::new(io::ErrorKind::InvalidInput, reason))
 }
 
 /// All subvolumes of a file system, by their numbers.

@@ -15,6 +15,7 @@ use statwalk_sys::btrfs::{
 use statwalk_sys::fiemap::{FileExtent, file_extents};
 use statwalk_sys::memory_info::MemoryInfo;
 
+use crate::generation::Uuid;
 use crate::lock::lock;
 use crate::source::choice::SyncPolicy;
 use crate::source::mount_points::MountPoints;
@@ -38,6 +39,7 @@ pub(crate) struct Mounted {
     pub(super) sector_bytes: u32,
     /// The last transaction before the scan. Items of later ones have changed since.
     pub(crate) generation: u64,
+    pub(crate) uuid: Uuid,
     sync_s: f64,
     /// The trees of its subvolumes, by their `st_dev`.
     trees: Mutex<Vec<(u64, u64)>>,
@@ -99,6 +101,7 @@ impl Mounted {
             name: point.clone(),
             sector_bytes: info.sector_bytes,
             generation,
+            uuid: Uuid(info.fsid),
             sync_s,
             trees: Mutex::default(),
             mount_points: MountPoints::on(view.mount.id, view.table),

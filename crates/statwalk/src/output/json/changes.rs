@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use statwalk_core::{Change, Changes};
+use statwalk_core::{Change, Changes, Generation};
 use statwalk_view::json_path;
 
 use super::entries::FileJson;
@@ -20,7 +20,9 @@ pub(crate) struct ChangesJson {
     path_b64: Option<String>,
     elapsed_s: f64,
     since: u64,
-    /// The value of `--since` for the next search.
+    /// With `generation` the value of `--since` for the next search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uuid: Option<String>,
     generation: u64,
     changes: Vec<ChangeJson>,
 }
@@ -46,15 +48,21 @@ struct NameJson {
 }
 
 impl ChangesJson {
-    pub(crate) fn new(path: &Path, since: u64, found: &Changes, elapsed: Duration) -> ChangesJson {
+    pub(crate) fn new(
+        path: &Path,
+        since: Generation,
+        found: &Changes,
+        elapsed: Duration,
+    ) -> ChangesJson {
         let (path, path_b64) = json_path(path.as_os_str().as_bytes());
         ChangesJson {
             path,
             path_b64,
             // Whole microseconds: the rest would be noise.
             elapsed_s: elapsed.as_micros() as f64 / 1e6,
-            since,
-            generation: found.generation,
+            since: since.number,
+            uuid: found.generation.uuid.map(|uuid| uuid.to_string()),
+            generation: found.generation.number,
             changes: found.changes.iter().map(ChangeJson::new).collect(),
         }
     }

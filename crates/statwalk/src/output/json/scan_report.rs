@@ -28,18 +28,22 @@ pub(super) struct PlanJson<'a> {
     fields: Vec<&'static str>,
     /// The value for `changes --since`, where statwalk read a btrfs in place.
     #[serde(skip_serializing_if = "Option::is_none")]
+    uuid: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     generation: Option<u64>,
     why: String,
 }
 
 impl PlanJson<'_> {
     pub(super) fn new(plan: &Plan) -> PlanJson<'_> {
+        let uuid = plan.generation.and_then(|generation| generation.uuid);
         PlanJson {
             source: plan.source,
             order: plan.order,
             workers_max: plan.workers_max,
             fields: plan.fields.names().collect(),
-            generation: plan.generation,
+            uuid: uuid.map(|uuid| uuid.to_string()),
+            generation: plan.generation.map(|generation| generation.number),
             why: plan.why.join("; "),
         }
     }
