@@ -69,6 +69,8 @@ fn tell(usage: &clap::Error) -> Result<ExitStatus, Failure> {
         false => text.to_string(),
     };
     if !is_asked_for {
+        // All errors of the program have one prefix.
+        let text = text.replacen("error:", "statwalk:", 1);
         // Where stderr is closed, there is no reader.
         let _ = Stderr.write_all(text.as_bytes());
         return Ok(ExitStatus::Failed);

@@ -5,6 +5,10 @@
 //! A device shows all files, whatever their permissions say. statwalk must not show
 //! its user more than system calls would.
 
+use std::io;
+
+use crate::error::Errno;
+
 /// `CAP_DAC_OVERRIDE` and `CAP_DAC_READ_SEARCH`, include/uapi/linux/capability.h.
 ///
 /// With either, a process reads every directory by system calls, too.
@@ -42,6 +46,19 @@ pub(crate) fn objection(was_asked: bool) -> Option<&'static str> {
     None
 }
 
+/// The reason for which the system refused a call, with the privilege that it lacks.
+pub(crate) fn refused(error: &io::Error, needs: &str) -> String {
+    /// `EPERM` and `EACCES`, include/uapi/asm-generic/errno-base.h.
+    const WITHOUT_PRIVILEGE: [i32; 2] = [1, 13];
+    match error.raw_os_error() {
+        Some(number) if WITHOUT_PRIVILEGE.contains(&number) => {
+            format!("{} (needs {needs})", Errno(number))
+        }
+        Some(number) => Errno(number).to_string(),
+        None => error.to_string(),
+    }
+}
+
 /// The reason to read neither an image nor a named device. Absent if there is none.
 ///
 /// The caller of a set-uid program must not see files by its privilege.
@@ -77,6 +94,18 @@ fn has_all_ids() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refusal_names_the_privilege_and_no_number() {
+        let check = |number, expected: &str| {
+            let error = io::Error::from_raw_os_error(number);
+            assert_eq!(refused(&error, "root"), expected);
+        };
+        check(1, "operation not permitted (needs root)");
+        check(13, "permission denied (needs root)");
+        check(5, "input/output error");
+        assert_eq!(refused(&io::Error::other("no"), "root"), "no");
+    }
 
     #[test]
     fn capabilities_are_read_from_the_status() {

@@ -174,15 +174,25 @@ impl VolumeTable {
                     .and_then(|view| Btrfs::of_mount(&view, self.syncing, may_wait))
                     .map(|mounted| Volume::Btrfs(Arc::new(mounted)))
             }
-            other => Err(format!(
-                "{} is {other}",
-                String::from_utf8_lossy(&mount.point)
-            )),
+            _ => Err(self.other_type(mount)),
         };
         match opened {
             Ok(volume) => Known::Open(volume),
             Err(reason) => Known::Refused(reason),
         }
+    }
+
+    /// The reason why the wanted source does not read a mount of another type.
+    fn other_type(&self, mount: &Mount) -> String {
+        let point = String::from_utf8_lossy(&mount.point);
+        let found = &mount.file_system;
+        let needs = match self.choice {
+            Source::Ext4 => "ext2, ext3 or ext4",
+            Source::Btrfs => "btrfs",
+            Source::Auto | Source::Posix => return format!("{point} is {found}"),
+        };
+        let source = self.choice.name();
+        format!("the file system at {point} is {found}; the source {source} needs {needs}")
     }
 
     /// Makes sure that the chosen source can read a root: opens the root as an image,
@@ -358,7 +368,7 @@ pub(crate) fn mounted_btrfs(id: u64) -> io::Result<(Btrfs, Vec<Vec<u8>>)> {
     };
     if mount.file_system != "btrfs" {
         return Err(refusal(&format!(
-            "it lies on {}, not on btrfs",
+            "it lies on {}; only a btrfs keeps its changes",
             mount.file_system
         )));
     }

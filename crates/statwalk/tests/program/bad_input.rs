@@ -2,7 +2,7 @@
 
 //! What has no meaning is named, with status 2, and nothing is scanned.
 
-use crate::run::Tree;
+use crate::run::{Answer, Tree, statwalk};
 
 #[test]
 fn what_has_no_meaning_is_named() {
@@ -57,7 +57,7 @@ fn what_has_no_meaning_is_named() {
         (&["changes", "--since", "7", "-s", "."], "'-s'"),
         (
             &["changes", "/proc", "--since", "7"],
-            "cannot open /proc: it lies on proc, not on btrfs",
+            "cannot open /proc: it lies on proc; only a btrfs keeps its changes",
         ),
         (&["extents", "-L", "."], "'-L'"),
         (&["extents", "-l", "."], "'-l'"),
@@ -241,4 +241,27 @@ fn help_is_no_error() {
     let full = tree.run(&["--help"]).good().stdout.len();
     assert!(short * 3 / 2 < full);
     assert!(full < 12_000);
+}
+
+#[test]
+fn every_error_has_the_prefix_of_the_program() {
+    for arguments in [
+        &["--nonsense"][..],
+        &["-d", "x"],
+        &["-s", "-d1"],
+        &["stats", "--by", "colour"],
+        &["changes", "."],
+        &["completions"],
+        &["nowhere"],
+        &["--buffer", "5M"],
+        &["find", "--owner", "nobody-has-this-name"],
+        &["--source", "btrfs", "/proc"],
+    ] {
+        let answer = Answer::of(statwalk().args(arguments));
+        let text = &answer.stderr;
+        assert_eq!(answer.code, Some(2), "{arguments:?}");
+        assert!(text.starts_with("statwalk: "), "{arguments:?}: {text}");
+        assert!(!text.contains("error:"), "{arguments:?}: {text}");
+        assert!(!text.contains("os error"), "{arguments:?}: {text}");
+    }
 }

@@ -119,6 +119,14 @@ fn a_btrfs_tells_what_changed_since() {
     let at = tree.parent().join("at");
     std::fs::create_dir(&at).unwrap();
     let _mounted = or_skip!(FileSystem::Btrfs.mount(&at));
+    if let Ok(mut ordinary) = as_ordinary_user(&tree) {
+        let refused = Answer::of(ordinary.args(["--source", "btrfs", "at"]));
+        let remedy = "(needs root, with CAP_SYS_ADMIN)\n";
+        assert!(refused.stderr.ends_with(remedy), "{}", refused.stderr);
+    }
+    let refused = tree.run(&["--source", "ext4", "at"]);
+    let reason = "is btrfs; the source ext4 needs ext2, ext3 or ext4\n";
+    assert!(refused.stderr.ends_with(reason), "{}", refused.stderr);
     std::fs::create_dir(at.join("dir")).unwrap();
     std::fs::write(at.join("dir/old"), b"1").unwrap();
     std::fs::write(at.join("dir/gone"), b"1").unwrap();

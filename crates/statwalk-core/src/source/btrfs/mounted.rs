@@ -19,6 +19,7 @@ use crate::generation::Uuid;
 use crate::lock::lock;
 use crate::source::choice::SyncPolicy;
 use crate::source::mount_points::MountPoints;
+use crate::source::privilege;
 use crate::source::volumes::MountView;
 use crate::tally;
 
@@ -76,7 +77,10 @@ impl Mounted {
             ));
         }
         let top = view.top.as_fd();
-        let described = |what: &str, error: std::io::Error| format!("{point}: {what}: {error}");
+        let described = |what: &str, error: std::io::Error| {
+            let reason = privilege::refused(&error, "root, with CAP_SYS_ADMIN");
+            format!("{point}: {what}: {reason}")
+        };
         let first = SearchKey {
             items_max: 1,
             ..SearchKey::whole(0)

@@ -19,6 +19,7 @@ use crate::error::Errno;
 use crate::inode_set::InodeSet;
 use crate::listing::in_place::InPlaceDir;
 use crate::source::mount_points::MountPoints;
+use crate::source::privilege;
 use crate::source::volumes::MountView;
 
 /// Files that changed within this time are stat'ed.
@@ -80,8 +81,10 @@ impl Mounted {
     /// The reason why it is left to the kernel.
     pub(crate) fn of_mount(view: &MountView<'_>, now_ns: i64) -> Result<Mounted, String> {
         let point = &view.point;
-        let (device, name) = Device::open(&view.mount.device)
-            .map_err(|(path, error)| format!("{}: {error}", path.display()))?;
+        let (device, name) = Device::open(&view.mount.device).map_err(|(path, error)| {
+            let reason = privilege::refused(&error, "root, or the right to read the device");
+            format!("cannot read {}: {reason}", path.display())
+        })?;
         let name = name.display().to_string();
         let volume = Volume::open_mounted(device)
             .map_err(|refusal| format!("{name}: {}", reason(refusal)))?;
