@@ -16,13 +16,22 @@ mod top;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::Invocation;
+use crate::output;
 
-/// Does what was asked.
+/// Runs the command.
 ///
 /// # Errors
 ///
-/// Returns an error where there is no answer.
+/// Returns an error where there is no answer, or stdout does not take it.
 pub(crate) fn run(invocation: Invocation) -> Result<ExitStatus, Failure> {
+    let status = answer(invocation)?;
+    // An answer without a byte, as of a search that finds nothing, meets no failing
+    // write.
+    output::require_open()?;
+    Ok(status)
+}
+
+fn answer(invocation: Invocation) -> Result<ExitStatus, Failure> {
     match invocation {
         Invocation::Summary(flags) => summary::run(*flags),
         Invocation::Top(flags) => top::run(*flags),

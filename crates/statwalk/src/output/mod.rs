@@ -104,6 +104,22 @@ impl Write for Stderr {
     }
 }
 
+/// Refuses a stdout that was closed when the program began.
+///
+/// # Errors
+///
+/// Returns the error that a write gives.
+pub(crate) fn require_open() -> Result<(), Failure> {
+    let flags = rustix::fs::fcntl_getfl(rustix::stdio::stdout());
+    // A closed descriptor is replaced at the start by one that is only for reading
+    // (crates/statwalk-sys/src/entry_point.rs).
+    match flags.map(|flags| flags & OFlags::RWMODE) {
+        Ok(OFlags::WRONLY | OFlags::RDWR) => Ok(()),
+        Ok(_) => Err(Failure::Output(Errno::BADF.into())),
+        Err(error) => Err(Failure::Output(error.into())),
+    }
+}
+
 /// Writes a file with these bytes, and replaces its content.
 ///
 /// # Errors

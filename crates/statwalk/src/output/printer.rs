@@ -40,7 +40,7 @@ pub(crate) fn print(answer: &impl Answer, form: Form) -> Result<(), Failure> {
     match form {
         Form::Screen(screen) => {
             let mut out = Output::new();
-            out.lines(answer.lines(screen))?;
+            out.lines(answer.lines(screen.with_present_size()))?;
             out.finish()
         }
         Form::Rows(end) => {

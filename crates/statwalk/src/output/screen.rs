@@ -77,25 +77,47 @@ fn screen(fd: BorrowedFd<'_>, colour: When) -> Screen {
     let (columns, rows) = size.map_or((0, 0), |size| (size.ws_col, size.ws_row));
     Screen {
         terminal: Terminal {
-            width: or_variable(columns.into(), "COLUMNS", WIDTH_DEFAULT),
+            width: size_of("COLUMNS", columns, WIDTH_DEFAULT),
             charset: charset(),
             colour: match is_coloured(colour) {
                 true => Colour::On,
                 false => Colour::Off,
             },
         },
-        rows: or_variable(rows.into(), "LINES", ROWS_DEFAULT),
+        rows: size_of("LINES", rows, ROWS_DEFAULT),
     }
 }
 
-/// The size from the terminal, or else from the environment. A serial line gives 0.
-fn or_variable(told: usize, variable: &str, default: usize) -> usize {
-    if told > 0 {
-        return told;
+/// The size from the environment, as for ls and watch(1), or else from the terminal. A
+/// serial line gives 0.
+fn size_of(variable: &str, of_terminal: u16, default: usize) -> usize {
+    let variable = env::var(variable).ok();
+    let wanted = variable.and_then(|value| value.parse::<u16>().ok());
+    let known = wanted.into_iter().chain([of_terminal]);
+    known
+        .map(usize::from)
+        .find(|&size| size > 0)
+        .unwrap_or(default)
+}
+
+impl Screen {
+    /// The screen with the size that stdout has now: the user may have resized it since
+    /// the scan began.
+    pub(crate) fn with_present_size(self) -> Screen {
+        let now = screen(rustix::stdio::stdout(), When::Never);
+        Screen {
+            terminal: Terminal {
+                width: now.terminal.width,
+                ..self.terminal
+            },
+            rows: now.rows,
+        }
     }
-    let value = env::var(variable).ok();
-    let value = value.and_then(|value| value.parse().ok());
-    value.filter(|&value| value > 0).unwrap_or(default)
+}
+
+/// Whether the terminal knows no codes.
+pub(crate) fn is_dumb() -> bool {
+    env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// See <https://no-color.org>: any value but the empty one counts.
@@ -104,7 +126,7 @@ fn is_coloured(colour: When) -> bool {
     match colour {
         When::Always => true,
         When::Never => false,
-        When::Auto => !is_set("NO_COLOR") && env::var_os("TERM").is_none_or(|term| term != "dumb"),
+        When::Auto => !is_set("NO_COLOR") && !is_dumb(),
     }
 }
 

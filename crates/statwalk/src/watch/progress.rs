@@ -85,14 +85,13 @@ impl ProgressLine {
         let text = self.text(&snapshot, now, terminal);
         self.frame += 1;
         self.is_drawn = true;
-        // `\x1b[K` clears the rest of an earlier, longer line.
-        let _ = Stderr.write_all(format!("\r{text}\x1b[K").as_bytes());
+        draw(&text, terminal);
     }
 
     /// Takes the line away.
     pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.is_drawn) {
-            let _ = Stderr.write_all(b"\r\x1b[K");
+            clear_line();
         }
     }
 
@@ -186,21 +185,49 @@ impl ShareLine {
         let percent = u128::from(done) * 100 / u128::from(of.max(1));
         let text = format!("{percent} % {what}");
         let text = truncate_end(&text, terminal.width, terminal.charset);
-        let _ = Stderr.write_all(format!("\r{text}\x1b[K").as_bytes());
+        draw(&text, terminal);
     }
 
     /// Takes the line away.
     pub(crate) fn clear(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::take(&mut state.1) {
-            let _ = Stderr.write_all(b"\r\x1b[K");
+            clear_line();
         }
     }
+}
+
+/// Draws a line over the one before.
+fn draw(text: &str, terminal: Terminal) {
+    let line = match screen::is_dumb() {
+        // Blanks cover the rest of an earlier, longer line.
+        true => {
+            let rest = terminal.width.saturating_sub(text_width(text));
+            format!("\r{text}{:rest$}", "")
+        }
+        false => format!("\r{text}\x1b[K"),
+    };
+    // Where stderr is closed, no user looks.
+    let _ = Stderr.write_all(line.as_bytes());
+}
+
+/// Takes the line away.
+fn clear_line() {
+    let line = match screen::is_dumb() {
+        true => {
+            let width = screen::stderr_or_default().terminal.width.saturating_sub(1);
+            format!("\r{:width$}\r", "")
+        }
+        false => "\r\x1b[K".to_owned(),
+    };
+    let _ = Stderr.write_all(line.as_bytes());
 }
 
 fn terminal(when: When) -> Option<Terminal> {
     let screen = match when {
         When::Never => None,
+        // A line that changes is no use where a terminal only appends.
+        When::Auto if screen::is_dumb() => None,
         When::Auto => screen::of_stderr().filter(|_| screen::is_ours()),
         When::Always => Some(screen::stderr_or_default()),
     };

@@ -129,6 +129,9 @@ fn an_answer_to_a_closed_stdout_is_a_failure() {
     let mut all = ANSWERS.to_vec();
     all.extend(SHORT_ANSWERS);
     all.push(&["-s", "-X", "globs", "tree"]);
+    // Nothing is written: no write fails.
+    all.push(&["errors", "tree"]);
+    all.push(&["find", "tree", "no-such-name"]);
     for arguments in all {
         let answer = answer(arguments);
         assert_eq!(

@@ -4,10 +4,11 @@
 
 use std::process::{Command, Stdio};
 
+use statwalk_testkit::fault_fs::{FaultFs, Hang, Op};
 use statwalk_testkit::mounts::FileSystem;
 use statwalk_testkit::{or_skip, program, text, trees};
 
-use crate::run::{Tree, as_ordinary_user, statwalk, terminal, text_on};
+use crate::run::{LONG, Tree, as_ordinary_user, resize, statwalk, terminal, text_on};
 
 /// Runs a program whose stdout is a terminal, and gives what the terminal got.
 fn on_terminal(command: &mut Command, columns: u16, rows: u16) -> String {
@@ -330,4 +331,62 @@ statwalk cannot open 1 path.
     );
     let text = shown(&tree, &["-sA", "nowhere", "tree"]);
     assert!(text.contains("     5 B"), "{text}");
+}
+
+/// watch(1) and users who want a narrower table set the variables.
+#[test]
+fn columns_and_lines_of_the_environment_come_first() {
+    let tree = tree();
+    let mut command = statwalk();
+    command.args(["-A", "tree"]).current_dir(tree.parent());
+    let wide = on_terminal(command.env("COLUMNS", "80"), 40, 24);
+    assert!(wide.lines().any(|line| line.contains("NEWEST")), "{wide}");
+    let narrow = on_terminal(command.env("COLUMNS", "40"), 80, 24);
+    assert!(!narrow.contains("NEWEST"), "{narrow}");
+    // Nonsense is no size.
+    let plain = on_terminal(command.env("COLUMNS", "many"), 80, 24);
+    assert!(plain.contains("NEWEST"), "{plain}");
+    let short = on_terminal(command.env("LINES", "9"), 80, 40);
+    assert!(short.lines().count() <= 9, "{short}");
+}
+
+#[test]
+fn a_dumb_terminal_gets_no_escapes() {
+    let tree = tree();
+    for arguments in [
+        &["tree"][..],
+        &["--help"],
+        &["top", "tree"],
+        &["--nonsense"],
+    ] {
+        let mut command = statwalk();
+        command.args(arguments).current_dir(tree.parent());
+        let text = on_terminal(command.env("TERM", "dumb"), 80, 24);
+        assert!(!text.contains('\x1b'), "{text:?}");
+    }
+}
+
+/// The scan waits in a directory that does not answer while the user resizes.
+#[test]
+fn a_table_has_the_size_that_the_terminal_has_at_the_end() {
+    let mount = or_skip!(
+        FaultFs::builder()
+            .files("alive", 5, 1000)
+            .dir("dead")
+            .hang("dead", Op::Opendir, Hang::UntilSignal)
+            .mount()
+    );
+    let (master, screen) = terminal(120, 24);
+    let mut command = statwalk();
+    command.args(["--progress=never", "--color=never"]);
+    command.arg(mount.path()).stdout(screen);
+    let mut child = program::spawn(&mut command);
+    drop(command);
+    assert!(mount.wait_for(LONG, |counts| counts.hanging == 1));
+    resize(&master, 40, 24);
+    mount.release();
+    let text = text_on(master);
+    assert!(child.wait().unwrap().success());
+    let widest = text.lines().map(|line| line.chars().count()).max();
+    assert!(widest.unwrap() <= 40, "{text}");
 }

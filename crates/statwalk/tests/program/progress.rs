@@ -141,3 +141,32 @@ fn rows_that_flow_to_a_pipe_have_no_progress_beside_them() {
     let to_file = or_skip!(progress_of(&["find"], Stdio::from(file)));
     assert!(to_file.contains(" entries"), "{to_file:?}");
 }
+
+#[test]
+fn a_dumb_terminal_shows_no_line_unless_asked_and_then_no_escapes() {
+    let shown_with = |when: &str| {
+        let mount = hangs_in("dead")?;
+        let (master, screen) = terminal(60, 24);
+        let mut command = statwalk();
+        command.args(["-s", "--progress", when]).arg(mount.path());
+        command.env("TERM", "dumb").stdout(Stdio::null());
+        let mut child = command.stderr(screen).spawn().unwrap();
+        drop(command);
+        assert!(mount.wait_for(LONG, |counts| counts.hanging == 1));
+        std::thread::sleep(Duration::from_millis(700));
+        mount.release();
+        assert!(child.wait().unwrap().success());
+        Ok(text_on(master))
+    };
+    let shown: String = or_skip!(shown_with("auto"));
+    assert_eq!(shown, "");
+    let shown = or_skip!(shown_with("always"));
+    assert!(shown.contains(" entries"), "{shown:?}");
+    assert!(!shown.contains('\x1b'), "{shown:?}");
+    // The line goes away: the last thing drawn is blank.
+    let lines: Vec<&str> = shown.split('\r').collect();
+    let [.., blank, ""] = lines[..] else {
+        panic!("{shown:?}");
+    };
+    assert!(blank.len() == 59 && blank.trim().is_empty(), "{shown:?}");
+}

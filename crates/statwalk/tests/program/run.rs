@@ -139,13 +139,7 @@ pub(crate) fn terminal(columns: u16, rows: u16) -> (OwnedFd, OwnedFd) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
-    let size = Winsize {
-        ws_col: columns,
-        ws_row: rows,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
-    tcsetwinsize(&master, size).unwrap();
+    resize(&master, columns, rows);
     let name = ptsname(&master, Vec::new()).unwrap();
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
     let terminal = rustix::fs::open(&name, flags, Mode::empty()).unwrap();
@@ -164,4 +158,15 @@ pub(crate) fn text_on(master: OwnedFd) -> String {
     // A terminal shows a newline as two bytes.
     let text = String::from_utf8(shown).expect("a terminal gets text");
     text.replace("\r\n", "\n")
+}
+
+/// Gives a terminal another size.
+pub(crate) fn resize(master: &OwnedFd, columns: u16, rows: u16) {
+    let size = Winsize {
+        ws_col: columns,
+        ws_row: rows,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(master, size).unwrap();
 }
