@@ -15,9 +15,46 @@ use crate::step::Step;
 /// Leads rustc to static-pie, where `relocation-model` stays as it is by default.
 const STATIC: &str = "-C target-feature=+crt-static";
 
-/// Builds it, checks how it is linked, and prints where it is.
+/// Builds it, checks how it is linked, writes its manual pages and completions beside
+/// it, and prints where it is.
 pub(crate) fn dist() -> Result<(), String> {
-    println!("{}", build()?.display());
+    let program = build()?;
+    write_documents(&program)?;
+    println!("{}", program.display());
+    Ok(())
+}
+
+/// Writes `man/statwalk.1`, a page for each command, and completions for each shell.
+fn write_documents(program: &Path) -> Result<(), String> {
+    let folder = program.parent().unwrap_or(Path::new("."));
+    let write = |words: &[&str], file: &str| {
+        let output = Command::new(program).args(words).output();
+        let output = output.map_err(|error| format!("{}: {error}", program.display()))?;
+        if !output.status.success() || output.stdout.is_empty() {
+            return Err(format!("{words:?}: {}", output.status));
+        }
+        let path = folder.join(file);
+        let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+        let directory = path.parent().unwrap_or(folder);
+        std::fs::create_dir_all(directory).map_err(failed)?;
+        std::fs::write(&path, &output.stdout).map_err(failed)?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let page = write(&["man"], "man/statwalk.1")?;
+    // The page names that of each command.
+    let commands = page
+        .lines()
+        .filter_map(|line| line.strip_prefix(".BR statwalk\\-")?.split(' ').next());
+    for command in commands {
+        write(&["man", command], &format!("man/statwalk-{command}.1"))?;
+    }
+    for (shell, file) in [
+        ("bash", "completions/statwalk.bash"),
+        ("zsh", "completions/_statwalk"),
+        ("fish", "completions/statwalk.fish"),
+    ] {
+        write(&["completions", shell], file)?;
+    }
     Ok(())
 }
 

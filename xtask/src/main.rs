@@ -34,7 +34,8 @@ usage: cargo xtask TASK
            faults of texts that are older than the rules of wording
   fuzz     every fuzz target for 15 seconds, or as many as are named: `fuzz 600`
   attack   random attacks on the program for 10 minutes, or as many as are named: `attack 60`
-  dist     the program as it is released: static, position-independent, full RELRO
+  dist     the program as it is released: static, position-independent, full RELRO;
+           with its manual pages and completions
   package  builds the packages of the crates, and installs the program from the checkout
   deny     licences, versions and sources of dependencies (needs cargo-deny)
   install  only installs what the tests need

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `statwalk man`: the manual page.
+//! `statwalk man`: the manual pages.
+//!
+//! Options come from the flags; `EXAMPLES` and `EXIT STATUS` from the end of the help.
+//! `mandoc -Tlint` finds no fault in a page, and a test holds it there.
 
 use std::io::Write as _;
 
+use clap::{Arg, Command};
 use clap_mangen::Man;
 
 use crate::exit_status::ExitStatus;
@@ -11,9 +15,67 @@ use crate::failure::Failure;
 use crate::flags;
 use crate::output::Output;
 
+/// The day of the last change of the sections below; options change without it.
+const DATE: &str = "2026-11-23";
+
+/// The longest line of a page that mandoc takes without a warning.
+const WIDTH: usize = 79;
+
+const ENVIRONMENT: [(&str, &str); 5] = [
+    (
+        "COLUMNS, LINES",
+        "The size of the screen, before that of the terminal.",
+    ),
+    (
+        "LC_ALL, LC_CTYPE, LANG",
+        "The first that is set names the locale. In one of UTF-8, tables have bars and guides; \
+         in another, ASCII.",
+    ),
+    ("NO_COLOR", "Any value but the empty one turns colour off."),
+    (
+        "TERM",
+        "With dumb, there is neither colour nor progress unless a flag asks for them.",
+    ),
+    ("TZ", "The time zone of dates in filters."),
+];
+
+const FILES: [(&str, &str); 3] = [
+    (
+        "/etc/passwd, /etc/group",
+        "The names of owners, before getent(1).",
+    ),
+    (".gitignore", "Patterns of names, with --gitignore."),
+    (
+        "CACHEDIR.TAG",
+        "The mark of a directory that --exclude-caches skips.",
+    ),
+];
+
+/// The programs that a reader may look for.
+const RELATED: [&str; 4] = ["df(1)", "du(1)", "find(1)", "ncdu(1)"];
+
 pub(super) fn run(name: Option<&str>) -> Result<ExitStatus, Failure> {
+    let page = page(name).map_err(Failure::Output)?;
+    let mut out = Output::new();
+    out.write(|out| out.write_all(page.as_bytes()))?;
+    out.finish()?;
+    Ok(ExitStatus::Complete)
+}
+
+fn page(name: Option<&str>) -> std::io::Result<String> {
     let mut whole = flags::whole();
     whole.build();
+    let pages: Vec<String> = whole
+        .get_subcommands()
+        .map(|command| format!("statwalk-{}(1)", command.get_name()))
+        .collect();
+    let ends = [
+        &whole,
+        name.and_then(|name| whole.find_subcommand(name))
+            .unwrap_or(&whole),
+    ]
+    .map(|command| command.get_after_long_help().map(ToString::to_string));
+    let [of_whole, of_command] = ends.map(Option::unwrap_or_default);
     let command = match name {
         None => whole,
         Some(name) => {
@@ -24,12 +86,118 @@ pub(super) fn run(name: Option<&str>) -> Result<ExitStatus, Failure> {
             found.name(name)
         }
     };
-    let mut page = Vec::new();
-    Man::new(command)
-        .render(&mut page)
-        .map_err(Failure::Output)?;
-    let mut out = Output::new();
-    out.write(|out| out.write_all(&page))?;
-    out.finish()?;
-    Ok(ExitStatus::Complete)
+    // clap_mangen leaves out the text of an option that the short help does not show.
+    let command = command.mut_args(|arg: Arg| arg.hide_short_help(false));
+    let command: Command = command.after_long_help(None::<&str>);
+    let own = command.get_name().to_owned();
+    let title = own.to_uppercase();
+    let source = concat!("statwalk ", env!("CARGO_PKG_VERSION"));
+    let man = Man::new(command)
+        .title(title)
+        .date(DATE)
+        .source(source)
+        .manual("User Commands");
+    let mut text = Vec::new();
+    man.render_title(&mut text)?;
+    man.render_name_section(&mut text)?;
+    man.render_synopsis_section(&mut text)?;
+    man.render_description_section(&mut text)?;
+    man.render_options_section(&mut text)?;
+    if name.is_none() {
+        man.render_subcommands_section(&mut text)?;
+    }
+    let mut text = tidy(&String::from_utf8_lossy(&text));
+    text.push_str(&indented_section(&of_command, "Examples:"));
+    text.push_str(&indented_section(&of_whole, "Exit status:"));
+    text.push_str(&list_section("ENVIRONMENT", &ENVIRONMENT));
+    text.push_str(&list_section("FILES", &FILES));
+    let others = pages.iter().map(String::as_str).chain(["statwalk(1)"]);
+    let mut others: Vec<&str> = others
+        .chain(RELATED)
+        .filter(|page| page.strip_suffix("(1)") != Some(own.as_str()))
+        .collect();
+    others.sort_unstable();
+    let last = others.len() - 1;
+    text.push_str(".SH SEE ALSO\n");
+    for (index, page) in others.into_iter().enumerate() {
+        let name = escaped(page.trim_end_matches("(1)"));
+        let comma = if index < last { "," } else { "" };
+        text.push_str(&format!(".BR {name} (1){comma}\n"));
+    }
+    Ok(text)
+}
+
+/// Makes of clap_mangen's text one that mandoc takes: lines are short, and an empty line
+/// is a request for space.
+fn tidy(page: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for line in page.lines() {
+        let line = line.trim_end();
+        if line.is_empty() {
+            while lines.last().is_some_and(|last| last == ".br") {
+                lines.pop();
+            }
+            lines.push(".sp".to_owned());
+        } else if line == ".br" && lines.last().is_some_and(|last| last == ".sp") {
+            // The space is a break already.
+        } else if line.starts_with('.') {
+            lines.push(line.to_owned());
+        } else {
+            push_wrapped(line, &mut lines);
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Breaks a line of text between words. A word that begins a line and looks like a
+/// request gets a mark that makes it text.
+fn push_wrapped(line: &str, lines: &mut Vec<String>) {
+    let mut current = String::new();
+    for word in line.split(' ') {
+        if !current.is_empty() && current.len() + 1 + word.len() > WIDTH {
+            lines.push(std::mem::take(&mut current));
+        }
+        if !current.is_empty() {
+            current.push(' ');
+        } else if word.starts_with(['.', '\'']) {
+            current.push_str("\\&");
+        }
+        current.push_str(word);
+    }
+    lines.push(current);
+}
+
+/// The block of the help below `heading`, as a section with its line breaks.
+fn indented_section(help: &str, heading: &str) -> String {
+    let blocks = help.split("\n\n");
+    let Some(block) = blocks
+        .filter_map(|block| block.strip_prefix(heading))
+        .next()
+    else {
+        return String::new();
+    };
+    let title = heading.trim_end_matches(':').to_uppercase();
+    let mut text = format!(".SH {title}\n.nf\n");
+    for line in block.lines().filter(|line| !line.is_empty()) {
+        let line = escaped(line.strip_prefix("  ").unwrap_or(line));
+        text.push_str(&format!("\\&{line}\n"));
+    }
+    text + ".fi\n"
+}
+
+fn list_section(title: &str, items: &[(&str, &str)]) -> String {
+    let mut lines = vec![format!(".SH {title}")];
+    for (name, meaning) in items {
+        lines.push(".TP".to_owned());
+        lines.push(format!("\\fB{}\\fR", escaped(name)));
+        push_wrapped(&escaped(meaning), &mut lines);
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Text of which roff changes nothing: man(7) and groff_char(7).
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\e")
+        .replace('-', "\\-")
+        .replace('\'', "\\(aq")
 }

@@ -228,7 +228,7 @@ fn help_is_no_error() {
         (&["completions", "zsh"], "#compdef statwalk"),
         (&["completions", "fish"], "exclude-caches"),
         (&["completions", "bash"], "--apparent-size"),
-        (&["man"], ".TH statwalk 1"),
+        (&["man"], ".TH STATWALK 1"),
         (&["man", "top"], "statwalk\\-top"),
         (&["man", "changes"], "statwalk\\-changes"),
         (&["completions", "fish"], "subcommand extents"),

@@ -7,7 +7,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::run::{Answer, statwalk};
+use statwalk_testkit::{Skipped, program};
+
+use crate::run::{Answer, Tree, statwalk};
 
 /// The commands, in the order of the help.
 const COMMANDS: [&str; 9] = [
@@ -70,4 +72,74 @@ fn every_command_of_the_help_has_an_expected_text() {
         .take_while(|line| !line.is_empty())
         .filter_map(|line| line.split_whitespace().next());
     assert_eq!(listed.collect::<Vec<_>>(), COMMANDS);
+}
+
+/// The page of the program, or that of a command.
+fn manual(name: &str) -> String {
+    let words = ["man", name];
+    let words = if name.is_empty() {
+        &words[..1]
+    } else {
+        &words[..]
+    };
+    let answer = Answer::of(statwalk().args(words)).good();
+    String::from_utf8(answer.stdout).unwrap()
+}
+
+#[test]
+fn manual_pages_have_every_section_and_a_text_for_each_option() {
+    for name in COMMANDS.into_iter().chain([""]) {
+        let page = manual(name);
+        for section in [
+            "NAME",
+            "SYNOPSIS",
+            "DESCRIPTION",
+            "EXIT STATUS",
+            "ENVIRONMENT",
+            "FILES",
+            "SEE ALSO",
+        ] {
+            let count = page.matches(&format!("\n.SH {section}\n")).count();
+            assert_eq!(count, 1, "{name} {section}");
+        }
+        assert!(!page.contains("EXTRA"), "{name}");
+        let lines: Vec<&str> = page.lines().collect();
+        for item in lines.windows(3).filter(|lines| lines[0] == ".TP") {
+            let text = item[2];
+            assert!(
+                !text.is_empty() && !text.starts_with('.'),
+                "{name}: {item:?}"
+            );
+        }
+    }
+    let whole = manual("");
+    assert!(whole.contains(".SH EXAMPLES\n"));
+    for name in COMMANDS {
+        assert!(
+            whole.contains(&format!(".BR statwalk\\-{name} (1)")),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn mandoc_finds_no_fault_in_a_manual_page() {
+    let tree = Tree::new("x 1");
+    for name in COMMANDS.into_iter().chain([""]) {
+        let page = tree.parent().join("page.1");
+        std::fs::write(&page, manual(name)).unwrap();
+        let mut mandoc = program::command("mandoc");
+        mandoc.args(["-Tlint", "-W", "all"]).arg(&page);
+        let Ok(output) = mandoc.output() else {
+            return Skipped::needs("mandoc").report();
+        };
+        let faults = String::from_utf8_lossy(&output.stdout);
+        // It looks for the pages that are named, and for its own database of names.
+        let faults: Vec<&str> = faults
+            .lines()
+            .filter(|fault| !fault.contains("referenced manual not found"))
+            .filter(|fault| !fault.contains("outdated mandoc.db"))
+            .collect();
+        assert_eq!(faults, [""; 0], "{name}");
+    }
 }
