@@ -20,7 +20,34 @@ pub struct Column<'a> {
     pub title: &'a str,
     /// Where the title and the cells stand.
     pub align: Align,
+    /// Whether the column goes where the last one has too little room.
+    pub optional: bool,
 }
+
+impl<'a> Column<'a> {
+    /// Returns a column that is always there.
+    #[must_use]
+    pub fn new(title: &'a str, align: Align) -> Column<'a> {
+        Column {
+            title,
+            align,
+            optional: false,
+        }
+    }
+
+    /// Returns the column as one that goes where there is little room.
+    #[must_use]
+    pub fn optional(self) -> Column<'a> {
+        Column {
+            optional: true,
+            ..self
+        }
+    }
+}
+
+/// The room that the last column has before another one goes; less where its cells
+/// are shorter.
+const LAST_WIDTH: usize = 40;
 
 /// Where a cell stands in its column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,8 +78,9 @@ pub enum Cell<'a> {
 
 /// Returns the lines of a table: its head, then one for each row.
 ///
-/// The last column takes the room that the others leave, and is cut in the
-/// middle where that is too little. Missing cells are blank.
+/// The last column takes the room that the others leave. Where it has less than 40
+/// columns and needs more, the bars go first, then the optional columns from the right.
+/// A cell that is still too long is cut in its middle. Missing cells are blank.
 ///
 /// # Examples
 ///
@@ -60,9 +88,9 @@ pub enum Cell<'a> {
 /// use statwalk_view::{Align, Cell, Column, Terminal, list_table};
 ///
 /// let columns = [
-///     Column { title: "DISK", align: Align::Right },
-///     Column { title: "SHARE", align: Align::Left },
-///     Column { title: "FILE", align: Align::Left },
+///     Column::new("DISK", Align::Right),
+///     Column::new("SHARE", Align::Left).optional(),
+///     Column::new("FILE", Align::Left),
 /// ];
 /// let share = |part| Cell::Share { part, whole: 420, largest: 202 };
 /// let rows = [
@@ -88,23 +116,14 @@ pub fn list_table(
         cells.take(columns.len()).collect()
     }));
 
+    let mut columns = columns.to_vec();
+    while lacks_room(&columns, &table, terminal) && give_way(&mut columns, &mut table) {}
+
     let Some((last, others)) = columns.split_last() else {
         return vec![String::new(); table.len()];
     };
-    let widths: Vec<usize> = (0..others.len())
-        .map(|index| {
-            let cells = table.iter().filter_map(|row: &Vec<Text>| row.get(index));
-            cells.map(Text::width).max().unwrap_or(0)
-        })
-        .collect();
-    let taken: usize = widths.iter().map(|width| width + 2).sum();
-    let room = terminal.width.saturating_sub(taken);
-    let last_width = table
-        .iter()
-        .filter_map(|row| row.get(others.len()))
-        .map(|text| text.width().min(room))
-        .max()
-        .unwrap_or(0);
+    let (widths, last_width) = widths(&table, others.len());
+    let last_width = last_width.min(room(&widths, terminal));
 
     let aligns = others.iter().map(|column| column.align);
     let layout = Layout {
@@ -118,6 +137,50 @@ pub fn list_table(
         lines.push(layout.line(row, header));
     }
     lines
+}
+
+/// Returns the widths of all columns but the last, and that of the last.
+fn widths(table: &[Vec<Text>], others: usize) -> (Vec<usize>, usize) {
+    let width = |index: usize| {
+        let cells = table.iter().filter_map(|row| row.get(index));
+        cells.map(Text::width).max().unwrap_or(0)
+    };
+    ((0..others).map(width).collect(), width(others))
+}
+
+/// Returns the room that the last column has beside the others.
+fn room(widths: &[usize], terminal: Terminal) -> usize {
+    let taken: usize = widths.iter().map(|width| width + 2).sum();
+    terminal.width.saturating_sub(taken)
+}
+
+fn lacks_room(columns: &[Column<'_>], table: &[Vec<Text>], terminal: Terminal) -> bool {
+    let (widths, last_width) = widths(table, columns.len().saturating_sub(1));
+    room(&widths, terminal) < last_width.min(LAST_WIDTH)
+}
+
+/// Takes the bars away, or else the last optional column. Returns whether there was any.
+fn give_way(columns: &mut Vec<Column<'_>>, table: &mut [Vec<Text>]) -> bool {
+    let mut bars = table
+        .iter_mut()
+        .flatten()
+        .filter(|text| !text.bar.is_empty())
+        .peekable();
+    if bars.peek().is_some() {
+        for text in bars {
+            text.bar.clear();
+            text.plain.truncate(text.plain.trim_end().len());
+        }
+        return true;
+    }
+    let Some(index) = columns.iter().rposition(|column| column.optional) else {
+        return false;
+    };
+    columns.remove(index);
+    for row in table.iter_mut().filter(|row| row.len() > index) {
+        row.remove(index);
+    }
+    true
 }
 
 /// The text of a cell, in a part without a style and a part with one.
@@ -197,24 +260,14 @@ mod tests {
     use crate::{Charset, Colour};
     use proptest::prelude::*;
 
-    const COLUMNS: [Column<'_>; 4] = [
-        Column {
-            title: "DISK",
-            align: Align::Right,
-        },
-        Column {
-            title: "SHARE",
-            align: Align::Left,
-        },
-        Column {
-            title: "FILES",
-            align: Align::Right,
-        },
-        Column {
-            title: "TYPE",
-            align: Align::Left,
-        },
-    ];
+    fn columns() -> [Column<'static>; 4] {
+        [
+            Column::new("DISK", Align::Right),
+            Column::new("SHARE", Align::Left).optional(),
+            Column::new("FILES", Align::Right).optional(),
+            Column::new("TYPE", Align::Left),
+        ]
+    }
 
     fn rows() -> Vec<Vec<Cell<'static>>> {
         let share = |part| Cell::Share {
@@ -249,7 +302,7 @@ mod tests {
     #[test]
     fn columns_are_aligned() {
         assert_eq!(
-            list_table(&COLUMNS, &rows(), terminal(80)),
+            list_table(&columns(), &rows(), terminal(80)),
             [
                 r"    DISK  SHARE                  FILES  TYPE",
                 r" 600 GiB   60 % ██████████       1,204  netcdf",
@@ -260,23 +313,44 @@ mod tests {
     }
 
     #[test]
-    fn the_last_column_gives_way() {
+    fn the_last_column_gives_way_last() {
+        let first = |width| {
+            let lines = list_table(&columns(), &rows(), terminal(width));
+            lines[..3].to_vec()
+        };
         assert_eq!(
-            list_table(&COLUMNS, &rows(), terminal(46))[1..3],
+            first(46),
             [
-                r" 600 GiB   60 % ██████████       1,204  netcdf",
-                r"39.5 GiB   39 % ██████▌     12,403,118  no…ype",
+                r"    DISK  SHARE       FILES  TYPE",
+                r" 600 GiB   60 %       1,204  netcdf",
+                r"39.5 GiB   39 %  12,403,118  no\x1btype",
             ]
         );
         assert_eq!(
-            list_table(&COLUMNS, &rows(), terminal(20))[..2],
-            [r"    DISK  SHARE    …", r" 600 GiB   60 % ███…"]
+            first(30),
+            [
+                r"    DISK  SHARE  TYPE",
+                r" 600 GiB   60 %  netcdf",
+                r"39.5 GiB   39 %  no\x1btype",
+            ]
+        );
+        assert_eq!(
+            first(20),
+            [
+                r"    DISK  TYPE",
+                r" 600 GiB  netcdf",
+                r"39.5 GiB  no\x1btype",
+            ]
+        );
+        assert_eq!(
+            first(16),
+            [r"    DISK  TYPE", r" 600 GiB  netcdf", r"39.5 GiB  no…ype"]
         );
     }
 
     #[test]
     fn nothing_to_show() {
-        assert_eq!(list_table(&COLUMNS[..1], &[], terminal(80)), ["DISK"]);
+        assert_eq!(list_table(&columns()[..1], &[], terminal(80)), ["DISK"]);
         assert_eq!(list_table(&[], &[vec![]], terminal(80)), ["", ""]);
     }
 
@@ -286,14 +360,14 @@ mod tests {
             colour: Colour::On,
             ..terminal(80)
         };
-        let lines = list_table(&COLUMNS, &rows(), coloured);
+        let lines = list_table(&columns(), &rows(), coloured);
         assert!(
             lines[1].contains("\x1b[36m██████████\x1b[0m"),
             "{:?}",
             lines[1]
         );
         let lines: Vec<String> = lines.iter().map(|line| plain(line)).collect();
-        let without = list_table(&COLUMNS, &rows(), terminal(80));
+        let without = list_table(&columns(), &rows(), terminal(80));
         let trimmed: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
         assert_eq!(trimmed, without);
     }
@@ -312,7 +386,7 @@ mod tests {
             }
             for charset in [Charset::Unicode, Charset::Ascii] {
                 for colour in [Colour::Off, Colour::On] {
-                    let lines = list_table(&COLUMNS, &rows, Terminal { width, charset, colour });
+                    let lines = list_table(&columns(), &rows, Terminal { width, charset, colour });
                     prop_assert_eq!(lines.len(), rows.len() + 1);
                     for line in lines {
                         let line = plain(&line);

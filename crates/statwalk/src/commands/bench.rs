@@ -231,17 +231,16 @@ impl BenchAnswer<'_> {
     }
 
     fn table(&self, cache: Cache, terminal: Terminal) -> Vec<String> {
-        let column = |title, align| Column { title, align };
         let title = format!("SETTING, {}", cache.name());
         let columns = [
-            column("TIME", Align::Right),
-            column("SPREAD", Align::Right),
-            column("RATIO", Align::Right),
-            column("CPU", Align::Right),
-            column("CALLS/ENTRY", Align::Right),
-            column("WORKERS", Align::Right),
-            column("LEVEL", Align::Left),
-            column(&title, Align::Left),
+            Column::new("TIME", Align::Right),
+            Column::new("SPREAD", Align::Right).optional(),
+            Column::new("RATIO", Align::Right).optional(),
+            Column::new("CPU", Align::Right).optional(),
+            Column::new("CALLS/ENTRY", Align::Right).optional(),
+            Column::new("WORKERS", Align::Right).optional(),
+            Column::new("LEVEL", Align::Left).optional(),
+            Column::new(&title, Align::Left),
         ];
         let base = self.base(cache).map(|row| row.wall.median);
         let entries = self.measurements.totals.entries.max(1) as f64;

@@ -69,11 +69,10 @@ impl Answer for ChangesAnswer<'_> {
         let (found, since) = (&self.found, self.since.number);
         let mut lines = Vec::new();
         if !found.changes.is_empty() {
-            let column = |title, align| Column { title, align };
             let columns = [
-                column("NEW", Align::Left),
-                column(self.sizes.title(), Align::Right),
-                column("PATH", Align::Left),
+                Column::new("NEW", Align::Left),
+                Column::new(self.sizes.title(), Align::Right).optional(),
+                Column::new("PATH", Align::Left),
             ];
             let cells = |change: &Change| {
                 vec![

@@ -49,11 +49,8 @@ impl Answer for ErrorsAnswer {
         let mut lines = Vec::new();
         let rows: Vec<_> = self.errors().map(cells).collect();
         if !rows.is_empty() {
-            let column = |title| Column {
-                title,
-                align: Align::Left,
-            };
-            let columns = [column("DOING"), column("REASON"), column("PATH")];
+            let column = |title| Column::new(title, Align::Left);
+            let columns = [column("DOING").optional(), column("REASON"), column("PATH")];
             lines.extend(list_table(&columns, &rows, screen.terminal));
             lines.push(String::new());
         }

@@ -139,13 +139,13 @@ impl ExtentsAnswer {
 
 impl Answer for ExtentsAnswer {
     fn lines(&self, screen: Screen) -> Vec<String> {
-        let column = |title, align| Column { title, align };
+        let size = |title| Column::new(title, Align::Right);
         let columns = [
-            column("ON DISK", Align::Right),
-            column("EXCLUSIVE", Align::Right),
-            column("SHARED", Align::Right),
-            column("REFERENCED", Align::Right),
-            column("PATH", Align::Left),
+            size("ON DISK"),
+            size("EXCLUSIVE"),
+            size("SHARED").optional(),
+            size("REFERENCED").optional(),
+            Column::new("PATH", Align::Left),
         ];
         let cells = |dir: ExtentDir<'_>| {
             let sums = dir.sums();

@@ -26,6 +26,8 @@ struct StatsAnswer {
     by: By,
     sizes: Sizes,
     groups: Vec<(GroupKey, Tally)>,
+    /// The number of rows; absent where the user set none.
+    rows_max: Option<usize>,
     /// The bytes of all groups, with or without a row.
     whole: u128,
     scanned: Scanned,
@@ -64,11 +66,11 @@ pub(super) fn run(flags: StatsFlags) -> Result<ExitStatus, Failure> {
     }
     let whole = groups.iter().map(|(_, tally)| bytes(tally)).sum();
     groups.truncate(flags.lines.unwrap_or(usize::MAX));
-
     let answer = StatsAnswer {
         by,
         sizes,
         groups,
+        rows_max: flags.lines,
         whole,
         scanned: Scanned {
             request,
@@ -87,29 +89,44 @@ impl Answer for StatsAnswer {
         }
         let largest = self.groups.iter().map(|(_, tally)| self.bytes(tally)).max();
         let title = name_of(self.by).to_ascii_uppercase();
-        let column = |title, align| Column { title, align };
         let columns = [
-            column(self.sizes.title(), Align::Right),
-            column("SHARE", Align::Left),
-            column("ENTRIES", Align::Right),
-            column(&title, Align::Left),
+            Column::new(self.sizes.title(), Align::Right),
+            Column::new("SHARE", Align::Left).optional(),
+            Column::new("ENTRIES", Align::Right).optional(),
+            Column::new(&title, Align::Left),
         ];
-        let rows = self.groups.iter().map(|(key, tally)| {
-            vec![
-                Cell::Text(self.sizes.format.text(self.bytes(tally)).into()),
-                Cell::Share {
-                    part: self.bytes(tally),
-                    whole: self.whole,
-                    largest: largest.unwrap_or(0),
-                },
-                Cell::Text(grouped(tally.entries).into()),
-                Cell::Name(label(key)),
-            ]
+        let mut below = vec![String::new()];
+        below.extend(self.scanned.closing_lines(self.sizes.format, screen));
+        let fitting = self.scanned.rows_that_fit(below.len(), screen);
+        let (shown, hidden) = self.groups.split_at(match self.rows_max {
+            None if self.groups.len() > fitting => fitting - 1,
+            _ => self.groups.len(),
         });
-        let rows: Vec<_> = rows.collect();
+        let cells = |bytes: u128, entries: u64, label| {
+            vec![
+                Cell::Text(self.sizes.format.text(bytes).into()),
+                Cell::Share {
+                    part: bytes,
+                    whole: self.whole,
+                    largest: largest.unwrap_or(0).max(bytes),
+                },
+                Cell::Text(grouped(entries).into()),
+                label,
+            ]
+        };
+        let mut rows: Vec<_> = shown
+            .iter()
+            .map(|(key, tally)| cells(self.bytes(tally), tally.entries, Cell::Name(label(key))))
+            .collect();
+        if !hidden.is_empty() {
+            let bytes = hidden.iter().map(|(_, tally)| self.bytes(tally)).sum();
+            let entries = hidden.iter().map(|(_, tally)| tally.entries).sum();
+            let ellipsis = screen.terminal.charset.ellipsis();
+            let label = format!("{ellipsis} {} more", grouped(hidden.len() as u64));
+            rows.push(cells(bytes, entries, Cell::Text(label.into())));
+        }
         let mut lines = list_table(&columns, &rows, screen.terminal);
-        lines.push(String::new());
-        lines.extend(self.scanned.closing_lines(self.sizes.format, screen));
+        lines.extend(below);
         lines
     }
 

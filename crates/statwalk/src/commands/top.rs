@@ -17,8 +17,15 @@ use crate::output::printer::{Answer, Scanned, print};
 use crate::output::rows::{bytes, largest_directories};
 use crate::output::screen::Screen;
 use crate::request::filters::Filters;
-use crate::request::{Request, Sizes};
+use crate::request::{Form, Request, Sizes};
 use crate::watch::watch;
+
+/// The number of rows on a pipe, unless the user sets one.
+const COUNT_DEFAULT: usize = 20;
+
+/// The rows of the highest screen. The height is known at the end alone: the user can
+/// resize the terminal meanwhile.
+const SCREEN_ROWS_MAX: usize = 1_000;
 
 /// A large file or directory, in every form.
 struct Large {
@@ -31,8 +38,12 @@ struct Large {
 /// The largest files or directories, in the order of their rows.
 struct LargestAnswer {
     sizes: Sizes,
+    /// The number of rows; absent where the user set none.
+    rows_max: Option<usize>,
     /// The head of the column of paths.
     title: &'static str,
+    /// Whether the largest comes last.
+    is_reversed: bool,
     large: Vec<Large>,
     scanned: Scanned,
 }
@@ -46,13 +57,16 @@ pub(super) fn run(flags: TopFlags) -> Result<ExitStatus, Failure> {
     }
     let mut request = Request::new(&flags.scan, flags.paths)?;
     request.limit_depth(flags.max_depth);
+    let count = flags.lines.unwrap_or(match request.form {
+        Form::Screen(_) => SCREEN_ROWS_MAX,
+        Form::Rows(_) | Form::Json(_) => COUNT_DEFAULT,
+    });
     let mut answer = match flags.dirs {
-        true => directories(request, sizes, &filters, flags.lines),
-        false => files(request, sizes, filters, flags.lines),
+        true => directories(request, sizes, &filters, count),
+        false => files(request, sizes, filters, count),
     }?;
-    if flags.reverse {
-        answer.large.reverse();
-    }
+    answer.rows_max = flags.lines;
+    answer.is_reversed = flags.reverse;
     print(&answer, answer.scanned.request.form)?;
     Ok(answer.scanned.conclude(Errors::Untold))
 }
@@ -80,6 +94,8 @@ fn files(
     let (totals, top) = outcome.output;
     Ok(LargestAnswer {
         sizes,
+        rows_max: None,
+        is_reversed: false,
         title: "FILE",
         large: top.iter().map(|file| Large::file(file, &sizes)).collect(),
         scanned: Scanned {
@@ -110,6 +126,8 @@ fn directories(
     std::mem::forget(tree);
     Ok(LargestAnswer {
         sizes,
+        rows_max: None,
+        is_reversed: false,
         title: "DIRECTORY",
         large,
         scanned: Scanned {
@@ -142,6 +160,18 @@ impl Large {
     }
 }
 
+impl LargestAnswer {
+    /// The largest, at most so many, in the order of their rows.
+    fn rows(&self, rows_max: usize) -> impl Iterator<Item = &Large> {
+        let rows = &self.large[..self.large.len().min(rows_max)];
+        let (forward, backward) = match self.is_reversed {
+            false => (rows, &[][..]),
+            true => (&[][..], rows),
+        };
+        forward.iter().chain(backward.iter().rev())
+    }
+}
+
 impl Answer for LargestAnswer {
     fn lines(&self, screen: Screen) -> Vec<String> {
         if !self.scanned.has_root() {
@@ -153,14 +183,16 @@ impl Answer for LargestAnswer {
             .sizes
             .of(summary.allocated_bytes, summary.apparent_bytes);
         let largest = self.large.iter().map(|one| one.bytes).max().unwrap_or(0);
-        let column = |title, align| Column { title, align };
         let columns = [
-            column(self.sizes.title(), Align::Right),
-            column("SHARE", Align::Left),
-            column("NEWEST", Align::Right),
-            column(self.title, Align::Left),
+            Column::new(self.sizes.title(), Align::Right),
+            Column::new("SHARE", Align::Left).optional(),
+            Column::new("NEWEST", Align::Right).optional(),
+            Column::new(self.title, Align::Left),
         ];
-        let rows = self.large.iter().map(|one| {
+        let mut below = vec![String::new()];
+        below.extend(self.scanned.closing_lines(self.sizes.format, screen));
+        let fitting = self.scanned.rows_that_fit(below.len(), screen);
+        let rows = self.rows(self.rows_max.unwrap_or(fitting)).map(|one| {
             let absent = || screen.terminal.charset.absent().to_owned();
             let newest = one.mtime_ns.map_or_else(absent, |ns| age(ns, now_ns));
             vec![
@@ -176,20 +208,19 @@ impl Answer for LargestAnswer {
         });
         let rows: Vec<_> = rows.collect();
         let mut lines = list_table(&columns, &rows, screen.terminal);
-        lines.push(String::new());
-        lines.extend(self.scanned.closing_lines(self.sizes.format, screen));
+        lines.extend(below);
         lines
     }
 
     fn write_rows(&self, rows: &mut Rows) -> Result<(), Failure> {
-        for one in &self.large {
+        for one in self.rows(usize::MAX) {
             rows.row(&[&self.sizes.format_in_rows.text(one.bytes)], &one.path)?;
         }
         Ok(())
     }
 
     fn document(&self) -> impl Serialize {
-        let top = self.large.iter().map(|one| &one.json).collect();
+        let top = self.rows(usize::MAX).map(|one| &one.json).collect();
         self.scanned.document(Counted::Sizes, TopAnswer { top })
     }
 }

@@ -24,7 +24,7 @@ pub(crate) struct StatsFlags {
     #[arg(long, value_name = "KEY", default_value = "type")]
     pub(crate) by: By,
 
-    /// Show this many groups
+    /// Show this many groups [default: as many as fit on the terminal, all on a pipe]
     #[arg(short = 'n', long, value_name = "N", help_heading = SHOWN)]
     pub(crate) lines: Option<usize>,
 

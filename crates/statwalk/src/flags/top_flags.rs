@@ -20,9 +20,9 @@ pub(crate) struct TopFlags {
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<OsString>,
 
-    /// List this many rows
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 20, help_heading = SHOWN)]
-    pub(crate) lines: usize,
+    /// List this many rows [default: as many as fit on the terminal, 20 on a pipe]
+    #[arg(short = 'n', long, value_name = "N", help_heading = SHOWN)]
+    pub(crate) lines: Option<usize>,
 
     /// List directories with their whole subtrees instead of files
     ///

@@ -15,6 +15,9 @@ use crate::output::plain::Rows;
 use crate::output::screen::Screen;
 use crate::request::{Form, Request};
 
+/// A table of fewer rows would say nothing.
+const ROWS_MIN: usize = 3;
+
 /// An answer, in each form that a user can ask for.
 pub(crate) trait Answer {
     /// The lines for a person, none wider than the screen.
@@ -67,6 +70,14 @@ impl Scanned {
         let mut lines = summary.lines(format, screen.terminal);
         lines.extend(ending::left_out_line(&self.report, screen.terminal));
         lines
+    }
+
+    /// The number of rows that fit on the screen between the head of a table and
+    /// `below` lines, with the errors and the prompt below them; at least three.
+    pub(crate) fn rows_that_fit(&self, below: usize, screen: Screen) -> usize {
+        // One line for the head, one for the prompt.
+        let used = below + ending::error_lines(&self.report) + 2;
+        screen.rows.saturating_sub(used).max(ROWS_MIN)
     }
 
     /// Whether any root exists: without one, a table would be a table of nothing.

@@ -182,26 +182,18 @@ impl SummaryAnswer {
     /// A row for each root.
     fn root_table(&self, screen: Screen) -> Vec<String> {
         let sizes = &self.view.sizes;
-        let mut columns = vec![Column {
-            title: match self.view.counted {
-                Counted::Names => "ENTRIES",
-                Counted::Sizes => sizes.title(),
-            },
-            align: Align::Right,
-        }];
+        let title = match self.view.counted {
+            Counted::Names => "ENTRIES",
+            Counted::Sizes => sizes.title(),
+        };
+        let mut columns = vec![Column::new(title, Align::Right)];
         let roots: Vec<_> = self.own_roots().collect();
         let whole = roots.iter().map(|(_, totals)| self.number_of(totals)).sum();
         let largest = roots.iter().map(|(_, totals)| self.number_of(totals)).max();
         if roots.len() > 1 {
-            columns.push(Column {
-                title: "SHARE",
-                align: Align::Left,
-            });
+            columns.push(Column::new("SHARE", Align::Left).optional());
         }
-        columns.push(Column {
-            title: "PATH",
-            align: Align::Left,
-        });
+        columns.push(Column::new("PATH", Align::Left));
         let rows = roots.iter().map(|(path, totals)| {
             let number = self.number_of(totals);
             let text = match self.view.counted {

@@ -390,3 +390,44 @@ fn a_table_has_the_size_that_the_terminal_has_at_the_end() {
     let widest = text.lines().map(|line| line.chars().count()).max();
     assert!(widest.unwrap() <= 40, "{text}");
 }
+
+/// The head of a table that scrolls away says nothing to anybody.
+#[test]
+fn tables_fill_the_screen_and_do_not_scroll() {
+    let tree = Tree::new("dir/");
+    for n in 0..60 {
+        let name = format!("dir/a-name-of-some-length-{n}.ext{n}");
+        std::fs::write(tree.path().join(name), vec![1; n * 1000]).unwrap();
+    }
+    for (columns, rows) in [(80, 24), (120, 40), (40, 10)] {
+        for arguments in [&["top", "-A"][..], &["top", "-rA"], &["stats", "-A"]] {
+            let mut command = statwalk();
+            command.args(arguments).arg("tree");
+            command.arg("--color=never").current_dir(tree.parent());
+            let text = on_terminal(&mut command, columns, rows);
+            let count = text.lines().count();
+            // One line is left for the prompt.
+            assert_eq!(
+                count,
+                usize::from(rows) - 1,
+                "{arguments:?} {columns}\n{text}"
+            );
+            assert!(text.starts_with("APPARENT"), "{text}");
+            // The name is the last to give way.
+            let whole = match arguments[0] {
+                "top" => "tree/dir/a-name",
+                _ => ".ext59\n",
+            };
+            assert!(text.contains(whole), "{text}");
+            assert_eq!(text.contains('█'), columns > 40, "{text}");
+        }
+    }
+    let rest = shown(&tree, &["stats", "-A", "--color=never", "tree"]);
+    assert!(rest.contains("… 43 more"), "{rest}");
+    let all = shown(&tree, &["stats", "-An99", "--color=never", "tree"]);
+    assert!(!all.contains(" more"), "{all}");
+    let rows = |arguments: &[&str]| tree.run(arguments).good().lines().len();
+    assert_eq!(rows(&["top", "tree"]), 20);
+    assert_eq!(rows(&["top", "-n3", "tree"]), 3);
+    assert!(rows(&["stats", "tree"]) > 60);
+}
