@@ -23,6 +23,8 @@ pub enum SizeFormat {
     Unit(Unit),
     /// Plain digits, to be copied and calculated with: `2220950999236`.
     Bytes,
+    /// No size but a number of entries: `2,220,950`.
+    Count,
     /// Whole units, rounded up, as `du -BM` writes them: `2118064M`.
     Whole(Unit),
     /// Powers of 1024 and few digits, rounded up, as `du -h` writes them: `2.1T`.
@@ -149,6 +151,7 @@ impl SizeFormat {
             SizeFormat::Unit(B) => format!("{} B", in_threes(bytes)),
             SizeFormat::Unit(unit) => fixed(bytes, unit),
             SizeFormat::Bytes => bytes.to_string(),
+            SizeFormat::Count => in_threes(bytes),
             SizeFormat::Whole(unit) => {
                 format!("{}{}", bytes.div_ceil(unit.bytes()), unit.du_suffix())
             }

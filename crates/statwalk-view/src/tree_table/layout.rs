@@ -9,7 +9,7 @@ use super::{Files, Tree, TreeOptions};
 use crate::charset::Position;
 use crate::line::Line;
 use crate::list_table::{BAR_WIDTH, SHARE_WIDTH};
-use crate::{Style, age, bar, escape, grouped, share, text_width, truncate_to_width};
+use crate::{SizeFormat, Style, age, bar, escape, grouped, share, text_width, truncate_to_width};
 
 /// The least room for a name before a column gives way to it.
 const LABEL_WIDTH_MIN: usize = 24;
@@ -23,6 +23,7 @@ const SIZE_WIDTH_MIN: usize = 8;
 const ENTRIES_TITLE: &str = "ENTRIES";
 const SHARE_TITLE: &str = "SHARE";
 const NEWEST_TITLE: &str = "NEWEST";
+const PATH_TITLE: &str = "PATH";
 const GUIDE_WIDTH: usize = 4;
 const INCOMPLETE: &str = " (incomplete)";
 
@@ -64,10 +65,14 @@ impl<'a, T: Tree> Layout<'a, T> {
         ];
         let room = |columns: Columns| {
             let mut taken = size_width + 2;
+            let (entries, newest) = match options.size {
+                SizeFormat::Count => (0, 0),
+                _ => (2 + entries_width, 2 + NEWEST_TITLE.len()),
+            };
             for (part, width) in [
                 (Columns::SizeShare, 1 + SHARE_WIDTH),
-                (Columns::SizeShareEntries, 2 + entries_width),
-                (Columns::SizeShareEntriesNewest, 2 + NEWEST_TITLE.len()),
+                (Columns::SizeShareEntries, entries),
+                (Columns::SizeShareEntriesNewest, newest),
                 (Columns::All, 1 + BAR_WIDTH),
             ] {
                 if columns >= part {
@@ -92,6 +97,11 @@ impl<'a, T: Tree> Layout<'a, T> {
         }
     }
 
+    /// Whether a column of a number that sizes do not bring is shown.
+    fn shows(&self, column: Columns) -> bool {
+        self.columns >= column && self.options.size != SizeFormat::Count
+    }
+
     pub(super) fn lines(&self, rows: &[Row<T::Node>]) -> Vec<String> {
         let mut lines = Vec::with_capacity(rows.len() + 1);
         lines.push(self.header());
@@ -107,7 +117,10 @@ impl<'a, T: Tree> Layout<'a, T> {
     fn header(&self) -> String {
         // One column further left than the cells, so that two blanks divide it
         // from the next title.
-        let title = self.options.column.title();
+        let title = match self.options.size {
+            SizeFormat::Count => ENTRIES_TITLE,
+            _ => self.options.column.title(),
+        };
         let title_width = (self.size_width - 1).max(title.len());
         let mut text = format!("{title:>title_width$}");
         text.extend(std::iter::repeat_n(' ', self.size_width - title_width));
@@ -117,18 +130,23 @@ impl<'a, T: Tree> Layout<'a, T> {
         if self.columns >= Columns::All {
             text.extend(std::iter::repeat_n(' ', 1 + BAR_WIDTH));
         }
-        if self.columns >= Columns::SizeShareEntries {
+        if self.shows(Columns::SizeShareEntries) {
             let width = self.entries_width;
             text.push_str(&format!("  {ENTRIES_TITLE:>width$}"));
         }
-        if self.columns >= Columns::SizeShareEntriesNewest {
+        if self.shows(Columns::SizeShareEntriesNewest) {
             text.push_str(&format!("  {NEWEST_TITLE}"));
         }
         let mut line = Line::default();
         line.push_as(Style::Header, text);
         line.pad(2);
-        let name = self.tree.name(self.tree.root());
-        let name = escape(&name, self.options.terminal.charset).into_owned();
+        let name = match self.tree.is_forest() {
+            true => PATH_TITLE.to_owned(),
+            false => {
+                let name = self.tree.name(self.tree.root());
+                escape(&name, self.options.terminal.charset).into_owned()
+            }
+        };
         line.push_as(Style::Header, self.cut(&name, self.label_width));
         line.finish(self.options.terminal)
     }
@@ -149,11 +167,11 @@ impl<'a, T: Tree> Layout<'a, T> {
             let bar = bar(bytes, self.largest_bytes, BAR_WIDTH, charset);
             line.push_as(Style::Bar, bar);
         }
-        if self.columns >= Columns::SizeShareEntries {
+        if self.shows(Columns::SizeShareEntries) {
             let width = self.entries_width;
             line.push(format!("  {:>width$}", grouped(row.figures.entries)));
         }
-        if self.columns >= Columns::SizeShareEntriesNewest {
+        if self.shows(Columns::SizeShareEntriesNewest) {
             let newest = row.figures.newest_mtime_ns.map_or_else(
                 || charset.absent().to_owned(),
                 |mtime_ns| age(mtime_ns, self.options.now_ns),
@@ -164,7 +182,8 @@ impl<'a, T: Tree> Layout<'a, T> {
         }
         line.pad(2);
 
-        let prefix = self.prefix(positions);
+        // The trees of a forest stand at the left.
+        let prefix = self.prefix(&positions[usize::from(self.tree.is_forest())..]);
         let mark = if row.figures.incomplete {
             INCOMPLETE
         } else {
@@ -188,7 +207,10 @@ impl<'a, T: Tree> Layout<'a, T> {
                 if !is_dir {
                     return (None, text);
                 }
-                text.push('/');
+                // The path of a root can end in a slash.
+                if !text.ends_with('/') {
+                    text.push('/');
+                }
                 (Some(Style::Directory), text)
             }
             Label::Rest(count, dir_count) => {

@@ -73,6 +73,17 @@ pub trait Tree {
     /// Returns whether a node is a directory.
     fn is_dir(&self, node: Self::Node) -> bool;
 
+    /// Returns whether the root stands for several trees: then it has no name, and its
+    /// children are rows without guides.
+    fn is_forest(&self) -> bool {
+        false
+    }
+
+    /// Returns whether a node may have a row where files have none.
+    fn has_row(&self, node: Self::Node) -> bool {
+        self.is_dir(node)
+    }
+
     /// Returns how many files or directories a node stands for: more than one
     /// where a tree does not keep files and gives those of a directory as one
     /// node. Such a node is never shown by itself.
@@ -118,7 +129,8 @@ pub struct TreeOptions {
     pub files: Files,
     /// The size that is shown, and that shares are of.
     pub column: SizeColumn,
-    /// How sizes are written.
+    /// How sizes are written. With [`SizeFormat::Count`] the sizes of the tree are
+    /// counts, so that the columns for entries and times go.
     pub size: SizeFormat,
     /// The key by which rows are sorted and directories are opened.
     pub sort: SortKey,

@@ -128,10 +128,10 @@ impl<'a, T: Tree> Selection<'a, T> {
         let room = self.options.rows_max - self.rows_used;
         let mut best = Best::new(self.tree, room);
         for node in self.tree.children(self.shown[index].node) {
-            let is_dir = self.tree.is_dir(node);
             let figures = self.tree.figures(node);
             let key = self.key(&figures);
-            if best.is_wanted(key) && (is_dir || self.options.files == Files::Shown) {
+            let may_show = self.options.files == Files::Shown || self.tree.has_row(node);
+            if best.is_wanted(key) && may_show {
                 best.add(Candidate { key, node });
             } else {
                 best.beyond.add(self.tree, node, &figures);

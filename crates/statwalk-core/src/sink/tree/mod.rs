@@ -41,6 +41,8 @@ pub struct Tree {
     file_names: Vec<u16>,
     /// By directory.
     file_runs: Vec<FileRun>,
+    /// The blocks of directories that take many themselves, in bytes.
+    large_dirs: HashMap<u32, u64>,
 }
 
 impl Tree {
@@ -56,6 +58,7 @@ impl Tree {
             files: Vec::new(),
             file_names: Vec::new(),
             file_runs: Vec::new(),
+            large_dirs: HashMap::new(),
         };
         let links = states.first().map(|state| state.links.clone());
         let workers = states.iter().map(|state| usize::from(state.worker) + 1);
@@ -87,6 +90,7 @@ impl Tree {
             tree.files.extend(state.files);
             tree.file_names.resize(tree.files.len(), worker as u16);
             tree.names.push(state.names);
+            tree.large_dirs.extend(state.large_dirs);
         }
         for (worker, id, record) in foreign {
             tree.absorb_foreign(worker, id, record);

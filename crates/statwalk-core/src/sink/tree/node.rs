@@ -163,6 +163,16 @@ impl<'a> Node<'a> {
         )
     }
 
+    /// The space that a directory takes itself, without anything in it, in bytes; absent
+    /// where that is less than 16 KiB, and for files.
+    #[must_use]
+    pub fn own_allocated_bytes(&self) -> Option<u64> {
+        match self.at {
+            At::Dir(id) => self.tree.large_dirs.get(&id).copied(),
+            At::File { .. } => None,
+        }
+    }
+
     /// The `st_size` of all regular files and links of the subtree, in bytes.
     #[must_use]
     pub fn apparent_bytes(&self) -> u128 {

@@ -26,19 +26,45 @@ use crate::sink::{Context, Sink};
 #[derive(Clone, Copy, Debug)]
 pub struct TreeSink {
     files: bool,
+    sizes: bool,
 }
 
 impl TreeSink {
     /// Keeps directories; nothing is kept for a file.
     #[must_use]
     pub fn of_directories() -> TreeSink {
-        TreeSink { files: false }
+        TreeSink {
+            files: false,
+            sizes: true,
+        }
+    }
+
+    /// Keeps directories with counts alone: sums of bytes are 0, and times are absent.
+    ///
+    /// Nothing is stat'ed where the listing gives types.
+    ///
+    /// ```
+    /// use statwalk_core::{Scan, TreeSink};
+    /// let tree = Scan::new(".").run(&TreeSink::of_counts())?.output;
+    /// let root = tree.root(0).expect("the root was read");
+    /// assert!(root.entries() > 1 && root.allocated_bytes() == 0);
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn of_counts() -> TreeSink {
+        TreeSink {
+            files: false,
+            sizes: false,
+        }
     }
 
     /// Keeps files too.
     #[must_use]
     pub fn with_files() -> TreeSink {
-        TreeSink { files: true }
+        TreeSink {
+            files: true,
+            sizes: true,
+        }
     }
 }
 
@@ -47,6 +73,9 @@ impl Sink for TreeSink {
     type Output = Tree;
 
     fn fields(&self) -> Fields {
+        if !self.sizes {
+            return Fields::TYPE;
+        }
         let fields = Fields::TYPE
             | Fields::SIZE
             | Fields::ALLOCATED
@@ -73,6 +102,8 @@ impl Sink for TreeSink {
                 file_runs: Vec::new(),
                 names: Names::default(),
                 links: links.clone(),
+                sizes: self.sizes,
+                large_dirs: Vec::new(),
             })
             .collect()
     }

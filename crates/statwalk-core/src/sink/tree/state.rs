@@ -30,7 +30,15 @@ pub struct TreeState {
     pub(super) file_runs: Vec<FileRun>,
     pub(super) names: Names,
     pub(super) links: Links,
+    /// Whether attributes are wanted.
+    pub(super) sizes: bool,
+    /// The blocks of directories that take many themselves, in bytes.
+    pub(super) large_dirs: Vec<(u32, u64)>,
 }
+
+/// From how many bytes on the blocks of a directory itself are kept apart. Most have
+/// one block, which would cost as much memory for each.
+const LARGE_DIR_BYTES: u64 = 16 << 10;
 
 /// First names of inodes that have several; for all workers.
 #[derive(Clone)]
@@ -111,6 +119,9 @@ impl Collect for TreeState {
         let (parent, depth) = (directory.parent(), directory.depth());
         let allocated_bytes = directory.attributes().allocated_bytes().unwrap_or(0);
         let state = directory.state();
+        if self.sizes && allocated_bytes >= LARGE_DIR_BYTES && state != DirState::Argument {
+            self.large_dirs.push((directory.id().0, allocated_bytes));
+        }
         let record = self.record(directory.id(), own);
         record.parent = parent.map_or(NOWHERE, |parent| parent.0);
         record.depth = depth;
@@ -149,7 +160,7 @@ impl Collect for TreeState {
             files += u64::from(kind == FileType::File);
             let known = batch.known()[index];
             let mut linked = false;
-            if known {
+            if known && self.sizes {
                 sums.note_mtime(batch.mtime_ns()[index]);
                 linked = may_repeat(&self.context, batch.links()[index]);
                 if !linked {
