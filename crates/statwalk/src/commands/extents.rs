@@ -84,7 +84,8 @@ pub(super) fn run(flags: ExtentsFlags) -> Result<ExitStatus, Failure> {
 impl ExtentsAnswer {
     /// The directories that have rows.
     fn dirs(&self) -> impl Iterator<Item = ExtentDir<'_>> {
-        let roots = self.usage.roots().filter(|dir| !is_unread(dir));
+        let roots = self.usage.roots().enumerate();
+        let roots = roots.filter(|(_, dir)| !is_unread(dir));
         let rows = self.selection.rows(roots, |a, b| self.compare(a, b));
         rows.map(|row| row.node)
     }

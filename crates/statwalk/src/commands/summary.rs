@@ -7,7 +7,7 @@ use statwalk_view::Files;
 
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::flags::SummaryFlags;
+use crate::flags::{SortName, SummaryFlags};
 use crate::output::ending::Errors;
 use crate::output::json::Counted;
 use crate::output::printer::{Scanned, print};
@@ -17,14 +17,18 @@ use crate::request::{Form, Request, Sizes};
 use crate::watch::watch;
 
 pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
+    refuse_ignored(&flags)?;
     let sizes = Sizes::new(&flags.sizes)?;
+    let (counted, sort) = match flags.count {
+        true => (Counted::Names, SortName::Count),
+        false => (Counted::Sizes, SortName::Size),
+    };
+    let sort = flags.sort.unwrap_or(sort);
     let view = SummaryView {
         sizes,
-        order: Order::new(flags.sort, flags.reverse, sizes.column),
-        counted: match flags.count {
-            true => Counted::Names,
-            false => Counted::Sizes,
-        },
+        order: Order::new(sort, flags.reverse, sizes.column),
+        has_own_order: flags.sort.is_some() || flags.reverse,
+        counted,
         depth_max: flags.max_depth,
         rows_max: flags.lines,
         files: match flags.all {
@@ -32,11 +36,12 @@ pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
             false => Files::Hidden,
         },
     };
+    let totals_alone = shows_totals(&flags);
     let mut request = Request::new(&flags.scan, flags.paths)?;
     if matches!(request.form, Form::Json(_)) {
         request.scan = request.scan.errors_kept(usize::MAX);
     }
-    let answer = match flags.summarize || flags.count {
+    let answer = match totals_alone {
         true => scan_totals(request, view),
         false => scan_tree(request, view),
     }?;
@@ -45,6 +50,40 @@ pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
     // The program ends: to free a large tree piece by piece would only take time.
     std::mem::forget(answer);
     Ok(status)
+}
+
+/// Whether the answer is the total of each path, without a tree.
+fn shows_totals(flags: &SummaryFlags) -> bool {
+    flags.summarize || (flags.count && flags.max_depth.is_none())
+}
+
+/// Refuses flags that would change nothing: a user who gives one wants something.
+fn refuse_ignored(flags: &SummaryFlags) -> Result<(), Failure> {
+    let totals = shows_totals(flags);
+    let orders = flags.sort.is_some() || flags.reverse || flags.lines.is_some();
+    let message = match flags.sort {
+        Some(SortName::Size) if flags.count => {
+            "--sort size needs sizes, which --count does not read: try --sort count"
+        }
+        Some(SortName::Mtime) if flags.count => {
+            "--sort mtime needs times, which --count does not read: try --sort count"
+        }
+        Some(SortName::Mtime) if totals => {
+            "--sort mtime needs times, which --summarize does not read: try --max-depth 0"
+        }
+        _ if totals
+            && flags.scan.walk.form.json
+            && (flags.sizes.apparent_size || flags.sizes.bytes) =>
+        {
+            "--json has both sizes in bytes: --apparent-size and --bytes change nothing in totals"
+        }
+        _ if totals && orders && flags.scan.walk.form.json => {
+            "--json has the totals in the order of the paths: --sort, --reverse and --lines \
+             need rows; try --max-depth 0"
+        }
+        _ => return Ok(()),
+    };
+    Err(Failure::Usage(message.to_owned()))
 }
 
 fn scan_totals(request: Request, view: SummaryView) -> Result<SummaryAnswer, Failure> {
@@ -66,12 +105,18 @@ fn scan_totals(request: Request, view: SummaryView) -> Result<SummaryAnswer, Fai
 }
 
 fn scan_tree(request: Request, view: SummaryView) -> Result<SummaryAnswer, Failure> {
-    let tree = match view.files {
-        Files::Shown => TreeSink::with_files(),
-        Files::Hidden => TreeSink::of_directories(),
+    let (totals, tree, shown) = match (view.counted, view.files) {
+        (Counted::Names, _) => (Totals::of_types(), TreeSink::of_counts(), None),
+        (Counted::Sizes, files) => {
+            let tree = match files {
+                Files::Shown => TreeSink::with_files(),
+                Files::Hidden => TreeSink::of_directories(),
+            };
+            (Totals::with_sizes(), tree, Some(view.sizes.format))
+        }
     };
-    let progress = request.progress(Some(view.sizes.format));
-    let sink = (Totals::with_sizes(), tree);
+    let progress = request.progress(shown);
+    let sink = (totals, tree);
     let outcome = watch(&request.scan, &sink, progress, &mut ())?;
     let (totals, tree) = outcome.output;
     Ok(SummaryAnswer {

@@ -18,7 +18,7 @@ pub(crate) struct FormFlags {
     pub(crate) json: bool,
 
     /// End each row with NUL and print names unchanged
-    #[arg(short = '0', long, help_heading = SHOWN)]
+    #[arg(short = '0', long, conflicts_with = "json", help_heading = SHOWN)]
     pub(crate) print0: bool,
 
     /// Set when to use colour (NO_COLOR turns it off)

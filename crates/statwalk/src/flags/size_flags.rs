@@ -25,11 +25,11 @@ pub(crate) struct SizeFlags {
 #[derive(Args)]
 pub(crate) struct UnitFlags {
     /// Show sizes in powers of 1000; on a pipe as du --si
-    #[arg(long, conflicts_with = "unit", help_heading = SHOWN)]
+    #[arg(long, conflicts_with_all = ["unit", "json"], help_heading = SHOWN)]
     pub(crate) si: bool,
 
     /// Show every size in UNIT: B, K or KiB (1024 bytes), kB (1000 bytes), or the same with
     /// M, G, T …; on a pipe as du -B UNIT
-    #[arg(long, value_name = "UNIT", help_heading = SHOWN)]
+    #[arg(long, value_name = "UNIT", conflicts_with = "json", help_heading = SHOWN)]
     pub(crate) unit: Option<String>,
 }

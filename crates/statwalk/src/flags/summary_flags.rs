@@ -38,7 +38,7 @@ pub(crate) struct SummaryFlags {
     #[arg(short = 'd', long, value_name = "N", help_heading = SHOWN)]
     pub(crate) max_depth: Option<u32>,
 
-    /// Show this many rows
+    /// Show this many rows [default: as many as fit on the terminal, all on a pipe]
     #[arg(short = 'n', long, value_name = "N", help_heading = SHOWN)]
     pub(crate) lines: Option<usize>,
 
@@ -49,9 +49,9 @@ pub(crate) struct SummaryFlags {
     #[command(flatten)]
     pub(crate) sizes: SizeFlags,
 
-    /// Sort rows by this key
-    #[arg(long, value_name = "KEY", default_value = "size", help_heading = SHOWN)]
-    pub(crate) sort: SortName,
+    /// Sort rows by this key [default: size, with --count count]
+    #[arg(long, value_name = "KEY", help_heading = SHOWN)]
+    pub(crate) sort: Option<SortName>,
 
     /// Reverse the order of the rows
     #[arg(short = 'r', long, help_heading = SHOWN)]
@@ -60,9 +60,9 @@ pub(crate) struct SummaryFlags {
     #[command(flatten)]
     pub(crate) scan: ScanFlags,
 
-    /// Count names and types only (the fastest scan)
+    /// Count names and types only (the fastest scan); with -d for each directory
     #[arg(long, help_heading = READ,
-        conflicts_with_all = ["max_depth", "all", "apparent_size", "bytes"])]
+        conflicts_with_all = ["all", "apparent_size", "bytes", "si", "unit", "count_links"])]
     pub(crate) count: bool,
 }
 

@@ -129,12 +129,12 @@ impl Selection {
     /// The rows of all roots, one root after another; siblings stand as `compare` says.
     pub(crate) fn rows<'a, N: RowNode + 'a>(
         self,
-        roots: impl Iterator<Item = N> + 'a,
+        roots: impl Iterator<Item = (usize, N)> + 'a,
         compare: impl Fn(&N, &N) -> Ordering + 'a,
     ) -> Box<dyn Iterator<Item = Row<N>> + 'a> {
         let mut walk = Walk {
             selection: self,
-            roots: roots.enumerate(),
+            roots,
             compare,
             stack: Vec::new(),
         };
@@ -153,7 +153,7 @@ impl Selection {
 /// Goes through a tree with a stack of its own: a tree can be deeper than ours.
 struct Walk<N, R, C> {
     selection: Selection,
-    roots: std::iter::Enumerate<R>,
+    roots: R,
     compare: C,
     stack: Vec<Step<N>>,
 }
@@ -179,7 +179,9 @@ impl<N: RowNode, R, C: Fn(&N, &N) -> Ordering> Walk<N, R, C> {
     }
 }
 
-impl<N: RowNode, R: Iterator<Item = N>, C: Fn(&N, &N) -> Ordering> Iterator for Walk<N, R, C> {
+impl<N: RowNode, R: Iterator<Item = (usize, N)>, C: Fn(&N, &N) -> Ordering> Iterator
+    for Walk<N, R, C>
+{
     type Item = Row<N>;
 
     fn next(&mut self) -> Option<Row<N>> {
@@ -219,9 +221,10 @@ impl<N: RowNode, R: Iterator<Item = N>, C: Fn(&N, &N) -> Ordering> Iterator for 
     }
 }
 
-/// The roots of a tree, in the order of the command line.
-pub(crate) fn roots(tree: &Tree) -> impl Iterator<Item = Node<'_>> {
-    (0..tree.root_count()).filter_map(|index| tree.root(index))
+/// The roots of a tree with their numbers on the command line; without those that are
+/// missing, or that an earlier root had reached.
+pub(crate) fn roots(tree: &Tree) -> impl Iterator<Item = (usize, Node<'_>)> {
+    (0..tree.root_count()).filter_map(|index| Some((index, tree.root(index)?)))
 }
 
 /// The directories below the roots, the largest first.

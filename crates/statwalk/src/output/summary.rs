@@ -2,12 +2,14 @@
 
 //! The answer of the default view: the tree that fits on the screen, or the totals.
 
+use std::cmp::Ordering;
 use std::os::unix::ffi::OsStrExt;
 
 use serde::Serialize;
-use statwalk_core::{RootTotals, Tree};
+use statwalk_core::{Node, RootTotals, Tree};
 use statwalk_view::{
-    Align, Cell, Column, Files, SizeFormat, TreeOptions, grouped, list_table, tree_table,
+    Align, Cell, Column, Direction, Files, SizeFormat, SortKey, Terminal, TreeOptions, escape,
+    grouped, list_table, tree_table, truncate_end,
 };
 
 use crate::clock;
@@ -25,6 +27,9 @@ use crate::request::Sizes;
 pub(crate) struct SummaryView {
     pub(crate) sizes: Sizes,
     pub(crate) order: Order,
+    /// Whether the user set the order. Else totals on a pipe stand in the order of the
+    /// paths, as in du.
+    pub(crate) has_own_order: bool,
     pub(crate) counted: Counted,
     /// The deepest level; absent where the user set none.
     pub(crate) depth_max: Option<u32>,
@@ -54,6 +59,7 @@ impl Answer for SummaryAnswer {
         let terminal = screen.terminal;
         let report = &self.scanned.report;
         let mut below = vec![String::new()];
+        below.extend(self.reached_earlier(screen));
         below.extend(match self.view.counted {
             Counted::Sizes => self.scanned.closing_lines(self.view.sizes.format, screen),
             Counted::Names => {
@@ -67,7 +73,7 @@ impl Answer for SummaryAnswer {
             Some(tree) => {
                 // One row is left for the prompt.
                 let used = below.len() + ending::error_lines(report) + 1;
-                self.pictures(tree, screen.rows.saturating_sub(used), screen)
+                self.picture(tree, screen.rows.saturating_sub(used), screen)
             }
             None => self.root_table(screen),
         };
@@ -81,29 +87,36 @@ impl Answer for SummaryAnswer {
             Counted::Sizes => self.view.sizes.format_in_rows,
         };
         let Some(tree) = &self.tree else {
-            for (path, totals) in self.own_roots() {
+            for (path, totals) in self.own_roots(self.view.has_own_order) {
                 rows.row(&[&format.text(self.number_of(totals))], path)?;
             }
             return Ok(());
         };
         let order = self.view.order;
         let selected = self.selection(Side::Behind);
-        let selected = selected.rows(roots(tree), move |a, b| order.compare(a, b));
+        let selected = selected.rows(self.roots(tree).into_iter(), move |a, b| {
+            order.compare(a, b)
+        });
         // du, too, has no row for a mount that it does not enter, and none for a
         // further name of a file.
         let nodes = selected.map(|row| row.node);
         for node in nodes.filter(|node| !is_left_out(node) && !node.is_extra_link()) {
-            let number = bytes(&node, self.view.sizes.column);
+            let number = match self.view.counted {
+                Counted::Names => node.entries().into(),
+                Counted::Sizes => bytes(&node, self.view.sizes.column),
+            };
             rows.row(&[&format.text(number)], &node.path())?;
         }
         Ok(())
     }
 
     fn document(&self) -> impl Serialize {
+        let roots = self.tree.as_ref().map(|tree| self.roots(tree));
         let rows = TreeRows {
-            tree: self.tree.as_ref(),
+            roots: roots.unwrap_or_default(),
             selection: self.selection(Side::Before),
             order: self.view.order,
+            counted: self.view.counted,
             totals: &self.scanned.totals,
         };
         let answer = TreeAnswer { tree: rows };
@@ -112,6 +125,16 @@ impl Answer for SummaryAnswer {
 }
 
 impl SummaryAnswer {
+    /// The roots of the tree for rows and JSON: in the order of the paths, as in du,
+    /// unless the user sets one.
+    fn roots<'a>(&self, tree: &'a Tree) -> Vec<(usize, Node<'a>)> {
+        let mut roots: Vec<_> = roots(tree).collect();
+        if self.view.has_own_order {
+            roots.sort_by(|(_, a), (_, b)| self.view.order.compare(a, b));
+        }
+        roots
+    }
+
     /// The nodes that rows and JSON have.
     fn selection(&self, side: Side) -> Selection {
         Selection {
@@ -132,51 +155,85 @@ impl SummaryAnswer {
     }
 
     /// The roots with an answer of their own: those that exist, and that no earlier
-    /// root had reached.
-    fn own_roots(&self) -> impl Iterator<Item = (&[u8], &RootTotals)> {
+    /// root had reached. `sorted` by the user's order or in that of the paths; at most as
+    /// many as the user wants, the first by that order.
+    fn own_roots(&self, sorted: bool) -> Vec<(&[u8], &RootTotals)> {
         let Scanned {
             request,
             report,
             totals,
         } = &self.scanned;
         let roots = request.paths.iter().zip(&report.roots).zip(totals);
-        roots.filter_map(|((path, root), totals)| {
+        let own = roots.filter_map(|((path, root), totals)| {
             let is_own = root.missing.is_none() && !root.reached_earlier && totals.entries > 0;
             is_own.then_some((path.as_os_str().as_bytes(), totals))
-        })
+        });
+        let mut own: Vec<_> = own.enumerate().collect();
+        own.sort_by(|(_, a), (_, b)| self.compare(a, b));
+        own.truncate(self.view.rows_max.unwrap_or(usize::MAX));
+        if !sorted {
+            own.sort_by_key(|(place, _)| *place);
+        }
+        own.into_iter().map(|(_, root)| root).collect()
     }
 
-    /// The trees of all roots, which share `rows`.
-    fn pictures(&self, tree: &Tree, rows: usize, screen: Screen) -> Vec<String> {
-        let view = &self.view;
-        let now_ns = clock::now_ns();
-        let roots: Vec<_> = roots(tree).collect();
-        let mut lines = Vec::new();
-        for (index, root) in roots.iter().enumerate() {
-            if index > 0 {
-                lines.push(String::new());
-            }
-            // The rows that an earlier root did not use are for later ones.
-            let trees_left = roots.len() - index;
-            let share = rows.saturating_sub(lines.len() + trees_left - 1) / trees_left;
-            let options = TreeOptions {
-                // The head is a row, too.
-                rows_max: view
-                    .rows_max
-                    .unwrap_or(share.saturating_sub(1).max(PICTURE_ROWS_MIN)),
-                depth_max: view.depth_max.map(|depth| depth as usize),
-                files: view.files,
-                column: view.sizes.column,
-                size: view.sizes.format,
-                sort: view.order.key,
-                direction: view.order.direction,
-                now_ns,
-                terminal: screen.terminal,
-            };
-            let picture = TreePicture::new(*root, view.files == Files::Shown);
-            lines.extend(tree_table(&picture, &options));
+    fn compare(&self, a: &(&[u8], &RootTotals), b: &(&[u8], &RootTotals)) -> Ordering {
+        let by_key = match self.view.order.key {
+            SortKey::Size => self.number_of(b.1).cmp(&self.number_of(a.1)),
+            SortKey::Count => b.1.entries.cmp(&a.1.entries),
+            // The command refuses times where it reads none.
+            SortKey::Name | SortKey::Mtime => Ordering::Equal,
+        };
+        let order = by_key.then_with(|| a.0.cmp(b.0));
+        match self.view.order.direction {
+            Direction::Forward => order,
+            Direction::Reversed => order.reverse(),
         }
-        lines
+    }
+
+    /// A sentence for each root that an earlier one had reached: it has no row.
+    fn reached_earlier(&self, screen: Screen) -> Vec<String> {
+        let Terminal { width, charset, .. } = screen.terminal;
+        let roots = self.scanned.request.paths.iter();
+        let roots = roots.zip(&self.scanned.report.roots);
+        roots
+            .filter(|(_, root)| root.reached_earlier)
+            .map(|(path, _)| {
+                let path = escape(path.as_os_str().as_bytes(), charset);
+                let text = format!("{path} has no row: an earlier path contains it.");
+                truncate_end(&text, width, charset).into_owned()
+            })
+            .collect()
+    }
+
+    /// The trees of all roots in one table.
+    fn picture(&self, tree: &Tree, rows: usize, screen: Screen) -> Vec<String> {
+        let view = &self.view;
+        let options = TreeOptions {
+            // The head is a row, too.
+            rows_max: view
+                .rows_max
+                .unwrap_or(rows.saturating_sub(1).max(PICTURE_ROWS_MIN)),
+            // The roots are one level.
+            depth_max: view.depth_max.map(|depth| depth as usize + 1),
+            files: view.files,
+            column: view.sizes.column,
+            size: match view.counted {
+                Counted::Names => SizeFormat::Count,
+                Counted::Sizes => view.sizes.format,
+            },
+            sort: view.order.key,
+            direction: view.order.direction,
+            now_ns: clock::now_ns(),
+            terminal: screen.terminal,
+        };
+        let picture = TreePicture {
+            tree,
+            has_files: view.files == Files::Shown,
+            counted: view.counted,
+            column: view.sizes.column,
+        };
+        tree_table(&picture, &options)
     }
 
     /// A row for each root.
@@ -187,8 +244,9 @@ impl SummaryAnswer {
             Counted::Sizes => sizes.title(),
         };
         let mut columns = vec![Column::new(title, Align::Right)];
-        let roots: Vec<_> = self.own_roots().collect();
-        let whole = roots.iter().map(|(_, totals)| self.number_of(totals)).sum();
+        let roots = self.own_roots(true);
+        let all = self.scanned.totals.iter();
+        let whole = all.map(|totals| self.number_of(totals)).sum();
         let largest = roots.iter().map(|(_, totals)| self.number_of(totals)).max();
         if roots.len() > 1 {
             columns.push(Column::new("SHARE", Align::Left).optional());

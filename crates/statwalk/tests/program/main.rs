@@ -17,6 +17,7 @@ mod help;
 mod json;
 mod limits;
 mod old_kernels;
+mod pairs;
 mod picture;
 mod progress;
 mod rows;

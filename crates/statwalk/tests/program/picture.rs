@@ -68,13 +68,14 @@ fn the_default_view() {
     assert_eq!(
         without_disk(&steady(&text)),
         "\
-APPARENT SHARE             ENTRIES  NEWEST  tree
- 733 KiB  79 % ██████████        5  future  ├── projects/
- 732 KiB  79 % ██████████        3  25 y    │   ├── climate/
+APPARENT SHARE             ENTRIES  NEWEST  PATH
+ 929 KiB 100 % ██████████        9  future  tree/
+ 733 KiB  79 % ███████▉          5  future  ├── projects/
+ 732 KiB  79 % ███████▉          3  25 y    │   ├── climate/
   1000 B  <1 %                   1  future  │   └── … 1 file
- 195 KiB  21 % ██▋               3  25 y    └── home/
+ 195 KiB  21 % ██▏               3  25 y    └── home/
      0 B   0 %                   1     –        ├── empty/
- 195 KiB  21 % ██▋               1  25 y        └── … 1 file
+ 195 KiB  21 % ██▏               1  25 y        └── … 1 file
 
 929 KiB apparent; 9 entries: 4 files, 5 directories, in T.
 "
@@ -102,8 +103,9 @@ fn the_picture_fills_the_terminal_and_no_more() {
         .current_dir(tree.parent());
     let text = on_terminal(&mut command, 80, 12);
     assert_eq!(
+        // The root is a row, too.
         text.lines().filter(|line| line.contains("── ")).count(),
-        30,
+        30 - 1,
         "{text}"
     );
     let text = shown(&tree, &["-d1", "tree"]);
@@ -111,7 +113,7 @@ fn the_picture_fills_the_terminal_and_no_more() {
 }
 
 #[test]
-fn several_roots_have_a_tree_each_and_share_the_terminal() {
+fn several_roots_share_one_table_and_the_terminal() {
     let tree = Tree::new("");
     for root in ["one", "two"] {
         for n in 0..30 {
@@ -121,7 +123,7 @@ fn several_roots_have_a_tree_each_and_share_the_terminal() {
     let text = shown(&tree, &["tree/one", "tree/two", "nope"]);
     // The row that is missing is the prompt's; stderr is no terminal here.
     assert_eq!(text.lines().count(), 24 - 1, "{text}");
-    assert_eq!(text.matches("SHARE").count(), 2, "{text}");
+    assert_eq!(text.matches("SHARE").count(), 1, "{text}");
     assert!(text.contains("62 entries: 62 directories, in"), "{text}");
     let text = shown(&tree, &["-s", "tree/one", "tree/two"]);
     assert!(
@@ -430,4 +432,57 @@ fn tables_fill_the_screen_and_do_not_scroll() {
     assert_eq!(rows(&["top", "tree"]), 20);
     assert_eq!(rows(&["top", "-n3", "tree"]), 3);
     assert!(rows(&["stats", "tree"]) > 60);
+}
+
+/// 5,000 empty files take no space; the blocks that name them belong to the directory.
+#[test]
+fn the_blocks_of_a_large_directory_are_a_row_of_their_own() {
+    let tree = Tree::new("mount/");
+    let at = tree.path().join("mount");
+    let mounted = or_skip!(FileSystem::Ext4.mount(&at));
+    std::fs::create_dir(at.join("many")).unwrap();
+    for n in 0..5_000 {
+        std::fs::write(at.join(format!("many/{n:030}")), "").unwrap();
+    }
+    mounted.settle().unwrap();
+    for all in [&[][..], &["-a"]] {
+        let text = shown(
+            &tree,
+            &[all, &["--color=never", "-n4", "tree/mount/many"]].concat(),
+        );
+        let row = |name: &str| {
+            let row = text.lines().find(|row| row.contains(name));
+            row.unwrap_or_else(|| panic!("{name} in {text}")).to_owned()
+        };
+        let own = row("(the directory itself)");
+        assert_eq!(own[..8], row("tree/mount/many")[..8], "{text}");
+        assert!(row("…").starts_with("     0 B"), "{text}");
+    }
+    let apparent = shown(&tree, &["-A", "--color=never", "tree/mount/many"]);
+    assert!(!apparent.contains("itself"), "{apparent}");
+}
+
+#[test]
+fn several_roots_are_one_table() {
+    let tree = tree();
+    let roots = ["tree/home", "tree", "tree/projects", "tree/home/film"];
+    let text = shown(
+        &tree,
+        &[&["-A", "--color=never", "-d0"], &roots[..]].concat(),
+    );
+    assert_eq!(
+        without_disk(&steady(&text)),
+        "\
+APPARENT SHARE             ENTRIES  NEWEST  PATH
+ 733 KiB  79 % ██████████        6  future  tree/
+ 195 KiB  21 % ██▋               3  25 y    tree/home/
+
+tree/projects has no row: an earlier path contains it.
+tree/home/film has no row: an earlier path contains it.
+929 KiB apparent; 9 entries: 4 files, 5 directories, in T.
+"
+    );
+    // A file, too, has a row.
+    let text = shown(&tree, &["-A", "--color=never", "tree/home/film"]);
+    assert!(text.contains("195 KiB 100 % ██████████        1"), "{text}");
 }

@@ -243,7 +243,6 @@ fn sizes_are_bytes_unless_another_unit_is_asked_for() {
         (&["-sA", "--unit", "KiB"], "2442K\ttree\n"),
         (&["-sA", "--unit=kb"], "2500kB\ttree\n"),
         (&["--count"], "2\ttree\n"),
-        (&["--count", "--si"], "2\ttree\n"),
     ] {
         let answer = tree.run(&[flags, &["tree"]].concat()).good();
         assert_eq!(

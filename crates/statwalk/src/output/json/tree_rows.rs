@@ -3,11 +3,12 @@
 //! The tree in JSON, row by row.
 
 use serde::{Serialize, Serializer};
-use statwalk_core::{DirState, FileType, Node, NodeKind, RootTotals, Tree};
+use statwalk_core::{DirState, FileType, Node, NodeKind, RootTotals};
 use statwalk_view::json_path;
 
+use super::scan_report::Counted;
 use super::seconds_and_rest;
-use crate::output::rows::{Order, Row, Selection, roots};
+use crate::output::rows::{Order, Row, Selection};
 
 /// The tree down to a depth; empty where the scan kept none.
 #[derive(Serialize)]
@@ -17,19 +18,19 @@ pub(crate) struct TreeAnswer<'a> {
 
 /// The rows of a tree, written one by one.
 pub(crate) struct TreeRows<'a> {
-    pub(crate) tree: Option<&'a Tree>,
+    /// With their numbers on the command line.
+    pub(crate) roots: Vec<(usize, Node<'a>)>,
     pub(crate) selection: Selection,
     pub(crate) order: Order,
+    pub(crate) counted: Counted,
     pub(crate) totals: &'a [RootTotals],
 }
 
 impl Serialize for TreeRows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let order = self.order;
-        let rows = self.tree.iter().flat_map(|tree| {
-            let compare = move |a: &Node<'_>, b: &Node<'_>| order.compare(a, b);
-            self.selection.rows(roots(tree), compare)
-        });
+        let roots = self.roots.iter().copied();
+        let rows = self.selection.rows(roots, move |a, b| order.compare(a, b));
         serializer.collect_seq(rows.map(|row| self.row(row)))
     }
 }
@@ -66,7 +67,15 @@ impl TreeRows<'_> {
             NodeKind::Other(kind) => kind,
             _ => FileType::Directory,
         };
-        node_json(&row.node, kind)
+        let row = node_json(&row.node, kind);
+        match self.counted {
+            Counted::Sizes => row,
+            Counted::Names => NodeJson {
+                apparent_bytes: None,
+                allocated_bytes: None,
+                ..row
+            },
+        }
     }
 
     /// The type of a root that is no directory. The tree knows its sums alone.

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Pairs of flags: each flag has its effect beside each other one, or statwalk refuses
+//! the pair.
+
+use std::fs::File;
+use std::io::Write;
+use std::time::SystemTime;
+
+use serde_json::{Value, json};
+
+use crate::run::{Answer, Tree};
+
+/// Flags that change the answer about [`tree`] when they stand alone.
+const FLAGS: [&str; 20] = [
+    "--all",
+    "--max-depth=2",
+    "--max-depth=0",
+    "--lines=2",
+    "--summarize",
+    "--apparent-size",
+    "--bytes",
+    "--si",
+    "--unit=K",
+    "--sort=name",
+    "--sort=count",
+    "--sort=mtime",
+    "--reverse",
+    "--count",
+    "--json",
+    "--print0",
+    "--follow",
+    "--count-links",
+    "--exclude=*.o",
+    "--exclude-caches",
+];
+
+/// Pairs in which the first flag has nothing left to change, and why.
+const CONTAINED: [(&str, &str, &str); 14] = [
+    ("--max-depth=2", "--lines=2", "the two largest are roots"),
+    ("--max-depth=0", "--lines=2", "the two largest are roots"),
+    ("--summarize", "--lines=2", "the two largest are roots"),
+    (
+        "--exclude-caches",
+        "--lines=2",
+        "the two largest are roots, without caches",
+    ),
+    ("--summarize", "--count", "--count alone gives totals"),
+    ("--max-depth=0", "--count", "--count alone gives totals"),
+    ("--apparent-size", "--bytes", "-b means -A, too, as in du"),
+    ("--bytes", "--apparent-size", "rows are in bytes already"),
+    ("--all", "--max-depth=0", "no file has a row at this depth"),
+    ("--max-depth=2", "--max-depth=0", "the last one counts"),
+    ("--max-depth=0", "--max-depth=2", "the last one counts"),
+    ("--sort=name", "--sort=count", "the last one counts"),
+    ("--sort=name", "--sort=mtime", "the last one counts"),
+    ("--sort=count", "--sort=mtime", "the last one counts"),
+];
+
+/// Three roots that differ in their order by name, size, count and time.
+fn tree() -> Tree {
+    Tree::new(
+        "
+        mid/
+        mid/one.o       90000 mtime=1000000000
+        mid/sub/
+        mid/sub/deep/
+        mid/sub/deep/x  160000 mtime=1000000000
+        mid/sub/y       1200 mtime=1000000000
+        mid/twin        = mid/sub/y
+        mid/ghost/
+        mid/ghost/hole  3M sparse mtime=1000000000
+        mid/out         -> ../../elsewhere
+        big/
+        big/data        700100 mtime=1200000000
+        big/twice       = big/data
+        big/more.o      10 mtime=1200000000
+        few/
+        few/cached/
+        few/cached/CACHEDIR.TAG  0
+        few/cached/z    150000 mtime=1250000000
+        few/n1          1 mtime=1250000000
+        few/n2          1 mtime=1250000000
+        few/n3.o        1 mtime=1250000000
+        few/n4          1 mtime=1250000000
+        few/n5          1 mtime=1250000000
+        few/n6          1 mtime=1250000000
+        few/n7          1 mtime=1250000000
+        ",
+    )
+}
+
+/// The answer without the parts that differ from run to run.
+fn steady(answer: &Answer) -> Vec<u8> {
+    match serde_json::from_slice::<Value>(&answer.stdout) {
+        Ok(document) if document.is_object() => {
+            let steady = json!([document["roots"], document["tree"]]);
+            steady.to_string().into_bytes()
+        }
+        _ => answer.stdout.clone(),
+    }
+}
+
+#[test]
+fn no_flag_is_accepted_and_ignored() {
+    let tree = tree();
+    let elsewhere = tree.parent().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::fs::write(elsewhere.join("file"), vec![1; 9_000]).unwrap();
+    let mut tag = File::create(tree.path().join("few/cached/CACHEDIR.TAG")).unwrap();
+    tag.write_all(b"Signature: 8a477f597d28d172789f06886806bc55\n")
+        .unwrap();
+    tag.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    let answer = |flags: &[&str]| {
+        let roots = ["tree/mid", "tree/big", "tree/few"];
+        tree.run(&[flags, &roots[..]].concat())
+    };
+    let plain = steady(&answer(&[]).good());
+    for flag in FLAGS {
+        assert_ne!(
+            steady(&answer(&[flag]).good()),
+            plain,
+            "{flag} does nothing"
+        );
+    }
+    let mut ignored = Vec::new();
+    for (index, first) in FLAGS.into_iter().enumerate() {
+        for second in FLAGS.into_iter().skip(index + 1) {
+            let both = answer(&[first, second]);
+            if both.code == Some(2) {
+                assert!(both.stdout.is_empty(), "{first} {second}");
+                continue;
+            }
+            let both = steady(&both.good());
+            for (ignored_flag, other) in [(first, second), (second, first)] {
+                let is_contained = CONTAINED
+                    .iter()
+                    .any(|(flag, beside, _)| (*flag, *beside) == (ignored_flag, other));
+                if both == steady(&answer(&[other])) && !is_contained {
+                    ignored.push(format!("{ignored_flag} beside {other}"));
+                }
+            }
+        }
+    }
+    assert_eq!(ignored, [""; 0]);
+}
+
+#[test]
+fn refused_pairs_say_what_to_use() {
+    let tree = tree();
+    for (arguments, text) in [
+        (&["--count", "--sort=size"][..], "try --sort count"),
+        (&["--count", "--sort=mtime", "-d1"], "try --sort count"),
+        (&["-s", "--sort=mtime"], "try --max-depth 0"),
+        (&["-s", "--json", "-r"], "try --max-depth 0"),
+        (&["-s", "--json", "-A"], "both sizes"),
+        (&["--json", "--si"], "cannot be used with"),
+        (&["--count", "--unit=K"], "cannot be used with"),
+        (&["--json", "-0"], "cannot be used with"),
+    ] {
+        let answer = tree.run(&[arguments, &["tree"]].concat());
+        assert_eq!(answer.code, Some(2), "{arguments:?}");
+        assert!(answer.stderr.contains(text), "{}", answer.stderr);
+    }
+}
+
+#[test]
+fn totals_of_several_paths_are_sorted_where_that_is_asked() {
+    let tree = tree();
+    let rows = |flags: &[&str]| {
+        let roots = ["tree/mid", "tree/big", "tree/few"];
+        let answer = tree.run(&[flags, &roots[..]].concat()).good();
+        let lines = answer.lines();
+        let names = lines.iter().map(|line| line.rsplit('/').next().unwrap());
+        names.collect::<Vec<_>>().join(" ")
+    };
+    // As du has them.
+    assert_eq!(rows(&["-s"]), "mid big few");
+    assert_eq!(rows(&["-s", "--sort=size"]), "big mid few");
+    assert_eq!(rows(&["-s", "-r"]), "few mid big");
+    assert_eq!(rows(&["-s", "--sort=name"]), "big few mid");
+    assert_eq!(rows(&["-s", "-n2"]), "mid big");
+    assert_eq!(rows(&["--count"]), "mid big few");
+    assert_eq!(rows(&["--count", "--sort=count", "-n1"]), "few");
+}
+
+#[test]
+fn count_gives_the_entries_of_each_directory() {
+    let tree = tree();
+    let answer = tree.run(&["--count", "-d2", "tree"]).good();
+    assert_eq!(
+        answer.sorted(),
+        [
+            "10\\ttree/mid\\n",
+            "11\\ttree/few\\n",
+            "26\\ttree\\n",
+            "2\\ttree/mid/ghost\\n",
+            "3\\ttree/few/cached\\n",
+            "4\\ttree/big\\n",
+            "4\\ttree/mid/sub\\n",
+        ]
+        .map(str::to_owned)
+    );
+}
