@@ -6,7 +6,7 @@ use std::ffi::CString;
 use std::sync::Arc;
 
 use super::context::ScanOptions;
-use super::outlet::{Note, Outlet};
+use super::outlet::{Backlog, Events, Note};
 use super::unknown::LinkStop;
 use crate::batch::Batch;
 use crate::directory::Directory;
@@ -134,7 +134,7 @@ pub(crate) fn deliver(
     directory: &Directory<'_>,
     announce: bool,
     contents: &Contents,
-    out: &mut impl Outlet,
+    out: &mut impl Events,
 ) {
     out.deliver(directory, announce, &[&contents.batch]);
     let root = directory.root;
@@ -160,7 +160,7 @@ pub(crate) fn deliver(
 }
 
 /// Queues the subdirectories, and defers the symbolic links.
-pub(crate) fn queue(node: &Arc<OpenParent>, contents: &Contents, out: &mut impl Outlet) {
+pub(crate) fn queue(node: &Arc<OpenParent>, contents: &Contents, out: &mut impl Backlog) {
     if !contents.subdir_offsets.is_empty() {
         out.queue(node, &contents.subdir_offsets, &contents.subdir_inos);
     }

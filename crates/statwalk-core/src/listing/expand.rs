@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::Lister;
 use super::context::Visit;
 use super::in_place::InPlaceDir;
-use super::outlet::{Note, Outlet};
+use super::outlet::{Events, Note, Outlet};
 use super::read::Opening;
 use super::source::{DirectorySource, EntryStat, NotOpened};
 use super::suspicion::Confirmed;
@@ -242,7 +242,7 @@ impl<D: DirectorySource> Lister<D> {
         place: &Place,
         found: Option<&Attributes>,
         errno: Errno,
-        out: &mut impl Outlet,
+        out: &mut impl Events,
     ) {
         if let Place::Child(parent, _) = place {
             self.unreadable(place, parent.root, parent.depth + 1, found, errno, out);

@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::contents::Contents;
 use super::context::{ScanContext, ScanOptions, Visit};
 use super::open_dir::OpenDir;
-use super::outlet::{Outlet, Tick};
+use super::outlet::{Pace, Tick};
 use super::shared::PART_MIN;
 use super::source::{DirectorySource, EntryStat};
 use super::unknown::find_directories;
@@ -136,7 +136,7 @@ impl Listed {
         dir: &OpenDir,
         context: &ScanContext<impl DirectorySource>,
         contents: &mut Contents,
-        out: &impl Outlet,
+        out: &impl Pace,
     ) -> Reading {
         self.read_some(0..self.len(), fd, dir, context, contents, out)
     }
@@ -149,7 +149,7 @@ impl Listed {
         dir: &OpenDir,
         context: &ScanContext<impl DirectorySource>,
         contents: &mut Contents,
-        out: &impl Outlet,
+        out: &impl Pace,
     ) -> Reading {
         let (options, source) = (&context.options, &context.source);
         if options.shortcuts.shape_only {
@@ -243,7 +243,7 @@ impl Listed {
         fd: &DirHandle,
         context: &ScanContext<impl DirectorySource>,
         contents: &mut Contents,
-        out: &impl Outlet,
+        out: &impl Pace,
     ) -> bool {
         for (index, listed) in self.entries.iter().enumerate() {
             match listed.kind {

@@ -6,10 +6,13 @@
 //! a source must answer, and uses the answers. An order chooses the next directory; a
 //! source reads it.
 
+pub(crate) mod backlog;
 pub(crate) mod context;
+pub(crate) mod events;
 pub(crate) mod job;
 mod lister;
 pub(crate) mod outlet;
+pub(crate) mod pace;
 
 mod expand;
 mod read;

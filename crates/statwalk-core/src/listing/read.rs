@@ -9,7 +9,7 @@ use super::context::Visit;
 use super::in_place::{InPlace, InPlaceDir};
 use super::listed::{KeptNames, Reading};
 use super::open_dir::OpenDir;
-use super::outlet::{Note, Outlet};
+use super::outlet::{Note, Outlet, Pace};
 use super::shared::PART_MIN;
 use super::source::{DirectorySource, EntryStat, More};
 use super::suspicion::Confirmed;
@@ -204,7 +204,7 @@ impl<D: DirectorySource> Lister<D> {
     }
 
     /// Judges the missing names of the directory in `self.contents`.
-    fn judge_missing_here(&mut self, fd: &DirHandle, dir: &OpenDir, out: &impl Outlet) {
+    fn judge_missing_here(&mut self, fd: &DirHandle, dir: &OpenDir, out: &impl Pace) {
         if self.contents.missing.is_empty() {
             return;
         }

@@ -26,7 +26,7 @@ use super::contents::{Contents, deliver, queue};
 use super::job::Deferred;
 use super::listed::{Listed, Reading};
 use super::open_dir::OpenDir;
-use super::outlet::{Gathering, Note, Outlet};
+use super::outlet::{Backlog, Gathering, Note, Outlet, Pace};
 use super::source::{DirectorySource, EntryStat, More};
 use super::{Lister, REREADS_MAX};
 use crate::calls::Sharing;
@@ -269,7 +269,7 @@ impl<D: DirectorySource> Lister<D> {
     ///
     /// At the descriptor bound the directory is closed meanwhile, if its identity is
     /// known.
-    fn pass_token(&self, listing: &Arc<SharedListing>, fd: &Arc<SharedFd>, out: &mut impl Outlet) {
+    fn pass_token(&self, listing: &Arc<SharedListing>, fd: &Arc<SharedFd>, out: &mut impl Backlog) {
         if !fd.is_kept(&self.context.budget) && self.identity_of_shared(listing, Some(fd)).is_some()
         {
             // If the call fails, the directory stays open.
@@ -401,7 +401,7 @@ impl<D: DirectorySource> Lister<D> {
     }
 
     /// Queues the entries from `start` on, in parts, for any worker.
-    fn hand_parts(&mut self, listing: &Arc<SharedListing>, start: usize, out: &mut impl Outlet) {
+    fn hand_parts(&mut self, listing: &Arc<SharedListing>, start: usize, out: &mut impl Backlog) {
         while self.listed.len() > start {
             let from = start.max(self.listed.len().saturating_sub(PART_MIN));
             let part = self.listed.split_off(from);
@@ -578,7 +578,7 @@ impl<D: DirectorySource> Lister<D> {
         fd: &DirHandle,
         dir: &OpenDir,
         contents: &mut Contents,
-        out: &impl Outlet,
+        out: &impl Pace,
     ) -> bool {
         let mut start = 0;
         while start < self.listed.len() {

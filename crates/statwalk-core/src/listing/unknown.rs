@@ -9,7 +9,7 @@ use super::contents::Contents;
 use super::context::ScanContext;
 use super::listed::{Listed, failed};
 use super::open_dir::OpenDir;
-use super::outlet::{Outlet, Tick};
+use super::outlet::{Pace, Tick};
 use super::source::{ChangeStamp, DirectorySource, EntryStat};
 use crate::calls::likeliness;
 use crate::entry::FileType;
@@ -78,7 +78,7 @@ pub(super) fn find_directories(
     dir: &OpenDir,
     context: &ScanContext<impl DirectorySource>,
     contents: &mut Contents,
-    out: &impl Outlet,
+    out: &impl Pace,
 ) -> bool {
     // A scan for types keeps no names of files.
     let name_of = |index: usize| match context.options.shortcuts.types_only {

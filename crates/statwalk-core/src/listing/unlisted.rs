@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::Lister;
 use super::contents::deliver;
-use super::outlet::Outlet;
+use super::outlet::Events;
 use super::source::DirectorySource;
 use crate::directory::{Dir, DirState, Directory, Place};
 use crate::entry::{Attributes, FileType};
@@ -21,7 +21,7 @@ impl<D: DirectorySource> Lister<D> {
         path: &CStr,
         root: u32,
         found: &Attributes,
-        out: &mut impl Outlet,
+        out: &mut impl Events,
     ) {
         let place = Place::Root(Arc::from(path));
         let directory = Directory {
@@ -47,7 +47,7 @@ impl<D: DirectorySource> Lister<D> {
         depth: u32,
         found: Option<&Attributes>,
         errno: Errno,
-        out: &mut impl Outlet,
+        out: &mut impl Events,
     ) {
         let nothing = Attributes::of_type(FileType::Directory);
         let directory = Directory {
@@ -72,7 +72,7 @@ impl<D: DirectorySource> Lister<D> {
         &mut self,
         parent: &Arc<Dir>,
         offsets: &[u32],
-        out: &mut impl Outlet,
+        out: &mut impl Events,
     ) {
         for &offset in offsets {
             let place = Place::Child(Arc::clone(parent), offset);
@@ -87,7 +87,7 @@ impl<D: DirectorySource> Lister<D> {
         root: u32,
         depth: u32,
         state: DirState,
-        out: &mut impl Outlet,
+        out: &mut impl Events,
     ) {
         let nothing = Attributes::of_type(FileType::Directory);
         self.without_entries((place, root, depth), &nothing, state, out);
@@ -100,7 +100,7 @@ impl<D: DirectorySource> Lister<D> {
         root: u32,
         depth: u32,
         attributes: &Attributes,
-        out: &mut impl Outlet,
+        out: &mut impl Events,
     ) {
         let state = DirState::AtDepthLimit;
         self.without_entries((place, root, depth), attributes, state, out);
@@ -111,7 +111,7 @@ impl<D: DirectorySource> Lister<D> {
         (place, root, depth): (&Place, u32, u32),
         attributes: &Attributes,
         state: DirState,
-        out: &mut impl Outlet,
+        out: &mut impl Events,
     ) {
         let directory = Directory {
             place,
@@ -135,7 +135,7 @@ impl<D: DirectorySource> Lister<D> {
         name: &CStr,
         found: &Attributes,
         followed: bool,
-        out: &mut impl Outlet,
+        out: &mut impl Events,
     ) {
         let nothing = Attributes::of_type(FileType::Directory);
         let directory = Directory {

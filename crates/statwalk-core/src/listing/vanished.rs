@@ -16,7 +16,7 @@ use super::contents::Contents;
 use super::expand::{Sight, is_no_way};
 use super::listed::{KeptNames, Listed, fail, sort_in};
 use super::open_dir::OpenDir;
-use super::outlet::{Note, Outlet};
+use super::outlet::{Note, Outlet, Pace};
 use super::source::{DirectorySource, More, NotOpened};
 use crate::directory::{Dir, Place};
 use crate::entry::{FileId, FileType};
@@ -32,7 +32,7 @@ impl<D: DirectorySource> Lister<D> {
         fd: &DirHandle,
         dir: &OpenDir,
         contents: &mut Contents,
-        out: &impl Outlet,
+        out: &impl Pace,
     ) {
         let mut missing: HashMap<CString, FileType> = missing.into_iter().collect();
         let context = Arc::clone(&self.context);
@@ -115,7 +115,7 @@ impl<D: DirectorySource> Lister<D> {
         &mut self,
         place: &Place,
         identity: Option<FileId>,
-        out: &impl Outlet,
+        out: &impl Pace,
     ) -> bool {
         let (mut place, mut identity) = (place.clone(), identity);
         loop {
@@ -149,7 +149,7 @@ impl<D: DirectorySource> Lister<D> {
         &mut self,
         dir: &Arc<Dir>,
         offsets: &[u32],
-        out: &impl Outlet,
+        out: &impl Pace,
     ) -> Result<Vec<u32>, Errno> {
         let base = self.reopen(dir)?;
         let opened = self.context.source.open_child(&base, c".");

@@ -9,6 +9,7 @@ pub(crate) mod concurrency;
 mod controller;
 mod frontier;
 mod inode_queue;
+mod outlet;
 mod parking;
 pub(crate) mod pool;
 mod sync;

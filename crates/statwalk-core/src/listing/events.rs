@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The results of a lister: directories, entries, and what went wrong.
+
+use crate::batch::Batch;
+use crate::directory::Directory;
+use crate::entry::DirId;
+use crate::error::{Op, SystemErrno as Errno};
+
+/// Events that are counted and are not errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Note {
+    /// A listed entry vanished before its stat.
+    Vanished,
+    /// A pattern excludes the entry, or it is a kernel file system.
+    Excluded,
+    /// Another file system, or a second mount, that was not entered.
+    Crossing,
+}
+
+/// The worker's side that takes results.
+pub(crate) trait Events {
+    /// The number of the next directory.
+    fn next_id(&mut self) -> DirId;
+    /// Delivers some entries of a directory, and the directory itself if `announce`.
+    fn deliver(&mut self, directory: &Directory<'_>, announce: bool, batches: &[&Batch]);
+    /// Notes that the result lacks something in the directory.
+    fn incomplete(&mut self, directory: &Directory<'_>);
+    /// Notes a directory that changed while it was read.
+    fn changed(&mut self, directory: &Directory<'_>);
+    /// Notes an entry that could not be read.
+    fn failed(&mut self, root: u32, path: Vec<u8>, op: Op, errno: Errno);
+    /// Counts an event that is not an error.
+    fn note(&mut self, root: u32, note: Note);
+    /// Reports an excluded file system by its path and name.
+    fn left_out(&mut self, path: Vec<u8>, file_system: &'static str);
+}
