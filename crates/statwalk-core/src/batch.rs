@@ -244,6 +244,14 @@ impl Batch {
         }
     }
 
+    /// Adds so many entries of which only the type is wanted.
+    pub(crate) fn push_types(&mut self, kind: FileType, count: usize) {
+        debug_assert!(!self.wanted.need_stat() && !self.wanted.contains(Fields::NAME));
+        let len = self.kinds.len() + count;
+        self.kinds.resize(len, kind);
+        self.known.resize(len, true);
+    }
+
     /// Apart, so that the usual case stays small enough for its callers' loops.
     #[cold]
     fn push_unstated(&mut self, name: &[u8], kind: FileType) {

@@ -31,6 +31,19 @@ pub enum FileType {
 }
 
 impl FileType {
+    /// All types, in the order of their numbers.
+    pub(crate) const ALL: [FileType; 8] = [
+        FileType::File,
+        FileType::Directory,
+        FileType::Symlink,
+        FileType::Fifo,
+        FileType::Socket,
+        FileType::CharDevice,
+        FileType::BlockDevice,
+        FileType::Unknown,
+    ];
+    pub(crate) const COUNT: usize = FileType::ALL.len();
+
     /// The type in `st_mode`: `S_IFMT`, inode(7).
     #[inline]
     pub(crate) fn of_mode(mode: u16) -> FileType {

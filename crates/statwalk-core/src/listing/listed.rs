@@ -15,6 +15,7 @@ use super::outlet::{Pace, Tick};
 use super::shared::PART_MIN;
 use super::source::{DirectorySource, EntryStat};
 use super::unknown::find_directories;
+use crate::batch::Batch;
 use crate::calls::{Naming, Sharing};
 use crate::entry::FileType;
 use crate::error::{Op, SystemErrno as Errno};
@@ -26,6 +27,8 @@ pub(crate) struct Listed {
     /// Names, each ended by NUL.
     names: Vec<u8>,
     entries: Vec<ListedEntry>,
+    /// Numbers of entries of which only the type is kept, by their types.
+    counts: [u32; FileType::COUNT],
 }
 
 struct ListedEntry {
@@ -51,13 +54,34 @@ pub(super) enum Reading {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeptNames {
     All,
-    /// Names of directories, and of entries without a type.
+    /// Names of directories, and of entries without a type. Other entries are only
+    /// counted.
     OfDirectories,
 }
 
 impl Listed {
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    /// The number of entries, with those that are only counted.
+    pub(super) fn len_with_counted(&self) -> usize {
+        let counted: u32 = self.counts.iter().sum();
+        self.entries.len() + counted as usize
+    }
+
+    /// Whether it has counts and typed directories alone, so that no entry needs a stat.
+    pub(super) fn has_types_alone(&self) -> bool {
+        let counted: u32 = self.counts.iter().sum();
+        let is_typed = |entry: &ListedEntry| entry.kind == FileType::Directory;
+        counted > 0 && self.entries.iter().all(is_typed)
+    }
+
+    /// Adds the entries that are only counted to a batch.
+    pub(super) fn add_counted_to(&self, batch: &mut Batch) {
+        for (kind, &count) in FileType::ALL.into_iter().zip(&self.counts) {
+            batch.push_types(kind, count as usize);
+        }
     }
 
     /// Whether an entry has this name.
@@ -96,6 +120,7 @@ impl Listed {
     pub(super) fn clear(&mut self) {
         self.names.clear();
         self.entries.clear();
+        self.counts = [0; FileType::COUNT];
     }
 
     /// Sorts the entries by their inode numbers.
@@ -103,9 +128,15 @@ impl Listed {
         radsort::sort_by_key(&mut self.entries, |entry| entry.ino);
     }
 
-    /// Adds an entry, and its name if `names` selects it.
+    /// Adds an entry with its name, or counts it if `names` leaves its name out.
     #[inline]
     pub(crate) fn push(&mut self, name: &CStr, ino: u64, kind: FileType, names: KeptNames) {
+        if names == KeptNames::OfDirectories
+            && !matches!(kind, FileType::Directory | FileType::Unknown)
+        {
+            self.counts[kind as usize] += 1;
+            return;
+        }
         self.entries.push(ListedEntry {
             ino,
             // The offset fits: a buffer of names is far below 4 GiB. The length fits:
@@ -114,9 +145,7 @@ impl Listed {
             name_bytes: name.count_bytes() as u16,
             kind,
         });
-        if names == KeptNames::All || matches!(kind, FileType::Directory | FileType::Unknown) {
-            self.names.extend_from_slice(name.to_bytes_with_nul());
-        }
+        self.names.extend_from_slice(name.to_bytes_with_nul());
     }
 
     /// Adds an entry whose name begins with NUL. Its stat will fail.
@@ -245,6 +274,7 @@ impl Listed {
         contents: &mut Contents,
         out: &impl Pace,
     ) -> bool {
+        self.add_counted_to(&mut contents.batch);
         for (index, listed) in self.entries.iter().enumerate() {
             match listed.kind {
                 FileType::Directory => {

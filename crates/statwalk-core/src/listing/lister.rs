@@ -50,6 +50,14 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
+    /// Takes a larger buffer for the rest of a large directory.
+    pub(super) fn enlarge_buffer(&mut self) {
+        let bytes = self.context.source.large_buffer_bytes();
+        if self.buffer.len() < bytes && !self.context.options.wanted.need_stat() {
+            self.buffer = vec![MaybeUninit::uninit(); bytes].into_boxed_slice();
+        }
+    }
+
     /// Does one job.
     pub(crate) fn expand(&mut self, job: Job, out: &mut impl Outlet) {
         match job {

@@ -20,6 +20,10 @@ use crate::entry::{Attributes, FileId, FileType};
 use crate::error::{Op, SystemErrno as Errno};
 use crate::handle::{DirHandle, Handle};
 
+/// The buffers of a directory before it counts as large. The second one may be its last,
+/// and may be nearly empty.
+const SMALL_BUFFERS: u32 = 2;
+
 /// A directory that was just opened.
 pub(super) struct Opening {
     pub(super) fd: DirHandle,
@@ -247,8 +251,11 @@ impl<D: DirectorySource> Lister<D> {
     fn read_directory(&mut self, fd: &DirHandle, dir: &OpenDir, out: &mut impl Outlet) -> End {
         let sorts = self.context.options.calls.stat_order == StatOrder::Inode;
         let withheld_max = self.context.options.withheld_max;
-        let mut buffers = 0;
+        let mut buffers: u32 = 0;
         loop {
+            if buffers == SMALL_BUFFERS {
+                self.enlarge_buffer();
+            }
             match self.fill(fd) {
                 Ok(More::Entries) => {}
                 Ok(More::End) => return End::Complete,
@@ -275,7 +282,7 @@ impl<D: DirectorySource> Lister<D> {
                 return End::CacheDirectory;
             }
             buffers += 1;
-            if self.contents.entry_count() + self.listed.len() > withheld_max {
+            if self.contents.entry_count() + self.listed.len_with_counted() > withheld_max {
                 return End::Share;
             }
             let may_share = self.context.options.wanted.need_stat()

@@ -304,6 +304,7 @@ impl<D: DirectorySource> Lister<D> {
 
     /// Reads on until the directory ends or another worker may have the token.
     fn read_on(&mut self, listing: &Arc<SharedListing>, fd: &Arc<SharedFd>, out: &mut impl Outlet) {
+        self.enlarge_buffer();
         loop {
             match self.fill(fd) {
                 Ok(More::Entries) => {}
@@ -334,10 +335,12 @@ impl<D: DirectorySource> Lister<D> {
             self.hand_parts(listing, start, out);
         }
         // With stats, the token is passed on even if nobody is idle. Else the first
-        // idle worker would wait until this one has done its piece. Without stats, the
-        // listing is all the work, and only one worker at a time can do that.
+        // idle worker would wait until this one has done its piece. For types alone the
+        // listing is all the work, and only one worker at a time can do that: a
+        // hand-over would only cost a wake-up.
         let passes_on = match self.context.options.wanted.need_stat() {
             true => out.has_company(),
+            false if self.listed.has_types_alone() => false,
             false => out.somebody_idle(),
         };
         let mut passed_on = false;
@@ -610,8 +613,8 @@ impl<D: DirectorySource> Lister<D> {
                 More::End => break,
                 More::Entries => {}
             }
-            let room =
-                contents.entry_count() + self.listed.len() <= self.context.options.withheld_max;
+            let room = contents.entry_count() + self.listed.len_with_counted()
+                <= self.context.options.withheld_max;
             if !room || !self.read_all(&fd, &listing.dir, &mut contents, out) {
                 return None;
             }

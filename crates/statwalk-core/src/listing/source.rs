@@ -104,6 +104,11 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
         0
     }
 
+    /// The size of a worker's buffer in a large directory that needs no stats.
+    fn large_buffer_bytes(&self) -> usize {
+        self.buffer_bytes()
+    }
+
     /// Whether to open an entry of this directory could trigger a mount.
     fn mounts_on_demand(&self, _dir: &DirHandle) -> bool {
         false

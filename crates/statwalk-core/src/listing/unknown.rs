@@ -85,6 +85,7 @@ pub(super) fn find_directories(
         true => [].as_slice(),
         false => listed.name(index).to_bytes(),
     };
+    listed.add_counted_to(&mut contents.batch);
     let mut unknown = Vec::new();
     for index in 0..listed.len() {
         match listed.kind(index) {

@@ -96,13 +96,13 @@ impl RootTotals {
         self.extra_hard_links += other.extra_hard_links;
     }
 
-    fn count(&mut self, kind: FileType) {
-        self.entries += 1;
+    fn count(&mut self, kind: FileType, count: u64) {
+        self.entries += count;
         match kind {
-            FileType::File => self.files += 1,
-            FileType::Directory => self.dirs += 1,
-            FileType::Symlink => self.symlinks += 1,
-            _ => self.others += 1,
+            FileType::File => self.files += count,
+            FileType::Directory => self.dirs += count,
+            FileType::Symlink => self.symlinks += count,
+            _ => self.others += count,
         }
     }
 
@@ -158,7 +158,7 @@ impl Collect for TotalsState {
     fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
         if directory.state() != DirState::Argument {
             let totals = &mut self.roots[directory.root()];
-            totals.count(FileType::Directory);
+            totals.count(FileType::Directory, 1);
             let allocated_bytes = directory.attributes().allocated_bytes().unwrap_or(0);
             totals.allocated_bytes += u128::from(allocated_bytes);
         }
@@ -167,8 +167,9 @@ impl Collect for TotalsState {
 
     fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
         let totals = &mut self.roots[directory.root()];
-        for &kind in batch.kinds() {
-            totals.count(kind);
+        // A batch of types alone has long runs of one type.
+        for run in batch.kinds().chunk_by(|a, b| a == b) {
+            totals.count(run[0], run.len() as u64);
         }
         if !self.sizes {
             return ControlFlow::Continue(());

@@ -121,6 +121,22 @@ fn larger_buffers_save_listings() {
     assert!((5_000 / 32..5_000 / 28 + 8).contains(&small), "{small}");
 }
 
+#[test]
+fn a_large_directory_takes_a_larger_buffer_where_it_needs_no_stats() {
+    let scratch = scratch_in_memory();
+    for number in 0..5_000 {
+        std::fs::write(scratch.path().join(format!("file-{number:05}")), b"").unwrap();
+    }
+    let scan = |calls, totals| scan_with(scratch.path(), calls, &totals).report.calls;
+    let grows = Calls::default().sharing(Sharing::Never);
+    let fixed = grows.clone().buffer_bytes(32 << 10);
+    // 160,000 bytes of entries: five buffers of 32 KiB, or two and one of 128 KiB.
+    let saved = scan(fixed.clone(), Totals::of_types()) - scan(grows.clone(), Totals::of_types());
+    assert_eq!(saved, 2);
+    let with_sizes = scan(fixed, Totals::with_sizes()) - scan(grows, Totals::with_sizes());
+    assert_eq!(with_sizes, 0);
+}
+
 /// Takes the inode numbers of one directory in the order in which they come.
 struct Inodes;
 

@@ -117,7 +117,7 @@ pub(crate) struct WalkFlags {
     #[arg(long, help_heading = READ)]
     pub(crate) nice: bool,
 
-    /// Set the size of the directory-read buffer, from 1K to 4M [default: 32K]
+    /// Set the size of the directory-read buffer, from 1K to 4M [default: 32K to 128K]
     #[arg(long, value_name = "SIZE", help_heading = READ, hide_short_help = true)]
     pub(crate) buffer: Option<String>,
 

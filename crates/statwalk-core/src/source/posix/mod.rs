@@ -23,7 +23,7 @@ use rustix::fs::{AtFlags, CWD, SeekFrom, Statx, StatxFlags, fstatfs, seek};
 use rustix::process::geteuid;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::calls::{self, Calls, Detail, Freshness};
+use crate::calls::{self, BUFFER_BYTES, Calls, Detail, Freshness, LARGE_BUFFER_BYTES};
 use crate::entry::{Fields, FileId};
 use crate::error::SystemErrno as Errno;
 use crate::handle::DirHandle;
@@ -204,7 +204,11 @@ impl DirectorySource for Posix {
     }
 
     fn buffer_bytes(&self) -> usize {
-        self.calls.buffer_bytes
+        self.calls.buffer_bytes.unwrap_or(BUFFER_BYTES)
+    }
+
+    fn large_buffer_bytes(&self) -> usize {
+        self.calls.buffer_bytes.unwrap_or(LARGE_BUFFER_BYTES)
     }
 
     fn mounts_on_demand(&self, dir: &DirHandle) -> bool {
