@@ -27,6 +27,8 @@ pub enum SizeFormat {
     Count,
     /// Whole units, rounded up, as `du -BM` writes them: `2118064M`.
     Whole(Unit),
+    /// The same without the letter, as `du -m` writes them: `2118064`.
+    WholeNumber(Unit),
     /// Powers of 1024 and few digits, rounded up, as `du -h` writes them: `2.1T`.
     Short,
     /// Powers of 1000 and few digits, rounded up, as `du --si` writes them: `2.3T`.
@@ -155,6 +157,7 @@ impl SizeFormat {
             SizeFormat::Whole(unit) => {
                 format!("{}{}", bytes.div_ceil(unit.bytes()), unit.du_suffix())
             }
+            SizeFormat::WholeNumber(unit) => bytes.div_ceil(unit.bytes()).to_string(),
             SizeFormat::Short => short(bytes, 1024, [KiB, MiB, GiB, TiB, PiB, EiB, ZiB, YiB], 'K'),
             SizeFormat::ShortSi => short(bytes, 1000, [KB, MB, GB, TB, PB, EB, ZB, YB], 'k'),
         }

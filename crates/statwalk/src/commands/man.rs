@@ -138,6 +138,8 @@ fn tidy(page: &str) -> String {
                 lines.pop();
             }
             lines.push(".sp".to_owned());
+        } else if line.contains(".ds Aq ") && lines.iter().any(|known| known == line) {
+            // Each section defines the quote anew.
         } else if line == ".br" && lines.last().is_some_and(|last| last == ".sp") {
             // The space is a break already.
         } else if line.starts_with('.') {
@@ -154,7 +156,7 @@ fn tidy(page: &str) -> String {
 fn push_wrapped(line: &str, lines: &mut Vec<String>) {
     let mut current = String::new();
     for word in line.split(' ') {
-        if !current.is_empty() && current.len() + 1 + word.len() > WIDTH {
+        if !current.is_empty() && width(&current) + 1 + width(word) > WIDTH {
             lines.push(std::mem::take(&mut current));
         }
         if !current.is_empty() {
@@ -165,6 +167,12 @@ fn push_wrapped(line: &str, lines: &mut Vec<String>) {
         current.push_str(word);
     }
     lines.push(current);
+}
+
+/// The length that mandoc counts: a letter beyond ASCII is `\[u2026]` to it.
+fn width(text: &str) -> usize {
+    let letters = text.chars();
+    letters.map(|c| if c.is_ascii() { 1 } else { 8 }).sum()
 }
 
 /// The block of the help below `heading`, as a section with its line breaks.

@@ -2,18 +2,23 @@
 
 //! `statwalk PATH…`: where the space went.
 
+use std::ffi::{OsStr, OsString};
+use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
 use statwalk_core::{Totals, TreeSink};
 use statwalk_view::Files;
 
 use crate::exit_status::ExitStatus;
-use crate::failure::Failure;
+use crate::failure::{Failure, reason};
 use crate::flags::{SortName, SummaryFlags};
 use crate::output::ending::Errors;
 use crate::output::json::Counted;
 use crate::output::printer::{Scanned, print};
 use crate::output::rows::Order;
 use crate::output::summary::{SummaryAnswer, SummaryView};
-use crate::request::{Form, Request, Sizes};
+use crate::request::{Form, Request, Sizes, safe};
 use crate::watch::watch;
 
 pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
@@ -31,13 +36,18 @@ pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
         counted,
         depth_max: flags.max_depth,
         rows_max: flags.lines,
+        has_total_row: flags.total,
         files: match flags.all {
             true => Files::Shown,
             false => Files::Hidden,
         },
     };
     let totals_alone = shows_totals(&flags);
-    let mut request = Request::new(&flags.scan, flags.paths)?;
+    let paths = match &flags.files0_from {
+        Some(file) => paths_in(file)?,
+        None => flags.paths,
+    };
+    let mut request = Request::new(&flags.scan, paths)?;
     if matches!(request.form, Form::Json(_)) {
         request.scan = request.scan.errors_kept(usize::MAX);
     }
@@ -50,6 +60,33 @@ pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
     // The program ends: to free a large tree piece by piece would only take time.
     std::mem::forget(answer);
     Ok(status)
+}
+
+/// The paths in a file, each ended by NUL, as `find -print0` writes them.
+fn paths_in(file: &Path) -> Result<Vec<OsString>, Failure> {
+    let bytes = match file.as_os_str() == "-" {
+        true => {
+            let mut bytes = Vec::new();
+            let read = std::io::stdin().lock().read_to_end(&mut bytes);
+            read.map(|_| bytes)
+        }
+        false => std::fs::read(file),
+    };
+    let name = safe(&file.to_string_lossy());
+    let bytes =
+        bytes.map_err(|error| Failure::Usage(format!("cannot read {name}: {}", reason(&error))))?;
+    let bytes = bytes.strip_suffix(b"\0").unwrap_or(&bytes);
+    let paths = bytes.split(|&byte| byte == 0);
+    let paths: Vec<_> = paths
+        .map(|path| OsStr::from_bytes(path).to_owned())
+        .collect();
+    // No path would mean the current directory, which the user did not ask for.
+    match paths.iter().any(|path| path.is_empty()) {
+        true => Err(Failure::Usage(format!(
+            "invalid value '{name}' for --files0-from: it holds an empty path"
+        ))),
+        false => Ok(paths),
+    }
 }
 
 /// Whether the answer is the total of each path, without a tree.

@@ -20,6 +20,7 @@ use super::{FormFlags, SizeFlags};
 #[command(
     name = "changes",
     disable_version_flag = true,
+    disable_help_flag = true,
     args_override_self = true
 )]
 pub(crate) struct ChangesFlags {

@@ -20,6 +20,7 @@ use super::{UnitFlags, WalkFlags};
 #[command(
     name = "extents",
     disable_version_flag = true,
+    disable_help_flag = true,
     args_override_self = true
 )]
 pub(crate) struct ExtentsFlags {

@@ -15,6 +15,7 @@ mod errors_flags;
 mod extents_flags;
 mod filter_flags;
 mod find_flags;
+mod foreign;
 mod scan_flags;
 mod size_flags;
 mod stats_flags;
@@ -25,7 +26,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, Command, CommandFactory, FromArgMatches, Parser};
+use clap::{ArgAction, Args, Command, CommandFactory, FromArgMatches, Parser};
 use clap_complete::Shell;
 
 pub(crate) use bench_flags::{Axis, BenchFlags, Level};
@@ -106,8 +107,11 @@ pub(crate) fn is_command(word: &OsStr) -> bool {
 ///
 /// Returns clap's message: a usage error, or help that the user asked for.
 pub(crate) fn parse(words: &[OsString]) -> Result<Invocation, clap::Error> {
+    if let Some(words) = foreign::spelled_out(words) {
+        return parse(&words);
+    }
     let Some((name, rest)) = words.split_first().filter(|(first, _)| is_command(first)) else {
-        return parse_summary(words);
+        return parse_summary(words).map_err(|error| foreign::with_tip(error, "", words));
     };
     Ok(match name.to_str() {
         Some("top") => Invocation::Top(Box::new(parse_as(rest)?)),
@@ -123,12 +127,12 @@ pub(crate) fn parse(words: &[OsString]) -> Result<Invocation, clap::Error> {
 }
 
 fn parse_summary(words: &[OsString]) -> Result<Invocation, clap::Error> {
-    let command = SummaryFlags::command().no_binary_name(true);
+    let command = with_short_help(SummaryFlags::command(), words).no_binary_name(true);
     match parse_with(command, words) {
         Ok(flags) => Ok(Invocation::Summary(Box::new(flags))),
         // Only the help lists the subcommands.
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
-            let command = whole().no_binary_name(true);
+            let command = with_short_help(whole(), words).no_binary_name(true);
             parse_with(command, words).map(|flags| Invocation::Summary(Box::new(flags)))
         }
         Err(error) => Err(error),
@@ -136,12 +140,28 @@ fn parse_summary(words: &[OsString]) -> Result<Invocation, clap::Error> {
 }
 
 fn parse_as<P: Args + CommandFactory>(words: &[OsString]) -> Result<P, clap::Error> {
-    let command = P::command();
+    let command = with_short_help(P::command(), words);
     let name = command.get_name().to_owned();
     let full_name = format!("statwalk {name}");
     parse_with(command.no_binary_name(true).bin_name(full_name), words)
-        .map_err(|error| with_path_tip(error, &name))
+        .map_err(|error| foreign::with_tip(with_path_tip(error, &name), &name, words))
 }
+
+/// Lets `-h` alone print help: beside another word it shows sizes with units, as in du,
+/// ls and df.
+fn with_short_help(command: Command, words: &[OsString]) -> Command {
+    let has_flag = || {
+        command
+            .get_arguments()
+            .any(|arg| arg.get_id() == HUMAN_READABLE)
+    };
+    match words == ["-h"] && has_flag() {
+        true => command.mut_arg(HUMAN_READABLE, |arg| arg.action(ArgAction::HelpShort)),
+        false => command,
+    }
+}
+
+const HUMAN_READABLE: &str = "human_readable";
 
 /// Adds a tip to a usage error of a command, where a directory has the same name: how
 /// to scan that directory.
@@ -149,14 +169,19 @@ fn with_path_tip(mut error: clap::Error, name: &str) -> clap::Error {
     if !error.use_stderr() || !Path::new(name).is_dir() {
         return error;
     }
+    let tip = format!("'{name}' is taken as the command; to scan the directory, use './{name}'");
+    add_tip(&mut error, tip);
+    error
+}
+
+/// Adds a tip to a usage error.
+fn add_tip(error: &mut clap::Error, tip: String) {
     let mut tips = match error.remove(ContextKind::Suggested) {
         Some(ContextValue::StyledStrs(tips)) => tips,
         _ => Vec::new(),
     };
-    let tip = format!("'{name}' is taken as the command; to scan the directory, use './{name}'");
     tips.push(tip.into());
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
-    error
 }
 
 fn parse_with<P: FromArgMatches>(

@@ -2,7 +2,7 @@
 
 //! The flags that say which sizes are shown, and how.
 
-use clap::Args;
+use clap::{ArgAction, Args};
 
 use super::scan_flags::SHOWN;
 
@@ -14,7 +14,8 @@ pub(crate) struct SizeFlags {
     pub(crate) apparent_size: bool,
 
     /// Show apparent sizes in bytes, as GNU du -b
-    #[arg(short = 'b', long, conflicts_with_all = ["si", "unit"], help_heading = SHOWN)]
+    #[arg(short = 'b', long, help_heading = SHOWN,
+        conflicts_with_all = ["si", "unit", "human_readable", "kib", "mib"])]
     pub(crate) bytes: bool,
 
     #[command(flatten)]
@@ -24,12 +25,30 @@ pub(crate) struct SizeFlags {
 /// The flags that say in which unit sizes are shown.
 #[derive(Args)]
 pub(crate) struct UnitFlags {
+    /// Show sizes with units, on a pipe too, as du -h (-h alone prints help)
+    #[arg(short = 'h', long, help_heading = SHOWN,
+        conflicts_with_all = ["si", "unit", "kib", "mib", "json"])]
+    pub(crate) human_readable: bool,
+
     /// Show sizes in powers of 1000; on a pipe as du --si
-    #[arg(long, conflicts_with_all = ["unit", "json"], help_heading = SHOWN)]
+    #[arg(long, conflicts_with_all = ["unit", "kib", "mib", "json"], help_heading = SHOWN)]
     pub(crate) si: bool,
 
     /// Show every size in UNIT: B, K or KiB (1024 bytes), kB (1000 bytes), or the same with
     /// M, G, T …; on a pipe as du -B UNIT
-    #[arg(long, value_name = "UNIT", conflicts_with = "json", help_heading = SHOWN)]
+    #[arg(short = 'B', long, visible_alias = "block-size", value_name = "UNIT",
+        conflicts_with_all = ["kib", "mib", "json"], help_heading = SHOWN)]
     pub(crate) unit: Option<String>,
+
+    /// Same as --unit K; on a pipe without the letter, as du -k
+    #[arg(short = 'k', conflicts_with_all = ["mib", "json"], help_heading = SHOWN)]
+    pub(crate) kib: bool,
+
+    /// Same as --unit M; on a pipe without the letter, as du -m
+    #[arg(short = 'm', conflicts_with = "json", help_heading = SHOWN)]
+    pub(crate) mib: bool,
+
+    /// Print help (-h alone prints a summary)
+    #[arg(long, action = ArgAction::Help)]
+    help: Option<bool>,
 }

@@ -14,7 +14,12 @@ use super::{FilterFlags, ScanFlags, SizeFlags};
 /// Where the output is not a terminal, each group is a row of its bytes, the
 /// number of its entries and its name, with tabulators between.
 #[derive(Parser)]
-#[command(name = "stats", disable_version_flag = true, args_override_self = true)]
+#[command(
+    name = "stats",
+    disable_version_flag = true,
+    disable_help_flag = true,
+    args_override_self = true
+)]
 pub(crate) struct StatsFlags {
     /// Scan these paths [default: .]
     #[arg(value_name = "PATH")]

@@ -3,10 +3,11 @@
 //! The flags of the default view.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 
-use super::scan_flags::{READ, SHOWN};
+use super::scan_flags::{COUNTED, READ, SHOWN};
 use super::{ScanFlags, SizeFlags};
 
 /// Show where the space in a file system went
@@ -22,6 +23,7 @@ use super::{ScanFlags, SizeFlags};
     name = "statwalk",
     version,
     disable_help_subcommand = true,
+    disable_help_flag = true,
     args_override_self = true
 )]
 #[command(override_usage = USAGE, after_long_help = EXAMPLES)]
@@ -29,6 +31,10 @@ pub(crate) struct SummaryFlags {
     /// Scan these paths [default: .]
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<OsString>,
+
+    /// Scan the paths in FILE, each ended by NUL; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "paths", help_heading = COUNTED)]
+    pub(crate) files0_from: Option<PathBuf>,
 
     /// Show files as well as directories
     #[arg(short = 'a', long, help_heading = SHOWN)]
@@ -46,6 +52,10 @@ pub(crate) struct SummaryFlags {
     #[arg(short = 's', long, help_heading = SHOWN, conflicts_with_all = ["max_depth", "all"])]
     pub(crate) summarize: bool,
 
+    /// Add a row with the total of all paths (a table has it below)
+    #[arg(short = 'c', long, conflicts_with = "json", help_heading = SHOWN)]
+    pub(crate) total: bool,
+
     #[command(flatten)]
     pub(crate) sizes: SizeFlags,
 
@@ -62,7 +72,7 @@ pub(crate) struct SummaryFlags {
 
     /// Count names and types only (the fastest scan); with -d for each directory
     #[arg(long, help_heading = READ,
-        conflicts_with_all = ["all", "apparent_size", "bytes", "si", "unit", "count_links"])]
+        conflicts_with_all = ["all", "apparent_size", "bytes", "human_readable", "si", "unit", "kib", "mib", "count_links"])]
     pub(crate) count: bool,
 }
 
@@ -90,6 +100,7 @@ Examples:
   statwalk -d 2 --sort mtime /srv  show two levels, most recently changed first
   statwalk -s --json /home | jq '.roots[0].allocated_bytes'
   statwalk /usr | sort -n | tail   print rows as du does
+  statwalk -sh *                   show the total of each path
   statwalk top -n 50 --changed-before 2y /data
   statwalk stats --by owner /home
   statwalk find . -e log -S +100M -0 | xargs -0 ls -l

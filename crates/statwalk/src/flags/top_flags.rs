@@ -14,7 +14,12 @@ use super::{FilterFlags, ScanFlags, SizeFlags};
 /// statwalk lists a file with several names once. Where the output is not a
 /// terminal, each file is a row of its bytes, a tabulator and its path.
 #[derive(Parser)]
-#[command(name = "top", disable_version_flag = true, args_override_self = true)]
+#[command(
+    name = "top",
+    disable_version_flag = true,
+    disable_help_flag = true,
+    args_override_self = true
+)]
 pub(crate) struct TopFlags {
     /// Scan these paths [default: .]
     #[arg(value_name = "PATH")]

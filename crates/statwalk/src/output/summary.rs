@@ -35,6 +35,8 @@ pub(crate) struct SummaryView {
     pub(crate) depth_max: Option<u32>,
     /// The number of rows; absent where the user set none.
     pub(crate) rows_max: Option<usize>,
+    /// Whether rows end with one for all paths, as those of `du -c`.
+    pub(crate) has_total_row: bool,
     pub(crate) files: Files,
 }
 
@@ -90,7 +92,7 @@ impl Answer for SummaryAnswer {
             for (path, totals) in self.own_roots(self.view.has_own_order) {
                 rows.row(&[&format.text(self.number_of(totals))], path)?;
             }
-            return Ok(());
+            return self.write_total(format, rows);
         };
         let order = self.view.order;
         let selected = self.selection(Side::Behind);
@@ -107,7 +109,7 @@ impl Answer for SummaryAnswer {
             };
             rows.row(&[&format.text(number)], &node.path())?;
         }
-        Ok(())
+        self.write_total(format, rows)
     }
 
     fn document(&self) -> impl Serialize {
@@ -143,6 +145,15 @@ impl SummaryAnswer {
             side,
             rows_max: self.view.rows_max,
         }
+    }
+
+    fn write_total(&self, format: SizeFormat, rows: &mut Rows) -> Result<(), Failure> {
+        if !self.view.has_total_row {
+            return Ok(());
+        }
+        let all = self.scanned.totals.iter();
+        let total = all.map(|totals| self.number_of(totals)).sum();
+        rows.row(&[&format.text(total)], b"total")
     }
 
     /// The number that stands for a root.

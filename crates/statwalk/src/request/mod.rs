@@ -204,15 +204,27 @@ impl Sizes {
     ///
     /// Returns an error for an invalid unit.
     pub(crate) fn on_disk(flags: &UnitFlags) -> Result<Sizes, Failure> {
-        let (format, format_in_rows) = match (&flags.unit, flags.si) {
-            (Some(unit), _) => {
-                let unit = unit
-                    .parse()
-                    .map_err(|error| invalid("--unit", unit, error))?;
-                (SizeFormat::Unit(unit), SizeFormat::Whole(unit))
+        let (format, format_in_rows) = if let Some(text) = &flags.unit {
+            // As in du, -B1 is bytes, and -B1M is -BM without the letter.
+            let (unit, in_rows): (_, fn(Unit) -> SizeFormat) = match text.strip_prefix('1') {
+                Some("") => ("B", SizeFormat::Whole),
+                Some(unit) => (unit, SizeFormat::WholeNumber),
+                None => (text.as_str(), SizeFormat::Whole),
+            };
+            let unit = unit
+                .parse()
+                .map_err(|error| invalid("--unit", text, error))?;
+            (SizeFormat::Unit(unit), in_rows(unit))
+        } else if flags.si {
+            (SizeFormat::Si, SizeFormat::ShortSi)
+        } else if flags.human_readable {
+            (SizeFormat::Binary, SizeFormat::Short)
+        } else {
+            let unit = [(flags.kib, Unit::KiB), (flags.mib, Unit::MiB)];
+            match unit.into_iter().find(|(is_set, _)| *is_set) {
+                Some((_, unit)) => (SizeFormat::Unit(unit), SizeFormat::WholeNumber(unit)),
+                None => (SizeFormat::Binary, SizeFormat::Bytes),
             }
-            (None, true) => (SizeFormat::Si, SizeFormat::ShortSi),
-            (None, false) => (SizeFormat::Binary, SizeFormat::Bytes),
         };
         Ok(Sizes {
             column: SizeColumn::Disk,

@@ -13,6 +13,7 @@ mod bad_input;
 mod bench;
 mod ending;
 mod filters;
+mod habits;
 mod help;
 mod json;
 mod limits;

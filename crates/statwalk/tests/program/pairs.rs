@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 use crate::run::{Answer, Tree};
 
 /// Flags that change the answer about [`tree`] when they stand alone.
-const FLAGS: [&str; 20] = [
+const FLAGS: [&str; 22] = [
+    "--human-readable",
+    "--total",
     "--all",
     "--max-depth=2",
     "--max-depth=0",

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Flags that fingers know from other programs, and flags on the wrong command.
+//!
+//! statwalk does not guess: the usage error says where the flag belongs.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use super::{add_tip, is_command};
+
+/// Flags with the place where they belong, or with the flag to use instead.
+type Tips = &'static [(&'static [&'static str], &'static str)];
+
+const FILTER: &str = "a filter of 'statwalk find', 'top' and 'stats'";
+
+/// Flags that only some commands of statwalk have.
+const ELSEWHERE: Tips = &[
+    (
+        &[
+            "-g",
+            "-e",
+            "-t",
+            "-S",
+            "--glob",
+            "--extension",
+            "--type",
+            "--size",
+            "--changed-within",
+            "--changed-before",
+            "--owner",
+        ],
+        FILTER,
+    ),
+    (&["--by"], "a flag of 'statwalk stats'"),
+    (&["--dirs"], "a flag of 'statwalk top'"),
+    (&["--since"], "a flag of 'statwalk changes'"),
+    (
+        &["--rounds", "--vary", "--cold", "--svg"],
+        "a flag of 'statwalk bench'",
+    ),
+    (
+        &["-a", "-s", "--all", "--summarize", "--count"],
+        "a flag of 'statwalk' without a command",
+    ),
+];
+
+/// Flags of du, ncdu, dust, dua, fd and find.
+const FOREIGN: Tips = &[
+    (
+        &["-S", "--separate-dirs"],
+        "statwalk sums whole subtrees; -S SIZE is a filter of 'statwalk find', 'top' and 'stats'",
+    ),
+    (
+        &["-t", "--threshold"],
+        "to see the largest rows alone use -n N; -t TYPE is a filter of 'statwalk find', 'top' \
+         and 'stats'",
+    ),
+    (
+        &["--inodes"],
+        "use --count -d1, which counts names: a hard link each time",
+    ),
+    (
+        &["--time", "--time-style"],
+        "the table has the column NEWEST, and --json the field newest_mtime_s",
+    ),
+    (&["--null"], "use -0 or --print0"),
+    (
+        &["-D", "-H", "--dereference", "--dereference-args"],
+        "use -L to follow links",
+    ),
+    (
+        &["-P", "--no-dereference"],
+        "statwalk follows no link unless -L asks for it",
+    ),
+    (
+        &["-i", "--ignore-case"],
+        "a pattern without a capital is case-insensitive",
+    ),
+    (&["-E"], "use --exclude GLOB"),
+    (
+        &["-I", "--hidden", "--no-ignore"],
+        "statwalk shows hidden and ignored files always",
+    ),
+    (
+        &["--exec", "--exec-batch"],
+        "use -0 and a pipe to 'xargs -0'",
+    ),
+    (&["--depth", "--maxdepth"], "use -d N or --max-depth N"),
+];
+
+/// Predicates of find(1), which begin with one dash, and the flag to use.
+const PREDICATES: [(&str, &str); 12] = [
+    ("-name", "use 'statwalk find -g GLOB PATH'"),
+    (
+        "-iname",
+        "use 'statwalk find -g GLOB PATH' with small letters",
+    ),
+    ("-type", "use -t TYPE"),
+    ("-size", "use -S SIZE"),
+    ("-mtime", "use --changed-within or --changed-before"),
+    ("-newer", "use --changed-within DATE"),
+    ("-user", "use --owner USER"),
+    ("-group", "use --owner :GROUP"),
+    ("-maxdepth", "use -d N"),
+    ("-print0", "use -0"),
+    ("-print", "statwalk prints every path that it finds"),
+    ("-exec", "use -0 and a pipe to 'xargs -0'"),
+];
+
+/// The words that `help`, `help COMMAND` and `version` stand for, where no path has such
+/// a name.
+pub(super) fn spelled_out(words: &[OsString]) -> Option<Vec<OsString>> {
+    let (first, rest) = words.split_first()?;
+    let meaning = match (first.to_str()?, rest) {
+        ("help", []) => vec!["--help".into()],
+        ("help", [name]) if is_command(name) => vec![name.clone(), "--help".into()],
+        ("version", []) => vec!["--version".into()],
+        _ => return None,
+    };
+    Path::new(first)
+        .symlink_metadata()
+        .is_err()
+        .then_some(meaning)
+}
+
+/// Adds to a usage error of a command where a flag belongs, if it is known. The default
+/// view has no name.
+pub(super) fn with_tip(mut error: clap::Error, command: &str, words: &[OsString]) -> clap::Error {
+    if !error.use_stderr() {
+        return error;
+    }
+    let predicate = PREDICATES
+        .iter()
+        .find(|(predicate, _)| words.iter().any(|word| word == predicate));
+    if let Some((predicate, tip)) = predicate {
+        add_tip(
+            &mut error,
+            format!("'{predicate}' belongs to find(1): {tip}"),
+        );
+        return error;
+    }
+    let flag = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) if error.kind() == ErrorKind::UnknownArgument => {
+            word.split('=').next().unwrap_or_default().to_owned()
+        }
+        _ => return error,
+    };
+    let known = |tips: Tips| {
+        let entry = tips
+            .iter()
+            .find(|(flags, _)| flags.contains(&flag.as_str()));
+        entry.map(|(_, tip)| *tip)
+    };
+    // Beside the default view these letters are du's.
+    let tip = match command {
+        "" => known(FOREIGN).or_else(|| known(ELSEWHERE)),
+        _ => known(ELSEWHERE).or_else(|| known(FOREIGN)),
+    };
+    if let Some(tip) = tip {
+        add_tip(&mut error, format!("'{flag}': {tip}"));
+    }
+    error
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The habits of people who know du, ls, find and fd.
+
+use std::fs::File;
+use std::process::Stdio;
+
+use statwalk_testkit::program;
+
+use crate::run::{Answer, Tree, statwalk};
+
+fn tree() -> Tree {
+    Tree::new("a/\na/x 3000000\na/y 70000\nb/\nb/z 500\nc 1200\nd/")
+}
+
+/// Every unit and total that du knows, on the same rows.
+#[test]
+fn rows_are_those_of_du() {
+    let tree = tree();
+    for flags in [
+        &["-h"][..],
+        &["-sh"],
+        &["-k"],
+        &["-m"],
+        &["-BM"],
+        &["-B", "K"],
+        &["-B1"],
+        &["-B1M"],
+        &["--block-size=MB"],
+        &["-c"],
+        &["-sc"],
+        &["-hc"],
+        &["-shc"],
+        &["--human-readable"],
+        &["-s", "--total", "--si"],
+    ] {
+        let bytes = flags
+            .iter()
+            .any(|flag| flag.contains(['h', 'k', 'm', 'B', 'i']));
+        let base = if bytes { &[][..] } else { &["-B1"] };
+        let depth = if flags[0].contains('s') {
+            &[][..]
+        } else {
+            &["-d1"]
+        };
+        let mut du = program::command("du");
+        du.args(base).args(depth).args(flags);
+        du.args(["tree/a", "tree/b"]).current_dir(tree.parent());
+        let expected = Answer::of(&mut du).good().sorted();
+        let arguments = [flags, &["tree/a", "tree/b"]].concat();
+        assert_eq!(tree.run(&arguments).good().sorted(), expected, "{flags:?}");
+    }
+}
+
+#[test]
+fn h_alone_is_help_and_beside_a_word_it_is_du_s() {
+    let tree = tree();
+    let text = |arguments: &[&str]| String::from_utf8(tree.run(arguments).good().stdout).unwrap();
+    for command in [&[][..], &["top"], &["stats"], &["extents"], &["changes"]] {
+        let help = text(&[command, &["-h"]].concat());
+        assert!(help.contains("Usage: statwalk"), "{help}");
+        assert!(
+            !help.contains(
+                "Usage: statwalk [OPTIONS] [PATH]...\n\nArguments:\n  [PATH]...\n         "
+            )
+        );
+    }
+    assert_eq!(text(&["-sAh", "tree/a"]), "3.0M\ttree/a\n");
+    assert_eq!(text(&["top", "-Ah", "-n1", "tree"]), "2.9M\ttree/a/x\n");
+    assert!(text(&["-h", "tree"]).lines().count() >= 3);
+    assert_eq!(text(&["help"]), text(&["--help"]));
+    assert_eq!(text(&["help", "top"]), text(&["top", "--help"]));
+    assert_eq!(text(&["version"]), text(&["--version"]));
+    // A path of this name is the path.
+    std::fs::create_dir(tree.parent().join("help")).unwrap();
+    assert!(text(&["-sA", "help"]).ends_with("\thelp\n"));
+    assert!(text(&["help"]).ends_with("\thelp\n"));
+}
+
+#[test]
+fn paths_come_from_a_file() {
+    let tree = tree();
+    let list = tree.parent().join("list");
+    let run = |bytes: &[u8], name: &str| {
+        std::fs::write(&list, bytes).unwrap();
+        let mut command = statwalk();
+        command.args(["-sA", "--files0-from", name]);
+        command.current_dir(tree.parent());
+        command.stdin(Stdio::from(File::open(&list).unwrap()));
+        Answer::of(&mut command)
+    };
+    for name in ["list", "-"] {
+        for bytes in [&b"tree/b\0tree/c\0"[..], b"tree/b\0tree/c"] {
+            let answer = run(bytes, name).good();
+            assert_eq!(answer.lines(), ["500\ttree/b", "1200\ttree/c"]);
+        }
+    }
+    for bytes in [&b""[..], b"\0", b"tree/b\0\0tree/c\0"] {
+        let answer = run(bytes, "list");
+        assert_eq!(answer.code, Some(2));
+        assert!(answer.stderr.contains("empty path"), "{}", answer.stderr);
+    }
+    let missing = tree.run(&["--files0-from", "nowhere"]);
+    assert_eq!(missing.code, Some(2));
+    assert!(
+        missing.stderr.contains("cannot read nowhere"),
+        "{}",
+        missing.stderr
+    );
+    let both = tree.run(&["--files0-from", "list", "tree"]);
+    assert_eq!(both.code, Some(2));
+}
+
+#[test]
+fn a_flag_of_another_program_or_command_gets_its_place() {
+    let tree = tree();
+    for (arguments, tip) in [
+        (&["-S", "tree"][..], "statwalk sums whole subtrees"),
+        (&["--threshold=1M"], "use -n N"),
+        (&["--inodes"], "use --count -d1"),
+        (&["--time"], "newest_mtime_s"),
+        (&["--null"], "use -0"),
+        (&["-P"], "follows no link"),
+        (&["--by", "owner"], "a flag of 'statwalk stats'"),
+        (&["--owner=root"], "a filter of 'statwalk find'"),
+        (&["top", "--by", "owner"], "a flag of 'statwalk stats'"),
+        (&["stats", "--dirs"], "a flag of 'statwalk top'"),
+        (&["find", "-s"], "a flag of 'statwalk' without a command"),
+        (
+            &["find", ".", "-name", "*.rs"],
+            "use 'statwalk find -g GLOB PATH'",
+        ),
+        (&["find", ".", "-mtime", "+5"], "--changed-within"),
+        (
+            &["find", "--hidden", "x"],
+            "hidden and ignored files always",
+        ),
+        (&["find", "-i", "x"], "case-insensitive"),
+    ] {
+        let answer = tree.run(arguments);
+        assert_eq!(answer.code, Some(2), "{arguments:?}");
+        assert!(
+            answer.stderr.contains(tip),
+            "{arguments:?}: {}",
+            answer.stderr
+        );
+        assert!(answer.stdout.is_empty(), "{arguments:?}");
+    }
+}
