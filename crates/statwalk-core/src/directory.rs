@@ -264,6 +264,93 @@ impl Directory<'_> {
     }
 }
 
+/// A directory that was found and not opened, as the closure of
+/// [`Scan::filter_dir`](crate::Scan::filter_dir) sees it.
+///
+/// Its attributes are not known yet: it costs no call to refuse it.
+#[derive(Clone, Copy)]
+pub struct Subdirectory<'a> {
+    place: &'a Place,
+    root: u32,
+    depth: u32,
+}
+
+impl<'a> Subdirectory<'a> {
+    pub(crate) fn new(place: &'a Place, root: u32, depth: u32) -> Subdirectory<'a> {
+        Subdirectory { place, root, depth }
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &'a [u8] {
+        self.place.name().to_bytes()
+    }
+
+    /// The whole path, beginning with the root as the caller gave it.
+    ///
+    /// Built on request from the names of all ancestors.
+    #[must_use]
+    pub fn path(&self) -> Vec<u8> {
+        self.place.path()
+    }
+
+    /// The distance from the root: 1 for a directory in a root.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// Which root it belongs to: an index into the roots of the scan.
+    #[must_use]
+    pub fn root(&self) -> usize {
+        self.root as usize
+    }
+
+    /// The number of the directory that holds it.
+    #[must_use]
+    pub fn parent(&self) -> Option<DirId> {
+        self.place.parent().map(|parent| parent.id)
+    }
+}
+
+impl fmt::Debug for Subdirectory<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subdirectory")
+            .field("path", &String::from_utf8_lossy(&self.path()))
+            .finish_non_exhaustive()
+    }
+}
+
+/// The caller's choice of directories to scan.
+#[derive(Clone)]
+pub(crate) struct DirFilter(Arc<dyn Fn(&Subdirectory<'_>) -> bool + Send + Sync>);
+
+impl DirFilter {
+    pub(crate) fn new(
+        filter: impl Fn(&Subdirectory<'_>) -> bool + Send + Sync + 'static,
+    ) -> DirFilter {
+        DirFilter(Arc::new(filter))
+    }
+
+    /// A filter for those that pass an earlier one, too.
+    pub(crate) fn after(self, earlier: Option<DirFilter>) -> DirFilter {
+        match earlier {
+            Some(earlier) => DirFilter::new(move |dir| earlier.passes(dir) && self.passes(dir)),
+            None => self,
+        }
+    }
+
+    pub(crate) fn passes(&self, dir: &Subdirectory<'_>) -> bool {
+        (self.0)(dir)
+    }
+}
+
+impl fmt::Debug for DirFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DirFilter")
+    }
+}
+
 impl fmt::Debug for Directory<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Directory")

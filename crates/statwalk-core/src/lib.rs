@@ -78,7 +78,7 @@ pub mod formats {
 pub use batch::{Batch, EntryRef};
 pub use calls::{Calls, Detail, Freshness, Naming, Sharing, StatOrder, TypeSource};
 pub use changes::{Change, ChangeKind, Changes, changes_since};
-pub use directory::{DirState, Directory};
+pub use directory::{DirState, Directory, Subdirectory};
 pub use entries::{Block, Blocks, Entries, Entry};
 pub use entry::{Attributes, DirId, Fields, FileId, FileType};
 pub use error::{Cause, EntryError, Errno, Error, Op};

@@ -60,7 +60,8 @@ pub struct RootReport {
     pub vanished: u64,
     /// Directories that did not hold still.
     pub changed_dirs: u64,
-    /// Entries that patterns left out, kernel file systems, cache directories.
+    /// Entries that patterns left out, kernel file systems, cache directories, and
+    /// directories that a filter refused.
     pub excluded: u64,
     /// Mounts that were not entered, and second mounts of a directory.
     pub crossings: u64,

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::calls::Calls;
+use crate::directory::{DirFilter, Subdirectory};
 use crate::entry::Fields;
 use crate::error::{Error, Op};
 use crate::exclusion::Exclusions;
@@ -93,6 +94,7 @@ pub struct Scan {
     symlinks: SymlinkPolicy,
     kernel_file_systems: KernelFileSystems,
     exclusions: Exclusions,
+    dir_filter: Option<DirFilter>,
     max_depth: u32,
     withheld_max: usize,
     threads: Option<usize>,
@@ -133,6 +135,7 @@ impl Scan {
             symlinks: SymlinkPolicy::default(),
             kernel_file_systems: KernelFileSystems::default(),
             exclusions: Exclusions::default(),
+            dir_filter: None,
             max_depth: u32::MAX,
             withheld_max: WITHHELD_MAX,
             threads: None,
@@ -184,6 +187,33 @@ impl Scan {
     /// What is left out.
     pub fn exclusions(mut self, exclusions: Exclusions) -> Scan {
         self.exclusions = exclusions;
+        self
+    }
+
+    /// Leaves out the directories that `filter` refuses, with all that is below them.
+    ///
+    /// Workers ask before they open a directory, so a refused one costs no call. It is
+    /// no row and no part of a sum; [`RootReport::excluded`](crate::RootReport::excluded)
+    /// counts it. Nobody asks about roots. A second filter is asked about the
+    /// directories that pass the first. Where symbolic links are followed, workers also
+    /// ask about directories that links lead to.
+    ///
+    /// Use [`Exclusions`] for patterns that apply to files too, and
+    /// [`Entries::skip_subtree`](crate::Entries::skip_subtree) to decide by rows.
+    ///
+    /// ```
+    /// use statwalk_core::{Scan, Totals};
+    /// let scan = Scan::new("..").filter_dir(|dir| dir.name() != b"src" && dir.depth() < 3);
+    /// let outcome = scan.run(&Totals::with_sizes())?;
+    /// assert!(outcome.report.roots[0].excluded > 0);
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    pub fn filter_dir(
+        mut self,
+        filter: impl Fn(&Subdirectory<'_>) -> bool + Send + Sync + 'static,
+    ) -> Scan {
+        let earlier = self.dir_filter.take();
+        self.dir_filter = Some(DirFilter::new(filter).after(earlier));
         self
     }
 
@@ -430,6 +460,7 @@ impl Scan {
             follows,
             shortcuts: Shortcuts::of(wanted, &self.exclusions, follows, &roots),
             exclusions: self.exclusions.clone(),
+            dir_filter: self.dir_filter.clone(),
             max_depth: self.max_depth,
             withheld_max: self.withheld_max,
             roots,

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::source::{DirectorySource, EntryStat};
 use crate::calls::Calls;
-use crate::directory::{MountMark, Place};
+use crate::directory::{DirFilter, MountMark, Place, Subdirectory};
 use crate::entry::{Fields, FileId, FileType};
 use crate::exclusion::{Exclusions, IgnoreRules};
 use crate::handle::{DescriptorBudget, DirHandle};
@@ -24,6 +24,8 @@ pub(crate) struct ScanOptions {
     pub(crate) enters_kernel_file_systems: bool,
     pub(crate) follows: bool,
     pub(crate) exclusions: Exclusions,
+    /// The subdirectories that are listed at all.
+    pub(crate) dir_filter: Option<DirFilter>,
     /// The depth from which on directories are not listed.
     pub(crate) max_depth: u32,
     /// Up to how many entries of a directory are withheld until it has been verified
@@ -146,6 +148,13 @@ impl Shortcuts {
 }
 
 impl ScanOptions {
+    /// Whether the caller refuses a subdirectory.
+    #[inline]
+    pub(super) fn refuses(&self, place: &Place, root: u32, depth: u32) -> bool {
+        let filter = self.dir_filter.as_ref();
+        filter.is_some_and(|filter| !filter.passes(&Subdirectory::new(place, root, depth)))
+    }
+
     /// The `.gitignore` rules that apply in a directory which has none of its own.
     pub(crate) fn rules_above(&self, place: &Place) -> Option<Arc<IgnoreRules>> {
         if !self.exclusions.reads_gitignore() {

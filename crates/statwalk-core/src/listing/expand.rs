@@ -134,6 +134,9 @@ impl<D: DirectorySource> Lister<D> {
             && !self.context.visited.contains(target.id())
         {
             let (root, depth) = (parent.root, parent.depth + 1);
+            if self.context.options.refuses(&place, root, depth) {
+                return out.note(root, Note::Excluded);
+            }
             if depth >= self.context.options.max_depth {
                 let attributes = target.attributes(self.context.options.wanted);
                 if !(self.context).is_other_root(target.id(), target.mount(), root) {
@@ -261,6 +264,9 @@ impl<D: DirectorySource> Lister<D> {
         let dir = &parent.dir;
         let (root, depth, mount) = (dir.root, dir.depth + 1, dir.mount);
         let place = Place::Child(Arc::clone(dir), offset);
+        if sight == Sight::First && self.context.options.refuses(&place, root, depth) {
+            return out.note(root, Note::Excluded);
+        }
         let listed = || InPlaceDir {
             place: &place,
             root,

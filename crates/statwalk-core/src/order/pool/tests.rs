@@ -40,6 +40,7 @@ fn context(tree: MemoryTree) -> Arc<ScanContext<Memory>> {
         follows: false,
         shortcuts: Shortcuts::of(wanted, &exclusions, false, &roots),
         exclusions,
+        dir_filter: None,
         max_depth: u32::MAX,
         withheld_max: 8,
         roots,
