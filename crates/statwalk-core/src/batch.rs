@@ -141,6 +141,7 @@ impl Batch {
     ///
     /// Panics if `index` is not below [`len`](Self::len).
     #[must_use]
+    #[inline]
     pub fn entry(&self, index: usize) -> EntryRef<'_> {
         let mut attributes = Attributes::of_type(self.kinds[index]);
         if self.known[index] {
@@ -165,6 +166,7 @@ impl Batch {
         }
     }
 
+    #[inline]
     fn read_columns(&self, index: usize, out: &mut Attributes) {
         fn read<T: Copy>(column: &[T], index: usize, out: &mut T, valid: &mut Fields, f: Fields) {
             if let Some(&value) = column.get(index) {

@@ -1,31 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! Rows of a scan while it goes on, for a caller who takes them one after another.
-//!
-//! Workers push blocks into a queue with a bound and wait where it is full, so a slow
-//! caller slows the scan down instead of filling the memory.
 
-use std::collections::VecDeque;
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use crate::batch::Batch;
 use crate::directory::{DirState, Directory, join};
 use crate::entry::{Attributes, Fields, FileType};
-use crate::error::{Cause, EntryError, Error, Op};
-use crate::lock::lock;
+use crate::error::{EntryError, Error};
+use crate::gather::{Fill, Found, Gathered};
+use crate::progress::Snapshot;
 use crate::report::Report;
-use crate::running::Running;
 use crate::scan::Scan;
-use crate::sink::{Collect, Context, Sink};
 
-/// How many blocks and errors wait for the caller, up to.
-const WAITING_MAX: usize = 256;
-
-/// How long an iterator waits for a block before it looks after the workers.
-const PAUSE: Duration = Duration::from_millis(8);
+/// From so many blocks on, or so many entries, a worker gives them to the caller.
+const BLOCKS_FULL: usize = 16;
+const ENTRIES_FULL: usize = 4_096;
 
 /// Some entries of one directory, with the directory itself where it comes first.
 #[derive(Debug)]
@@ -52,9 +42,8 @@ pub struct Entry {
 /// The blocks of a scan, as they come. [`Scan::blocks`] makes it.
 #[must_use = "the scan ends when nobody takes its blocks"]
 pub struct Blocks {
-    queue: Arc<Queue>,
-    running: Option<Running<BlockSink>>,
-    report: Option<Report>,
+    gathered: Gathered<Gathering>,
+    taken: std::vec::IntoIter<Block>,
 }
 
 /// The entries of a scan, as they come. [`Scan::entries`] makes it.
@@ -64,35 +53,18 @@ pub struct Entries {
     current: Option<(Arc<Block>, usize)>,
 }
 
-/// The blocks between the workers and the caller.
-#[derive(Debug, Default)]
-struct Queue {
-    waiting: Mutex<VecDeque<Result<Block, EntryError>>>,
-    has_some: Condvar,
-    has_room: Condvar,
-    /// Nobody takes blocks any more.
-    is_closed: AtomicBool,
-    /// The thread that takes blocks is the one that makes them.
-    is_unbounded: AtomicBool,
-}
-
-/// The sink behind the iterators.
-struct BlockSink {
-    fields: Fields,
-    queue: Arc<Queue>,
-}
-
-/// The end of the queue that one worker has.
-struct BlockState {
-    wanted: Fields,
-    queue: Arc<Queue>,
+/// The blocks of one worker that were not given away.
+#[derive(Default)]
+struct Gathering {
+    blocks: Vec<Block>,
+    entries: usize,
 }
 
 impl Scan {
     /// Gives the entries of the trees one after another, while workers scan.
     ///
-    /// The order is that in which directories are read: a directory comes before its
-    /// entries, and nothing else is promised. Dropping the iterator ends the scan. An
+    /// The order is that in which directories are read. With one worker a directory
+    /// comes before its entries; with several no order is promised. Dropping the iterator ends the scan. An
     /// entry that cannot be read is an `Err`; it is also an entry where its name is
     /// known. A root that is missing is an `Err` at the end.
     ///
@@ -119,9 +91,8 @@ impl Scan {
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     pub fn entries(&self) -> Result<Entries, Error> {
-        let blocks = self.blocks_of(Fields::NAME | Fields::TYPE)?;
         Ok(Entries {
-            blocks,
+            blocks: self.blocks_of(Fields::NAME | Fields::TYPE)?,
             current: None,
         })
     }
@@ -150,16 +121,38 @@ impl Scan {
     }
 
     fn blocks_of(&self, fields: Fields) -> Result<Blocks, Error> {
-        let queue = Arc::new(Queue::default());
-        let sink = BlockSink {
-            fields: fields | self.wanted_fields(),
-            queue: Arc::clone(&queue),
-        };
+        let fields = fields | self.wanted_fields();
+        let gathered = self.gather(fields, move |gathering: &mut Gathering, found| {
+            match found {
+                Found::Directory(directory) => {
+                    let announced = Some(*directory.attributes());
+                    gathering.push(directory, announced, Batch::new(fields));
+                }
+                Found::Entries(directory, batch) => gathering.push(directory, None, batch.clone()),
+            }
+            match gathering.blocks.len() >= BLOCKS_FULL || gathering.entries >= ENTRIES_FULL {
+                true => Fill::Full,
+                false => Fill::Some,
+            }
+        })?;
         Ok(Blocks {
-            running: Some(self.start(sink)?),
-            queue,
-            report: None,
+            gathered,
+            taken: Vec::new().into_iter(),
         })
+    }
+}
+
+impl Gathering {
+    fn push(&mut self, directory: &Directory<'_>, announced: Option<Attributes>, batch: Batch) {
+        self.entries += batch.len();
+        self.blocks.push(Block {
+            directory: directory.path(),
+            root: directory.root(),
+            depth: directory.depth(),
+            announced,
+            state: directory.state(),
+            batch,
+        });
     }
 }
 
@@ -261,34 +254,21 @@ impl Entry {
 }
 
 impl Blocks {
-    /// Takes the report, and leaves errors for the roots that are missing.
-    fn finish(&mut self) {
-        let Some(running) = self.running.take() else {
-            return;
-        };
-        // A scan that ended by itself can have workers that wait for room.
-        self.queue.close();
-        let roots = running.roots().to_vec();
-        let report = running.finish().report;
-        let missing = roots.into_iter().zip(&report.roots).enumerate();
-        let errors = missing.filter_map(|(root, (path, found))| {
-            let cause = Cause::System(found.missing?);
-            let op = Op::Open;
-            Some(Err(EntryError {
-                path,
-                op,
-                cause,
-                root,
-            }))
-        });
-        lock(&self.queue.waiting).extend(errors);
-        self.report = Some(report);
+    /// Stops the scan. Blocks that the workers have filled can still be taken.
+    pub fn cancel(&self) {
+        self.gathered.cancel();
+    }
+
+    /// How far the scan has come; absent at its end.
+    #[must_use]
+    pub fn progress(&self) -> Option<Snapshot> {
+        self.gathered.progress()
     }
 
     /// The report of the scan, once the last block was taken.
     #[must_use]
     pub fn report(&self) -> Option<&Report> {
-        self.report.as_ref()
+        self.gathered.report()
     }
 }
 
@@ -297,31 +277,14 @@ impl Iterator for Blocks {
 
     fn next(&mut self) -> Option<Result<Block, EntryError>> {
         loop {
-            if let Some(next) = self.queue.take(Duration::ZERO) {
-                return Some(next);
+            if let Some(block) = self.taken.next() {
+                return Some(Ok(block));
             }
-            let running = self.running.as_ref()?;
-            // What the workers pushed before they ended is taken all the same.
-            let ended = running.is_over();
-            if !ended {
-                // Where the scan has no thread, this one works for it.
-                self.queue.is_unbounded.store(true, Ordering::Relaxed);
-                running.tend();
-                self.queue.is_unbounded.store(false, Ordering::Relaxed);
-            }
-            if let Some(next) = self.queue.take(if ended { Duration::ZERO } else { PAUSE }) {
-                return Some(next);
-            }
-            if ended {
-                self.finish();
+            match self.gathered.next()? {
+                Ok(gathering) => self.taken = gathering.blocks.into_iter(),
+                Err(error) => return Some(Err(error)),
             }
         }
-    }
-}
-
-impl Drop for Blocks {
-    fn drop(&mut self) {
-        self.queue.close();
     }
 }
 
@@ -357,102 +320,5 @@ impl Iterator for Entries {
                 return Some(Ok(Entry { block, index: None }));
             }
         }
-    }
-}
-
-impl Queue {
-    /// Takes a block, and waits for one up to a time.
-    fn take(&self, timeout: Duration) -> Option<Result<Block, EntryError>> {
-        let mut waiting = lock(&self.waiting);
-        if waiting.is_empty() && !timeout.is_zero() {
-            let woken = self.has_some.wait_timeout(waiting, timeout);
-            waiting = woken.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        let next = waiting.pop_front();
-        drop(waiting);
-        self.has_room.notify_one();
-        next
-    }
-
-    /// Ends all waiting for room.
-    fn close(&self) {
-        self.is_closed.store(true, Ordering::Relaxed);
-        // Under the lock, so that no worker begins to wait after it has looked.
-        drop(lock(&self.waiting));
-        self.has_room.notify_all();
-    }
-
-    /// Puts in a block, and waits for room. Breaks where nobody takes it.
-    fn put(&self, item: Result<Block, EntryError>) -> ControlFlow<()> {
-        let mut waiting = lock(&self.waiting);
-        while waiting.len() >= WAITING_MAX && !self.is_unbounded.load(Ordering::Relaxed) {
-            if self.is_closed.load(Ordering::Relaxed) {
-                return ControlFlow::Break(());
-            }
-            let woken = self.has_room.wait(waiting);
-            waiting = woken.unwrap_or_else(PoisonError::into_inner);
-        }
-        waiting.push_back(item);
-        drop(waiting);
-        self.has_some.notify_one();
-        match self.is_closed.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
-    }
-}
-
-impl Sink for BlockSink {
-    type State = BlockState;
-    type Output = ();
-
-    fn fields(&self) -> Fields {
-        self.fields
-    }
-
-    fn states(&self, _: &Context, count: usize) -> Vec<BlockState> {
-        let state = || BlockState {
-            wanted: self.fields,
-            queue: Arc::clone(&self.queue),
-        };
-        (0..count).map(|_| state()).collect()
-    }
-
-    fn merge(&self, _: &Context, _: Vec<BlockState>) {}
-}
-
-impl BlockState {
-    fn put(
-        &self,
-        directory: &Directory<'_>,
-        announced: Option<Attributes>,
-        batch: Batch,
-    ) -> ControlFlow<()> {
-        self.queue.put(Ok(Block {
-            directory: directory.path(),
-            root: directory.root(),
-            depth: directory.depth(),
-            announced,
-            state: directory.state(),
-            batch,
-        }))
-    }
-}
-
-impl Collect for BlockState {
-    fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
-        if directory.state() == DirState::Argument {
-            return ControlFlow::Continue(());
-        }
-        let announced = Some(*directory.attributes());
-        self.put(directory, announced, Batch::new(self.wanted))
-    }
-
-    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
-        self.put(directory, None, batch.clone())
-    }
-
-    fn failed(&mut self, error: &EntryError) -> ControlFlow<()> {
-        self.queue.put(Err(error.clone()))
     }
 }

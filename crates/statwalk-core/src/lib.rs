@@ -41,6 +41,7 @@ mod error;
 mod exclusion;
 mod extent_usage;
 mod fold;
+mod gather;
 mod generation;
 mod handle;
 mod inode_numbers;
@@ -86,6 +87,7 @@ pub use exclusion::Exclusions;
 pub use extent_usage::{
     Compression, CompressionUsage, ExtentDir, ExtentProgress, ExtentSums, ExtentUsage, extent_usage,
 };
+pub use gather::{Fill, Found, Gathered, Next};
 pub use generation::{Generation, NoGeneration, Uuid};
 pub use order::Order;
 pub use plan::Plan;

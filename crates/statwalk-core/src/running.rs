@@ -82,6 +82,21 @@ impl<S: Sink> Running<S> {
         self.0.pool.tend();
     }
 
+    /// Whether the system gave the scan no thread, so that it needs this one.
+    pub(crate) fn wants_thread(&self) -> bool {
+        self.0.pool.wants_thread()
+    }
+
+    /// Lets something be called on the last worker when it has ended.
+    pub(crate) fn call_at_end(&self, call: impl Fn() + Send + Sync + 'static) {
+        self.0.pool.call_at_end(Box::new(call));
+    }
+
+    /// Shows the states that no worker uses right now.
+    pub(crate) fn visit_idle_states(&self, visit: impl FnMut(&mut S::State)) {
+        self.0.pool.visit_idle_states(visit);
+    }
+
     /// How far it has come.
     #[must_use]
     pub fn progress(&self) -> Snapshot {

@@ -85,6 +85,8 @@ pub(crate) struct Pool<C, D> {
     threadless: Mutex<Option<Threadless>>,
     alive: Mutex<Alive>,
     gone: Condvar,
+    /// Called when the last worker has gone.
+    at_end: OnceLock<Box<dyn Fn() + Send + Sync>>,
     pub(super) idle_io: bool,
 }
 
@@ -191,6 +193,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
             threadless: Mutex::new(None),
             alive: Mutex::default(),
             gone: Condvar::default(),
+            at_end: OnceLock::new(),
             idle_io: options.idle_io,
         })
     }
@@ -300,8 +303,33 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
     }
 
     fn leave(&self) {
-        lock(&self.alive).count -= 1;
+        let left = {
+            let mut alive = lock(&self.alive);
+            alive.count -= 1;
+            alive.count
+        };
         self.gone.call_all();
+        if let Some(call) = self.at_end.get().filter(|_| left == 0) {
+            call();
+        }
+    }
+
+    /// Sets a call for the moment when the last worker has gone. If all have gone
+    /// already, nobody makes it.
+    pub(crate) fn call_at_end(&self, call: Box<dyn Fn() + Send + Sync>) {
+        let _ = self.at_end.set(call);
+    }
+
+    /// Shows the states that no worker uses right now.
+    pub(crate) fn visit_idle_states(&self, mut visit: impl FnMut(&mut C)) {
+        let started = self.started_workers();
+        for results in &self.results[..started] {
+            if let Ok(mut results) = results.try_lock()
+                && let Some(results) = &mut *results
+            {
+                visit(&mut results.state);
+            }
+        }
     }
 
     /// Whether there is one worker too many. If so, the caller must be sent away.
@@ -407,6 +435,11 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
             (StopReason::TooMany, slot) => self.send_away(slot),
             (StopReason::TaskDone, _) => unreachable!("a thread that is lent is no task"),
         }
+    }
+
+    /// Whether a worker has no thread, and nobody lends it one.
+    pub(crate) fn wants_thread(&self) -> bool {
+        lock(&self.threadless).is_some()
     }
 
     /// Ends the worker without a thread, because no thread will be lent any more.

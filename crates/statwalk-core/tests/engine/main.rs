@@ -16,6 +16,7 @@
 mod harness;
 
 mod entries;
+mod gather;
 mod in_memory;
 mod oracle;
 mod random_trees;

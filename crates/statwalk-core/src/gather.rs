@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Values that workers make while they scan, for a caller who takes them one by one.
+//!
+//! Each worker fills a value of its own and gives it away when it is full, or when
+//! the caller waits. So a slow caller gets few large values, and a fast one gets its
+//! first entries at once. The queue between them has a bound: a slow caller slows the
+//! scan down instead of filling the memory.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::batch::Batch;
+use crate::directory::{DirState, Directory};
+use crate::entry::Fields;
+use crate::error::{Cause, EntryError, Error, Op};
+use crate::lock::lock;
+use crate::progress::Snapshot;
+use crate::report::Report;
+use crate::running::{Canceller, Running};
+use crate::scan::Scan;
+use crate::sink::{Collect, Context, Sink};
+
+/// How many values and errors wait for the caller, up to.
+const WAITING_MAX: usize = 64;
+
+/// How long the caller waits for a full value before it takes any.
+const PATIENCE: Duration = Duration::from_millis(1);
+
+/// How long the caller waits for any before it looks after the workers, and takes
+/// what lies with one that waits for the kernel.
+const PAUSE: Duration = Duration::from_millis(8);
+
+/// Part of what a worker found, for the closure of [`Scan::gather`].
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Found<'a> {
+    /// A directory. Each comes once; its entries may come earlier.
+    Directory(&'a Directory<'a>),
+    /// Entries of a directory that are not directories themselves.
+    Entries(&'a Directory<'a>, &'a Batch),
+}
+
+/// How full a value is that a worker fills.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Fill {
+    /// It holds nothing that the caller wants.
+    #[default]
+    Nothing,
+    /// It holds something, and has room for more.
+    Some,
+    /// It holds enough to be given away.
+    Full,
+}
+
+/// The answer of [`Gathered::next_within`].
+#[derive(Debug)]
+pub enum Next<T> {
+    /// The next value.
+    Value(T),
+    /// An entry that could not be read, or a root that is missing.
+    Failed(EntryError),
+    /// The time was over first.
+    Waiting,
+    /// The scan is over, and everything was taken.
+    End,
+}
+
+type Each<T> = dyn Fn(&mut T, Found<'_>) -> Fill + Send + Sync;
+
+/// The values of a scan, as they come. [`Scan::gather`] makes it.
+///
+/// Dropped, it ends the scan and waits for nobody.
+#[must_use = "the scan ends when nobody takes its values"]
+pub struct Gathered<T: Default + Send + 'static> {
+    queue: Arc<Queue<T>>,
+    running: Option<Running<GatherSink<T>>>,
+    /// Values that were taken from workers that wait for the kernel.
+    swept: VecDeque<T>,
+    tended: Instant,
+    report: Option<Report>,
+}
+
+/// The values between the workers and the caller.
+struct Queue<T> {
+    line: Mutex<Line<T>>,
+    has_some: Condvar,
+    has_room: Condvar,
+    /// The caller waits, and takes values that are not full.
+    is_hungry: AtomicBool,
+    /// Nobody takes values any more.
+    is_closed: AtomicBool,
+    /// The thread that takes values is the one that makes them.
+    is_unbounded: AtomicBool,
+}
+
+struct Line<T> {
+    waiting: VecDeque<Result<T, EntryError>>,
+    /// A call to a condition that nobody waits for is a system call for nothing.
+    caller_waits: bool,
+    workers_waiting: usize,
+}
+
+/// The sink behind the values.
+struct GatherSink<T> {
+    fields: Fields,
+    each: Arc<Each<T>>,
+    queue: Arc<Queue<T>>,
+}
+
+/// The end of the queue that one worker has.
+struct GatherState<T> {
+    value: T,
+    fill: Fill,
+    each: Arc<Each<T>>,
+    queue: Arc<Queue<T>>,
+}
+
+impl Scan {
+    /// Lets the workers fill values, and gives them to the caller while they scan.
+    ///
+    /// `each` runs on the workers. It gets the value of its worker, and says how full
+    /// the value is then. A full value goes to the caller. One that is not full goes
+    /// when the caller waits, and at the end. One worker has a directory before its
+    /// entries; between several workers no order is promised.
+    ///
+    /// Use it to filter, format or count on all workers and have one thread take the
+    /// results. [`blocks`](Self::blocks) and [`entries`](Self::entries) are simpler;
+    /// [`fold`](Self::fold) is faster where only the end counts.
+    ///
+    /// # Errors
+    ///
+    /// As for [`run`](Self::run).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use statwalk_core::{Fields, Fill, Found, Scan};
+    ///
+    /// let sources = Scan::new("src").gather(Fields::NAME, |paths: &mut Vec<Vec<u8>>, found| {
+    ///     if let Found::Entries(directory, batch) = found {
+    ///         let sources = batch.iter().filter(|entry| entry.name.ends_with(b".rs"));
+    ///         paths.extend(sources.map(|entry| directory.entry_path(entry.name)));
+    ///     }
+    ///     match paths.len() {
+    ///         0 => Fill::Nothing,
+    ///         1..1_000 => Fill::Some,
+    ///         _ => Fill::Full,
+    ///     }
+    /// })?;
+    /// assert!(sources.flatten().flatten().any(|path| path.ends_with(b"lib.rs")));
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    pub fn gather<T: Default + Send + 'static>(
+        &self,
+        fields: Fields,
+        each: impl Fn(&mut T, Found<'_>) -> Fill + Send + Sync + 'static,
+    ) -> Result<Gathered<T>, Error> {
+        let queue = Arc::new(Queue::new());
+        let running = self.start(GatherSink {
+            fields,
+            each: Arc::new(each),
+            queue: Arc::clone(&queue),
+        })?;
+        let at_end = Arc::clone(&queue);
+        running.call_at_end(move || at_end.wake());
+        Ok(Gathered {
+            queue,
+            running: Some(running),
+            swept: VecDeque::new(),
+            tended: Instant::now(),
+            report: None,
+        })
+    }
+}
+
+impl<T: Default + Send + 'static> Gathered<T> {
+    /// Takes the next value, and waits for it up to a time.
+    ///
+    /// For a caller who has something else to do now and then, such as to look for
+    /// signals.
+    pub fn next_within(&mut self, timeout: Duration) -> Next<T> {
+        let deadline = Instant::now() + timeout;
+        let mut is_first_wait = true;
+        loop {
+            if let Some(value) = self.swept.pop_front() {
+                return Next::Value(value);
+            }
+            if let Some(next) = self.queue.take(Duration::ZERO, false) {
+                return next;
+            }
+            let Some(running) = &self.running else {
+                return Next::End;
+            };
+            // Whatever the workers gave before they ended is taken all the same.
+            if running.is_over() {
+                match self.queue.take(Duration::ZERO, false) {
+                    Some(next) => return next,
+                    None => self.end(),
+                }
+                continue;
+            }
+            let now = Instant::now();
+            if now >= deadline {
+                return Next::Waiting;
+            }
+            let left = deadline - now;
+            // Where the scan has no thread, this one works for it.
+            if running.wants_thread() {
+                self.tend();
+                continue;
+            }
+            if is_first_wait {
+                is_first_wait = false;
+                if let Some(next) = self.queue.take(PATIENCE.min(left), false) {
+                    return next;
+                }
+                continue;
+            }
+            if let Some(next) = self.queue.take(PAUSE.min(left), true) {
+                return next;
+            }
+            if self.tended.elapsed() >= PAUSE {
+                self.tend();
+            }
+        }
+    }
+
+    /// Sees to it that there are enough workers, and takes what lies with those that
+    /// wait for the kernel.
+    fn tend(&mut self) {
+        let Some(running) = &self.running else { return };
+        self.queue.is_unbounded.store(true, Ordering::Relaxed);
+        running.tend();
+        self.queue.is_unbounded.store(false, Ordering::Relaxed);
+        let swept = &mut self.swept;
+        running.visit_idle_states(|state| swept.extend(state.take_some()));
+        self.tended = Instant::now();
+    }
+
+    /// Takes what is left, and the report.
+    fn end(&mut self) {
+        let Some(running) = self.running.take() else {
+            return;
+        };
+        // A scan that was cancelled can have workers that wait for room.
+        self.queue.close();
+        let roots = running.roots().to_vec();
+        let outcome = running.finish();
+        let report = outcome.report;
+        let missing = roots.into_iter().zip(&report.roots).enumerate();
+        let errors = missing.filter_map(|(root, (path, found))| {
+            let cause = Cause::System(found.missing?);
+            let op = Op::Open;
+            Some(Err(EntryError {
+                path,
+                op,
+                cause,
+                root,
+            }))
+        });
+        let mut line = lock(&self.queue.line);
+        line.waiting.extend(outcome.output.into_iter().map(Ok));
+        line.waiting.extend(errors);
+        drop(line);
+        self.report = Some(report);
+    }
+
+    /// Stops the scan. Values that the workers have filled can still be taken.
+    pub fn cancel(&self) {
+        if let Some(running) = &self.running {
+            running.canceller().cancel();
+        }
+    }
+
+    /// A handle by which another thread can stop the scan; absent at its end.
+    #[must_use]
+    pub fn canceller(&self) -> Option<Canceller> {
+        self.running.as_ref().map(Running::canceller)
+    }
+
+    /// How far the scan has come; absent at its end.
+    #[must_use]
+    pub fn progress(&self) -> Option<Snapshot> {
+        self.running.as_ref().map(Running::progress)
+    }
+
+    /// The report of the scan, once the last value was taken.
+    #[must_use]
+    pub fn report(&self) -> Option<&Report> {
+        self.report.as_ref()
+    }
+
+    /// Stops the scan if it still goes on, and gives its report.
+    #[must_use]
+    pub fn finish(mut self) -> Report {
+        self.cancel();
+        self.end();
+        self.report.take().expect("the end makes a report")
+    }
+}
+
+impl<T: Default + Send + 'static> Iterator for Gathered<T> {
+    type Item = Result<T, EntryError>;
+
+    fn next(&mut self) -> Option<Result<T, EntryError>> {
+        loop {
+            match self.next_within(Duration::from_secs(3600)) {
+                Next::Value(value) => return Some(Ok(value)),
+                Next::Failed(error) => return Some(Err(error)),
+                Next::Waiting => {}
+                Next::End => return None,
+            }
+        }
+    }
+}
+
+impl<T: Default + Send + 'static> Drop for Gathered<T> {
+    fn drop(&mut self) {
+        self.queue.close();
+    }
+}
+
+impl<T> Queue<T> {
+    fn new() -> Queue<T> {
+        Queue {
+            line: Mutex::new(Line {
+                waiting: VecDeque::new(),
+                caller_waits: false,
+                workers_waiting: 0,
+            }),
+            has_some: Condvar::new(),
+            has_room: Condvar::new(),
+            // The first value of all goes at once.
+            is_hungry: AtomicBool::new(true),
+            is_closed: AtomicBool::new(false),
+            is_unbounded: AtomicBool::new(false),
+        }
+    }
+
+    /// Takes a value, and waits for one up to a time.
+    fn take(&self, timeout: Duration, is_hungry: bool) -> Option<Next<T>> {
+        let mut line = lock(&self.line);
+        if line.waiting.is_empty() && !timeout.is_zero() {
+            if is_hungry {
+                self.is_hungry.store(true, Ordering::Relaxed);
+            }
+            line.caller_waits = true;
+            let woken = self.has_some.wait_timeout(line, timeout);
+            line = woken.unwrap_or_else(PoisonError::into_inner).0;
+            line.caller_waits = false;
+        }
+        let next = line.waiting.pop_front()?;
+        self.make_room(line);
+        Some(match next {
+            Ok(value) => Next::Value(value),
+            Err(error) => Next::Failed(error),
+        })
+    }
+
+    fn make_room(&self, line: MutexGuard<'_, Line<T>>) {
+        if line.workers_waiting > 0 {
+            self.has_room.notify_one();
+        }
+    }
+
+    /// Lets the caller look whether the scan is over.
+    fn wake(&self) {
+        // Under the lock, so that the caller cannot begin to wait after it has looked.
+        drop(lock(&self.line));
+        self.has_some.notify_one();
+    }
+
+    /// Ends all waiting for room.
+    fn close(&self) {
+        self.is_closed.store(true, Ordering::Relaxed);
+        // Under the lock, so that no worker begins to wait after it has looked.
+        drop(lock(&self.line));
+        self.has_room.notify_all();
+    }
+
+    /// Puts in a value, and waits for room. Breaks where nobody takes it.
+    ///
+    /// A value that comes after the end is kept: the caller may have ended the scan, and
+    /// still take what was found.
+    fn put(&self, item: Result<T, EntryError>) -> ControlFlow<()> {
+        let is_open = || !self.is_closed.load(Ordering::Relaxed);
+        let is_bounded = || !self.is_unbounded.load(Ordering::Relaxed);
+        let mut line = lock(&self.line);
+        while line.waiting.len() >= WAITING_MAX && is_bounded() && is_open() {
+            line.workers_waiting += 1;
+            let woken = self.has_room.wait(line);
+            line = woken.unwrap_or_else(PoisonError::into_inner);
+            line.workers_waiting -= 1;
+        }
+        line.waiting.push_back(item);
+        let caller_waits = line.caller_waits;
+        drop(line);
+        if caller_waits {
+            self.has_some.notify_one();
+        }
+        match is_open() {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    }
+}
+
+impl<T: Default + Send + 'static> Sink for GatherSink<T> {
+    type State = GatherState<T>;
+    type Output = Vec<T>;
+
+    fn fields(&self) -> Fields {
+        self.fields
+    }
+
+    fn states(&self, _: &Context, count: usize) -> Vec<GatherState<T>> {
+        let state = || GatherState {
+            value: T::default(),
+            fill: Fill::Nothing,
+            each: Arc::clone(&self.each),
+            queue: Arc::clone(&self.queue),
+        };
+        (0..count).map(|_| state()).collect()
+    }
+
+    fn merge(&self, _: &Context, states: Vec<GatherState<T>>) -> Vec<T> {
+        let mut states = states;
+        states
+            .iter_mut()
+            .filter_map(GatherState::take_some)
+            .collect()
+    }
+}
+
+impl<T: Default + Send + 'static> GatherState<T> {
+    /// Takes the value, if the caller wants anything that it holds.
+    fn take_some(&mut self) -> Option<T> {
+        match std::mem::take(&mut self.fill) {
+            Fill::Nothing => None,
+            Fill::Some | Fill::Full => Some(std::mem::take(&mut self.value)),
+        }
+    }
+
+    fn add(&mut self, found: Found<'_>) -> ControlFlow<()> {
+        self.fill = (self.each)(&mut self.value, found);
+        let queue = &self.queue;
+        let goes = match self.fill {
+            Fill::Nothing => false,
+            Fill::Some => {
+                queue.is_hungry.load(Ordering::Relaxed)
+                    && queue.is_hungry.swap(false, Ordering::Relaxed)
+            }
+            Fill::Full => true,
+        };
+        if !goes {
+            return ControlFlow::Continue(());
+        }
+        let value = std::mem::take(&mut self.value);
+        self.fill = Fill::Nothing;
+        queue.put(Ok(value))
+    }
+}
+
+impl<T: Default + Send + 'static> Collect for GatherState<T> {
+    fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
+        if directory.state() == DirState::Argument {
+            return ControlFlow::Continue(());
+        }
+        self.add(Found::Directory(directory))
+    }
+
+    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+        self.add(Found::Entries(directory, batch))
+    }
+
+    fn failed(&mut self, error: &EntryError) -> ControlFlow<()> {
+        self.queue.put(Err(error.clone()))
+    }
+}
