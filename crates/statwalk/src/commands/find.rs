@@ -3,22 +3,32 @@
 //! `statwalk find`: entries whose names match, as fd lists them.
 
 use std::ffi::OsString;
-use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use statwalk_core::{Attributes, Batch, Collect, Context, DirState, Directory, Fields, Sink};
+use statwalk_core::{Attributes, Fill, Found, Gathered, Next, path_order};
 use statwalk_view::escape;
 
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, say};
 use crate::flags::FindFlags;
 use crate::output::ending::{self, Errors};
+use crate::output::interruptible::InterruptibleStdout;
 use crate::output::json::{self, FoundJson};
-use crate::output::stream::Stream;
 use crate::request::filters::Filters;
 use crate::request::name_pattern::NamePattern;
 use crate::request::{Form, Request, safe};
-use crate::watch::{Companion, watch};
+use crate::watch::Lookout;
+
+/// From so many bytes on a worker gives its rows away, and they are written.
+const ROWS_BYTES: usize = 32 << 10;
+/// Few paths are longer: PATH_MAX, include/uapi/linux/limits.h.
+const PATH_BYTES: usize = 4096;
+/// A list that takes longer is not sorted, and its rows are not kept back.
+const SHORT: Duration = Duration::from_millis(100);
+/// How long rows lie at most when the list is not short.
+const PERIOD: Duration = Duration::from_millis(40);
 
 pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
     let mut filters = Filters::new(&flags.filters)?;
@@ -33,25 +43,56 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
     let mut request = Request::new(&flags.scan, paths)?;
     request.prepare_for_a_stream();
     request.limit_depth(flags.max_depth);
-    let stream = Arc::new(Stream::new(flags.lines));
-    let search = Arc::new(Search {
+    let is_short = Arc::new(AtomicBool::new(true));
+    let search = Search {
         filters,
         form: request.form,
-    });
-    let sink = Find {
-        search,
-        stream: Arc::clone(&stream),
+        is_short: Arc::clone(&is_short),
+        has_limit: flags.lines.is_some(),
     };
-    let progress = request.progress(None);
-    let outcome = watch(&request.scan, &sink, progress, &mut Flusher::new(&stream))?;
-    stream.finish()?;
-    let status = ending::conclude(&request, &outcome.report, Errors::Untold);
+    let mut lookout = Lookout::new(request.progress(None));
+    let fields = search.filters.fields();
+    let mut found = (request.scan).gather(fields, move |rows: &mut Rows, found| {
+        search.add(rows, found);
+        rows.fill()
+    })?;
+    let mut printer = Printer::new(flags.lines, is_short);
+    let printed = print_all(&mut found, &mut printer, &mut lookout);
+    lookout.end();
+    printed?;
+    let report = found.finish();
+    printer.finish()?;
+    let status = ending::conclude(&request, &report, Errors::Untold);
     if let Some(word) = one_word.filter(|_| status == ExitStatus::Failed) {
         say(&format!(
             "'{word}' is taken as a path. To search the current directory: statwalk find . {word}"
         ));
     }
     Ok(status)
+}
+
+/// Prints rows as they come, until no more come or are wanted.
+fn print_all(
+    found: &mut Gathered<Rows>,
+    printer: &mut Printer,
+    lookout: &mut Lookout,
+) -> Result<(), Failure> {
+    loop {
+        match found.next_within(printer.patience()) {
+            Next::Value(rows) => printer.take(rows)?,
+            // The report has it.
+            Next::Failed(_) => {}
+            Next::Waiting => printer.write_old()?,
+            Next::End => return Ok(()),
+        }
+        if printer.has_enough() {
+            return Ok(());
+        }
+        let progress = || found.progress().unwrap_or_default();
+        if lookout.look_now_and_then(progress).is_break() {
+            found.cancel();
+        }
+    }
 }
 
 /// Tells what of the words is searched, and what for.
@@ -69,44 +110,74 @@ fn paths_and_pattern(mut words: Vec<OsString>, has_glob: bool) -> (Vec<OsString>
 struct Search {
     filters: Filters,
     form: Form,
+    /// Whether the rows may still be sorted.
+    is_short: Arc<AtomicBool>,
+    has_limit: bool,
 }
 
-struct Find {
-    search: Arc<Search>,
-    stream: Arc<Stream>,
+/// How much is kept of each row.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Keeps {
+    Rows,
+    /// Where it ends, too, so that the list can be cut.
+    Ends,
+    /// Its path, too, so that the list can be sorted.
+    Paths,
 }
 
-/// What one worker finds goes to its own part of the stream.
-struct FindState {
-    search: Arc<Search>,
-    stream: Arc<Stream>,
-    part: usize,
-}
-
-impl Sink for Find {
-    type State = FindState;
-    type Output = ();
-
-    fn fields(&self) -> Fields {
-        self.search.filters.fields()
-    }
-
-    fn states(&self, _: &Context, count: usize) -> Vec<FindState> {
-        let parts = self.stream.add_parts(count);
-        parts
-            .map(|part| FindState {
-                search: Arc::clone(&self.search),
-                stream: Arc::clone(&self.stream),
-                part,
-            })
-            .collect()
-    }
-
-    fn merge(&self, _: &Context, _: Vec<FindState>) {}
+/// Rows that one worker found.
+#[derive(Default)]
+struct Rows {
+    bytes: Vec<u8>,
+    /// Where each row ends; empty where nobody needs it.
+    ends: Vec<usize>,
+    /// The paths, one after another, by which rows are sorted; and where each ends.
+    paths: Vec<u8>,
+    path_ends: Vec<usize>,
 }
 
 impl Search {
-    fn write(&self, path: &[u8], attributes: &Attributes, out: &mut Vec<u8>) {
+    fn add(&self, rows: &mut Rows, found: Found<'_>) {
+        let keeps = match self.is_short.load(Ordering::Relaxed) {
+            true => Keeps::Paths,
+            false if self.has_limit => Keeps::Ends,
+            false => Keeps::Rows,
+        };
+        match found {
+            Found::Directory(directory) => {
+                let (name, attributes) = (directory.name(), directory.attributes());
+                if directory.depth() > 0 && self.filters.pass(name, attributes) {
+                    self.add_row(rows, &directory.path(), attributes, keeps);
+                }
+            }
+            Found::Entries(directory, batch) => {
+                // Built when the first entry passes; most directories need none.
+                let mut path: Option<(Vec<u8>, usize)> = None;
+                for entry in batch.iter() {
+                    if !self.filters.pass(entry.name, &entry.attributes) {
+                        continue;
+                    }
+                    let (path, stem) = path.get_or_insert_with(|| {
+                        let path = directory.entry_path(b"");
+                        let stem = path.len();
+                        (path, stem)
+                    });
+                    path.truncate(*stem);
+                    path.extend_from_slice(entry.name);
+                    self.add_row(rows, path, &entry.attributes, keeps);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn add_row(&self, rows: &mut Rows, path: &[u8], attributes: &Attributes, keeps: Keeps) {
+        let out = &mut rows.bytes;
+        if out.capacity() == 0 {
+            // Once, and not by doubling: the row that fills it has room too.
+            out.reserve(ROWS_BYTES + PATH_BYTES);
+        }
         match self.form {
             Form::Screen(screen) => {
                 out.extend_from_slice(escape(path, screen.terminal.charset).as_bytes());
@@ -118,71 +189,127 @@ impl Search {
             }
             Form::Json(screen) => json::line(&FoundJson::new(path, attributes), screen, out),
         }
-    }
-}
-
-impl Collect for FindState {
-    fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
-        let is_wanted = directory.depth() > 0
-            && directory.state() != DirState::Argument
-            && self
-                .search
-                .filters
-                .pass(directory.name(), directory.attributes());
-        if !is_wanted {
-            return ControlFlow::Continue(());
+        if keeps >= Keeps::Ends {
+            rows.ends.push(rows.bytes.len());
         }
-        let (path, attributes) = (directory.path(), directory.attributes());
-        let search = &self.search;
-        self.stream.add(self.part, |out| {
-            out.row(&path, |bytes| search.write(&path, attributes, bytes));
-        })
-    }
-
-    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
-        let search = &self.search;
-        // Built when the first entry passes; most directories need none.
-        let mut path: Option<(Vec<u8>, usize)> = None;
-        self.stream.add(self.part, |out| {
-            for entry in batch.iter() {
-                if !search.filters.pass(entry.name, &entry.attributes) {
-                    continue;
-                }
-                let (path, stem) = path.get_or_insert_with(|| {
-                    let path = directory.entry_path(b"");
-                    let stem = path.len();
-                    (path, stem)
-                });
-                path.truncate(*stem);
-                path.extend_from_slice(entry.name);
-                out.row(path, |bytes| search.write(path, &entry.attributes, bytes));
-            }
-        })
-    }
-}
-
-/// Lets nothing lie too long that was found.
-struct Flusher<'a> {
-    stream: &'a Arc<Stream>,
-    is_at_work: bool,
-}
-
-impl<'a> Flusher<'a> {
-    fn new(stream: &'a Arc<Stream>) -> Flusher<'a> {
-        Flusher {
-            stream,
-            is_at_work: false,
+        if keeps == Keeps::Paths {
+            rows.paths.extend_from_slice(path);
+            rows.path_ends.push(rows.paths.len());
         }
     }
 }
 
-impl Companion for Flusher<'_> {
-    fn tick(&mut self) {
-        self.is_at_work = self.is_at_work || self.stream.flush_old();
+impl Rows {
+    fn fill(&self) -> Fill {
+        match self.bytes.len() {
+            0 => Fill::Nothing,
+            1..ROWS_BYTES => Fill::Some,
+            _ => Fill::Full,
+        }
     }
 
-    fn ending(&mut self) {
-        self.stream.stop();
+    /// Lets go of all rows but the first `count`, whose ends are known.
+    fn truncate(&mut self, count: usize) {
+        let end = count.checked_sub(1).map_or(0, |last| self.ends[last]);
+        self.bytes.truncate(end);
+        self.ends.truncate(count);
+    }
+
+    /// Each row behind its path, where all paths were kept.
+    fn with_paths(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        slices(&self.paths, &self.path_ends).zip(slices(&self.bytes, &self.ends))
+    }
+}
+
+fn slices<'a>(bytes: &'a [u8], ends: &'a [usize]) -> impl Iterator<Item = &'a [u8]> {
+    let starts = std::iter::once(&0).chain(ends);
+    starts.zip(ends).map(|(&start, &end)| &bytes[start..end])
+}
+
+/// Rows on their way to stdout, which are sorted while they are few.
+struct Printer {
+    stdout: InterruptibleStdout,
+    /// How many rows are still wanted, where there is a limit.
+    wanted: Option<u64>,
+    /// The workers keep paths while this is set.
+    is_short: Arc<AtomicBool>,
+    waiting: Vec<Rows>,
+    waiting_bytes: usize,
+    /// When the list ceases to be short, or what waits is written.
+    due: Instant,
+}
+
+impl Printer {
+    /// With at most so many rows.
+    fn new(wanted: Option<u64>, is_short: Arc<AtomicBool>) -> Printer {
+        Printer {
+            stdout: InterruptibleStdout::new(),
+            wanted,
+            is_short,
+            waiting: Vec::new(),
+            waiting_bytes: 0,
+            due: Instant::now() + SHORT,
+        }
+    }
+
+    /// How long the next rows may be awaited.
+    fn patience(&self) -> Duration {
+        let left = self.due.saturating_duration_since(Instant::now());
+        left.clamp(Duration::from_millis(1), PERIOD)
+    }
+
+    fn has_enough(&self) -> bool {
+        self.wanted == Some(0)
+    }
+
+    /// Takes rows, and writes them where there are many.
+    fn take(&mut self, mut rows: Rows) -> Result<(), Failure> {
+        if let Some(wanted) = &mut self.wanted {
+            let count =
+                usize::try_from(*wanted).map_or(rows.ends.len(), |it| it.min(rows.ends.len()));
+            rows.truncate(count);
+            *wanted -= count as u64;
+        }
+        self.waiting_bytes += rows.bytes.len();
+        self.waiting.push(rows);
+        match self.waiting_bytes >= ROWS_BYTES {
+            true => self.write(),
+            false => self.write_old(),
+        }
+    }
+
+    /// Writes what lies for long.
+    fn write_old(&mut self) -> Result<(), Failure> {
+        match Instant::now() >= self.due {
+            true => self.write(),
+            false => Ok(()),
+        }
+    }
+
+    fn write(&mut self) -> Result<(), Failure> {
+        self.is_short.store(false, Ordering::Relaxed);
+        for rows in self.waiting.drain(..) {
+            self.stdout.write_all(&rows.bytes)?;
+        }
+        self.waiting_bytes = 0;
+        self.due = Instant::now() + PERIOD;
+        Ok(())
+    }
+
+    /// Writes what is left, sorted if nothing was written before.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if stdout takes no more.
+    fn finish(mut self) -> Result<(), Failure> {
+        if !self.is_short.load(Ordering::Relaxed) {
+            return self.write();
+        }
+        let mut rows: Vec<(&[u8], &[u8])> =
+            self.waiting.iter().flat_map(Rows::with_paths).collect();
+        rows.sort_unstable_by(|a, b| path_order(a.0, b.0));
+        let bytes: Vec<&[u8]> = rows.into_iter().map(|(_, row)| row).collect();
+        self.stdout.write_all(&bytes.concat())
     }
 }
 
@@ -208,5 +335,38 @@ mod tests {
         check("a b core", false, &["a", "b"], Some("core"));
         check("/usr /etc", false, &["/usr", "/etc"], None);
         check("a b", true, &["a", "b"], None);
+    }
+
+    fn rows(paths: &[&str]) -> Rows {
+        let mut rows = Rows::default();
+        for path in paths {
+            rows.bytes.extend_from_slice(format!("<{path}>").as_bytes());
+            rows.ends.push(rows.bytes.len());
+            rows.paths.extend_from_slice(path.as_bytes());
+            rows.path_ends.push(rows.paths.len());
+        }
+        rows
+    }
+
+    #[test]
+    fn rows_know_their_paths_and_can_be_cut() {
+        let mut found = rows(&["b\n", "a", "c"]);
+        found.truncate(2);
+        let pairs: Vec<_> = found.with_paths().collect();
+        assert_eq!(pairs, [(&b"b\n"[..], &b"<b\n>"[..]), (b"a", b"<a>")]);
+        found.truncate(0);
+        assert!(found.bytes.is_empty() && found.with_paths().next().is_none());
+    }
+
+    #[test]
+    fn no_more_rows_are_kept_than_are_wanted() {
+        let mut printer = Printer::new(Some(3), Arc::new(AtomicBool::new(true)));
+        printer.due = Instant::now() + Duration::from_secs(3600);
+        printer.take(rows(&["a", "b"])).unwrap();
+        assert!(!printer.has_enough());
+        printer.take(rows(&["c", "d"])).unwrap();
+        assert!(printer.has_enough());
+        let kept: usize = printer.waiting.iter().map(|rows| rows.ends.len()).sum();
+        assert_eq!((kept, printer.waiting_bytes), (3, 9));
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn run(flags: StatsFlags) -> Result<ExitStatus, Failure> {
     }
     let progress = request.progress(Some(sizes.format));
     let sink = (Totals::with_sizes(), stats);
-    let outcome = watch(&request.scan, &sink, progress, &mut ())?;
+    let outcome = watch(&request.scan, &sink, progress)?;
     let (totals, mut groups) = outcome.output;
 
     let bytes = |tally: &Tally| sizes.of(tally.allocated_bytes, tally.apparent_bytes);

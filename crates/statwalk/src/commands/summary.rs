@@ -129,7 +129,7 @@ fn scan_totals(request: Request, view: SummaryView) -> Result<SummaryAnswer, Fai
         Counted::Sizes => (Totals::with_sizes(), Some(view.sizes.format)),
     };
     let progress = request.progress(shown);
-    let outcome = watch(&request.scan, &sink, progress, &mut ())?;
+    let outcome = watch(&request.scan, &sink, progress)?;
     Ok(SummaryAnswer {
         view,
         tree: None,
@@ -154,7 +154,7 @@ fn scan_tree(request: Request, view: SummaryView) -> Result<SummaryAnswer, Failu
     };
     let progress = request.progress(shown);
     let sink = (totals, tree);
-    let outcome = watch(&request.scan, &sink, progress, &mut ())?;
+    let outcome = watch(&request.scan, &sink, progress)?;
     let (totals, tree) = outcome.output;
     Ok(SummaryAnswer {
         view,

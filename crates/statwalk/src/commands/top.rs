@@ -90,7 +90,7 @@ fn files(
     }
     let progress = request.progress(Some(sizes.format));
     let sink = (Totals::with_sizes(), top);
-    let outcome = watch(&request.scan, &sink, progress, &mut ())?;
+    let outcome = watch(&request.scan, &sink, progress)?;
     let (totals, top) = outcome.output;
     Ok(LargestAnswer {
         sizes,
@@ -114,7 +114,7 @@ fn directories(
 ) -> Result<LargestAnswer, Failure> {
     let progress = request.progress(Some(sizes.format));
     let sink = (Totals::with_sizes(), TreeSink::of_directories());
-    let outcome = watch(&request.scan, &sink, progress, &mut ())?;
+    let outcome = watch(&request.scan, &sink, progress)?;
     let (totals, tree) = outcome.output;
     let wanted = |node: &Node<'_>| {
         filters.pass_name(node.name()) && filters.pass_size(node.apparent_bytes())

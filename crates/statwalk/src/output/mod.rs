@@ -8,12 +8,12 @@
 pub(crate) mod ending;
 pub(crate) mod error_summary;
 pub(crate) mod explain;
+pub(crate) mod interruptible;
 pub(crate) mod json;
 pub(crate) mod plain;
 pub(crate) mod printer;
 pub(crate) mod rows;
 pub(crate) mod screen;
-pub(crate) mod stream;
 pub(crate) mod summary;
 pub(crate) mod tree_picture;
 

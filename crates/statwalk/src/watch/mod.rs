@@ -6,9 +6,10 @@ pub(crate) mod progress;
 pub(crate) mod signals;
 pub(crate) mod used_inodes;
 
-use std::time::Duration;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
-use statwalk_core::{Outcome, Scan, Sink};
+use statwalk_core::{Outcome, Scan, Sink, Snapshot};
 
 use crate::failure::Failure;
 use crate::request::open_files;
@@ -16,20 +17,7 @@ use crate::watch::progress::{ProgressLine, ProgressOptions};
 
 /// How often the scan is looked after. A signal waits as long at most, and a
 /// scan that takes less is not disturbed at all.
-const PERIOD: Duration = Duration::from_millis(40);
-
-/// Somebody who has something to do while a scan goes on.
-pub(crate) trait Companion {
-    /// Is called some times a second.
-    fn tick(&mut self) {}
-
-    /// Is called when the scan is over or was stopped, before its answer is
-    /// awaited. A worker whom the companion keeps must be free when it returns.
-    fn ending(&mut self) {}
-}
-
-/// Nobody.
-impl Companion for () {}
+pub(crate) const PERIOD: Duration = Duration::from_millis(40);
 
 /// Runs a scan until it is done or a signal stops it.
 ///
@@ -40,25 +28,61 @@ pub(crate) fn watch<S: Sink>(
     scan: &Scan,
     sink: &S,
     progress: ProgressOptions,
-    companion: &mut dyn Companion,
 ) -> Result<Outcome<S::Output>, Failure> {
-    signals::install();
-    open_files::raise_limit();
-    let mut line = ProgressLine::new(progress);
+    let mut lookout = Lookout::new(progress);
     let running = scan.start(sink)?;
     while !running.wait_for(PERIOD) {
-        if signals::caught().is_some() {
+        if lookout.look(|| running.progress()).is_break() {
             running.canceller().cancel();
             break;
         }
-        if signals::take_status_request() {
-            line.print_status(&running.progress());
-        }
-        line.tick(|| running.progress());
-        companion.tick();
     }
-    line.clear();
-    companion.ending();
-    signals::let_next_kill();
+    lookout.end();
     Ok(running.finish())
+}
+
+/// Looks for signals while a scan goes on, and shows its progress.
+pub(crate) struct Lookout {
+    line: ProgressLine,
+    next: Instant,
+}
+
+impl Lookout {
+    /// Takes signals as wishes from now on.
+    pub(crate) fn new(progress: ProgressOptions) -> Lookout {
+        signals::install();
+        open_files::raise_limit();
+        Lookout {
+            line: ProgressLine::new(progress),
+            next: Instant::now() + PERIOD,
+        }
+    }
+
+    /// Breaks where a signal ends the scan. Does nothing where it was called just now.
+    pub(crate) fn look_now_and_then(&mut self, progress: impl Fn() -> Snapshot) -> ControlFlow<()> {
+        let now = Instant::now();
+        if now < self.next {
+            return ControlFlow::Continue(());
+        }
+        self.next = now + PERIOD;
+        self.look(progress)
+    }
+
+    /// Breaks where a signal ends the scan.
+    pub(crate) fn look(&mut self, progress: impl Fn() -> Snapshot) -> ControlFlow<()> {
+        if signals::caught().is_some() {
+            return ControlFlow::Break(());
+        }
+        if signals::take_status_request() {
+            self.line.print_status(&progress());
+        }
+        self.line.tick(progress);
+        ControlFlow::Continue(())
+    }
+
+    /// Ends the progress line. The next signal kills.
+    pub(crate) fn end(&mut self) {
+        self.line.clear();
+        signals::let_next_kill();
+    }
 }

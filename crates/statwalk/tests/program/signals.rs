@@ -108,7 +108,6 @@ fn a_signal_comes_before_what_cannot_be_written_or_is_missing() {
         &["top", "-j2"],
         &["stats", "-j2"],
         &["errors", "--json", "-j2"],
-        &["find", "-j2"],
         &["extents", "-j2"],
         &["bench", "--rounds=2"],
     ] {
@@ -130,6 +129,35 @@ fn a_signal_comes_before_what_cannot_be_written_or_is_missing() {
         stderr.read_to_string(&mut err).unwrap();
         let status = child.wait().unwrap();
         assert_eq!(status.signal(), Some(2), "{arguments:?}: {err}");
+    }
+}
+
+/// It waited for the worker that hangs, until a signal came.
+#[test]
+fn find_ends_at_once_where_nothing_can_be_written() {
+    for (stdout, code) in [("/dev/full", 2), ("a closed pipe", 0)] {
+        let mount = or_skip!(half_dead());
+        let mut command = statwalk();
+        command.args(["find", "-j2"]).current_dir(mount.path());
+        match stdout {
+            "/dev/full" => {
+                let full = std::fs::File::options().write(true).open(stdout);
+                command.stdout(full.unwrap());
+            }
+            _ => {
+                let (from, to) = std::io::pipe().unwrap();
+                drop(from);
+                command.stdout(to);
+            }
+        }
+        let child = command.stderr(Stdio::piped()).spawn().unwrap();
+        drop(command);
+        let start = Instant::now();
+        let output = child.wait_with_output().unwrap();
+        assert!(start.elapsed() < LONG);
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{stdout}: {err}");
+        assert_eq!(err.contains("no space left on device"), code == 2, "{err}");
     }
 }
 
