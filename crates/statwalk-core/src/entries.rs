@@ -2,7 +2,9 @@
 
 //! Rows of a scan while it goes on, for a caller who takes them one after another.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::batch::Batch;
 use crate::directory::{DirState, Directory, join};
@@ -51,6 +53,15 @@ pub struct Blocks {
 pub struct Entries {
     blocks: Blocks,
     current: Option<(Arc<Block>, usize)>,
+    skipped: Arc<Skipped>,
+}
+
+/// The directories that the caller of [`Entries::skip_subtree`] does not want.
+#[derive(Debug, Default)]
+struct Skipped {
+    has_some: AtomicBool,
+    /// Their roots and paths.
+    paths: RwLock<HashSet<(usize, Vec<u8>)>>,
 }
 
 /// The blocks of one worker that were not given away.
@@ -91,9 +102,15 @@ impl Scan {
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     pub fn entries(&self) -> Result<Entries, Error> {
+        let skipped = Arc::new(Skipped::default());
+        let known = Arc::clone(&skipped);
+        let scan = (self.clone()).filter_dir(move |dir| {
+            !known.has_some() || !known.has_one_at_or_above(dir.root(), &dir.path())
+        });
         Ok(Entries {
-            blocks: self.blocks_of(Fields::NAME | Fields::TYPE)?,
+            blocks: scan.blocks_of(Fields::NAME | Fields::TYPE)?,
             current: None,
+            skipped,
         })
     }
 
@@ -288,7 +305,56 @@ impl Iterator for Blocks {
     }
 }
 
+impl Skipped {
+    fn has_some(&self) -> bool {
+        self.has_some.load(Ordering::Relaxed)
+    }
+
+    fn add(&self, root: usize, path: &[u8]) {
+        let mut paths = self.paths.write().unwrap_or_else(PoisonError::into_inner);
+        paths.insert((root, path.to_vec()));
+        self.has_some.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a path is that of a skipped directory, or lies below one.
+    fn has_one_at_or_above(&self, root: usize, path: &[u8]) -> bool {
+        let paths = self.paths.read().unwrap_or_else(PoisonError::into_inner);
+        let slashes = path.iter().enumerate().filter(|&(_, &byte)| byte == b'/');
+        // A root can end with a slash, and be nothing else.
+        let mut ends = slashes.flat_map(|(at, _)| [at, at + 1]).chain([path.len()]);
+        ends.any(|end| paths.contains(&(root, path[..end].to_vec())))
+    }
+}
+
 impl Entries {
+    /// Skips all that is below the entry that came last, if that is a directory.
+    ///
+    /// No entry below the directory comes after this call, and workers do not open
+    /// directories below it any more. Those that they are reading, they read to the
+    /// end. With several workers, entries below may have come before the directory.
+    ///
+    /// ```
+    /// use statwalk_core::Scan;
+    ///
+    /// let mut entries = Scan::new(".").entries()?;
+    /// while let Some(entry) = entries.next() {
+    ///     let Ok(entry) = entry else { continue };
+    ///     if entry.name() == b"src" {
+    ///         entries.skip_subtree();
+    ///     }
+    /// }
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    pub fn skip_subtree(&mut self) {
+        let Some((block, 0)) = &self.current else {
+            return;
+        };
+        if block.announced.is_some() {
+            self.skipped.add(block.root, &block.directory);
+            self.current = None;
+        }
+    }
+
     /// The report of the scan, once the last entry was taken.
     #[must_use]
     pub fn report(&self) -> Option<&Report> {
@@ -314,6 +380,13 @@ impl Iterator for Entries {
                 Ok(block) => Arc::new(block),
                 Err(error) => return Some(Err(error)),
             };
+            if self.skipped.has_some()
+                && self
+                    .skipped
+                    .has_one_at_or_above(block.root, &block.directory)
+            {
+                continue;
+            }
             let is_directory = block.announced.is_some();
             self.current = Some((Arc::clone(&block), 0));
             if is_directory {

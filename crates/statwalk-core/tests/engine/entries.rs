@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use rustix::io::Errno;
-use statwalk_core::{Fields, FileType, Scan, Totals};
+use statwalk_core::{Fields, FileType, Order, Scan, Totals};
 use statwalk_testkit::fault_fs::{FaultFs, Op, When};
 use statwalk_testkit::trees::{WideFiles, make_wide};
 use statwalk_testkit::{or_skip, strategy, trees};
@@ -133,4 +133,145 @@ fn a_fold_adds_up_what_a_sink_does() {
     let files = scan.run(&Totals::with_sizes()).unwrap().output[0].files;
     assert_eq!(folded.unwrap().output, files);
     assert!(files > 0);
+}
+
+/// The rows of a model, as a naive filter has them: the directories that `passes`
+/// refuses are missing, with all that is below them.
+fn filtered(all: &[Listed], root: &[u8], passes: impl Fn(&[u8]) -> bool) -> Vec<Listed> {
+    let is_refused =
+        |dir: &Listed| dir.kind == FileType::Directory && dir.path != root && !passes(&dir.path);
+    let refused: Vec<&Listed> = all.iter().filter(|dir| is_refused(dir)).collect();
+    let is_below = |path: &[u8], dir: &[u8]| {
+        path == dir
+            || path
+                .strip_prefix(dir)
+                .is_some_and(|rest| rest.starts_with(b"/"))
+    };
+    all.iter()
+        .filter(|entry| !refused.iter().any(|dir| is_below(&entry.path, &dir.path)))
+        .cloned()
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn directories_that_are_refused_are_missing(
+        tree in strategy::model(),
+        threads in 1..4_usize,
+        modulus in 2..5_usize,
+    ) {
+        let scratch = scratch_in_memory();
+        let dir = scratch.path().join("t");
+        tree.materialise(&dir).unwrap();
+        let passes = move |path: &[u8]| path.iter().map(|&it| it as usize).sum::<usize>() % modulus != 0;
+        for order in [Order::Parallel, Order::Recursive, Order::Queue, Order::Stack, Order::Futures, Order::Inode] {
+            for count_only in [false, true] {
+                let sink = || if count_only { Listing::of_names() } else { Listing::with_sizes() };
+                let scan = Scan::new(&dir).threads(threads).order(order);
+                let mut all = scan.run(&sink()).unwrap().output;
+                all.sort();
+                let expected = filtered(&all, dir.as_os_str().as_encoded_bytes(), passes);
+                let scan = scan.filter_dir(move |dir| passes(&dir.path()));
+                let outcome = scan.run(&sink()).unwrap();
+                let mut found = outcome.output;
+                found.sort();
+                prop_assert_eq!(&found, &expected);
+                let is_whole = outcome.report.roots[0].excluded == 0;
+                prop_assert_eq!(is_whole, expected.len() == all.len());
+                prop_assert!(outcome.report.is_complete());
+            }
+        }
+    }
+
+    #[test]
+    fn skipped_subtrees_do_not_come(tree in strategy::model(), modulus in 2..5_usize) {
+        let scratch = scratch_in_memory();
+        let dir = scratch.path().join("t");
+        tree.materialise(&dir).unwrap();
+        let wanted = move |path: &[u8]| path.iter().map(|&it| it as usize).sum::<usize>() % modulus != 0;
+        let all = rows(&Scan::new(&dir).fields(Fields::SIZE));
+        let root = dir.as_os_str().as_encoded_bytes();
+        // Below a directory that is skipped nothing comes, but it comes itself.
+        let is_below_skipped = |entry: &Listed| {
+            let mut above = entry.path.as_slice();
+            while let Some(slash) = above.iter().rposition(|&byte| byte == b'/') {
+                above = &above[..slash];
+                if above.len() > root.len() && !wanted(above) {
+                    return true;
+                }
+            }
+            false
+        };
+        // One worker has each directory before what is below it.
+        let mut entries = Scan::new(&dir).threads(1).entries().unwrap();
+        let mut found = Vec::new();
+        while let Some(entry) = entries.next() {
+            let path = entry.unwrap().path();
+            if path != root && !wanted(&path) {
+                entries.skip_subtree();
+            }
+            found.push(path);
+        }
+        found.sort();
+        let expected: Vec<Vec<u8>> = (all.iter().filter(|entry| !is_below_skipped(entry)))
+            .map(|entry| entry.path.clone())
+            .collect();
+        prop_assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn workers_leave_a_skipped_subtree() {
+    let scratch = scratch_in_memory();
+    std::fs::create_dir(scratch.path().join("large")).unwrap();
+    for dir in 0..3_000 {
+        let dir = scratch.path().join("large").join(dir.to_string());
+        make_wide(&dir, 2, WideFiles::Empty).unwrap();
+    }
+    std::fs::create_dir(scratch.path().join("small")).unwrap();
+    let mut entries = Scan::new(scratch.path()).threads(4).entries().unwrap();
+    let mut found = 0;
+    let mut is_skipped = false;
+    while let Some(entry) = entries.next() {
+        let entry = entry.unwrap();
+        let path = entry.path();
+        let is_below = path.windows(7).any(|part| part == b"/large/");
+        assert!(!(is_skipped && is_below), "{}", path.escape_ascii());
+        found += 1;
+        if entry.name() == b"large" {
+            entries.skip_subtree();
+            is_skipped = true;
+        }
+    }
+    assert!(is_skipped);
+    let report = entries.report().unwrap();
+    assert!(report.is_complete(), "what the caller skips is not missing");
+    assert!(found < 6_000 && report.roots[0].excluded > 1_000, "{found}");
+}
+
+/// A directory that is refused is not opened.
+#[test]
+fn a_refused_directory_costs_no_call() {
+    let fault = FaultFs::builder()
+        .file("a/file", 1)
+        .file("b/c/file", 1)
+        .file("b/file", 1);
+    let mounted = or_skip!(fault.mount());
+    let scan = Scan::new(mounted.path()).threads(1);
+    let opened = |scan: &Scan| {
+        let before = mounted.counts().opendir;
+        scan.run(&Totals::with_sizes()).unwrap();
+        mounted.counts().opendir - before
+    };
+    assert_eq!(opened(&scan), 4);
+    assert_eq!(
+        opened(&scan.clone().filter_dir(|dir| dir.name() != b"b")),
+        2
+    );
+    let twice = scan
+        .filter_dir(|dir| dir.name() != b"a")
+        .filter_dir(|dir| dir.depth() < 2);
+    assert_eq!(opened(&twice), 2);
 }
