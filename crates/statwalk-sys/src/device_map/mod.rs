@@ -84,17 +84,6 @@ unsafe impl Send for DeviceMap {}
 // here writes, and to advise the kernel, which any thread may.
 unsafe impl Sync for DeviceMap {}
 
-/// In which order a map is going to be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    /// The kernel reads ahead and around as it sees fit.
-    Normal,
-    /// The kernel reads the pages that are touched and no others.
-    Random,
-    /// The kernel reads far ahead.
-    Sequential,
-}
-
 impl DeviceMap {
     /// Whether this machine has the routine that a map is read with.
     pub const IS_SUPPORTED: bool = platform::IS_SUPPORTED;
@@ -237,23 +226,6 @@ impl DeviceMap {
             self.start.as_ptr().wrapping_add(begin),
             end as usize - begin,
         ))
-    }
-
-    /// Advises the kernel about the access pattern of the whole map.
-    ///
-    /// # Errors
-    ///
-    /// The kernel's error; see madvise(2).
-    pub fn advise(&self, access: Access) -> io::Result<()> {
-        let advice = match access {
-            Access::Normal => rustix::mm::Advice::Normal,
-            Access::Random => rustix::mm::Advice::Random,
-            Access::Sequential => rustix::mm::Advice::Sequential,
-        };
-        // SAFETY: the range is exactly this map, and none of these three changes
-        // what a page holds.
-        unsafe { rustix::mm::madvise(self.start.as_ptr().cast(), self.len, advice)? };
-        Ok(())
     }
 }
 

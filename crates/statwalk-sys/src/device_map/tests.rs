@@ -133,15 +133,11 @@ fn maps_terabytes_of_a_file() {
     file.set_len(length).unwrap();
     file.write_all_at(b"far away", 7 << 40).unwrap();
     let map = map_of(&file, length);
-    map.advise(Access::Random).unwrap();
     let mut into = [0xa5; 8];
     map.copy(length - 8, &mut into).unwrap();
     assert_eq!(into, [0; 8]);
     map.copy(7 << 40, &mut into).unwrap();
     assert_eq!(&into, b"far away");
-    for access in [Access::Sequential, Access::Normal] {
-        map.advise(access).unwrap();
-    }
 }
 
 #[test]
