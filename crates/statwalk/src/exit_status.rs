@@ -11,6 +11,8 @@ pub(crate) enum ExitStatus {
     /// 0: done, and everything was read. Entries that vanished meanwhile, and a
     /// reader of our output that left, are no failures.
     Complete,
+    /// 3: done, but a root is larger than `--fail-over` allows.
+    OverLimit,
     /// 1: done, but something could not be read: the result is a lower bound.
     Incomplete,
     /// 2: bad usage, a root that is not there (the others were counted), or an
@@ -26,6 +28,7 @@ impl ExitStatus {
     pub(crate) fn code(self) -> i32 {
         match self {
             ExitStatus::Complete => 0,
+            ExitStatus::OverLimit => 3,
             ExitStatus::Incomplete => 1,
             ExitStatus::Failed => 2,
             ExitStatus::Interrupted(signal) => 128 + signal,

@@ -127,6 +127,8 @@ pub struct TreeOptions {
     pub depth_max: Option<usize>,
     /// Whether files have rows of their own.
     pub files: Files,
+    /// The size of the smallest node with a row; smaller ones are in the rest.
+    pub min_bytes: u128,
     /// The size that is shown, and that shares are of.
     pub column: SizeColumn,
     /// How sizes are written. With [`SizeFormat::Count`] the sizes of the tree are
@@ -194,6 +196,7 @@ impl Default for TreeOptions {
             rows_max: 20,
             depth_max: None,
             files: Files::default(),
+            min_bytes: 0,
             column: SizeColumn::default(),
             size: SizeFormat::default(),
             sort: SortKey::default(),

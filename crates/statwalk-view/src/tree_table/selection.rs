@@ -130,7 +130,8 @@ impl<'a, T: Tree> Selection<'a, T> {
         for node in self.tree.children(self.shown[index].node) {
             let figures = self.tree.figures(node);
             let key = self.key(&figures);
-            let may_show = self.options.files == Files::Shown || self.tree.has_row(node);
+            let may_show = (self.options.files == Files::Shown || self.tree.has_row(node))
+                && self.options.column.of(&figures) >= self.options.min_bytes;
             if best.is_wanted(key) && may_show {
                 best.add(Candidate { key, node });
             } else {

@@ -791,6 +791,7 @@ fn any_options() -> impl Strategy<Value = TreeOptions> {
     )
         .prop_map(
             |((rows_max, depth_max, width), files, sort, direction, charset, colour)| TreeOptions {
+                min_bytes: 0,
                 rows_max,
                 depth_max,
                 files,

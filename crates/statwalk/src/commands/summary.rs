@@ -18,7 +18,7 @@ use crate::output::json::Counted;
 use crate::output::printer::{Scanned, print};
 use crate::output::rows::Order;
 use crate::output::summary::{SummaryAnswer, SummaryView};
-use crate::request::{Form, Request, Sizes, safe};
+use crate::request::{Form, Request, Sizes, safe, size};
 use crate::watch::watch;
 
 pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
@@ -37,6 +37,10 @@ pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
         depth_max: flags.max_depth,
         rows_max: flags.lines,
         has_total_row: flags.total,
+        min_bytes: match &flags.min_size {
+            Some(text) => size("--min-size", text)?,
+            None => 0,
+        },
         files: match flags.all {
             true => Files::Shown,
             false => Files::Hidden,
@@ -47,6 +51,8 @@ pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
         Some(file) => paths_in(file)?,
         None => flags.paths,
     };
+    let limit = flags.fail_over.as_deref();
+    let limit = limit.map(|text| size("--fail-over", text)).transpose()?;
     let mut request = Request::new(&flags.scan, paths)?;
     if matches!(request.form, Form::Json(_)) {
         request.scan = request.scan.errors_kept(usize::MAX);
@@ -56,7 +62,13 @@ pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
         false => scan_tree(request, view),
     }?;
     print(&answer, answer.scanned.request.form)?;
-    let status = answer.scanned.conclude(Errors::Untold);
+    let mut status = answer.scanned.conclude(Errors::Untold);
+    if let Some(limit) = limit
+        && answer.exceeds(limit)
+        && status == ExitStatus::Complete
+    {
+        status = ExitStatus::OverLimit;
+    }
     // The program ends: to free a large tree piece by piece would only take time.
     std::mem::forget(answer);
     Ok(status)
@@ -97,7 +109,8 @@ fn shows_totals(flags: &SummaryFlags) -> bool {
 /// Refuses flags that would change nothing: a user who gives one wants something.
 fn refuse_ignored(flags: &SummaryFlags) -> Result<(), Failure> {
     let totals = shows_totals(flags);
-    let orders = flags.sort.is_some() || flags.reverse || flags.lines.is_some();
+    let orders =
+        flags.sort.is_some() || flags.reverse || flags.lines.is_some() || flags.min_size.is_some();
     let message = match flags.sort {
         Some(SortName::Size) if flags.count => {
             "--sort size needs sizes, which --count does not read: try --sort count"
@@ -115,8 +128,8 @@ fn refuse_ignored(flags: &SummaryFlags) -> Result<(), Failure> {
             "--json has both sizes in bytes: --apparent-size and --bytes change nothing in totals"
         }
         _ if totals && orders && flags.scan.walk.form.json => {
-            "--json has the totals in the order of the paths: --sort, --reverse and --lines \
-             need rows; try --max-depth 0"
+            "--json has the totals in the order of the paths: --sort, --reverse, --lines and \
+             --min-size need rows; try --max-depth 0"
         }
         _ => return Ok(()),
     };

@@ -55,8 +55,8 @@ const FOREIGN: Tips = &[
     ),
     (
         &["-t", "--threshold"],
-        "to see the largest rows alone use -n N; -t TYPE is a filter of 'statwalk find', 'top' \
-         and 'stats'",
+        "for du's threshold use --min-size SIZE; -t TYPE is a filter of 'statwalk find', \
+         'top' and 'stats'",
     ),
     (
         &["--inodes"],

@@ -21,6 +21,15 @@ pub(crate) struct FormFlags {
     #[arg(short = '0', long, conflicts_with = "json", help_heading = SHOWN)]
     pub(crate) print0: bool,
 
+    /// Print the table also where the output is not a terminal
+    #[arg(long, conflicts_with_all = ["json", "print0"], help_heading = SHOWN)]
+    pub(crate) table: bool,
+
+    /// Print the table this many columns wide, also where the output is not a terminal
+    #[arg(long, value_name = "N", conflicts_with_all = ["json", "print0"], help_heading = SHOWN,
+        value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) width: Option<u16>,
+
     /// Set when to use colour (NO_COLOR turns it off)
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = SHOWN,
         hide_default_value = true)]

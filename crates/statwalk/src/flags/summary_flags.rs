@@ -67,6 +67,14 @@ pub(crate) struct SummaryFlags {
     #[arg(short = 'r', long, help_heading = SHOWN)]
     pub(crate) reverse: bool,
 
+    /// Hide rows that are smaller than SIZE; totals stay whole
+    #[arg(long, value_name = "SIZE", conflicts_with = "count", help_heading = SHOWN)]
+    pub(crate) min_size: Option<String>,
+
+    /// Exit with status 3 where a path is larger than SIZE
+    #[arg(long, value_name = "SIZE", conflicts_with = "count", help_heading = SHOWN)]
+    pub(crate) fail_over: Option<String>,
+
     #[command(flatten)]
     pub(crate) scan: ScanFlags,
 
@@ -109,4 +117,5 @@ Exit status:
   0    statwalk read everything
   1    statwalk could not read something: the result is a lower bound
   2    bad usage, a missing root, or output that cannot be written
+  3    a path is larger than --fail-over allows (1 and 2 come before it)
   130, 143  interrupted: the printed result is a lower bound";

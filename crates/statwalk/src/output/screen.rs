@@ -20,6 +20,8 @@ pub(crate) struct Screen {
     pub(crate) terminal: Terminal,
     /// Its height in lines.
     pub(crate) rows: usize,
+    /// Whether the user set the width.
+    has_fixed_width: bool,
 }
 
 const WIDTH_DEFAULT: usize = 80;
@@ -31,6 +33,23 @@ pub(crate) fn of_stdout(colour: When) -> Option<Screen> {
     stdout
         .is_terminal()
         .then(|| screen(rustix::stdio::stdout(), colour))
+}
+
+/// The screen for a table that the user asks for: the terminal behind stdout, or one of
+/// the usual size.
+pub(crate) fn table(colour: When, width: Option<u16>) -> Screen {
+    let is_terminal = std::io::stdout().is_terminal();
+    let colour = match colour {
+        // A pager or a mail may show the codes as letters.
+        When::Auto if !is_terminal => When::Never,
+        colour => colour,
+    };
+    let mut screen = screen(rustix::stdio::stdout(), colour);
+    if let Some(width) = width {
+        screen.terminal.width = width.into();
+        screen.has_fixed_width = true;
+    }
+    screen
 }
 
 /// The terminal behind stderr, if there is one.
@@ -69,6 +88,7 @@ pub(crate) fn stderr_or_default() -> Screen {
             ..Terminal::default()
         },
         rows: ROWS_DEFAULT,
+        has_fixed_width: false,
     })
 }
 
@@ -85,6 +105,7 @@ fn screen(fd: BorrowedFd<'_>, colour: When) -> Screen {
             },
         },
         rows: size_of("LINES", rows, ROWS_DEFAULT),
+        has_fixed_width: false,
     }
 }
 
@@ -107,10 +128,14 @@ impl Screen {
         let now = screen(rustix::stdio::stdout(), When::Never);
         Screen {
             terminal: Terminal {
-                width: now.terminal.width,
+                width: match self.has_fixed_width {
+                    true => self.terminal.width,
+                    false => now.terminal.width,
+                },
                 ..self.terminal
             },
             rows: now.rows,
+            ..self
         }
     }
 }

@@ -13,7 +13,7 @@ use statwalk_view::{
 };
 
 use crate::clock;
-use crate::failure::Failure;
+use crate::failure::{Failure, say};
 use crate::output::ending;
 use crate::output::json::{Counted, TreeAnswer, TreeRows};
 use crate::output::plain::Rows;
@@ -21,7 +21,7 @@ use crate::output::printer::{Answer, Scanned};
 use crate::output::rows::{Order, Selection, Side, bytes, is_left_out, roots};
 use crate::output::screen::Screen;
 use crate::output::tree_picture::TreePicture;
-use crate::request::Sizes;
+use crate::request::{Sizes, safe};
 
 /// The settings of the default view.
 pub(crate) struct SummaryView {
@@ -35,6 +35,8 @@ pub(crate) struct SummaryView {
     pub(crate) depth_max: Option<u32>,
     /// The number of rows; absent where the user set none.
     pub(crate) rows_max: Option<usize>,
+    /// The bytes of the smallest row.
+    pub(crate) min_bytes: u128,
     /// Whether rows end with one for all paths, as those of `du -c`.
     pub(crate) has_total_row: bool,
     pub(crate) files: Files,
@@ -107,6 +109,9 @@ impl Answer for SummaryAnswer {
                 Counted::Names => node.entries().into(),
                 Counted::Sizes => bytes(&node, self.view.sizes.column),
             };
+            if number < self.view.min_bytes {
+                continue;
+            }
             rows.row(&[&format.text(number)], &node.path())?;
         }
         self.write_total(format, rows)
@@ -119,6 +124,7 @@ impl Answer for SummaryAnswer {
             selection: self.selection(Side::Before),
             order: self.view.order,
             counted: self.view.counted,
+            min_bytes: self.view.min_bytes,
             totals: &self.scanned.totals,
         };
         let answer = TreeAnswer { tree: rows };
@@ -145,6 +151,25 @@ impl SummaryAnswer {
             side,
             rows_max: self.view.rows_max,
         }
+    }
+
+    /// Whether a root is larger than `limit`; says so on stderr.
+    pub(crate) fn exceeds(&self, limit: u128) -> bool {
+        let paths = self.scanned.request.paths.iter();
+        let mut exceeds = false;
+        for (path, totals) in paths.zip(&self.scanned.totals) {
+            let bytes = self.number_of(totals);
+            if bytes > limit {
+                let path = safe(&path.to_string_lossy());
+                // Two sizes with three digits could look the same.
+                let [bytes, limit] = [bytes, limit].map(|bytes| SizeFormat::Count.text(bytes));
+                say(&format!(
+                    "{path} has {bytes} bytes, and --fail-over allows {limit}"
+                ));
+                exceeds = true;
+            }
+        }
+        exceeds
     }
 
     fn write_total(&self, format: SizeFormat, rows: &mut Rows) -> Result<(), Failure> {
@@ -177,7 +202,8 @@ impl SummaryAnswer {
         let roots = request.paths.iter().zip(&report.roots).zip(totals);
         let own = roots.filter_map(|((path, root), totals)| {
             let is_own = root.missing.is_none() && !root.reached_earlier && totals.entries > 0;
-            is_own.then_some((path.as_os_str().as_bytes(), totals))
+            let is_shown = is_own && self.number_of(totals) >= self.view.min_bytes;
+            is_shown.then_some((path.as_os_str().as_bytes(), totals))
         });
         let mut own: Vec<_> = own.enumerate().collect();
         own.sort_by(|(_, a), (_, b)| self.compare(a, b));
@@ -228,6 +254,7 @@ impl SummaryAnswer {
             // The roots are one level.
             depth_max: view.depth_max.map(|depth| depth as usize + 1),
             files: view.files,
+            min_bytes: view.min_bytes,
             column: view.sizes.column,
             size: match view.counted {
                 Counted::Names => SizeFormat::Count,

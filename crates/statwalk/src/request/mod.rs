@@ -18,7 +18,7 @@ use statwalk_core::{
     Calls, Exclusions, Freshness, IoClass, KernelFileSystems, LinkPolicy, MountCrossing, Naming,
     Scan, Source, StatOrder, SymlinkPolicy, SyncPolicy,
 };
-use statwalk_view::{SizeColumn, SizeFormat, Unit};
+use statwalk_view::{SizeColumn, SizeFilter, SizeFormat, Unit};
 
 use crate::failure::Failure;
 use crate::flags::{
@@ -259,10 +259,29 @@ pub(crate) fn invalid(flag: &str, value: &str, reason: impl std::fmt::Display) -
 /// The form that the flags select.
 pub(crate) fn form(flags: &FormFlags) -> Form {
     let screen = || screen::of_stdout(flags.color);
+    let wants_table = flags.table || flags.width.is_some();
     match (flags.json, flags.print0) {
         (true, _) => Form::Json(screen()),
         (false, true) => Form::Rows(RowEnd::Nul),
+        (false, false) if wants_table => Form::Screen(screen::table(flags.color, flags.width)),
         (false, false) => screen().map_or(Form::Rows(RowEnd::Newline), Form::Screen),
+    }
+}
+
+/// A size without a sign, such as `10G`, in bytes.
+///
+/// # Errors
+///
+/// Returns an error that names the flag for any other text.
+pub(crate) fn size(flag: &str, text: &str) -> Result<u128, Failure> {
+    match text.parse() {
+        Ok(SizeFilter::Exactly(bytes)) => Ok(bytes.into()),
+        Ok(_) => Err(invalid(
+            flag,
+            text,
+            "must be a size without a sign, such as 10G",
+        )),
+        Err(error) => Err(invalid(flag, text, error)),
     }
 }
 

@@ -116,7 +116,7 @@ fn a_flag_of_another_program_or_command_gets_its_place() {
     let tree = tree();
     for (arguments, tip) in [
         (&["-S", "tree"][..], "statwalk sums whole subtrees"),
-        (&["--threshold=1M"], "use -n N"),
+        (&["--threshold=1M"], "use --min-size"),
         (&["--inodes"], "use --count -d1"),
         (&["--time"], "newest_mtime_s"),
         (&["--null"], "use -0"),
@@ -145,5 +145,81 @@ fn a_flag_of_another_program_or_command_gets_its_place() {
             answer.stderr
         );
         assert!(answer.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn small_rows_can_be_hidden() {
+    let tree = tree();
+    let rows = |arguments: &[&str]| tree.run(&[arguments, &["tree"]].concat()).good().sorted();
+    assert_eq!(
+        rows(&["-A", "--min-size=500B"]),
+        [
+            "3070000\\ttree/a\\n",
+            "3071700\\ttree\\n",
+            "500\\ttree/b\\n"
+        ]
+        .map(str::to_owned)
+    );
+    assert_eq!(rows(&["-A", "--min-size=501B"]).len(), 2);
+    assert!(rows(&["-sA", "--min-size=4MB"]).is_empty());
+    let document = tree
+        .run(&["-A", "--json", "--min-size=1M", "tree"])
+        .good()
+        .json();
+    assert_eq!(document["tree"].as_array().unwrap().len(), 2);
+    let table = tree.run(&["-A", "--table", "--min-size=1M", "tree"]).good();
+    let table = String::from_utf8(table.stdout).unwrap();
+    assert!(table.contains(" a/") && !table.contains(" b/"), "{table}");
+    for size in ["+1M", "-1M", "many", "5"] {
+        let refused = tree.run(&[&format!("--min-size={size}"), "tree"]);
+        assert_eq!(refused.code, Some(2), "{size}");
+        assert!(refused.stderr.contains("--min-size"), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn a_limit_has_a_status_of_its_own() {
+    let tree = tree();
+    std::fs::create_dir(tree.parent().join("elsewhere")).unwrap();
+    let run =
+        |limit: &str, paths: &[&str]| tree.run(&[&["-sA", "--fail-over", limit], paths].concat());
+    run("3071700B", &["tree"]).good();
+    let over = run("3071699B", &["tree", "elsewhere"]);
+    assert_eq!(over.code, Some(3));
+    assert_eq!(
+        over.stderr,
+        "statwalk: tree has 3,071,700 bytes, and --fail-over allows 3,071,699\n"
+    );
+    assert_eq!(over.lines().len(), 2);
+    // A missing root comes first.
+    assert_eq!(run("1B", &["tree", "nowhere"]).code, Some(2));
+    assert_eq!(
+        tree.run(&["--json", "--fail-over", "1B", "tree"]).code,
+        Some(3)
+    );
+}
+
+#[test]
+fn a_table_goes_to_a_pipe_where_that_is_asked() {
+    let tree = tree();
+    let table = |arguments: &[&str]| {
+        let answer = tree.run(&[arguments, &["tree"]].concat()).good();
+        String::from_utf8(answer.stdout).unwrap()
+    };
+    for command in [&[][..], &["top"], &["stats"], &["-s"]] {
+        let text = table(&[command, &["--table"]].concat());
+        assert!(text.contains(" on disk, "), "{text}");
+        assert!(!text.contains('\x1b'), "{text}");
+        let coloured = table(&[command, &["--table", "--color=always"]].concat());
+        assert!(coloured.contains("\x1b["), "{coloured}");
+    }
+    let widest = |text: &str| text.lines().map(|line| line.chars().count()).max();
+    assert!(widest(&table(&["--width=40"])).unwrap() <= 40);
+    assert!(!table(&["--width=40"]).contains("NEWEST"));
+    assert!(table(&["--width=120"]).contains("NEWEST"));
+    for form in ["--json", "-0"] {
+        let refused = tree.run(&["--table", form, "tree"]);
+        assert_eq!(refused.code, Some(2), "{form}");
     }
 }

@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 use crate::run::{Answer, Tree};
 
 /// Flags that change the answer about [`tree`] when they stand alone.
-const FLAGS: [&str; 22] = [
+const FLAGS: [&str; 24] = [
+    "--min-size=100K",
+    "--table",
     "--human-readable",
     "--total",
     "--all",
@@ -38,7 +40,18 @@ const FLAGS: [&str; 22] = [
 ];
 
 /// Pairs in which the first flag has nothing left to change, and why.
-const CONTAINED: [(&str, &str, &str); 14] = [
+const CONTAINED: [(&str, &str, &str); 21] = [
+    ("--total", "--table", "a table has the total below"),
+    ("--min-size=100K", "--max-depth=0", "no path is smaller"),
+    ("--min-size=100K", "--summarize", "no path is smaller"),
+    (
+        "--min-size=100K",
+        "--apparent-size",
+        "nothing is smaller so",
+    ),
+    ("--min-size=100K", "--bytes", "nothing is smaller so"),
+    ("--human-readable", "--table", "a table has units already"),
+    ("--min-size=100K", "--lines=2", "the two largest are larger"),
     ("--max-depth=2", "--lines=2", "the two largest are roots"),
     ("--max-depth=0", "--lines=2", "the two largest are roots"),
     ("--summarize", "--lines=2", "the two largest are roots"),

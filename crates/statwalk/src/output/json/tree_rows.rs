@@ -8,7 +8,7 @@ use statwalk_view::json_path;
 
 use super::scan_report::Counted;
 use super::seconds_and_rest;
-use crate::output::rows::{Order, Row, Selection};
+use crate::output::rows::{Order, Row, Selection, bytes};
 
 /// The tree down to a depth; empty where the scan kept none.
 #[derive(Serialize)]
@@ -23,6 +23,8 @@ pub(crate) struct TreeRows<'a> {
     pub(crate) selection: Selection,
     pub(crate) order: Order,
     pub(crate) counted: Counted,
+    /// The bytes of the smallest row.
+    pub(crate) min_bytes: u128,
     pub(crate) totals: &'a [RootTotals],
 }
 
@@ -31,7 +33,9 @@ impl Serialize for TreeRows<'_> {
         let order = self.order;
         let roots = self.roots.iter().copied();
         let rows = self.selection.rows(roots, move |a, b| order.compare(a, b));
-        serializer.collect_seq(rows.map(|row| self.row(row)))
+        let shown = rows
+            .filter(|row| self.min_bytes == 0 || bytes(&row.node, order.column) >= self.min_bytes);
+        serializer.collect_seq(shown.map(|row| self.row(row)))
     }
 }
 
