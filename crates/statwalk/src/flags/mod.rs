@@ -101,6 +101,25 @@ pub(crate) fn is_command(word: &OsStr) -> bool {
     COMMANDS.iter().any(|(name, _)| word == *name)
 }
 
+/// The command whose name is one letter away from a word: a letter too many, too few or
+/// another one, or two that changed places.
+pub(crate) fn similar_command(word: &OsStr) -> Option<&'static str> {
+    let word = word.as_encoded_bytes();
+    let names = COMMANDS.iter().map(|(name, _)| *name);
+    names.into_iter().find(|name| {
+        let name = name.as_bytes();
+        let same = word.iter().zip(name).take_while(|(a, b)| a == b).count();
+        let (word, name) = (&word[same..], &name[same..]);
+        match (word, name) {
+            ([_, word @ ..], _) if word == name => true,
+            (_, [_, name @ ..]) if word == name => true,
+            ([_, word @ ..], [_, name @ ..]) if word == name => true,
+            ([a, b, word @ ..], [c, d, name @ ..]) => a == d && b == c && word == name,
+            _ => false,
+        }
+    })
+}
+
 /// Reads the command line, without the name of the program.
 ///
 /// # Errors
@@ -217,6 +236,22 @@ mod tests {
         for (name, command) in COMMANDS {
             assert_eq!(command().get_name(), name);
         }
+    }
+
+    #[test]
+    fn words_one_letter_from_a_command_are_known() {
+        let check = |word: &str, expected| {
+            assert_eq!(similar_command(word.as_ref()), expected, "{word}");
+        };
+        for word in ["fin", "fnd", "fidn", "finds", "fimd", "xfind"] {
+            check(word, Some("find"));
+        }
+        check("stat", Some("stats"));
+        check("tpo", Some("top"));
+        check("t", None);
+        check("", None);
+        check("findall", None);
+        check("manual", None);
     }
 
     #[test]

@@ -38,9 +38,14 @@ pub(crate) fn conclude(request: &Request, report: &Report, errors: Errors) -> Ex
     let mut status = ExitStatus::Complete;
     for (path, root) in request.paths.iter().zip(&report.roots) {
         let Some(errno) = root.missing else { continue };
-        let hint = match is_not_there(errno) && flags::is_command(path.as_os_str()) {
-            true => " (a command must be the first word)",
-            false => "",
+        let hint = match is_not_there(errno) {
+            true if flags::is_command(path.as_os_str()) => {
+                " (a command must be the first word)".to_owned()
+            }
+            true => flags::similar_command(path.as_os_str())
+                .map(|name| format!("; try the command 'statwalk {name}'"))
+                .unwrap_or_default(),
+            false => String::new(),
         };
         // A table of errors on the same terminal has the line already.
         let is_shown = errors == Errors::Told && matches!(request.form, Form::Screen(_));

@@ -223,3 +223,16 @@ fn a_table_goes_to_a_pipe_where_that_is_asked() {
         assert_eq!(refused.code, Some(2), "{form}");
     }
 }
+
+#[test]
+fn a_word_one_letter_from_a_command_is_explained_where_no_path_has_it() {
+    let tree = tree();
+    let answer = tree.run(&["fidn", "tree"]);
+    assert_eq!(answer.code, Some(2));
+    assert_eq!(
+        answer.stderr,
+        "statwalk: cannot open fidn: no such file or directory; try the command 'statwalk find'\n"
+    );
+    std::fs::create_dir(tree.parent().join("fidn")).unwrap();
+    tree.run(&["fidn"]).good();
+}

@@ -281,13 +281,12 @@ fn a_word_that_names_no_command_is_a_path() {
     let tree = Tree::new("x 1");
     for name in [
         "browse", "report", "df", "snapshot", "diff", "history", "query", "export", "import",
-        "serve", "watch", "trash", "config", "schema", "info", "help", "since", "tops",
+        "serve", "watch", "trash", "config", "schema", "info", "since", "tops",
     ] {
         let path = tree.parent().join(name);
-        assert_eq!(
-            tree.run(&[name]).stderr,
-            format!("statwalk: cannot open {name}: no such file or directory\n")
-        );
+        let missing = format!("statwalk: cannot open {name}: no such file or directory");
+        let stderr = tree.run(&[name]).stderr;
+        assert!(stderr.starts_with(&missing), "{stderr}");
         std::fs::create_dir(&path).unwrap();
         std::fs::write(path.join("file"), [1; 10]).unwrap();
         let answer = tree.run(&[name, "-sA"]).good();
