@@ -97,6 +97,33 @@ impl<S: Sink> Running<S> {
         self.0.pool.visit_idle_states(visit);
     }
 
+    /// Shows the state of each worker, one after another, while the scan goes on.
+    ///
+    /// A worker that delivers meanwhile waits until `look` returns, so `look` must be
+    /// short; the others go on. `look` waits until a worker has delivered a directory,
+    /// and never for a system call. All states together hold everything that was
+    /// delivered before the call, and perhaps more: sums are lower bounds. After
+    /// [`wait`](Self::wait) they are whole, unless the scan was cancelled.
+    ///
+    /// Use [`LiveTree`](crate::LiveTree) for the sums of directories: reading them
+    /// stops no worker at all. Use [`progress`](Self::progress) for a progress line.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use statwalk_core::{Scan, Totals};
+    ///
+    /// let running = Scan::new("src").start(Totals::with_sizes())?;
+    /// while !running.wait_for(Duration::from_millis(100)) {
+    ///     let mut bytes = 0;
+    ///     running.peek(|state| bytes += state.roots()[0].allocated_bytes);
+    ///     println!("at least {bytes} bytes");
+    /// }
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    pub fn peek(&self, look: impl FnMut(&S::State)) {
+        self.0.pool.peek(look);
+    }
+
     /// How far it has come.
     #[must_use]
     pub fn progress(&self) -> Snapshot {

@@ -320,6 +320,16 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         let _ = self.at_end.set(call);
     }
 
+    /// Shows all states, each when its worker does not use it.
+    pub(crate) fn peek(&self, mut look: impl FnMut(&C)) {
+        let started = self.started_workers();
+        for results in &self.results[..started] {
+            if let Some(results) = &*lock(results) {
+                look(&results.state);
+            }
+        }
+    }
+
     /// Shows the states that no worker uses right now.
     pub(crate) fn visit_idle_states(&self, mut visit: impl FnMut(&mut C)) {
         let started = self.started_workers();

@@ -154,6 +154,14 @@ pub struct TotalsState {
     seen: SeenInodes,
 }
 
+impl TotalsState {
+    /// The sums of this worker, by root: for [`Running::peek`](crate::Running::peek).
+    #[must_use]
+    pub fn roots(&self) -> &[RootTotals] {
+        &self.roots
+    }
+}
+
 impl Collect for TotalsState {
     fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
         if directory.state() != DirState::Argument {

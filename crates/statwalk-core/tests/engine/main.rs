@@ -18,6 +18,7 @@ mod harness;
 mod entries;
 mod gather;
 mod in_memory;
+mod live;
 mod oracle;
 mod random_trees;
 mod roots;

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Sums of every subtree, to be read while the scan goes on.
+//!
+//! Workers add what they deliver to the directory and to all that are above it, in
+//! counters that all of them share. So a reader stops nobody, and its time depends on
+//! the number of children that it asks for, not on the size of the tree.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use super::seen_inodes::SeenInodes;
+use super::{Collect, Context, Sink};
+use crate::batch::Batch;
+use crate::directory::{DirState, Directory};
+use crate::entry::{DirId, Fields, FileType};
+use crate::lock::lock;
+
+/// The end of a list of siblings.
+const NOBODY: u32 = u32::MAX;
+
+/// How many blocks of directories a part of the table has, and how many parts there
+/// are: enough for all numbers, and 64 KiB before the first directory.
+const PART_BLOCKS: usize = 2048;
+
+/// The sums of every subtree of a scan, as far as it has come.
+///
+/// It is a sink, and a handle by which another thread reads the sums meanwhile. Clones
+/// share the sums. Each sum is a lower bound that only grows, and is final at the end
+/// of the scan. Bytes of an inode with several names belong to the name that came
+/// first; at the end [`Tree`](super::Tree) attributes them to the first in the order of
+/// paths. Files are counted and not kept: a directory takes 64 bytes and its name.
+///
+/// Use it for a browser that shows directories while they are read, together with a
+/// [`TreeSink`](super::TreeSink) for the end. Take a new one for each scan.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use statwalk_core::{LiveTree, Scan};
+///
+/// let live = LiveTree::new();
+/// let running = Scan::new("src").start(live.clone())?;
+/// loop {
+///     let is_over = running.wait_for(Duration::from_millis(100));
+///     for child in live.root(0).map_or(Vec::new(), |root| live.children(root.id)) {
+///         println!("{:>12} {}", child.allocated_bytes, String::from_utf8_lossy(&child.name));
+///     }
+///     if is_over {
+///         break;
+///     }
+/// }
+/// assert!(live.root(0).is_some_and(|root| root.entries > 1));
+/// # Ok::<(), statwalk_core::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct LiveTree {
+    table: Arc<Table>,
+}
+
+/// A directory with the sums of its subtree, so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LiveDir {
+    /// Its number within this scan.
+    pub id: DirId,
+    /// Its name; of a root the path that the caller gave.
+    pub name: Vec<u8>,
+    /// The names in the subtree, its own among them.
+    pub entries: u64,
+    /// The directories in the subtree, itself among them.
+    pub dirs: u64,
+    /// The space taken by the subtree, in bytes. A sum above 2^64 begins again at 0.
+    pub allocated_bytes: u64,
+    /// The `st_size` of regular files and links in the subtree, in bytes, as above.
+    pub apparent_bytes: u64,
+}
+
+/// Directories by their number.
+struct Table {
+    parts: Box<[OnceLock<Part>]>,
+    roots: Mutex<Vec<Option<DirId>>>,
+}
+
+type Part = Box<[OnceLock<Box<[Slot]>>]>;
+
+struct Slot {
+    name: OnceLock<Box<[u8]>>,
+    first_child: AtomicU32,
+    next_sibling: AtomicU32,
+    entries: AtomicU64,
+    dirs: AtomicU64,
+    allocated_bytes: AtomicU64,
+    apparent_bytes: AtomicU64,
+}
+
+/// Something to be added to a directory and to all above it.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    entries: u64,
+    dirs: u64,
+    allocated_bytes: u64,
+    apparent_bytes: u64,
+}
+
+/// The worker's side of a [`LiveTree`].
+pub struct LiveState {
+    table: Arc<Table>,
+    seen: SeenInodes,
+}
+
+impl Default for LiveTree {
+    fn default() -> LiveTree {
+        LiveTree::new()
+    }
+}
+
+impl LiveTree {
+    /// One without directories.
+    #[must_use]
+    pub fn new() -> LiveTree {
+        LiveTree {
+            table: Arc::new(Table {
+                parts: (0..PART_BLOCKS).map(|_| OnceLock::new()).collect(),
+                roots: Mutex::default(),
+            }),
+        }
+    }
+
+    /// A root; absent where it was not read yet, is not a directory, is missing or
+    /// belongs to an earlier one.
+    #[must_use]
+    pub fn root(&self, index: usize) -> Option<LiveDir> {
+        let id = *lock(&self.table.roots).get(index)?;
+        self.directory(id?)
+    }
+
+    /// A directory; absent where it was not delivered yet.
+    #[must_use]
+    pub fn directory(&self, id: DirId) -> Option<LiveDir> {
+        let slot = self.table.known(id.0)?;
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Some(LiveDir {
+            id,
+            name: slot.name.get()?.to_vec(),
+            entries: get(&slot.entries),
+            dirs: get(&slot.dirs),
+            allocated_bytes: get(&slot.allocated_bytes),
+            apparent_bytes: get(&slot.apparent_bytes),
+        })
+    }
+
+    /// The subdirectories of a directory that were delivered, in no particular order.
+    #[must_use]
+    pub fn children(&self, id: DirId) -> Vec<LiveDir> {
+        let first = self.table.known(id.0).map_or(NOBODY, |slot| {
+            // Together with the release in `Table::announce`.
+            slot.first_child.load(Ordering::Acquire)
+        });
+        let ids = std::iter::successors(Some(first), |&id| {
+            let slot = self.table.known(id)?;
+            Some(slot.next_sibling.load(Ordering::Relaxed))
+        });
+        let ids = ids.take_while(|&id| id != NOBODY);
+        ids.filter_map(|id| self.directory(DirId(id))).collect()
+    }
+}
+
+impl Table {
+    /// The place of a directory, if anything is known of its neighbourhood.
+    fn known(&self, id: u32) -> Option<&Slot> {
+        let block = (id / DirId::BLOCK) as usize;
+        let part = self.parts.get(block / PART_BLOCKS)?.get()?;
+        let slots = part[block % PART_BLOCKS].get()?;
+        Some(&slots[(id % DirId::BLOCK) as usize])
+    }
+
+    fn slot(&self, id: u32) -> &Slot {
+        let block = (id / DirId::BLOCK) as usize;
+        let part = self.parts[block / PART_BLOCKS]
+            .get_or_init(|| (0..PART_BLOCKS).map(|_| OnceLock::new()).collect());
+        let slots = part[block % PART_BLOCKS]
+            .get_or_init(|| (0..DirId::BLOCK).map(|_| Slot::new()).collect());
+        &slots[(id % DirId::BLOCK) as usize]
+    }
+
+    /// Puts a directory among the children of its parent. Each comes once.
+    fn announce(&self, directory: &Directory<'_>) {
+        let id = directory.id().0;
+        let slot = self.slot(id);
+        let _ = slot.name.set(directory.name().into());
+        let Some(parent) = directory.parent() else {
+            let mut roots = lock(&self.roots);
+            let index = directory.root();
+            if roots.len() <= index {
+                roots.resize(index + 1, None);
+            }
+            roots[index] = Some(directory.id());
+            return;
+        };
+        let parent = self.slot(parent.0);
+        let (success, failure) = (Ordering::Release, Ordering::Relaxed);
+        // The rest of the list is behind it before a reader can come to it.
+        let link = |first: u32| {
+            slot.next_sibling.store(first, Ordering::Relaxed);
+            Some(id)
+        };
+        let _ = parent.first_child.fetch_update(success, failure, link);
+    }
+
+    fn add(&self, directory: &Directory<'_>, sums: Sums) {
+        self.slot(directory.id().0).add(sums);
+        let mut above = directory.place.parent();
+        while let Some(dir) = above {
+            self.slot(dir.id.0).add(sums);
+            above = dir.place.parent();
+        }
+    }
+}
+
+impl Slot {
+    fn new() -> Slot {
+        Slot {
+            name: OnceLock::new(),
+            first_child: AtomicU32::new(NOBODY),
+            next_sibling: AtomicU32::new(NOBODY),
+            entries: AtomicU64::new(0),
+            dirs: AtomicU64::new(0),
+            allocated_bytes: AtomicU64::new(0),
+            apparent_bytes: AtomicU64::new(0),
+        }
+    }
+
+    fn add(&self, sums: Sums) {
+        let add = |counter: &AtomicU64, more: u64| {
+            if more > 0 {
+                counter.fetch_add(more, Ordering::Relaxed);
+            }
+        };
+        add(&self.entries, sums.entries);
+        add(&self.dirs, sums.dirs);
+        add(&self.allocated_bytes, sums.allocated_bytes);
+        add(&self.apparent_bytes, sums.apparent_bytes);
+    }
+}
+
+impl Sink for LiveTree {
+    type State = LiveState;
+    type Output = ();
+
+    fn fields(&self) -> Fields {
+        Fields::TYPE | Fields::SIZE | Fields::ALLOCATED | Fields::LINKS | Fields::ID
+    }
+
+    fn states(&self, context: &Context, count: usize) -> Vec<LiveState> {
+        let seen = SeenInodes::new(context);
+        let state = || LiveState {
+            table: Arc::clone(&self.table),
+            seen: seen.clone(),
+        };
+        (0..count).map(|_| state()).collect()
+    }
+
+    fn merge(&self, _: &Context, _: Vec<LiveState>) {}
+}
+
+impl Collect for LiveState {
+    fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
+        if directory.state() == DirState::Argument {
+            return ControlFlow::Continue(());
+        }
+        self.table.announce(directory);
+        let sums = Sums {
+            entries: 1,
+            dirs: 1,
+            allocated_bytes: directory.attributes().allocated_bytes().unwrap_or(0),
+            apparent_bytes: 0,
+        };
+        self.table.add(directory, sums);
+        ControlFlow::Continue(())
+    }
+
+    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+        if directory.state() == DirState::Argument {
+            return ControlFlow::Continue(());
+        }
+        let mut sums = Sums {
+            entries: batch.len() as u64,
+            ..Sums::default()
+        };
+        for index in 0..batch.len() {
+            if !batch.known()[index] || !self.seen.is_new(batch, index) {
+                continue;
+            }
+            let more = batch.allocated_bytes()[index];
+            sums.allocated_bytes = sums.allocated_bytes.wrapping_add(more);
+            if matches!(batch.kinds()[index], FileType::File | FileType::Symlink) {
+                let more = batch.size_bytes()[index];
+                sums.apparent_bytes = sums.apparent_bytes.wrapping_add(more);
+            }
+        }
+        self.table.add(directory, sums);
+        ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_has_a_place() {
+        let blocks = DirId::BLOCKS as usize;
+        assert!(blocks <= PART_BLOCKS * PART_BLOCKS);
+        let table = LiveTree::new().table;
+        for id in [
+            0,
+            DirId::BLOCK - 1,
+            DirId::BLOCK,
+            DirId::BLOCKS * DirId::BLOCK - 1,
+        ] {
+            assert!(table.known(id).is_none() || id == DirId::BLOCK - 1);
+            table.slot(id).add(Sums {
+                entries: 1,
+                ..Sums::default()
+            });
+            let entries = table
+                .known(id)
+                .map(|slot| slot.entries.load(Ordering::Relaxed));
+            assert_eq!(entries, Some(1));
+        }
+        assert!(table.known(NOBODY).is_none());
+        assert!(size_of::<Slot>() <= 64);
+    }
+}
