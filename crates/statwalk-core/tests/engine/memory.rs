@@ -5,7 +5,7 @@
 use std::fs::create_dir;
 use std::path::Path;
 
-use statwalk_core::{Order, Scan, Totals, TreeSink};
+use statwalk_core::{DirId, Order, Scan, Totals, TreeSink};
 use statwalk_testkit::trees::{WideFiles, make_wide};
 
 use super::harness::{ORDERS, child, scratch_in_memory};
@@ -130,4 +130,28 @@ fn waiting_directories_have_a_bound_in_every_order_but_by_inode() {
         };
         assert!(more_kib < more_kib_max, "{}: {more_kib}", order.name());
     }
+}
+
+/// The memory of a tree grows with its names and files, and little beside.
+#[test]
+fn a_tree_knows_its_memory() {
+    let scratch = scratch_in_memory();
+    let bytes_of = |files: usize, sink: TreeSink| {
+        let dir = scratch.path().join(files.to_string());
+        make_wide(&dir, files, WideFiles::Empty).unwrap();
+        let tree = Scan::new(dir).threads(1).run(&sink).unwrap().output;
+        assert_eq!(tree.root(0).unwrap().entries(), files as u64 + 1);
+        tree.memory_bytes()
+    };
+    let (few, many) = (1_000, 41_000);
+    let without = bytes_of(many, TreeSink::of_directories());
+    // One block of directories, whatever the number of files.
+    assert!(
+        (DirId::BLOCK as usize * 48..200_000).contains(&without),
+        "{without}"
+    );
+    let grown = bytes_of(many + 1, TreeSink::with_files()) - bytes_of(few, TreeSink::with_files());
+    let each = grown as f64 / (many - few) as f64;
+    // 32 bytes and a name with its length; chunks are full but for the last.
+    assert!((32.0..64.0).contains(&each), "{each}");
 }

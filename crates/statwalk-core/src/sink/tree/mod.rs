@@ -219,6 +219,40 @@ impl Tree {
         })
     }
 
+    /// How much memory it holds, in bytes. Of names it counts those that are there:
+    /// room for more is address space, and takes no memory until it is written.
+    ///
+    /// ```
+    /// use statwalk_core::{Scan, TreeSink};
+    /// let tree = Scan::new(".").run(&TreeSink::of_directories())?.output;
+    /// let dirs = tree.root(0).map_or(0, |root| root.dir_count());
+    /// assert!(tree.memory_bytes() as u64 > 64 * dirs);
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        fn of<T>(list: &Vec<T>) -> usize {
+            list.capacity() * size_of::<T>()
+        }
+        let records = self.blocks.iter().flatten();
+        let records: usize = records.map(|block| size_of_val(&block[..])).sum();
+        let files: usize = self.files.iter().map(of).sum();
+        let names: usize = self.names.iter().map(Names::memory_bytes).sum();
+        let roots: usize = self.roots.iter().map(Vec::capacity).sum();
+        // A bucket has a byte of control beside its pair.
+        let foreign = self.foreign_names.capacity() * (size_of::<(u32, u16)>() + 1);
+        let lists = of(&self.roots)
+            + of(&self.root_ids)
+            + of(&self.blocks)
+            + of(&self.block_names)
+            + of(&self.names)
+            + of(&self.children)
+            + of(&self.files)
+            + of(&self.file_names)
+            + of(&self.file_runs);
+        size_of::<Tree>() + records + files + names + roots + foreign + lists
+    }
+
     /// How many roots the scan had.
     #[must_use]
     pub fn root_count(&self) -> usize {

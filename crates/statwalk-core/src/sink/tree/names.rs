@@ -56,6 +56,12 @@ impl Names {
         }
     }
 
+    /// The memory of the names that are there, and of the list of chunks.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let names: usize = self.chunks.iter().map(Vec::len).sum();
+        names + self.chunks.capacity() * size_of::<Vec<u8>>()
+    }
+
     pub(super) fn get(&self, at: NameAt) -> &[u8] {
         let start = at.offset as usize;
         let behind = &self.chunks[usize::from(at.chunk)][start..];
