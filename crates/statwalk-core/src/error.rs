@@ -23,6 +23,8 @@ pub enum Op {
     Follow,
     /// Reading a file with patterns.
     Patterns,
+    /// Giving entries to the sink.
+    Collect,
 }
 
 impl Op {
@@ -35,6 +37,7 @@ impl Op {
             Op::Stat => "stat",
             Op::Follow => "follow",
             Op::Patterns => "read patterns from",
+            Op::Collect => "collect entries",
         }
     }
 }
@@ -127,7 +130,7 @@ impl fmt::Display for EntryError {
     }
 }
 
-/// A scan that could not begin.
+/// A scan that could not begin, or that its sink ended.
 #[derive(Debug)]
 pub struct Error {
     op: Op,

@@ -2,6 +2,8 @@
 
 //! The report of a scan about itself: what was read, what was not, and why.
 
+use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::{EntryError, Errno, Op};
@@ -32,6 +34,9 @@ pub struct Report {
     pub calls: u64,
     /// Whether it was cancelled, or stopped by its sink.
     pub interrupted: bool,
+    /// The error by which the sink ended the scan: see
+    /// [`Collect::take_error`](crate::Collect::take_error).
+    pub sink_error: Option<Arc<io::Error>>,
     /// For each root, in the order of the arguments.
     pub roots: Vec<RootReport>,
     /// Entries that could not be read, in path order, up to the limit of
@@ -90,10 +95,11 @@ pub struct LeftOut {
 
 impl Report {
     /// Whether the answer is whole: nothing unreadable, no directory that kept
-    /// changing, every root there, not interrupted.
+    /// changing, every root there, not interrupted, no error of the sink.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         !self.interrupted
+            && self.sink_error.is_none()
             && self.roots.iter().all(|root| {
                 root.missing.is_none() && root.unreadable == 0 && root.changed_dirs == 0
             })

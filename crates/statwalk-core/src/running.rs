@@ -180,7 +180,9 @@ impl<S: Sink, D: DirectorySource> RunningOn<S, D> {
         let mut errors = ErrorList::default();
         let mut left_out = Vec::new();
         let mut states = Vec::with_capacity(results.len());
-        for part in results {
+        let mut sink_error = None;
+        for mut part in results {
+            sink_error = sink_error.or_else(|| part.state.take_error().map(Arc::new));
             for (sum, root) in roots.iter_mut().zip(&part.roots) {
                 sum.add(root);
             }
@@ -223,6 +225,7 @@ impl<S: Sink, D: DirectorySource> RunningOn<S, D> {
                 workers,
                 calls,
                 interrupted,
+                sink_error,
                 roots,
                 errors: errors.kept,
                 error_counts: errors.counts,

@@ -3,6 +3,7 @@
 //! A scan: options in, result out.
 
 use std::ffi::{CStr, CString};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -306,11 +307,12 @@ impl Scan {
     /// # Errors
     ///
     /// Returns an error if a root holds a NUL, or cannot be read by the source that
-    /// was asked for.
+    /// was asked for; and the [error of the sink](crate::Collect::take_error) where that ended
+    /// the scan.
     pub fn run<S: Sink>(&self, sink: &S) -> Result<Outcome<S::Output>, Error> {
         let running = self.start(sink)?;
         running.wait();
-        Ok(running.finish())
+        checked(running.finish())
     }
 
     /// Begins to scan.
@@ -345,7 +347,8 @@ impl Scan {
     ///
     /// # Errors
     ///
-    /// Returns an error if a root holds a NUL.
+    /// Returns an error if a root holds a NUL, or the [error of the
+    /// sink](crate::Collect::take_error) where that ended the scan.
     pub fn run_in_memory<S: Sink>(
         &self,
         tree: MemoryTree,
@@ -354,7 +357,7 @@ impl Scan {
         let (started, roots) = (threads::now(), self.root_paths()?);
         let running = self.start_on(Memory::new(tree), sink, roots, Vec::new(), started);
         while !running.pool.wait(Duration::from_secs(3600)) {}
-        Ok(running.finish())
+        checked(running.finish())
     }
 
     /// Begins to scan what a source has; `why` is what the plan says of it.
@@ -536,6 +539,18 @@ impl Scan {
         let asks_in_its_own_way = self.calls != Calls::default();
         (self.source == Source::Auto && asks_in_its_own_way)
             .then(|| "how the kernel is to be asked was said".to_owned())
+    }
+}
+
+/// An outcome whose sink did not fail.
+fn checked<T>(outcome: Outcome<T>) -> Result<Outcome<T>, Error> {
+    match outcome.report.sink_error {
+        None => Ok(outcome),
+        Some(error) => {
+            // The report goes, so nobody else has it.
+            let error = Arc::into_inner(error).unwrap_or_else(|| io::ErrorKind::Other.into());
+            Err(Error::io(Op::Collect, None, error))
+        }
     }
 }
 

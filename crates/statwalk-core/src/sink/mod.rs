@@ -19,6 +19,7 @@ mod top;
 mod totals;
 mod tree;
 
+use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -141,6 +142,39 @@ pub trait Collect: Send + 'static {
         let _ = error;
         ControlFlow::Continue(())
     }
+
+    /// Gives the error because of which this state has ended the scan, if there is one.
+    ///
+    /// For sinks that can fail, such as one that writes to a disk: the state keeps the
+    /// error and breaks. The scan asks each state once, at its end and before
+    /// [`Sink::merge`]. [`Scan::run`](crate::Scan::run) then returns the first error, and
+    /// [`Running::finish`](crate::Running::finish) has it in
+    /// [`Report::sink_error`](crate::Report::sink_error).
+    ///
+    /// ```
+    /// use std::{io, ops::ControlFlow};
+    /// use statwalk_core::{Batch, Collect, Directory};
+    ///
+    /// struct Writer { file: Vec<u8>, error: Option<io::Error> }
+    ///
+    /// impl Collect for Writer {
+    ///     fn batch(&mut self, _: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+    ///         match io::Write::write_all(&mut self.file, batch.names()) {
+    ///             Ok(()) => ControlFlow::Continue(()),
+    ///             Err(error) => {
+    ///                 self.error = Some(error);
+    ///                 ControlFlow::Break(())
+    ///             }
+    ///         }
+    ///     }
+    ///     fn take_error(&mut self) -> Option<io::Error> {
+    ///         self.error.take()
+    ///     }
+    /// }
+    /// ```
+    fn take_error(&mut self) -> Option<io::Error> {
+        None
+    }
 }
 
 /// A sink that the caller keeps.
@@ -205,6 +239,10 @@ macro_rules! together {
                 $(self.$index.failed(error)?;)+
                 ControlFlow::Continue(())
             }
+
+            fn take_error(&mut self) -> Option<io::Error> {
+                None$(.or_else(|| self.$index.take_error()))+
+            }
         }
     };
 }
@@ -257,5 +295,9 @@ impl<C: Collect> Collect for Option<C> {
     fn failed(&mut self, error: &EntryError) -> ControlFlow<()> {
         self.as_mut()
             .map_or(ControlFlow::Continue(()), |state| state.failed(error))
+    }
+
+    fn take_error(&mut self) -> Option<io::Error> {
+        self.as_mut().and_then(Collect::take_error)
     }
 }

@@ -35,6 +35,7 @@ mod changes;
 mod extents;
 
 mod changing_tree;
+mod failing_sinks;
 mod faults;
 mod latency;
 mod link_memory;
