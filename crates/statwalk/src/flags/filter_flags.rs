@@ -22,8 +22,9 @@ pub(crate) struct FilterFlags {
     pub(crate) extension: Vec<OsString>,
 
     /// Select this type: f file, d directory, l link, p pipe, s socket,
-    /// c or b device; can be repeated
-    #[arg(short = 't', long = "type", value_name = "TYPE", help_heading = FILTERS)]
+    /// c or b device; can be repeated, or a list such as f,l
+    #[arg(short = 't', long = "type", value_name = "TYPE", value_delimiter = ',',
+        help_heading = FILTERS)]
     pub(crate) kind: Vec<String>,
 
     /// Select regular files of this size: +1G at least, -10k at most, 4KiB exactly

@@ -42,7 +42,15 @@ impl NamePattern {
                 regex::Error::Syntax(text) => last_line(text),
                 other => other.to_string(),
             };
-            Failure::Usage(format!("invalid pattern '{}': {reason}", safe(text)))
+            // A shell's pattern is the likeliest mistake.
+            let remedy = match text.starts_with(['*', '?']) && NamePattern::glob(text).is_ok() {
+                true => format!("; for a shell pattern use -g '{}'", safe(text)),
+                false => String::new(),
+            };
+            Failure::Usage(format!(
+                "invalid pattern '{}': {reason}{remedy}",
+                safe(text)
+            ))
         })
     }
 

@@ -236,3 +236,15 @@ fn a_word_one_letter_from_a_command_is_explained_where_no_path_has_it() {
     std::fs::create_dir(tree.parent().join("fidn")).unwrap();
     tree.run(&["fidn"]).good();
 }
+
+#[test]
+fn lists_of_types_and_shell_patterns_are_understood() {
+    let tree = tree();
+    let both = tree.run(&["find", "-t", "f,d", "tree"]).good().sorted();
+    let apart = tree.run(&["find", "-tf", "-td", "tree"]).good().sorted();
+    assert_eq!((both.len(), &both), (7, &apart));
+    let refused = tree.run(&["find", "tree", "*.rs"]);
+    assert_eq!(refused.code, Some(2));
+    let remedy = "; for a shell pattern use -g '*.rs'\n";
+    assert!(refused.stderr.ends_with(remedy), "{}", refused.stderr);
+}
