@@ -11,7 +11,7 @@ use crate::directory::{DirState, Directory, join};
 use crate::entry::{Attributes, Fields, FileType};
 use crate::error::{EntryError, Error};
 use crate::gather::{Fill, Found, Gathered};
-use crate::progress::Snapshot;
+use crate::progress::Progress;
 use crate::report::Report;
 use crate::scan::Scan;
 
@@ -278,7 +278,7 @@ impl Blocks {
 
     /// How far the scan has come; absent at its end.
     #[must_use]
-    pub fn progress(&self) -> Option<Snapshot> {
+    pub fn progress(&self) -> Option<Progress> {
         self.gathered.progress()
     }
 

@@ -18,7 +18,7 @@ use crate::directory::{DirState, Directory};
 use crate::entry::Fields;
 use crate::error::{Cause, EntryError, Error, Op};
 use crate::lock::lock;
-use crate::progress::Snapshot;
+use crate::progress::Progress;
 use crate::report::Report;
 use crate::running::{Canceller, Running};
 use crate::scan::Scan;
@@ -284,7 +284,7 @@ impl<T: Default + Send + 'static> Gathered<T> {
 
     /// How far the scan has come; absent at its end.
     #[must_use]
-    pub fn progress(&self) -> Option<Snapshot> {
+    pub fn progress(&self) -> Option<Progress> {
         self.running.as_ref().map(Running::progress)
     }
 

@@ -91,7 +91,7 @@ pub use gather::{Fill, Found, Gathered, Next};
 pub use generation::{Generation, NoGeneration, Uuid};
 pub use order::Order;
 pub use plan::Plan;
-pub use progress::Snapshot;
+pub use progress::Progress;
 pub use report::{LeftOut, Outcome, Report, RootReport};
 pub use running::{Canceller, Running};
 pub use scan::{IoClass, KernelFileSystems, MountCrossing, Scan, SymlinkPolicy};

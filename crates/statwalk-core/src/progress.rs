@@ -18,7 +18,7 @@ use crate::threads;
 /// How far a scan has come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Snapshot {
+pub struct Progress {
     /// Names so far.
     pub entries: u64,
     /// Directories so far.
@@ -250,8 +250,8 @@ fn nanoseconds(time: Duration) -> u64 {
 }
 
 /// Reads the counters of all workers.
-pub(crate) fn snapshot(workers: &[CachePadded<WorkerProgress>]) -> Snapshot {
-    let mut sum = Snapshot::default();
+pub(crate) fn sum_of(workers: &[CachePadded<WorkerProgress>]) -> Progress {
+    let mut sum = Progress::default();
     for worker in workers {
         sum.entries += worker.entries.load(Ordering::Relaxed);
         sum.dirs += worker.dirs.load(Ordering::Relaxed);

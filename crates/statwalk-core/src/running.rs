@@ -10,7 +10,7 @@ use crate::listing::context::ScanContext;
 use crate::listing::source::DirectorySource;
 use crate::order::pool::WantedPool;
 use crate::plan::Plan;
-use crate::progress::{self, Snapshot};
+use crate::progress::{self, Progress};
 use crate::report::{Outcome, Report, RootReport};
 use crate::sink::{Collect, Context, Sink, path_order};
 use crate::source::posix::Posix;
@@ -126,7 +126,7 @@ impl<S: Sink> Running<S> {
 
     /// How far it has come.
     #[must_use]
-    pub fn progress(&self) -> Snapshot {
+    pub fn progress(&self) -> Progress {
         self.0.progress()
     }
 
@@ -157,8 +157,8 @@ impl<S: Sink> Running<S> {
 }
 
 impl<S: Sink, D: DirectorySource> RunningOn<S, D> {
-    fn progress(&self) -> Snapshot {
-        progress::snapshot(&self.pool.progress)
+    fn progress(&self) -> Progress {
+        progress::sum_of(&self.pool.progress)
     }
 
     pub(crate) fn finish(self) -> Outcome<S::Output> {

@@ -9,7 +9,7 @@ pub(crate) mod used_inodes;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use statwalk_core::{Outcome, Scan, Sink, Snapshot};
+use statwalk_core::{Outcome, Progress, Scan, Sink};
 
 use crate::failure::Failure;
 use crate::request::open_files;
@@ -59,7 +59,7 @@ impl Lookout {
     }
 
     /// Breaks where a signal ends the scan. Does nothing where it was called just now.
-    pub(crate) fn look_now_and_then(&mut self, progress: impl Fn() -> Snapshot) -> ControlFlow<()> {
+    pub(crate) fn look_now_and_then(&mut self, progress: impl Fn() -> Progress) -> ControlFlow<()> {
         let now = Instant::now();
         if now < self.next {
             return ControlFlow::Continue(());
@@ -69,7 +69,7 @@ impl Lookout {
     }
 
     /// Breaks where a signal ends the scan.
-    pub(crate) fn look(&mut self, progress: impl Fn() -> Snapshot) -> ControlFlow<()> {
+    pub(crate) fn look(&mut self, progress: impl Fn() -> Progress) -> ControlFlow<()> {
         if signals::caught().is_some() {
             return ControlFlow::Break(());
         }

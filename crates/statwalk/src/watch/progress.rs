@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use statwalk_core::Snapshot;
+use statwalk_core::Progress as ScanProgress;
 use statwalk_view::{Progress, SizeFormat, Terminal, escape, text_width, truncate_end};
 
 use crate::failure;
@@ -69,7 +69,7 @@ impl ProgressLine {
     }
 
     /// Draws the line anew if it is time.
-    pub(crate) fn tick(&mut self, snapshot: impl FnOnce() -> Snapshot) {
+    pub(crate) fn tick(&mut self, snapshot: impl FnOnce() -> ScanProgress) {
         let now = Instant::now();
         if now < self.next {
             return;
@@ -96,7 +96,7 @@ impl ProgressLine {
     }
 
     /// Writes the progress as a line that stays.
-    pub(crate) fn print_status(&mut self, snapshot: &Snapshot) {
+    pub(crate) fn print_status(&mut self, snapshot: &ScanProgress) {
         self.clear();
         let now = Instant::now();
         self.stalls.look(snapshot, now);
@@ -110,7 +110,7 @@ impl ProgressLine {
         failure::say(text);
     }
 
-    fn text(&mut self, snapshot: &Snapshot, now: Instant, terminal: Terminal) -> String {
+    fn text(&mut self, snapshot: &ScanProgress, now: Instant, terminal: Terminal) -> String {
         let elapsed = now - self.started;
         let (percent, left) = match self.share_done(snapshot.entries) {
             Some(done) => (Some((done * 100.0) as u8), time_left(elapsed, done)),
@@ -250,7 +250,7 @@ struct Stalls {
 }
 
 impl Stalls {
-    fn look(&mut self, snapshot: &Snapshot, now: Instant) {
+    fn look(&mut self, snapshot: &ScanProgress, now: Instant) {
         let seen = snapshot.current.iter().map(|(path, steps)| {
             let known = self
                 .seen
@@ -274,8 +274,8 @@ impl Stalls {
 mod tests {
     use super::*;
 
-    fn snapshot(current: &[(&str, u64)]) -> Snapshot {
-        let mut snapshot = Snapshot::default();
+    fn snapshot(current: &[(&str, u64)]) -> ScanProgress {
+        let mut snapshot = ScanProgress::default();
         let current = current.iter();
         snapshot.current = current.map(|&(path, steps)| (path.into(), steps)).collect();
         snapshot

@@ -28,7 +28,7 @@ pub(crate) fn scanned_and_stopped(argument: &str) {
     // Until there was time for six looks, and then for the first of what is withheld
     // to come and more after it: on a slow machine that is much later.
     let begun = Instant::now();
-    let mut watch = |progress: statwalk_core::Snapshot| {
+    let mut watch = |progress: statwalk_core::Progress| {
         let known = seen.last().copied().unwrap_or(0);
         seen.push(progress.entries);
         let is_enough = seen.len() > 6 && known > 1_000 && progress.entries > known;
