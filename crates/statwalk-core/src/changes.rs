@@ -88,7 +88,7 @@ impl ChangeKind {
 /// # Examples
 ///
 /// ```no_run
-/// let found = statwalk_core::changes_since("/data".as_ref(), 4711_u64)?;
+/// let found = statwalk_core::btrfs::changes_since("/data".as_ref(), 4711_u64)?;
 /// for change in &found.changes {
 ///     println!("{}", String::from_utf8_lossy(&change.path));
 /// }

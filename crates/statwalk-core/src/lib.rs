@@ -17,7 +17,7 @@
 //! ```
 //!
 //! Sinks of this crate: [`Totals`], [`TreeSink`], [`Top`], [`Stats`], and
-//! [`Inodes`], which [`extent_usage`] goes on from. A sink of
+//! [`Inodes`], which [`btrfs::extent_usage`] goes on from. A sink of
 //! your own sees the same batches: see [`Sink`] and `examples/custom_sink.rs`.
 //!
 //! An entry that cannot be read is no error of a scan but part of its answer.
@@ -65,6 +65,18 @@ mod tally;
 mod text_file;
 mod threads;
 
+/// Questions that only a btrfs can answer: its changes since a generation, and the
+/// space of extents that several files share.
+///
+/// Both need the right to search its trees (`CAP_SYS_ADMIN`).
+pub mod btrfs {
+    pub use crate::changes::{Change, ChangeKind, Changes, changes_since};
+    pub use crate::extent_usage::{
+        Compression, CompressionUsage, ExtentDir, ExtentProgress, ExtentSums, ExtentUsage,
+        extent_usage,
+    };
+}
+
 /// The formats of file systems, for the tests and fuzz targets of this
 /// repository: not part of the promised API.
 ///
@@ -78,15 +90,11 @@ pub mod formats {
 
 pub use batch::{Batch, EntryRef};
 pub use calls::{Calls, Detail, Freshness, Naming, Sharing, StatOrder, TypeSource};
-pub use changes::{Change, ChangeKind, Changes, changes_since};
 pub use directory::{DirState, Directory, Subdirectory};
 pub use entries::{Block, Blocks, Entries, Entry};
 pub use entry::{Attributes, DirId, Fields, FileId, FileType};
 pub use error::{Cause, EntryError, Errno, Error, Op};
 pub use exclusion::Exclusions;
-pub use extent_usage::{
-    Compression, CompressionUsage, ExtentDir, ExtentProgress, ExtentSums, ExtentUsage, extent_usage,
-};
 pub use gather::{Fill, Found, Gathered, Next};
 pub use generation::{Generation, NoGeneration, Uuid};
 pub use order::Order;

@@ -20,7 +20,7 @@ pub struct Plan {
     /// What is read of each entry.
     pub fields: Fields,
     /// The generation of the btrfs whose trees were read, from which
-    /// [`changes_since`](crate::changes_since) goes on; of several that of the
+    /// [`changes_since`](crate::btrfs::changes_since) goes on; of several that of the
     /// first. Absent for other sources.
     pub generation: Option<Generation>,
     /// The reasons, one sentence each.

@@ -228,7 +228,8 @@ impl<'a> ExtentDir<'a> {
 ///
 /// ```no_run
 /// use std::ops::ControlFlow;
-/// use statwalk_core::{Inodes, Scan, extent_usage};
+/// use statwalk_core::btrfs::extent_usage;
+/// use statwalk_core::{Inodes, Scan};
 ///
 /// let inodes = Scan::new("/data").run(&Inodes)?.output;
 /// let usage = extent_usage(inodes, |_| ControlFlow::Continue(()))?;

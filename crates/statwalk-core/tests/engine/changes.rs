@@ -8,7 +8,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use statwalk_core::{ChangeKind, FileType, Generation, Scan, Source, Uuid, changes_since};
+use statwalk_core::btrfs::{ChangeKind, changes_since};
+use statwalk_core::{FileType, Generation, Scan, Source, Uuid};
 use statwalk_testkit::mounts::{self, FileSystem, bind};
 use statwalk_testkit::{Scratch, or_skip, trees};
 

@@ -11,9 +11,8 @@ use std::path::Path;
 use std::process::Command;
 
 use rustix::fs::{FallocateFlags, copy_file_range, fallocate, ioctl_ficlone};
-use statwalk_core::{
-    ExtentDir, ExtentSums, ExtentUsage, Inodes, Scan, SymlinkPolicy, extent_usage,
-};
+use statwalk_core::btrfs::{ExtentDir, ExtentSums, ExtentUsage, extent_usage};
+use statwalk_core::{Inodes, Scan, SymlinkPolicy};
 use statwalk_testkit::mounts::{self, FileSystem, bind};
 use statwalk_testkit::{Scratch, Skipped, or_skip, trees};
 

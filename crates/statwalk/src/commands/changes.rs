@@ -6,7 +6,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use statwalk_core::{Change, Changes, Generation, changes_since};
+use statwalk_core::Generation;
+use statwalk_core::btrfs::{Change, Changes, changes_since};
 use statwalk_view::{Align, Cell, Column, grouped, list_table};
 
 use crate::exit_status::ExitStatus;

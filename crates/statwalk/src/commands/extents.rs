@@ -6,7 +6,8 @@ use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
 use serde::Serialize;
-use statwalk_core::{ExtentDir, ExtentUsage, Inodes, Totals, extent_usage};
+use statwalk_core::btrfs::{ExtentDir, ExtentUsage, extent_usage};
+use statwalk_core::{Inodes, Totals};
 use statwalk_view::{Align, Cell, Column, grouped, list_table, share};
 
 use crate::exit_status::ExitStatus;

@@ -4,7 +4,8 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use statwalk_core::{DirState, ExtentDir, Node, NodeKind, Tree};
+use statwalk_core::btrfs::ExtentDir;
+use statwalk_core::{DirState, Node, NodeKind, Tree};
 use statwalk_view::{Direction, SizeColumn, SortKey};
 
 use crate::flags::SortName;

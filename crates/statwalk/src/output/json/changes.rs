@@ -7,7 +7,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use statwalk_core::{Change, Changes, Generation};
+use statwalk_core::Generation;
+use statwalk_core::btrfs::{Change, Changes};
 use statwalk_view::json_path;
 
 use super::entries::FileJson;

@@ -5,7 +5,7 @@
 use std::os::unix::ffi::OsStrExt;
 
 use serde::Serialize;
-use statwalk_core::{ExtentDir, ExtentSums, ExtentUsage};
+use statwalk_core::btrfs::{ExtentDir, ExtentSums, ExtentUsage};
 use statwalk_view::json_path;
 
 /// The answer of `extents`.
