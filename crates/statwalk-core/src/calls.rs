@@ -14,7 +14,8 @@
 /// # Examples
 ///
 /// ```
-/// use statwalk_core::{Calls, Scan, StatOrder, Totals};
+/// use statwalk_core::tuning::{Calls, StatOrder};
+/// use statwalk_core::{Scan, Totals};
 ///
 /// let calls = Calls::default().stat_order(StatOrder::Inode);
 /// let outcome = Scan::new("src").calls(calls).run(&Totals::with_sizes())?;

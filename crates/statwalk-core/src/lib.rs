@@ -77,6 +77,15 @@ pub mod btrfs {
     };
 }
 
+/// Options that change the system calls of a scan and never its answer, to be compared
+/// by `statwalk bench`.
+///
+/// The promise of stability does not hold for this module: an option goes when
+/// nobody can measure a gain from it.
+pub mod tuning {
+    pub use crate::calls::{Calls, Detail, Freshness, Naming, Sharing, StatOrder, TypeSource};
+}
+
 /// The formats of file systems, for the tests and fuzz targets of this
 /// repository: not part of the promised API.
 ///
@@ -89,7 +98,6 @@ pub mod formats {
 }
 
 pub use batch::{Batch, EntryRef};
-pub use calls::{Calls, Detail, Freshness, Naming, Sharing, StatOrder, TypeSource};
 pub use directory::{DirState, Directory, Subdirectory};
 pub use entries::{Block, Blocks, Entries, Entry};
 pub use entry::{Attributes, DirId, Fields, FileId, FileType};

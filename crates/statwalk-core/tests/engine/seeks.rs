@@ -11,7 +11,8 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use statwalk_core::{Calls, Order, Scan, StatOrder, Totals};
+use statwalk_core::tuning::{Calls, StatOrder};
+use statwalk_core::{Order, Scan, Totals};
 use statwalk_testkit::fault_fs::{Counts, Disk, FaultFs, FaultFsBuilder, FaultMount};
 use statwalk_testkit::{Skipped, or_skip};
 

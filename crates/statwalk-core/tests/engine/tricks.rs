@@ -7,9 +7,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
+use statwalk_core::tuning::{Calls, Detail, Freshness, Naming, Sharing, StatOrder, TypeSource};
 use statwalk_core::{
-    Batch, Calls, Collect, Context, Detail, Directory, Fields, Freshness, Naming, Outcome,
-    RootTotals, Scan, Sharing, Sink, Source, StatOrder, Totals, TypeSource,
+    Batch, Collect, Context, Directory, Fields, Outcome, RootTotals, Scan, Sink, Source, Totals,
 };
 use statwalk_testkit::fault_fs::{self, FaultFs, FaultFsBuilder, Latency, Where};
 use statwalk_testkit::mounts::FileSystem;

@@ -12,7 +12,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags};
-use statwalk_core::{Calls, Outcome, RootTotals, Scan};
+use statwalk_core::tuning::Calls;
+use statwalk_core::{Outcome, RootTotals, Scan};
 
 use super::conditions::{Load, processor_time_s};
 use super::settings::Setting;

@@ -4,10 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use statwalk_core::{
-    Calls, Detail, Fields, Freshness, Naming, Order, Scan, Sharing, Source, StatOrder, Totals,
-    TypeSource,
-};
+use statwalk_core::tuning::{Calls, Detail, Freshness, Naming, Sharing, StatOrder, TypeSource};
+use statwalk_core::{Fields, Order, Scan, Source, Totals};
 
 use crate::flags::{Axis, Level, ORDERS, OrderChoice};
 

@@ -14,9 +14,10 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use statwalk_core::tuning::{Calls, Freshness, Naming, StatOrder};
 use statwalk_core::{
-    Calls, Exclusions, Freshness, IoClass, KernelFileSystems, LinkPolicy, MountCrossing, Naming,
-    Scan, Source, StatOrder, SymlinkPolicy, SyncPolicy,
+    Exclusions, IoClass, KernelFileSystems, LinkPolicy, MountCrossing, Scan, Source, SymlinkPolicy,
+    SyncPolicy,
 };
 use statwalk_view::{SizeColumn, SizeFilter, SizeFormat, Unit};
 
