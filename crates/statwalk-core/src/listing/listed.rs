@@ -80,7 +80,9 @@ impl Listed {
     /// Adds the entries that are only counted to a batch.
     pub(super) fn add_counted_to(&self, batch: &mut Batch) {
         for (kind, &count) in FileType::ALL.into_iter().zip(&self.counts) {
-            batch.push_types(kind, count as usize);
+            if count > 0 {
+                batch.push_types(kind, count as usize);
+            }
         }
     }
 
