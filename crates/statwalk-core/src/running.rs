@@ -150,6 +150,10 @@ impl<S: Sink> Running<S> {
     /// A worker that does not come back from a system call within 100 ms is
     /// left behind: what it had delivered is part of the answer, and the
     /// report names where it hangs.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the sink has panicked.
     #[must_use]
     pub fn finish(self) -> Outcome<S::Output> {
         self.0.finish()
@@ -173,6 +177,10 @@ impl<S: Sink, D: DirectorySource> RunningOn<S, D> {
                 hanging = current.into_iter().map(|(path, _)| path).collect();
             }
         }
+        assert!(
+            !self.pool.has_panicked(),
+            "a worker of the scan has panicked"
+        );
         let workers = self.pool.started_workers();
         let results = self.pool.take_results();
         self.pool.clear();

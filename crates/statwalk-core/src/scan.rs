@@ -309,6 +309,10 @@ impl Scan {
     /// Returns an error if a root holds a NUL, or cannot be read by the source that
     /// was asked for; and the [error of the sink](crate::Collect::take_error) where that ended
     /// the scan.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the sink panics.
     pub fn run<S: Sink>(&self, sink: &S) -> Result<Outcome<S::Output>, Error> {
         let running = self.start(sink)?;
         running.wait();

@@ -46,6 +46,11 @@ pub(crate) fn start(
     builder.spawn(work).map(drop)
 }
 
+/// Whether the calling thread panics.
+pub(crate) fn is_panicking() -> bool {
+    thread::panicking()
+}
+
 /// The number by which others can ask for the clocks of the calling thread.
 pub(crate) fn number() -> i32 {
     #[cfg(test)]

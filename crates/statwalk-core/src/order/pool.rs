@@ -61,6 +61,8 @@ pub(crate) struct Pool<C, D> {
     next_id_block: AtomicU32,
     pub(super) cancelled: AtomicBool,
     pub(super) done: AtomicBool,
+    /// Whether a worker has panicked, by a fault of a sink or of ours.
+    panicked: AtomicBool,
     pub(super) results: Box<[ResultsCell<C>]>,
     pub(crate) progress: Box<[CachePadded<WorkerProgress>]>,
     pub(super) agenda: Mutex<Agenda>,
@@ -170,6 +172,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
             next_id_block: AtomicU32::new(0),
             cancelled: AtomicBool::new(false),
             done: AtomicBool::new(false),
+            panicked: AtomicBool::new(false),
             results: results.collect(),
             progress: (0..count).map(|_| CachePadded::default()).collect(),
             agenda: Mutex::new(Agenda::new(options.roots)),
@@ -250,6 +253,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         };
         let started = threads::start(name, stack_bytes, move || {
             let slot = lock(&taken).take().expect("it is given to one thread");
+            let _guard = PanicGuard(&pool);
             match Worker::new(Arc::clone(&pool), slot, duty).work() {
                 (StopReason::Ended, slot) => {
                     drop(slot);
@@ -610,6 +614,11 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         self.cancelled.load(Ordering::Relaxed)
     }
 
+    /// Whether a worker has panicked, so that there is no answer.
+    pub(crate) fn has_panicked(&self) -> bool {
+        self.panicked.load(Ordering::Relaxed)
+    }
+
     /// Whether no more workers are needed.
     pub(super) fn is_over(&self) -> bool {
         self.is_cancelled() || self.done.load(Ordering::Acquire)
@@ -662,6 +671,20 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         self.frontier.clear();
         for progress in &self.progress {
             progress.rest();
+        }
+    }
+}
+
+/// Ends the scan when its worker panics: the job of the worker is never done, and all
+/// others would wait for it.
+struct PanicGuard<'a, C: Collect, D: DirectorySource>(&'a Pool<C, D>);
+
+impl<C: Collect, D: DirectorySource> Drop for PanicGuard<'_, C, D> {
+    fn drop(&mut self) {
+        if threads::is_panicking() {
+            self.0.panicked.store(true, Ordering::Relaxed);
+            self.0.cancel();
+            self.0.leave();
         }
     }
 }

@@ -20,6 +20,7 @@ mod gather;
 mod in_memory;
 mod live;
 mod oracle;
+mod panics;
 mod random_trees;
 mod roots;
 

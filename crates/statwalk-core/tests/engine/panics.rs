@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Sinks that panic.
+
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use statwalk_core::{Batch, Collect, Context, Directory, Fields, Order, Scan, Sink};
+use statwalk_testkit::trees;
+
+use super::harness::made;
+
+/// Panics at the first entries that it gets.
+struct Panics;
+
+impl Sink for Panics {
+    type State = Panics;
+    type Output = ();
+
+    fn fields(&self) -> Fields {
+        Fields::NAME
+    }
+
+    fn states(&self, _: &Context, count: usize) -> Vec<Panics> {
+        (0..count).map(|_| Panics).collect()
+    }
+
+    fn merge(&self, _: &Context, _: Vec<Panics>) {}
+}
+
+impl Collect for Panics {
+    fn batch(&mut self, _: &Directory<'_>, _: &Batch) -> ControlFlow<()> {
+        panic!("as this test wants it");
+    }
+}
+
+/// The other workers waited for ever for the job of the one that was gone.
+#[test]
+fn a_panic_of_a_sink_reaches_the_caller() {
+    let (_scratch, dir) = made(&trees::hard_links());
+    for order in [Order::Parallel, Order::Queue, Order::Futures, Order::Inode] {
+        for threads in [1, 4] {
+            let scan = Scan::new(&dir).order(order).threads(threads);
+            let outcome = catch_unwind(AssertUnwindSafe(|| scan.run(&Panics)));
+            assert!(outcome.is_err(), "{order:?}, {threads} workers");
+        }
+    }
+    let rows = catch_unwind(|| {
+        let gathered = Scan::new(&dir).gather(Fields::NAME, |(): &mut (), _| panic!("wanted"));
+        gathered.unwrap().count()
+    });
+    assert!(rows.is_err());
+}
