@@ -258,8 +258,9 @@ pub(crate) fn sum_of(workers: &[CachePadded<WorkerProgress>]) -> Progress {
         sum.allocated_bytes += worker.allocated_bytes.get();
         sum.unreadable += worker.unreadable.load(Ordering::Relaxed);
         if let Some(path) = worker.path() {
-            sum.current
-                .push((path, worker.steps.load(Ordering::Relaxed)));
+            // Each call that came back is a step.
+            let steps = worker.steps.load(Ordering::Relaxed) + worker.work();
+            sum.current.push((path, steps));
         }
     }
     sum

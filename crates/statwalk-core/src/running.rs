@@ -16,9 +16,6 @@ use crate::sink::{Collect, Context, Sink, path_order};
 use crate::source::posix::Posix;
 use crate::threads;
 
-/// How long a worker that was told to stop may take before it counts as hanging.
-const GRACE: Duration = Duration::from_millis(100);
-
 /// A scan that goes on.
 ///
 /// Dropped, it stops the scan and waits for nobody: workers end when the kernel
@@ -147,9 +144,9 @@ impl<S: Sink> Running<S> {
 
     /// Stops the scan if it still goes on, and gives its answer.
     ///
-    /// A worker that does not come back from a system call within 100 ms is
-    /// left behind: what it had delivered is part of the answer, and the
-    /// report names where it hangs.
+    /// A worker that does not come back from a system call in time is left behind. The
+    /// time is 100 ms, and up to a second where calls take so long. The entries that it
+    /// had delivered are part of the answer, and the report names the directory.
     ///
     /// # Panics
     ///
@@ -172,9 +169,15 @@ impl<S: Sink, D: DirectorySource> RunningOn<S, D> {
         let interrupted = !ended || self.pool.is_cancelled();
         if !ended {
             self.pool.cancel();
-            if !self.pool.wait_gone(GRACE) {
-                let current = self.progress().current;
+            let before = self.progress().current;
+            if !self.pool.wait_gone(self.pool.grace()) {
+                let mut current = self.progress().current;
+                // A worker that got on is slow and not dead.
+                current.retain(|seen| before.contains(seen));
                 hanging = current.into_iter().map(|(path, _)| path).collect();
+                // Several workers can hang in one directory.
+                hanging.sort();
+                hanging.dedup();
             }
         }
         assert!(

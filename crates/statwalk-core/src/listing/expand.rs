@@ -294,6 +294,10 @@ impl<D: DirectorySource> Lister<D> {
             return self.child_at_limit(base, &place, sight, out);
         }
         if let Some((fd, is_crossed)) = self.open_child(base, &parent, &place, sight, out) {
+            // A call can take long, and a scan that was stopped waits for it.
+            if out.cancelled() {
+                return;
+            }
             let confirmed = match self.in_place.suspicion {
                 Some(_) => self.confirm_suspicion(&listed(), &fd),
                 None => Confirmed::Nothing,

@@ -84,6 +84,9 @@ impl<D: DirectorySource> Lister<D> {
                     return;
                 }
             };
+            if depth > 0 && out.cancelled() {
+                return;
+            }
             // The parent's mount, unless device numbers stand for mounts: then a nested
             // btrfs subvolume has its own.
             mount.id = found.mount();

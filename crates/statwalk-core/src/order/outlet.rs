@@ -258,6 +258,7 @@ impl<C: Collect, D: DirectorySource> Pace for WorkerOutlet<C, D> {
     }
 
     fn cancelled(&self) -> bool {
+        self.tell_work();
         self.pool.is_cancelled()
     }
 }

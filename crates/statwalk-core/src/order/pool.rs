@@ -45,6 +45,11 @@ const HELP_DELAY_MAX: Duration = Duration::from_millis(20);
 /// 64 workers are more than some limits allow.
 const STACK_BYTES: usize = 256 << 10;
 
+/// The time that cancelled workers have to come back, before they count as hanging. It
+/// is twice the time that a call usually takes, within these bounds.
+const GRACE_MIN: Duration = Duration::from_millis(100);
+const GRACE_MAX: Duration = Duration::from_secs(1);
+
 /// The stack of a worker that recurses.
 const RECURSION_STACK_BYTES: usize = 32 << 20;
 
@@ -599,6 +604,21 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
             alive = self.gone.wait_at_most(&self.alive, alive, left);
         }
         true
+    }
+
+    /// The time that cancelled workers have to come back.
+    pub(crate) fn grace(&self) -> Duration {
+        let now = threads::since(self.started);
+        let started = self.started_workers();
+        let calls = self.progress[..started].iter().map(|worker| {
+            let count = u32::try_from(worker.calls()).unwrap_or(u32::MAX);
+            worker.occupied(now) / count.max(1)
+        });
+        let mut calls: Vec<Duration> = calls.collect();
+        calls.sort();
+        // The median: one that hangs says nothing of the others.
+        let usual = calls.get(calls.len() / 2).copied().unwrap_or_default();
+        (2 * usual).clamp(GRACE_MIN, GRACE_MAX)
     }
 
     /// Cancels the scan: workers stop when their system calls return.

@@ -70,14 +70,8 @@ fn tree(dirs: usize) -> Tree {
     tree
 }
 
-/// How long the scan of a tree takes, and how many workers there were at last.
-fn scan(
-    device: &Device,
-    processors: usize,
-    threads: Option<usize>,
-    tree: &Tree,
-) -> (Duration, usize) {
-    let scenario = Scenario {
+fn scenario(device: &Device, processors: usize, threads: Option<usize>, tree: &Tree) -> Scenario {
+    Scenario {
         machine: Machine {
             processors,
             device_width: device.width,
@@ -103,8 +97,17 @@ fn scan(
             cancels: None,
             patience: Duration::from_secs(3600),
         },
-    };
-    let (ended, _) = run(&scenario, 0, false);
+    }
+}
+
+/// The time of the scan of a tree, and its last number of workers.
+fn scan(
+    device: &Device,
+    processors: usize,
+    threads: Option<usize>,
+    tree: &Tree,
+) -> (Duration, usize) {
+    let (ended, _) = run(&scenario(device, processors, threads, tree), 0, false);
     (ended.finished_at, ended.workers_at_last)
 }
 
@@ -134,6 +137,21 @@ fn the_controller_is_near_the_best_fixed_number() {
             "{}, {processors} processors: {time:?} with {workers} workers, {fastest:?} with {with}",
             device.name
         );
+    }
+}
+
+/// 64 workers waited for a file system that served one call in 10 ms. A scan that was
+/// stopped there gave each 100 ms, called all of them dead, and lost what they had.
+#[test]
+fn slow_is_not_dead() {
+    let device = device("serial", 10_000, 1, 100);
+    let mut scenario = scenario(&device, 2, None, &tree(100));
+    scenario.threads = Some(64);
+    for cancelled_at in [1_000, 3_000, 6_200] {
+        scenario.caller.cancels = Some(Duration::from_millis(cancelled_at));
+        let (ended, _) = run(&scenario, 0, false);
+        assert!(ended.report.interrupted);
+        assert_eq!(ended.report.hanging, Vec::<Vec<u8>>::new());
     }
 }
 

@@ -118,7 +118,8 @@ fn a_hanging_stat_in_a_shared_directory_names_it() {
         let current = current.into_iter().map(|(path, _)| path).collect();
         assert_eq!(named(current), expected, "{threads} workers");
         let outcome = running.finish();
-        assert_eq!(named(outcome.report.hanging), expected, "{threads} workers");
+        // Several workers hang there, and it is named once.
+        assert_eq!(named(outcome.report.hanging), expected[..1]);
         mount.release();
     }
 }
