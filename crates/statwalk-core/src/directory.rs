@@ -165,14 +165,13 @@ pub enum DirState {
     Excluded,
     /// It lies as deep as the scan goes, so its entries were not asked for.
     AtDepthLimit,
-    /// Not a directory: the place of a root that is a file or a link.
-    Argument,
 }
 
 /// A directory, as a sink sees it.
 ///
 /// A sink gets each directory once, by [`Collect::directory`](crate::Collect::directory),
-/// and again beside each batch of its entries.
+/// and again beside each batch of its entries. A root that is no directory is an entry,
+/// too: of one without path, which comes beside that entry and at no other time.
 #[derive(Clone, Copy)]
 pub struct Directory<'a> {
     pub(crate) place: &'a Place,
@@ -185,6 +184,8 @@ pub struct Directory<'a> {
     pub(crate) depth: u32,
     pub(crate) attributes: &'a Attributes,
     pub(crate) state: DirState,
+    /// Whether it is none, and its only entry is a root.
+    pub(crate) holds_root: bool,
 }
 
 impl Directory<'_> {
@@ -215,6 +216,15 @@ impl Directory<'_> {
     #[must_use]
     pub fn depth(&self) -> u32 {
         self.depth
+    }
+
+    /// The distance of its entries from the root: 0 for a root that is no directory.
+    #[must_use]
+    pub fn entry_depth(&self) -> u32 {
+        match self.holds_root {
+            true => 0,
+            false => self.depth + 1,
+        }
     }
 
     /// Whether a link was followed on the way to its entries.
@@ -251,9 +261,9 @@ impl Directory<'_> {
     /// Built on request from the names of all ancestors.
     #[must_use]
     pub fn path(&self) -> Vec<u8> {
-        match self.state {
-            DirState::Argument => Vec::new(),
-            _ => self.place.path(),
+        match self.holds_root {
+            true => Vec::new(),
+            false => self.place.path(),
         }
     }
 

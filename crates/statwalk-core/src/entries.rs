@@ -25,6 +25,7 @@ pub struct Block {
     directory: Vec<u8>,
     root: usize,
     depth: u32,
+    entry_depth: u32,
     /// The attributes of the directory, in the block that announces it.
     announced: Option<Attributes>,
     state: DirState,
@@ -166,6 +167,7 @@ impl Gathering {
             directory: directory.path(),
             root: directory.root(),
             depth: directory.depth(),
+            entry_depth: directory.entry_depth(),
             announced,
             state: directory.state(),
             batch,
@@ -259,8 +261,10 @@ impl Entry {
     /// The distance from the root, which is 0.
     #[must_use]
     pub fn depth(&self) -> u32 {
-        let is_root_file = self.block.state == DirState::Argument;
-        self.block.depth + u32::from(self.index.is_some() && !is_root_file)
+        match self.index {
+            Some(_) => self.block.entry_depth,
+            None => self.block.depth,
+        }
     }
 
     /// Which root it belongs to: an index into the roots of the scan.

@@ -14,7 +14,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::batch::Batch;
-use crate::directory::{DirState, Directory};
+use crate::directory::Directory;
 use crate::entry::Fields;
 use crate::error::{Cause, EntryError, Error, Op};
 use crate::lock::lock;
@@ -467,9 +467,6 @@ impl<T: Default + Send + 'static> GatherState<T> {
 
 impl<T: Default + Send + 'static> Collect for GatherState<T> {
     fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
-        if directory.state() == DirState::Argument {
-            return ControlFlow::Continue(());
-        }
         self.add(Found::Directory(directory))
     }
 

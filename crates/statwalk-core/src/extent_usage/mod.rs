@@ -183,9 +183,9 @@ impl<'a> ExtentDir<'a> {
         self.usage.dirs.dirs[self.index as usize].depth
     }
 
-    /// How far the scan read it.
+    /// How far the scan read it; absent for a root that is no directory.
     #[must_use]
-    pub fn state(&self) -> DirState {
+    pub fn state(&self) -> Option<DirState> {
         self.usage.dirs.dirs[self.index as usize].state
     }
 

@@ -118,11 +118,11 @@ impl Survey {
 fn places(table: &InodeTable) -> BTreeMap<u64, u32> {
     let mut places = BTreeMap::new();
     for (index, dir) in table.dirs.iter().enumerate() {
-        if let (DirState::Listed, Some(dev)) = (dir.state, dir.dev) {
+        if let (Some(DirState::Listed), Some(dev)) = (dir.state, dir.dev) {
             places.entry(dev).or_insert(index as u32);
         }
     }
-    let of_roots = |file: &&FileAt| table.dirs[file.dir as usize].state == DirState::Argument;
+    let of_roots = |file: &&FileAt| table.dirs[file.dir as usize].state.is_none();
     for file in table.files.iter().filter(of_roots) {
         places.entry(file.id.dev).or_insert(file.dir);
     }

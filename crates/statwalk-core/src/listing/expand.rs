@@ -97,7 +97,7 @@ impl<D: DirectorySource> Lister<D> {
                 {
                     return Err(errno);
                 }
-                self.argument(path, root, &target.unwrap_or(found), out);
+                self.root_file(path, root, &target.unwrap_or(found), out);
                 Ok(())
             }
             Err(refused) => {

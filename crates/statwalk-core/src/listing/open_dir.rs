@@ -44,6 +44,7 @@ impl OpenDir {
             depth: self.depth,
             attributes: &self.attributes,
             state: DirState::Listed,
+            holds_root: false,
         }
     }
 

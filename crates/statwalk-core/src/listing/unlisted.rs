@@ -16,7 +16,7 @@ use crate::error::{Op, SystemErrno as Errno};
 
 impl<D: DirectorySource> Lister<D> {
     /// Delivers a root that is not a directory.
-    pub(super) fn argument(
+    pub(super) fn root_file(
         &mut self,
         path: &CStr,
         root: u32,
@@ -32,11 +32,12 @@ impl<D: DirectorySource> Lister<D> {
             root,
             depth: 0,
             attributes: &Attributes::of_type(FileType::Unknown),
-            state: DirState::Argument,
+            state: DirState::Listed,
+            holds_root: true,
         };
         self.contents.clear();
         self.contents.batch.push_stated(path.to_bytes(), found);
-        deliver(&directory, true, &self.contents, out);
+        deliver(&directory, false, &self.contents, out);
     }
 
     /// Delivers a directory that cannot be read, and reports the error.
@@ -59,6 +60,7 @@ impl<D: DirectorySource> Lister<D> {
             depth,
             attributes: found.unwrap_or(&nothing),
             state: DirState::Unreadable,
+            holds_root: false,
         };
         out.deliver(&directory, true, &[]);
         out.incomplete(&directory);
@@ -122,6 +124,7 @@ impl<D: DirectorySource> Lister<D> {
             depth,
             attributes,
             state,
+            holds_root: false,
         };
         out.deliver(&directory, true, &[]);
     }
@@ -147,6 +150,7 @@ impl<D: DirectorySource> Lister<D> {
             depth: parent.depth,
             attributes: &nothing,
             state: DirState::Listed,
+            holds_root: false,
         };
         self.contents.clear();
         if self.context.options.wanted.need_stat() {

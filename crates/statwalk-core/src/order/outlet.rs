@@ -11,7 +11,7 @@ use super::frontier::WorkerSlot;
 use super::pool::{Pool, Results};
 use super::worker::Duty;
 use crate::batch::Batch;
-use crate::directory::{Dir, DirState, Directory, Place};
+use crate::directory::{Dir, Directory, Place};
 use crate::entry::DirId;
 use crate::error::{Cause, EntryError, Errno, Op, SystemErrno};
 use crate::handle::OpenParent;
@@ -276,10 +276,9 @@ impl<C: Collect, D: DirectorySource> Events for WorkerOutlet<C, D> {
             return self.end_for_lack_of_numbers(directory);
         }
         let progress = &self.pool.progress[self.slot.index()];
-        let announced = announce && directory.state != DirState::Argument;
         let entries: usize = batches.iter().map(|batch| batch.len()).sum();
-        WorkerProgress::add(&progress.entries, entries as u64 + u64::from(announced));
-        WorkerProgress::add(&progress.dirs, u64::from(announced));
+        WorkerProgress::add(&progress.entries, entries as u64 + u64::from(announce));
+        WorkerProgress::add(&progress.dirs, u64::from(announce));
         let bytes = batches.iter().flat_map(|batch| batch.allocated_bytes());
         (progress.allocated_bytes).add(bytes.map(|&bytes| u128::from(bytes)).sum());
         progress.step();

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
 use crate::batch::Batch;
-use crate::directory::{DirState, Directory};
+use crate::directory::Directory;
 use crate::entry::Fields;
 use crate::lock::lock;
 use crate::sink::{Collect, Context, Sink};
@@ -70,9 +70,7 @@ impl Recorded {
 
 impl Collect for Recorded {
     fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
-        if directory.state() != DirState::Argument {
-            self.take(directory.path());
-        }
+        self.take(directory.path());
         ControlFlow::Continue(())
     }
 

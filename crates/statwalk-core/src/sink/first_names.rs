@@ -320,6 +320,7 @@ mod tests {
                 depth: place.depth(),
                 attributes: &self.attributes,
                 state: DirState::Listed,
+                holds_root: false,
             }
         }
     }

@@ -33,7 +33,8 @@ struct Found {
     id: usize,
     parent: Option<usize>,
     root: u32,
-    state: DirState,
+    /// Absent for a root that is no directory.
+    state: Option<DirState>,
     dev: Option<u64>,
     name_start: usize,
     name_end: usize,
@@ -70,7 +71,8 @@ pub(crate) struct DirAt {
     /// Where what lies below it ends.
     pub(crate) end: u32,
     pub(crate) depth: u32,
-    pub(crate) state: DirState,
+    /// Absent for a root that is no directory.
+    pub(crate) state: Option<DirState>,
     /// Its `st_dev`, where that is known.
     pub(crate) dev: Option<u64>,
     name_start: usize,
@@ -209,23 +211,32 @@ impl InodeTable {
     }
 }
 
-impl Collect for InodesState {
-    fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
+impl InodesState {
+    fn add(&mut self, directory: &Directory<'_>, state: Option<DirState>) {
         let name_start = self.names.len();
         self.names.extend_from_slice(directory.name());
         self.dirs.push(Found {
             id: directory.id().index(),
             parent: directory.parent().map(|id| id.index()),
             root: directory.root() as u32,
-            state: directory.state(),
+            state,
             dev: Attributes::id(directory.attributes()).map(|id| id.dev),
             name_start,
             name_end: self.names.len(),
         });
+    }
+}
+
+impl Collect for InodesState {
+    fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
+        self.add(directory, Some(directory.state()));
         ControlFlow::Continue(())
     }
 
     fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+        if directory.holds_root {
+            self.add(directory, None);
+        }
         let files = batch.kinds().iter().zip(batch.known()).enumerate();
         for (index, _) in files.filter(|&(_, (&kind, &known))| kind == FileType::File && known) {
             if batch.allocated_bytes()[index] == 0 {

@@ -5,7 +5,11 @@
 //! Workers add what they deliver to the directory and to all that are above it, in
 //! counters that all of them share. So a reader stops nobody, and its time depends on
 //! the number of children that it asks for, not on the size of the tree.
+//!
+//! A chain of a hundred thousand directories would make that hundred thousand additions
+//! for each delivery. So at each 64th depth sums wait until 64 deliveries go on together.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -13,7 +17,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use super::seen_inodes::SeenInodes;
 use super::{Collect, Context, Sink};
 use crate::batch::Batch;
-use crate::directory::{DirState, Directory};
+use crate::directory::{Dir, Directory};
 use crate::entry::{DirId, Fields, FileType};
 use crate::lock::lock;
 
@@ -23,6 +27,9 @@ const NOBODY: u32 = u32::MAX;
 /// How many blocks of directories a part of the table has, and how many parts there
 /// are: enough for all numbers, and 64 KiB before the first directory.
 const PART_BLOCKS: usize = 2048;
+
+/// The depths at which sums wait, and how many deliveries go on together.
+const STAGE: u32 = 64;
 
 /// The sums of every subtree of a scan, as far as it has come.
 ///
@@ -82,6 +89,15 @@ pub struct LiveDir {
 struct Table {
     parts: Box<[OnceLock<Part>]>,
     roots: Mutex<Vec<Option<DirId>>>,
+    /// By depth and number.
+    stages: Mutex<BTreeMap<(u32, u32), Stage>>,
+}
+
+/// Sums that are in a directory, and not yet in those above it.
+struct Stage {
+    dir: Arc<Dir>,
+    sums: Sums,
+    deliveries: u32,
 }
 
 type Part = Box<[OnceLock<Box<[Slot]>>]>;
@@ -125,12 +141,13 @@ impl LiveTree {
             table: Arc::new(Table {
                 parts: (0..PART_BLOCKS).map(|_| OnceLock::new()).collect(),
                 roots: Mutex::default(),
+                stages: Mutex::default(),
             }),
         }
     }
 
-    /// A root; absent where it was not read yet, is not a directory, is missing or
-    /// belongs to an earlier one.
+    /// A root; absent where it was not read yet, is missing or belongs to an earlier
+    /// one. One that is no directory has no directories in it, not even itself.
     #[must_use]
     pub fn root(&self, index: usize) -> Option<LiveDir> {
         let id = *lock(&self.table.roots).get(index)?;
@@ -212,10 +229,58 @@ impl Table {
 
     fn add(&self, directory: &Directory<'_>, sums: Sums) {
         self.slot(directory.id().0).add(sums);
-        let mut above = directory.place.parent();
+        self.add_above(directory.place.parent(), sums);
+    }
+
+    /// Adds to a directory and to all above it, or up to a depth where sums wait.
+    fn add_above(&self, mut above: Option<&Arc<Dir>>, mut sums: Sums) {
         while let Some(dir) = above {
             self.slot(dir.id.0).add(sums);
+            if dir.depth > 0 && dir.depth.is_multiple_of(STAGE) {
+                match self.wait_at(dir, sums) {
+                    Some(all) => sums = all,
+                    None => return,
+                }
+            }
             above = dir.place.parent();
+        }
+    }
+
+    /// Adds to the sums that wait, and takes them if there are enough deliveries.
+    fn wait_at(&self, dir: &Arc<Dir>, sums: Sums) -> Option<Sums> {
+        let mut stages = lock(&self.stages);
+        let stage = stages
+            .entry((dir.depth, dir.id.0))
+            .or_insert_with(|| Stage {
+                dir: Arc::clone(dir),
+                sums: Sums::default(),
+                deliveries: 0,
+            });
+        stage.sums = stage.sums.plus(sums);
+        stage.deliveries += 1;
+        if stage.deliveries < STAGE {
+            return None;
+        }
+        stage.deliveries = 0;
+        Some(std::mem::take(&mut stage.sums))
+    }
+
+    /// Brings all sums to the top.
+    fn settle(&self) {
+        // The deepest first: what it passes on waits above, and its turn comes.
+        while let Some((_, stage)) = { lock(&self.stages).pop_last() } {
+            self.add_above(stage.dir.place.parent(), stage.sums);
+        }
+    }
+}
+
+impl Sums {
+    fn plus(self, more: Sums) -> Sums {
+        Sums {
+            entries: self.entries + more.entries,
+            dirs: self.dirs + more.dirs,
+            allocated_bytes: self.allocated_bytes.wrapping_add(more.allocated_bytes),
+            apparent_bytes: self.apparent_bytes.wrapping_add(more.apparent_bytes),
         }
     }
 }
@@ -263,14 +328,13 @@ impl Sink for LiveTree {
         (0..count).map(|_| state()).collect()
     }
 
-    fn merge(&self, _: &Context, _: Vec<LiveState>) {}
+    fn merge(&self, _: &Context, _: Vec<LiveState>) {
+        self.table.settle();
+    }
 }
 
 impl Collect for LiveState {
     fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
-        if directory.state() == DirState::Argument {
-            return ControlFlow::Continue(());
-        }
         self.table.announce(directory);
         let sums = Sums {
             entries: 1,
@@ -283,8 +347,8 @@ impl Collect for LiveState {
     }
 
     fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
-        if directory.state() == DirState::Argument {
-            return ControlFlow::Continue(());
+        if directory.holds_root {
+            self.table.announce(directory);
         }
         let mut sums = Sums {
             entries: batch.len() as u64,

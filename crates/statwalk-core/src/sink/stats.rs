@@ -14,7 +14,7 @@ use super::first_names::{FirstNames, Kept, LinkName};
 use super::seen_inodes::may_repeat;
 use super::{Collect, Context, Sink};
 use crate::batch::{Batch, EntryRef};
-use crate::directory::{DirState, Directory};
+use crate::directory::Directory;
 use crate::entry::{Fields, FileId, FileType};
 use crate::lock::lock;
 
@@ -465,7 +465,7 @@ impl Collect for StatsState {
             name: directory.name(),
             attributes: *attributes,
         };
-        if directory.state() != DirState::Argument && self.stats.filter.passes(directory, entry) {
+        if self.stats.filter.passes(directory, entry) {
             let sample = Sample {
                 name: directory.name(),
                 depth: directory.depth(),
@@ -482,10 +482,7 @@ impl Collect for StatsState {
     }
 
     fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
-        let depth = match directory.state() {
-            DirState::Argument => 0,
-            _ => directory.depth() + 1,
-        };
+        let depth = directory.entry_depth();
         for index in 0..batch.len() {
             if !self.stats.filter.passes(directory, || batch.entry(index)) {
                 continue;

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use super::seen_inodes::SeenInodes;
 use super::{Collect, Context, Sink};
 use crate::batch::Batch;
-use crate::directory::{DirState, Directory};
+use crate::directory::Directory;
 use crate::entry::{Fields, FileType};
 
 /// Counts and sums for each root, as `CLI.md` defines them for JSON.
@@ -164,12 +164,10 @@ impl TotalsState {
 
 impl Collect for TotalsState {
     fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
-        if directory.state() != DirState::Argument {
-            let totals = &mut self.roots[directory.root()];
-            totals.count(FileType::Directory, 1);
-            let allocated_bytes = directory.attributes().allocated_bytes().unwrap_or(0);
-            totals.allocated_bytes += u128::from(allocated_bytes);
-        }
+        let totals = &mut self.roots[directory.root()];
+        totals.count(FileType::Directory, 1);
+        let allocated_bytes = directory.attributes().allocated_bytes().unwrap_or(0);
+        totals.allocated_bytes += u128::from(allocated_bytes);
         ControlFlow::Continue(())
     }
 

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use statwalk_core::{
-    DirId, LinkPolicy, LiveDir, LiveTree, Node, Order, Scan, SymlinkPolicy, Totals, TreeSink,
+    DirId, FileType, LinkPolicy, LiveDir, LiveTree, MemoryEntry, MemoryTree, Node, NodeKind, Order,
+    Scan, SymlinkPolicy, Totals, TreeSink,
 };
 use statwalk_testkit::strategy;
 use statwalk_testkit::trees::{WideFiles, make_wide};
@@ -114,6 +115,56 @@ fn they_only_grow() {
     let children = live.children(root.id);
     assert_eq!(children.len(), 60);
     assert!(children.iter().all(|child| child.entries == 1 + 50 * 11));
+}
+
+/// Sums wait on their way up a deep chain, and none gets lost there.
+#[test]
+fn a_deep_chain_has_all_sums() {
+    const DEPTH: u64 = 500;
+    let mut tree = MemoryTree::new();
+    let mut path = String::from("t");
+    for depth in 0..DEPTH {
+        tree.insert(&path, MemoryEntry::directory()).unwrap();
+        let file = MemoryEntry::of_type(FileType::File).size_bytes(depth);
+        tree.insert(format!("{path}/f"), file).unwrap();
+        path.push_str("/d");
+    }
+    let live = LiveTree::new();
+    (Scan::new("t").threads(2).run_in_memory(tree, &live)).unwrap();
+    let mut dir = live.root(0).unwrap();
+    for depth in 0..DEPTH {
+        let below = DEPTH - depth;
+        let bytes: u64 = (depth..DEPTH).sum();
+        let sums = (dir.entries, dir.dirs, dir.apparent_bytes);
+        assert_eq!(sums, (2 * below, below, bytes), "at depth {depth}");
+        let mut children = live.children(dir.id);
+        if let Some(child) = children.pop() {
+            dir = child;
+        }
+    }
+}
+
+/// A root that is no directory is there in both trees.
+#[test]
+fn a_file_can_be_a_root() {
+    let scratch = scratch_in_memory();
+    let file = scratch.path().join("f");
+    std::fs::write(&file, [7; 5000]).unwrap();
+    std::os::unix::fs::symlink("f", scratch.path().join("l")).unwrap();
+    let roots = [file, scratch.path().join("l")];
+    for sink in [TreeSink::of_directories(), TreeSink::with_files()] {
+        let live = LiveTree::new();
+        let (tree, ()) = Scan::of(&roots).run(&(sink, &live)).unwrap().output;
+        for (index, kind) in [FileType::File, FileType::Symlink].into_iter().enumerate() {
+            let node = tree.root(index).unwrap();
+            assert_eq!(node.kind(), NodeKind::Other(kind));
+            assert!(!node.is_dir() && !node.is_extra_link());
+            assert_eq!((node.files().count(), node.children().count()), (0, 0));
+            compare(&live, &live.root(index).unwrap(), node).unwrap();
+            assert_eq!((node.entries(), node.dir_count()), (1, 0));
+        }
+        assert_eq!(tree.root(0).unwrap().apparent_bytes(), 5000);
+    }
 }
 
 /// States can be looked at meanwhile, one after another.

@@ -11,7 +11,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::TopFlags;
 use crate::output::ending::{self, Errors};
-use crate::output::json::{Counted, TopAnswer, TopJson, directory_json};
+use crate::output::json::{Counted, TopAnswer, TopJson, node_json};
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, Scanned, print};
 use crate::output::rows::{bytes, largest_directories};
@@ -155,7 +155,7 @@ impl Large {
             path: node.path(),
             bytes: bytes(node, sizes.column),
             mtime_ns: node.newest_mtime_ns(),
-            json: TopJson::Directory(directory_json(node)),
+            json: TopJson::Directory(node_json(node)),
         }
     }
 }

@@ -72,7 +72,7 @@ impl RowNode for ExtentDir<'_> {
 
 /// Whether a directory of the extents is one that the scan did not enter.
 pub(crate) fn is_unread(dir: &ExtentDir<'_>) -> bool {
-    matches!(dir.state(), DirState::Crossing | DirState::Excluded)
+    matches!(dir.state(), Some(DirState::Crossing | DirState::Excluded))
 }
 
 impl Order {

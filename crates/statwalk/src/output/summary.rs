@@ -125,7 +125,6 @@ impl Answer for SummaryAnswer {
             order: self.view.order,
             counted: self.view.counted,
             min_bytes: self.view.min_bytes,
-            totals: &self.scanned.totals,
         };
         let answer = TreeAnswer { tree: rows };
         self.scanned.document(self.view.counted, answer)

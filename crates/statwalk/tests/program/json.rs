@@ -218,7 +218,7 @@ fn a_root_that_is_no_directory_is_itself() {
         .json();
     let kinds = document["tree"].as_array().unwrap().iter();
     let kinds: Vec<&str> = kinds.map(|row| row["type"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["f", "l", "?"]);
+    assert_eq!(kinds, ["f", "l", "p"]);
     assert_eq!(document["roots"][1]["symlinks"], 1);
     assert_eq!(document["roots"][0]["dirs"], 0);
 }

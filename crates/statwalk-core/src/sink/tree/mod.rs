@@ -114,11 +114,11 @@ impl Tree {
             .get_or_insert_with(|| vec![DirRecord::EMPTY; BLOCK].into_boxed_slice());
         let record = &mut block[id as usize % BLOCK];
         record.sums.add(&found.sums);
-        if found.state.is_some() {
+        if !found.kind.is_nothing() {
             record.parent = found.parent;
             record.depth = found.depth;
             record.name = found.name;
-            record.state = found.state;
+            record.kind = found.kind;
             self.foreign_names.insert(id, worker as u16);
         }
     }
@@ -159,7 +159,7 @@ impl Tree {
                 .iter()
                 .flat_map(|records| records.iter().enumerate())
             {
-                if record.state.is_some() {
+                if !{ record.kind }.is_nothing() {
                     by_depth.push((block * BLOCK + index) as u32);
                 }
             }

@@ -43,6 +43,10 @@ impl<'a> Node<'a> {
 
     fn file(&self) -> Option<&'a FileRecord> {
         match self.at {
+            At::Dir(_) if self.dir()?.kind.is_root_file() => {
+                let number = self.entries_kept().next()?;
+                Some(self.tree.file(number))
+            }
             At::Dir(_) => None,
             At::File { number, .. } => Some(self.tree.file(number)),
         }
@@ -52,7 +56,7 @@ impl<'a> Node<'a> {
     #[must_use]
     pub fn kind(&self) -> NodeKind {
         match (self.dir(), self.file()) {
-            (Some(dir), _) => NodeKind::Directory(dir.state.unwrap_or(DirState::Listed)),
+            (Some(dir), _) => dir.kind.node_kind(),
             (None, Some(file)) => NodeKind::Other(file.traits.kind()),
             (None, None) => NodeKind::Other(FileType::Unknown),
         }
@@ -61,7 +65,7 @@ impl<'a> Node<'a> {
     /// Whether it is a directory.
     #[must_use]
     pub fn is_dir(&self) -> bool {
-        matches!(self.kind(), NodeKind::Directory(state) if state != DirState::Argument)
+        matches!(self.kind(), NodeKind::Directory(_))
     }
 
     /// The name; for a root the path that the caller gave.
@@ -130,26 +134,35 @@ impl<'a> Node<'a> {
     /// The entries that are no directories, in no particular order; none where files
     /// were not kept.
     pub fn files(&self) -> impl Iterator<Item = Node<'a>> + use<'a> {
-        let tree = self.tree;
-        let dir = match self.at {
+        let (tree, dir) = (self.tree, self.number());
+        let numbers = self.is_dir().then(|| self.entries_kept());
+        (numbers.into_iter().flatten()).map(move |number| Node {
+            tree,
+            at: At::File { dir, number },
+        })
+    }
+
+    /// The number of the directory; of a file none.
+    fn number(&self) -> u32 {
+        match self.at {
             At::Dir(id) => id,
             At::File { .. } => NOWHERE,
-        };
-        let first = tree.file_runs.partition_point(|run| run.dir < dir);
-        tree.file_runs[first..]
-            .iter()
-            .take_while(move |run| run.dir == dir)
-            .flat_map(|run| run.start..run.start + u64::from(run.count))
-            .map(move |number| Node {
-                tree,
-                at: At::File { dir, number },
-            })
+        }
+    }
+
+    /// The numbers of the files that its record brings; of a root file its own.
+    fn entries_kept(&self) -> impl Iterator<Item = u64> + use<'a> {
+        let dir = self.number();
+        let runs = &self.tree.file_runs;
+        let first = runs.partition_point(|run| run.dir < dir);
+        let its = runs[first..].iter().take_while(move |run| run.dir == dir);
+        its.flat_map(|run| run.start..run.start + u64::from(run.count))
     }
 
     fn sum<T>(&self, of_dir: impl Fn(&Sums) -> T, of_file: impl Fn(&FileRecord) -> T) -> T {
-        match (self.dir(), self.file()) {
-            (Some(dir), _) => of_dir(&dir.sums),
-            (None, Some(file)) => of_file(file),
+        match (self.file(), self.dir()) {
+            (Some(file), _) => of_file(file),
+            (None, Some(dir)) => of_dir(&dir.sums),
             (None, None) => of_dir(&Sums::NOTHING),
         }
     }
@@ -212,11 +225,8 @@ impl<'a> Node<'a> {
     /// Whether something in the subtree could not be read.
     #[must_use]
     pub fn is_incomplete(&self) -> bool {
-        match (self.dir(), self.file()) {
-            (Some(dir), _) => dir.sums.incomplete,
-            (None, Some(file)) => file.traits.has(Traits::UNKNOWN),
-            (None, None) => false,
-        }
+        let file_unread = (self.file()).is_some_and(|file| file.traits.has(Traits::UNKNOWN));
+        file_unread || self.dir().is_some_and(|dir| dir.sums.incomplete)
     }
 
     /// Whether it is a further name of an inode whose bytes count elsewhere.

@@ -3,6 +3,7 @@
 //! The records of a directory and of a file.
 
 use super::names::NameAt;
+use super::node::NodeKind;
 use crate::directory::DirState;
 use crate::entry::{FileType, TOO_EARLY, TOO_LATE};
 
@@ -20,10 +21,53 @@ pub(super) struct DirRecord {
     pub(super) depth: u32,
     /// For a root, the offset is its index.
     pub(super) name: NameAt,
-    pub(super) state: Option<DirState>,
+    pub(super) kind: RecordKind,
     /// Where its children begin in `Tree::children`, and how many there are.
     pub(super) children_start: u32,
     pub(super) children_count: u32,
+}
+
+/// The kind of entry that a [`DirRecord`] stands for, in one byte.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct RecordKind(u8);
+
+impl RecordKind {
+    /// A number without a directory, or one that was not delivered yet.
+    pub(super) const NOTHING: RecordKind = RecordKind(0);
+    const STATES: [DirState; 5] = [
+        DirState::Listed,
+        DirState::Unreadable,
+        DirState::Crossing,
+        DirState::Excluded,
+        DirState::AtDepthLimit,
+    ];
+    /// A root that is no directory has a record, for its sums where files are not kept.
+    const ROOT_FILE: u8 = 8;
+
+    pub(super) fn directory(state: DirState) -> RecordKind {
+        RecordKind(state as u8 + 1)
+    }
+
+    pub(super) fn root_file(kind: FileType) -> RecordKind {
+        RecordKind(kind as u8 + Self::ROOT_FILE)
+    }
+
+    pub(super) fn is_root_file(self) -> bool {
+        self.0 >= Self::ROOT_FILE
+    }
+
+    pub(super) fn is_nothing(self) -> bool {
+        self == Self::NOTHING
+    }
+
+    /// The kind of node; a directory that was not delivered counts as listed.
+    pub(super) fn node_kind(self) -> NodeKind {
+        match self.0 {
+            0 => NodeKind::Directory(DirState::Listed),
+            place @ 1..Self::ROOT_FILE => NodeKind::Directory(Self::STATES[usize::from(place - 1)]),
+            place => NodeKind::Other(FileType::ALL[usize::from(place - Self::ROOT_FILE)]),
+        }
+    }
 }
 
 /// A file, or anything else that is not a directory. Its directory is known
@@ -56,16 +100,6 @@ const _: () = assert!(size_of::<DirRecord>() + size_of::<u32>() + size_of::<File
 pub(super) struct Traits(pub(super) u8);
 
 impl Traits {
-    const KINDS: [FileType; 8] = [
-        FileType::File,
-        FileType::Directory,
-        FileType::Symlink,
-        FileType::Fifo,
-        FileType::Socket,
-        FileType::CharDevice,
-        FileType::BlockDevice,
-        FileType::Unknown,
-    ];
     /// The name is another name of an inode that is counted elsewhere.
     pub(super) const EXTRA_LINK: u8 = 8;
     /// The attributes could not be read.
@@ -76,7 +110,7 @@ impl Traits {
     }
 
     pub(super) fn kind(self) -> FileType {
-        Self::KINDS[usize::from(self.0 & 7)]
+        FileType::ALL[usize::from(self.0 & 7)]
     }
 
     pub(super) fn has(self, flag: u8) -> bool {
@@ -203,10 +237,18 @@ impl DirRecord {
             chunk: 0,
             offset: 0,
         },
-        state: None,
+        kind: RecordKind::NOTHING,
         children_start: 0,
         children_count: 0,
     };
+
+    /// The name of a root, whose path the context keeps.
+    pub(super) fn name_of_root(root: u32) -> NameAt {
+        NameAt {
+            offset: root,
+            ..Self::EMPTY.name
+        }
+    }
 
     /// Which root a record without parent stands for.
     pub(super) fn root(&self) -> usize {
@@ -217,6 +259,20 @@ impl DirRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_kind_comes_back() {
+        for state in RecordKind::STATES {
+            let kind = RecordKind::directory(state);
+            assert_eq!(kind.node_kind(), NodeKind::Directory(state));
+            assert!(!kind.is_root_file() && !kind.is_nothing());
+        }
+        for file_type in FileType::ALL {
+            let kind = RecordKind::root_file(file_type);
+            assert_eq!(kind.node_kind(), NodeKind::Other(file_type));
+            assert!(kind.is_root_file());
+        }
+    }
 
     #[test]
     fn sums_go_beyond_64_bits() {

@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::names::{NameAt, Names};
-use super::record::{DirRecord, FileRecord, FileRun, NEVER, NOWHERE, Sums, Traits};
+use super::names::Names;
+use super::record::{DirRecord, FileRecord, FileRun, NEVER, NOWHERE, RecordKind, Sums, Traits};
 use crate::batch::Batch;
-use crate::directory::{DirState, Directory};
+use crate::directory::Directory;
 use crate::entry::{DirId, FileType};
 use crate::sink::first_names::{FirstNames, Kept, LinkName};
 use crate::sink::seen_inodes::may_repeat;
@@ -109,31 +109,24 @@ impl Collect for TreeState {
     fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
         let name = match directory.parent() {
             Some(_) => self.names.push(directory.name()),
-            // The context keeps the roots.
-            None => NameAt {
-                offset: directory.root,
-                ..DirRecord::EMPTY.name
-            },
+            None => DirRecord::name_of_root(directory.root),
         };
         let own = directory.id_is_own();
         let (parent, depth) = (directory.parent(), directory.depth());
         let allocated_bytes = directory.attributes().allocated_bytes().unwrap_or(0);
         let state = directory.state();
-        if self.sizes && allocated_bytes >= LARGE_DIR_BYTES && state != DirState::Argument {
+        if self.sizes && allocated_bytes >= LARGE_DIR_BYTES {
             self.large_dirs.push((directory.id().0, allocated_bytes));
         }
         let record = self.record(directory.id(), own);
         record.parent = parent.map_or(NOWHERE, |parent| parent.0);
         record.depth = depth;
         record.name = name;
-        record.state = Some(state);
-        if state != DirState::Argument {
-            record.sums.entries += 1;
-            record.sums.dirs += 1;
-            record
-                .sums
-                .add_bytes(FileType::Directory, 0, allocated_bytes);
-        }
+        record.kind = RecordKind::directory(state);
+        record.sums.entries += 1;
+        record.sums.dirs += 1;
+        let kind = FileType::Directory;
+        record.sums.add_bytes(kind, 0, allocated_bytes);
         ControlFlow::Continue(())
     }
 
@@ -181,7 +174,12 @@ impl Collect for TreeState {
         sums.files = files;
         sums.add_entries(allocated_bytes, apparent_bytes);
         let own = directory.id_is_own();
-        self.record(directory.id(), own).sums.add(&sums);
+        let record = self.record(directory.id(), own);
+        record.sums.add(&sums);
+        if directory.holds_root {
+            record.name = DirRecord::name_of_root(directory.root);
+            record.kind = RecordKind::root_file(batch.kinds()[0]);
+        }
         ControlFlow::Continue(())
     }
 

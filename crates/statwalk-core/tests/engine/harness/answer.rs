@@ -151,25 +151,17 @@ fn collect(root: usize, node: Node<'_>, answer: &mut Answer) {
             );
         }
         waiting.extend(node.children());
-        for file in node.files() {
+        let itself = (!node.is_dir()).then_some(node);
+        for file in node.files().chain(itself) {
             let entry = OtherEntry {
                 kind: file.kind(),
                 is_extra_link: file.is_extra_link(),
                 size_bytes: file.apparent_bytes(),
                 allocated_bytes: file.allocated_bytes(),
             };
-            // The place of a root that is a file has the path of the root.
-            let path = match node.is_dir() {
-                true => file.path(),
-                false => node.path(),
-            };
-            let before = answer.files.insert((root, path), entry);
-            assert_eq!(
-                before,
-                None,
-                "{:?} is there twice",
-                super::text(&file.path())
-            );
+            let before = answer.files.insert((root, file.path()), entry);
+            let told = super::text(&file.path());
+            assert_eq!(before, None, "{told:?} is there twice");
         }
     }
 }

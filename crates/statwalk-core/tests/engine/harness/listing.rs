@@ -4,7 +4,7 @@
 
 use std::ops::ControlFlow;
 
-use statwalk_core::{Batch, Collect, Context, DirState, Directory, Fields, FileType, Sink};
+use statwalk_core::{Batch, Collect, Context, Directory, Fields, FileType, Sink};
 
 /// Lists everything, sorted by path.
 pub(crate) struct Listing {
@@ -59,14 +59,12 @@ impl Sink for Listing {
 
 impl Collect for ListingState {
     fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
-        if directory.state() != DirState::Argument {
-            self.0.push(Listed {
-                root: directory.root(),
-                path: directory.path(),
-                kind: FileType::Directory,
-                size_bytes: None,
-            });
-        }
+        self.0.push(Listed {
+            root: directory.root(),
+            path: directory.path(),
+            kind: FileType::Directory,
+            size_bytes: None,
+        });
         ControlFlow::Continue(())
     }
 

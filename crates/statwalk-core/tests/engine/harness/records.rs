@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use statwalk_core::{Attributes, Batch, Collect, Context, DirState, Directory, Fields, Sink};
+use statwalk_core::{Attributes, Batch, Collect, Context, Directory, Fields, Sink};
 
 /// Keeps all that is known of every entry, by path.
 pub(crate) struct Records;
@@ -80,10 +80,8 @@ impl Sink for Records {
 
 impl Collect for RecordsState {
     fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
-        if directory.state() != DirState::Argument {
-            let record = Record::of(directory.attributes());
-            self.0.push((directory.path(), record));
-        }
+        let record = Record::of(directory.attributes());
+        self.0.push((directory.path(), record));
         ControlFlow::Continue(())
     }
 

@@ -27,7 +27,7 @@ pub(crate) use entries::{
 };
 pub(crate) use extents::ExtentsJsonAnswer;
 pub(crate) use scan_report::Counted;
-pub(crate) use tree_rows::{TreeAnswer, TreeRows, directory_json};
+pub(crate) use tree_rows::{TreeAnswer, TreeRows, node_json};
 
 use crate::failure::Failure;
 use crate::output::Output;

@@ -3,7 +3,7 @@
 //! The tree in JSON, row by row.
 
 use serde::{Serialize, Serializer};
-use statwalk_core::{DirState, FileType, Node, NodeKind, RootTotals};
+use statwalk_core::{FileType, Node, NodeKind};
 use statwalk_view::json_path;
 
 use super::scan_report::Counted;
@@ -25,7 +25,6 @@ pub(crate) struct TreeRows<'a> {
     pub(crate) counted: Counted,
     /// The bytes of the smallest row.
     pub(crate) min_bytes: u128,
-    pub(crate) totals: &'a [RootTotals],
 }
 
 impl Serialize for TreeRows<'_> {
@@ -66,12 +65,7 @@ pub(crate) struct NodeJson {
 
 impl TreeRows<'_> {
     fn row(&self, row: Row<Node<'_>>) -> NodeJson {
-        let kind = match row.node.kind() {
-            NodeKind::Directory(DirState::Argument) => self.argument_kind(row.root),
-            NodeKind::Other(kind) => kind,
-            _ => FileType::Directory,
-        };
-        let row = node_json(&row.node, kind);
+        let row = node_json(&row.node);
         match self.counted {
             Counted::Sizes => row,
             Counted::Names => NodeJson {
@@ -81,26 +75,15 @@ impl TreeRows<'_> {
             },
         }
     }
-
-    /// The type of a root that is no directory. The tree knows its sums alone.
-    fn argument_kind(&self, root: usize) -> FileType {
-        match self.totals.get(root) {
-            Some(totals) if totals.files > 0 => FileType::File,
-            Some(totals) if totals.symlinks > 0 => FileType::Symlink,
-            _ => FileType::Unknown,
-        }
-    }
 }
 
-/// A directory.
-pub(crate) fn directory_json(node: &Node<'_>) -> NodeJson {
-    node_json(node, FileType::Directory)
-}
-
-fn node_json(node: &Node<'_>, kind: FileType) -> NodeJson {
+pub(crate) fn node_json(node: &Node<'_>) -> NodeJson {
     let (path, path_b64) = json_path(&node.path());
     let extra = node.is_extra_link();
-    let is_file = matches!(node.kind(), NodeKind::Other(_));
+    let (kind, is_file) = match node.kind() {
+        NodeKind::Other(kind) => (kind, true),
+        _ => (FileType::Directory, false),
+    };
     let bytes = |bytes: u128| match (extra, is_file && node.is_incomplete()) {
         // Its bytes are in the sums of its first name.
         (true, _) => Some(0),
