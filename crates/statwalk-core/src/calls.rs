@@ -6,6 +6,8 @@
 //! so that its gain can be measured on any tree. `docs/tricks.md` says when each
 //! helps and when it hurts.
 
+use crate::reason::Reason;
+
 /// The way a scan makes its system calls.
 ///
 /// The default is the fastest where data is in memory. No option changes the
@@ -221,11 +223,11 @@ impl Calls {
     }
 
     /// Describes each option that differs from the default, for the plan.
-    pub(crate) fn reasons(&self) -> Vec<String> {
+    pub(crate) fn reasons(&self) -> Vec<Reason> {
         let mut reasons = Vec::new();
         let mut note = |differs: bool, text: &str| {
             if differs {
-                reasons.push(format!("asked for: {text}"));
+                reasons.push(Reason::AskedFor(text.to_owned()));
             }
         };
         if let Some(bytes) = self.buffer_bytes {

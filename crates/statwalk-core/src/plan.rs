@@ -4,6 +4,7 @@
 
 use crate::entry::Fields;
 use crate::generation::Generation;
+use crate::reason::Reason;
 
 /// What was chosen before the first directory, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +24,6 @@ pub struct Plan {
     /// [`changes_since`](crate::btrfs::changes_since) goes on; of several that of the
     /// first. Absent for other sources.
     pub generation: Option<Generation>,
-    /// The reasons, one sentence each.
-    pub why: Vec<String>,
+    /// The reasons, in the order in which the choices were made.
+    pub why: Vec<Reason>,
 }

@@ -11,6 +11,7 @@ use crate::listing::source::DirectorySource;
 use crate::order::pool::WantedPool;
 use crate::plan::Plan;
 use crate::progress::{self, Progress};
+use crate::reason::Reason;
 use crate::report::{Outcome, Report, RootReport};
 use crate::sink::{Collect, Context, Sink, path_order};
 use crate::source::posix::Posix;
@@ -221,11 +222,7 @@ impl<S: Sink, D: DirectorySource> RunningOn<S, D> {
         plan.why.extend(account.why);
         plan.why.extend(self.pool.concurrency_reason());
         if self.scan_context.met_double_mounts() {
-            plan.why.push(
-                "a file system is mounted twice below a root: its directories were \
-                 remembered, so that each is listed once"
-                    .to_owned(),
-            );
+            plan.why.push(Reason::MountedTwice);
         }
         let output = self.sink.merge(&self.context, states);
         Outcome {

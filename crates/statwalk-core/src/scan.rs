@@ -23,6 +23,7 @@ use crate::order::Order;
 use crate::order::concurrency::WORKERS_MAX;
 use crate::order::pool::{Pool, PoolOptions, WantedPool};
 use crate::plan::Plan;
+use crate::reason::{NotInPlace, Obstacle, Reason};
 use crate::report::Outcome;
 use crate::running::{Running, RunningOn};
 use crate::sink::{Context, LinkPolicy, Sink};
@@ -370,7 +371,7 @@ impl Scan {
         source: D,
         sink: S,
         roots: Vec<Arc<CStr>>,
-        why: Vec<String>,
+        why: Vec<Reason>,
         started: Instant,
     ) -> RunningOn<S, D> {
         let wanted = sink.fields() | self.fields;
@@ -418,27 +419,14 @@ impl Scan {
     }
 
     /// The kernel, as this scan asks it.
-    fn posix(&self, wanted: Fields, roots: &[Arc<CStr>], why: &mut Vec<String>) -> Posix {
+    fn posix(&self, wanted: Fields, roots: &[Arc<CStr>], why: &mut Vec<Reason>) -> Posix {
         let has_openat2 = probe::has_openat2();
         if !has_openat2 {
-            why.push(
-                "openat2 is not there (Linux 5.6): each directory costs two more stats to \
-                 find crossings"
-                    .to_owned(),
-            );
+            why.push(Reason::NoOpenat2);
         }
         let has_mount_ids = probe::has_mount_ids();
         if !has_mount_ids {
-            let lost = match has_openat2 {
-                true => "whether a file is mounted",
-                false => {
-                    "mounts apart, so a bind mount is entered and a nested btrfs subvolume is a \
-                     crossing"
-                }
-            };
-            why.push(format!(
-                "statx gives no mount id (Linux 5.8): the device number alone tells {lost}"
-            ));
+            why.push(Reason::NoMountIds { has_openat2 });
         }
         why.extend(self.calls.reasons());
         Posix::new(PosixOptions {
@@ -475,46 +463,40 @@ impl Scan {
     }
 
     /// The plan, and how many directories may be open whose entries wait.
-    fn plan(&self, wanted: Fields, mut why: Vec<String>) -> (Plan, usize) {
+    fn plan(&self, wanted: Fields, mut why: Vec<Reason>) -> (Plan, usize) {
         if !wanted.need_stat() {
-            why.push(
-                "no more than types is wanted: nothing is stat'ed where the listing gives types, and \
-                 directories that change while they are read are not noticed"
-                    .to_owned(),
-            );
+            why.push(Reason::TypesAlone);
         }
         let mut workers_max = match (self.order, self.threads) {
             (Order::Recursive, _) => {
-                why.push("one worker: recursion has one call stack".to_owned());
+                why.push(Reason::OneCallStack);
                 1
             }
             (_, Some(threads)) => {
-                why.push(format!("{threads} workers were asked for"));
+                why.push(Reason::WorkersAskedFor(threads));
                 threads
             }
             (order, None) if order.workers().is_some() => {
                 let workers = order.workers().unwrap_or(1);
-                why.push(format!(
-                    "{workers} workers, as {} has unless told otherwise",
-                    order.name()
-                ));
+                let order = order.name();
+                why.push(Reason::WorkersOfOrder { order, workers });
                 workers
             }
             (_, None) => {
                 let processors = machine::processors();
-                why.push(format!(
-                    "as many workers as processors: {processors}; up to {WORKERS_MAX} while they wait"
-                ));
-                WORKERS_MAX.max(processors)
+                let workers_max = WORKERS_MAX.max(processors);
+                why.push(Reason::WorkersByProcessors {
+                    processors,
+                    workers_max,
+                });
+                workers_max
             }
         };
         let free = machine::free_descriptors();
         let affordable = (free / 2 / DESCRIPTORS_PER_WORKER).max(1);
         if workers_max > affordable {
             workers_max = affordable;
-            why.push(format!(
-                "{workers_max} workers at most: only {free} files may be opened"
-            ));
+            why.push(Reason::FewDescriptors { workers_max, free });
         }
         let mut open_dirs_max = free
             .saturating_sub(workers_max * DESCRIPTORS_PER_WORKER)
@@ -539,10 +521,10 @@ impl Scan {
 impl Scan {
     /// What speaks against reading anything in place in this scan, although that
     /// may be possible.
-    fn objection_to_reading_in_place(&self) -> Option<String> {
+    fn objection_to_reading_in_place(&self) -> Option<NotInPlace> {
         let asks_in_its_own_way = self.calls != Calls::default();
         (self.source == Source::Auto && asks_in_its_own_way)
-            .then(|| "how the kernel is to be asked was said".to_owned())
+            .then(|| Obstacle::Calls.because("how the kernel is to be asked was said"))
     }
 }
 

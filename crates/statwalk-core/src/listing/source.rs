@@ -15,6 +15,7 @@ use crate::entry::{Attributes, Fields, FileId, FileType};
 use crate::error::SystemErrno as Errno;
 use crate::generation::Generation;
 use crate::handle::DirHandle;
+use crate::reason::Reason;
 
 /// A source of directories and attributes: the kernel by its system calls, or a tree in
 /// memory.
@@ -203,7 +204,7 @@ pub(crate) struct Account {
     pub(crate) name: &'static str,
     /// The generation of the btrfs that was read in place, if there was one.
     pub(crate) generation: Option<Generation>,
-    pub(crate) why: Vec<String>,
+    pub(crate) why: Vec<Reason>,
 }
 
 /// Whether a listing has ended.

@@ -10,6 +10,7 @@
 //!
 //! This file decides; it reads no clock and starts no thread.
 
+use crate::reason::Reason;
 use std::time::Duration;
 
 /// The largest number of workers. Divided by the latency of a call it is the rate on a
@@ -278,17 +279,17 @@ impl Concurrency {
     }
 
     /// The reason for the number, for the plan, if it changed or was tried.
-    pub(super) fn reason(&self) -> Option<String> {
+    pub(super) fn reason(&self) -> Option<Reason> {
         if self.highest > self.processors {
-            Some(format!(
-                "workers rose from {} to {}, because they waited for {} % of their time",
-                self.processors, self.highest, self.waited_percent
-            ))
+            Some(Reason::MoreWorkers {
+                from: self.processors,
+                to: self.highest,
+                waited_percent: self.waited_percent,
+            })
         } else if self.taken_back > 0 {
-            Some(format!(
-                "workers waited, but more than {} brought nothing",
-                self.processors
-            ))
+            Some(Reason::MoreWorkersNoFaster {
+                workers: self.processors,
+            })
         } else {
             None
         }

@@ -5,6 +5,7 @@
 use std::time::{Duration, Instant};
 
 use super::concurrency::{Concurrency, SAMPLE_MIN, Sample, Step};
+use crate::reason::Reason;
 
 /// The pause between samples if the number has been right for long.
 const SAMPLE_PAUSE_MAX: Duration = Duration::from_millis(64);
@@ -100,7 +101,7 @@ impl Controller {
     }
 
     /// The reason for the number of workers, for the plan.
-    pub(super) fn reason(&self) -> Option<String> {
+    pub(super) fn reason(&self) -> Option<Reason> {
         self.concurrency.as_ref()?.reason()
     }
 }

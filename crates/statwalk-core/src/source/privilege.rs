@@ -8,6 +8,7 @@
 use std::io;
 
 use crate::error::Errno;
+use crate::reason::{NotInPlace, Obstacle};
 
 /// `CAP_DAC_OVERRIDE` and `CAP_DAC_READ_SEARCH`, include/uapi/linux/capability.h.
 ///
@@ -25,12 +26,12 @@ struct Capabilities {
 ///
 /// `was_asked` says that the caller named the source. Then the right to open the device
 /// suffices, and inherited capabilities count as given on purpose.
-pub(crate) fn objection(was_asked: bool) -> Option<&'static str> {
+pub(crate) fn objection(was_asked: bool) -> Option<NotInPlace> {
     if let Some(objection) = objection_to_images() {
         return Some(objection);
     }
     if !has_all_ids() {
-        return Some("this user namespace maps owners, which the device does not");
+        return lacks("this user namespace maps owners, which the device does not");
     }
     if was_asked {
         return None;
@@ -38,33 +39,41 @@ pub(crate) fn objection(was_asked: bool) -> Option<&'static str> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let capabilities = parse(&status);
     if capabilities.ambient & READS_EVERYTHING != 0 {
-        return Some("the right to read everything is an ambient capability");
+        return lacks("the right to read everything is an ambient capability");
     }
     if capabilities.effective & READS_EVERYTHING == 0 {
-        return Some("without the right to read everything, a device shows more than is permitted");
+        return lacks(
+            "without the right to read everything, a device shows more than is permitted",
+        );
     }
     None
 }
 
-/// The reason for which the system refused a call, with the privilege that it lacks.
-pub(crate) fn refused(error: &io::Error, needs: &str) -> String {
+fn lacks(text: &str) -> Option<NotInPlace> {
+    Some(Obstacle::Privilege.because(text))
+}
+
+/// The system refused a call, perhaps for lack of a privilege, which is named then.
+pub(crate) fn refused(what: &str, error: &io::Error, needs: &str) -> NotInPlace {
     /// `EPERM` and `EACCES`, include/uapi/asm-generic/errno-base.h.
     const WITHOUT_PRIVILEGE: [i32; 2] = [1, 13];
     match error.raw_os_error() {
         Some(number) if WITHOUT_PRIVILEGE.contains(&number) => {
-            format!("{} (needs {needs})", Errno(number))
+            Obstacle::Privilege.because(format!("{what}: {} (needs {needs})", Errno(number)))
         }
-        Some(number) => Errno(number).to_string(),
-        None => error.to_string(),
+        Some(number) => Obstacle::Unreadable.because(format!("{what}: {}", Errno(number))),
+        None => Obstacle::Unreadable.because(format!("{what}: {error}")),
     }
 }
 
 /// The reason to read neither an image nor a named device. Absent if there is none.
 ///
 /// The caller of a set-uid program must not see files by its privilege.
-pub(crate) fn objection_to_images() -> Option<&'static str> {
-    statwalk_sys::secure_execution::is_on()
-        .then_some("this program runs set-uid, set-gid or with capabilities of its file")
+pub(crate) fn objection_to_images() -> Option<NotInPlace> {
+    match statwalk_sys::secure_execution::is_on() {
+        true => lacks("this program runs set-uid, set-gid or with capabilities of its file"),
+        false => None,
+    }
 }
 
 fn parse(status: &str) -> Capabilities {
@@ -99,12 +108,14 @@ mod tests {
     fn a_refusal_names_the_privilege_and_no_number() {
         let check = |number, expected: &str| {
             let error = io::Error::from_raw_os_error(number);
-            assert_eq!(refused(&error, "root"), expected);
+            let not = refused("to do", &error, "root");
+            assert_eq!(not.to_string(), format!("to do: {expected}"));
         };
         check(1, "operation not permitted (needs root)");
         check(13, "permission denied (needs root)");
         check(5, "input/output error");
-        assert_eq!(refused(&io::Error::other("no"), "root"), "no");
+        let not = refused("to do", &io::Error::other("no"), "root");
+        assert_eq!(not, Obstacle::Unreadable.because("to do: no"));
     }
 
     #[test]

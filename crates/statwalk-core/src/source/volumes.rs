@@ -16,6 +16,7 @@ use crate::listing::in_place::InPlace;
 use crate::listing::source::NotYet;
 use crate::lock::lock;
 use crate::mounts::{self, Mount};
+use crate::reason::{NotInPlace, Obstacle, Reason};
 use crate::source::btrfs::mounted::Mounted as Btrfs;
 use crate::source::btrfs::reader::Reader as BtrfsReader;
 use crate::source::choice::{Source, SyncPolicy};
@@ -61,7 +62,7 @@ pub(crate) struct VolumeTable {
     choice: Source,
     syncing: SyncPolicy,
     /// The reason to read no mount in place. Absent if there is none.
-    objection: Option<String>,
+    objection: Option<NotInPlace>,
     now_ns: i64,
     known: Mutex<Vec<(u64, Known)>>,
 }
@@ -74,7 +75,7 @@ enum Known {
     Opening,
     Open(Volume),
     /// It is left to the kernel, for this reason.
-    Refused(String),
+    Refused(NotInPlace),
 }
 
 /// A mount whose file system a source opens.
@@ -93,7 +94,7 @@ impl VolumeTable {
     pub(crate) fn new(
         choice: Source,
         syncing: SyncPolicy,
-        objection: Option<String>,
+        objection: Option<NotInPlace>,
         now_ns: i64,
     ) -> VolumeTable {
         VolumeTable {
@@ -155,10 +156,10 @@ impl VolumeTable {
         }
         let table = mounts::read().unwrap_or_default();
         let Some(mount) = table.iter().find(|mount| mount.id == id) else {
-            return Known::Refused("the mount table does not have this mount".to_owned());
+            return Known::Refused(no_mount());
         };
         if let Some(objection) = privilege::objection(self.choice != Source::Auto) {
-            return Known::Refused(objection.to_owned());
+            return Known::Refused(objection);
         }
         let wants = |source| self.choice == Source::Auto || self.choice == source;
         let opened = match mount.file_system.as_str() {
@@ -183,16 +184,20 @@ impl VolumeTable {
     }
 
     /// The reason why the wanted source does not read a mount of another type.
-    fn other_type(&self, mount: &Mount) -> String {
+    fn other_type(&self, mount: &Mount) -> NotInPlace {
         let point = String::from_utf8_lossy(&mount.point);
         let found = &mount.file_system;
         let needs = match self.choice {
             Source::Ext4 => "ext2, ext3 or ext4",
             Source::Btrfs => "btrfs",
-            Source::Auto | Source::Posix => return format!("{point} is {found}"),
+            Source::Auto | Source::Posix => {
+                return Obstacle::OtherType.because(format!("{point} is {found}"));
+            }
         };
         let source = self.choice.name();
-        format!("the file system at {point} is {found}; the source {source} needs {needs}")
+        Obstacle::OtherType.because(format!(
+            "the file system at {point} is {found}; the source {source} needs {needs}"
+        ))
     }
 
     /// Makes sure that the chosen source can read a root: opens the root as an image,
@@ -223,14 +228,14 @@ impl VolumeTable {
             let id = statx::mount_id(&found);
             return match self.of_mount(id, u32::MAX, 0) {
                 Ok(Some(_)) => Ok(()),
-                _ => Err(refusal(&self.reason(id))),
+                _ => Err(self.reason(id).into()),
             };
         }
         if self.choice != Source::Ext4 {
             return Ok(());
         }
         if let Some(objection) = privilege::objection_to_images() {
-            return Err(refusal(objection));
+            return Err(objection.into());
         }
         // The source reads directories and inodes of an image, and no file data.
         if follows {
@@ -252,11 +257,11 @@ impl VolumeTable {
     }
 
     /// The reason why a mount is left to the kernel.
-    fn reason(&self, id: u64) -> String {
+    fn reason(&self, id: u64) -> NotInPlace {
         let known = self.lock();
         match known.iter().find(|(mount, _)| *mount == id) {
             Some((_, Known::Refused(reason))) => reason.clone(),
-            _ => "it cannot be opened".to_owned(),
+            _ => Obstacle::Unreadable.because("it cannot be opened"),
         }
     }
 
@@ -286,7 +291,7 @@ impl VolumeTable {
 
     /// The name of the source that read the most directories in place, and the lines
     /// of the plan. The name is `posix` if no source read any.
-    pub(crate) fn reasons(&self) -> (&'static str, Vec<String>) {
+    pub(crate) fn reasons(&self) -> (&'static str, Vec<Reason>) {
         let mut most = (Source::Posix, 0);
         let mut why = Vec::new();
         for (_, known) in self.lock().iter() {
@@ -298,7 +303,7 @@ impl VolumeTable {
                     (Source::Btrfs, mounted.dirs(), mounted.reasons())
                 }
                 Known::Refused(reason) => {
-                    why.push(format!("not read in place: {reason}"));
+                    why.push(Reason::NotInPlace(reason.clone()));
                     continue;
                 }
                 Known::After(_) | Known::Opening => continue,
@@ -322,26 +327,26 @@ impl MountView<'_> {
     /// # Errors
     ///
     /// The reason why the mount is left to the kernel.
-    fn of<'a>(mount: &'a Mount, table: &'a [Mount]) -> Result<MountView<'a>, String> {
+    fn of<'a>(mount: &'a Mount, table: &'a [Mount]) -> Result<MountView<'a>, NotInPlace> {
         let point = String::from_utf8_lossy(&mount.point).into_owned();
         if mount.has_option("lazytime") {
-            return Err(format!(
-                "{point} is mounted with lazytime: times lie in memory"
-            ));
+            let text = format!("{point} is mounted with lazytime: times lie in memory");
+            return Err(Obstacle::Mount.because(text));
         }
         if mount.has_option("idmapped") {
-            return Err(format!(
-                "{point} is an idmapped mount: it shows other owners"
-            ));
+            let text = format!("{point} is an idmapped mount: it shows other owners");
+            return Err(Obstacle::Mount.because(text));
         }
         let path = CString::new(mount.point.clone()).unwrap_or_default();
         let mask = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::MNT_ID;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let found = open(&path, flags, Mode::empty())
             .and_then(|top| statx::by_descriptor(top.as_fd(), mask).map(|found| (top, found)));
-        let (top, top_stat) = found.map_err(|errno| format!("{point}: {errno}"))?;
+        let (top, top_stat) =
+            found.map_err(|errno| Obstacle::Unreadable.because(format!("{point}: {errno}")))?;
         if statx::mount_id(&top_stat) != mount.id {
-            return Err(format!("something else is mounted over {point}"));
+            let text = format!("something else is mounted over {point}");
+            return Err(Obstacle::Mount.because(text));
         }
         Ok(MountView {
             mount,
@@ -360,11 +365,11 @@ impl MountView<'_> {
 /// The reason why it cannot be searched, as a sentence.
 pub(crate) fn mounted_btrfs(id: u64) -> io::Result<(Btrfs, Vec<Vec<u8>>)> {
     if let Some(objection) = privilege::objection(true) {
-        return Err(refusal(objection));
+        return Err(objection.into());
     }
     let table = mounts::read()?;
     let Some(mount) = table.iter().find(|mount| mount.id == id) else {
-        return Err(refusal("the mount table does not have this mount"));
+        return Err(no_mount().into());
     };
     if mount.file_system != "btrfs" {
         return Err(refusal(&format!(
@@ -373,10 +378,13 @@ pub(crate) fn mounted_btrfs(id: u64) -> io::Result<(Btrfs, Vec<Vec<u8>>)> {
         )));
     }
     let opened = MountView::of(mount, &table)
-        .and_then(|view| Btrfs::of_mount(&view, SyncPolicy::Allowed, true))
-        .map_err(|reason| refusal(&reason))?;
+        .and_then(|view| Btrfs::of_mount(&view, SyncPolicy::Allowed, true))?;
     let points = table.iter().map(|mount| mount.point.clone());
     Ok((opened, points.collect()))
+}
+
+fn no_mount() -> NotInPlace {
+    Obstacle::Mount.because("the mount table does not have this mount")
 }
 
 fn refusal(sentence: &str) -> io::Error {

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use statwalk_core::{Scan, Totals};
+use statwalk_core::{Reason, Scan, Totals};
 use statwalk_testkit::fault_fs::{FaultFs, Latency, Uniform, Where};
 use statwalk_testkit::{Skipped, or_skip};
 
@@ -44,7 +44,7 @@ fn share_of_bound(latency: Latency, mean: Duration) -> Result<f64, Skipped> {
         .plan
         .why
         .iter()
-        .any(|why| why.contains("workers rose"));
+        .any(|why| matches!(why, Reason::MoreWorkers { .. }));
     assert!(told, "{:?}", outcome.report.plan.why);
     Ok(ideal / elapsed)
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use statwalk_core::{Scan, Source, Totals};
+use statwalk_core::{Reason, Scan, Source, Totals};
 use statwalk_testkit::{Scratch, Skipped, mounts, or_skip};
 
 use super::devices::needs_device;
@@ -90,7 +90,7 @@ fn a_cold_disk_is_read_in_its_order() {
         let scan = scan.threads(2).as_of(later);
         let outcome = scan.run(&Totals::with_sizes()).unwrap();
         let told = outcome.report.plan.why;
-        let is_ahead = told.iter().any(|why| why.contains("in their order"));
+        let is_ahead = (told.iter()).any(|why| matches!(why, Reason::ReadAhead { .. }));
         (outcome.output, is_ahead, queue.reads() - before)
     };
     queue.turns(false);

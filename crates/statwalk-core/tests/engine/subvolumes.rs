@@ -7,7 +7,9 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use statwalk_core::{Exclusions, Report, Scan, Source, SymlinkPolicy, SyncPolicy, Totals};
+use statwalk_core::{
+    Exclusions, Obstacle, Reason, Report, Scan, Source, SymlinkPolicy, SyncPolicy, Totals,
+};
 use statwalk_testkit::mounts::{self, FileSystem, Mounted, bind};
 use statwalk_testkit::naive::Options;
 use statwalk_testkit::{Scratch, Skipped, or_skip, trees};
@@ -30,16 +32,22 @@ fn filled(at: &Path) -> Result<Mounted, Skipped> {
 
 /// What the plan says of directories read in place, and of those the kernel was asked for.
 fn dirs_of(report: &Report) -> (u64, u64) {
-    let numbers = |why: &str| -> Vec<u64> {
-        let words = why.split(|c: char| !c.is_ascii_digit());
-        words.filter_map(|word| word.parse().ok()).collect()
-    };
     let why = &report.plan.why;
-    let told = why.iter().find(|why| why.contains("were read in place"));
-    let told = told.unwrap_or_else(|| panic!("{why:?}"));
-    let (_, told) = told.split_once(": ").unwrap();
-    let numbers = numbers(told);
-    (numbers[0], numbers[2])
+    let told = why.iter().find_map(|why| match *why {
+        Reason::BtrfsInPlace {
+            dirs,
+            dirs_by_kernel,
+            ..
+        } => Some((dirs, dirs_by_kernel)),
+        _ => None,
+    });
+    told.unwrap_or_else(|| panic!("{why:?}"))
+}
+
+/// Whether a file system was left to the kernel because of an obstacle.
+fn is_left(why: &[Reason], obstacle: Obstacle) -> bool {
+    let is_it = |why: &Reason| matches!(why, Reason::NotInPlace(not) if not.obstacle == obstacle);
+    why.iter().any(is_it)
 }
 
 #[test]
@@ -267,7 +275,7 @@ fn what_cannot_be_searched_is_refused_or_left_to_the_kernel() {
     let outcome = scan.run(&Totals::with_sizes()).unwrap();
     assert_eq!(outcome.report.plan.source, "posix");
     let why = &outcome.report.plan.why;
-    assert!(why.iter().any(|why| why.contains("synced")), "{why:?}");
+    assert!(is_left(why, Obstacle::SyncRefused), "{why:?}");
     assert_eq!(outcome.output[0].dirs, 1_501);
 }
 
@@ -291,7 +299,7 @@ fn a_larger_scan_goes_over_to_the_trees_by_itself() {
     check_scan(&[&at], &ENTER, &[1, 2], &scan);
     let outcome = scan.threads(1).run(&Totals::with_sizes()).unwrap();
     let why = &outcome.report.plan.why;
-    if !why.iter().any(|why| why.contains("wait to be written")) {
+    if !is_left(why, Obstacle::Unwritten) {
         assert_eq!(outcome.report.plan.source, "btrfs", "{why:?}");
         let (in_place, _) = dirs_of(&outcome.report);
         assert!((1_000..2_700).contains(&in_place), "{why:?}");

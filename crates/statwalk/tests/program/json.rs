@@ -29,7 +29,13 @@ fn steady(mut document: Value) -> Value {
     assert_eq!(plan["source"], "posix");
     assert_eq!(plan["order"], "parallel");
     assert!(plan["workers_max"].as_u64().unwrap() >= 1);
-    assert!(plan["why"].as_str().unwrap().len() > 10);
+    let why = plan["why"].as_array().unwrap();
+    let workers = (why.iter()).find(|reason| reason["code"] == "workers-by-processors");
+    let text = workers.and_then(|reason| reason["text"].as_str());
+    assert!(
+        text.is_some_and(|text| text.contains("processors")),
+        "{why:?}"
+    );
     assert!(plan["fields"].as_array().unwrap().contains(&json!("type")));
     assert_eq!(plan.as_object().unwrap().len(), 5);
     document

@@ -16,6 +16,7 @@ use crate::lock::lock;
 use crate::order::concurrency::{Concurrency, Step};
 use crate::order::controller::Effort;
 use crate::order::worker::{StopReason, Worker};
+use crate::reason::Reason;
 use crate::sink::Collect;
 use crate::threads;
 
@@ -192,7 +193,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
     }
 
     /// The reason for the number of workers, for the plan.
-    pub(crate) fn concurrency_reason(&self) -> Option<String> {
+    pub(crate) fn concurrency_reason(&self) -> Option<Reason> {
         lock(self.controller.as_ref()?).reason()
     }
 

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::fs::syncfs;
 use statwalk_sys::btrfs::{
@@ -17,6 +17,7 @@ use statwalk_sys::memory_info::MemoryInfo;
 
 use crate::generation::Uuid;
 use crate::lock::lock;
+use crate::reason::{NotInPlace, Obstacle, Reason};
 use crate::source::choice::SyncPolicy;
 use crate::source::mount_points::MountPoints;
 use crate::source::privilege;
@@ -41,7 +42,7 @@ pub(crate) struct Mounted {
     /// The last transaction before the scan. Items of later ones have changed since.
     pub(crate) generation: u64,
     pub(crate) uuid: Uuid,
-    sync_s: f64,
+    sync_time: Duration,
     /// The trees of its subvolumes, by their `st_dev`.
     trees: Mutex<Vec<(u64, u64)>>,
     pub(crate) mount_points: MountPoints,
@@ -69,17 +70,16 @@ impl Mounted {
         view: &MountView<'_>,
         syncing: SyncPolicy,
         may_wait: bool,
-    ) -> Result<Mounted, String> {
+    ) -> Result<Mounted, NotInPlace> {
         let point = &view.point;
         if syncing == SyncPolicy::Refused {
-            return Err(format!(
-                "{point} would have to be synced, which was refused"
-            ));
+            let text = format!("{point} would have to be synced, which was refused");
+            return Err(Obstacle::SyncRefused.because(text));
         }
         let top = view.top.as_fd();
         let described = |what: &str, error: std::io::Error| {
-            let reason = privilege::refused(&error, "root, with CAP_SYS_ADMIN");
-            format!("{point}: {what}: {reason}")
+            let needs = "root, with CAP_SYS_ADMIN";
+            privilege::refused(&format!("{point}: {what}"), &error, needs)
         };
         let first = SearchKey {
             items_max: 1,
@@ -89,14 +89,13 @@ impl Mounted {
         tree_search(top, &first, &mut buffer)
             .map_err(|error| described("its trees cannot be searched", error))?;
         if !may_wait && let Some(dirty_kib) = dirty_kib().filter(|&kib| kib > DIRTY_KIB_MAX) {
-            return Err(format!(
-                "{point} would have to be synced, and {} MiB wait to be written",
-                dirty_kib / 1024
-            ));
+            let mib = dirty_kib / 1024;
+            let text = format!("{point} would have to be synced, and {mib} MiB wait to be written");
+            return Err(Obstacle::Unwritten.because(text));
         }
         let started = Instant::now();
         syncfs(top).map_err(|errno| described("syncfs", errno.into()))?;
-        let sync_s = started.elapsed().as_secs_f64();
+        let sync_time = started.elapsed();
         let generation = btrfs::commit(top).map_err(|error| described("its commit", error))?;
         let info = fs_info(top).map_err(|error| described("its sizes", error))?;
         let top = view.top.try_clone();
@@ -106,7 +105,7 @@ impl Mounted {
             sector_bytes: info.sector_bytes,
             generation,
             uuid: Uuid(info.fsid),
-            sync_s,
+            sync_time,
             trees: Mutex::default(),
             mount_points: MountPoints::on(view.mount.id, view.table),
             counts: Counts::default(),
@@ -199,23 +198,21 @@ impl Mounted {
     }
 
     /// The lines of the plan about this file system.
-    pub(crate) fn reasons(&self) -> Vec<String> {
+    pub(crate) fn reasons(&self) -> Vec<Reason> {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         vec![
-            format!(
-                "{}: {} directories were read in place, by {} searches of its trees; the kernel was \
-                 asked for {} that changed, begin a subvolume or hold mounts, and for {} entries \
-                 that changed meanwhile",
-                self.name,
-                self.dirs(),
-                count(&self.counts.searches),
-                count(&self.counts.dirs_by_kernel),
-                count(&self.counts.entries_by_kernel),
-            ),
-            format!(
-                "{}: it was synced first, in {:.3} s; the answer is that of generation {} or later",
-                self.name, self.sync_s, self.generation
-            ),
+            Reason::BtrfsInPlace {
+                mount: self.name.clone(),
+                dirs: self.dirs(),
+                searches: count(&self.counts.searches),
+                dirs_by_kernel: count(&self.counts.dirs_by_kernel),
+                entries_by_kernel: count(&self.counts.entries_by_kernel),
+            },
+            Reason::Synced {
+                mount: self.name.clone(),
+                time: self.sync_time,
+                generation: self.generation,
+            },
         ]
     }
 }

@@ -5,6 +5,7 @@
 
 use std::ffi::CStr;
 use std::io;
+use std::iter;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,6 +19,7 @@ use crate::entry::FileId;
 use crate::error::Errno;
 use crate::inode_set::InodeSet;
 use crate::listing::in_place::InPlaceDir;
+use crate::reason::{NotInPlace, Obstacle, Reason};
 use crate::source::mount_points::MountPoints;
 use crate::source::privilege;
 use crate::source::volumes::MountView;
@@ -79,25 +81,27 @@ impl Mounted {
     /// # Errors
     ///
     /// The reason why it is left to the kernel.
-    pub(crate) fn of_mount(view: &MountView<'_>, now_ns: i64) -> Result<Mounted, String> {
+    pub(crate) fn of_mount(view: &MountView<'_>, now_ns: i64) -> Result<Mounted, NotInPlace> {
         let point = &view.point;
         let (device, name) = Device::open(&view.mount.device).map_err(|(path, error)| {
-            let reason = privilege::refused(&error, "root, or the right to read the device");
-            format!("cannot read {}: {reason}", path.display())
+            let needs = "root, or the right to read the device";
+            privilege::refused(&format!("cannot read {}", path.display()), &error, needs)
         })?;
         let name = name.display().to_string();
         let volume = Volume::open_mounted(device)
-            .map_err(|refusal| format!("{name}: {}", reason(refusal)))?;
+            .map_err(|refusal| unreadable(format!("{name}: {}", reason(refusal))))?;
         let unknown = volume.superblock().unknown_read_only_features();
         if unknown != 0 {
-            return Err(format!(
+            return Err(unreadable(format!(
                 "{name}: unknown features for reading: {unknown:#x}"
-            ));
+            )));
         }
         // ext4_statfs, fs/ext4/super.c of Linux 6.18: both halves of the UUID in one number.
-        let shown = fstatvfs(view.top.as_fd()).map_err(|errno| format!("{point}: {errno}"))?;
+        let shown =
+            fstatvfs(view.top.as_fd()).map_err(|errno| unreadable(format!("{point}: {errno}")))?;
         if shown.f_fsid != folded(&volume.superblock().uuid) {
-            return Err(format!("{name} is not what is mounted at {point}"));
+            let text = format!("{name} is not what is mounted at {point}");
+            return Err(Obstacle::Mount.because(text));
         }
         Ok(Mounted {
             volume,
@@ -219,40 +223,40 @@ impl Mounted {
     }
 
     /// The lines of the plan about this volume.
-    pub(crate) fn reasons(&self) -> Vec<String> {
+    pub(crate) fn reasons(&self) -> Vec<Reason> {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let Counts {
             dirs,
             dirs_by_kernel,
             files_by_kernel,
         } = &self.counts;
-        let mut reasons = vec![format!(
-            "{}: {} directories were read in place; the kernel was asked for {} that changed, hold \
-             mounts or did not check out, and for {} files that changed lately",
-            self.name,
-            count(dirs),
-            count(dirs_by_kernel),
-            count(files_by_kernel),
-        )];
-        reasons.extend(self.read_ahead.reasons(&self.name));
-        if self.is_image {
-            reasons[0] = format!(
-                "{}: {} directories were read in place",
-                self.name,
-                count(dirs)
-            );
-            if self.volume.superblock().needs_recovery() {
-                reasons.push(format!(
-                    "{}: its journal was not replayed, what was written last may be missing or half done",
-                    self.name
-                ));
-            }
-            if self.volume.is_cut() {
-                reasons.push(format!("{}: it is shorter than its file system", self.name));
-            }
+        let name = || self.name.clone();
+        if !self.is_image {
+            let in_place = Reason::Ext4InPlace {
+                device: name(),
+                dirs: count(dirs),
+                dirs_by_kernel: count(dirs_by_kernel),
+                files_by_kernel: count(files_by_kernel),
+            };
+            return iter::once(in_place)
+                .chain(self.read_ahead.reason(&self.name))
+                .collect();
+        }
+        let dirs = count(dirs);
+        let image = name();
+        let mut reasons = vec![Reason::ImageInPlace { image, dirs }];
+        if self.volume.superblock().needs_recovery() {
+            reasons.push(Reason::JournalNotReplayed { image: name() });
+        }
+        if self.volume.is_cut() {
+            reasons.push(Reason::CutImage { image: name() });
         }
         reasons
     }
+}
+
+fn unreadable(text: String) -> NotInPlace {
+    Obstacle::Unreadable.because(text)
 }
 
 /// The text of a refusal, with the system's words for an error number.

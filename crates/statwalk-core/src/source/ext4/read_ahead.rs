@@ -23,6 +23,7 @@ use super::device::Device;
 use super::mounted::Mounted;
 use crate::directory::Place;
 use crate::entry::FileType;
+use crate::reason::Reason;
 use crate::statx;
 
 /// The bytes of one read. A cancelled scan ends after one.
@@ -51,13 +52,10 @@ type Run = (u64, u32);
 
 impl ReadAhead {
     /// The line of the plan. Absent if nothing was read ahead.
-    pub(super) fn reasons(&self, name: &str) -> Option<String> {
+    pub(super) fn reason(&self, device: &str) -> Option<Reason> {
         let bytes = (*self.done.get()?)?;
-        Some(format!(
-            "{name}: it was not in memory and turns, so its inode tables and directories were read \
-             first, in their order: {} MiB",
-            bytes >> 20
-        ))
+        let device = device.to_owned();
+        Some(Reason::ReadAhead { device, bytes })
     }
 
     /// Reads ahead at the first call, if that pays. Other workers wait for its end.

@@ -5,7 +5,7 @@
 use std::os::unix::ffi::OsStrExt;
 
 use serde::Serialize;
-use statwalk_core::{LeftOut, Plan, Report, RootTotals};
+use statwalk_core::{LeftOut, Plan, Reason, Report, RootTotals};
 use statwalk_view::json_path;
 
 use crate::output::ending::PathError;
@@ -31,7 +31,14 @@ pub(super) struct PlanJson<'a> {
     uuid: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     generation: Option<u64>,
-    why: String,
+    why: Vec<ReasonJson>,
+}
+
+/// A reason for a choice.
+#[derive(Serialize)]
+struct ReasonJson {
+    code: &'static str,
+    text: String,
 }
 
 impl PlanJson<'_> {
@@ -44,7 +51,16 @@ impl PlanJson<'_> {
             fields: plan.fields.names().collect(),
             uuid: uuid.map(|uuid| uuid.to_string()),
             generation: plan.generation.map(|generation| generation.number),
-            why: plan.why.join("; "),
+            why: plan.why.iter().map(ReasonJson::new).collect(),
+        }
+    }
+}
+
+impl ReasonJson {
+    fn new(reason: &Reason) -> ReasonJson {
+        ReasonJson {
+            code: reason.code(),
+            text: reason.to_string(),
         }
     }
 }
