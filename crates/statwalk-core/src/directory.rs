@@ -129,6 +129,18 @@ impl Place {
 }
 
 impl Dir {
+    /// Whether it is a directory, or lies below it.
+    pub(crate) fn is_at_or_below(&self, id: DirId) -> bool {
+        let mut dir = Some(self);
+        while let Some(at) = dir {
+            if at.id == id {
+                return true;
+            }
+            dir = at.place.parent().map(|parent| &**parent);
+        }
+        false
+    }
+
     pub(crate) fn child_name(&self, offset: u32) -> &CStr {
         CStr::from_bytes_until_nul(&self.names[offset as usize..])
             .expect("every name in `names` ends with NUL")

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::entry::DirId;
 use crate::error::ErrorList;
 use crate::listing::context::ScanContext;
 use crate::listing::source::DirectorySource;
@@ -120,6 +121,33 @@ impl<S: Sink> Running<S> {
     /// ```
     pub fn peek(&self, look: impl FnMut(&S::State)) {
         self.0.pool.peek(look);
+    }
+
+    /// Reads the directories below a directory next, as far as they wait by now.
+    ///
+    /// For a browser, whose user wants to see all of the directory just entered. Numbers of
+    /// directories come from a sink, or from [`LiveTree`](crate::LiveTree). A directory
+    /// that is not there any more changes nothing. Nor does the call in the orders
+    /// [`Recursive`](crate::Order::Recursive) and [`Inode`](crate::Order::Inode), which
+    /// are what they say.
+    ///
+    /// It takes a time that grows with the number of directories that wait.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use statwalk_core::{LiveTree, Scan};
+    ///
+    /// let live = LiveTree::new();
+    /// let running = Scan::new("src").start(live.clone())?;
+    /// let _ = running.wait_for(Duration::from_millis(1));
+    /// let children = live.root(0).map_or(Vec::new(), |root| live.children(root.id));
+    /// if let Some(entered) = children.first() {
+    ///     running.prefer(entered.id);
+    /// }
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    pub fn prefer(&self, id: DirId) {
+        self.0.pool.prefer(id);
     }
 
     /// How far it has come.

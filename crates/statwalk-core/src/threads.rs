@@ -46,6 +46,14 @@ pub(crate) fn start(
     builder.spawn(work).map(drop)
 }
 
+/// Marks a place where the work of others matters. In a simulation it lets them run.
+pub(crate) fn meet_others() {
+    #[cfg(test)]
+    if let Some(world) = world::current() {
+        world.compute(Duration::from_micros(10));
+    }
+}
+
 /// Whether the calling thread panics.
 pub(crate) fn is_panicking() -> bool {
     thread::panicking()

@@ -31,7 +31,7 @@ use super::source::{DirectorySource, EntryStat, More};
 use super::{Lister, REREADS_MAX};
 use crate::calls::Sharing;
 use crate::directory::Place;
-use crate::entry::{FileId, FileType};
+use crate::entry::{DirId, FileId, FileType};
 use crate::error::{Op, SystemErrno as Errno};
 use crate::handle::{DirHandle, Handle, SharedFd};
 use crate::lock::lock;
@@ -118,6 +118,11 @@ impl SharedListing {
                 failed: None,
             }),
         })
+    }
+
+    /// The number of the directory.
+    pub(crate) fn id(&self) -> DirId {
+        self.dir.id
     }
 
     /// The place of the directory.

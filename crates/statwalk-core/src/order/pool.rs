@@ -424,6 +424,16 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         self.gone.call_all();
     }
 
+    /// Brings the jobs below a directory to the front.
+    pub(crate) fn prefer(&self, id: DirId) {
+        self.frontier.prefer(id);
+        // Meanwhile workers may have gone to sleep for want of a job.
+        self.parking.call_all();
+        if self.is_over() {
+            self.frontier.clear();
+        }
+    }
+
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }

@@ -95,6 +95,7 @@ fn scenario(device: &Device, processors: usize, threads: Option<usize>, tree: &T
         listed_at_once: 256,
         caller: Caller {
             cancels: None,
+            enters: None,
             patience: Duration::from_secs(3600),
         },
     }

@@ -121,6 +121,7 @@ fn call(scenario: &Scenario, log: &Arc<Mutex<Log>>, watched: &Mutex<Option<Watch
         }),
     });
     let mut cancelled_at = None;
+    let mut choices = scenario.caller.enters.map(fastrand::Rng::with_seed);
     loop {
         let left = (scenario.caller.cancels).map(|end| end.saturating_sub(world.time()));
         let patience = scenario.caller.patience;
@@ -129,6 +130,10 @@ fn call(scenario: &Scenario, log: &Arc<Mutex<Log>>, watched: &Mutex<Option<Watch
             .wait(left.map_or(patience, |left| left.min(patience)))
         {
             break;
+        }
+        if let Some(choices) = &mut choices {
+            let entered = choices.choice(&lock(log).dirs).copied();
+            entered.into_iter().for_each(|id| running.pool.prefer(id));
         }
         if left == Some(Duration::ZERO) {
             cancelled_at = Some(world.time());

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::batch::Batch;
 use crate::directory::Directory;
-use crate::entry::Fields;
+use crate::entry::{DirId, Fields};
 use crate::lock::lock;
 use crate::sink::{Collect, Context, Sink};
 
@@ -20,6 +20,8 @@ pub(super) struct Log {
     pub(super) rows: usize,
     /// Rows that were delivered twice.
     pub(super) twice: Vec<Vec<u8>>,
+    /// The directories that were delivered.
+    pub(super) dirs: Vec<DirId>,
 }
 
 /// Keeps all rows.
@@ -71,6 +73,7 @@ impl Recorded {
 impl Collect for Recorded {
     fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
         self.take(directory.path());
+        lock(&self.log).dirs.push(directory.id());
         ControlFlow::Continue(())
     }
 

@@ -37,6 +37,8 @@ pub(super) struct Caller {
     pub(super) cancels: Option<Duration>,
     /// For how long it waits at a time.
     pub(super) patience: Duration,
+    /// If it enters a directory after each time, the seed of its choices.
+    pub(super) enters: Option<u64>,
 }
 
 /// A tree, and what happens to each of its nodes. The first is the topmost directory.
@@ -209,6 +211,7 @@ impl Scenario {
                     true => Duration::from_millis(50),
                     false => Duration::from_micros(10 + u64::from(some(rng, 1_000_000))),
                 },
+                enters: (!hangs && rng.u32(0..3) == 0).then(|| rng.u64(..)),
             },
         }
     }

@@ -21,6 +21,7 @@ mod in_memory;
 mod live;
 mod oracle;
 mod panics;
+mod prefer;
 mod random_trees;
 mod roots;
 
