@@ -115,8 +115,8 @@ pub use running::{Canceller, Running};
 pub use scan::{IoClass, KernelFileSystems, MountCrossing, Scan, SymlinkPolicy};
 pub use sink::{
     Collect, Context, GroupKey, Grouping, InodeTable, Inodes, InodesState, Largest, LinkPolicy,
-    LiveDir, LiveState, LiveTree, Node, NodeKind, RootTotals, Sink, Stats, StatsState, Tally, Top,
-    TopOf, TopState, Totals, TotalsState, Tree, TreeSink, TreeState, path_order,
+    LiveDir, LiveState, LiveTree, Node, NodeKind, RootTotals, Sink, Stats, StatsState, Tally,
+    TimeKind, Top, TopOf, TopState, Totals, TotalsState, Tree, TreeSink, TreeState, path_order,
 };
 pub use source::choice::{Source, SyncPolicy};
 pub use source::memory::{MemoryEntry, MemoryTree, MemoryTreeError};

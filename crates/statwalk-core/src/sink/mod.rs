@@ -30,7 +30,7 @@ pub use live::{LiveDir, LiveState, LiveTree};
 pub use stats::{GroupKey, Grouping, Stats, StatsState, Tally};
 pub use top::{Largest, Top, TopOf, TopState};
 pub use totals::{RootTotals, Totals, TotalsState};
-pub use tree::{Node, NodeKind, Tree, TreeSink, TreeState};
+pub use tree::{Node, NodeKind, TimeKind, Tree, TreeSink, TreeState};
 
 use crate::batch::Batch;
 use crate::directory::Directory;

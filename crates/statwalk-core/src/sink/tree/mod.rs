@@ -18,7 +18,7 @@ use self::names::Names;
 use self::node::At;
 pub use self::node::{Node, NodeKind};
 use self::record::{DirRecord, FileRecord, FileRun, NOWHERE, Traits};
-pub use self::sink::TreeSink;
+pub use self::sink::{TimeKind, TreeSink};
 pub use self::state::TreeState;
 use self::state::{BLOCK, Links};
 use super::Context;
@@ -43,6 +43,8 @@ pub struct Tree {
     file_runs: Vec<FileRun>,
     /// The blocks of directories that take many themselves, in bytes.
     large_dirs: HashMap<u32, u64>,
+    /// The time that the sink was asked for.
+    time: Option<TimeKind>,
 }
 
 impl Tree {
@@ -59,8 +61,10 @@ impl Tree {
             file_names: Vec::new(),
             file_runs: Vec::new(),
             large_dirs: HashMap::new(),
+            time: states.first().and_then(|state| state.time),
         };
         let links = states.first().map(|state| state.links.clone());
+        let inodes = states.first().is_some_and(|state| state.inodes);
         let workers = states.iter().map(|state| usize::from(state.worker) + 1);
         let mut first_chunks = vec![0; workers.max().unwrap_or(0)];
         let mut foreign = Vec::new();
@@ -96,7 +100,7 @@ impl Tree {
             tree.absorb_foreign(worker, id, record);
         }
         if let Some(links) = links {
-            tree.settle_links(&links, &first_chunks);
+            tree.settle_links(&links, &first_chunks, inodes);
         }
         tree.file_runs
             .sort_unstable_by_key(|run| (run.dir, run.start));
@@ -124,13 +128,16 @@ impl Tree {
     }
 
     /// Brings the bytes of each inode with several names to the directory of the
-    /// first. `first_chunks` is where the files of each worker begin.
-    fn settle_links(&mut self, links: &Links, first_chunks: &[usize]) {
+    /// first, with one entry where `inodes` are counted. `first_chunks` is where the
+    /// files of each worker begin.
+    fn settle_links(&mut self, links: &Links, first_chunks: &[usize], inodes: bool) {
+        let entries = u64::from(inodes);
         match links {
             Links::Bytes(firsts) => firsts.each(|dir, brought| {
                 if let Some(record) = self.record_mut(dir) {
                     let (apparent, allocated) = (brought.apparent_bytes, brought.allocated_bytes);
                     record.sums.add_bytes(FileType::File, apparent, allocated);
+                    record.sums.entries += entries;
                 }
             }),
             Links::Files(firsts) => firsts.each(|dir, at| {
@@ -141,6 +148,7 @@ impl Tree {
                 if let Some(record) = self.record_mut(dir) {
                     let kind = file.traits.kind();
                     (record.sums).add_bytes(kind, file.size_bytes, file.allocated_bytes);
+                    record.sums.entries += entries;
                 }
             }),
         }

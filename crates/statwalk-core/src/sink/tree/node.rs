@@ -192,7 +192,8 @@ impl<'a> Node<'a> {
         self.sum(|dir| dir.apparent.get(), |file| u128::from(file.size_bytes))
     }
 
-    /// The names in the subtree, its own among them.
+    /// The names in the subtree, its own among them; or its inodes, where the sink
+    /// counts them ([`TreeSink::counting_inodes`](super::TreeSink::counting_inodes)).
     #[must_use]
     pub fn entries(&self) -> u64 {
         self.sum(|dir| dir.entries, |_| 1)
@@ -215,10 +216,20 @@ impl<'a> Node<'a> {
 
     /// The newest modification of anything in the subtree that is not a
     /// directory, in nanoseconds since 1970; absent where there is nothing. Times
-    /// before 1677 and after 2262 do not fit, and are left out.
+    /// before 1677 and after 2262 do not fit, and are left out. Absent in a tree that
+    /// keeps another time ([`TreeSink::newest`](super::TreeSink::newest)).
     #[must_use]
     pub fn newest_mtime_ns(&self) -> Option<i64> {
-        let newest = self.sum(|dir| dir.newest_mtime_ns, |file| file.mtime_ns);
+        let newest = self.newest_time_ns();
+        newest.filter(|_| self.tree.time.is_none())
+    }
+
+    /// The newest time in the subtree, in nanoseconds since 1970: the one that
+    /// [`TreeSink::newest`](super::TreeSink::newest) names, else that of
+    /// [`newest_mtime_ns`](Self::newest_mtime_ns). Absent where there is none.
+    #[must_use]
+    pub fn newest_time_ns(&self) -> Option<i64> {
+        let newest = self.sum(|dir| dir.newest_ns, |file| file.time_ns);
         is_time(newest).then_some(newest)
     }
 

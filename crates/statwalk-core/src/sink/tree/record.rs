@@ -76,7 +76,8 @@ impl RecordKind {
 pub(super) struct FileRecord {
     pub(super) size_bytes: u64,
     pub(super) allocated_bytes: u64,
-    pub(super) mtime_ns: i64,
+    /// The modification, or the time that the sink was asked for.
+    pub(super) time_ns: i64,
     pub(super) name_offset: u32,
     pub(super) name_chunk: u16,
     pub(super) traits: Traits,
@@ -126,7 +127,7 @@ pub(super) struct Sums {
     pub(super) apparent: ByteSum,
     pub(super) entries: u64,
     pub(super) files: u64,
-    pub(super) newest_mtime_ns: i64,
+    pub(super) newest_ns: i64,
     pub(super) dirs: u32,
     pub(super) incomplete: bool,
 }
@@ -184,7 +185,7 @@ impl Sums {
         apparent: ByteSum::ZERO,
         entries: 0,
         files: 0,
-        newest_mtime_ns: NEVER,
+        newest_ns: NEVER,
         dirs: 0,
         incomplete: false,
     };
@@ -195,14 +196,14 @@ impl Sums {
         self.files += other.files;
         self.dirs += other.dirs;
         self.incomplete |= other.incomplete;
-        self.newest_mtime_ns = { self.newest_mtime_ns }.max(other.newest_mtime_ns);
+        self.newest_ns = { self.newest_ns }.max(other.newest_ns);
     }
 
-    /// Counts a time as one of the modifications, if it fits.
+    /// Counts a time, if it fits.
     #[inline]
-    pub(super) fn note_mtime(&mut self, ns: i64) {
+    pub(super) fn note_time(&mut self, ns: i64) {
         let ns = if ns == TOO_LATE { NEVER } else { ns };
-        self.newest_mtime_ns = { self.newest_mtime_ns }.max(ns);
+        self.newest_ns = { self.newest_ns }.max(ns);
     }
 
     /// Adds what fewer than 2^32 entries take.

@@ -27,6 +27,33 @@ use crate::sink::{Context, Sink};
 pub struct TreeSink {
     files: bool,
     sizes: bool,
+    /// Whether entries are counted by inode and not by name.
+    inodes: bool,
+    /// The time that counts of every entry; absent where it is the modification of
+    /// everything but directories.
+    time: Option<TimeKind>,
+}
+
+/// One of the times of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TimeKind {
+    /// The last change of the content, `st_mtime`.
+    Modified,
+    /// The last access, `st_atime`.
+    Accessed,
+    /// The last change of the inode, `st_ctime`.
+    Changed,
+}
+
+impl TimeKind {
+    fn field(self) -> Fields {
+        match self {
+            TimeKind::Modified => Fields::MTIME,
+            TimeKind::Accessed => Fields::ATIME,
+            TimeKind::Changed => Fields::CTIME,
+        }
+    }
 }
 
 impl TreeSink {
@@ -36,6 +63,8 @@ impl TreeSink {
         TreeSink {
             files: false,
             sizes: true,
+            inodes: false,
+            time: None,
         }
     }
 
@@ -55,6 +84,8 @@ impl TreeSink {
         TreeSink {
             files: false,
             sizes: false,
+            inodes: false,
+            time: None,
         }
     }
 
@@ -64,6 +95,58 @@ impl TreeSink {
         TreeSink {
             files: true,
             sizes: true,
+            inodes: false,
+            time: None,
+        }
+    }
+
+    /// Counts inodes instead of names, as `du --inodes` does.
+    ///
+    /// A file with several names counts as one entry, in the directory of its first
+    /// name, unless the scan counts every link. A directory that the scan does not
+    /// enter counts as none.
+    ///
+    /// ```
+    /// use statwalk_core::{Scan, TreeSink};
+    /// # let dir = std::env::temp_dir().join(format!("statwalk-inodes-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&dir).unwrap();
+    /// # std::fs::write(dir.join("a"), "x").unwrap();
+    /// # let _ = std::fs::hard_link(dir.join("a"), dir.join("b"));
+    /// let scan = Scan::new(&dir);
+    /// let names = scan.run(&TreeSink::of_directories())?.output;
+    /// let inodes = scan.run(&TreeSink::of_directories().counting_inodes())?.output;
+    /// assert_eq!(names.root(0).map(|root| root.entries()), Some(3));
+    /// assert_eq!(inodes.root(0).map(|root| root.entries()), Some(2));
+    /// # std::fs::remove_dir_all(&dir).unwrap();
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn counting_inodes(self) -> TreeSink {
+        TreeSink {
+            inodes: true,
+            ..self
+        }
+    }
+
+    /// Keeps the newest of these times over every entry, directories too, as
+    /// `du --time` shows it.
+    ///
+    /// [`Node::newest_time_ns`](super::Node::newest_time_ns) has it. Without this call
+    /// it is the newest modification of anything but directories.
+    ///
+    /// ```
+    /// use statwalk_core::{Scan, TimeKind, TreeSink};
+    /// let sink = TreeSink::of_directories().newest(TimeKind::Changed);
+    /// let tree = Scan::new(".").run(&sink)?.output;
+    /// let root = tree.root(0).expect("the root was read");
+    /// assert!(root.newest_time_ns().is_some() && root.newest_mtime_ns().is_none());
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn newest(self, time: TimeKind) -> TreeSink {
+        TreeSink {
+            time: Some(time),
+            ..self
         }
     }
 }
@@ -81,7 +164,7 @@ impl Sink for TreeSink {
             | Fields::ALLOCATED
             | Fields::LINKS
             | Fields::ID
-            | Fields::MTIME;
+            | self.time.map_or(Fields::MTIME, TimeKind::field);
         // Names of directories come by themselves; those of files decide which
         // of several names is the first.
         fields | Fields::NAME
@@ -103,6 +186,8 @@ impl Sink for TreeSink {
                 names: Names::default(),
                 links: links.clone(),
                 sizes: self.sizes,
+                inodes: self.inodes,
+                time: self.time,
                 large_dirs: Vec::new(),
             })
             .collect()

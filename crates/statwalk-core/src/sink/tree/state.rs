@@ -6,10 +6,11 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use super::TimeKind;
 use super::names::Names;
 use super::record::{DirRecord, FileRecord, FileRun, NEVER, NOWHERE, RecordKind, Sums, Traits};
 use crate::batch::Batch;
-use crate::directory::Directory;
+use crate::directory::{DirState, Directory};
 use crate::entry::{DirId, FileType};
 use crate::sink::first_names::{FirstNames, Kept, LinkName};
 use crate::sink::seen_inodes::may_repeat;
@@ -32,6 +33,11 @@ pub struct TreeState {
     pub(super) links: Links,
     /// Whether attributes are wanted.
     pub(super) sizes: bool,
+    /// Whether entries are counted by inode.
+    pub(super) inodes: bool,
+    /// The time that counts of every entry; absent where it is the modification of
+    /// everything but directories.
+    pub(super) time: Option<TimeKind>,
     /// The blocks of directories that take many themselves, in bytes.
     pub(super) large_dirs: Vec<(u32, u64)>,
 }
@@ -118,13 +124,25 @@ impl Collect for TreeState {
         if self.sizes && allocated_bytes >= LARGE_DIR_BYTES {
             self.large_dirs.push((directory.id().0, allocated_bytes));
         }
+        // du, too, leaves out a mount that it does not enter.
+        let is_entered = !matches!(state, DirState::Crossing | DirState::Excluded);
+        let counts = is_entered || !self.inodes;
+        let time_ns = self.time.filter(|_| is_entered).and_then(|time| {
+            let attributes = directory.attributes();
+            match time {
+                TimeKind::Modified => attributes.mtime_ns(),
+                TimeKind::Accessed => attributes.atime_ns(),
+                TimeKind::Changed => attributes.ctime_ns(),
+            }
+        });
         let record = self.record(directory.id(), own);
         record.parent = parent.map_or(NOWHERE, |parent| parent.0);
         record.depth = depth;
         record.name = name;
         record.kind = RecordKind::directory(state);
-        record.sums.entries += 1;
+        record.sums.entries += u64::from(counts);
         record.sums.dirs += 1;
+        record.sums.note_time(time_ns.unwrap_or(NEVER));
         let kind = FileType::Directory;
         record.sums.add_bytes(kind, 0, allocated_bytes);
         ControlFlow::Continue(())
@@ -138,6 +156,8 @@ impl Collect for TreeState {
         let mut sums = Sums::NOTHING;
         // The sums of a directory are packed; a batch adds to them once.
         let (mut allocated_bytes, mut apparent_bytes, mut files) = (0_u128, 0_u128, 0);
+        let times_ns = self.times_ns(batch);
+        let mut uncounted = 0;
         let files_kept = matches!(self.links, Links::Files(_));
         if files_kept {
             let start = self.file_count();
@@ -154,7 +174,7 @@ impl Collect for TreeState {
             let known = batch.known()[index];
             let mut linked = false;
             if known && self.sizes {
-                sums.note_mtime(batch.mtime_ns()[index]);
+                sums.note_time(times_ns.get(index).copied().unwrap_or(NEVER));
                 linked = may_repeat(&self.context, batch.links()[index]);
                 if !linked {
                     allocated_bytes += u128::from(batch.allocated_bytes()[index]);
@@ -168,9 +188,11 @@ impl Collect for TreeState {
             }
             if linked {
                 self.offer(directory, batch, index);
+                // Counted where its first name is, once that is known.
+                uncounted += u64::from(self.inodes);
             }
         }
-        sums.entries = batch.len() as u64;
+        sums.entries = batch.len() as u64 - uncounted;
         sums.files = files;
         sums.add_entries(allocated_bytes, apparent_bytes);
         let own = directory.id_is_own();
@@ -191,6 +213,16 @@ impl Collect for TreeState {
 
 impl TreeState {
     pub(super) const FILE_CHUNK: usize = 4096;
+
+    /// The times that count, by entry; empty where none are wanted.
+    fn times_ns<'b>(&self, batch: &'b Batch) -> &'b [i64] {
+        match self.time {
+            _ if !self.sizes => &[],
+            None | Some(TimeKind::Modified) => batch.mtime_ns(),
+            Some(TimeKind::Accessed) => batch.atime_ns(),
+            Some(TimeKind::Changed) => batch.ctime_ns(),
+        }
+    }
 
     fn file_count(&self) -> u64 {
         match self.files.split_last() {
@@ -246,8 +278,8 @@ impl TreeState {
             } else {
                 0
             },
-            mtime_ns: if known {
-                batch.mtime_ns()[index]
+            time_ns: if known {
+                self.times_ns(batch)[index]
             } else {
                 NEVER
             },
