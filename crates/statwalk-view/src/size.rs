@@ -27,8 +27,13 @@ pub enum SizeFormat {
     Count,
     /// Whole units, rounded up, as `du -BM` writes them: `2118064M`.
     Whole(Unit),
-    /// The same without the letter, as `du -m` writes them: `2118064`.
+    /// The same with the whole unit, as `du -BMiB` writes them: `2118064MiB`.
+    WholeLong(Unit),
+    /// The same without a unit, as `du -m` writes them: `2118064`.
     WholeNumber(Unit),
+    /// Blocks of so many bytes, rounded up, as `du -B512` counts them: `4337794821`.
+    /// Blocks of 0 bytes count as bytes.
+    Blocks(u64),
     /// Powers of 1024 and few digits, rounded up, as `du -h` writes them: `2.1T`.
     Short,
     /// Powers of 1000 and few digits, rounded up, as `du --si` writes them: `2.3T`.
@@ -142,6 +147,7 @@ impl SizeFormat {
     /// assert_eq!(SizeFormat::Unit(Unit::GiB).text(bytes), "2,068.4 GiB");
     /// assert_eq!(SizeFormat::Bytes.text(bytes), "2220950999236");
     /// assert_eq!(SizeFormat::Whole(Unit::MiB).text(bytes), "2118064M");
+    /// assert_eq!(SizeFormat::Blocks(512).text(bytes), "4337794921");
     /// assert_eq!(SizeFormat::Short.text(bytes), "2.1T");
     /// ```
     #[must_use]
@@ -157,7 +163,9 @@ impl SizeFormat {
             SizeFormat::Whole(unit) => {
                 format!("{}{}", bytes.div_ceil(unit.bytes()), unit.du_suffix())
             }
+            SizeFormat::WholeLong(unit) => format!("{}{unit}", bytes.div_ceil(unit.bytes())),
             SizeFormat::WholeNumber(unit) => bytes.div_ceil(unit.bytes()).to_string(),
+            SizeFormat::Blocks(size) => bytes.div_ceil(size.max(1).into()).to_string(),
             SizeFormat::Short => short(bytes, 1024, [KiB, MiB, GiB, TiB, PiB, EiB, ZiB, YiB], 'K'),
             SizeFormat::ShortSi => short(bytes, 1000, [KB, MB, GB, TB, PB, EB, ZB, YB], 'k'),
         }

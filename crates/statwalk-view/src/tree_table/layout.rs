@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use super::row::{Label, Row};
-use super::{Files, Tree, TreeOptions};
+use super::{Files, SizeColumn, Tree, TreeOptions};
 use crate::charset::Position;
 use crate::line::Line;
 use crate::list_table::{BAR_WIDTH, SHARE_WIDTH};
@@ -118,7 +118,7 @@ impl<'a, T: Tree> Layout<'a, T> {
         // One column further left than the cells, so that two blanks divide it
         // from the next title.
         let title = match self.options.size {
-            SizeFormat::Count => ENTRIES_TITLE,
+            SizeFormat::Count if self.options.column != SizeColumn::Inodes => ENTRIES_TITLE,
             _ => self.options.column.title(),
         };
         let title_width = (self.size_width - 1).max(title.len());

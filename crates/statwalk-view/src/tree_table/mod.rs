@@ -162,6 +162,8 @@ pub enum SizeColumn {
     Disk,
     /// The size as `ls` shows it.
     Apparent,
+    /// No size but a number of inodes, in the place of the disk space.
+    Inodes,
 }
 
 /// The key by which siblings are sorted.
@@ -230,7 +232,7 @@ pub fn tree_table<T: Tree>(tree: &T, options: &TreeOptions) -> Vec<String> {
 impl SizeColumn {
     fn of(self, figures: &Figures) -> u128 {
         match self {
-            SizeColumn::Disk => figures.allocated_bytes,
+            SizeColumn::Disk | SizeColumn::Inodes => figures.allocated_bytes,
             SizeColumn::Apparent => figures.apparent_bytes,
         }
     }
@@ -239,6 +241,7 @@ impl SizeColumn {
         match self {
             SizeColumn::Disk => "DISK",
             SizeColumn::Apparent => "APPARENT",
+            SizeColumn::Inodes => "INODES",
         }
     }
 }

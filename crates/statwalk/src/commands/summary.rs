@@ -7,36 +7,45 @@ use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use statwalk_core::{Totals, TreeSink};
-use statwalk_view::Files;
+use jiff::tz::TimeZone;
+use statwalk_core::{TimeKind, Totals, TreeSink};
+use statwalk_view::{DateStyle, Files, SizeColumn};
 
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, reason};
-use crate::flags::{SortName, SummaryFlags};
+use crate::flags::{SortName, SummaryFlags, TimeName};
 use crate::output::ending::Errors;
 use crate::output::json::Counted;
 use crate::output::printer::{Scanned, print};
 use crate::output::rows::Order;
-use crate::output::summary::{SummaryAnswer, SummaryView};
-use crate::request::{Form, Request, Sizes, safe, size};
+use crate::output::summary::{SummaryAnswer, SummaryView, Times};
+use crate::request::{Form, Request, Sizes, invalid, safe, size};
 use crate::watch::watch;
 
 pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
     refuse_ignored(&flags)?;
-    let sizes = Sizes::new(&flags.sizes)?;
-    let (counted, sort) = match flags.count {
-        true => (Counted::Names, SortName::Count),
-        false => (Counted::Sizes, SortName::Size),
+    let mut sizes = Sizes::new(&flags.sizes)?;
+    let (counted, sort) = match (flags.count, flags.inodes) {
+        (true, _) => (Counted::Names, SortName::Count),
+        (_, true) => (Counted::Inodes, SortName::Count),
+        _ => (Counted::Sizes, SortName::Size),
     };
+    if counted == Counted::Inodes {
+        sizes.column = SizeColumn::Inodes;
+    }
     let sort = flags.sort.unwrap_or(sort);
     let view = SummaryView {
         sizes,
         order: Order::new(sort, flags.reverse, sizes.column),
         has_own_order: flags.sort.is_some() || flags.reverse,
         counted,
-        depth_max: flags.max_depth,
+        depth_max: match flags.summarize {
+            true => Some(0),
+            false => flags.max_depth,
+        },
         rows_max: flags.lines,
         has_total_row: flags.total,
+        times: flags.time.map(|time| times(time, &flags)).transpose()?,
         min_bytes: match &flags.min_size {
             Some(text) => size("--min-size", text)?,
             None => 0,
@@ -59,7 +68,7 @@ pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
     }
     let answer = match totals_alone {
         true => scan_totals(request, view),
-        false => scan_tree(request, view),
+        false => scan_tree(request, view, flags.time),
     }?;
     print(&answer, answer.scanned.request.form)?;
     let mut status = answer.scanned.conclude(Errors::Untold);
@@ -72,6 +81,29 @@ pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
     // The program ends: to free a large tree piece by piece would only take time.
     std::mem::forget(answer);
     Ok(status)
+}
+
+/// The column of times that the flags select.
+///
+/// # Errors
+///
+/// Returns an error for a style that is none.
+fn times(time: TimeName, flags: &SummaryFlags) -> Result<Times, Failure> {
+    let style = match &flags.time_style {
+        Some(text) => text
+            .parse()
+            .map_err(|error| invalid("--time-style", text, error))?,
+        None => DateStyle::default(),
+    };
+    Ok(Times {
+        title: match time {
+            TimeName::Mtime => "MODIFIED",
+            TimeName::Atime => "ACCESSED",
+            TimeName::Ctime => "CHANGED",
+        },
+        style,
+        zone: TimeZone::system(),
+    })
 }
 
 /// The paths in a file, each ended by NUL, as `find -print0` writes them.
@@ -103,7 +135,8 @@ fn paths_in(file: &Path) -> Result<Vec<OsString>, Failure> {
 
 /// Whether the answer is the total of each path, without a tree.
 fn shows_totals(flags: &SummaryFlags) -> bool {
-    flags.summarize || (flags.count && flags.max_depth.is_none())
+    let needs_tree = flags.inodes || flags.time.is_some();
+    (flags.summarize && !needs_tree) || (flags.count && flags.max_depth.is_none())
 }
 
 /// Refuses flags that would change nothing: a user who gives one wants something.
@@ -139,7 +172,7 @@ fn refuse_ignored(flags: &SummaryFlags) -> Result<(), Failure> {
 fn scan_totals(request: Request, view: SummaryView) -> Result<SummaryAnswer, Failure> {
     let (sink, shown) = match view.counted {
         Counted::Names => (Totals::of_types(), None),
-        Counted::Sizes => (Totals::with_sizes(), Some(view.sizes.format)),
+        Counted::Sizes | Counted::Inodes => (Totals::with_sizes(), Some(view.sizes.format)),
     };
     let progress = request.progress(shown);
     let outcome = watch(&request.scan, &sink, progress)?;
@@ -154,13 +187,27 @@ fn scan_totals(request: Request, view: SummaryView) -> Result<SummaryAnswer, Fai
     })
 }
 
-fn scan_tree(request: Request, view: SummaryView) -> Result<SummaryAnswer, Failure> {
+fn scan_tree(
+    request: Request,
+    view: SummaryView,
+    time: Option<TimeName>,
+) -> Result<SummaryAnswer, Failure> {
     let (totals, tree, shown) = match (view.counted, view.files) {
         (Counted::Names, _) => (Totals::of_types(), TreeSink::of_counts(), None),
-        (Counted::Sizes, files) => {
+        (Counted::Sizes | Counted::Inodes, files) => {
             let tree = match files {
                 Files::Shown => TreeSink::with_files(),
                 Files::Hidden => TreeSink::of_directories(),
+            };
+            let tree = match view.counted {
+                Counted::Inodes => tree.counting_inodes(),
+                _ => tree,
+            };
+            let tree = match time {
+                Some(TimeName::Mtime) => tree.newest(TimeKind::Modified),
+                Some(TimeName::Atime) => tree.newest(TimeKind::Accessed),
+                Some(TimeName::Ctime) => tree.newest(TimeKind::Changed),
+                None => tree,
             };
             (Totals::with_sizes(), tree, Some(view.sizes.format))
         }

@@ -78,7 +78,7 @@ fn files(
     count: usize,
 ) -> Result<LargestAnswer, Failure> {
     let by = match sizes.column {
-        SizeColumn::Disk => Largest::Allocated,
+        SizeColumn::Disk | SizeColumn::Inodes => Largest::Allocated,
         SizeColumn::Apparent => Largest::Apparent,
     };
     let mut top = Top::new(count, by);

@@ -42,7 +42,21 @@ const ELSEWHERE: Tips = &[
         "a flag of 'statwalk bench'",
     ),
     (
-        &["-a", "-s", "--all", "--summarize", "--count"],
+        &[
+            "-a",
+            "-s",
+            "-c",
+            "--all",
+            "--summarize",
+            "--total",
+            "--count",
+            "--inodes",
+            "--time",
+            "--time-style",
+            "--files0-from",
+            "--min-size",
+            "--fail-over",
+        ],
         "a flag of 'statwalk' without a command",
     ),
 ];
@@ -59,21 +73,8 @@ const FOREIGN: Tips = &[
          'top' and 'stats'",
     ),
     (
-        &["--inodes"],
-        "use --count -d1, which counts names: a hard link each time",
-    ),
-    (
-        &["--time", "--time-style"],
-        "the table has the column NEWEST, and --json the field newest_mtime_s",
-    ),
-    (&["--null"], "use -0 or --print0"),
-    (
-        &["-D", "-H", "--dereference", "--dereference-args"],
-        "use -L to follow links",
-    ),
-    (
-        &["-P", "--no-dereference"],
-        "statwalk follows no link unless -L asks for it",
+        &["-D", "-H", "--dereference-args"],
+        "to follow a link among the paths, write 'LINK/'; -L follows every link",
     ),
     (
         &["-i", "--ignore-case"],
@@ -160,6 +161,9 @@ pub(super) fn with_tip(mut error: clap::Error, command: &str, words: &[OsString]
         _ => known(ELSEWHERE).or_else(|| known(FOREIGN)),
     };
     if let Some(tip) = tip {
+        // clap guesses at a misspelt flag or a value; this one is known.
+        error.remove(ContextKind::Suggested);
+        error.remove(ContextKind::SuggestedArg);
         add_tip(&mut error, format!("'{flag}': {tip}"));
     }
     error

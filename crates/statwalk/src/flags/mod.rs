@@ -41,7 +41,7 @@ pub(crate) use scan_flags::{
 };
 pub(crate) use size_flags::{SizeFlags, UnitFlags};
 pub(crate) use stats_flags::{By, StatsFlags, StatsSortName};
-pub(crate) use summary_flags::{SortName, SummaryFlags};
+pub(crate) use summary_flags::{SortName, SummaryFlags, TimeName};
 pub(crate) use top_flags::TopFlags;
 
 /// The command, with its flags.

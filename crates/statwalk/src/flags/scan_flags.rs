@@ -18,7 +18,7 @@ pub(crate) struct FormFlags {
     pub(crate) json: bool,
 
     /// End each row with NUL and print names unchanged
-    #[arg(short = '0', long, conflicts_with = "json", help_heading = SHOWN)]
+    #[arg(short = '0', long, alias = "null", conflicts_with = "json", help_heading = SHOWN)]
     pub(crate) print0: bool,
 
     /// Print the table also where the output is not a terminal
@@ -46,8 +46,13 @@ pub(crate) struct ScanFlags {
     ///
     /// Each file and directory counts once, however many links lead to it. statwalk
     /// lists a directory under one name; `find -L` lists it under each.
-    #[arg(short = 'L', long, help_heading = COUNTED)]
+    #[arg(short = 'L', long, alias = "dereference", help_heading = COUNTED)]
     pub(crate) follow: bool,
+
+    /// Follow no symbolic link: the default, unless -L comes before it
+    #[arg(short = 'P', long, overrides_with = "follow", help_heading = COUNTED,
+        hide_short_help = true)]
+    no_dereference: bool,
 
     /// Count the bytes of a hard-linked file for each of its names
     #[arg(short = 'l', long, help_heading = COUNTED)]

@@ -34,8 +34,10 @@ pub(crate) struct UnitFlags {
     #[arg(long, conflicts_with_all = ["unit", "kib", "mib", "json"], help_heading = SHOWN)]
     pub(crate) si: bool,
 
-    /// Show every size in UNIT: B, K or KiB (1024 bytes), kB (1000 bytes), or the same with
-    /// M, G, T …; on a pipe as du -B UNIT
+    /// Show every size in UNIT: B, K or KiB (1024 bytes), kB (1000 bytes), M …, or in
+    /// blocks such as 512 or 4K
+    ///
+    /// M, G, T and so on follow the rule of K. On a pipe the sizes are those of du -B UNIT.
     #[arg(short = 'B', long, visible_alias = "block-size", value_name = "UNIT",
         conflicts_with_all = ["kib", "mib", "json"], help_heading = SHOWN)]
     pub(crate) unit: Option<String>,

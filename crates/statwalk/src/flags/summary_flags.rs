@@ -59,7 +59,26 @@ pub(crate) struct SummaryFlags {
     #[command(flatten)]
     pub(crate) sizes: SizeFlags,
 
-    /// Sort rows by this key [default: size, with --count count]
+    /// Show the newest time of each subtree, as du: mtime, atime or ctime [default: mtime]
+    ///
+    /// The times of directories count, too. A table becomes a list of rows.
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true,
+        default_missing_value = "mtime", hide_possible_values = true,
+        conflicts_with_all = ["json", "count"], help_heading = SHOWN)]
+    pub(crate) time: Option<TimeName>,
+
+    /// Set the form of these times: full-iso, long-iso, iso or +FORMAT, as for date
+    /// [default: long-iso]
+    #[arg(long, value_name = "STYLE", requires = "time", help_heading = SHOWN,
+        hide_short_help = true)]
+    pub(crate) time_style: Option<String>,
+
+    /// Count inodes instead of bytes, as du: a hard-linked file once
+    #[arg(long, help_heading = SHOWN, conflicts_with_all = ["count", "apparent_size", "bytes",
+        "unit", "kib", "mib", "min_size", "fail_over"])]
+    pub(crate) inodes: bool,
+
+    /// Sort rows by this key [default: size, with --count and --inodes count]
     #[arg(long, value_name = "KEY", help_heading = SHOWN)]
     pub(crate) sort: Option<SortName>,
 
@@ -93,8 +112,21 @@ pub(crate) enum SortName {
     Name,
     /// Most entries first
     Count,
-    /// Most recently modified first
+    /// Most recently modified first; with --time=TIME by this time
     Mtime,
+}
+
+/// The times that rows can have: the words of du, and `mtime`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TimeName {
+    /// Last modification
+    Mtime,
+    /// Last access
+    #[value(alias = "access", alias = "use")]
+    Atime,
+    /// Last change of the inode
+    #[value(alias = "status")]
+    Ctime,
 }
 
 const USAGE: &str = "\

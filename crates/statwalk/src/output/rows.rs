@@ -98,7 +98,7 @@ impl Order {
             SortKey::Size => bytes(b, self.column).cmp(&bytes(a, self.column)),
             SortKey::Name => Ordering::Equal,
             SortKey::Count => b.entries().cmp(&a.entries()),
-            SortKey::Mtime => b.newest_mtime_ns().cmp(&a.newest_mtime_ns()),
+            SortKey::Mtime => b.newest_time_ns().cmp(&a.newest_time_ns()),
         };
         let order = by_key.then_with(|| a.name().cmp(b.name()));
         match self.direction {
@@ -114,6 +114,7 @@ pub(crate) fn bytes(node: &Node<'_>, column: SizeColumn) -> u128 {
     match column {
         _ if node.is_extra_link() => 0,
         SizeColumn::Disk => node.allocated_bytes(),
+        SizeColumn::Inodes => node.entries().into(),
         SizeColumn::Apparent => node.apparent_bytes(),
     }
 }

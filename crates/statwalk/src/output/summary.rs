@@ -5,11 +5,12 @@
 use std::cmp::Ordering;
 use std::os::unix::ffi::OsStrExt;
 
+use jiff::tz::TimeZone;
 use serde::Serialize;
 use statwalk_core::{Node, RootTotals, Tree};
 use statwalk_view::{
-    Align, Cell, Column, Direction, Files, SizeFormat, SortKey, Terminal, TreeOptions, escape,
-    grouped, list_table, tree_table, truncate_end,
+    Align, Cell, Column, DateStyle, Direction, Files, SizeFormat, SortKey, Terminal, TreeOptions,
+    escape, grouped, list_table, tree_table, truncate_end,
 };
 
 use crate::clock;
@@ -39,7 +40,25 @@ pub(crate) struct SummaryView {
     pub(crate) min_bytes: u128,
     /// Whether rows end with one for all paths, as those of `du -c`.
     pub(crate) has_total_row: bool,
+    /// The newest times that rows have, where the user asks for them.
+    pub(crate) times: Option<Times>,
     pub(crate) files: Files,
+}
+
+/// The newest times of subtrees, as dates.
+pub(crate) struct Times {
+    /// The title of their column.
+    pub(crate) title: &'static str,
+    pub(crate) style: DateStyle,
+    pub(crate) zone: TimeZone,
+}
+
+impl Times {
+    /// A time as text, as in a row; empty where there is none.
+    fn text(&self, time_ns: Option<i64>) -> String {
+        let text = time_ns.and_then(|ns| self.style.text(ns, &self.zone));
+        text.unwrap_or_default()
+    }
 }
 
 /// The answer of the default view.
@@ -65,7 +84,9 @@ impl Answer for SummaryAnswer {
         let mut below = vec![String::new()];
         below.extend(self.reached_earlier(screen));
         below.extend(match self.view.counted {
-            Counted::Sizes => self.scanned.closing_lines(self.view.sizes.format, screen),
+            Counted::Sizes | Counted::Inodes => {
+                self.scanned.closing_lines(self.view.sizes.format, screen)
+            }
             Counted::Names => {
                 let summary = ending::summary(report, &self.scanned.totals);
                 let mut lines = summary.count_lines(terminal);
@@ -77,7 +98,11 @@ impl Answer for SummaryAnswer {
             Some(tree) => {
                 // One row is left for the prompt.
                 let used = below.len() + ending::error_lines(report) + 1;
-                self.picture(tree, screen.rows.saturating_sub(used), screen)
+                let rows = screen.rows.saturating_sub(used);
+                match &self.view.times {
+                    Some(times) => self.time_table(tree, times, rows, screen),
+                    None => self.picture(tree, rows, screen),
+                }
             }
             None => self.root_table(screen),
         };
@@ -88,7 +113,7 @@ impl Answer for SummaryAnswer {
     fn write_rows(&self, rows: &mut Rows) -> Result<(), Failure> {
         let format = match self.view.counted {
             Counted::Names => SizeFormat::Bytes,
-            Counted::Sizes => self.view.sizes.format_in_rows,
+            Counted::Sizes | Counted::Inodes => self.view.sizes.format_in_rows,
         };
         let Some(tree) = &self.tree else {
             for (path, totals) in self.own_roots(self.view.has_own_order) {
@@ -96,23 +121,12 @@ impl Answer for SummaryAnswer {
             }
             return self.write_total(format, rows);
         };
-        let order = self.view.order;
-        let selected = self.selection(Side::Behind);
-        let selected = selected.rows(self.roots(tree).into_iter(), move |a, b| {
-            order.compare(a, b)
-        });
-        // du, too, has no row for a mount that it does not enter, and none for a
-        // further name of a file.
-        let nodes = selected.map(|row| row.node);
-        for node in nodes.filter(|node| !is_left_out(node) && !node.is_extra_link()) {
-            let number = match self.view.counted {
-                Counted::Names => node.entries().into(),
-                Counted::Sizes => bytes(&node, self.view.sizes.column),
-            };
-            if number < self.view.min_bytes {
-                continue;
+        for (node, number) in self.nodes(tree, self.selection(Side::Behind)) {
+            let number = format.text(number);
+            match self.time_of(node.newest_time_ns()) {
+                Some(time) => rows.row(&[&number, &time], &node.path())?,
+                None => rows.row(&[&number], &node.path())?,
             }
-            rows.row(&[&format.text(number)], &node.path())?;
         }
         self.write_total(format, rows)
     }
@@ -140,6 +154,32 @@ impl SummaryAnswer {
             roots.sort_by(|(_, a), (_, b)| self.view.order.compare(a, b));
         }
         roots
+    }
+
+    /// The nodes that have rows, with the number of each.
+    fn nodes<'a>(
+        &'a self,
+        tree: &'a Tree,
+        selection: Selection,
+    ) -> impl Iterator<Item = (Node<'a>, u128)> + 'a {
+        let order = self.view.order;
+        let roots = self.roots(tree).into_iter();
+        let selected = selection.rows(roots, move |a, b| order.compare(a, b));
+        // du, too, has no row for a mount that it does not enter, and none for a
+        // further name of a file.
+        let nodes = selected.map(|row| row.node);
+        let nodes = nodes.filter(|node| !is_left_out(node) && !node.is_extra_link());
+        let numbered = nodes.map(|node| match self.view.counted {
+            Counted::Names => (node, node.entries().into()),
+            Counted::Sizes | Counted::Inodes => (node, bytes(&node, self.view.sizes.column)),
+        });
+        numbered.filter(|(_, number)| *number >= self.view.min_bytes)
+    }
+
+    /// The newest time of a row, where rows have one.
+    fn time_of(&self, time_ns: Option<i64>) -> Option<String> {
+        let times = self.view.times.as_ref()?;
+        Some(times.text(time_ns))
     }
 
     /// The nodes that rows and JSON have.
@@ -175,9 +215,26 @@ impl SummaryAnswer {
         if !self.view.has_total_row {
             return Ok(());
         }
-        let all = self.scanned.totals.iter();
-        let total = all.map(|totals| self.number_of(totals)).sum();
-        rows.row(&[&format.text(total)], b"total")
+        let total = format.text(self.whole());
+        let newest = self.tree.iter().flat_map(roots);
+        let newest = newest.filter_map(|(_, root)| root.newest_time_ns()).max();
+        match self.time_of(newest) {
+            Some(time) => rows.row(&[&total, &time], b"total"),
+            None => rows.row(&[&total], b"total"),
+        }
+    }
+
+    /// The number that stands for all roots.
+    fn whole(&self) -> u128 {
+        match (&self.tree, self.view.counted) {
+            (Some(tree), Counted::Inodes) => roots(tree)
+                .map(|(_, root)| u128::from(root.entries()))
+                .sum(),
+            _ => {
+                let all = self.scanned.totals.iter();
+                all.map(|totals| self.number_of(totals)).sum()
+            }
+        }
     }
 
     /// The number that stands for a root.
@@ -185,7 +242,10 @@ impl SummaryAnswer {
         let sizes = &self.view.sizes;
         match self.view.counted {
             Counted::Names => totals.entries.into(),
-            Counted::Sizes => sizes.of(totals.allocated_bytes, totals.apparent_bytes),
+            // Inodes are counted in a tree; this number then stands nowhere.
+            Counted::Sizes | Counted::Inodes => {
+                sizes.of(totals.allocated_bytes, totals.apparent_bytes)
+            }
         }
     }
 
@@ -256,7 +316,7 @@ impl SummaryAnswer {
             min_bytes: view.min_bytes,
             column: view.sizes.column,
             size: match view.counted {
-                Counted::Names => SizeFormat::Count,
+                Counted::Names | Counted::Inodes => SizeFormat::Count,
                 Counted::Sizes => view.sizes.format,
             },
             sort: view.order.key,
@@ -273,12 +333,40 @@ impl SummaryAnswer {
         tree_table(&picture, &options)
     }
 
+    /// A row for each directory, with its newest time.
+    fn time_table(&self, tree: &Tree, times: &Times, rows: usize, screen: Screen) -> Vec<String> {
+        let format = match self.view.counted {
+            Counted::Names | Counted::Inodes => SizeFormat::Count,
+            Counted::Sizes => self.view.sizes.format,
+        };
+        let columns = [
+            Column::new(self.view.sizes.title(), Align::Right),
+            Column::new(times.title, Align::Left),
+            Column::new("PATH", Align::Left),
+        ];
+        let own = self.selection(Side::Before);
+        // The head is a row, too.
+        let fitting = rows.saturating_sub(1).max(PICTURE_ROWS_MIN);
+        let selection = Selection {
+            rows_max: own.rows_max.or(Some(fitting)),
+            ..own
+        };
+        let rows = self.nodes(tree, selection).map(|(node, number)| {
+            vec![
+                Cell::Text(format.text(number).into()),
+                Cell::Text(times.text(node.newest_time_ns()).into()),
+                Cell::Name(node.path().into()),
+            ]
+        });
+        list_table(&columns, &rows.collect::<Vec<_>>(), screen.terminal)
+    }
+
     /// A row for each root.
     fn root_table(&self, screen: Screen) -> Vec<String> {
         let sizes = &self.view.sizes;
         let title = match self.view.counted {
             Counted::Names => "ENTRIES",
-            Counted::Sizes => sizes.title(),
+            Counted::Sizes | Counted::Inodes => sizes.title(),
         };
         let mut columns = vec![Column::new(title, Align::Right)];
         let roots = self.own_roots(true);
@@ -293,7 +381,7 @@ impl SummaryAnswer {
             let number = self.number_of(totals);
             let text = match self.view.counted {
                 Counted::Names => grouped(totals.entries),
-                Counted::Sizes => sizes.format.text(number),
+                Counted::Sizes | Counted::Inodes => sizes.format.text(number),
             };
             let mut row = vec![Cell::Text(text.into())];
             row.extend((roots.len() > 1).then_some(Cell::Share {

@@ -126,6 +126,8 @@ impl TreePicture<'_> {
             Counted::Sizes => 0,
             // The count takes the place of the size.
             Counted::Names => node.entries().into(),
+            Counted::Inodes if counts => node.entries().into(),
+            Counted::Inodes => 0,
         };
         Figures {
             allocated_bytes: bytes(node.allocated_bytes()),
@@ -169,7 +171,7 @@ impl TreePicture<'_> {
             count = count.saturating_sub(child.entries());
         }
         figures.entries = count;
-        if self.counted == Counted::Names {
+        if self.counted != Counted::Sizes {
             (figures.allocated_bytes, figures.apparent_bytes) = (count.into(), count.into());
         }
         figures.newest_mtime_ns = figures

@@ -206,16 +206,7 @@ impl Sizes {
     /// Returns an error for an invalid unit.
     pub(crate) fn on_disk(flags: &UnitFlags) -> Result<Sizes, Failure> {
         let (format, format_in_rows) = if let Some(text) = &flags.unit {
-            // As in du, -B1 is bytes, and -B1M is -BM without the letter.
-            let (unit, in_rows): (_, fn(Unit) -> SizeFormat) = match text.strip_prefix('1') {
-                Some("") => ("B", SizeFormat::Whole),
-                Some(unit) => (unit, SizeFormat::WholeNumber),
-                None => (text.as_str(), SizeFormat::Whole),
-            };
-            let unit = unit
-                .parse()
-                .map_err(|error| invalid("--unit", text, error))?;
-            (SizeFormat::Unit(unit), in_rows(unit))
+            unit_formats(text)?
         } else if flags.si {
             (SizeFormat::Si, SizeFormat::ShortSi)
         } else if flags.human_readable {
@@ -237,7 +228,7 @@ impl Sizes {
     /// The one of the two sizes that is shown.
     pub(crate) fn of<T>(&self, allocated_bytes: T, apparent_bytes: T) -> T {
         match self.column {
-            SizeColumn::Disk => allocated_bytes,
+            SizeColumn::Disk | SizeColumn::Inodes => allocated_bytes,
             SizeColumn::Apparent => apparent_bytes,
         }
     }
@@ -247,7 +238,35 @@ impl Sizes {
         match self.column {
             SizeColumn::Disk => "DISK",
             SizeColumn::Apparent => "APPARENT",
+            SizeColumn::Inodes => "INODES",
         }
+    }
+}
+
+/// The formats of `--unit` for a person and in rows. As in du, a number before the unit
+/// makes blocks, which are counted without a letter.
+fn unit_formats(text: &str) -> Result<(SizeFormat, SizeFormat), Failure> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, letters) = text.split_at(digits);
+    let unit: Unit = match letters {
+        "" if digits > 0 => Unit::B,
+        letters => letters
+            .parse()
+            .map_err(|error| invalid("--unit", text, error))?,
+    };
+    if digits == 0 {
+        let in_rows = match letters.len() {
+            3 => SizeFormat::WholeLong(unit),
+            _ => SizeFormat::Whole(unit),
+        };
+        return Ok((SizeFormat::Unit(unit), in_rows));
+    }
+    let number: Option<u128> = number.parse().ok().filter(|number| *number > 0);
+    let bytes = number.and_then(|number| number.checked_mul(unit.bytes()));
+    match (number, bytes.map(u64::try_from)) {
+        (Some(1), _) => Ok((SizeFormat::Unit(unit), SizeFormat::WholeNumber(unit))),
+        (_, Some(Ok(bytes))) => Ok((SizeFormat::Blocks(bytes), SizeFormat::Blocks(bytes))),
+        _ => Err(invalid("--unit", text, "must be between 1 and 2^64 bytes")),
     }
 }
 

@@ -117,10 +117,10 @@ fn a_flag_of_another_program_or_command_gets_its_place() {
     for (arguments, tip) in [
         (&["-S", "tree"][..], "statwalk sums whole subtrees"),
         (&["--threshold=1M"], "use --min-size"),
-        (&["--inodes"], "use --count -d1"),
-        (&["--time"], "newest_mtime_s"),
-        (&["--null"], "use -0"),
-        (&["-P"], "follows no link"),
+        (
+            &["top", "--inodes"],
+            "a flag of 'statwalk' without a command",
+        ),
         (&["--by", "owner"], "a flag of 'statwalk stats'"),
         (&["--owner=root"], "a filter of 'statwalk find'"),
         (&["top", "--by", "owner"], "a flag of 'statwalk stats'"),

@@ -11,6 +11,7 @@
 
 mod bad_input;
 mod bench;
+mod du;
 mod ending;
 mod filters;
 mod habits;

@@ -13,7 +13,9 @@ use statwalk_testkit::settle;
 use crate::run::{Answer, Tree};
 
 /// Flags that change the answer about [`tree`] when they stand alone.
-const FLAGS: [&str; 24] = [
+const FLAGS: [&str; 26] = [
+    "--inodes",
+    "--time",
     "--min-size=100K",
     "--table",
     "--human-readable",
@@ -41,7 +43,9 @@ const FLAGS: [&str; 24] = [
 ];
 
 /// Pairs in which the first flag has nothing left to change, and why.
-const CONTAINED: [(&str, &str, &str); 21] = [
+const CONTAINED: [(&str, &str, &str); 23] = [
+    ("--human-readable", "--inodes", "so few inodes need no unit"),
+    ("--si", "--inodes", "so few inodes need no unit"),
     ("--total", "--table", "a table has the total below"),
     ("--min-size=100K", "--max-depth=0", "no path is smaller"),
     ("--min-size=100K", "--summarize", "no path is smaller"),

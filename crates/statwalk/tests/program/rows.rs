@@ -240,7 +240,7 @@ fn sizes_are_bytes_unless_another_unit_is_asked_for() {
         (&["-sA"][..], "2500000\ttree\n"),
         (&["-sb"], "2500000\ttree\n"),
         (&["-sA", "--si"], "2.5M\ttree\n"),
-        (&["-sA", "--unit", "KiB"], "2442K\ttree\n"),
+        (&["-sA", "--unit", "KiB"], "2442KiB\ttree\n"),
         (&["-sA", "--unit=kb"], "2500kB\ttree\n"),
         (&["--count"], "2\ttree\n"),
     ] {

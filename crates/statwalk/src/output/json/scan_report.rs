@@ -18,6 +18,8 @@ pub(crate) enum Counted {
     Sizes,
     /// Names; sizes are absent.
     Names,
+    /// Inodes, and sizes.
+    Inodes,
 }
 
 #[derive(Serialize)]
@@ -115,7 +117,7 @@ pub(super) fn roots_of(
     roots
         .map(|((path, root), totals)| {
             let (path, path_b64) = json_path(path.as_os_str().as_bytes());
-            let sizes = (counted == Counted::Sizes).then_some(SizesJson {
+            let sizes = (counted != Counted::Names).then_some(SizesJson {
                 file_size_bytes: totals.file_size_bytes,
                 apparent_bytes: totals.apparent_bytes,
                 allocated_bytes: totals.allocated_bytes,

@@ -50,7 +50,11 @@ pub(crate) struct NodeJson {
     apparent_bytes: Option<u128>,
     #[serde(skip_serializing_if = "Option::is_none")]
     allocated_bytes: Option<u128>,
-    entries: u64,
+    /// Absent where inodes are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entries: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inodes: Option<u64>,
     files: u64,
     dirs: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,6 +75,11 @@ impl TreeRows<'_> {
             Counted::Names => NodeJson {
                 apparent_bytes: None,
                 allocated_bytes: None,
+                ..row
+            },
+            Counted::Inodes => NodeJson {
+                inodes: row.entries,
+                entries: None,
                 ..row
             },
         }
@@ -98,7 +107,8 @@ pub(crate) fn node_json(node: &Node<'_>) -> NodeJson {
         kind: kind.letter(),
         apparent_bytes: bytes(node.apparent_bytes()),
         allocated_bytes: bytes(node.allocated_bytes()),
-        entries: node.entries(),
+        entries: Some(node.entries()),
+        inodes: None,
         files: node.file_count(),
         dirs: node.dir_count(),
         newest_mtime_s,

@@ -58,6 +58,7 @@ fn every_answer_follows_the_schema() {
             &["--json", "-a", "-d9", "tree"],
             &["--json", "-s", "tree", "tree", "tree/.."],
             &["--json", "--count", "tree", "nowhere"],
+            &["--json", "--inodes", "-d2", "tree"],
         ] {
             check_run(&tree, "summary", arguments);
         }
