@@ -14,6 +14,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, say};
 use crate::flags::FindFlags;
 use crate::output::ending::{self, Errors};
+use crate::output::found_fields::FoundFields;
 use crate::output::interruptible::InterruptibleStdout;
 use crate::output::json::{self, FoundJson};
 use crate::request::filters::Filters;
@@ -46,12 +47,13 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
     let is_short = Arc::new(AtomicBool::new(true));
     let search = Search {
         filters,
+        shown: FoundFields::new(&flags.fields),
         form: request.form,
         is_short: Arc::clone(&is_short),
         has_limit: flags.lines.is_some(),
     };
     let mut lookout = Lookout::new(request.progress(None));
-    let fields = search.filters.fields();
+    let fields = search.filters.fields() | search.shown.wanted();
     let mut found = (request.scan).gather(fields, move |rows: &mut Rows, found| {
         search.add(rows, found);
         rows.fill()
@@ -109,6 +111,7 @@ fn paths_and_pattern(mut words: Vec<OsString>, has_glob: bool) -> (Vec<OsString>
 /// What is searched for, and how it is written.
 struct Search {
     filters: Filters,
+    shown: FoundFields,
     form: Form,
     /// Whether the rows may still be sorted.
     is_short: Arc<AtomicBool>,
@@ -180,14 +183,19 @@ impl Search {
         }
         match self.form {
             Form::Screen(screen) => {
+                self.shown.write_columns(attributes, Some(screen), out);
                 out.extend_from_slice(escape(path, screen.terminal.charset).as_bytes());
                 out.push(b'\n');
             }
             Form::Rows(end) => {
+                self.shown.write_columns(attributes, None, out);
                 out.extend_from_slice(path);
                 out.push(end.byte());
             }
-            Form::Json(screen) => json::line(&FoundJson::new(path, attributes), screen, out),
+            Form::Json(screen) => {
+                let found = FoundJson::new(path, attributes, self.shown.names());
+                json::line(&found, screen, out);
+            }
         }
         if keeps >= Keeps::Ends {
             rows.ends.push(rows.bytes.len());

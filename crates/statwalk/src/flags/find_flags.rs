@@ -4,7 +4,7 @@
 
 use std::ffi::OsString;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 
 use super::scan_flags::{FILTERS, SHOWN};
 use super::{FilterFlags, ScanFlags};
@@ -37,8 +37,78 @@ pub(crate) struct FindFlags {
     #[arg(short = 'n', long, value_name = "N", help_heading = SHOWN)]
     pub(crate) lines: Option<u64>,
 
+    /// Show these attributes: columns before the path, or fields of the JSON
+    ///
+    /// A tabulator follows each column, and the path comes last. A column is empty, and
+    /// a field of the JSON absent, where the file system does not know the attribute.
+    /// Sizes are bytes and times seconds since 1970; on a terminal they have units and
+    /// dates.
+    #[arg(long, value_name = "FIELD,…", value_delimiter = ',', help_heading = SHOWN)]
+    pub(crate) fields: Vec<FieldName>,
+
     #[command(flatten)]
     pub(crate) scan: ScanFlags,
+}
+
+/// The attributes that rows can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FieldName {
+    /// Type, as a letter of --type
+    Type,
+    /// Apparent size, `st_size`
+    Size,
+    /// Space on disk, 512 times `st_blocks`
+    Allocated,
+    /// Number of hard links
+    Links,
+    /// Inode number
+    Inode,
+    /// Device of the file system, MAJOR:MINOR
+    Device,
+    /// Last modification
+    Mtime,
+    /// Last access
+    Atime,
+    /// Last change of the inode
+    Ctime,
+    /// Birth
+    Btime,
+    /// Name of the user, or the number where there is none
+    Owner,
+    /// Name of the group, or the number where there is none
+    Group,
+    /// Number of the user
+    Uid,
+    /// Number of the group
+    Gid,
+    /// Permission bits, in octal
+    Mode,
+    /// Device that a device node stands for, MAJOR:MINOR
+    Rdev,
+    /// All of these
+    All,
+}
+
+impl FieldName {
+    /// The fields that [`All`](Self::All) means, in the order of the help.
+    pub(crate) const EACH: [FieldName; 16] = [
+        FieldName::Type,
+        FieldName::Size,
+        FieldName::Allocated,
+        FieldName::Links,
+        FieldName::Inode,
+        FieldName::Device,
+        FieldName::Mtime,
+        FieldName::Atime,
+        FieldName::Ctime,
+        FieldName::Btime,
+        FieldName::Owner,
+        FieldName::Group,
+        FieldName::Uid,
+        FieldName::Gid,
+        FieldName::Mode,
+        FieldName::Rdev,
+    ];
 }
 
 const EXAMPLES: &str = "\
@@ -46,4 +116,5 @@ Examples:
   statwalk find . '^core$'                     search by regular expression
   statwalk find -g '*.iso' ~ /srv              search two trees by glob
   statwalk find /var -e log -S +100M           list large logs
+  statwalk find /srv -t f --fields size,mtime,owner | sort -n
   statwalk find . -t d node_modules -0 | xargs -0 du -sh";

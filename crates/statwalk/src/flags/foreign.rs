@@ -34,6 +34,7 @@ const ELSEWHERE: Tips = &[
         ],
         FILTER,
     ),
+    (&["--fields"], "a flag of 'statwalk find'"),
     (&["--by"], "a flag of 'statwalk stats'"),
     (&["--dirs"], "a flag of 'statwalk top'"),
     (&["--since"], "a flag of 'statwalk changes'"),

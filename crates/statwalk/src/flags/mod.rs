@@ -34,7 +34,7 @@ pub(crate) use changes_flags::ChangesFlags;
 pub(crate) use errors_flags::ErrorsFlags;
 pub(crate) use extents_flags::{ExtentsFlags, ExtentsSortName};
 pub(crate) use filter_flags::FilterFlags;
-pub(crate) use find_flags::FindFlags;
+pub(crate) use find_flags::{FieldName, FindFlags};
 pub(crate) use scan_flags::{
     FormFlags, ORDERS, OrderChoice, ScanFlags, SourceName, StatByName, StatOrderName, WalkFlags,
     When,

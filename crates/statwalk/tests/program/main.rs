@@ -13,6 +13,7 @@ mod bad_input;
 mod bench;
 mod du;
 mod ending;
+mod fields;
 mod filters;
 mod habits;
 mod help;

@@ -9,6 +9,8 @@ use statwalk_view::json_path;
 
 use super::seconds_and_rest;
 use super::tree_rows::NodeJson;
+use crate::flags::FieldName;
+use crate::output::found_fields::{device, permissions, rdev};
 use crate::request::owners;
 
 /// The answer of `top`: the largest first.
@@ -161,9 +163,9 @@ pub(crate) fn size_max(power: u32) -> u64 {
     u64::MAX.checked_shr(64 - power).unwrap_or(0)
 }
 
-/// An entry that `find` found: its path, its type, and the attributes that the filters
-/// read.
-#[derive(Serialize)]
+/// An entry that `find` found: its path, its type, and the attributes that the user
+/// names, or else those that the filters read.
+#[derive(Default, Serialize)]
 pub(crate) struct FoundJson {
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -173,28 +175,102 @@ pub(crate) struct FoundJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     apparent_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    allocated_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    links: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inode: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     mtime_s: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mtime_ns: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    atime_s: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    atime_ns: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ctime_s: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ctime_ns: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    btime_s: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    btime_ns: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     uid: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    user: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     gid: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rdev: Option<String>,
 }
 
+/// The attributes that filters read.
+const OF_FILTERS: [FieldName; 4] = [
+    FieldName::Size,
+    FieldName::Mtime,
+    FieldName::Uid,
+    FieldName::Gid,
+];
+
 impl FoundJson {
-    pub(crate) fn new(path: &[u8], attributes: &Attributes) -> FoundJson {
+    /// The entry with these attributes; without any name, with those that filters read.
+    pub(crate) fn new(path: &[u8], attributes: &Attributes, names: &[FieldName]) -> FoundJson {
         let (path, path_b64) = json_path(path);
-        let (mtime_s, mtime_ns) = seconds_and_rest(attributes.mtime_ns());
-        FoundJson {
+        let mut found = FoundJson {
             path,
             path_b64,
             kind: attributes.kind.letter(),
-            apparent_bytes: attributes.size_bytes(),
-            mtime_s,
-            mtime_ns,
-            uid: attributes.uid(),
-            gid: attributes.gid(),
+            ..FoundJson::default()
+        };
+        let names = if names.is_empty() { &OF_FILTERS } else { names };
+        for name in names {
+            found.add(*name, attributes);
+        }
+        found
+    }
+
+    fn add(&mut self, name: FieldName, attributes: &Attributes) {
+        let text = |name: Option<Vec<u8>>| name.map(|name| json_path(&name).0);
+        match name {
+            // Each row has it. `all` stands for the others.
+            FieldName::Type | FieldName::All => {}
+            FieldName::Size => self.apparent_bytes = attributes.size_bytes(),
+            FieldName::Allocated => self.allocated_bytes = attributes.allocated_bytes(),
+            FieldName::Links => self.links = attributes.links(),
+            FieldName::Inode => self.inode = attributes.id().map(|id| id.ino),
+            FieldName::Device => self.device = attributes.id().map(|id| device(id.dev)),
+            FieldName::Mtime => {
+                (self.mtime_s, self.mtime_ns) = seconds_and_rest(attributes.mtime_ns());
+            }
+            FieldName::Atime => {
+                (self.atime_s, self.atime_ns) = seconds_and_rest(attributes.atime_ns());
+            }
+            FieldName::Ctime => {
+                (self.ctime_s, self.ctime_ns) = seconds_and_rest(attributes.ctime_ns());
+            }
+            FieldName::Btime => {
+                (self.btime_s, self.btime_ns) = seconds_and_rest(attributes.btime_ns());
+            }
+            FieldName::Owner => {
+                self.uid = attributes.uid();
+                self.user = text(attributes.uid().and_then(owners::user_name));
+            }
+            FieldName::Group => {
+                self.gid = attributes.gid();
+                self.group = text(attributes.gid().and_then(owners::group_name));
+            }
+            FieldName::Uid => self.uid = attributes.uid(),
+            FieldName::Gid => self.gid = attributes.gid(),
+            FieldName::Mode => self.mode = attributes.mode().map(permissions),
+            FieldName::Rdev => self.rdev = rdev(attributes),
         }
     }
 }

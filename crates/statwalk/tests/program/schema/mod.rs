@@ -72,6 +72,8 @@ fn every_answer_follows_the_schema() {
             &["-S", "+0B"][..],
             &["--changed-before", "0d"],
             &["--owner", "!root"],
+            &["--fields=all"],
+            &["--fields=owner,btime"],
             &[],
         ] {
             let answer = tree.run(&[&["find", "--json", "tree"], filter].concat());
