@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A program and the Debian package that brings it.
-const TOOLS: [(&str, &str); 11] = [
+const TOOLS: [(&str, &str); 13] = [
     ("mandoc", "mandoc"),
     ("mkfs.xfs", "xfsprogs"),
     ("mkfs.btrfs", "btrfs-progs"),
@@ -20,6 +20,8 @@ const TOOLS: [(&str, &str); 11] = [
     ("fusermount3", "fuse3"),
     ("du", "coreutils"),
     ("find", "findutils"),
+    ("zsh", "zsh"),
+    ("fish", "fish"),
 ];
 
 pub(crate) fn tools() {

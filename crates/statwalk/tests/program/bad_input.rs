@@ -231,7 +231,7 @@ fn help_is_no_error() {
         (&["man"], ".TH STATWALK 1"),
         (&["man", "top"], "statwalk\\-top"),
         (&["man", "changes"], "statwalk\\-changes"),
-        (&["completions", "fish"], "subcommand extents"),
+        (&["completions", "fish"], "__statwalk_is_in 'extents'"),
     ] {
         let answer = tree.run(arguments).good();
         let text = String::from_utf8(answer.stdout).unwrap();

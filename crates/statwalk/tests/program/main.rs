@@ -11,6 +11,7 @@
 
 mod bad_input;
 mod bench;
+mod completion;
 mod du;
 mod ending;
 mod fields;
