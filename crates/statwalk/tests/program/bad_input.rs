@@ -2,7 +2,7 @@
 
 //! What has no meaning is named, with status 2, and nothing is scanned.
 
-use crate::run::{Answer, Tree, statwalk};
+use crate::run::{Answer, Tree, commands, statwalk};
 
 #[test]
 fn what_has_no_meaning_is_named() {
@@ -135,19 +135,8 @@ fn what_has_no_meaning_is_named() {
 
 #[test]
 fn usage_errors_of_a_command_say_how_to_scan_a_directory_of_its_name() {
-    let commands = [
-        "top",
-        "stats",
-        "find",
-        "errors",
-        "extents",
-        "changes",
-        "bench",
-        "completions",
-        "man",
-    ];
     let tree = Tree::new("x 1");
-    for name in commands {
+    for name in &commands() {
         let tip =
             format!("tip: '{name}' is taken as the command; to scan the directory, use './{name}'");
         let words = [name, "--nonsense"];

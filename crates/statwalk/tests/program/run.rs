@@ -59,6 +59,21 @@ pub(crate) fn statwalk() -> Command {
     program::command(env!("CARGO_BIN_EXE_statwalk"))
 }
 
+/// The commands, in the order of the help, which clap makes from their definitions.
+pub(crate) fn commands() -> Vec<String> {
+    let answer = Answer::of(statwalk().arg("-h")).good();
+    let lines = answer.lines();
+    let listed = lines
+        .iter()
+        .skip_while(|line| **line != "Commands:")
+        .skip(1);
+    let listed = listed.take_while(|line| !line.is_empty());
+    let names = listed.filter_map(|line| line.split_whitespace().next());
+    let names: Vec<String> = names.map(str::to_owned).collect();
+    assert!(names.len() >= 9, "{names:?}");
+    names
+}
+
 /// The program as somebody who is not root, beside a tree.
 pub(crate) fn as_ordinary_user(tree: &Tree) -> Result<Command, Skipped> {
     let path = Path::new(env!("CARGO_BIN_EXE_statwalk"));
