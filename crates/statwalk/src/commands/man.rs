@@ -36,7 +36,7 @@ const ENVIRONMENT: [(&str, &str); 5] = [
         "TERM",
         "With dumb, there is neither colour nor progress unless a flag asks for them.",
     ),
-    ("TZ", "The time zone of dates in filters."),
+    ("TZ", "The time zone of dates in filters and rows."),
 ];
 
 const FILES: [(&str, &str); 3] = [
