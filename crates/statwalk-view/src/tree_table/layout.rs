@@ -4,12 +4,18 @@
 
 use std::borrow::Cow;
 
-use super::row::{Label, Row};
-use super::{Files, SizeColumn, Tree, TreeOptions};
+use super::row::{Label, Names, Row};
+use super::{Figures, SizeColumn, Tree, TreeOptions};
 use crate::charset::Position;
 use crate::line::Line;
-use crate::list_table::{BAR_WIDTH, SHARE_WIDTH};
+use crate::list_table::SHARE_WIDTH;
 use crate::{SizeFormat, Style, age, bar, escape, grouped, share, text_width, truncate_to_width};
+
+/// The least room for a bar.
+const BAR_WIDTH_MIN: usize = 10;
+
+/// The widest bar. In a longer one the eye finds no more, and loses the row of the name.
+const BAR_WIDTH_MAX: usize = 40;
 
 /// The least room for a name before a column gives way to it.
 const LABEL_WIDTH_MIN: usize = 24;
@@ -37,6 +43,17 @@ enum Columns {
     All,
 }
 
+/// The parts of the last column of a row.
+struct LabelText {
+    /// The columns that it takes, with the whole name.
+    width: usize,
+    prefix: String,
+    style: Option<Style>,
+    name: String,
+    mark: &'static str,
+    hidden: String,
+}
+
 /// The properties that all lines have in common.
 pub(super) struct Layout<'a, T: Tree> {
     tree: &'a T,
@@ -44,16 +61,18 @@ pub(super) struct Layout<'a, T: Tree> {
     columns: Columns,
     size_width: usize,
     entries_width: usize,
+    bar_width: usize,
     label_width: usize,
+    /// The width of all guides and the branch of a row at most.
+    prefix_width: usize,
     whole_bytes: u128,
-    largest_bytes: u128,
 }
 
 impl<'a, T: Tree> Layout<'a, T> {
     pub(super) fn new(tree: &'a T, options: &'a TreeOptions, rows: &[Row<T::Node>]) -> Self {
         let root = tree.figures(tree.root());
         let sizes = rows.iter().map(|row| options.column.of(&row.figures));
-        let size_texts = sizes.clone().map(|bytes| options.size.text(bytes).len());
+        let size_texts = sizes.map(|bytes| options.size.text(bytes).len());
         let size_width = size_texts.max().unwrap_or(0).max(SIZE_WIDTH_MIN);
         let entries_width = grouped(root.entries).len().max(ENTRIES_TITLE.len());
 
@@ -73,7 +92,7 @@ impl<'a, T: Tree> Layout<'a, T> {
                 (Columns::SizeShare, 1 + SHARE_WIDTH),
                 (Columns::SizeShareEntries, entries),
                 (Columns::SizeShareEntriesNewest, newest),
-                (Columns::All, 1 + BAR_WIDTH),
+                (Columns::All, 1 + BAR_WIDTH_MIN),
             ] {
                 if columns >= part {
                     taken += width;
@@ -85,16 +104,27 @@ impl<'a, T: Tree> Layout<'a, T> {
             .into_iter()
             .find(|&columns| room(columns) >= LABEL_WIDTH_MIN)
             .unwrap_or(Columns::Size);
-        Layout {
+        let mut layout = Layout {
             tree,
             options,
             columns,
             size_width,
             entries_width,
+            bar_width: BAR_WIDTH_MIN,
             label_width: room(columns),
+            prefix_width: room(columns).saturating_sub(NAME_WIDTH_MIN),
             whole_bytes: options.column.of(&root),
-            largest_bytes: sizes.max().unwrap_or(0),
+        };
+        let labels = positions_of(rows).map(|(row, positions)| layout.label(row, &positions).width);
+        let title = text_width(&layout.title());
+        let longest = labels.fold(title, usize::max);
+        if columns == Columns::All && !rows.is_empty() {
+            let spare = layout.label_width.saturating_sub(longest);
+            let widened = spare.min(BAR_WIDTH_MAX - BAR_WIDTH_MIN);
+            layout.bar_width += widened;
+            layout.label_width -= widened;
         }
+        layout
     }
 
     /// Whether a column of a number that sizes do not bring is shown.
@@ -105,10 +135,7 @@ impl<'a, T: Tree> Layout<'a, T> {
     pub(super) fn lines(&self, rows: &[Row<T::Node>]) -> Vec<String> {
         let mut lines = Vec::with_capacity(rows.len() + 1);
         lines.push(self.header());
-        let mut positions = Vec::new();
-        for row in rows {
-            positions.truncate(row.depth - 1);
-            positions.push(row.position);
+        for (row, positions) in positions_of(rows) {
             lines.push(self.row(row, &positions));
         }
         lines
@@ -128,7 +155,7 @@ impl<'a, T: Tree> Layout<'a, T> {
             text.push_str(&format!(" {SHARE_TITLE:<SHARE_WIDTH$}"));
         }
         if self.columns >= Columns::All {
-            text.extend(std::iter::repeat_n(' ', 1 + BAR_WIDTH));
+            text.extend(std::iter::repeat_n(' ', 1 + self.bar_width));
         }
         if self.shows(Columns::SizeShareEntries) {
             let width = self.entries_width;
@@ -140,15 +167,20 @@ impl<'a, T: Tree> Layout<'a, T> {
         let mut line = Line::default();
         line.push_as(Style::Header, text);
         line.pad(2);
-        let name = match self.tree.is_forest() {
+        let title = self.title();
+        line.push_as(Style::Header, self.cut(&title, self.label_width));
+        line.finish(self.options.terminal)
+    }
+
+    /// Returns the head of the names.
+    fn title(&self) -> String {
+        match self.tree.is_forest() {
             true => PATH_TITLE.to_owned(),
             false => {
                 let name = self.tree.name(self.tree.root());
                 escape(&name, self.options.terminal.charset).into_owned()
             }
-        };
-        line.push_as(Style::Header, self.cut(&name, self.label_width));
-        line.finish(self.options.terminal)
+        }
     }
 
     fn row(&self, row: &Row<T::Node>, positions: &[Position]) -> String {
@@ -164,7 +196,7 @@ impl<'a, T: Tree> Layout<'a, T> {
         }
         if self.columns >= Columns::All {
             line.pad(1);
-            let bar = bar(bytes, self.largest_bytes, BAR_WIDTH, charset);
+            let bar = bar(bytes, self.whole_bytes, self.bar_width, charset);
             line.push_as(Style::Bar, bar);
         }
         if self.shows(Columns::SizeShareEntries) {
@@ -182,6 +214,15 @@ impl<'a, T: Tree> Layout<'a, T> {
         }
         line.pad(2);
 
+        let label = self.label(row, positions);
+        line.push(label.prefix);
+        line.push_as(label.style, label.name);
+        line.push_as(Style::Warning, label.mark);
+        line.push_as(Style::Rest, label.hidden);
+        line.finish(self.options.terminal)
+    }
+
+    fn label(&self, row: &Row<T::Node>, positions: &[Position]) -> LabelText {
         // The trees of a forest stand at the left.
         let prefix = self.prefix(&positions[usize::from(self.tree.is_forest())..]);
         let mark = if row.figures.incomplete {
@@ -189,39 +230,84 @@ impl<'a, T: Tree> Layout<'a, T> {
         } else {
             ""
         };
-        let room = self
-            .label_width
-            .saturating_sub(text_width(&prefix) + text_width(mark));
-        line.push(prefix);
-        let (style, label) = self.label(&row.label);
-        line.push_as(style, self.cut(&label, room).into_owned());
-        line.push_as(Style::Warning, mark);
-        line.finish(self.options.terminal)
+        let (style, name, hidden) = match &row.label {
+            Label::Nodes {
+                chain,
+                is_dir,
+                hidden,
+            } => {
+                let style = is_dir.then_some(Style::Directory);
+                let hidden = hidden.map(|(names, rest)| self.numbers_behind(row, names, &rest));
+                (style, self.path(chain, *is_dir), hidden.unwrap_or_default())
+            }
+            Label::Rest(names) => (Some(Style::Rest), self.rest(*names), Vec::new()),
+        };
+        let taken = text_width(&prefix) + text_width(mark);
+        let width = taken + text_width(&name);
+        let name = self.cut(&name, self.label_width.saturating_sub(taken));
+        let name = name.into_owned();
+        // The number gives way to the name.
+        let room = self.label_width.saturating_sub(width);
+        let mut hidden = hidden.into_iter();
+        let hidden = hidden.find(|text| text_width(text) <= room);
+        let hidden = hidden.unwrap_or_default();
+        LabelText {
+            width: width + text_width(&hidden),
+            prefix,
+            style,
+            name,
+            mark,
+            hidden,
+        }
     }
 
-    fn label(&self, label: &Label<T::Node>) -> (Option<Style>, String) {
-        let charset = self.options.terminal.charset;
-        match *label {
-            Label::Node(node, is_dir) => {
-                let mut text = escape(&self.tree.name(node), charset).into_owned();
-                if !is_dir {
-                    return (None, text);
-                }
-                // The path of a root can end in a slash.
-                if !text.ends_with('/') {
-                    text.push('/');
-                }
-                (Some(Style::Directory), text)
+    /// Returns the names of a chain of directories, or that of a file.
+    fn path(&self, chain: &[T::Node], is_dir: bool) -> String {
+        let mut text = String::new();
+        for &node in chain {
+            text.push_str(&escape(
+                &self.tree.name(node),
+                self.options.terminal.charset,
+            ));
+            // The path of a root can end in a slash.
+            if is_dir && !text.ends_with('/') {
+                text.push('/');
             }
-            Label::Rest(count, dir_count) => {
-                let what = match self.options.files {
-                    Files::Hidden if dir_count == 0 && count == 1 => "file",
-                    Files::Hidden if dir_count == 0 => "files",
-                    _ => "more",
-                };
-                let text = format!("{} {} {what}", charset.ellipsis(), grouped(count));
-                (Some(Style::Rest), text)
+        }
+        text
+    }
+
+    fn rest(&self, names: Names) -> String {
+        let ellipsis = self.options.terminal.charset.ellipsis();
+        match names {
+            Names::Files(1) => format!("{ellipsis} 1 file"),
+            Names::Files(count) => format!("{ellipsis} {} files", grouped(count)),
+            Names::Any(count) => format!("{ellipsis} {} more", grouped(count)),
+            Names::Itself => format!("{ellipsis} itself"),
+        }
+    }
+
+    /// Returns the texts for the part of a directory that no row below it has.
+    ///
+    /// The longest comes first. There is none where nothing is hidden, and the rows add up
+    /// as far as digits go.
+    fn numbers_behind(&self, row: &Row<T::Node>, names: Names, rest: &Figures) -> Vec<String> {
+        let size = |bytes| self.options.size.text(bytes);
+        let all = self.options.column.of(&row.figures);
+        let hidden = self.options.column.of(rest);
+        let is_seen = size(all) != size(all.saturating_sub(hidden));
+        let ellipsis = self.options.terminal.charset.ellipsis();
+        match names {
+            // Of names, every directory has one itself.
+            Names::Itself if !is_seen || self.options.size == SizeFormat::Count => Vec::new(),
+            // The count is the size.
+            names if self.options.size == SizeFormat::Count => {
+                vec![format!("  {}", self.rest(names))]
             }
+            names => vec![
+                format!("  {}, {}", self.rest(names), size(hidden)),
+                format!("  {ellipsis} {}", size(hidden)),
+            ],
         }
     }
 
@@ -232,7 +318,7 @@ impl<'a, T: Tree> Layout<'a, T> {
         let Some((last, outer)) = positions.split_last() else {
             return String::new();
         };
-        let room = self.label_width.saturating_sub(NAME_WIDTH_MIN) / GUIDE_WIDTH;
+        let room = self.prefix_width / GUIDE_WIDTH;
         // One for the branch, and where some are left out, one for their sign.
         let guides = match room.saturating_sub(1) {
             room if outer.len() <= room => outer.len(),
@@ -252,4 +338,14 @@ impl<'a, T: Tree> Layout<'a, T> {
     fn cut<'t>(&self, text: &'t str, room: usize) -> Cow<'t, str> {
         truncate_to_width(text, room, self.options.terminal.charset)
     }
+}
+
+/// Returns the rows, each with its place among its siblings and those of its parents.
+fn positions_of<N>(rows: &[Row<N>]) -> impl Iterator<Item = (&Row<N>, Vec<Position>)> {
+    let mut positions = Vec::new();
+    rows.iter().map(move |row| {
+        positions.truncate(row.depth - 1);
+        positions.push(row.position);
+        (row, positions.clone())
+    })
 }

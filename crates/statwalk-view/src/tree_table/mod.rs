@@ -2,9 +2,9 @@
 
 //! The tree that fits on the screen: the default view of a scan.
 //!
-//! The largest closed directory is opened again and again, until the rows are used up.
+//! The largest node whose parent has a row gets the next row, until the rows are used up.
 //! The selection begins at the top. Of a tree of millions it looks only at the children
-//! of opened directories, and there are at most as many of those as rows.
+//! of directories with a row, and of the only children below these.
 
 mod best;
 mod layout;
@@ -29,7 +29,7 @@ use crate::{SizeFormat, Terminal};
 ///
 /// ```
 /// use std::borrow::Cow;
-/// use statwalk_view::{Figures, Tree, TreeOptions, tree_table};
+/// use statwalk_view::{Figures, Terminal, Tree, TreeOptions, tree_table};
 ///
 /// struct Node { name: &'static str, figures: Figures, children: Vec<usize> }
 ///
@@ -54,10 +54,12 @@ use crate::{SizeFormat, Terminal};
 ///     Node { name: "a", figures: figures(25, 30), children: vec![] },
 ///     Node { name: "b", figures: figures(75, 9), children: vec![] },
 /// ]);
-/// assert_eq!(tree_table(&tree, &TreeOptions::default()), [
-///     "   DISK  SHARE             ENTRIES  NEWEST  /data",
-///     "75.0 GiB  75 % ██████████        9     –    ├── b/",
-///     "25.0 GiB  25 % ███▍             30     –    └── a/",
+/// let terminal = Terminal { width: 72, ..Terminal::default() };
+/// let options = TreeOptions { terminal, ..TreeOptions::default() };
+/// assert_eq!(tree_table(&tree, &options), [
+///     "   DISK  SHARE                                   ENTRIES  NEWEST  /data",
+///     "75.0 GiB  75 % ████████████████████████                9     –    ├── b/",
+///     "25.0 GiB  25 % ████████                               30     –    └── a/",
 /// ]);
 /// ```
 pub trait Tree {
@@ -84,9 +86,11 @@ pub trait Tree {
         self.is_dir(node)
     }
 
-    /// Returns how many files or directories a node stands for: more than one
-    /// where a tree does not keep files and gives those of a directory as one
-    /// node. Such a node is never shown by itself.
+    /// Returns how many files or directories a node stands for.
+    ///
+    /// It is more than one where a tree does not keep files and gives those of a
+    /// directory as one node, which is never shown by itself. It is 0 for the blocks of
+    /// a directory itself.
     fn count(&self, node: Self::Node) -> u64 {
         let _ = node;
         1
@@ -95,8 +99,8 @@ pub trait Tree {
     /// Returns the sums over a node and all that is below it.
     fn figures(&self, node: Self::Node) -> Figures;
 
-    /// Returns the children of a directory, in any order; called at most once
-    /// for a directory, and only if it is opened.
+    /// Returns the children of a directory, in any order; called at most once for a
+    /// directory, and only if it has a row or is in the chain of one.
     fn children(&self, node: Self::Node) -> impl Iterator<Item = Self::Node>;
 }
 
@@ -211,16 +215,22 @@ impl Default for TreeOptions {
 
 /// Returns the lines of the view: a head, then at most `rows_max` rows.
 ///
-/// The largest nodes whose parents are shown are the rows. Where a directory has
-/// children that are not shown, its last row is `… 41 more` with their sums. Where
-/// these are files, which have no rows unless the caller asks for them, it is `… 41
-/// files`. A directory of which nothing is shown is closed, and has no such row. Shares
-/// are of the root. The bars have one scale for the whole view, on which the largest
-/// row is full. Siblings with equal keys stand in the order of their names.
+/// The largest nodes whose parents are shown are the rows. A directory with one child
+/// stands in one row with this child, as in `src/main/java/`. So does one whose largest
+/// child has 95 % of it, where the others are less than 1 % of the root.
+///
+/// Where a directory has children that are not shown, its last row is `… 41 more` or `… 41
+/// files` with their sums. A rest below 1 % of the root has no row: it is a number behind
+/// the name, as in `lib/  … 7 more, 12.1 MiB`. The rows below a directory, with this
+/// number, add up to the directory. The blocks of the directory itself are in the rest.
+/// A directory of which nothing is shown is closed, and has no rest.
+///
+/// Shares are of the root, and so are the bars. Bars take the room that names leave.
+/// Siblings with equal keys stand in the order of their names.
 ///
 /// No line is wider than the terminal. A name is cut in its middle, and guides of outer
 /// directories are left out. Where there is still no room, the bar, the age, the count
-/// and the share go, in this order.
+/// and the share go, in this order. The number behind a name goes before the name is cut.
 #[must_use]
 pub fn tree_table<T: Tree>(tree: &T, options: &TreeOptions) -> Vec<String> {
     let mut selection = Selection::new(tree, options);

@@ -2,6 +2,7 @@
 
 //! Nodes that have no row.
 
+use super::row::Names;
 use super::{Figures, Tree};
 
 /// The part of a directory that is not shown.
@@ -12,16 +13,33 @@ pub(super) struct Rest {
     figures: Figures,
     /// Whether there are files among it whose time is not known.
     has_unknown_time: bool,
+    /// Whether the blocks of a directory itself are among it.
+    has_blocks: bool,
 }
 
 impl Rest {
     pub(super) fn add<T: Tree>(&mut self, tree: &T, node: T::Node, more: &Figures) {
         let is_dir = tree.is_dir(node);
-        let sum = &mut self.figures;
-        self.count += tree.count(node);
+        let count = tree.count(node);
+        self.count += count;
         self.dir_count += u64::from(is_dir);
+        self.has_blocks |= count == 0;
         // A directory without files has none, but a file always has one.
         self.has_unknown_time |= !is_dir && more.newest_mtime_ns.is_none();
+        self.add_figures(more);
+    }
+
+    /// Adds the rest of another directory.
+    pub(super) fn add_rest(&mut self, more: &Rest) {
+        self.count += more.count;
+        self.dir_count += more.dir_count;
+        self.has_blocks |= more.has_blocks;
+        self.has_unknown_time |= more.has_unknown_time;
+        self.add_figures(&more.figures);
+    }
+
+    fn add_figures(&mut self, more: &Figures) {
+        let sum = &mut self.figures;
         sum.allocated_bytes = sum.allocated_bytes.saturating_add(more.allocated_bytes);
         sum.apparent_bytes = sum.apparent_bytes.saturating_add(more.apparent_bytes);
         sum.entries = sum.entries.saturating_add(more.entries);
@@ -34,6 +52,15 @@ impl Rest {
         Figures {
             newest_mtime_ns: newest_mtime_ns.filter(|_| !self.has_unknown_time),
             ..self.figures
+        }
+    }
+
+    /// Returns what a row or a number calls it.
+    pub(super) fn names(&self) -> Names {
+        match self.count {
+            0 => Names::Itself,
+            count if self.dir_count == 0 && !self.has_blocks => Names::Files(count),
+            count => Names::Any(count),
         }
     }
 }

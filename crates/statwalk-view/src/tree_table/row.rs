@@ -16,8 +16,26 @@ pub(super) struct Row<N> {
 
 /// The node or nodes that a row stands for.
 pub(super) enum Label<N> {
-    /// A node, and whether it is a directory.
-    Node(N, bool),
-    /// How many children have no row, and how many of these are directories.
-    Rest(u64, u64),
+    /// A node.
+    Nodes {
+        /// A directory and the chain of its only children, or a file alone.
+        chain: Vec<N>,
+        is_dir: bool,
+        /// The part of an open directory that no row below it has, or of a closed chain
+        /// the part that is not in its last directory.
+        hidden: Option<(Names, Figures)>,
+    },
+    /// The children of a directory that have no row of their own.
+    Rest(Names),
+}
+
+/// The name of what has no row of its own.
+#[derive(Clone, Copy)]
+pub(super) enum Names {
+    /// So many files.
+    Files(u64),
+    /// So many directories and files.
+    Any(u64),
+    /// Nothing but the blocks of the directory itself.
+    Itself,
 }

@@ -7,45 +7,61 @@ use std::collections::BinaryHeap;
 
 use super::best::{Best, Candidate};
 use super::rest::Rest;
-use super::row::{Label, Row};
-use super::{Direction, Figures, Files, SortKey, Tree, TreeOptions};
+use super::row::{Label, Names, Row};
+use super::{Direction, Figures, Files, SizeColumn, SortKey, Tree, TreeOptions};
+use crate::SizeFormat;
 use crate::charset::Position;
+use crate::share::narrowed;
+
+/// The longest chain of directories in one row: a tree of only children can be of any
+/// depth.
+const CHAIN_MAX: usize = 64;
 
 /// A directory or file that has a row; the root has none and is the first.
 struct Shown<N> {
-    node: N,
+    /// A directory, its only child, the only child of that, and so on; or a file.
+    chain: Vec<N>,
+    /// How deep the row is, where a chain counts as one level.
+    row_depth: usize,
+    /// How deep the last of the chain is.
     depth: usize,
+    /// The sums of the first of the chain.
     figures: Figures,
     is_dir: bool,
     /// The children that may be shown, in the order in which they will be.
     candidates: Vec<Candidate<N>>,
     /// The rows of the first of the candidates.
     children: Vec<usize>,
+    /// The sums of these rows.
+    shown: Bytes,
     /// The children that cannot be shown.
     beyond: Rest,
+    /// The nodes beside those of the chain.
+    beside: Rest,
 }
 
-/// A possible next step; the step with the largest node comes first.
+/// The two sizes of nodes.
+#[derive(Clone, Copy, Default)]
+struct Bytes {
+    allocated: u128,
+    apparent: u128,
+}
+
+/// The next row: that of the largest node comes first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Step {
     key: u128,
     /// Of equals, the first in the tree wins.
     age: Reverse<usize>,
-    action: Action,
-}
-
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Action {
-    /// Find the children of a row's directory.
-    Open(usize),
-    /// Give the next candidate of a row's directory a row.
-    Show(usize),
+    /// The row whose next candidate gets a row.
+    parent: usize,
 }
 
 /// The rows that were found by now.
 pub(super) struct Selection<'a, T: Tree> {
     tree: &'a T,
     options: &'a TreeOptions,
+    whole_bytes: u128,
     shown: Vec<Shown<T::Node>>,
     steps: BinaryHeap<Step>,
     steps_count: usize,
@@ -59,38 +75,44 @@ impl<'a, T: Tree> Selection<'a, T> {
         let mut selection = Selection {
             tree,
             options,
+            whole_bytes: options.column.of(&tree.figures(tree.root())),
             shown: Vec::new(),
             steps: BinaryHeap::new(),
             steps_count: 0,
             rows_used: 0,
         };
-        selection.add(tree.root(), 0);
+        selection.add(tree.root(), 0, 0);
+        // Of the root there is a row for the rest from the start, for there must be
+        // something.
+        selection.rows_used = usize::from(selection.has_rest_row(ROOT));
         selection
     }
 
-    /// Adds a node to those shown, and the opening of it to what can be done.
-    fn add(&mut self, node: T::Node, depth: usize) {
-        let figures = self.tree.figures(node);
+    /// Adds a node to those shown, and its first child to the rows that can follow.
+    fn add(&mut self, node: T::Node, row_depth: usize, depth: usize) {
         let is_dir = self.tree.is_dir(node);
-        let index = self.shown.len();
         self.shown.push(Shown {
-            node,
+            chain: vec![node],
+            row_depth,
             depth,
-            figures,
+            figures: self.tree.figures(node),
             is_dir,
             candidates: Vec::new(),
             children: Vec::new(),
+            shown: Bytes::default(),
             beyond: Rest::default(),
+            beside: Rest::default(),
         });
-        if is_dir && self.options.depth_max.is_none_or(|max| depth < max) {
-            self.push_step(self.key(&figures), Action::Open(index));
+        let index = self.shown.len() - 1;
+        if is_dir && self.has_room_below(depth) {
+            self.open(index);
+            self.push_step(index);
         }
     }
 
-    fn push_step(&mut self, key: u128, action: Action) {
-        let age = Reverse(self.steps_count);
-        self.steps_count += 1;
-        self.steps.push(Step { key, age, action });
+    /// Returns whether a directory of this depth may have rows below it.
+    fn has_room_below(&self, depth: usize) -> bool {
+        self.options.depth_max.is_none_or(|max| depth < max)
     }
 
     /// Returns the rank of a node; never more than that of its parent.
@@ -110,10 +132,7 @@ impl<'a, T: Tree> Selection<'a, T> {
         while self.rows_used < self.options.rows_max
             && let Some(step) = self.steps.pop()
         {
-            match step.action {
-                Action::Open(index) => self.open(index),
-                Action::Show(index) => self.show(index),
-            }
+            self.show(step.parent);
         }
         // A row `… 1 more` can as well be that one.
         for index in 0..self.shown.len() {
@@ -123,11 +142,43 @@ impl<'a, T: Tree> Selection<'a, T> {
         }
     }
 
-    /// Finds the candidates among the children of a directory.
+    /// Finds the candidates among the children of a directory; of an only child, among
+    /// its children.
     fn open(&mut self, index: usize) {
-        let room = self.options.rows_max - self.rows_used;
+        let room = self.options.rows_max.saturating_sub(self.rows_used).max(1);
+        loop {
+            let row = &self.shown[index];
+            let directory = *row.chain.last().expect("a chain begins with a node");
+            let (candidates, beyond) = self.largest_below(directory, room);
+            // The root keeps its name, and so does a path that the user gave.
+            let may_go_on = row.row_depth > usize::from(self.tree.is_forest())
+                && row.chain.len() < CHAIN_MAX
+                && self.has_room_below(row.depth + 1);
+            let only = candidates.first().map(|candidate| candidate.node);
+            let only = only.filter(|&child| {
+                let count = beyond.count + candidates.len() as u64;
+                may_go_on && self.is_only_child(directory, child, count)
+            });
+            let row = &mut self.shown[index];
+            let Some(only) = only else {
+                row.candidates = candidates;
+                row.beyond = beyond;
+                return;
+            };
+            row.beside.add_rest(&beyond);
+            for other in &candidates[1..] {
+                let figures = self.tree.figures(other.node);
+                row.beside.add(self.tree, other.node, &figures);
+            }
+            row.chain.push(only);
+            row.depth += 1;
+        }
+    }
+
+    /// Returns the largest children of a directory, and the sum of the others.
+    fn largest_below(&self, node: T::Node, room: usize) -> (Vec<Candidate<T::Node>>, Rest) {
         let mut best = Best::new(self.tree, room);
-        for node in self.tree.children(self.shown[index].node) {
+        for node in self.tree.children(node) {
             let figures = self.tree.figures(node);
             let key = self.key(&figures);
             let may_show = (self.options.files == Files::Shown || self.tree.has_row(node))
@@ -138,20 +189,37 @@ impl<'a, T: Tree> Selection<'a, T> {
                 best.beyond.add(self.tree, node, &figures);
             }
         }
-        let (candidates, beyond) = best.finish();
-        self.shown[index].candidates = candidates;
-        self.shown[index].beyond = beyond;
-        if self.has_rest_row(index) {
-            // Only the root has one from the start, for there must be something.
-            self.rows_used += 1;
-        }
-        self.push_show(index);
+        best.finish()
     }
 
-    fn push_show(&mut self, index: usize) {
-        let row = &self.shown[index];
+    /// Returns whether a directory is the only child, or all that weighs something: the
+    /// others would have no row, and are few beside it.
+    fn is_only_child(&self, parent: T::Node, child: T::Node, children_count: u64) -> bool {
+        let bytes = |node| self.options.column.of(&self.tree.figures(node));
+        let (part, whole) = narrowed(bytes(child), bytes(parent));
+        let others = bytes(parent).saturating_sub(bytes(child));
+        let is_main = !self.deserves_row(others) && part * 100 >= whole * 95;
+        self.tree.is_dir(child) && (children_count == 1 || is_main)
+    }
+
+    /// Returns whether the nodes without a row have enough together to deserve one: 1 %
+    /// of the root.
+    fn deserves_row(&self, bytes: u128) -> bool {
+        let (part, whole) = narrowed(bytes, self.whole_bytes);
+        part * 100 >= whole
+    }
+
+    /// Notes that the next candidate of a directory can have a row.
+    fn push_step(&mut self, parent: usize) {
+        let row = &self.shown[parent];
         if let Some(next) = row.candidates.get(row.children.len()) {
-            self.push_step(next.key, Action::Show(index));
+            let age = Reverse(self.steps_count);
+            self.steps_count += 1;
+            self.steps.push(Step {
+                key: next.key,
+                age,
+                parent,
+            });
         }
     }
 
@@ -161,29 +229,64 @@ impl<'a, T: Tree> Selection<'a, T> {
         let Some(&Candidate { node, .. }) = row.candidates.get(row.children.len()) else {
             return;
         };
-        // The first row of a directory brings the row for the rest with it; the
-        // last takes its place.
-        let rest_before = usize::from(self.has_rest_row(index));
-        let rest_after = usize::from(self.hidden_count(index) > 1);
-        let rows_used = self.rows_used + 1 + rest_after - rest_before;
+        // The first row of a directory can bring the row for the rest with it; a later
+        // one can take its place.
+        let figures = self.tree.figures(node);
+        let child = self.shown.len();
+        let before = self.rows_used - usize::from(self.has_rest_row(index));
+        let row = &mut self.shown[index];
+        let shown = row.shown;
+        row.shown = Bytes {
+            allocated: shown.allocated.saturating_add(figures.allocated_bytes),
+            apparent: shown.apparent.saturating_add(figures.apparent_bytes),
+        };
+        row.children.push(child);
+        let rows_used = before + 1 + usize::from(self.has_rest_row(index));
+        let row = &mut self.shown[index];
         if rows_used > self.options.rows_max {
+            row.children.pop();
+            row.shown = shown;
             return;
         }
         self.rows_used = rows_used;
-        let child = self.shown.len();
-        self.shown[index].children.push(child);
-        self.add(node, self.shown[index].depth + 1);
-        self.push_show(index);
+        let (row_depth, depth) = (row.row_depth + 1, row.depth + 1);
+        self.add(node, row_depth, depth);
+        self.push_step(index);
     }
 
     fn hidden_count(&self, index: usize) -> u64 {
         let row = &self.shown[index];
-        row.beyond.count + (row.candidates.len() - row.children.len()) as u64
+        // In the end the other candidates are in `beyond`, and the list is empty.
+        let candidates = row.candidates.len().saturating_sub(row.children.len());
+        row.beside.count + row.beyond.count + candidates as u64
     }
 
+    /// Returns the sizes of a directory less those of the rows below it.
+    ///
+    /// The blocks of the directory itself are in it.
+    fn hidden_bytes(&self, index: usize) -> Bytes {
+        let row = &self.shown[index];
+        let (all, shown) = (&row.figures, row.shown);
+        Bytes {
+            allocated: all.allocated_bytes.saturating_sub(shown.allocated),
+            apparent: all.apparent_bytes.saturating_sub(shown.apparent),
+        }
+    }
+
+    /// Returns whether the children without a row have one together.
     fn has_rest_row(&self, index: usize) -> bool {
-        let is_open = index == ROOT || !self.shown[index].children.is_empty();
-        is_open && self.hidden_count(index) > 0
+        let hidden_count = self.hidden_count(index);
+        if index == ROOT {
+            // There is no row of the root that could have a number behind it.
+            return hidden_count > 0 && self.options.rows_max > 0;
+        }
+        let hidden = self.hidden_bytes(index);
+        let hidden = match self.options.column {
+            SizeColumn::Disk | SizeColumn::Inodes => hidden.allocated,
+            SizeColumn::Apparent => hidden.apparent,
+        };
+        let is_open = !self.shown[index].children.is_empty();
+        is_open && hidden_count > 0 && self.deserves_row(hidden)
     }
 
     /// Returns the rows in the order in which they stand on the screen.
@@ -192,7 +295,7 @@ impl<'a, T: Tree> Selection<'a, T> {
             let mut children = std::mem::take(&mut self.shown[index].children);
             let shown_count = children.len();
             if self.options.sort == SortKey::Name {
-                let name = |&child: &usize| self.tree.name(self.shown[child].node);
+                let name = |&child: &usize| self.tree.name(self.shown[child].chain[0]);
                 children.sort_by(|a, b| name(a).cmp(&name(b)));
             }
             if self.options.direction == Direction::Reversed {
@@ -212,38 +315,82 @@ impl<'a, T: Tree> Selection<'a, T> {
         while let Some((index, position)) = stack.pop() {
             match index {
                 Place::Node(index) => {
-                    let row = &self.shown[index];
+                    // It looks at the chain, which then goes to the row.
+                    let hidden = self.number_behind(index);
+                    let row = &mut self.shown[index];
                     rows.push(Row {
-                        depth: row.depth,
+                        depth: row.row_depth,
                         position,
                         figures: row.figures,
-                        label: Label::Node(row.node, row.is_dir),
+                        label: Label::Nodes {
+                            chain: std::mem::take(&mut row.chain),
+                            is_dir: row.is_dir,
+                            hidden,
+                        },
                     });
                     self.push_children(index, &mut stack);
                 }
-                Place::Rest(index) => {
-                    let row = &self.shown[index];
-                    rows.push(Row {
-                        depth: row.depth + 1,
-                        position,
-                        figures: row.beyond.figures(),
-                        label: Label::Rest(row.beyond.count, row.beyond.dir_count),
-                    });
-                }
+                Place::Rest(index) => rows.push(Row {
+                    depth: self.shown[index].row_depth + 1,
+                    position,
+                    figures: self.rest_figures(index),
+                    label: Label::Rest(self.rest(index).names()),
+                }),
             }
         }
         rows
     }
 
+    /// Returns the sums of the children without a row. The blocks of the directory itself
+    /// are in the sizes, but its name is not in a count.
+    fn rest_figures(&self, index: usize) -> Figures {
+        if self.options.size == SizeFormat::Count {
+            return self.rest(index).figures();
+        }
+        let bytes = self.hidden_bytes(index);
+        Figures {
+            allocated_bytes: bytes.allocated,
+            apparent_bytes: bytes.apparent,
+            ..self.rest(index).figures()
+        }
+    }
+
+    /// Returns all nodes without a row.
+    fn rest(&self, index: usize) -> Rest {
+        let row = &self.shown[index];
+        let mut rest = row.beyond;
+        rest.add_rest(&row.beside);
+        rest
+    }
+
+    /// Returns the part of an open directory that no row below it has, or the part of a
+    /// closed chain that is not in its last directory.
+    fn number_behind(&self, index: usize) -> Option<(Names, Figures)> {
+        let row = &self.shown[index];
+        if !row.children.is_empty() {
+            let figures = self.rest_figures(index);
+            return (!self.has_rest_row(index)).then(|| (self.rest(index).names(), figures));
+        }
+        let [first, .., last] = row.chain[..] else {
+            return None;
+        };
+        let [first, last] = [first, last].map(|node| self.tree.figures(node));
+        let figures = Figures {
+            allocated_bytes: first.allocated_bytes.saturating_sub(last.allocated_bytes),
+            apparent_bytes: first.apparent_bytes.saturating_sub(last.apparent_bytes),
+            ..row.beside.figures()
+        };
+        Some((row.beside.names(), figures))
+    }
+
     /// Puts the rows below a directory on the stack, the first on top.
     fn push_children(&self, index: usize, stack: &mut Vec<(Place, Position)>) {
-        let row = &self.shown[index];
         let mut position = Position::Last;
-        if row.beyond.count > 0 && (index == ROOT || !row.children.is_empty()) {
+        if self.has_rest_row(index) {
             stack.push((Place::Rest(index), position));
             position = Position::Inner;
         }
-        for &child in row.children.iter().rev() {
+        for &child in self.shown[index].children.iter().rev() {
             stack.push((Place::Node(child), position));
             position = Position::Inner;
         }
