@@ -20,11 +20,11 @@ pub struct MomentError {
 
 /// Returns how long ago `mtime_ns` was at `now_ns`, in at most six columns.
 ///
-/// The largest whole unit counts, rounded down: `m` minutes, `h` hours, `d`
-/// days up to 13, `w` weeks up to 52, `y` years. There are no months, whose
-/// letter is taken. Under a minute it is `now`, and so is up to a minute in
-/// the future, because the clocks of two machines differ by as much. Beyond,
-/// it is `future`: the amount would say nothing but how wrong a clock was.
+/// The largest whole unit counts, rounded down: `min` minutes, `h` hours, `d` days up to
+/// two months, `mo` months, `y` years. A month is a twelfth of a year. Under a minute it
+/// is `now`. So is up to a minute in the future, because the clocks of two machines differ
+/// by as much. Beyond, it is `future`: the amount would say nothing but how wrong a clock
+/// was.
 ///
 /// Both times are nanoseconds since 1970-01-01 00:00 UTC.
 ///
@@ -43,10 +43,10 @@ pub fn age(mtime_ns: i64, now_ns: i64) -> String {
     let (count, unit) = match s {
         0..MINUTE => return "now".to_owned(),
         _ if mtime_ns > now_ns => return "future".to_owned(),
-        MINUTE..HOUR => (s / MINUTE, "m"),
+        MINUTE..HOUR => (s / MINUTE, "min"),
         HOUR..DAY => (s / HOUR, "h"),
-        _ if s < 14 * DAY => (s / DAY, "d"),
-        _ if s < YEAR => (s / (7 * DAY), "w"),
+        _ if s < 2 * MONTH => (s / DAY, "d"),
+        _ if s < YEAR => (s / MONTH, "mo"),
         _ => (s / YEAR, "y"),
     };
     format!("{count} {unit}")
@@ -114,6 +114,7 @@ const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 /// The mean year of the Gregorian calendar, 365.2425 days.
 const YEAR: u64 = 31_556_952;
+const MONTH: u64 = YEAR / 12;
 
 /// Returns whether `text` was meant as a date: it begins with a year.
 fn is_date_like(text: &str) -> bool {
@@ -188,16 +189,17 @@ mod tests {
         }
         check(0, "now");
         check(59, "now");
-        check(60, "1 m");
-        check(12 * 60 + 59, "12 m");
-        check(3_599, "59 m");
+        check(60, "1 min");
+        check(12 * 60 + 59, "12 min");
+        check(3_599, "59 min");
         check(3_600, "1 h");
         check(86_399, "23 h");
         check(86_400, "1 d");
-        check(14 * 86_400 - 1, "13 d");
-        check(14 * 86_400, "2 w");
-        check(365 * 86_400, "52 w");
-        check(31_556_951, "52 w");
+        check(60 * 86_400, "60 d");
+        check(31_556_952 / 6 - 1, "60 d");
+        check(31_556_952 / 6, "2 mo");
+        check(365 * 86_400, "11 mo");
+        check(31_556_951, "11 mo");
         check(31_556_952, "1 y");
         check(4 * 31_556_952 - 1, "3 y");
         // 1970: a file from an archive without times.

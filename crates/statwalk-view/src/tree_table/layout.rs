@@ -208,8 +208,10 @@ impl<'a, T: Tree> Layout<'a, T> {
                 || charset.absent().to_owned(),
                 |mtime_ns| age(mtime_ns, self.options.now_ns),
             );
-            // Units below one another, and room for the longest words.
-            let newest = format!("{newest:>4}");
+            // Units stand below one another, and numbers have two digits mostly.
+            let number = newest.split(' ').next().map_or(0, text_width);
+            let blanks = " ".repeat(2_usize.saturating_sub(number));
+            let newest = format!("{blanks}{newest}");
             line.push(format!("  {newest:<width$}", width = NEWEST_TITLE.len()));
         }
         line.pad(2);

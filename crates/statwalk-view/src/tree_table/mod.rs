@@ -58,8 +58,8 @@ use crate::{SizeFormat, Terminal};
 /// let options = TreeOptions { terminal, ..TreeOptions::default() };
 /// assert_eq!(tree_table(&tree, &options), [
 ///     "   DISK  SHARE                                   ENTRIES  NEWEST  /data",
-///     "75.0 GiB  75 % ████████████████████████                9     –    ├── b/",
-///     "25.0 GiB  25 % ████████                               30     –    └── a/",
+///     "75.0 GiB  75 % ████████████████████████                9   –      ├── b/",
+///     "25.0 GiB  25 % ████████                               30   –      └── a/",
 /// ]);
 /// ```
 pub trait Tree {

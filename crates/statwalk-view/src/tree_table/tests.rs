@@ -209,10 +209,10 @@ fn files_that_are_not_kept_are_counted() {
         assert!(lines[1].ends_with("├── dir/"), "{lines:?}");
         assert!(lines[2].ends_with(expected), "{lines:?}");
     };
-    check(41, Some(NOW), "41   now    └── … 41 files");
-    check(1, Some(NOW), " 1   now    └── … 1 file");
+    check(41, Some(NOW), "41  now     └── … 41 files");
+    check(1, Some(NOW), " 1  now     └── … 1 file");
     // Some file may be younger than all whose time is known.
-    check(2, None, " 2     –    └── … 2 files");
+    check(2, None, " 2   –      └── … 2 files");
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn the_example() {
             " 412 GiB  10 % ██▏                          2,113   3 y    │   │   ├── 2019-raw/",
             " 714 GiB  17 % ███▋                       879,091   2 d    │   │   └── … 41 more",
             " 940 GiB  22 % ████▊                      323,127   5 h    │   └── … 17 more",
-            "1.31 TiB  31 % ██████▉                  9,870,450  12 m    ├── home/",
+            "1.31 TiB  31 % ██████▉                  9,870,450  12 min  ├── home/",
             " 892 GiB  21 % ████▋                    1,328,337   1 d    └── … 9 more",
         ],
     );
@@ -243,7 +243,7 @@ fn fewer_rows_close_the_smaller_directories() {
             "2.02 TiB  48 % ████████████▌                1,204,331   5 h    ├── projects/",
             "1.10 TiB  26 % ██████▊                        881,204   2 d    │   ├── climate/",
             " 940 GiB  22 % █████▋                         323,127   5 h    │   └── … 17 more",
-            "1.31 TiB  31 % ████████▏                    9,870,450  12 m    ├── home/",
+            "1.31 TiB  31 % ████████▏                    9,870,450  12 min  ├── home/",
             "99.1 GiB   2 % ▋                              147,593   1 d    ├── d0/",
             " 793 GiB  18 % ████▊                        1,180,744   1 d    └── … 8 more",
         ],
@@ -259,7 +259,7 @@ fn few_rows() {
         &rows(1),
         &[
             "   DISK  SHARE                                    ENTRIES  NEWEST  /data",
-            "4.20 TiB 100 % ██████████████████████████████  12,403,118  12 m    └── … 11 more",
+            "4.20 TiB 100 % ██████████████████████████████  12,403,118  12 min  └── … 11 more",
         ],
     );
     check(
@@ -268,7 +268,7 @@ fn few_rows() {
         &[
             "   DISK  SHARE                                    ENTRIES  NEWEST  /data",
             "2.02 TiB  48 % ██████████████▍                  1,204,331   5 h    ├── projects/",
-            "2.18 TiB  52 % ███████████████▋                11,198,787  12 m    └── … 10 more",
+            "2.18 TiB  52 % ███████████████▋                11,198,787  12 min  └── … 10 more",
         ],
     );
 }
@@ -302,9 +302,9 @@ fn files_are_in_the_rest() {
         &[
             "   DISK  SHARE                                ENTRIES  NEWEST  /s",
             "16.0 KiB  89 % █████████████████████████▊           5   1 d    ├── b/",
-            "8.00 KiB  44 % ████████████▉                        2   2 w    │   ├── inner/",
+            "8.00 KiB  44 % ████████████▉                        2  15 d    │   ├── inner/",
             "8.00 KiB  44 % ████████████▉                        2   1 d    │   └── … 2 files",
-            "     0 B   0 %                                      1     –    ├── a/",
+            "     0 B   0 %                                      1   –      ├── a/",
             "2.00 KiB  11 % ███▎                                 3  future  └── … 3 files",
         ],
     );
@@ -314,7 +314,7 @@ fn files_are_in_the_rest() {
         &rows(10),
         &[
             "   DISK  SHARE                                     ENTRIES  NEWEST  /one",
-            "2.00 KiB 100 % ██████████████████████████████████        1   now    └── … 1 file",
+            "2.00 KiB 100 % ██████████████████████████████████        1  now     └── … 1 file",
         ],
     );
     let nothing = dir("/none", vec![]);
@@ -337,13 +337,13 @@ fn files_have_rows_if_asked_for() {
         &[
             "   DISK  SHARE                                 ENTRIES  NEWEST  /s",
             "16.0 KiB  89 % ██████████████████████████▋           5   1 d    ├── b/",
-            "8.00 KiB  44 % █████████████▍                        2   2 w    │   ├── inner/",
-            "8.00 KiB  44 % █████████████▍                        1   2 w    │   │   └── deep",
+            "8.00 KiB  44 % █████████████▍                        2  15 d    │   ├── inner/",
+            "8.00 KiB  44 % █████████████▍                        1  15 d    │   │   └── deep",
             "4.00 KiB  22 % ██████▋                               1   3 d    │   ├── one",
             "4.00 KiB  22 % ██████▋                               1   1 d    │   └── two",
-            "1.00 KiB   6 % █▋                                    1   now    ├── more.txt",
+            "1.00 KiB   6 % █▋                                    1  now     ├── more.txt",
             "1.00 KiB   6 % █▋                                    1   1 h    ├── notes.txt",
-            "     0 B   0 %                                       1     –    ├── a/",
+            "     0 B   0 %                                       1   –      ├── a/",
             "     0 B   0 %                                       1  future  └── empty",
         ],
     );
@@ -356,7 +356,7 @@ fn files_have_rows_if_asked_for() {
         &[
             "   DISK  SHARE                                ENTRIES  NEWEST  /s",
             "16.0 KiB  89 % █████████████████████████▊           5   1 d    ├── b/",
-            "8.00 KiB  44 % ████████████▉                        2   2 w    │   ├── inner/",
+            "8.00 KiB  44 % ████████████▉                        2  15 d    │   ├── inner/",
             "8.00 KiB  44 % ████████████▉                        2   1 d    │   └── … 2 files",
             "2.00 KiB  11 % ███▎                                 4  future  └── … 4 more",
         ],
@@ -578,8 +578,8 @@ fn one_node_can_stand_for_many_files() {
     check(Some(NOW - DAY), 3, "    300   1 d    └── … 300 files");
     check(Some(NOW - DAY), 2, "    301   1 h    └── … 301 more");
     // The directory's time is known, but the files may be younger.
-    check(None, 3, "    300     –    └── … 300 files");
-    check(None, 2, "    301     –    └── … 301 more");
+    check(None, 3, "    300   –      └── … 300 files");
+    check(None, 2, "    301   –      └── … 301 more");
 }
 
 #[test]
@@ -613,7 +613,7 @@ fn the_other_size() {
         &[
             "APPARENT SHARE                                    ENTRIES  NEWEST  /s",
             "    8192  89 % █████████████████████████████▍           5   1 d    ├── b/",
-            "       0   0 %                                          1     –    ├── a/",
+            "       0   0 %                                          1   –      ├── a/",
             "    1024  11 % ███▋                                     3  future  └── … 3 files",
         ],
     );
@@ -627,7 +627,7 @@ fn the_other_size() {
         &options,
         &[
             "          DISK  SHARE                             ENTRIES  NEWEST  /data",
-            "4,402,626.6 MiB 100 % ███████████████████████  12,403,118  12 m    └── … 11 more",
+            "4,402,626.6 MiB 100 % ███████████████████████  12,403,118  12 min  └── … 11 more",
         ],
     );
 }
@@ -661,8 +661,8 @@ fn names_are_escaped_and_cut() {
         &rows(10),
         &[
             r"   DISK  SHARE             ENTRIES  NEWEST  /\x1b[2J",
-            r"     2 B  67 % ██████▋           1   now    ├── a\nb\u{202e}/",
-            r"     1 B  33 % ███▍              1   now    └── xxxxxxxxxxxxxxxx…xxxxxxxxxx.tar/",
+            r"     2 B  67 % ██████▋           1  now     ├── a\nb\u{202e}/",
+            r"     1 B  33 % ███▍              1  now     └── xxxxxxxxxxxxxxxx…xxxxxxxxxx.tar/",
         ],
     );
 }
@@ -686,7 +686,7 @@ fn columns_give_way_to_names() {
         [
             "   DISK  SHARE                           ENTRIES  NEWEST  /data",
             "2.02 TiB  48 % ██████████▏             1,204,331   5 h    ├── projects/",
-            "2.18 TiB  52 % ██████████▉            11,198,787  12 m    └── … 10 more",
+            "2.18 TiB  52 % ██████████▉            11,198,787  12 min  └── … 10 more",
         ],
     );
     check(
@@ -694,7 +694,7 @@ fn columns_give_way_to_names() {
         [
             "   DISK  SHARE     ENTRIES  NEWEST  /data",
             "2.02 TiB  48 %   1,204,331   5 h    ├── projects/",
-            "2.18 TiB  52 %  11,198,787  12 m    └── … 10 more",
+            "2.18 TiB  52 %  11,198,787  12 min  └── … 10 more",
         ],
     );
     check(
@@ -748,7 +748,7 @@ fn ascii() {
             r"2.02 TiB  48 % #########             1,204,331   5 h    |-- projects/",
             r"1.10 TiB  26 % #####                   881,204   2 d    |   |-- Gr\u{f6}\u{df}e/",
             r" 940 GiB  22 % ####                    323,127   5 h    |   `-- ... 17 more",
-            r"1.31 TiB  31 % ######                9,870,450  12 m    |-- home/",
+            r"1.31 TiB  31 % ######                9,870,450  12 min  |-- home/",
             r" 892 GiB  21 % ####                  1,328,337   1 d    `-- ... 9 more",
         ],
     );
@@ -784,13 +784,13 @@ fn outer_guides_are_left_out_where_the_tree_is_deep() {
     let lines = tree_table(&&root, &rows(22));
     assert_eq!(lines.len(), 21);
     for (line, expected) in [
-        (1, "   now    ├── a/d/"),
-        (2, "   now    │   ├── d/"),
-        (5, "   now    │   │   │   │   ├── d/"),
-        (6, "   now    …   │   │   │   ├── d/"),
-        (10, "   now    …   │   │   │   ├── end/"),
-        (11, "   now    …   │   │   │   └── f/"),
-        (20, "   now    └── b/"),
+        (1, "  now     ├── a/d/"),
+        (2, "  now     │   ├── d/"),
+        (5, "  now     │   │   │   │   ├── d/"),
+        (6, "  now     …   │   │   │   ├── d/"),
+        (10, "  now     …   │   │   │   ├── end/"),
+        (11, "  now     …   │   │   │   └── f/"),
+        (20, "  now     └── b/"),
     ] {
         assert!(lines[line].ends_with(expected), "{lines:#?}");
     }

@@ -72,7 +72,7 @@ APPARENT SHARE                  ENTRIES  NEWEST  PATH
  929 KiB 100 % ███████████████        9  future  tree/
  733 KiB  79 % ███████████▉           5  future  ├── projects/climate/  … 1000 B
  195 KiB  21 % ███▏                   3  25 y    └── home/
-     0 B   0 %                        1     –        ├── empty/
+     0 B   0 %                        1   –          ├── empty/
  195 KiB  21 % ███▏                   1  25 y        └── … 1 file
 
 929 KiB apparent; 9 entries: 4 files, 5 directories, in T.
