@@ -32,8 +32,8 @@
 //!   `count_links` counts the bytes of each. A link that was followed is not a hard
 //!   link.
 //! - A root is never excluded, and entered even if it is a kernel file system.
-//! - `newest_mtime_ns` looks at every name; all else that is summed up for a subtree
-//!   follows the rules above.
+//! - `newest_mtime_ns` looks at every name, and leaves out times of more than an hour
+//!   ahead; all else that is summed up for a subtree follows the rules above.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -4,6 +4,7 @@
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::report::{NaiveEntry, NaiveReport, RootReport, Subtree};
 use crate::model::{EntryType, Totals, path_order};
@@ -39,6 +40,9 @@ pub(super) fn sum_up(
         }
     }
 
+    let soon = SystemTime::now() + Duration::from_secs(3600);
+    let soon = soon.duration_since(UNIX_EPOCH);
+    let latest_ns = soon.map_or(0, |time| time.as_nanos() as i64);
     let mut named = HashSet::new();
     let mut subtrees: HashMap<usize, Subtree> = HashMap::new();
     for (index, found) in all.iter().enumerate() {
@@ -66,7 +70,8 @@ pub(super) fn sum_up(
         let mtime_ns = entry
             .attributes
             .filter(|_| !is_directory && entry.not_entered.is_none())
-            .and_then(|attributes| attributes.mtime_ns);
+            .and_then(|attributes| attributes.mtime_ns)
+            .filter(|&ns| ns <= latest_ns);
         let mut above = if is_directory {
             Some(index)
         } else {

@@ -69,8 +69,8 @@ fn the_default_view() {
         without_disk(&steady(&text)),
         "\
 APPARENT SHARE                  ENTRIES  NEWEST  PATH
- 929 KiB 100 % ███████████████        9  future  tree/
- 733 KiB  79 % ███████████▉           5  future  ├── projects/climate/  … 1000 B
+ 929 KiB 100 % ███████████████        9  25 y    tree/
+ 733 KiB  79 % ███████████▉           5  25 y    ├── projects/climate/  … 1000 B
  195 KiB  21 % ███▏                   3  25 y    └── home/
      0 B   0 %                        1   –          ├── empty/
  195 KiB  21 % ███▏                   1  25 y        └── … 1 file
@@ -472,7 +472,7 @@ fn several_roots_are_one_table() {
         without_disk(&steady(&text)),
         "\
 APPARENT SHARE                                       ENTRIES  NEWEST  PATH
- 733 KiB  79 % ████████████████████████████▍               6  future  tree/
+ 733 KiB  79 % ████████████████████████████▍               6  25 y    tree/
  195 KiB  21 % ███████▋                                    3  25 y    tree/home/
 
 tree/projects has no row: an earlier path contains it.

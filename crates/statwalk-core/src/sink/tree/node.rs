@@ -215,9 +215,12 @@ impl<'a> Node<'a> {
     }
 
     /// The newest modification of anything in the subtree that is not a
-    /// directory, in nanoseconds since 1970; absent where there is nothing. Times
-    /// before 1677 and after 2262 do not fit, and are left out. Absent in a tree that
-    /// keeps another time ([`TreeSink::newest`](super::TreeSink::newest)).
+    /// directory, in nanoseconds since 1970; absent where there is nothing, and in a tree
+    /// that keeps another time ([`TreeSink::newest`](super::TreeSink::newest)).
+    ///
+    /// Times before 1677 and after 2262 do not fit, and are left out. Of a directory so
+    /// are times that lie an hour or more after the beginning of the scan: one wrong clock
+    /// would hide all others.
     #[must_use]
     pub fn newest_mtime_ns(&self) -> Option<i64> {
         let newest = self.newest_time_ns();

@@ -5,7 +5,7 @@
 use super::names::NameAt;
 use super::node::NodeKind;
 use crate::directory::DirState;
-use crate::entry::{FileType, TOO_EARLY, TOO_LATE};
+use crate::entry::{FileType, TOO_EARLY};
 
 /// No directory.
 pub(super) const NOWHERE: u32 = u32::MAX;
@@ -199,10 +199,10 @@ impl Sums {
         self.newest_ns = { self.newest_ns }.max(other.newest_ns);
     }
 
-    /// Counts a time, if it fits.
+    /// Counts a time, unless it is too late to count.
     #[inline]
-    pub(super) fn note_time(&mut self, ns: i64) {
-        let ns = if ns == TOO_LATE { NEVER } else { ns };
+    pub(super) fn note_time(&mut self, ns: i64, latest_ns: i64) {
+        let ns = if ns > latest_ns { NEVER } else { ns };
         self.newest_ns = { self.newest_ns }.max(ns);
     }
 

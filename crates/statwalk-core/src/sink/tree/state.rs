@@ -11,7 +11,7 @@ use super::names::Names;
 use super::record::{DirRecord, FileRecord, FileRun, NEVER, NOWHERE, RecordKind, Sums, Traits};
 use crate::batch::Batch;
 use crate::directory::{DirState, Directory};
-use crate::entry::{DirId, FileType};
+use crate::entry::{DirId, FileType, TOO_LATE};
 use crate::sink::first_names::{FirstNames, Kept, LinkName};
 use crate::sink::seen_inodes::may_repeat;
 use crate::sink::{Collect, Context};
@@ -45,6 +45,11 @@ pub struct TreeState {
 /// From how many bytes on the blocks of a directory itself are kept apart. Most have
 /// one block, which would cost as much memory for each.
 const LARGE_DIR_BYTES: u64 = 16 << 10;
+
+/// How far a modification can lie after the beginning of the scan: files change while a
+/// scan goes on, and the clocks of machines differ. A later one is an error of a clock or
+/// of a program, and would hide all others.
+const AHEAD_NS: i64 = 3600 * 1_000_000_000;
 
 /// First names of inodes that have several; for all workers.
 #[derive(Clone)]
@@ -135,6 +140,7 @@ impl Collect for TreeState {
                 TimeKind::Changed => attributes.ctime_ns(),
             }
         });
+        let latest_ns = self.latest_ns();
         let record = self.record(directory.id(), own);
         record.parent = parent.map_or(NOWHERE, |parent| parent.0);
         record.depth = depth;
@@ -142,7 +148,7 @@ impl Collect for TreeState {
         record.kind = RecordKind::directory(state);
         record.sums.entries += u64::from(counts);
         record.sums.dirs += 1;
-        record.sums.note_time(time_ns.unwrap_or(NEVER));
+        (record.sums).note_time(time_ns.unwrap_or(NEVER), latest_ns);
         let kind = FileType::Directory;
         record.sums.add_bytes(kind, 0, allocated_bytes);
         ControlFlow::Continue(())
@@ -168,13 +174,14 @@ impl Collect for TreeState {
                 dir,
             });
         }
+        let latest_ns = self.latest_ns();
         for index in 0..batch.len() {
             let kind = batch.kinds()[index];
             files += u64::from(kind == FileType::File);
             let known = batch.known()[index];
             let mut linked = false;
             if known && self.sizes {
-                sums.note_time(times_ns.get(index).copied().unwrap_or(NEVER));
+                sums.note_time(times_ns.get(index).copied().unwrap_or(NEVER), latest_ns);
                 linked = may_repeat(&self.context, batch.links()[index]);
                 if !linked {
                     allocated_bytes += u128::from(batch.allocated_bytes()[index]);
@@ -212,6 +219,15 @@ impl Collect for TreeState {
 }
 
 impl TreeState {
+    /// The latest time that counts, below the mark of one that does not fit. A time that
+    /// was asked for counts in any case.
+    fn latest_ns(&self) -> i64 {
+        match self.time {
+            Some(_) => TOO_LATE - 1,
+            None => (self.context.now_ns.saturating_add(AHEAD_NS)).min(TOO_LATE - 1),
+        }
+    }
+
     pub(super) const FILE_CHUNK: usize = 4096;
 
     /// The times that count, by entry; empty where none are wanted.
