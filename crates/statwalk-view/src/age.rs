@@ -42,7 +42,7 @@ pub fn age(mtime_ns: i64, now_ns: i64) -> String {
     let s = mtime_ns.abs_diff(now_ns) / 1_000_000_000;
     let (count, unit) = match s {
         0..MINUTE => return "now".to_owned(),
-        _ if mtime_ns > now_ns => return "future".to_owned(),
+        _ if is_future(mtime_ns, now_ns) => return "future".to_owned(),
         MINUTE..HOUR => (s / MINUTE, "min"),
         HOUR..DAY => (s / HOUR, "h"),
         _ if s < 2 * MONTH => (s / DAY, "d"),
@@ -107,6 +107,11 @@ pub fn parse_moment(input: &str, now: &Zoned) -> Result<i64, MomentError> {
         earlier.map_err(|_| fail(Problem::OutOfRange))?.timestamp()
     };
     i64::try_from(moment.as_nanosecond()).map_err(|_| fail(Problem::OutOfRange))
+}
+
+/// Returns whether [`age`] would call a time `future`.
+pub(crate) fn is_future(mtime_ns: i64, now_ns: i64) -> bool {
+    mtime_ns > now_ns && mtime_ns.abs_diff(now_ns) / 1_000_000_000 >= MINUTE
 }
 
 const MINUTE: u64 = 60;

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use super::row::{Label, Names, Row};
 use super::{Figures, SizeColumn, Tree, TreeOptions};
+use crate::age::is_future;
 use crate::charset::Position;
 use crate::line::Line;
 use crate::list_table::SHARE_WIDTH;
@@ -204,7 +205,10 @@ impl<'a, T: Tree> Layout<'a, T> {
             line.push(format!("  {:>width$}", grouped(row.figures.entries)));
         }
         if self.shows(Columns::SizeShareEntriesNewest) {
-            let newest = row.figures.newest_mtime_ns.map_or_else(
+            // One wrong clock would hide the others, and its time is not an age.
+            let newest = row.figures.newest_mtime_ns;
+            let newest = newest.filter(|&mtime_ns| !is_future(mtime_ns, self.options.now_ns));
+            let newest = newest.map_or_else(
                 || charset.absent().to_owned(),
                 |mtime_ns| age(mtime_ns, self.options.now_ns),
             );

@@ -113,8 +113,8 @@ pub struct Figures {
     pub apparent_bytes: u128,
     /// Names, that of the node too.
     pub entries: u64,
-    /// When the youngest file was modified; absent where there is no file, and
-    /// where it is not known.
+    /// When the youngest file was modified; absent where there is no file, and where it
+    /// is not known. A time in the future is shown as an absent one.
     pub newest_mtime_ns: Option<i64>,
     /// Whether an entry could not be read, so that the sums are a lower bound.
     pub incomplete: bool,

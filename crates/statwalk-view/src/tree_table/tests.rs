@@ -305,7 +305,7 @@ fn files_are_in_the_rest() {
             "8.00 KiB  44 % ████████████▉                        2  15 d    │   ├── inner/",
             "8.00 KiB  44 % ████████████▉                        2   1 d    │   └── … 2 files",
             "     0 B   0 %                                      1   –      ├── a/",
-            "2.00 KiB  11 % ███▎                                 3  future  └── … 3 files",
+            "2.00 KiB  11 % ███▎                                 3   –      └── … 3 files",
         ],
     );
     let one = dir("/one", vec![file("f", 2048, 1, 0)]);
@@ -344,7 +344,7 @@ fn files_have_rows_if_asked_for() {
             "1.00 KiB   6 % █▋                                    1  now     ├── more.txt",
             "1.00 KiB   6 % █▋                                    1   1 h    ├── notes.txt",
             "     0 B   0 %                                       1   –      ├── a/",
-            "     0 B   0 %                                       1  future  └── empty",
+            "     0 B   0 %                                       1   –      └── empty",
         ],
     );
     check(
@@ -358,7 +358,7 @@ fn files_have_rows_if_asked_for() {
             "16.0 KiB  89 % █████████████████████████▊           5   1 d    ├── b/",
             "8.00 KiB  44 % ████████████▉                        2  15 d    │   ├── inner/",
             "8.00 KiB  44 % ████████████▉                        2   1 d    │   └── … 2 files",
-            "2.00 KiB  11 % ███▎                                 4  future  └── … 4 more",
+            "2.00 KiB  11 % ███▎                                 4   –      └── … 4 more",
         ],
     );
 }
@@ -614,7 +614,7 @@ fn the_other_size() {
             "APPARENT SHARE                                    ENTRIES  NEWEST  /s",
             "    8192  89 % █████████████████████████████▍           5   1 d    ├── b/",
             "       0   0 %                                          1   –      ├── a/",
-            "    1024  11 % ███▋                                     3  future  └── … 3 files",
+            "    1024  11 % ███▋                                     3   –      └── … 3 files",
         ],
     );
     let options = TreeOptions {
