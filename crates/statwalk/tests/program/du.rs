@@ -179,6 +179,10 @@ fn tree() -> Tree {
     fs::create_dir(&odd).unwrap();
     fs::write(odd.join("new\nline\t"), vec![1; 9_000]).unwrap();
     fs::write(odd.join("-s"), b"").unwrap();
+    // The clock of a file system is coarse: others could have the same time.
+    let newest = fs::File::create(odd.join("newest")).unwrap();
+    let soon = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+    newest.set_modified(soon).unwrap();
     fs::write(tree.parent().join("patterns"), "few\n*.o\nnew*\n").unwrap();
     fs::write(
         tree.parent().join("list"),

@@ -215,7 +215,7 @@ impl<'a> Node<'a> {
     }
 
     /// The newest modification of anything in the subtree that is not a
-    /// directory, in nanoseconds since 1970; absent where there is nothing, and in a tree
+    /// directory, in nanoseconds since 1970. Absent where there is nothing, and in a tree
     /// that keeps another time ([`TreeSink::newest`](super::TreeSink::newest)).
     ///
     /// Times before 1677 and after 2262 do not fit, and are left out. Of a directory so
