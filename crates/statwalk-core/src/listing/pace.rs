@@ -25,4 +25,7 @@ pub(crate) trait Pace {
     fn tick(&self) -> Tick;
     /// Whether the scan was cancelled.
     fn cancelled(&self) -> bool;
+    /// Whether a cancelled scan takes what was read of a directory: the caller wants an
+    /// answer, and no sink has had enough.
+    fn takes_parts(&self) -> bool;
 }

@@ -170,7 +170,7 @@ impl<D: DirectorySource> Lister<D> {
             self.contents.clear();
             let end = self.read_directory(&fd, &dir, out);
             match end {
-                End::Cancelled => return,
+                End::Cancelled => return self.cut_off(&dir, out),
                 End::Share => {
                     return self.share(dir, fd, out);
                 }
@@ -208,6 +208,20 @@ impl<D: DirectorySource> Lister<D> {
             rereads += 1;
             self.rewind(&mut dir, &fd);
         }
+    }
+
+    /// Delivers what was read of a directory when the scan was cancelled. Nobody has
+    /// verified that the directory held still.
+    fn cut_off(&self, dir: &OpenDir, out: &mut impl Outlet) {
+        if !out.takes_parts() {
+            return;
+        }
+        let view = Directory {
+            own: true,
+            ..dir.view()
+        };
+        deliver(&view, true, &self.contents, out);
+        out.incomplete(&view);
     }
 
     /// Judges the missing names of the directory in `self.contents`.

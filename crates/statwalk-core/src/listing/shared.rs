@@ -157,6 +157,22 @@ impl SharedListing {
     }
 }
 
+/// Delivers what was read of a directory when the scan was cancelled. Nobody has
+/// verified that the directory held still.
+pub(crate) fn cut_off(listing: &SharedListing, begun: Option<Contents>, out: &mut impl Outlet) {
+    if !out.takes_parts() {
+        return;
+    }
+    let mut withheld = std::mem::take(&mut listing.progress().withheld);
+    withheld.extend(begun);
+    for contents in &withheld {
+        deliver(&listing.dir.view(), listing.announce_once(), contents, out);
+    }
+    if !withheld.is_empty() {
+        out.incomplete(&listing.dir.view());
+    }
+}
+
 impl<D: DirectorySource> Lister<D> {
     /// Makes the directory in work a shared one, and reads on.
     ///
@@ -196,7 +212,7 @@ impl<D: DirectorySource> Lister<D> {
                 }
             }
             if out.cancelled() {
-                return;
+                return cut_off(listing, None, out);
             }
             let part = std::mem::take(&mut self.listed);
             entries += part.len();
@@ -224,7 +240,7 @@ impl<D: DirectorySource> Lister<D> {
         let one = *index..*index + 1;
         let reading = part.read_some(one, &fd, &listing.dir, &self.context, &mut contents, out);
         if reading != Reading::Whole {
-            return;
+            return cut_off(listing, Some(contents), out);
         }
         let released = listing.progress().released;
         if released && contents.entry_count() >= DELIVERED_AT_ONCE {
@@ -319,7 +335,10 @@ impl<D: DirectorySource> Lister<D> {
                     return self.part_done(listing, out);
                 }
             }
-            if out.cancelled() || !self.piece(listing, fd, out) {
+            if out.cancelled() {
+                return cut_off(listing, None, out);
+            }
+            if !self.piece(listing, fd, out) {
                 return;
             }
         }
@@ -445,7 +464,10 @@ impl<D: DirectorySource> Lister<D> {
         let reading = (self.listed).read_attributes(fd, dir, context, &mut contents, out);
         match reading {
             Reading::Whole => {}
-            Reading::Stopped => return false,
+            Reading::Stopped => {
+                cut_off(listing, Some(contents), out);
+                return false;
+            }
             Reading::Until(index) => self.hand_parts(listing, index, out),
         }
         // The block ends the lock: the calls below take it again.
@@ -487,6 +509,11 @@ impl<D: DirectorySource> Lister<D> {
         let mut progress = listing.progress();
         progress.parts -= 1;
         if progress.parts > 0 {
+            drop(progress);
+            if out.cancelled() {
+                // The others may have ended, and do not look again.
+                cut_off(listing, None, out);
+            }
             return;
         }
         let released = progress.released;

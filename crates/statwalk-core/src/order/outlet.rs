@@ -149,7 +149,7 @@ impl<C: Collect, D: DirectorySource> WorkerOutlet<C, D> {
         let kept_max = self.pool.errors_kept_max;
         self.with_results(|results| {
             if results.state.failed(&error).is_break() {
-                self.pool.cancelled.store(true, Ordering::Relaxed);
+                self.pool.end_for_sink();
             }
             results.errors.keep(kept_max, || error);
         });
@@ -261,6 +261,10 @@ impl<C: Collect, D: DirectorySource> Pace for WorkerOutlet<C, D> {
         self.tell_work();
         self.pool.is_cancelled()
     }
+
+    fn takes_parts(&self) -> bool {
+        self.pool.takes_parts()
+    }
 }
 
 impl<C: Collect, D: DirectorySource> Events for WorkerOutlet<C, D> {
@@ -293,7 +297,7 @@ impl<C: Collect, D: DirectorySource> Events for WorkerOutlet<C, D> {
                 }
             }
             if flow.is_break() {
-                self.pool.cancelled.store(true, Ordering::Relaxed);
+                self.pool.end_for_sink();
             }
         });
         if self.pool.is_cancelled() {

@@ -59,6 +59,10 @@ pub(crate) struct Pool<C, D> {
     pub(super) pending: CachePadded<AtomicUsize>,
     next_id_block: AtomicU32,
     pub(super) cancelled: AtomicBool,
+    /// Whether the caller cancelled the scan and wants its answer.
+    takes_parts: AtomicBool,
+    /// Whether a sink ended the scan.
+    has_enough: AtomicBool,
     pub(super) done: AtomicBool,
     /// Whether a worker has panicked, by a fault of a sink or of ours.
     panicked: AtomicBool,
@@ -170,6 +174,8 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
             pending: CachePadded::new(AtomicUsize::new(0)),
             next_id_block: AtomicU32::new(0),
             cancelled: AtomicBool::new(false),
+            takes_parts: AtomicBool::new(false),
+            has_enough: AtomicBool::new(false),
             done: AtomicBool::new(false),
             panicked: AtomicBool::new(false),
             results: results.collect(),
@@ -415,8 +421,15 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         }
     }
 
-    /// Cancels the scan: workers stop when their system calls return.
+    /// Cancels the scan for a caller who wants what was read until now: workers stop
+    /// when their system calls return.
     pub(crate) fn cancel(&self) {
+        self.takes_parts.store(true, Ordering::Relaxed);
+        self.end();
+    }
+
+    /// Cancels the scan for a caller who wants no answer.
+    pub(crate) fn end(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
         self.parking.call_all();
         // Under the lock, so that it cannot come between a test and a wait.
@@ -432,6 +445,17 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         if self.is_over() {
             self.frontier.clear();
         }
+    }
+
+    /// Whether a cancelled scan still takes what was read of a directory.
+    pub(super) fn takes_parts(&self) -> bool {
+        self.takes_parts.load(Ordering::Relaxed) && !self.has_enough.load(Ordering::Relaxed)
+    }
+
+    /// Ends the scan, because a sink has had enough.
+    pub(super) fn end_for_sink(&self) {
+        self.has_enough.store(true, Ordering::Relaxed);
+        self.cancelled.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
@@ -507,7 +531,7 @@ impl<C: Collect, D: DirectorySource> Drop for PanicGuard<'_, C, D> {
     fn drop(&mut self) {
         if threads::is_panicking() {
             self.0.panicked.store(true, Ordering::Relaxed);
-            self.0.cancel();
+            self.0.end();
             self.0.leave();
         }
     }

@@ -12,6 +12,8 @@ use super::agenda::Item;
 use super::frontier::WorkerSlot;
 use super::outlet::{WorkerOutlet, work_of_thread};
 use super::pool::Pool;
+use crate::listing::pace::Pace;
+use crate::listing::shared::cut_off;
 use crate::listing::source::DirectorySource;
 use crate::listing::{Job, Lister};
 use crate::lock::lock;
@@ -151,8 +153,25 @@ impl<C: Collect, D: DirectorySource> Worker<C, D> {
                 return StopReason::TooMany;
             }
         }
+        self.cut_off_waiting();
         self.outlet.rest();
         StopReason::Ended
+    }
+
+    /// Delivers what was read of directories whose other entries still wait, if the
+    /// scan was cancelled.
+    fn cut_off_waiting(&mut self) {
+        while self.outlet.takes_parts() {
+            let Some(job) = self.outlet.take() else {
+                return;
+            };
+            let listing = match &job {
+                Job::Child { .. } => continue,
+                Job::Rest(listing) | Job::Part(listing, _) => listing,
+                Job::Entry(entry) => &entry.listing,
+            };
+            cut_off(listing, None, &mut self.outlet);
+        }
     }
 
     /// Lists a directory; in the recursive order also all below it.

@@ -43,6 +43,7 @@ mod latency;
 mod link_memory;
 mod seeks;
 
+mod cut_off;
 mod descriptors;
 mod dropped;
 mod large_directory;

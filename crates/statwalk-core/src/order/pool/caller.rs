@@ -252,7 +252,7 @@ impl<C: Collect, D: DirectorySource> Drop for WantedPool<C, D> {
     fn drop(&mut self) {
         self.dismiss_threadless();
         if !self.done.load(Ordering::Acquire) {
-            self.cancel();
+            self.end();
             self.clear();
         }
     }
