@@ -12,7 +12,7 @@ use super::seen_inodes::may_repeat;
 use super::{Collect, Context, Sink};
 use crate::batch::{Batch, EntryRef};
 use crate::directory::Directory;
-use crate::entry::{Attributes, Fields, FileId};
+use crate::entry::{Attributes, DirId, Fields, FileId};
 
 /// By what entries are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +74,9 @@ pub struct TopOf {
     pub path: Vec<u8>,
     /// Its attributes.
     pub attributes: Attributes,
+    /// The number of its directory, as in [`Node::dir_id`](super::Node::dir_id) of a tree
+    /// from the same scan.
+    pub dir_id: DirId,
     rank: Rank,
     linked: Option<FileId>,
 }
@@ -190,11 +193,10 @@ impl Sink for Top {
 }
 
 impl TopState {
-    fn size(&self, batch: &Batch, index: usize) -> u64 {
-        match self.top.by {
-            Largest::Allocated => batch.allocated_bytes()[index],
-            Largest::Apparent => batch.size_bytes()[index],
-        }
+    /// The size of the smallest that is kept, once there are enough.
+    fn size_min(&self) -> u64 {
+        let bar = self.bar.as_ref();
+        bar.map_or(0, |bar| bar.rank.size_bytes.0)
     }
 
     /// Keeps an entry. Answers whether the bar may have changed.
@@ -239,15 +241,21 @@ impl Collect for TopState {
     fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
         let behind_link = self.context.follows && directory.is_behind_link();
         let mut equals = None;
-        for index in 0..batch.len() {
+        let sizes = match self.top.by {
+            Largest::Allocated => batch.allocated_bytes(),
+            Largest::Apparent => batch.size_bytes(),
+        };
+        let mut size_min = self.size_min();
+        for (index, &size_bytes) in sizes.iter().enumerate() {
+            // Nearly all are smaller, and the other tests cost more.
+            if size_bytes < size_min || !batch.known()[index] {
+                continue;
+            }
             let rank = Rank {
-                size_bytes: Reverse(self.size(batch, index)),
+                size_bytes: Reverse(size_bytes),
                 behind_link,
                 root: directory.root(),
             };
-            if !batch.known()[index] {
-                continue;
-            }
             if let Some(bar) = &self.bar {
                 let order = rank.cmp(&bar.rank).then_with(|| {
                     let equals = equals.get_or_insert_with(|| Equals::of(directory, bar));
@@ -271,9 +279,11 @@ impl Collect for TopState {
                     None
                 },
                 attributes: entry.attributes,
+                dir_id: directory.id(),
             });
             if bar_changed {
                 equals = None;
+                size_min = self.size_min();
             }
         }
         ControlFlow::Continue(())

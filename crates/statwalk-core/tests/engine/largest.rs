@@ -2,13 +2,14 @@
 
 //! The largest entries where many are of one size, so that paths decide.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use statwalk_core::{Largest, Scan, Top, path_order};
+use statwalk_core::{Largest, Scan, Top, TreeSink, path_order};
 
 use super::harness::scratch_in_memory;
 
@@ -62,6 +63,32 @@ proptest! {
                 let wanted = &expected[..count.min(expected.len())];
                 prop_assert_eq!(&found[..], wanted, "{} by {} workers", count, threads);
             }
+        }
+    }
+}
+
+#[test]
+fn a_large_file_names_its_directory_in_the_tree() {
+    let scratch = scratch_in_memory();
+    let sizes = vec![7; DIRS.len() * FILES_EACH];
+    fill(scratch.path(), &sizes, &[9; DIRS.len()]);
+    let sink = (
+        TreeSink::of_directories(),
+        Top::new(4_000, Largest::Apparent),
+    );
+    for threads in [1, 3] {
+        let scan = Scan::new(scratch.path()).threads(threads);
+        let (tree, top) = scan.run(&sink).unwrap().output;
+        let mut paths = HashMap::new();
+        let mut waiting = vec![tree.root(0).unwrap()];
+        while let Some(node) = waiting.pop() {
+            paths.insert(node.dir_id().unwrap(), node.path());
+            waiting.extend(node.children());
+        }
+        assert_eq!(top.len(), 4_000);
+        for file in top {
+            let slash = file.path.iter().rposition(|&byte| byte == b'/').unwrap();
+            assert_eq!(paths[&file.dir_id], file.path[..slash]);
         }
     }
 }

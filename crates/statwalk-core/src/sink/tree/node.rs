@@ -7,7 +7,7 @@ use super::names::NameAt;
 use super::record::{DirRecord, FileRecord, NOWHERE, Sums, Traits};
 use super::state::{BLOCK, TreeState};
 use crate::directory::{DirState, join};
-use crate::entry::{FileType, is_time};
+use crate::entry::{DirId, FileType, is_time};
 
 /// A directory of a [`Tree`], or a file where files are kept.
 #[derive(Clone, Copy)]
@@ -59,6 +59,16 @@ impl<'a> Node<'a> {
             (Some(dir), _) => dir.kind.node_kind(),
             (None, Some(file)) => NodeKind::Other(file.traits.kind()),
             (None, None) => NodeKind::Other(FileType::Unknown),
+        }
+    }
+
+    /// The number of a directory in its scan, as other sinks of the scan have it; absent
+    /// for files.
+    #[must_use]
+    pub fn dir_id(&self) -> Option<DirId> {
+        match self.at {
+            At::Dir(id) => Some(DirId(id)),
+            At::File { .. } => None,
         }
     }
 
