@@ -8,8 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use jiff::tz::TimeZone;
-use statwalk_core::{TimeKind, Totals, TreeSink};
-use statwalk_view::{DateStyle, Files, SizeColumn};
+use statwalk_core::{Largest, TimeKind, Top, Totals, TreeSink};
+use statwalk_view::{DateStyle, Files, SizeColumn, SortKey};
 
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, reason};
@@ -179,6 +179,7 @@ fn scan_totals(request: Request, view: SummaryView) -> Result<SummaryAnswer, Fai
     Ok(SummaryAnswer {
         view,
         tree: None,
+        large_files: Vec::new(),
         scanned: Scanned {
             request,
             report: outcome.report,
@@ -213,16 +214,46 @@ fn scan_tree(
         }
     };
     let progress = request.progress(shown);
-    let sink = (totals, tree);
+    let sink = (totals, tree, large_files(&request, &view));
     let outcome = watch(&request.scan, &sink, progress)?;
-    let (totals, tree) = outcome.output;
+    let (totals, tree, large_files) = outcome.output;
     Ok(SummaryAnswer {
         view,
         tree: Some(tree),
+        large_files: large_files.unwrap_or_default(),
         scanned: Scanned {
             request,
             report: outcome.report,
             totals,
         },
     })
+}
+
+/// With `-d` a file that is too deep has no row, and the next one can have it.
+const LARGE_FILES_PER_ROW: usize = 4;
+/// A bound for the memory of each worker. `-a` shows more.
+const LARGE_FILES_MAX: usize = 1 << 16;
+
+/// The sink of the files that can have a row: without `-a` the tree keeps none.
+fn large_files(request: &Request, view: &SummaryView) -> Option<Top> {
+    let Form::Screen(screen) = request.form else {
+        return None;
+    };
+    // By counts or times, the first rows are not those of the largest.
+    let is_by_size = matches!(view.order.key, SortKey::Size | SortKey::Name);
+    if view.files == Files::Shown || view.counted == Counted::Names || !is_by_size {
+        return None;
+    }
+    let rows = view.rows_max.unwrap_or(screen.rows);
+    let by = match view.sizes.column {
+        SizeColumn::Disk => Largest::Allocated,
+        SizeColumn::Apparent => Largest::Apparent,
+        // No file has more than another.
+        SizeColumn::Inodes => return None,
+    };
+    let count = match view.depth_max {
+        Some(_) => rows.saturating_mul(LARGE_FILES_PER_ROW),
+        None => rows,
+    };
+    Some(Top::new(count.min(LARGE_FILES_MAX), by))
 }

@@ -36,7 +36,7 @@ pub(crate) struct SummaryFlags {
     #[arg(long, value_name = "FILE", conflicts_with = "paths", help_heading = COUNTED)]
     pub(crate) files0_from: Option<PathBuf>,
 
-    /// Show files as well as directories
+    /// Show files as well as directories (a table shows large files anyway)
     #[arg(short = 'a', long, help_heading = SHOWN)]
     pub(crate) all: bool,
 

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use jiff::tz::TimeZone;
 use serde::Serialize;
-use statwalk_core::{Node, RootTotals, Tree};
+use statwalk_core::{Node, RootTotals, TopOf, Tree};
 use statwalk_view::{
     Align, Cell, Column, DateStyle, Direction, Files, SizeFormat, SortKey, Terminal, TreeOptions,
     escape, grouped, list_table, tree_table, truncate_end,
@@ -21,7 +21,7 @@ use crate::output::plain::Rows;
 use crate::output::printer::{Answer, Scanned};
 use crate::output::rows::{Order, Selection, Side, bytes, is_left_out, roots};
 use crate::output::screen::Screen;
-use crate::output::tree_picture::TreePicture;
+use crate::output::tree_picture::{LargeFiles, TreePicture};
 use crate::request::{Sizes, safe};
 
 /// The settings of the default view.
@@ -66,6 +66,8 @@ pub(crate) struct SummaryAnswer {
     pub(crate) view: SummaryView,
     /// Absent where the user asked for totals alone.
     pub(crate) tree: Option<Tree>,
+    /// The largest files, where a picture shows them and the tree has none.
+    pub(crate) large_files: Vec<TopOf>,
     pub(crate) scanned: Scanned,
 }
 
@@ -327,6 +329,7 @@ impl SummaryAnswer {
         let picture = TreePicture {
             tree,
             has_files: view.files == Files::Shown,
+            large_files: LargeFiles::new(&self.large_files),
             counted: view.counted,
             column: view.sizes.column,
         };

@@ -3,13 +3,14 @@
 //! A scanned tree, as the view draws one.
 //!
 //! The trees of all roots are one picture, each with a row for its root. Where the tree
-//! keeps no files, the files of a directory are one node: the sums of the directory less
-//! those of its subdirectories. The blocks of a directory itself are a node of their own
+//! keeps no files, the largest of all files are nodes. The other files of a directory are
+//! one node: the sums of the directory less those of its other nodes. The blocks of a directory itself are a node of their own
 //! where they are many, so that they do not count as the space of its files.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
-use statwalk_core::{Node, Tree as ScannedTree};
+use statwalk_core::{DirId, FileType, Node, TopOf, Tree as ScannedTree};
 use statwalk_view::{Figures, SizeColumn, Tree};
 
 use crate::output::json::Counted;
@@ -20,8 +21,30 @@ pub(crate) struct TreePicture<'a> {
     pub(crate) tree: &'a ScannedTree,
     /// Whether the tree keeps files.
     pub(crate) has_files: bool,
+    /// The largest files, where the tree keeps none.
+    pub(crate) large_files: LargeFiles<'a>,
     pub(crate) counted: Counted,
     pub(crate) column: SizeColumn,
+}
+
+/// The largest files of a scan, by their directory.
+#[derive(Default)]
+pub(crate) struct LargeFiles<'a>(HashMap<DirId, Vec<&'a TopOf>>);
+
+impl<'a> LargeFiles<'a> {
+    pub(crate) fn new(files: &'a [TopOf]) -> Self {
+        let mut by_directory: HashMap<DirId, Vec<&TopOf>> = HashMap::new();
+        for file in files {
+            by_directory.entry(file.dir_id).or_default().push(file);
+        }
+        LargeFiles(by_directory)
+    }
+
+    /// The large files directly in a directory.
+    fn of(&self, directory: &Node<'_>) -> impl Iterator<Item = &'a TopOf> + use<'a, '_> {
+        let files = directory.dir_id().and_then(|id| self.0.get(&id));
+        files.into_iter().flatten().copied()
+    }
 }
 
 /// A node of the picture.
@@ -31,7 +54,9 @@ pub(crate) enum Part<'a> {
     All,
     /// A directory, or a file where the tree keeps files.
     Node(Node<'a>),
-    /// All entries directly in a directory that are no directories, where the tree
+    /// A large file, where the tree keeps no files.
+    File(&'a TopOf),
+    /// All other entries directly in a directory that are no directories, where the tree
     /// keeps no files.
     Files { count: u64, figures: Figures },
     /// The many blocks of a directory itself.
@@ -52,6 +77,10 @@ impl<'a> Tree for TreePicture<'a> {
     fn name(&self, part: Part<'a>) -> Cow<'_, [u8]> {
         match part {
             Part::Node(node) => Cow::Borrowed(node.name()),
+            Part::File(file) => {
+                let name = file.path.rsplit(|&byte| byte == b'/').next();
+                Cow::Borrowed(name.unwrap_or_default())
+            }
             Part::Blocks(_) => Cow::Borrowed(b"(the directory itself)"),
             Part::All | Part::Files { .. } => Cow::Borrowed(b""),
         }
@@ -61,7 +90,7 @@ impl<'a> Tree for TreePicture<'a> {
         match part {
             Part::All => true,
             Part::Node(node) => node.is_dir(),
-            Part::Files { .. } | Part::Blocks(_) => false,
+            Part::File(_) | Part::Files { .. } | Part::Blocks(_) => false,
         }
     }
 
@@ -69,14 +98,14 @@ impl<'a> Tree for TreePicture<'a> {
         match part {
             // A root that is a file has a row, too.
             Part::Node(node) => node.is_dir() || node.parent().is_none(),
-            Part::All | Part::Blocks(_) => true,
+            Part::All | Part::File(_) | Part::Blocks(_) => true,
             Part::Files { .. } => false,
         }
     }
 
     fn count(&self, part: Part<'a>) -> u64 {
         match part {
-            Part::All | Part::Node(_) => 1,
+            Part::All | Part::Node(_) | Part::File(_) => 1,
             Part::Files { count, .. } => count,
             Part::Blocks(_) => 0,
         }
@@ -86,6 +115,7 @@ impl<'a> Tree for TreePicture<'a> {
         match part {
             Part::Files { figures, .. } | Part::Blocks(figures) => figures,
             Part::Node(node) => self.figures_of(&node),
+            Part::File(file) => figures_of_file(file),
             Part::All => {
                 let mut sum = Figures::default();
                 for root in roots(self.tree).map(|(_, root)| self.figures_of(&root)) {
@@ -102,7 +132,7 @@ impl<'a> Tree for TreePicture<'a> {
         let (directory, roots) = match part {
             Part::All => (None, Some(roots(self.tree))),
             Part::Node(node) => (Some(node), None),
-            Part::Files { .. } | Part::Blocks(_) => (None, None),
+            Part::File(_) | Part::Files { .. } | Part::Blocks(_) => (None, None),
         };
         let below = directory.into_iter().flat_map(move |node| {
             let files = self.has_files.then(|| node.files()).into_iter().flatten();
@@ -111,7 +141,11 @@ impl<'a> Tree for TreePicture<'a> {
                 .then(|| self.files_of(&node, blocks))
                 .flatten();
             let nodes = node.children().chain(files).map(Part::Node);
-            nodes.chain(rest).chain(blocks.map(Part::Blocks))
+            let large = self.large_files.of(&node).map(Part::File);
+            nodes
+                .chain(large)
+                .chain(rest)
+                .chain(blocks.map(Part::Blocks))
         });
         let roots = roots.into_iter().flatten();
         roots.map(|(_, root)| Part::Node(root)).chain(below)
@@ -149,7 +183,7 @@ impl TreePicture<'_> {
         })
     }
 
-    /// The files directly in a directory, if there are any.
+    /// The files directly in a directory that have no node of their own, if there are any.
     ///
     /// A few blocks of the directory itself are in their sum, and many are in `blocks`.
     /// The newest modification is known only where it is newer than everything below
@@ -160,7 +194,9 @@ impl TreePicture<'_> {
         let mut count = figures.entries.saturating_sub(1);
         let mut newest_below = None;
         let others = node.children().map(|child| self.figures_of(&child));
-        for other in others.chain(blocks) {
+        let large = self.large_files.of(node).map(figures_of_file);
+        count = count.saturating_sub(self.large_files.of(node).count() as u64);
+        for other in others.chain(large).chain(blocks) {
             figures.allocated_bytes = figures
                 .allocated_bytes
                 .saturating_sub(other.allocated_bytes);
@@ -179,5 +215,20 @@ impl TreePicture<'_> {
             .filter(|_| figures.newest_mtime_ns > newest_below);
         figures.incomplete = false;
         (count > 0).then_some(Part::Files { count, figures })
+    }
+}
+
+/// The figures of a file. Of one with several names, this name has the bytes: in a tree
+/// from the same scan the first name has them, too.
+fn figures_of_file(file: &TopOf) -> Figures {
+    let attributes = &file.attributes;
+    let has_content = matches!(attributes.kind, FileType::File | FileType::Symlink);
+    let size_bytes = attributes.size_bytes().filter(|_| has_content);
+    Figures {
+        allocated_bytes: attributes.allocated_bytes().unwrap_or(0).into(),
+        apparent_bytes: size_bytes.unwrap_or(0).into(),
+        entries: 1,
+        newest_mtime_ns: attributes.mtime_ns(),
+        incomplete: false,
     }
 }

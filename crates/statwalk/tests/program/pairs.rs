@@ -43,9 +43,10 @@ const FLAGS: [&str; 26] = [
 ];
 
 /// Pairs in which the first flag has nothing left to change, and why.
-const CONTAINED: [(&str, &str, &str); 23] = [
+const CONTAINED: [(&str, &str, &str); 24] = [
     ("--human-readable", "--inodes", "so few inodes need no unit"),
     ("--si", "--inodes", "so few inodes need no unit"),
+    ("--all", "--table", "a table shows the large files anyway"),
     ("--total", "--table", "a table has the total below"),
     ("--min-size=100K", "--max-depth=0", "no path is smaller"),
     ("--min-size=100K", "--summarize", "no path is smaller"),

@@ -71,13 +71,74 @@ fn the_default_view() {
 APPARENT SHARE                  ENTRIES  NEWEST  PATH
  929 KiB 100 % ███████████████        9  25 y    tree/
  733 KiB  79 % ███████████▉           5  25 y    ├── projects/climate/  … 1000 B
+ 488 KiB  53 % ███████▉               1  25 y    │   ├── raw
+ 244 KiB  26 % ████                   1  25 y    │   └── plan
  195 KiB  21 % ███▏                   3  25 y    └── home/
-     0 B   0 %                        1   –          ├── empty/
- 195 KiB  21 % ███▏                   1  25 y        └── … 1 file
+ 195 KiB  21 % ███▏                   1  25 y        ├── film
+     0 B   0 %                        1   –          └── empty/
 
 929 KiB apparent; 9 entries: 4 files, 5 directories, in T.
 "
     );
+}
+
+/// A large file among directories is the first that a user looks for.
+#[test]
+fn large_files_have_rows_without_a_flag() {
+    let tree = Tree::new("one/\none/inner/\ntwo/");
+    let write = |name: &str, count: usize| {
+        std::fs::write(tree.path().join(name), vec![1; count]).unwrap();
+    };
+    write("film", 900_000);
+    write("one/image", 700_000);
+    for n in 0..300 {
+        write(&format!("two/{n}"), 1_000);
+    }
+    // The name that comes first in the order of paths has the bytes.
+    std::fs::hard_link(
+        tree.path().join("one/image"),
+        tree.path().join("one/inner/z"),
+    )
+    .unwrap();
+    let rows = |arguments: &[&str]| -> Vec<String> {
+        let text = shown(
+            &tree,
+            &[&["-A", "--color=never", "--unit=B", "tree"], arguments].concat(),
+        );
+        let (table, _) = text.split_once("\n\n").unwrap();
+        let words = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let name = line.rsplit("── ").next().unwrap();
+            format!("{} {}", words[0], name.split("  ").last().unwrap().trim())
+        };
+        table.lines().skip(1).map(words).collect()
+    };
+    let all = [
+        "1,900,000 tree/",
+        "900,000 film",
+        "700,000 one/",
+        "700,000 image",
+        "0 inner/",
+        "300,000 two/",
+    ];
+    assert_eq!(rows(&["-n6"]), all);
+    // A file that is deeper than the rows is in its directory.
+    let upper = [
+        "1,900,000 tree/",
+        "900,000 film",
+        "700,000 one/",
+        "300,000 two/",
+    ];
+    assert_eq!(rows(&["-d1"]), upper);
+    // By other keys, the largest are not the first.
+    assert!(
+        !rows(&["--sort=mtime"])
+            .iter()
+            .any(|row| row.ends_with("film"))
+    );
+    let name = rows(&["-n6", "--sort=name"]);
+    assert!(name.iter().any(|row| row.ends_with("film")), "{name:?}");
+    assert_eq!(tree.run(&["tree"]).good().lines().len(), 3);
 }
 
 #[test]
