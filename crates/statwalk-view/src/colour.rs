@@ -36,9 +36,10 @@ impl Style {
         match self {
             Style::Header => "\x1b[1m",
             Style::Bar => "\x1b[36m",
-            Style::Directory => "\x1b[34m",
+            // Blue is dark on black, and yellow is pale on white.
+            Style::Directory => "\x1b[1m",
             Style::Rest => "\x1b[2m",
-            Style::Warning => "\x1b[33m",
+            Style::Warning => "\x1b[31m",
         }
     }
 }
@@ -57,7 +58,7 @@ impl Colour {
     ///
     /// let mut out = String::new();
     /// Colour::On.paint(Style::Warning, "incomplete", &mut out);
-    /// assert_eq!(out, "\x1b[33mincomplete\x1b[0m");
+    /// assert_eq!(out, "\x1b[31mincomplete\x1b[0m");
     ///
     /// out.clear();
     /// Colour::Off.paint(Style::Warning, "incomplete", &mut out);

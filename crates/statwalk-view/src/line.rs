@@ -121,7 +121,7 @@ mod tests {
         check(
             17,
             Colour::On,
-            "10 % \x1b[36m██\x1b[0m  \x1b[34mhome/\x1b[0m",
+            "10 % \x1b[36m██\x1b[0m  \x1b[1mhome/\x1b[0m",
         );
         check(13, Colour::On, "10 % ██  hom…");
         check(0, Colour::On, "");

@@ -761,7 +761,7 @@ fn colour_changes_no_letter() {
     options.terminal.colour = Colour::On;
     let lines = tree_table(&&example(), &options);
     assert!(
-        lines[1].ends_with("├── \x1b[34mprojects/\x1b[0m"),
+        lines[1].ends_with("├── \x1b[1mprojects/\x1b[0m"),
         "{}",
         lines[1]
     );
