@@ -26,11 +26,13 @@ const PATHS_MAX: usize = 3;
 ///         count: 14,
 ///         examples: vec![b"/data/hr", b"/data/legal/2024"],
 ///     }],
+///     command: Some("statwalk errors /data"),
 ///     ..ErrorSummary::default()
 /// };
 /// assert_eq!(errors.lines(Terminal::default()), [
 ///     "statwalk: 14 entries could not be read; the totals are a lower bound",
 ///     "  permission denied  14  /data/hr, /data/legal/2024 … 12 more",
+///     "  statwalk errors /data shows all",
 /// ]);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,6 +45,8 @@ pub struct ErrorSummary<'a> {
     pub vanished: u64,
     /// Directories that did not hold still while they were read.
     pub changed_dirs: u64,
+    /// The command that shows all of them; absent where there is none.
+    pub command: Option<&'a str>,
 }
 
 /// The entries that one cause kept from being read.
@@ -60,7 +64,8 @@ impl ErrorSummary<'_> {
     /// Returns at most six lines, none wider than the terminal.
     ///
     /// The most frequent cause comes first. Where there are too many, the last
-    /// line counts the others. Entries that vanished are mentioned only beside
+    /// line counts the others. Where not every path is shown, the command that shows all
+    /// is named. Entries that vanished are mentioned only beside
     /// something that went wrong; without that there are no lines at all.
     #[must_use]
     pub fn lines(&self, terminal: Terminal) -> Vec<String> {
@@ -90,13 +95,22 @@ impl ErrorSummary<'_> {
                 counted(self.vanished, "entry", "entries")
             ));
         }
-        lines.extend(self.rows(LINES_MAX - 1 - notes.len(), terminal));
+        let hint = self.command.filter(|_| self.unreadable > 0);
+        let hint = hint.map(|command| format!("  {command} shows all"));
+        let room = LINES_MAX - 1 - notes.len();
+        let (mut rows, mut all_shown) = self.rows(room, terminal);
+        if !all_shown && hint.is_some() && rows.len() == room {
+            (rows, all_shown) = self.rows(room - 1, terminal);
+        }
+        lines.extend(rows);
         lines.extend(notes);
+        lines.extend(hint.filter(|_| !all_shown));
         lines.into_iter().map(|line| fit(line, terminal)).collect()
     }
 
-    /// Returns at most `rows_max` rows, one for each cause.
-    fn rows(&self, rows_max: usize, terminal: Terminal) -> Vec<String> {
+    /// Returns at most `rows_max` rows, one for each cause, and whether they have every
+    /// path in full.
+    fn rows(&self, rows_max: usize, terminal: Terminal) -> (Vec<String>, bool) {
         let mut causes: Vec<&ErrorCause<'_>> = self.causes.iter().collect();
         causes.sort_by(|a, b| b.count.cmp(&a.count).then(a.text.cmp(b.text)));
         let alone = if causes.len() > rows_max {
@@ -122,22 +136,25 @@ impl ErrorSummary<'_> {
 
         let text_columns = rows.iter().map(|row| text_width(&row.0)).max().unwrap_or(0);
         let count_columns = rows.iter().map(|row| row.1.len()).max().unwrap_or(0);
-        rows.into_iter()
-            .map(|(text, count, cause)| {
-                let blank = " ".repeat(text_columns - text_width(&text));
-                let row = format!("  {text}{blank}  {count:>count_columns$}");
-                let room = terminal.width.saturating_sub(text_width(&row) + 2);
-                match cause.and_then(|cause| paths(cause, room, terminal)) {
-                    Some(paths) => format!("{row}  {paths}"),
-                    None => row,
-                }
-            })
-            .collect()
+        let mut all_shown = true;
+        let lines = rows.into_iter().map(|(text, count, cause)| {
+            let blank = " ".repeat(text_columns - text_width(&text));
+            let row = format!("  {text}{blank}  {count:>count_columns$}");
+            let room = terminal.width.saturating_sub(text_width(&row) + 2);
+            let paths = cause.and_then(|cause| paths(cause, room, terminal));
+            all_shown &= paths.as_ref().is_some_and(|(_, all)| *all);
+            match paths {
+                Some((paths, _)) => format!("{row}  {paths}"),
+                None => row,
+            }
+        });
+        (lines.collect(), all_shown)
     }
 }
 
-/// Returns as many paths as fit into `room` columns, and how many more there are.
-fn paths(cause: &ErrorCause<'_>, room: usize, terminal: Terminal) -> Option<String> {
+/// Returns as many paths as fit into `room` columns with the number of the others, and
+/// whether these are all paths in full.
+fn paths(cause: &ErrorCause<'_>, room: usize, terminal: Terminal) -> Option<(String, bool)> {
     let charset = terminal.charset;
     let paths: Vec<_> = cause
         .examples
@@ -152,13 +169,13 @@ fn paths(cause: &ErrorCause<'_>, room: usize, terminal: Terminal) -> Option<Stri
     for shown in (1..=paths.len()).rev() {
         let text = paths[..shown].join(", ") + &more(shown);
         if text_width(&text) <= room {
-            return Some(text);
+            return Some((text, cause.count <= shown as u64));
         }
     }
     let room = room.checked_sub(text_width(&more(1)))?;
     let first = truncate_to_width(paths.first()?, room, charset);
     // A path of a few letters says nothing.
-    (room >= 8).then(|| first.into_owned() + &more(1))
+    (room >= 8).then(|| (first.into_owned() + &more(1), false))
 }
 
 #[cfg(test)]
@@ -199,6 +216,7 @@ mod tests {
             ],
             vanished: 8,
             changed_dirs: 0,
+            command: None,
         }
     }
 
@@ -214,6 +232,38 @@ mod tests {
                 "  (8 entries vanished while scanning: not counted as errors)",
             ],
         );
+    }
+
+    #[test]
+    fn the_command_is_named_where_something_is_not_shown() {
+        let errors = ErrorSummary {
+            command: Some("statwalk errors /data"),
+            causes: vec![cause("permission denied", 2, &["/data/hr", "/data/legal"])],
+            unreadable: 2,
+            ..ErrorSummary::default()
+        };
+        let head = "statwalk: 2 entries could not be read; the totals are a lower bound";
+        let all = "  permission denied  2  /data/hr, /data/legal";
+        check(&errors, 80, &[head, all]);
+        let some = "  permission denied  2  /data/hr … 1 more";
+        let hint = "  statwalk errors /data shows all";
+        let lines = errors.lines(Terminal {
+            width: 44,
+            ..Terminal::default()
+        });
+        assert_eq!(lines[1..], [some, hint]);
+        // It takes the line of a cause where there are many.
+        let causes = ["a", "b", "c", "d", "e"].map(|text| cause(text, 1, &["/x"]));
+        let many = ErrorSummary {
+            causes: causes.to_vec(),
+            unreadable: 5,
+            vanished: 1,
+            ..errors
+        };
+        let lines = many.lines(Terminal::default());
+        assert_eq!(lines.len(), 6);
+        assert_eq!(lines[3], "  3 other causes  3");
+        assert_eq!(lines[5], hint);
     }
 
     #[test]
@@ -263,6 +313,7 @@ mod tests {
             ],
             vanished: 1,
             changed_dirs: 2,
+            command: None,
         };
         check(
             &errors,
@@ -332,7 +383,10 @@ mod tests {
                 examples: examples.clone(),
             }).collect();
             let unreadable = counts.iter().sum();
-            let errors = ErrorSummary { unreadable, causes, vanished: notes, changed_dirs: notes };
+            let command = Some("statwalk errors /data");
+            let errors = ErrorSummary {
+                unreadable, causes, vanished: notes, changed_dirs: notes, command,
+            };
             for charset in [Charset::Unicode, Charset::Ascii] {
                 let lines = errors.lines(Terminal { width, charset, ..Terminal::default() });
                 prop_assert!(lines.len() <= LINES_MAX);

@@ -60,7 +60,7 @@ pub(crate) fn conclude(request: &Request, report: &Report, errors: Errors) -> Ex
         }
     }
     if errors == Errors::Untold {
-        for text in error_summary::lines(report, screen::stderr_or_default().terminal) {
+        for text in error_summary::lines(request, report, screen::stderr_or_default().terminal) {
             line(&text);
         }
     }
@@ -75,12 +75,14 @@ pub(crate) fn conclude(request: &Request, report: &Report, errors: Errors) -> Ex
 }
 
 /// The number of lines that [`conclude`] writes to the terminal that shows the answer.
-pub(crate) fn error_lines(report: &Report) -> usize {
+pub(crate) fn error_lines(request: &Request, report: &Report) -> usize {
     let Some(screen) = screen::of_stderr() else {
         return 0;
     };
     let missing = report.roots.iter().filter(|root| root.missing.is_some());
-    error_summary::lines(report, screen.terminal).len() + missing.count() + report.hanging.len()
+    error_summary::lines(request, report, screen.terminal).len()
+        + missing.count()
+        + report.hanging.len()
 }
 
 /// Whether the error says that a root does not exist: ENOENT, ENOTDIR, ENAMETOOLONG,
@@ -125,12 +127,14 @@ pub(crate) fn errors<'a>(
 /// The totals of all roots, and the parts that are not in them.
 pub(crate) fn summary(report: &Report, totals: &[RootTotals]) -> Summary {
     let left_out = report.sum();
+    // The lines on stderr tell it, on the same terminal.
+    let is_told = screen::of_stderr().is_some();
     let mut summary = Summary {
         elapsed: report.elapsed,
-        unreadable: left_out.unreadable,
+        unreadable: if is_told { 0 } else { left_out.unreadable },
         crossings: left_out.crossings,
         excluded: left_out.excluded,
-        changed_dirs: left_out.changed_dirs,
+        changed_dirs: if is_told { 0 } else { left_out.changed_dirs },
         ending: match report.interrupted {
             true => Ending::Interrupted,
             false => Ending::Finished,

@@ -2,14 +2,18 @@
 
 //! The errors of a scan in a few lines, grouped by cause.
 
+use std::os::unix::ffi::OsStrExt;
+
 use statwalk_core::Report;
 use statwalk_view::{ErrorCause, ErrorSummary, Terminal};
+
+use crate::request::{Form, Request};
 
 /// The paths shown for one cause.
 const EXAMPLES: usize = 3;
 
 /// The lines of the errors; none where statwalk read everything.
-pub(crate) fn lines(report: &Report, terminal: Terminal) -> Vec<String> {
+pub(crate) fn lines(request: &Request, report: &Report, terminal: Terminal) -> Vec<String> {
     // Few users ask for the operation; most ask for the reason.
     let mut causes: Vec<(String, u64, Vec<&[u8]>)> = Vec::new();
     for (_, errno, count) in &report.error_counts {
@@ -27,6 +31,7 @@ pub(crate) fn lines(report: &Report, terminal: Terminal) -> Vec<String> {
         }
     }
     let sum = report.sum();
+    let command = command(request);
     let summary = ErrorSummary {
         unreadable: sum.unreadable,
         causes: causes
@@ -39,6 +44,20 @@ pub(crate) fn lines(report: &Report, terminal: Terminal) -> Vec<String> {
             .collect(),
         vanished: sum.vanished,
         changed_dirs: sum.changed_dirs,
+        // A document has every error.
+        command: Some(&*command).filter(|_| !matches!(request.form, Form::Json(_))),
     };
     summary.lines(terminal)
+}
+
+/// The command that lists all errors of a scan, to be copied into a shell.
+fn command(request: &Request) -> String {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+,:@%".contains(byte);
+    match &request.paths[..] {
+        [path] if path.as_os_str().as_bytes().iter().all(is_plain) => {
+            format!("statwalk errors {}", path.display())
+        }
+        // A shell would read the path otherwise, or there are several.
+        _ => "statwalk errors PATH".to_owned(),
+    }
 }

@@ -76,7 +76,7 @@ impl Scanned {
     /// `below` lines, with the errors and the prompt below them; at least three.
     pub(crate) fn rows_that_fit(&self, below: usize, screen: Screen) -> usize {
         // One line for the head, one for the prompt.
-        let used = below + ending::error_lines(&self.report) + 2;
+        let used = below + ending::error_lines(&self.request, &self.report) + 2;
         screen.rows.saturating_sub(used).max(ROWS_MIN)
     }
 

@@ -99,8 +99,8 @@ impl Answer for SummaryAnswer {
         let mut lines = match &self.tree {
             Some(tree) => {
                 // One row is left for the prompt.
-                let used = below.len() + ending::error_lines(report) + 1;
-                let rows = screen.rows.saturating_sub(used);
+                let errors = ending::error_lines(&self.scanned.request, report);
+                let rows = screen.rows.saturating_sub(below.len() + errors + 1);
                 match &self.view.times {
                     Some(times) => self.time_table(tree, times, rows, screen),
                     None => self.picture(tree, rows, screen),

@@ -342,7 +342,8 @@ fn errors_are_grouped_by_cause() {
         answer.stderr,
         "statwalk: 22 entries could not be read; the totals are a lower bound\n\
          \x20 input/output error  20  ./io/00, ./io/01, ./io/02 … 17 more\n\
-         \x20 permission denied    2  ./closed, ./secret\n"
+         \x20 permission denied    2  ./closed, ./secret\n\
+         \x20 statwalk errors . shows all\n"
     );
 }
 

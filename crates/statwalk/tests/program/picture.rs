@@ -373,6 +373,33 @@ fn a_time_that_does_not_fit_has_no_age() {
     assert!(row(&text, "late").contains('–'), "{text}");
 }
 
+/// The sentence below the table and the lines on stderr would say it twice.
+#[test]
+fn unreadable_entries_are_told_once() {
+    let tree = Tree::new("a/\na/none/ mode=000\nb/\nb/none/ mode=000\nb/y 20");
+    for arguments in [&["tree"][..], &["top", "tree"], &["--count", "tree"]] {
+        let (master, screen) = terminal(80, 24);
+        let mut command = or_skip!(as_ordinary_user(&tree));
+        command.args(arguments).args(["--color=never"]);
+        let stderr = screen.try_clone().unwrap();
+        let mut child = program::spawn(command.stdout(screen).stderr(stderr));
+        drop(command);
+        let both = text_on(master);
+        assert_eq!(child.wait().unwrap().code(), Some(1));
+        assert!(both.contains("2 entries could not be read"), "{both}");
+        assert!(!both.contains("Not in this total"), "{both}");
+        assert!(both.contains("tree/a/none, tree/b/none"), "{both}");
+
+        let mut command = or_skip!(as_ordinary_user(&tree));
+        command.args(arguments).args(["--color=never"]);
+        let stdout = on_terminal(&mut command, 80, 24);
+        assert!(
+            stdout.contains("Not in this total: 2 unreadable"),
+            "{stdout}"
+        );
+    }
+}
+
 /// A table of nothing, or a sentence that praises, would hide the error.
 #[test]
 fn a_missing_root_gives_its_error_and_no_table() {
