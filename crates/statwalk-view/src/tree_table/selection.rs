@@ -380,7 +380,8 @@ impl<'a, T: Tree> Selection<'a, T> {
             apparent_bytes: first.apparent_bytes.saturating_sub(last.apparent_bytes),
             ..row.beside.figures()
         };
-        Some((row.beside.names(), figures))
+        // No rows below it have to add up, so that blocks alone are not worth a number.
+        (row.beside.count > 0).then(|| (row.beside.names(), figures))
     }
 
     /// Puts the rows below a directory on the stack, the first on top.
