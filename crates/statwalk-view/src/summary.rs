@@ -91,6 +91,14 @@ impl Summary {
         self.lines_of(&self.counts(), terminal)
     }
 
+    /// Returns the same for a terminal with few rows, below a table with the sums.
+    #[must_use]
+    pub fn brief_lines(&self, terminal: Terminal) -> Vec<String> {
+        let entries = counted(self.entries, "entry", "entries");
+        let totals = format!("{entries}, in {}.", glued(&duration(self.elapsed)));
+        self.lines_of(&totals, terminal)
+    }
+
     fn lines_of(&self, totals: &str, terminal: Terminal) -> Vec<String> {
         let mut lines = Vec::new();
         if self.ending == Ending::Interrupted {
@@ -293,6 +301,22 @@ mod tests {
             [
                 "Interrupted, lower bound:",
                 "12,403,118 entries: 11.90 M files, 431 k directories, 72 k links, in 6.3 s.",
+                "Not in this total: 17 unreadable entries, 3 other file systems.",
+            ]
+        );
+    }
+
+    #[test]
+    fn on_few_rows() {
+        let summary = Summary {
+            ending: Ending::Interrupted,
+            ..example()
+        };
+        assert_eq!(
+            summary.brief_lines(wide(80)),
+            [
+                "Interrupted, lower bound:",
+                "12,403,118 entries, in 6.3 s.",
                 "Not in this total: 17 unreadable entries, 3 other file systems.",
             ]
         );
