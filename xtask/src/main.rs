@@ -14,6 +14,7 @@ mod fuzz;
 mod install;
 mod linking;
 mod package;
+mod picture;
 mod simulate;
 mod step;
 mod tidy;
@@ -37,6 +38,7 @@ usage: cargo xtask TASK
   dist     the program as it is released: static, position-independent, full RELRO;
            with its manual pages and completions
   package  builds the packages of the crates, and installs the program from the checkout
+  picture  draws docs/pictures/screen.svg, the default view of a small tree (2 GiB of disk)
   deny     licences, versions and sources of dependencies (needs cargo-deny)
   install  only installs what the tests need
 ";
@@ -65,6 +67,7 @@ fn main() -> ExitCode {
         },
         Some("dist") => dist::dist(),
         Some("package") => package::package(),
+        Some("picture") => picture::picture(),
         Some("deny") => deny(),
         Some("install") => {
             install::tools();
