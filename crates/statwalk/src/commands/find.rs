@@ -2,7 +2,7 @@
 
 //! `statwalk find`: entries whose names match, as fd lists them.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -35,7 +35,8 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
     let mut filters = Filters::new(&flags.filters)?;
     let (paths, pattern) = paths_and_pattern(flags.words, !flags.filters.glob.is_empty());
     let one_word = match (&paths[..], &pattern) {
-        ([word], None) => Some(safe(&word.to_string_lossy())),
+        // A word with a slash is a path in every place.
+        ([word], None) if is_pattern(word.as_os_str()) => Some(safe(&word.to_string_lossy())),
         _ => None,
     };
     if let Some(pattern) = pattern {
@@ -99,13 +100,18 @@ fn print_all(
 
 /// Tells what of the words is searched, and what for.
 fn paths_and_pattern(mut words: Vec<OsString>, has_glob: bool) -> (Vec<OsString>, Option<String>) {
-    let is_pattern = |word: &OsString| !word.as_encoded_bytes().contains(&b'/');
     let mut pattern = None;
-    if words.len() > 1 && !has_glob && words.last().is_some_and(is_pattern) {
+    let last = words.last();
+    if words.len() > 1 && !has_glob && last.is_some_and(|word| is_pattern(word)) {
         // What is no UTF-8 cannot be a pattern, and no name as such matches it.
         pattern = words.pop().map(|word| word.to_string_lossy().into_owned());
     }
     (words, pattern)
+}
+
+/// Whether a word can be a pattern: no name holds a slash.
+fn is_pattern(word: &OsStr) -> bool {
+    !word.as_encoded_bytes().contains(&b'/')
 }
 
 /// What is searched for, and how it is written.

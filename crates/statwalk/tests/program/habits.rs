@@ -237,6 +237,22 @@ fn a_word_one_letter_from_a_command_is_explained_where_no_path_has_it() {
     tree.run(&["fidn"]).good();
 }
 
+/// The tip for a word would be wrong for a path: behind a dot it is a path again.
+#[test]
+fn a_missing_path_is_not_offered_as_a_pattern() {
+    let tree = tree();
+    let missing = tree.run(&["find", "./nowhere"]);
+    assert_eq!(missing.code, Some(2));
+    let text = "statwalk: cannot open ./nowhere: no such file or directory\n";
+    assert_eq!(missing.stderr, text);
+    let word = tree.run(&["find", "nowhere"]);
+    assert!(
+        word.stderr.contains("statwalk find . nowhere"),
+        "{}",
+        word.stderr
+    );
+}
+
 #[test]
 fn lists_of_types_and_shell_patterns_are_understood() {
     let tree = tree();
