@@ -69,13 +69,9 @@ fn page(name: Option<&str>) -> std::io::Result<String> {
         .get_subcommands()
         .map(|command| format!("statwalk-{}(1)", command.get_name()))
         .collect();
-    let ends = [
-        &whole,
-        name.and_then(|name| whole.find_subcommand(name))
-            .unwrap_or(&whole),
-    ]
-    .map(|command| command.get_after_long_help().map(ToString::to_string));
-    let [of_whole, of_command] = ends.map(Option::unwrap_or_default);
+    let own = name.and_then(|name| whole.find_subcommand(name));
+    let end = own.unwrap_or(&whole).get_after_long_help();
+    let end = end.map(ToString::to_string).unwrap_or_default();
     let command = match name {
         None => whole,
         Some(name) => {
@@ -107,8 +103,8 @@ fn page(name: Option<&str>) -> std::io::Result<String> {
         man.render_subcommands_section(&mut text)?;
     }
     let mut text = tidy(&String::from_utf8_lossy(&text));
-    text.push_str(&indented_section(&of_command, "Examples:"));
-    text.push_str(&indented_section(&of_whole, "Exit status:"));
+    text.push_str(&indented_section(&end, "Examples:"));
+    text.push_str(&indented_section(&end, "Exit status:"));
     text.push_str(&list_section("ENVIRONMENT", &ENVIRONMENT));
     text.push_str(&list_section("FILES", &FILES));
     let others = pages.iter().map(String::as_str).chain(["statwalk(1)"]);

@@ -159,12 +159,51 @@ fn parse_summary(words: &[OsString]) -> Result<Invocation, clap::Error> {
 }
 
 fn parse_as<P: Args + CommandFactory>(words: &[OsString]) -> Result<P, clap::Error> {
-    let command = with_short_help(P::command(), words);
+    let command = with_short_help(with_exit_status(P::command()), words);
     let name = command.get_name().to_owned();
     let full_name = format!("statwalk {name}");
     parse_with(command.no_binary_name(true).bin_name(full_name), words)
         .map_err(|error| foreign::with_tip(with_path_tip(error, &name), &name, words))
 }
+
+/// Adds the exit statuses of a command to the end of its help, behind its examples.
+fn with_exit_status(command: Command) -> Command {
+    let statuses = match command.get_name() {
+        "changes" => STATUS_OF_CHANGES,
+        "bench" => STATUS_OF_BENCH,
+        "completions" | "man" => STATUS_OF_TEXTS,
+        _ => STATUS_OF_SCANS,
+    };
+    let text = match command.get_after_long_help() {
+        Some(examples) => format!("{examples}\n\n{statuses}"),
+        None => statuses.to_owned(),
+    };
+    command.after_long_help(text)
+}
+
+const STATUS_OF_SCANS: &str = "\
+Exit status:
+  0    statwalk read everything
+  1    statwalk could not read something: the result is a lower bound
+  2    bad usage, a missing path, or output that cannot be written
+  130, 143  interrupted: the printed result is a lower bound";
+
+const STATUS_OF_CHANGES: &str = "\
+Exit status:
+  0    statwalk printed every change
+  2    bad usage, a path without such changes, or output that cannot be written";
+
+const STATUS_OF_BENCH: &str = "\
+Exit status:
+  0    all settings give the same answer, and statwalk read everything
+  1    answers differ, or statwalk could not read something
+  2    bad usage, a missing path, or output that cannot be written
+  130, 143  interrupted: the printed times are those of the runs so far";
+
+const STATUS_OF_TEXTS: &str = "\
+Exit status:
+  0    statwalk printed the text
+  2    bad usage, or output that cannot be written";
 
 /// Lets `-h` alone print help: beside another word it shows sizes with units, as in du,
 /// ls and df.
@@ -213,7 +252,8 @@ fn parse_with<P: FromArgMatches>(
 
 /// The default view with all commands.
 pub(crate) fn whole() -> Command {
-    let subcommands = COMMANDS.into_iter().map(|(_, command)| command());
+    let subcommands = COMMANDS.into_iter();
+    let subcommands = subcommands.map(|(_, command)| with_exit_status(command()));
     SummaryFlags::command().subcommands(subcommands)
 }
 

@@ -53,6 +53,29 @@ fn help_is_the_expected_text() {
 }
 
 #[test]
+fn every_help_and_manual_page_has_the_exit_statuses() {
+    for name in commands().iter().map(String::as_str).chain([""]) {
+        let words = [name, "--help"];
+        let text = help(if name.is_empty() { &words[1..] } else { &words });
+        let block = text.split("Exit status:\n").nth(1).expect(name);
+        let codes = block
+            .lines()
+            .filter_map(|line| line.split_whitespace().next());
+        let codes: Vec<&str> = codes.collect();
+        let expected = match name {
+            "" => &["0", "1", "2", "3", "130,"][..],
+            "changes" | "completions" | "man" => &["0", "2"],
+            _ => &["0", "1", "2", "130,"],
+        };
+        assert_eq!(codes, expected, "{name}");
+        let page = manual(name);
+        let section = page.split(".SH EXIT STATUS\n.nf\n").nth(1).expect(name);
+        let lines = section.lines().take_while(|line| *line != ".fi");
+        assert_eq!(lines.count(), expected.len(), "{name}");
+    }
+}
+
+#[test]
 fn every_expected_text_is_of_a_command() {
     let directory = expected_file("statwalk");
     let files = std::fs::read_dir(directory.parent().unwrap()).unwrap();
