@@ -323,7 +323,7 @@ mod tests {
             "-j 0",
             "-s -d 1",
             "--count -a",
-            "--si --unit K",
+            "--si --json",
             "stats --by colour",
             "completions basic",
         ] {

@@ -193,7 +193,9 @@ impl Sizes {
         if flags.apparent_size || flags.bytes {
             sizes.column = SizeColumn::Apparent;
         }
-        if flags.bytes {
+        let units = &flags.units;
+        let has_unit = units.human_readable || units.si || units.kib || units.mib;
+        if flags.bytes && !has_unit && units.unit.is_none() {
             sizes.format = SizeFormat::Bytes;
         }
         Ok(sizes)

@@ -94,7 +94,16 @@ const FLAGS: &[(&str, Fate)] = &[
     ("--dereference", Totals(&[&["-s", "--dereference"]])),
     ("-l", Rows(&[&["-l"], &["-lc", "-d2"]])),
     ("--count-links", Rows(&[&["--count-links"]])),
-    ("-m", Rows(&[&["-m"]])),
+    (
+        "-m",
+        Rows(&[
+            &["-m"],
+            &["-h", "-m"],
+            &["-k", "-m"],
+            &["-m", "-h"],
+            &["--si", "-k"],
+        ]),
+    ),
     ("-P", Rows(&[&["-P"], &["-L", "-P"]])),
     ("--no-dereference", Rows(&[&["-L", "--no-dereference"]])),
     ("-S", Refused("-S SIZE is a filter")),

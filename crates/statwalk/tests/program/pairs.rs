@@ -43,7 +43,10 @@ const FLAGS: [&str; 26] = [
 ];
 
 /// Pairs in which the first flag has nothing left to change, and why.
-const CONTAINED: [(&str, &str, &str); 24] = [
+const CONTAINED: [(&str, &str, &str); 27] = [
+    ("--human-readable", "--si", "the last one counts"),
+    ("--human-readable", "--unit=K", "the last one counts"),
+    ("--si", "--unit=K", "the last one counts"),
     ("--human-readable", "--inodes", "so few inodes need no unit"),
     ("--si", "--inodes", "so few inodes need no unit"),
     ("--all", "--table", "a table shows the large files anyway"),
