@@ -4,9 +4,10 @@
 //!
 //! statwalk does not guess: the usage error says where the flag belongs.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::{add_tip, is_command};
@@ -94,7 +95,7 @@ const FOREIGN: Tips = &[
 ];
 
 /// Predicates of find(1), which begin with one dash, and the flag to use.
-const PREDICATES: [(&str, &str); 12] = [
+const PREDICATES: [(&str, &str); 44] = [
     ("-name", "use 'statwalk find -g GLOB PATH'"),
     (
         "-iname",
@@ -102,15 +103,73 @@ const PREDICATES: [(&str, &str); 12] = [
     ),
     ("-type", "use -t TYPE"),
     ("-size", "use -S SIZE"),
+    ("-empty", "use -t f -S 0B, which finds empty files"),
     ("-mtime", "use --changed-within or --changed-before"),
+    ("-mmin", "use --changed-within or --changed-before"),
     ("-newer", "use --changed-within DATE"),
+    ("-newermt", "use --changed-within DATE"),
+    ("-atime", "use --fields atime and awk"),
+    ("-ctime", "use --fields ctime and awk"),
     ("-user", "use --owner USER"),
+    ("-uid", "use --owner NUMBER"),
     ("-group", "use --owner :GROUP"),
+    ("-gid", "use --owner :NUMBER"),
+    ("-perm", "use --fields mode and grep"),
+    ("-executable", "use --fields mode and grep"),
+    ("-links", "use --fields links and awk"),
+    ("-inum", "use --fields inode and awk"),
+    ("-path", PATHS),
+    ("-ipath", PATHS),
+    ("-wholename", PATHS),
+    ("-regex", REGEX),
+    ("-iregex", REGEX),
     ("-maxdepth", "use -d N"),
-    ("-print0", "use -0"),
+    ("-mindepth", "use awk -F/ 'NF > N'"),
+    ("-depth", "use 'sort -r'"),
+    ("-xdev", "use -x"),
+    ("-mount", "use -x"),
+    ("-follow", "use -L"),
+    ("-prune", "use --exclude GLOB"),
+    ("-not", "use --exclude GLOB, or grep -v"),
+    ("-o", "use several -g, -e or -t"),
+    ("-or", "use several -g, -e or -t"),
+    ("-and", "a path must pass all filters anyway"),
     ("-print", "statwalk prints every path that it finds"),
-    ("-exec", "use -0 and a pipe to 'xargs -0'"),
+    ("-print0", "use -0"),
+    ("-printf", "use --fields FIELD,…"),
+    ("-ls", "use --fields FIELD,…"),
+    ("-delete", "use -0 and a pipe to 'xargs -0 rm'"),
+    ("-exec", XARGS),
+    ("-execdir", XARGS),
+    ("-ok", XARGS),
+    ("-quit", "use -n 1"),
 ];
+
+const PATHS: &str = "use grep: statwalk matches names";
+const REGEX: &str = "use 'statwalk find PATH PATTERN': the pattern is a regular expression";
+const XARGS: &str = "use -0 and a pipe to 'xargs -0'";
+
+/// The places of a path in a command that fd or find runs.
+const PLACEHOLDERS: [&str; 5] = ["{}", "{/}", "{//}", "{.}", "{/.}"];
+
+/// Refuses the words of find(1) and fd where statwalk would take them for others:
+/// `-exec` for the extension `xec`, and a command behind `-x` for a pattern.
+pub(super) fn refused(command: &mut Command, words: &[OsString]) -> Option<clap::Error> {
+    let flags = words.iter().take_while(|word| *word != "--");
+    let mut told = flags.filter_map(|word| match predicate(word) {
+        Some((name, tip)) => Some(format!("'{name}' belongs to find(1): {tip}")),
+        None if PLACEHOLDERS.iter().any(|place| word == place) => Some(format!(
+            "statwalk runs no command: {XARGS}; -x is --one-file-system here"
+        )),
+        None => None,
+    });
+    let message = told.next()?;
+    Some(command.error(ErrorKind::UnknownArgument, message))
+}
+
+fn predicate(word: &OsStr) -> Option<&'static (&'static str, &'static str)> {
+    PREDICATES.iter().find(|(name, _)| word == *name)
+}
 
 /// The words that `help`, `help COMMAND` and `version` stand for, where no path has such
 /// a name.
@@ -134,10 +193,8 @@ pub(super) fn with_tip(mut error: clap::Error, command: &str, words: &[OsString]
     if !error.use_stderr() {
         return error;
     }
-    let predicate = PREDICATES
-        .iter()
-        .find(|(predicate, _)| words.iter().any(|word| word == predicate));
-    if let Some((predicate, tip)) = predicate {
+    if let Some((predicate, tip)) = words.iter().find_map(|word| predicate(word)) {
+        error.remove(ContextKind::Suggested);
         add_tip(
             &mut error,
             format!("'{predicate}' belongs to find(1): {tip}"),

@@ -162,7 +162,13 @@ fn parse_as<P: Args + CommandFactory>(words: &[OsString]) -> Result<P, clap::Err
     let command = with_short_help(with_exit_status(P::command()), words);
     let name = command.get_name().to_owned();
     let full_name = format!("statwalk {name}");
-    parse_with(command.no_binary_name(true).bin_name(full_name), words)
+    let mut command = command.no_binary_name(true).bin_name(full_name);
+    if matches!(name.as_str(), "find" | "top" | "stats")
+        && let Some(error) = foreign::refused(&mut command, words)
+    {
+        return Err(error);
+    }
+    parse_with(command, words)
         .map_err(|error| foreign::with_tip(with_path_tip(error, &name), &name, words))
 }
 

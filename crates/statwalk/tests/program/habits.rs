@@ -136,6 +136,17 @@ fn a_flag_of_another_program_or_command_gets_its_place() {
             "hidden and ignored files always",
         ),
         (&["find", "-i", "x"], "case-insensitive"),
+        (&["find", ".", "-iname", "x"], "use 'statwalk find -g"),
+        (&["find", ".", "-exec", "ls", "{}", ";"], "'xargs -0'"),
+        (
+            &["find", ".", "x", "-x", "ls", "{}"],
+            "-x is --one-file-system",
+        ),
+        (&["find", ".", "-empty"], "use -t f -S 0B"),
+        (&["find", ".", "-delete"], "'xargs -0 rm'"),
+        (&["find", ".", "-type", "f"], "use -t TYPE"),
+        (&["top", "-group", "root"], "use --owner :GROUP"),
+        (&[".", "-name", "x"], "use 'statwalk find -g GLOB PATH'"),
     ] {
         let answer = tree.run(arguments);
         assert_eq!(answer.code, Some(2), "{arguments:?}");
