@@ -253,7 +253,12 @@ fn parse_with<P: FromArgMatches>(
     words: &[OsString],
 ) -> Result<P, clap::Error> {
     let mut matches = command.try_get_matches_from_mut(words)?;
-    P::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+    let flags = P::from_arg_matches_mut(&mut matches);
+    let flags = flags.map_err(|error| error.format(&mut command));
+    // It has a thousand parts, and the program ends soon: to free them would only take
+    // time.
+    std::mem::forget((command, matches));
+    flags
 }
 
 /// The default view with all commands.

@@ -9,6 +9,7 @@ use std::io::IsTerminal;
 
 use rustix::fd::BorrowedFd;
 use rustix::fs::FileType;
+use rustix::termios::isatty;
 use statwalk_view::{Charset, Colour, Terminal};
 
 use crate::flags::When;
@@ -29,16 +30,15 @@ const ROWS_DEFAULT: usize = 24;
 
 /// The terminal behind stdout, if there is one.
 pub(crate) fn of_stdout(colour: When) -> Option<Screen> {
-    let stdout = std::io::stdout();
-    stdout
-        .is_terminal()
-        .then(|| screen(rustix::stdio::stdout(), colour))
+    let stdout = rustix::stdio::stdout();
+    // The handle of std would allocate its buffer, for nothing.
+    isatty(stdout).then(|| screen(stdout, colour))
 }
 
 /// The screen for a table that the user asks for: the terminal behind stdout, or one of
 /// the usual size.
 pub(crate) fn table(colour: When, width: Option<u16>) -> Screen {
-    let is_terminal = std::io::stdout().is_terminal();
+    let is_terminal = isatty(rustix::stdio::stdout());
     let colour = match colour {
         // A pager or a mail may show the codes as letters.
         When::Auto if !is_terminal => When::Never,
@@ -54,10 +54,8 @@ pub(crate) fn table(colour: When, width: Option<u16>) -> Screen {
 
 /// The terminal behind stderr, if there is one.
 pub(crate) fn of_stderr() -> Option<Screen> {
-    let stderr = std::io::stderr();
-    stderr
-        .is_terminal()
-        .then(|| screen(rustix::stdio::stderr(), When::Never))
+    let stderr = rustix::stdio::stderr();
+    isatty(stderr).then(|| screen(stderr, When::Never))
 }
 
 /// Whether stdout is a regular file.
