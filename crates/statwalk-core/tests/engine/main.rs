@@ -18,6 +18,7 @@ mod harness;
 mod entries;
 mod gather;
 mod in_memory;
+mod inodes_and_times;
 mod live;
 mod oracle;
 mod panics;
