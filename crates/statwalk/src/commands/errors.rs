@@ -27,6 +27,11 @@ struct ErrorsAnswer {
 }
 
 pub(super) fn run(flags: ErrorsFlags) -> Result<ExitStatus, Failure> {
+    let has_json = flags.scan.walk.form.json;
+    if flags.scan.count_links && !has_json {
+        let message = "--count-links counts bytes, which errors prints only with --json";
+        return Err(Failure::Usage(message.to_owned()));
+    }
     let mut request = Request::new(&flags.scan, flags.paths)?;
     request.scan = request.scan.errors_kept(usize::MAX);
     request.limit_depth(flags.max_depth);

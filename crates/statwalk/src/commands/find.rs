@@ -32,6 +32,7 @@ const SHORT: Duration = Duration::from_millis(100);
 const PERIOD: Duration = Duration::from_millis(40);
 
 pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
+    refuse_ignored(&flags)?;
     let mut filters = Filters::new(&flags.filters)?;
     let (paths, pattern) = paths_and_pattern(flags.words, !flags.filters.glob.is_empty());
     let one_word = match (&paths[..], &pattern) {
@@ -72,6 +73,20 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
         ));
     }
     Ok(status)
+}
+
+/// Refuses flags that would change nothing: a user who gives one wants something.
+fn refuse_ignored(flags: &FindFlags) -> Result<(), Failure> {
+    let message = if flags.scan.count_links {
+        "--count-links counts bytes, and find lists every name anyway: for details of each \
+         entry use --fields"
+    } else if flags.scan.walk.form.width.is_some() {
+        "--width needs a table, and find prints a list: for names that are safe on a terminal \
+         use --table"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::Usage(message.to_owned()))
 }
 
 /// Prints rows as they come, until no more come or are wanted.

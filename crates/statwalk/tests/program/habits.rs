@@ -248,6 +248,22 @@ fn a_word_one_letter_from_a_command_is_explained_where_no_path_has_it() {
     tree.run(&["fidn"]).good();
 }
 
+#[test]
+fn flags_that_would_change_nothing_are_refused() {
+    let tree = tree();
+    for (arguments, text) in [
+        (&["find", "-l"][..], "use --fields"),
+        (&["find", "--width=40"], "use --table"),
+        (&["errors", "-l"], "--json"),
+    ] {
+        let answer = tree.run(&[arguments, &["tree"]].concat());
+        assert_eq!(answer.code, Some(2), "{arguments:?}");
+        assert!(answer.stderr.contains(text), "{}", answer.stderr);
+        assert!(answer.stdout.is_empty(), "{arguments:?}");
+    }
+    tree.run(&["errors", "-l", "--json", "tree"]).good();
+}
+
 /// The tip for a word would be wrong for a path: behind a dot it is a path again.
 #[test]
 fn a_missing_path_is_not_offered_as_a_pattern() {
