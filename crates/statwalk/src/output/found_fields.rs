@@ -72,12 +72,21 @@ impl FoundFields {
 
     /// Appends a column for each field, with a tabulator behind it; an absent attribute
     /// is an empty column.
+    #[inline]
     pub(crate) fn write_columns(
         &self,
         attributes: &Attributes,
         screen: Option<Screen>,
         out: &mut Vec<u8>,
     ) {
+        // Most lists are of paths alone, and some of millions.
+        if !self.names.is_empty() {
+            self.write_each(attributes, screen, out);
+        }
+    }
+
+    #[inline(never)]
+    fn write_each(&self, attributes: &Attributes, screen: Option<Screen>, out: &mut Vec<u8>) {
         for name in &self.names {
             self.write_column(*name, attributes, screen, out);
             out.push(b'\t');
