@@ -6,7 +6,8 @@
 //! In the tests of this crate a simulation can stand in the place of the system: see
 //! `simulation`.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -88,7 +89,8 @@ pub(crate) fn is_kept_from_processors(thread: i32) -> bool {
     let clock = || statwalk_sys::thread_clock::of(thread);
     let before = clock();
     // The state follows the name, which may hold anything: proc(5).
-    let text = std::fs::read(format!("/proc/self/task/{thread}/stat")).unwrap_or_default();
+    let mut buffer = [0; 512];
+    let text = about(thread, "stat", &mut buffer).unwrap_or_default();
     let name_end = text.iter().rposition(|&byte| byte == b')');
     let state = name_end.and_then(|end| text.get(end + 2));
     state == Some(&b'R') && clock() == before
@@ -97,9 +99,19 @@ pub(crate) fn is_kept_from_processors(thread: i32) -> bool {
 /// The second number of schedstat, in nanoseconds: proc_pid_schedstat in
 /// Documentation/scheduler/sched-stats.rst of Linux 6.18.
 fn waited_for_processor(thread: i32) -> Option<Duration> {
-    let text = std::fs::read_to_string(format!("/proc/self/task/{thread}/schedstat")).ok()?;
+    let mut buffer = [0; 128];
+    let text = about(thread, "schedstat", &mut buffer)?;
+    let text = std::str::from_utf8(text).ok()?;
     let nanoseconds = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
     Some(Duration::from_nanos(nanoseconds))
+}
+
+/// Reads the beginning of a file about a thread, with one call of read(2): the size of
+/// such a file is not asked for, and where all stats are slow that one is, too.
+fn about<'b>(thread: i32, file: &str, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
+    let mut file = File::open(format!("/proc/self/task/{thread}/{file}")).ok()?;
+    let count = file.read(buffer).ok()?;
+    Some(&buffer[..count])
 }
 
 /// A place where threads wait for a call.
