@@ -96,7 +96,7 @@ impl Answer for StatsAnswer {
             Column::new(&title, Align::Left),
         ];
         let mut below = vec![String::new()];
-        below.extend(self.scanned.closing_lines(self.sizes.format, screen));
+        below.extend(self.scanned.lines_below(self.sizes.format, screen));
         let fitting = self.scanned.rows_that_fit(below.len(), screen);
         let (shown, hidden) = self.groups.split_at(match self.rows_max {
             None if self.groups.len() > fitting => fitting - 1,

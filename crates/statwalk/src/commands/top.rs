@@ -190,7 +190,7 @@ impl Answer for LargestAnswer {
             Column::new(self.title, Align::Left),
         ];
         let mut below = vec![String::new()];
-        below.extend(self.scanned.closing_lines(self.sizes.format, screen));
+        below.extend(self.scanned.lines_below(self.sizes.format, screen));
         let fitting = self.scanned.rows_that_fit(below.len(), screen);
         let rows = self.rows(self.rows_max.unwrap_or(fitting)).map(|one| {
             let absent = || screen.terminal.charset.absent().to_owned();

@@ -15,6 +15,8 @@ use crate::output::plain::Rows;
 use crate::output::screen::Screen;
 use crate::request::{Form, Request};
 
+/// On a screen of fewer rows, the sentences below a table are brief.
+const ROWS_FOR_SENTENCES: usize = 16;
 /// A table of fewer rows would say nothing.
 const ROWS_MIN: usize = 3;
 
@@ -70,6 +72,16 @@ impl Scanned {
         let mut lines = summary.lines(format, screen.terminal);
         lines.extend(ending::left_out_line(&self.report, screen.terminal));
         lines
+    }
+
+    /// The same sentences below a table that fills the screen: on few rows they are brief
+    /// and give way to it.
+    pub(crate) fn lines_below(&self, format: SizeFormat, screen: Screen) -> Vec<String> {
+        if screen.rows >= ROWS_FOR_SENTENCES {
+            return self.closing_lines(format, screen);
+        }
+        let summary = ending::summary(&self.report, &self.totals);
+        summary.brief_lines(screen.terminal)
     }
 
     /// The number of rows that fit on the screen between the head of a table and

@@ -73,8 +73,6 @@ pub(crate) struct SummaryAnswer {
 
 /// The depth of rows and JSON, unless the user sets one.
 const DEPTH_DEFAULT: u32 = 1;
-/// On fewer rows the sentences below the picture give way to it.
-const ROWS_FOR_SENTENCES: usize = 16;
 /// A picture of fewer rows would say nothing.
 const PICTURE_ROWS_MIN: usize = 3;
 
@@ -88,10 +86,8 @@ impl Answer for SummaryAnswer {
         let mut below = vec![String::new()];
         below.extend(self.reached_earlier(screen));
         below.extend(match self.view.counted {
-            // The rows of the paths have their sums.
-            _ if self.tree.is_some() && screen.rows < ROWS_FOR_SENTENCES => {
-                let summary = ending::summary(report, &self.scanned.totals);
-                summary.brief_lines(terminal)
+            Counted::Sizes if self.tree.is_some() => {
+                self.scanned.lines_below(self.view.sizes.format, screen)
             }
             Counted::Sizes | Counted::Inodes => {
                 self.scanned.closing_lines(self.view.sizes.format, screen)
