@@ -106,8 +106,9 @@ fn waited_for_processor(thread: i32) -> Option<Duration> {
     Some(Duration::from_nanos(nanoseconds))
 }
 
-/// Reads the beginning of a file about a thread, with one call of read(2): the size of
-/// such a file is not asked for, and where all stats are slow that one is, too.
+/// Reads the beginning of a file about a thread, with one call of read(2).
+///
+/// It asks for no size: where all stats are slow, that of such a file is, too.
 fn about<'b>(thread: i32, file: &str, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
     let mut file = File::open(format!("/proc/self/task/{thread}/{file}")).ok()?;
     let count = file.read(buffer).ok()?;
