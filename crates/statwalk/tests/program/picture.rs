@@ -141,6 +141,77 @@ fn large_files_have_rows_without_a_flag() {
     assert_eq!(tree.run(&["tree"]).good().lines().len(), 3);
 }
 
+/// The depth of a row, its size, and the number behind its name.
+fn numbers(line: &str, names: usize) -> (usize, u64, u64) {
+    let number = |text: &str| -> u64 {
+        let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+        digits
+            .parse()
+            .unwrap_or_else(|_| panic!("{text} in {line}"))
+    };
+    let size = number(line.split(" B ").next().unwrap());
+    let label: Vec<char> = line.chars().skip(names).collect();
+    let guides = |part: &&[char]| {
+        matches!(
+            part.iter().collect::<String>().as_str(),
+            "├── " | "└── " | "│   " | "    "
+        )
+    };
+    let depth = label.chunks(4).take_while(guides).count();
+    let label: String = label.into_iter().collect();
+    let behind = label.split_once("  … ").map_or(0, |(_, behind)| {
+        number(behind.split_once(", ").map_or(behind, |(_, size)| size))
+    });
+    (depth, size, behind)
+}
+
+/// A user adds the rows below a directory, and gets the directory.
+#[test]
+fn the_rows_below_a_directory_add_up_to_it() {
+    let tree = Tree::of(&trees::hard_links());
+    let deep = tree.path().join("deep/only/child");
+    std::fs::create_dir_all(&deep).unwrap();
+    for n in 0..40_usize {
+        let places = [tree.path(), deep.clone()];
+        std::fs::write(places[n % 2].join(format!("file{n}")), vec![1; n * n * 200]).unwrap();
+    }
+    for arguments in [
+        &[][..],
+        &["-n9"],
+        &["-n4"],
+        &["-a"],
+        &["-l"],
+        &["-L"],
+        &["-A"],
+        &["-d2"],
+        &["-r"],
+        &["--sort=mtime"],
+        &["--sort=count", "-a"],
+        &["--min-size=9K"],
+    ] {
+        let mut command = statwalk();
+        command.args(["--color=never", "--unit=B", "tree"]);
+        command.args(arguments).current_dir(tree.parent());
+        let text = on_terminal(&mut command, 200, 24);
+        let (table, _) = text.split_once("\n\n").unwrap();
+        let head = table.lines().next().unwrap();
+        let names = head.find("PATH").unwrap();
+        let rows: Vec<_> = table
+            .lines()
+            .skip(1)
+            .map(|line| numbers(line, names))
+            .collect();
+        assert!(rows.len() > 2, "{text}");
+        for (index, &(depth, size, behind)) in rows.iter().enumerate() {
+            let below = rows[index + 1..].iter().take_while(|row| row.0 > depth);
+            let children: Vec<_> = below.filter(|row| row.0 == depth + 1).collect();
+            let sum: u64 = children.iter().map(|row| row.1).sum();
+            let adds_up = children.is_empty() || sum + behind == size;
+            assert!(adds_up, "{arguments:?}: row {index} of\n{text}");
+        }
+    }
+}
+
 #[test]
 fn the_picture_fills_the_terminal_and_no_more() {
     let tree = Tree::new("");
