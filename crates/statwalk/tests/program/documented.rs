@@ -140,7 +140,10 @@ impl Need {
 }
 
 fn fill(root: &Path) {
-    for directory in ["data", "srv", "usr", "home", "var", "here/docs/pictures"] {
+    let here = ["docs/pictures", "java", "web", "media"];
+    let here = here.map(|name| format!("here/{name}"));
+    let above = ["data", "srv", "usr", "home", "var"].map(str::to_owned);
+    for directory in above.iter().chain(&here) {
         let directory = root.join(directory);
         fs::create_dir_all(directory.join("below/deep")).unwrap();
         fs::write(directory.join("below/core"), vec![1; 9_000]).unwrap();
