@@ -37,7 +37,9 @@ pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Re
 /// The kernel's error; EOVERFLOW if the mask has blocks and their bytes do not fit
 /// in 64 bits. A file system in user space can claim 2^64 blocks. The real disk
 /// usage is unknown then, and any number would be wrong.
-#[inline]
+// A call out of line copies the 256 bytes of the answer three times: 9 % more CPU time
+// for a tree, most of it in the kernel (`farm-bench`, 300,000 files in turns).
+#[inline(always)]
 fn believed(
     mask: StatxFlags,
     mut call: impl FnMut() -> Result<Statx, Errno>,
@@ -100,7 +102,7 @@ pub(crate) fn by_name(dir: BorrowedFd<'_>, name: &CStr, mask: StatxFlags) -> Res
 }
 
 /// As [`by_name`], with more flags.
-#[inline]
+#[inline(always)]
 pub(crate) fn by_name_with(
     dir: BorrowedFd<'_>,
     name: &CStr,

@@ -134,7 +134,7 @@ impl DirectorySource for Posix {
         find::above(from.fd(), levels)
     }
 
-    #[inline]
+    #[inline(always)]
     fn stat_entry(&self, dir: &DirHandle, name: &CStr) -> Result<Statx, Errno> {
         statx::by_name_with(dir.fd(), name, self.flags, self.mask)
     }
