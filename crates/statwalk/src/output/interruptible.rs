@@ -4,14 +4,14 @@
 //!
 //! A reader that does not read must not keep the program from seeing a signal. A
 //! thread that is blocked in write(2) sees none where another thread takes it. So
-//! this waits by poll(2), and writes no more than a pipe takes at once.
+//! this waits by poll(2), and writes no more than the reader has room for.
 
-use std::io::Write as _;
+use std::io::{IoSlice, Write as _};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::FileType;
-use rustix::io::Errno;
+use rustix::io::{Errno, ReadWriteFlags, pwritev2};
 
 use crate::failure::Failure;
 use crate::output::Stdout;
@@ -33,6 +33,8 @@ const PIECE_BYTES: usize = 4096;
 pub(crate) struct InterruptibleStdout {
     /// Whether it can keep a writer waiting.
     waits: bool,
+    /// Whether it may take a write that does not wait; false from the first refusal on.
+    takes_nowait: bool,
     /// When a signal was seen while nobody read.
     signalled: Option<Instant>,
 }
@@ -43,6 +45,7 @@ impl InterruptibleStdout {
             .map(|stat| FileType::from_raw_mode(stat.st_mode));
         InterruptibleStdout {
             waits: kind != Ok(FileType::RegularFile),
+            takes_nowait: true,
             signalled: None,
         }
     }
@@ -57,11 +60,43 @@ impl InterruptibleStdout {
         if !self.waits {
             return Stdout.write_all(bytes).map_err(Failure::Output);
         }
-        for piece in bytes.chunks(PIECE_BYTES) {
-            self.wait_for_reader()?;
-            Stdout.write_all(piece).map_err(Failure::Output)?;
+        let mut left = bytes;
+        while !left.is_empty() {
+            left = &left[self.write_what_fits(left)..];
+            if !left.is_empty() {
+                self.wait_for_reader()?;
+                let piece;
+                (piece, left) = left.split_at(left.len().min(PIECE_BYTES));
+                Stdout.write_all(piece).map_err(Failure::Output)?;
+            }
         }
         Ok(())
+    }
+
+    /// Writes as much as there is room for, and tells how much that was.
+    ///
+    /// With RWF_NOWAIT of pwritev2(2), which leaves the file's own flags alone: others
+    /// may have it open too. Terminals refuse it, and so do the pipes of old kernels. An error
+    /// is left for the write that follows.
+    fn write_what_fits(&mut self, bytes: &[u8]) -> usize {
+        /// The file's own position.
+        const HERE: u64 = u64::MAX;
+        if !self.takes_nowait {
+            return 0;
+        }
+        let slices = [IoSlice::new(bytes)];
+        match pwritev2(
+            rustix::stdio::stdout(),
+            &slices,
+            HERE,
+            ReadWriteFlags::NOWAIT,
+        ) {
+            Ok(count) => count,
+            Err(error) => {
+                self.takes_nowait = matches!(error, Errno::AGAIN | Errno::INTR);
+                0
+            }
+        }
     }
 
     fn wait_for_reader(&mut self) -> Result<(), Failure> {
