@@ -79,9 +79,6 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
     /// The identity of an open directory.
     fn identity(&self, dir: &DirHandle) -> Result<FileId, Errno>;
 
-    /// The identity of an entry.
-    fn identity_of_entry(&self, dir: &DirHandle, name: &CStr) -> Result<FileId, Errno>;
-
     /// Whether a stat of `name/.` shows that an entry is no directory.
     fn has_no_inside(&self, dir: &DirHandle, name: &CStr) -> bool;
 

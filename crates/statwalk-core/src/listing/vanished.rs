@@ -5,10 +5,11 @@
 //! ENOENT does not prove that a name has vanished. A file system in user space, one on
 //! a network with an old cache, or a damaged one can list a name that it does not find.
 //! So the lister reads the directory once more. A name that is gone from the listing
-//! has vanished, which is no error. A name that is still listed is an error.
+//! has vanished, which is no error. A name that is still listed and not found is an
+//! error, if the directory stayed the same between the two.
 
 use std::collections::HashMap;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
 use super::Lister;
@@ -17,11 +18,25 @@ use super::expand::{Sight, is_no_way};
 use super::listed::{KeptNames, Listed, fail, sort_in};
 use super::open_dir::OpenDir;
 use super::outlet::{Note, Outlet, Pace};
-use super::source::{DirectorySource, More, NotOpened};
+use super::source::{DirectorySource, EntryStat, More, NotOpened};
 use crate::directory::{Dir, Place};
 use crate::entry::{FileId, FileType};
 use crate::error::SystemErrno as Errno;
 use crate::handle::{DirHandle, Handle, OpenParent};
+
+/// How often a directory is listed that changes under the second look.
+const LOOKS_MAX: u32 = 8;
+
+/// A wanted name that a directory lists.
+struct Seen<'a, S, T> {
+    name: &'a CStr,
+    /// The caller's own, as in the wanted names.
+    value: T,
+    /// Type and inode number are those of the listing.
+    kind: FileType,
+    ino: u64,
+    found: Result<S, Errno>,
+}
 
 impl<D: DirectorySource> Lister<D> {
     /// Lists a directory once more for its missing names, and sorts the listed ones
@@ -36,44 +51,111 @@ impl<D: DirectorySource> Lister<D> {
     ) {
         let mut missing: HashMap<CString, FileType> = missing.into_iter().collect();
         let context = Arc::clone(&self.context);
-        let mut listed = Listed::default();
-        let mut is_there = context.source.seek(fd, 0).is_ok();
-        while is_there && !missing.is_empty() && !out.cancelled() {
-            listed.clear();
-            match (context.source).list(fd, &mut self.buffer, KeptNames::All, &mut listed) {
-                Ok(More::Entries) => {}
-                Ok(More::End) => break,
-                // The directory itself was removed.
-                Err(Errno::NOENT) if self.is_gone(&dir.place, dir.identity, out) => break,
-                Err(_) => is_there = false,
-            }
-            for index in 0..listed.len() {
-                let name = listed.name(index);
-                if missing.remove(name).is_none() {
-                    continue;
-                }
-                let (kind, ino) = (listed.kind(index), listed.ino(index));
-                match context.source.stat_entry(fd, name) {
-                    Err(Errno::NOENT) => fail(name, kind, Errno::NOENT, contents),
-                    found => sort_in(
-                        found,
-                        name,
-                        (kind, ino),
-                        dir.mount.id,
-                        &context.options,
-                        contents,
-                    ),
-                }
-            }
-        }
-        match is_there {
-            true => contents.vanished += missing.len() as u64,
+        let looked = self.look_again(fd, &mut missing, out, |seen| match seen.found {
+            Err(Errno::NOENT) => fail(seen.name, seen.kind, Errno::NOENT, contents),
+            found => sort_in(
+                found,
+                seen.name,
+                (seen.kind, seen.ino),
+                dir.mount.id,
+                &context.options,
+                contents,
+            ),
+        });
+        let is_known = match looked {
+            Ok(()) => true,
+            // The directory itself was removed.
+            Err(Errno::NOENT) => self.is_gone(&dir.place, dir.identity, out),
             // The listing failed: the names may still be there.
+            Err(_) => false,
+        };
+        match is_known {
+            true => contents.vanished += missing.len() as u64,
             false => {
                 for (name, kind) in missing {
                     fail(&name, kind, Errno::NOENT, contents);
                 }
             }
+        }
+    }
+
+    /// Lists a directory again, and stats those of its entries that are wanted.
+    ///
+    /// `each` gets every name that is listed; the others stay in `wanted`. A name can
+    /// be made and removed all the time, between its listing and its stat too. So
+    /// ENOENT is believed where the directory did not change meanwhile; else it is
+    /// listed again.
+    ///
+    /// # Errors
+    ///
+    /// The error of the listing. The names that were not judged are in `wanted` then.
+    fn look_again<T>(
+        &mut self,
+        fd: &DirHandle,
+        wanted: &mut HashMap<CString, T>,
+        out: &impl Pace,
+        mut each: impl FnMut(Seen<'_, D::Stat, T>),
+    ) -> Result<(), Errno> {
+        let context = Arc::clone(&self.context);
+        let stamp = || {
+            context
+                .source
+                .stat_directory(fd)
+                .map(|it| it.change_stamp())
+        };
+        let mut listed = Listed::default();
+        let mut looks_left = LOOKS_MAX;
+        loop {
+            looks_left -= 1;
+            context.source.seek(fd, 0)?;
+            let before = stamp();
+            let mut in_doubt: Vec<(CString, T, FileType, u64)> = Vec::new();
+            while !wanted.is_empty() && !out.cancelled() {
+                listed.clear();
+                match (context.source).list(fd, &mut self.buffer, KeptNames::All, &mut listed) {
+                    Ok(More::Entries) => {}
+                    Ok(More::End) => break,
+                    Err(errno) => {
+                        wanted.extend(in_doubt.into_iter().map(|(name, value, ..)| (name, value)));
+                        return Err(errno);
+                    }
+                }
+                for index in 0..listed.len() {
+                    let name = listed.name(index);
+                    let Some((name, value)) = wanted.remove_entry(name) else {
+                        continue;
+                    };
+                    let (kind, ino) = (listed.kind(index), listed.ino(index));
+                    // With the inode number, which a stat of an entry may lack.
+                    match context.source.stat_subdirectory(fd, &name) {
+                        Err(Errno::NOENT) => in_doubt.push((name, value, kind, ino)),
+                        found => each(Seen {
+                            name: &name,
+                            value,
+                            kind,
+                            ino,
+                            found,
+                        }),
+                    }
+                }
+            }
+            if in_doubt.is_empty() {
+                return Ok(());
+            }
+            let changes = matches!((before, stamp()), (Ok(before), Ok(after)) if before != after);
+            if !changes || looks_left == 0 || out.cancelled() {
+                for (name, value, kind, ino) in in_doubt {
+                    each(Seen {
+                        name: &name,
+                        value,
+                        kind,
+                        ino,
+                        found: Err(Errno::NOENT),
+                    });
+                }
+                return Ok(());
+            }
+            wanted.extend(in_doubt.into_iter().map(|(name, value, ..)| (name, value)));
         }
     }
 
@@ -100,7 +182,7 @@ impl<D: DirectorySource> Lister<D> {
         for _ in listed.len()..offsets.len() {
             out.note(dir.root, Note::Vanished);
         }
-        for offset in listed {
+        for (offset, _) in listed {
             let parent = OpenParent::new(Arc::clone(dir), Handle::Closed);
             self.child(parent, offset, 0, Sight::Second, out);
         }
@@ -123,14 +205,10 @@ impl<D: DirectorySource> Lister<D> {
                 return false;
             };
             match self.still_listed(above, &[*offset], out) {
-                Ok(listed) if listed.is_empty() => return true,
-                Ok(_) => {
-                    let base = self.reopen(above);
-                    let found = base.and_then(|base| {
-                        self.context.source.identity_of_entry(&base, place.name())
-                    });
-                    return match (found, identity) {
-                        (Ok(found), Some(identity)) => found != identity,
+                Ok(listed) => {
+                    return match (listed.first(), identity) {
+                        (None, _) => true,
+                        (Some((_, Some(found))), Some(identity)) => *found != identity,
                         _ => false,
                     };
                 }
@@ -144,13 +222,14 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// The offsets of those names that a directory still lists.
+    /// The offsets of those names that a directory still lists, and who has the name
+    /// where that could be asked.
     fn still_listed(
         &mut self,
         dir: &Arc<Dir>,
         offsets: &[u32],
         out: &impl Pace,
-    ) -> Result<Vec<u32>, Errno> {
+    ) -> Result<Vec<(u32, Option<FileId>)>, Errno> {
         let base = self.reopen(dir)?;
         let opened = self.context.source.open_child(&base, c".");
         let fd = opened.map_err(|refusal| match refusal {
@@ -161,20 +240,11 @@ impl<D: DirectorySource> Lister<D> {
         })?;
         let names = offsets
             .iter()
-            .map(|&offset| (dir.child_name(offset), offset));
-        let mut wanted: HashMap<_, _> = names.collect();
+            .map(|&offset| (dir.child_name(offset).to_owned(), offset));
         let mut still = Vec::new();
-        let mut listed = Listed::default();
-        let context = Arc::clone(&self.context);
-        while !wanted.is_empty() && !out.cancelled() {
-            listed.clear();
-            match (context.source).list(&fd, &mut self.buffer, KeptNames::All, &mut listed)? {
-                More::Entries => {}
-                More::End => break,
-            }
-            let found = (0..listed.len()).filter_map(|index| wanted.remove(listed.name(index)));
-            still.extend(found);
-        }
+        self.look_again(&fd, &mut names.collect(), out, |seen| {
+            still.push((seen.value, seen.found.ok().map(|found| found.id())));
+        })?;
         Ok(still)
     }
 }

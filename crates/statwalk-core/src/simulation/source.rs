@@ -301,10 +301,6 @@ impl DirectorySource for Simulated {
         Ok(self.stat_directory(dir)?.id())
     }
 
-    fn identity_of_entry(&self, dir: &DirHandle, name: &CStr) -> Result<FileId, Errno> {
-        Ok(self.stat_entry(dir, name)?.id())
-    }
-
     fn has_no_inside(&self, dir: &DirHandle, name: &CStr) -> bool {
         let stat = self.memory.stat_target(Some(dir), name);
         let world = self.call("look inside", known(&stat));

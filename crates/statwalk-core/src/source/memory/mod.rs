@@ -182,10 +182,6 @@ impl DirectorySource for Memory {
         Ok(self.stat(dir.memory().node).id())
     }
 
-    fn identity_of_entry(&self, dir: &DirHandle, name: &CStr) -> Result<FileId, Errno> {
-        Ok(self.stat_entry(dir, name)?.id())
-    }
-
     fn has_no_inside(&self, dir: &DirHandle, name: &CStr) -> bool {
         let target = self.entry(dir, name).and_then(|node| self.target(node));
         target.is_ok_and(|node| !self.tree.is_directory(node))

@@ -165,11 +165,6 @@ impl DirectorySource for Posix {
         Ok(statx::file_id(&found))
     }
 
-    fn identity_of_entry(&self, dir: &DirHandle, name: &CStr) -> Result<FileId, Errno> {
-        let found = statx::by_name(dir.fd(), name, statx::IDENTITY)?;
-        Ok(statx::file_id(&found))
-    }
-
     fn has_no_inside(&self, dir: &DirHandle, name: &CStr) -> bool {
         // The kernel returns ENOTDIR if the name before the dot is no directory.
         let inside = [name.to_bytes(), b"/.\0"].concat();

@@ -4,7 +4,7 @@
 
 use rustix::io::Errno;
 use statwalk_core::{Order, Outcome, RootTotals, Scan, Totals};
-use statwalk_testkit::fault_fs::{FaultFs, FaultMount, Op, Where};
+use statwalk_testkit::fault_fs::{Changes, FaultFs, FaultMount, Op, When, Where};
 
 use super::{TREE, scan, system, with_each};
 use crate::harness::text;
@@ -72,6 +72,41 @@ fn a_name_that_is_listed_and_not_found_is_an_error() {
             }
         });
     }
+}
+
+/// A name that is made and removed all the time was an error: it was listed again, and
+/// removed once more before its stat. Where its directory changed, that proves nothing.
+#[test]
+fn a_name_that_comes_and_goes_is_no_error() {
+    for after in 1..=4 {
+        let fs = FaultFs::builder()
+            .entries(TREE)
+            .attributes_change("a", Changes::Forever)
+            .attributes_change("b", Changes::Forever)
+            .fail("a/x", Op::Lookup, Errno::NOENT, When::First(after))
+            .fail("b/c", Op::Lookup, Errno::NOENT, When::First(after));
+        with_each(&fs, |mount, threads| {
+            let outcome = scan(mount, threads);
+            let sum = outcome.report.sum();
+            let told = format!("{after}, {threads} workers: {:?}", outcome.report);
+            assert_eq!((sum.vanished, sum.unreadable), (0, 0), "{told}");
+            assert_eq!(
+                outcome.output[0].entries,
+                mount.expected().entries,
+                "{told}"
+            );
+        });
+    }
+    // But one that is never found is an error, however much its directory changes.
+    let fs = FaultFs::builder()
+        .entries(TREE)
+        .attributes_change("a", Changes::Forever)
+        .not_found("a/x");
+    with_each(&fs, |mount, threads| {
+        let outcome = scan(mount, threads);
+        let sum = outcome.report.sum();
+        assert_eq!((sum.vanished, sum.unreadable), (0, 1), "{threads} workers");
+    });
 }
 
 /// `a/x` and `b/c` are errors, and nothing has vanished.
