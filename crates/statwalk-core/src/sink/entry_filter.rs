@@ -34,6 +34,19 @@ impl EntryFilter {
         self.fields
     }
 
+    /// Whether there is a test.
+    pub(super) fn is_set(&self) -> bool {
+        self.test.is_some()
+    }
+
+    /// Whether a directory passes, as an entry.
+    pub(super) fn passes_directory(&self, directory: &Directory<'_>) -> bool {
+        self.passes(directory, || EntryRef {
+            name: directory.name(),
+            attributes: *directory.attributes(),
+        })
+    }
+
     /// Whether an entry passes. The entry is made only for a test.
     #[inline]
     pub(super) fn passes<'a>(

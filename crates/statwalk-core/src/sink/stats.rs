@@ -460,12 +460,8 @@ impl StatsState {
 
 impl Collect for StatsState {
     fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
-        let attributes = directory.attributes();
-        let entry = || EntryRef {
-            name: directory.name(),
-            attributes: *attributes,
-        };
-        if self.stats.filter.passes(directory, entry) {
+        if self.stats.filter.passes_directory(directory) {
+            let attributes = directory.attributes();
             let sample = Sample {
                 name: directory.name(),
                 depth: directory.depth(),

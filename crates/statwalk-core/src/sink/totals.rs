@@ -4,9 +4,10 @@
 
 use std::ops::ControlFlow;
 
+use super::entry_filter::EntryFilter;
 use super::seen_inodes::SeenInodes;
 use super::{Collect, Context, Sink};
-use crate::batch::Batch;
+use crate::batch::{Batch, EntryRef};
 use crate::directory::Directory;
 use crate::entry::{Fields, FileType};
 
@@ -22,9 +23,10 @@ use crate::entry::{Fields, FileType};
 /// assert_eq!(here.entries, here.files + here.dirs + here.symlinks + here.others);
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 pub struct Totals {
     fields: Fields,
+    filter: EntryFilter,
 }
 
 /// The sums of one root. Sums of bytes have 128 bits, because two files alone can have
@@ -59,6 +61,7 @@ impl Totals {
     pub fn with_sizes() -> Totals {
         Totals {
             fields: Fields::TYPE | Fields::SIZE | Fields::ALLOCATED | Fields::LINKS | Fields::ID,
+            filter: EntryFilter::default(),
         }
     }
 
@@ -67,6 +70,7 @@ impl Totals {
     pub fn of_types() -> Totals {
         Totals {
             fields: Fields::TYPE,
+            filter: EntryFilter::default(),
         }
     }
 
@@ -79,7 +83,32 @@ impl Totals {
     pub fn of_names() -> Totals {
         Totals {
             fields: Fields::NONE,
+            filter: EntryFilter::default(),
         }
+    }
+
+    /// Counts only entries that pass a test, which needs the given fields.
+    ///
+    /// A directory that does not pass counts as nothing; what is in it is tested for
+    /// itself.
+    ///
+    /// ```
+    /// use statwalk_core::{Fields, Scan, Totals};
+    /// let sources = Totals::with_sizes().filter(Fields::NAME, |_, entry| {
+    ///     entry.name.ends_with(b".rs")
+    /// });
+    /// let outcome = Scan::new("src").run(&sources)?;
+    /// assert_eq!((outcome.output[0].dirs, outcome.output[0].files > 1), (0, true));
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn filter(
+        mut self,
+        fields: Fields,
+        test: impl Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync + 'static,
+    ) -> Totals {
+        self.filter = EntryFilter::new(fields, test);
+        self
     }
 }
 
@@ -122,7 +151,7 @@ impl Sink for Totals {
     type Output = Vec<RootTotals>;
 
     fn fields(&self) -> Fields {
-        self.fields
+        self.fields | self.filter.fields()
     }
 
     fn states(&self, context: &Context, count: usize) -> Vec<TotalsState> {
@@ -132,6 +161,7 @@ impl Sink for Totals {
                 sizes: self.fields.need_stat(),
                 roots: vec![RootTotals::default(); context.roots.len()],
                 seen: seen.clone(),
+                filter: self.filter.clone(),
             })
             .collect()
     }
@@ -152,6 +182,7 @@ pub struct TotalsState {
     sizes: bool,
     roots: Vec<RootTotals>,
     seen: SeenInodes,
+    filter: EntryFilter,
 }
 
 impl TotalsState {
@@ -164,6 +195,9 @@ impl TotalsState {
 
 impl Collect for TotalsState {
     fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
+        if !self.filter.passes_directory(directory) {
+            return ControlFlow::Continue(());
+        }
         let totals = &mut self.roots[directory.root()];
         totals.count(FileType::Directory, 1);
         let allocated_bytes = directory.attributes().allocated_bytes().unwrap_or(0);
@@ -173,15 +207,23 @@ impl Collect for TotalsState {
 
     fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
         let totals = &mut self.roots[directory.root()];
-        // A batch of types alone has long runs of one type.
-        for run in batch.kinds().chunk_by(|a, b| a == b) {
-            totals.count(run[0], run.len() as u64);
-        }
-        if !self.sizes {
-            return ControlFlow::Continue(());
+        if !self.filter.is_set() {
+            // A batch of types alone has long runs of one type.
+            for run in batch.kinds().chunk_by(|a, b| a == b) {
+                totals.count(run[0], run.len() as u64);
+            }
+            if !self.sizes {
+                return ControlFlow::Continue(());
+            }
         }
         for index in 0..batch.len() {
-            if !batch.known()[index] {
+            if self.filter.is_set() {
+                if !self.filter.passes(directory, || batch.entry(index)) {
+                    continue;
+                }
+                totals.count(batch.kinds()[index], 1);
+            }
+            if !self.sizes || !batch.known()[index] {
                 continue;
             }
             if !self.seen.is_new(batch, index) {

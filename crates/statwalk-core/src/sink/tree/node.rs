@@ -218,7 +218,7 @@ impl<'a> Node<'a> {
         )
     }
 
-    /// The directories in the subtree, itself among them.
+    /// The directories in the subtree, itself among them unless a filter left it out.
     #[must_use]
     pub fn dir_count(&self) -> u64 {
         self.sum(|dir| u64::from(dir.dirs), |_| 0)

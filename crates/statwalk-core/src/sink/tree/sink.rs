@@ -8,7 +8,10 @@ use std::sync::Arc;
 use super::Tree;
 use super::names::Names;
 use super::state::{Links, TreeState};
+use crate::batch::EntryRef;
+use crate::directory::Directory;
 use crate::entry::Fields;
+use crate::sink::entry_filter::EntryFilter;
 use crate::sink::first_names::FirstNames;
 use crate::sink::{Context, Sink};
 
@@ -23,7 +26,7 @@ use crate::sink::{Context, Sink};
 /// assert!(below < root.entries());
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 pub struct TreeSink {
     files: bool,
     sizes: bool,
@@ -32,6 +35,7 @@ pub struct TreeSink {
     /// The time that counts of every entry; absent where it is the modification of
     /// everything but directories.
     time: Option<TimeKind>,
+    filter: EntryFilter,
 }
 
 /// One of the times of an entry.
@@ -65,6 +69,7 @@ impl TreeSink {
             sizes: true,
             inodes: false,
             time: None,
+            filter: EntryFilter::default(),
         }
     }
 
@@ -86,6 +91,7 @@ impl TreeSink {
             sizes: false,
             inodes: false,
             time: None,
+            filter: EntryFilter::default(),
         }
     }
 
@@ -97,6 +103,7 @@ impl TreeSink {
             sizes: true,
             inodes: false,
             time: None,
+            filter: EntryFilter::default(),
         }
     }
 
@@ -149,6 +156,33 @@ impl TreeSink {
             ..self
         }
     }
+
+    /// Sums and keeps only entries that pass a test, which needs the given fields.
+    ///
+    /// Every directory is in the tree. One that does not pass counts as nothing itself;
+    /// what is in it is tested for itself. So a directory has no entries where nothing
+    /// below it passes.
+    ///
+    /// ```
+    /// use statwalk_core::{Fields, Scan, TreeSink};
+    /// let sink = TreeSink::of_directories().filter(Fields::NAME, |_, entry| {
+    ///     entry.name.ends_with(b".rs")
+    /// });
+    /// let tree = Scan::new(".").run(&sink)?.output;
+    /// let root = tree.root(0).expect("the root was read");
+    /// let sources = root.children().find(|child| child.name() == b"src");
+    /// assert!(sources.is_some_and(|sources| sources.entries() > 1 && sources.dirs() == 0));
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn filter(
+        mut self,
+        fields: Fields,
+        test: impl Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync + 'static,
+    ) -> TreeSink {
+        self.filter = EntryFilter::new(fields, test);
+        self
+    }
 }
 
 impl Sink for TreeSink {
@@ -157,7 +191,7 @@ impl Sink for TreeSink {
 
     fn fields(&self) -> Fields {
         if !self.sizes {
-            return Fields::TYPE;
+            return Fields::TYPE | self.filter.fields();
         }
         let fields = Fields::TYPE
             | Fields::SIZE
@@ -167,7 +201,7 @@ impl Sink for TreeSink {
             | self.time.map_or(Fields::MTIME, TimeKind::field);
         // Names of directories come by themselves; those of files decide which
         // of several names is the first.
-        fields | Fields::NAME
+        fields | Fields::NAME | self.filter.fields()
     }
 
     fn states(&self, context: &Context, count: usize) -> Vec<TreeState> {
@@ -189,6 +223,7 @@ impl Sink for TreeSink {
                 inodes: self.inodes,
                 time: self.time,
                 large_dirs: Vec::new(),
+                filter: self.filter.clone(),
             })
             .collect()
     }

@@ -12,6 +12,7 @@ use super::record::{DirRecord, FileRecord, FileRun, NEVER, NOWHERE, RecordKind, 
 use crate::batch::Batch;
 use crate::directory::{DirState, Directory};
 use crate::entry::{DirId, FileType, TOO_LATE};
+use crate::sink::entry_filter::EntryFilter;
 use crate::sink::first_names::{FirstNames, Kept, LinkName};
 use crate::sink::seen_inodes::may_repeat;
 use crate::sink::{Collect, Context};
@@ -40,6 +41,7 @@ pub struct TreeState {
     pub(super) time: Option<TimeKind>,
     /// The blocks of directories that take many themselves, in bytes.
     pub(super) large_dirs: Vec<(u32, u64)>,
+    pub(super) filter: EntryFilter,
 }
 
 /// From how many bytes on the blocks of a directory itself are kept apart. Most have
@@ -124,15 +126,19 @@ impl Collect for TreeState {
         };
         let own = directory.id_is_own();
         let (parent, depth) = (directory.parent(), directory.depth());
-        let allocated_bytes = directory.attributes().allocated_bytes().unwrap_or(0);
+        let passes = self.filter.passes_directory(directory);
+        let allocated_bytes = match passes {
+            true => directory.attributes().allocated_bytes().unwrap_or(0),
+            false => 0,
+        };
         let state = directory.state();
         if self.sizes && allocated_bytes >= LARGE_DIR_BYTES {
             self.large_dirs.push((directory.id().0, allocated_bytes));
         }
         // du, too, leaves out a mount that it does not enter.
         let is_entered = !matches!(state, DirState::Crossing | DirState::Excluded);
-        let counts = is_entered || !self.inodes;
-        let time_ns = self.time.filter(|_| is_entered).and_then(|time| {
+        let counts = passes && (is_entered || !self.inodes);
+        let time_ns = self.time.filter(|_| passes && is_entered).and_then(|time| {
             let attributes = directory.attributes();
             match time {
                 TimeKind::Modified => attributes.mtime_ns(),
@@ -147,7 +153,7 @@ impl Collect for TreeState {
         record.name = name;
         record.kind = RecordKind::directory(state);
         record.sums.entries += u64::from(counts);
-        record.sums.dirs += 1;
+        record.sums.dirs += u32::from(passes);
         (record.sums).note_time(time_ns.unwrap_or(NEVER), latest_ns);
         let kind = FileType::Directory;
         record.sums.add_bytes(kind, 0, allocated_bytes);
@@ -165,17 +171,14 @@ impl Collect for TreeState {
         let times_ns = self.times_ns(batch);
         let mut uncounted = 0;
         let files_kept = matches!(self.links, Links::Files(_));
-        if files_kept {
-            let start = self.file_count();
-            self.file_runs.push(FileRun {
-                start,
-                // A batch is far smaller than 2^32.
-                count: batch.len() as u32,
-                dir,
-            });
-        }
+        let files_before = self.file_count();
         let latest_ns = self.latest_ns();
+        let mut entries = 0;
         for index in 0..batch.len() {
+            if !self.filter.passes(directory, || batch.entry(index)) {
+                continue;
+            }
+            entries += 1;
             let kind = batch.kinds()[index];
             files += u64::from(kind == FileType::File);
             let known = batch.known()[index];
@@ -199,7 +202,15 @@ impl Collect for TreeState {
                 uncounted += u64::from(self.inodes);
             }
         }
-        sums.entries = batch.len() as u64 - uncounted;
+        if files_kept && entries > 0 {
+            self.file_runs.push(FileRun {
+                start: files_before,
+                // A batch is far smaller than 2^32.
+                count: entries as u32,
+                dir,
+            });
+        }
+        sums.entries = entries - uncounted;
         sums.files = files;
         sums.add_entries(allocated_bytes, apparent_bytes);
         let own = directory.id_is_own();
