@@ -39,11 +39,8 @@ pub(super) fn run(flags: StatsFlags) -> Result<ExitStatus, Failure> {
     let request = Request::new(&flags.scan, flags.paths)?;
     let by = flags.by;
     let mut stats = Stats::by(grouping(by));
-    if !filters.is_empty() {
-        let fields = filters.fields();
-        stats = stats.filter(fields, move |_, entry| {
-            filters.pass(entry.name, &entry.attributes)
-        });
+    if let Some((fields, test)) = filters.test() {
+        stats = stats.filter(fields, test);
     }
     let progress = request.progress(Some(sizes.format));
     let sink = (Totals::with_sizes(), stats);

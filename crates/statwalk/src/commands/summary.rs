@@ -9,7 +9,7 @@ use std::path::Path;
 
 use jiff::tz::TimeZone;
 use statwalk_core::{Largest, TimeKind, Top, Totals, TreeSink};
-use statwalk_view::{DateStyle, Files, SizeColumn, SortKey};
+use statwalk_view::{DateStyle, Files, SizeColumn, SizeFilter, SortKey};
 
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, reason};
@@ -19,12 +19,14 @@ use crate::output::json::Counted;
 use crate::output::printer::{Scanned, print};
 use crate::output::rows::Order;
 use crate::output::summary::{SummaryAnswer, SummaryView, Times};
+use crate::request::filters::Filters;
 use crate::request::{Form, Request, Sizes, invalid, safe, size};
 use crate::watch::watch;
 
 pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
     refuse_ignored(&flags)?;
     let mut sizes = Sizes::new(&flags.sizes)?;
+    let filters = Filters::new(&flags.filters).map_err(|error| as_of_du(error, &flags))?;
     let (counted, sort) = match (flags.count, flags.inodes) {
         (true, _) => (Counted::Names, SortName::Count),
         (_, true) => (Counted::Inodes, SortName::Count),
@@ -50,6 +52,7 @@ pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
             Some(text) => size("--min-size", text)?,
             None => 0,
         },
+        is_filtered: !filters.is_empty(),
         files: match flags.all {
             true => Files::Shown,
             false => Files::Hidden,
@@ -67,8 +70,8 @@ pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
         request.scan = request.scan.errors_kept(usize::MAX);
     }
     let answer = match totals_alone {
-        true => scan_totals(request, view),
-        false => scan_tree(request, view, flags.time),
+        true => scan_totals(request, view, filters),
+        false => scan_tree(request, view, filters, flags.time),
     }?;
     print(&answer, answer.scanned.request.form)?;
     let mut status = answer.scanned.conclude(Errors::Untold);
@@ -81,6 +84,23 @@ pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
     // The program ends: to free a large tree piece by piece would only take time.
     std::mem::forget(answer);
     Ok(status)
+}
+
+/// Says what two letters mean that du knows as others: `du -S PATH`, `du -t SIZE PATH`.
+fn as_of_du(error: Failure, flags: &SummaryFlags) -> Failure {
+    let Failure::Usage(message) = error else {
+        return error;
+    };
+    let filters = &flags.filters;
+    let is_size = |text: &String| text.parse::<SizeFilter>().is_ok();
+    let tip = if !filters.size.iter().all(is_size) {
+        "; unlike du, statwalk sums whole subtrees, and -S SIZE is a filter"
+    } else if !filters.kind.is_empty() {
+        "; for du's threshold use --min-size SIZE"
+    } else {
+        ""
+    };
+    Failure::Usage(message + tip)
 }
 
 /// The column of times that the flags select.
@@ -169,10 +189,18 @@ fn refuse_ignored(flags: &SummaryFlags) -> Result<(), Failure> {
     Err(Failure::Usage(message.to_owned()))
 }
 
-fn scan_totals(request: Request, view: SummaryView) -> Result<SummaryAnswer, Failure> {
+fn scan_totals(
+    request: Request,
+    view: SummaryView,
+    filters: Filters,
+) -> Result<SummaryAnswer, Failure> {
     let (sink, shown) = match view.counted {
         Counted::Names => (Totals::of_types(), None),
         Counted::Sizes | Counted::Inodes => (Totals::with_sizes(), Some(view.sizes.format)),
+    };
+    let sink = match filters.test() {
+        Some((fields, test)) => sink.filter(fields, test),
+        None => sink,
     };
     let progress = request.progress(shown);
     let outcome = watch(&request.scan, &sink, progress)?;
@@ -191,6 +219,7 @@ fn scan_totals(request: Request, view: SummaryView) -> Result<SummaryAnswer, Fai
 fn scan_tree(
     request: Request,
     view: SummaryView,
+    filters: Filters,
     time: Option<TimeName>,
 ) -> Result<SummaryAnswer, Failure> {
     let (totals, tree, shown) = match (view.counted, view.files) {
@@ -214,7 +243,18 @@ fn scan_tree(
         }
     };
     let progress = request.progress(shown);
-    let sink = (totals, tree, large_files(&request, &view));
+    let mut large = large_files(&request, &view);
+    let (totals, tree) = match filters.test() {
+        Some((fields, test)) => {
+            large = large.map(|top| top.filter(fields, test.clone()));
+            (
+                totals.filter(fields, test.clone()),
+                tree.filter(fields, test),
+            )
+        }
+        None => (totals, tree),
+    };
+    let sink = (totals, tree, large);
     let outcome = watch(&request.scan, &sink, progress)?;
     let (totals, tree, large_files) = outcome.output;
     Ok(SummaryAnswer {

@@ -82,11 +82,8 @@ fn files(
         SizeColumn::Apparent => Largest::Apparent,
     };
     let mut top = Top::new(count, by);
-    if !filters.is_empty() {
-        let fields = filters.fields();
-        top = top.filter(fields, move |_, entry| {
-            filters.pass(entry.name, &entry.attributes)
-        });
+    if let Some((fields, test)) = filters.test() {
+        top = top.filter(fields, test);
     }
     let progress = request.progress(Some(sizes.format));
     let sink = (Totals::with_sizes(), top);

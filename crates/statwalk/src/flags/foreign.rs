@@ -15,7 +15,7 @@ use super::{add_tip, is_command};
 /// Flags with the place where they belong, or with the flag to use instead.
 type Tips = &'static [(&'static [&'static str], &'static str)];
 
-const FILTER: &str = "a filter of 'statwalk find', 'top' and 'stats'";
+const FILTER: &str = "a filter of 'statwalk' without a command, 'find', 'top' and 'stats'";
 
 /// Flags that only some commands of statwalk have.
 const ELSEWHERE: Tips = &[
@@ -67,12 +67,11 @@ const ELSEWHERE: Tips = &[
 const FOREIGN: Tips = &[
     (
         &["-S", "--separate-dirs"],
-        "statwalk sums whole subtrees; -S SIZE is a filter of 'statwalk find', 'top' and 'stats'",
+        "statwalk sums whole subtrees; -S SIZE is a filter",
     ),
     (
         &["-t", "--threshold"],
-        "for du's threshold use --min-size SIZE; -t TYPE is a filter of 'statwalk find', \
-         'top' and 'stats'",
+        "for du's threshold use --min-size SIZE; -t TYPE is a filter",
     ),
     (
         &["-D", "-H", "--dereference-args"],

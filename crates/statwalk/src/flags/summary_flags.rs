@@ -8,13 +8,14 @@ use std::path::PathBuf;
 use clap::{Parser, ValueEnum};
 
 use super::scan_flags::{COUNTED, READ, SHOWN};
-use super::{ScanFlags, SizeFlags};
+use super::{FilterFlags, ScanFlags, SizeFlags};
 
 /// Show where the space in a file system went
 ///
 /// Scan directory trees and show the largest directories, as many as fit on the
 /// terminal. Where the output is not a terminal, each directory of depth 1 is a
-/// row of its bytes, a tabulator and its path, as from du -B1 -d1.
+/// row of its bytes, a tabulator and its path, as from du -B1 -d1. With filters, only
+/// the entries that pass them count.
 ///
 /// A first word that names a command is the command, any other word is a path.
 /// For a directory with the name of a command, write ./NAME, as in statwalk ./top.
@@ -95,6 +96,9 @@ pub(crate) struct SummaryFlags {
     pub(crate) fail_over: Option<String>,
 
     #[command(flatten)]
+    pub(crate) filters: FilterFlags,
+
+    #[command(flatten)]
     pub(crate) scan: ScanFlags,
 
     /// Count names and types only (the fastest scan); with -d for each directory
@@ -141,6 +145,7 @@ Examples:
   statwalk -s --json /home | jq '.roots[0].allocated_bytes'
   statwalk /usr | sort -n | tail   print rows as du does
   statwalk -sh *                   show the total of each path
+  statwalk -g '*.iso' /home        show where the images are
   statwalk top -n 50 --changed-before 2y /data
   statwalk stats --by owner /home
   statwalk find . -e log -S +100M -0 | xargs -0 ls -l

@@ -127,6 +127,11 @@ pub(crate) fn is_left_out(node: &Node<'_>) -> bool {
     )
 }
 
+/// Whether a node has a row where a filter selects entries. A root has one always.
+pub(crate) fn is_selected(node: &Node<'_>) -> bool {
+    node.entries() > 0 || node.parent().is_none()
+}
+
 impl Selection {
     /// The rows of all roots, one root after another; siblings stand as `compare` says.
     pub(crate) fn rows<'a, N: RowNode + 'a>(

@@ -19,7 +19,7 @@ use crate::output::ending;
 use crate::output::json::{Counted, TreeAnswer, TreeRows};
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, Scanned};
-use crate::output::rows::{Order, Selection, Side, bytes, is_left_out, roots};
+use crate::output::rows::{Order, Selection, Side, bytes, is_left_out, is_selected, roots};
 use crate::output::screen::Screen;
 use crate::output::tree_picture::{LargeFiles, TreePicture};
 use crate::request::{Sizes, safe};
@@ -38,6 +38,8 @@ pub(crate) struct SummaryView {
     pub(crate) rows_max: Option<usize>,
     /// The bytes of the smallest row.
     pub(crate) min_bytes: u128,
+    /// Whether only entries count that pass filters. A directory without any has no row.
+    pub(crate) is_filtered: bool,
     /// Whether rows end with one for all paths, as those of `du -c`.
     pub(crate) has_total_row: bool,
     /// The newest times that rows have, where the user asks for them.
@@ -144,6 +146,7 @@ impl Answer for SummaryAnswer {
             order: self.view.order,
             counted: self.view.counted,
             min_bytes: self.view.min_bytes,
+            is_filtered: self.view.is_filtered,
         };
         let answer = TreeAnswer { tree: rows };
         self.scanned.document(self.view.counted, answer)
@@ -174,6 +177,7 @@ impl SummaryAnswer {
         // further name of a file.
         let nodes = selected.map(|row| row.node);
         let nodes = nodes.filter(|node| !is_left_out(node) && !node.is_extra_link());
+        let nodes = nodes.filter(|node| !self.view.is_filtered || is_selected(node));
         let numbered = nodes.map(|node| match self.view.counted {
             Counted::Names => (node, node.entries().into()),
             Counted::Sizes | Counted::Inodes => (node, bytes(&node, self.view.sizes.column)),
@@ -265,7 +269,9 @@ impl SummaryAnswer {
         } = &self.scanned;
         let roots = request.paths.iter().zip(&report.roots).zip(totals);
         let own = roots.filter_map(|((path, root), totals)| {
-            let is_own = root.missing.is_none() && !root.reached_earlier && totals.entries > 0;
+            let is_own = root.missing.is_none()
+                && !root.reached_earlier
+                && (totals.entries > 0 || self.view.is_filtered);
             let is_shown = is_own && self.number_of(totals) >= self.view.min_bytes;
             is_shown.then_some((path.as_os_str().as_bytes(), totals))
         });
@@ -335,6 +341,7 @@ impl SummaryAnswer {
             large_files: LargeFiles::new(&self.large_files),
             counted: view.counted,
             column: view.sizes.column,
+            is_filtered: view.is_filtered,
         };
         tree_table(&picture, &options)
     }

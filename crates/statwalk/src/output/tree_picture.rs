@@ -25,6 +25,8 @@ pub(crate) struct TreePicture<'a> {
     pub(crate) large_files: LargeFiles<'a>,
     pub(crate) counted: Counted,
     pub(crate) column: SizeColumn,
+    /// Whether directories without any entry have no row: the user filters.
+    pub(crate) is_filtered: bool,
 }
 
 /// The largest files of a scan, by their directory.
@@ -140,7 +142,9 @@ impl<'a> Tree for TreePicture<'a> {
             let rest = (!self.has_files)
                 .then(|| self.files_of(&node, blocks))
                 .flatten();
-            let nodes = node.children().chain(files).map(Part::Node);
+            let dirs = node.children();
+            let dirs = dirs.filter(|dir| !self.is_filtered || dir.entries() > 0);
+            let nodes = dirs.chain(files).map(Part::Node);
             let large = self.large_files.of(&node).map(Part::File);
             nodes
                 .chain(large)
@@ -190,8 +194,13 @@ impl TreePicture<'_> {
     /// the subdirectories.
     fn files_of<'b>(&self, node: &Node<'_>, blocks: Option<Figures>) -> Option<Part<'b>> {
         let mut figures = self.figures_of(node);
-        // The directory itself is none of its files.
-        let mut count = figures.entries.saturating_sub(1);
+        // The directory itself is none of its files. It counts unless a filter left it out.
+        let dirs_below: u64 = node.children().map(|child| child.dir_count()).sum();
+        let own = match node.is_dir() {
+            true => node.dir_count().saturating_sub(dirs_below),
+            false => 1,
+        };
+        let mut count = figures.entries.saturating_sub(own);
         let mut newest_below = None;
         let others = node.children().map(|child| self.figures_of(&child));
         let large = self.large_files.of(node).map(figures_of_file);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The filters of `find`, `top` and `stats`.
+//! The filters of the default view, `find`, `top` and `stats`.
 //!
 //! An entry whose attribute is unknown does not pass a filter on it.
 
 use std::cmp::Ordering;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
 
-use statwalk_core::{Attributes, Fields, FileType};
+use statwalk_core::{Attributes, Directory, EntryRef, Fields, FileType};
 use statwalk_view::{SizeFilter, parse_moment};
 
 use crate::failure::Failure;
@@ -77,6 +78,22 @@ impl Filters {
     /// Whether directories alone pass.
     pub(crate) fn only_directories(&self) -> bool {
         !self.kinds.is_empty() && self.kinds.iter().all(|&kind| kind == FileType::Directory)
+    }
+
+    /// The filters as a sink takes them: the attributes that they read, and the test.
+    /// Absent where every entry passes.
+    pub(crate) fn test(
+        self,
+    ) -> Option<(
+        Fields,
+        impl Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Clone + Send + Sync + 'static,
+    )> {
+        let filters = (!self.is_empty()).then(|| Arc::new(self))?;
+        let fields = filters.fields();
+        let test = move |_: &Directory<'_>, entry: &EntryRef<'_>| {
+            filters.pass(entry.name, &entry.attributes)
+        };
+        Some((fields, test))
     }
 
     /// The attributes that the filters read.

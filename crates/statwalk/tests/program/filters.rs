@@ -2,6 +2,8 @@
 
 //! `find`, `top`, `stats` and `errors`.
 
+use std::os::unix::fs::MetadataExt;
+
 use serde_json::{Value, json};
 use statwalk_testkit::fault_fs::{FaultFs, Op, When};
 use statwalk_testkit::{Skipped, or_skip, program, trees};
@@ -38,6 +40,81 @@ fn found(tree: &Tree, arguments: &[&str]) -> String {
         .into_iter()
         .map(|path| path.trim_start_matches("tree/"));
     names.collect::<Vec<_>>().join(" ")
+}
+
+/// Entries, bytes on disk and apparent bytes of what `find` lists.
+fn listed(tree: &Tree, filter: &[&str]) -> (u64, u64, u64) {
+    let fields = ["--json", "--fields", "allocated,size", "tree"];
+    let answer = tree.run(&[&["find"], filter, &fields].concat()).good();
+    let mut sum = (0, 0, 0);
+    for line in answer.lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        sum.0 += 1;
+        sum.1 += row["allocated_bytes"].as_u64().unwrap();
+        if ["f", "l"].contains(&row["type"].as_str().unwrap()) {
+            sum.2 += row["apparent_bytes"].as_u64().unwrap();
+        }
+    }
+    sum
+}
+
+/// With filters, the default view sums what `find` lists, and the root where it passes.
+#[test]
+fn the_default_view_counts_only_what_passes() {
+    let tree = tree();
+    let root = std::fs::metadata(tree.path()).unwrap();
+    for filter in [
+        &["-g", "*.rs"][..],
+        &["-e", "md", "-e", "txt"],
+        &["-t", "f"],
+        &["-t", "l,p"],
+        &["-S", "+2kB"],
+        &["-S", "+1kB", "-S", "-3kB", "-g", "[rl]*"],
+        &["--changed-before", "2012-01-01"],
+        &["--changed-within", "1h", "-t", "f"],
+        &["--owner", "!4242"],
+        &["--owner", "4242"],
+    ] {
+        let filter = [filter, &["--exclude", "docs/deep"]].concat();
+        let (mut entries, mut disk, apparent) = listed(&tree, &filter);
+        if filter.contains(&"!4242") {
+            (entries, disk) = (entries + 1, disk + root.blocks() * 512);
+        }
+        let run = |flags: &[&str]| tree.run(&[&filter[..], flags, &["tree"]].concat()).good();
+        for (flags, number) in [
+            (&["-s"][..], disk),
+            (&["-sb"], apparent),
+            (&["--count"], entries),
+            (&["--inodes", "-d0"], entries),
+            (&["-d0", "-c"], disk),
+        ] {
+            let rows = run(flags);
+            assert_eq!(
+                rows.lines()[0],
+                format!("{number}\ttree"),
+                "{filter:?} {flags:?}"
+            );
+        }
+        for flags in [&["-d9"][..], &["-d9", "-a"]] {
+            let rows = run(flags);
+            assert_eq!(
+                rows.lines().last(),
+                Some(&&*format!("{disk}\ttree")),
+                "{filter:?}"
+            );
+            // A directory without anything that passes has no row.
+            let document = run(&[flags, &["--json"]].concat()).json();
+            assert_eq!(document["roots"][0]["entries"], entries, "{filter:?}");
+            let nodes = document["tree"].as_array().unwrap();
+            assert_eq!(nodes[0]["entries"], entries, "{filter:?}");
+            let mut below = nodes.iter().skip(1);
+            assert!(below.all(|node| node["entries"] != 0), "{nodes:?}");
+            assert_eq!(rows.lines().len(), nodes.len(), "{filter:?}: {nodes:?}");
+        }
+    }
+    let table = tree.run(&["--table", "-e", "rs", "tree"]).good();
+    let table = table.lines().concat();
+    assert!(table.contains("src") && !table.contains("docs"), "{table}");
 }
 
 #[test]

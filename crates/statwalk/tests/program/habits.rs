@@ -122,7 +122,7 @@ fn a_flag_of_another_program_or_command_gets_its_place() {
             "a flag of 'statwalk' without a command",
         ),
         (&["--by", "owner"], "a flag of 'statwalk stats'"),
-        (&["--owner=root"], "a filter of 'statwalk find'"),
+        (&["extents", "--owner=root"], "a filter of 'statwalk'"),
         (&["top", "--by", "owner"], "a flag of 'statwalk stats'"),
         (&["stats", "--dirs"], "a flag of 'statwalk top'"),
         (&["find", "-s"], "a flag of 'statwalk' without a command"),

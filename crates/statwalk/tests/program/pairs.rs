@@ -13,7 +13,9 @@ use statwalk_testkit::settle;
 use crate::run::{Answer, Tree};
 
 /// Flags that change the answer about [`tree`] when they stand alone.
-const FLAGS: [&str; 26] = [
+const FLAGS: [&str; 28] = [
+    "--glob=*[!1-9]",
+    "--type=f",
     "--inodes",
     "--time",
     "--min-size=100K",
@@ -43,7 +45,8 @@ const FLAGS: [&str; 26] = [
 ];
 
 /// Pairs in which the first flag has nothing left to change, and why.
-const CONTAINED: [(&str, &str, &str); 27] = [
+const CONTAINED: [(&str, &str, &str); 28] = [
+    ("--glob=*[!1-9]", "--lines=2", "the two largest pass whole"),
     ("--human-readable", "--si", "the last one counts"),
     ("--human-readable", "--unit=K", "the last one counts"),
     ("--si", "--unit=K", "the last one counts"),

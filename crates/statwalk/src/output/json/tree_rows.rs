@@ -8,7 +8,7 @@ use statwalk_view::json_path;
 
 use super::scan_report::Counted;
 use super::seconds_and_rest;
-use crate::output::rows::{Order, Row, Selection, bytes};
+use crate::output::rows::{Order, Row, Selection, bytes, is_selected};
 
 /// The tree down to a depth; empty where the scan kept none.
 #[derive(Serialize)]
@@ -25,6 +25,8 @@ pub(crate) struct TreeRows<'a> {
     pub(crate) counted: Counted,
     /// The bytes of the smallest row.
     pub(crate) min_bytes: u128,
+    /// Whether a filter selects entries.
+    pub(crate) is_filtered: bool,
 }
 
 impl Serialize for TreeRows<'_> {
@@ -33,7 +35,8 @@ impl Serialize for TreeRows<'_> {
         let roots = self.roots.iter().copied();
         let rows = self.selection.rows(roots, move |a, b| order.compare(a, b));
         let shown = rows
-            .filter(|row| self.min_bytes == 0 || bytes(&row.node, order.column) >= self.min_bytes);
+            .filter(|row| self.min_bytes == 0 || bytes(&row.node, order.column) >= self.min_bytes)
+            .filter(|row| !self.is_filtered || is_selected(&row.node));
         serializer.collect_seq(shown.map(|row| self.row(row)))
     }
 }
