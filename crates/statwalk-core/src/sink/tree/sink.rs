@@ -171,7 +171,7 @@ impl TreeSink {
     /// let tree = Scan::new(".").run(&sink)?.output;
     /// let root = tree.root(0).expect("the root was read");
     /// let sources = root.children().find(|child| child.name() == b"src");
-    /// assert!(sources.is_some_and(|sources| sources.entries() > 1 && sources.dirs() == 0));
+    /// assert!(sources.is_some_and(|sources| sources.entries() > 1 && sources.dir_count() == 0));
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
