@@ -86,6 +86,11 @@ impl Listed {
         }
     }
 
+    /// Whether the listing lacks the type of an entry.
+    pub(super) fn has_unknown(&self) -> bool {
+        (self.entries.iter()).any(|entry| entry.kind == FileType::Unknown)
+    }
+
     /// Whether an entry has this name.
     pub(super) fn holds(&self, name: &CStr) -> bool {
         (0..self.len()).any(|index| self.name(index) == name)

@@ -278,11 +278,17 @@ impl<D: DirectorySource> Lister<D> {
                 Ok(More::End) => return End::Complete,
                 Err(errno) => return End::Failed(errno),
             }
-            // Up to `withheld_max` entries are listed before the first stat.
-            while sorts && self.listed.len() < withheld_max && !out.cancelled() {
+            // Up to `withheld_max` entries are listed before the first stat: the likely
+            // directories of the whole directory come first, not those of each buffer.
+            let gathers = sorts || self.seeks_likely_first();
+            let mut is_end = false;
+            while gathers && self.listed.len() < withheld_max && !out.cancelled() {
                 match self.fill_on(fd) {
                     Ok(More::Entries) => {}
-                    Ok(More::End) => break,
+                    Ok(More::End) => {
+                        is_end = true;
+                        break;
+                    }
                     Err(errno) => return End::Failed(errno),
                 }
             }
@@ -313,6 +319,7 @@ impl<D: DirectorySource> Lister<D> {
             }
             let (listed, contents) = (&self.listed, &mut self.contents);
             match listed.read_attributes(fd, dir, &self.context, contents, out) {
+                Reading::Whole if is_end => return End::Complete,
                 Reading::Whole => {}
                 Reading::Stopped => return End::Cancelled,
                 Reading::Until(index) => {
@@ -321,6 +328,12 @@ impl<D: DirectorySource> Lister<D> {
                 }
             }
         }
+    }
+
+    /// Whether likely directories are to be stat'ed first among `listed`.
+    fn seeks_likely_first(&self) -> bool {
+        let options = &self.context.options;
+        options.shortcuts.shape_only && options.calls.likely_first && self.listed.has_unknown()
     }
 
     /// Queues the subdirectories and delivers the entries.

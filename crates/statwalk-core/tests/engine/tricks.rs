@@ -18,6 +18,7 @@ use statwalk_testkit::{Scratch, or_skip, settle, trees};
 
 use super::harness::agreement::check_scan;
 use super::harness::answer::scan_of;
+use super::harness::listing::Listing;
 use super::harness::scratch_in_memory;
 
 fn scan_with(path: &Path, calls: Calls, sink: &Totals) -> Outcome<Vec<RootTotals>> {
@@ -253,6 +254,46 @@ fn the_link_count_ends_the_search_for_directories() {
         "{}",
         outcome.report.calls
     );
+}
+
+/// In a directory of several buffers the one subdirectory was likely only beside the names
+/// of its own buffer: by chance, nearly every entry was stat'ed.
+#[test]
+fn one_directory_among_many_files_is_likely_wherever_it_is_listed() {
+    let (_scratch, mounted) = or_skip!(untyped());
+    let tree = mounted.path().join("flat");
+    std::fs::create_dir(&tree).unwrap();
+    for number in 0..3_000 {
+        std::fs::write(tree.join(format!("IMG_{number:06}.jpeg")), b"").unwrap();
+    }
+    for name in ["thumbs", "a-much-longer-name-of-a-directory", ".cache"] {
+        let dir = tree.join(name);
+        std::fs::create_dir(&dir).unwrap();
+        age(&tree);
+        let shape = scan_with(&tree, Calls::default(), &Totals::of_names());
+        assert_eq!((shape.output[0].entries, shape.output[0].dirs), (3_002, 2));
+        assert!(shape.report.calls < 40, "{name}: {}", shape.report.calls);
+        // With names, as find prints them, and by several workers.
+        for threads in [1, 3] {
+            let scan = Scan::new(&tree).source(Source::Posix).threads(threads);
+            let outcome = scan
+                .run(&Listing {
+                    fields: Fields::NAME,
+                })
+                .unwrap();
+            assert_eq!(outcome.output.len(), 3_002, "{name}");
+            assert!(
+                outcome.report.calls < 40,
+                "{name}: {}",
+                outcome.report.calls
+            );
+        }
+        // Types cost a stat of each entry.
+        let types = scan_with(&tree, Calls::default(), &Totals::of_types());
+        assert_eq!((types.output[0].dirs, types.output[0].files), (2, 3_000));
+        assert!(types.report.calls > 3_000, "{}", types.report.calls);
+        std::fs::remove_dir(&dir).unwrap();
+    }
 }
 
 /// The safety net: directories that come and go must never hide others.

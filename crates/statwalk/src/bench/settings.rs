@@ -35,6 +35,10 @@ pub(crate) enum Stats {
     Cached,
     ForTypes,
     AloneInADirectory,
+    /// Where the listing has no types: in its order.
+    AnyFirst,
+    WithoutLinkStop,
+    LooksInside,
 }
 
 const BUFFERS: [usize; 5] = [1 << 10, 4 << 10, 256 << 10, 1 << 20, 4 << 20];
@@ -70,6 +74,9 @@ impl Setting {
             Stats::Cached => calls.freshness(Freshness::DontSync),
             Stats::ForTypes => calls.types(TypeSource::Stat),
             Stats::AloneInADirectory => calls.sharing(Sharing::Never),
+            Stats::AnyFirst => calls.likely_first(false),
+            Stats::WithoutLinkStop => calls.link_stop(false),
+            Stats::LooksInside => calls.looks_inside(true),
         };
         let mut scan = scan.clone();
         if self.level == Level::Full {
@@ -136,7 +143,11 @@ impl Setting {
             Stats::ByInode => words.push("--stat-order inode".to_owned()),
             Stats::ByPath => words.push("--stat-by path".to_owned()),
             Stats::Cached => words.push("--cached-attributes".to_owned()),
-            Stats::ForTypes | Stats::AloneInADirectory => return None,
+            Stats::ForTypes
+            | Stats::AloneInADirectory
+            | Stats::AnyFirst
+            | Stats::WithoutLinkStop
+            | Stats::LooksInside => return None,
         }
         Some(words.join(" "))
     }
@@ -165,6 +176,9 @@ impl Stats {
             Stats::Cached => Some("cached attributes"),
             Stats::ForTypes => Some("types by stat"),
             Stats::AloneInADirectory => Some("no shared directories"),
+            Stats::AnyFirst => Some("likely directories not first"),
+            Stats::WithoutLinkStop => Some("no link-count stop"),
+            Stats::LooksInside => Some("a stat of entry/."),
         }
     }
 }
@@ -231,15 +245,21 @@ fn varied(setting: &Setting, axis: Axis, asked: Order, processors: usize) -> Vec
         Axis::Level => [Level::Names, Level::Types, Level::Sizes, Level::Full]
             .map(|level| with(&|other| other.level = level))
             .into(),
-        Axis::Calls => [
-            Stats::ByInode,
-            Stats::ByPath,
-            Stats::Cached,
-            Stats::ForTypes,
-            Stats::AloneInADirectory,
-        ]
-        .map(|stats| with(&|other| other.stats = stats))
-        .into(),
+        Axis::Calls => {
+            let ways = [
+                Stats::ByInode,
+                Stats::ByPath,
+                Stats::Cached,
+                Stats::ForTypes,
+                Stats::AloneInADirectory,
+            ];
+            // They find directories without types; every other level needs types.
+            let tricks = [Stats::AnyFirst, Stats::WithoutLinkStop, Stats::LooksInside];
+            let tricks = tricks.into_iter().filter(|_| setting.level == Level::Names);
+            let ways = ways.into_iter().chain(tricks);
+            ways.map(|stats| with(&|other| other.stats = stats))
+                .collect()
+        }
         Axis::Source => vec![with(&|other| other.by_calls = true)],
     }
 }
@@ -316,5 +336,15 @@ mod tests {
             Some("-j 4 --buffer 4K")
         );
         assert_eq!(find("buffer 1M").flags().as_deref(), Some("--buffer 1M"));
+    }
+
+    #[test]
+    fn the_tricks_for_directories_are_varied_where_types_do_not_matter() {
+        let labels = |level| {
+            let settings = chosen(&[Axis::Calls], false, level, Order::Parallel, 2);
+            let labels = settings.iter().map(Setting::label);
+            labels.filter(|label| label.contains("link-count")).count()
+        };
+        assert_eq!((labels(Level::Names), labels(Level::Types)), (1, 0));
     }
 }

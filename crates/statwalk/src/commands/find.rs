@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use statwalk_core::{Attributes, Fill, Found, Gathered, Next, path_order};
+use statwalk_core::{Attributes, Fields, Fill, Found, Gathered, Next, path_order};
 use statwalk_view::escape;
 
 use crate::exit_status::ExitStatus;
@@ -55,7 +55,12 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
         has_limit: flags.lines.is_some(),
     };
     let mut lookout = Lookout::new(request.progress(None));
-    let fields = search.filters.fields() | search.shown.wanted();
+    let mut fields = search.filters.fields() | search.shown.wanted();
+    // Without types a scan finds the directories with fewer stats where the listing has
+    // none.
+    if matches!(search.form, Form::Json(_)) {
+        fields |= Fields::TYPE;
+    }
     let mut found = (request.scan).gather(fields, move |rows: &mut Rows, found| {
         search.add(rows, found);
         rows.fill()

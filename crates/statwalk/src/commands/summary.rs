@@ -189,13 +189,22 @@ fn refuse_ignored(flags: &SummaryFlags) -> Result<(), Failure> {
     Err(Failure::Usage(message.to_owned()))
 }
 
+/// Whether a count tells files from links and the rest. Rows have one number, and a file
+/// system without types in its listings then takes fewer stats.
+fn shows_types(request: &Request) -> bool {
+    !matches!(request.form, Form::Rows(_))
+}
+
 fn scan_totals(
     request: Request,
     view: SummaryView,
     filters: Filters,
 ) -> Result<SummaryAnswer, Failure> {
     let (sink, shown) = match view.counted {
-        Counted::Names => (Totals::of_types(), None),
+        Counted::Names => match shows_types(&request) {
+            true => (Totals::of_types(), None),
+            false => (Totals::of_names(), None),
+        },
         Counted::Sizes | Counted::Inodes => (Totals::with_sizes(), Some(view.sizes.format)),
     };
     let sink = match filters.test() {
@@ -223,7 +232,10 @@ fn scan_tree(
     time: Option<TimeName>,
 ) -> Result<SummaryAnswer, Failure> {
     let (totals, tree, shown) = match (view.counted, view.files) {
-        (Counted::Names, _) => (Totals::of_types(), TreeSink::of_counts(), None),
+        (Counted::Names, _) => match shows_types(&request) {
+            true => (Totals::of_types(), TreeSink::of_counts(), None),
+            false => (Totals::of_names(), TreeSink::of_names(), None),
+        },
         (Counted::Sizes | Counted::Inodes, files) => {
             let tree = match files {
                 Files::Shown => TreeSink::with_files(),

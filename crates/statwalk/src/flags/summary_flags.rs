@@ -102,6 +102,9 @@ pub(crate) struct SummaryFlags {
     pub(crate) scan: ScanFlags,
 
     /// Count names and types only (the fastest scan); with -d for each directory
+    ///
+    /// Where a file system lists no types, a table and JSON cost a stat of every entry, to tell
+    /// files from links. Rows do without most of them.
     #[arg(long, help_heading = READ,
         conflicts_with_all = ["all", "apparent_size", "bytes", "human_readable", "si", "unit", "kib", "mib", "count_links"])]
     pub(crate) count: bool,

@@ -98,9 +98,12 @@ impl Filters {
 
     /// The attributes that the filters read.
     pub(crate) fn fields(&self) -> Fields {
-        let mut fields = Fields::NAME | Fields::TYPE;
+        let mut fields = Fields::NAME;
+        if !self.kinds.is_empty() {
+            fields |= Fields::TYPE;
+        }
         if !self.sizes.is_empty() {
-            fields |= Fields::SIZE;
+            fields |= Fields::TYPE | Fields::SIZE;
         }
         if self.after_ns.is_some() || self.before_ns.is_some() {
             fields |= Fields::MTIME;

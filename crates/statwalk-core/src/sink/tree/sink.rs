@@ -30,6 +30,7 @@ use crate::sink::{Context, Sink};
 pub struct TreeSink {
     files: bool,
     sizes: bool,
+    types: bool,
     /// Whether entries are counted by inode and not by name.
     inodes: bool,
     /// The time that counts of every entry; absent where it is the modification of
@@ -67,6 +68,7 @@ impl TreeSink {
         TreeSink {
             files: false,
             sizes: true,
+            types: true,
             inodes: false,
             time: None,
             filter: EntryFilter::default(),
@@ -89,9 +91,30 @@ impl TreeSink {
         TreeSink {
             files: false,
             sizes: false,
+            types: true,
             inodes: false,
             time: None,
             filter: EntryFilter::default(),
+        }
+    }
+
+    /// As [`of_counts`](Self::of_counts), without types: `file_count` has only those files
+    /// that the listing tells.
+    ///
+    /// Where the listing has no types, directories are found with fewer stats.
+    ///
+    /// ```
+    /// use statwalk_core::{Scan, TreeSink};
+    /// let tree = Scan::new(".").run(&TreeSink::of_names())?.output;
+    /// let root = tree.root(0).expect("the root was read");
+    /// assert!(root.entries() > root.dir_count());
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn of_names() -> TreeSink {
+        TreeSink {
+            types: false,
+            ..TreeSink::of_counts()
         }
     }
 
@@ -101,6 +124,7 @@ impl TreeSink {
         TreeSink {
             files: true,
             sizes: true,
+            types: true,
             inodes: false,
             time: None,
             filter: EntryFilter::default(),
@@ -190,10 +214,14 @@ impl Sink for TreeSink {
     type Output = Tree;
 
     fn fields(&self) -> Fields {
+        let types = match self.types {
+            true => Fields::TYPE,
+            false => Fields::NONE,
+        };
         if !self.sizes {
-            return Fields::TYPE | self.filter.fields();
+            return types | self.filter.fields();
         }
-        let fields = Fields::TYPE
+        let fields = types
             | Fields::SIZE
             | Fields::ALLOCATED
             | Fields::LINKS
