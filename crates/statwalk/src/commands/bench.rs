@@ -30,7 +30,9 @@ use crate::watch::signals;
 const GAIN_MIN: f64 = 0.02;
 
 /// The least number of runs whose spread has a meaning.
-const RUNS_MIN: usize = 2;
+const RUNS_MIN: usize = 5;
+/// The share of the processors that others may use. With more, the times are theirs, too.
+const OTHERS_MAX: f64 = 0.1;
 
 pub(super) fn run(flags: BenchFlags) -> Result<ExitStatus, Failure> {
     let calls = calls(&flags.scan.walk)?;
@@ -176,9 +178,15 @@ impl BenchAnswer<'_> {
             .find(|row| self.measured(row).setting.is_base())
     }
 
-    /// The user's own flags, where enough runs measured them.
+    /// The user's own flags, where enough runs measured them on a machine that had little
+    /// else to do.
     fn judged_base(&self, cache: Cache) -> Option<&Row> {
-        self.base(cache).filter(|row| row.rounds >= RUNS_MIN)
+        let base = self.base(cache).filter(|row| row.rounds >= RUNS_MIN);
+        base.filter(|_| !self.is_disturbed())
+    }
+
+    fn is_disturbed(&self) -> bool {
+        (self.measurements.load.others).is_some_and(|share| share > OTHERS_MAX)
     }
 
     /// The fastest setting that flags select, if it beats the user's own flags by more
@@ -325,7 +333,13 @@ impl BenchAnswer<'_> {
             (None, Some(_)) => format!(
                 "Best for this tree, {cache_name}: the default; nothing was faster by more than chance."
             ),
-            _ => format!("Best for this tree, {cache_name}: not known, too little was measured."),
+            _ if self.is_disturbed() => format!(
+                "Best for this tree, {cache_name}: not known, other programs used too much of the \
+                 processors."
+            ),
+            _ => format!(
+                "Best for this tree, {cache_name}: not known, it takes {RUNS_MIN} rounds that count."
+            ),
         }
     }
 

@@ -57,7 +57,8 @@ fn every_order_is_measured_and_agrees() {
         .map(|result| result["wall_s"]["median"].as_f64().unwrap())
         .collect();
     assert!(times.is_sorted(), "{times:?}");
-    assert!(document["best_warm"].is_string());
+    // Three rounds are too few to name a best.
+    assert_eq!(document["best_warm"], Value::Null);
     assert!(
         document["conditions"]["kernel"]
             .as_str()
