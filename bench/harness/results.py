@@ -222,13 +222,16 @@ RATIOS = {
         ("DirectoryStream with attributes, one thread in C", "java/directory-stream-attributes", "c-getdents"),
     ]),
     "article-4": ("records", [
-        ("std::filesystem as the author had it, with one lstat", "cpp-std/redundant-alone", "cpp-std/lstat-alone"),
-        ("the same, with his pool of threads", "cpp-std/redundant-pool", "cpp-std/lstat-pool"),
-        ("his C++, Java's work stealing", "cpp-std/redundant-pool", "java/work-stealing"),
-        ("C++ with one lstat and the pool, Java's work stealing", "cpp-std/lstat-pool", "java/work-stealing"),
-        ("his C++, Rust with rayon", "cpp-std/redundant-pool", "rust/article"),
-        ("his C++, JavaScript", "cpp-std/redundant-pool", "node/article"),
-        ("his C++, statwalk", "cpp-std/redundant-pool", "statwalk/parallel"),
+        ("one thread, calls by the library, with one lstat", "cpp-std/redundant-alone", "cpp-std/lstat-alone"),
+        ("his first program, his second", "cpp-std/redundant-pool", "cpp-std/lstat-pool"),
+        ("his first program, Java's work stealing", "cpp-std/redundant-pool", "java/work-stealing"),
+        ("his first program, with its calls before the lock", "cpp-std/redundant-pool", "cpp-std/unlocked-pool"),
+        ("his calls before the lock, his second program", "cpp-std/unlocked-pool", "cpp-std/lstat-pool"),
+        ("his calls before the lock, Java's work stealing", "cpp-std/unlocked-pool", "java/work-stealing"),
+        ("his second program, Java's work stealing", "cpp-std/lstat-pool", "java/work-stealing"),
+        ("his calls before the lock, Rust with rayon", "cpp-std/unlocked-pool", "rust/article"),
+        ("his calls before the lock, JavaScript", "cpp-std/unlocked-pool", "node/article"),
+        ("his calls before the lock, statwalk", "cpp-std/unlocked-pool", "statwalk/parallel"),
     ]),
 }
 # Where peak memory is shown, as tree and model.

@@ -3,11 +3,13 @@
 // Article 4: a task for each directory, std::filesystem::directory_iterator in
 // each task, one vector of records behind one lock.
 //
-//   directory_iterator redundant|lstat alone|pool MODEL ROUNDS PATH
+//   directory_iterator redundant|unlocked|lstat alone|pool MODEL ROUNDS PATH
 //
 //   redundant  asks the library by path for each property, as the article's
-//              first program: is_symlink, file_size, last_write_time three
-//              times. The library asks the system anew for each of them.
+//              first program: is_symlink, file_size, then, with the lock taken,
+//              last_write_time three times. The library asks the system anew
+//              for each of them.
+//   unlocked   makes the same calls, all of them before it takes the lock
 //   lstat      asks the system once for each entry, as its second program
 
 #include <sys/stat.h>
@@ -46,8 +48,8 @@ struct Redundant {
     return std::chrono::floor<std::chrono::seconds>(Time::clock::to_sys(time)).time_since_epoch().count();
   }
 
-  // Leaves links out: false.
-  static bool ask(Model model, const fs::directory_entry& entry, Record& record) {
+  // What the article asks before it takes the lock. Leaves links out: false.
+  static bool look(Model model, const fs::directory_entry& entry, Record& record) {
     const fs::path& path = entry.path();
     std::error_code error;
     if (fs::is_symlink(path, error)) return false;
@@ -56,16 +58,33 @@ struct Redundant {
     record.is_file = !record.is_directory && entry.is_regular_file(error);
     if (model == Model::count) return true;
     if (record.is_file) record.size = fs::file_size(path, error);
-    if (model == Model::records) {
-      // The library has one of the three times; the article asks for it thrice.
-      record.created = fs::last_write_time(path, error);
-      record.modified = fs::last_write_time(path, error);
-      record.accessed = fs::last_write_time(path, error);
-      record.name = path.string();
-    }
     if (error) complain_of(path, error);
     return true;
   }
+
+  // What it asks as arguments of emplace_back, with the lock taken.
+  static void fill(Model model, const fs::directory_entry& entry, Record& record) {
+    if (model != Model::records) return;
+    const fs::path& path = entry.path();
+    std::error_code error;
+    record.name = path.string();
+    // The library has one of the three times; the article asks for it thrice.
+    record.created = fs::last_write_time(path, error);
+    record.modified = fs::last_write_time(path, error);
+    record.accessed = fs::last_write_time(path, error);
+    if (error) complain_of(path, error);
+  }
+};
+
+// The same calls, none of them with the lock taken.
+struct Unlocked : Redundant {
+  static bool look(Model model, const fs::directory_entry& entry, Record& record) {
+    if (!Redundant::look(model, entry, record)) return false;
+    Redundant::fill(model, entry, record);
+    return true;
+  }
+
+  static void fill(Model, const fs::directory_entry&, Record&) {}
 };
 
 struct Lstat {
@@ -86,7 +105,7 @@ struct Lstat {
     return Time(std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec));
   }
 
-  static bool ask(Model model, const fs::directory_entry& entry, Record& record) {
+  static bool look(Model model, const fs::directory_entry& entry, Record& record) {
     const fs::path& path = entry.path();
     struct stat st {};
     if (lstat(path.c_str(), &st) < 0) complain_of(path, std::error_code(errno, std::generic_category()));
@@ -103,6 +122,8 @@ struct Lstat {
     }
     return true;
   }
+
+  static void fill(Model, const fs::directory_entry&, Record&) {}
 };
 
 template <class Way, class Executor>
@@ -125,8 +146,11 @@ class Walker {
     std::error_code error;
     for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
       typename Way::Record record;
-      if (!Way::ask(model_, *it, record)) continue;
+      if (!Way::look(model_, *it, record)) continue;
       const bool enter = record.is_directory && model_ != Model::directory;
+      // As in the article, the lock is held until the task is handed over.
+      std::scoped_lock lock(mutex_);
+      Way::fill(model_, *it, record);
       take(std::move(record));
       if (enter) executor_.detach([this, path = it->path()] { read_directory(path); });
     }
@@ -134,7 +158,6 @@ class Walker {
   }
 
   void take(typename Way::Record record) {
-    std::scoped_lock lock(mutex_);
     (record.is_directory ? answer_.directories : answer_.files)++;
     if (model_ == Model::records)
       records_.push_back(std::move(record));
@@ -161,6 +184,8 @@ int answer_by(std::string_view executor, char** argv) {
 
 int main(int argc, char** argv) {
   if (argc != 6) return 2;
-  if (std::string_view(argv[1]) == "lstat") return answer_by<Lstat>(argv[2], argv + 3);
+  const std::string_view way = argv[1];
+  if (way == "lstat") return answer_by<Lstat>(argv[2], argv + 3);
+  if (way == "unlocked") return answer_by<Unlocked>(argv[2], argv + 3);
   return answer_by<Redundant>(argv[2], argv + 3);
 }
