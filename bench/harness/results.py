@@ -116,6 +116,8 @@ def _page(data: dict) -> str:
         cells = [way["name"], way["article"] or "", way["what"], way["counts"], way["threads"],
                  versions.get(way["name"], ""), way["remark"]]
         lines.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
+    lines += ["", "## Who is first", "", *_first(data), "", "## Memory", "",
+              "The largest peak of the rounds, in MiB.", "", *_memory(data)]
     for case in data["cases"]:
         lines += ["", f"## {_title(case)}", "", *_how(case), *table(case)]
     return "\n".join(lines) + "\n"
@@ -246,9 +248,6 @@ def fill_page(page: Path, record: str, data: dict) -> None:
     page.write_text(text)
     pictures = page.parent / "pictures"
     pictures.mkdir(exist_ok=True)
-    counted = _case(data, "music", "ext4", "size")
-    if counted:
-        (pictures / "calls-size.svg").write_text(_scatter(counted))
     (pictures / "first.svg").write_text(_strips(data))
 
 
@@ -328,7 +327,12 @@ def _by_tree(case: dict) -> tuple:
     return case["files"] + case["dirs"], case["cold"], case["file_system"], case["model"]
 
 
-def _first(data: dict) -> list[str]:
+def _behind(data: dict) -> list[str]:
+    """In how many cases statwalk is first, and the others."""
+    return _first(data, is_all=False)
+
+
+def _first(data: dict, is_all: bool = True) -> list[str]:
     """Who is first in each case."""
     cases = sorted(data["cases"], key=_by_tree)
     found = [(case, best) for case in cases if (best := _best(case))]
@@ -345,6 +349,8 @@ def _first(data: dict) -> list[str]:
              "| others ÷ statwalk | share of the processors that others used |",
              "|---|---|---|---|---:|---|---:|---|---:|---:|---:|"]
     for case, best in found:
+        if not is_all and case not in behind:
+            continue
         first, ours, others = best
         ratio = f"{_lead(best):.2f}"
         share = case.get("others_cpu_share")
@@ -480,46 +486,7 @@ def _calls(data: dict, model: str, prefixes: tuple[str, ...]) -> list[str]:
     return lines
 
 
-SECTIONS: dict[str, Callable[[dict], list[str]]] = {"first": _first, "treescan": _treescan, "memory": _memory}
-
-
-def _scatter(case: dict) -> str:
-    """Calls an entry against time within one process, both on logarithmic axes."""
-    from math import floor, log10
-    points = [(r["name"], r["calls_per_entry"], (r.get("inner_s") or r["wall_s"])["median"] * 1e3)
-              for r in _timed(case) if r.get("calls_per_entry", 0) > 0]
-    points = [point for point in points if point[2] > 0]
-    if not points:
-        return "<svg xmlns='http://www.w3.org/2000/svg'/>\n"
-    width, height, left, bottom = 900, 560, 70, 50
-    x_low, x_high = floor(log10(min(p[1] for p in points))), log10(max(p[1] for p in points)) + 0.1
-    y_low, y_high = floor(log10(min(p[2] for p in points))), log10(max(p[2] for p in points)) + 0.1
-
-    def x(value: float) -> float:
-        return left + (log10(value) - x_low) / (x_high - x_low) * (width - left - 130)
-
-    def y(value: float) -> float:
-        return height - bottom - (log10(value) - y_low) / (y_high - y_low) * (height - bottom - 40)
-
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
-           'font-size="11">', f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
-           f'<text x="{left}" y="22" font-size="14">{html.escape(_title(case))}: system calls an entry and time</text>']
-    for exponent in range(x_low, floor(x_high) + 1):
-        at = x(10.0**exponent)
-        out.append(f'<path d="M{at:.1f} 40V{height - bottom}" stroke="#dddddd"/>'
-                   f'<text x="{at:.1f}" y="{height - bottom + 16}" text-anchor="middle">{10.0**exponent:g}</text>')
-    for exponent in range(y_low, floor(y_high) + 1):
-        at = y(10.0**exponent)
-        out.append(f'<path d="M{left} {at:.1f}H{width - 130}" stroke="#dddddd"/>'
-                   f'<text x="{left - 6}" y="{at + 4:.1f}" text-anchor="end">{10.0**exponent:g} ms</text>')
-    out.append(f'<text x="{(width - 60) / 2}" y="{height - 12}" text-anchor="middle">system calls an entry</text>')
-    for name, calls, ms in sorted(points):
-        colour = "#c0392b" if "statwalk" in name else "#222222" if "floor" in name else "#2c6fb0"
-        out.append(f'<circle cx="{x(calls):.1f}" cy="{y(ms):.1f}" r="3" fill="{colour}">'
-                   f'<title>{html.escape(name)}: {calls:.2f} calls, {ms:.2f} ms</title></circle>'
-                   f'<text x="{x(calls) + 5:.1f}" y="{y(ms) + 3:.1f}" font-size="8" fill="{colour}">'
-                   f'{html.escape(name)}</text>')
-    return "\n".join([*out, "</svg>", ""])
+SECTIONS: dict[str, Callable[[dict], list[str]]] = {"first": _behind, "treescan": _treescan}
 
 
 def _strips(data: dict) -> str:
