@@ -111,20 +111,35 @@ impl Place {
 
     /// The path, beginning with the root as the caller gave it.
     pub(crate) fn path(&self) -> Vec<u8> {
-        let mut names = vec![self.name().to_bytes()];
+        let mut path = Vec::new();
+        self.push_path(&mut path);
+        path
+    }
+
+    /// Appends the path, as in [`path`](Self::path).
+    pub(crate) fn push_path(&self, out: &mut Vec<u8>) {
+        let mut length = 0;
         let mut place = self;
         while let Place::Child(parent, _) = place {
+            length += place.name().count_bytes() + 1;
             place = &parent.place;
-            names.push(place.name().to_bytes());
         }
-        let mut path = Vec::with_capacity(names.iter().map(|n| n.len() + 1).sum());
-        for name in names.into_iter().rev() {
-            if !path.is_empty() && path.last() != Some(&b'/') {
-                path.push(b'/');
-            }
-            path.extend_from_slice(name);
+        let root = place.name().to_bytes();
+        if length > 0 && (root.is_empty() || root.ends_with(b"/")) {
+            length -= 1;
         }
-        path
+        let start = out.len();
+        out.extend_from_slice(root);
+        out.resize(start + root.len() + length, b'/');
+        // From the last name to the first; the separators are there.
+        let mut end = out.len();
+        let mut place = self;
+        while let Place::Child(parent, _) = place {
+            let name = place.name().to_bytes();
+            out[end - name.len()..end].copy_from_slice(name);
+            end = end.saturating_sub(name.len() + 1);
+            place = &parent.place;
+        }
     }
 }
 
@@ -273,16 +288,51 @@ impl Directory<'_> {
     /// Built on request from the names of all ancestors.
     #[must_use]
     pub fn path(&self) -> Vec<u8> {
-        match self.holds_root {
-            true => Vec::new(),
-            false => self.place.path(),
+        let mut path = Vec::new();
+        self.push_path(&mut path);
+        path
+    }
+
+    /// Appends the path, as in [`path`](Self::path), to a buffer that the caller keeps.
+    pub fn push_path(&self, out: &mut Vec<u8>) {
+        if !self.holds_root {
+            self.place.push_path(out);
         }
     }
 
     /// The path of an entry of this directory.
     #[must_use]
     pub fn entry_path(&self, name: &[u8]) -> Vec<u8> {
-        join(self.path(), name)
+        let mut path = Vec::new();
+        self.push_entry_path(name, &mut path);
+        path
+    }
+
+    /// Appends the path of an entry to a buffer that the caller keeps.
+    ///
+    /// ```
+    /// use statwalk_core::{Fields, Found, Fill, Scan};
+    ///
+    /// let lists = Scan::new("src").gather(Fields::NAME, |list: &mut Vec<u8>, found| {
+    ///     if let Found::Entries(directory, batch) = found {
+    ///         for entry in batch.iter() {
+    ///             directory.push_entry_path(entry.name, list);
+    ///             list.push(b'\n');
+    ///         }
+    ///     }
+    ///     Fill::Some
+    /// })?;
+    /// let list: Vec<u8> = lists.flatten().flatten().collect();
+    /// assert!(list.split(|&byte| byte == b'\n').any(|path| path == b"src/lib.rs"));
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    pub fn push_entry_path(&self, name: &[u8], out: &mut Vec<u8>) {
+        let start = out.len();
+        self.push_path(out);
+        if out.len() > start && !out.ends_with(b"/") {
+            out.push(b'/');
+        }
+        out.extend_from_slice(name);
     }
 }
 
@@ -427,6 +477,25 @@ mod tests {
             ignore: None,
         };
         Place::Child(Arc::new(dir), 0)
+    }
+
+    #[test]
+    fn a_path_has_one_slash_between_names() {
+        for (root, paths) in [
+            (c"root", ["root", "root/x", "root/x/x"]),
+            (c"/", ["/", "/x", "/x/x"]),
+            (c"a//", ["a//", "a//x", "a//x/x"]),
+            (c"", ["", "x", "x/x"]),
+        ] {
+            let mut place = Place::Root(Arc::from(root));
+            for (depth, path) in paths.into_iter().enumerate() {
+                assert_eq!(place.path(), path.as_bytes());
+                let mut behind = b"before ".to_vec();
+                place.push_path(&mut behind);
+                assert_eq!(behind, format!("before {path}").as_bytes());
+                place = below(place, depth as u32, depth as u64);
+            }
+        }
     }
 
     /// How deep a walk goes in a circle of so many directories below a chain.

@@ -103,6 +103,13 @@ impl Listed {
         CStr::from_bytes_with_nul(&self.names[start..end]).expect("a name is kept with its NUL")
     }
 
+    /// As [`name`](Self::name), for callers that pass it to no system call.
+    pub(super) fn name_bytes(&self, index: usize) -> &[u8] {
+        let entry = &self.entries[index];
+        let start = entry.name_offset as usize;
+        &self.names[start..start + usize::from(entry.name_bytes)]
+    }
+
     pub(super) fn kind(&self, index: usize) -> FileType {
         self.entries[index].kind
     }
@@ -284,9 +291,7 @@ impl Listed {
         self.add_counted_to(&mut contents.batch);
         for (index, listed) in self.entries.iter().enumerate() {
             match listed.kind {
-                FileType::Directory => {
-                    contents.push_subdir(self.name(index).to_bytes(), listed.ino)
-                }
+                FileType::Directory => contents.push_subdir(self.name_bytes(index), listed.ino),
                 FileType::Unknown => {
                     if out.tick() == Tick::Stop {
                         return false;

@@ -83,14 +83,14 @@ pub(super) fn find_directories(
     // A scan for types keeps no names of files.
     let name_of = |index: usize| match context.options.shortcuts.types_only {
         true => [].as_slice(),
-        false => listed.name(index).to_bytes(),
+        false => listed.name_bytes(index),
     };
     listed.add_counted_to(&mut contents.batch);
     let mut unknown = Vec::new();
     for index in 0..listed.len() {
         match listed.kind(index) {
             FileType::Directory => {
-                contents.push_subdir(listed.name(index).to_bytes(), listed.ino(index))
+                contents.push_subdir(listed.name_bytes(index), listed.ino(index))
             }
             FileType::Unknown => unknown.push(index),
             kind => contents.batch.push_listed(name_of(index), kind, false),
@@ -100,7 +100,7 @@ pub(super) fn find_directories(
         return true;
     }
     if context.options.calls.likely_first {
-        unknown.sort_by_key(|&index| likeliness(listed.name(index).to_bytes()));
+        unknown.sort_by_key(|&index| likeliness(listed.name_bytes(index)));
     }
     contents.link_stop.ask(fd, dir, context);
     for index in unknown {

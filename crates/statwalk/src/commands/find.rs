@@ -23,7 +23,7 @@ use crate::request::{Form, Request, safe};
 use crate::watch::Lookout;
 
 /// From so many bytes on a worker gives its rows away, and they are written.
-const ROWS_BYTES: usize = 32 << 10;
+const ROWS_BYTES: usize = 64 << 10;
 /// Few paths are longer: PATH_MAX, include/uapi/linux/limits.h.
 const PATH_BYTES: usize = 4096;
 /// A list that takes longer is not sorted, and its rows are not kept back.
@@ -48,6 +48,7 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
     request.limit_depth(flags.max_depth);
     let is_short = Arc::new(AtomicBool::new(true));
     let search = Search {
+        passes_all: filters.is_empty(),
         filters,
         shown: FoundFields::new(&flags.fields),
         form: request.form,
@@ -137,6 +138,8 @@ fn is_pattern(word: &OsStr) -> bool {
 /// What is searched for, and how it is written.
 struct Search {
     filters: Filters,
+    /// Whether every entry passes them.
+    passes_all: bool,
     shown: FoundFields,
     form: Form,
     /// Whether the rows may still be sorted.
@@ -163,6 +166,8 @@ struct Rows {
     /// The paths, one after another, by which rows are sorted; and where each ends.
     paths: Vec<u8>,
     path_ends: Vec<usize>,
+    /// The path of the row that is being made.
+    path: Vec<u8>,
 }
 
 impl Search {
@@ -175,29 +180,40 @@ impl Search {
         match found {
             Found::Directory(directory) => {
                 let (name, attributes) = (directory.name(), directory.attributes());
-                if directory.depth() > 0 && self.filters.pass(name, attributes) {
-                    self.add_row(rows, &directory.path(), attributes, keeps);
+                if directory.depth() > 0 && self.passes(name, attributes) {
+                    let mut path = std::mem::take(&mut rows.path);
+                    path.clear();
+                    directory.push_path(&mut path);
+                    self.add_row(rows, &path, attributes, keeps);
+                    rows.path = path;
                 }
             }
             Found::Entries(directory, batch) => {
+                let mut path = std::mem::take(&mut rows.path);
                 // Built when the first entry passes; most directories need none.
-                let mut path: Option<(Vec<u8>, usize)> = None;
+                let mut stem = None;
                 for entry in batch.iter() {
-                    if !self.filters.pass(entry.name, &entry.attributes) {
+                    if !self.passes(entry.name, &entry.attributes) {
                         continue;
                     }
-                    let (path, stem) = path.get_or_insert_with(|| {
-                        let path = directory.entry_path(b"");
-                        let stem = path.len();
-                        (path, stem)
+                    let stem = *stem.get_or_insert_with(|| {
+                        path.clear();
+                        directory.push_entry_path(b"", &mut path);
+                        path.len()
                     });
-                    path.truncate(*stem);
+                    path.truncate(stem);
                     path.extend_from_slice(entry.name);
-                    self.add_row(rows, path, &entry.attributes, keeps);
+                    self.add_row(rows, &path, &entry.attributes, keeps);
                 }
+                rows.path = path;
             }
             _ => {}
         }
+    }
+
+    #[inline]
+    fn passes(&self, name: &[u8], attributes: &Attributes) -> bool {
+        self.passes_all || self.filters.pass(name, attributes)
     }
 
     #[inline]
