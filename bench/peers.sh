@@ -23,6 +23,7 @@ dir=$(cd "$dir" && pwd)
 # name of the binary | crate | version
 crates=(
   "fd|fd-find|10.5.0"
+  "fdf|fdf|0.9.8"
   "dua|dua-cli|3.0.0"
   "dust|du-dust|1.2.7"
   "pdu|parallel-disk-usage|0.24.0"

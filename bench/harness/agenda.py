@@ -36,7 +36,7 @@ ONE_OF_EACH = ("program/*,statwalk/*,c-*,cpp-std/*,rust/*,go/*,perl/*,python/os-
 # Who may come first, what everybody knows, and the loops with the fewest calls. What a file system makes of other
 # shapes of trees, and the largest tree, are no matter of language.
 RIVALS = ("program/statwalk,program/floor*,program/du,program/diskus,program/pdu,program/find,program/bfs,program/fd,"
-          "statwalk/parallel,statwalk/inode,c-getdents,c-library/readdir,rust/article,rust/ignore")
+          "program/fdf,statwalk/parallel,statwalk/inode,c-getdents,c-library/readdir,rust/article,rust/ignore")
 # All but treescan, which takes ten to thirty times as long as the first everywhere: article 5's trees say how long.
 CALLS_ALONE = "program/[!t]*,statwalk/*,c-*,rust/article,rust/ignore,perl/readdir"
 # One tree says what languages make of a disk.

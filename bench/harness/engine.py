@@ -287,6 +287,10 @@ def all_engines(statwalk: Path | None, floor: Path) -> list[Engine]:
                _threaded("-j", ["-u", "."], [PATH], _lines, _without_root_entry)
                + [Variant(["-u", "--format", "x", ".", PATH], _lines, _without_root_entry)],
                ["BINARY", "--version"], "Prints paths, as it has no count; does not print the root."),
+        Engine("fdf", COUNT, "fdf", _threaded("-j", ["-HI", "."], [PATH], _lines, _without_root_entry),
+               ["BINARY", "--version"], "Prints paths, as it has no count; does not print the root."),
+        Engine("statwalk-find", COUNT, "statwalk", [Variant(["find", PATH], _lines, _without_root_entry)],
+               ["BINARY", "-V"], "Prints paths, as fd and fdf do; does not print the root.", scales=True),
         Engine("treescan", COUNT, "treescan", [Variant([PATH], _lines, _entries)], _debian("libio-aio-perl"),
                "Prints paths, as it has no count."),
     ]
