@@ -23,8 +23,10 @@ pub mod fiemap;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub mod first_stack;
 pub mod fnmatch;
+pub mod fsmap;
 pub mod io_priority;
 pub mod memory_info;
 pub mod mount_table;
 pub mod secure_execution;
 pub mod thread_clock;
+pub mod xfs;

@@ -235,3 +235,27 @@ fn a_search_finds_all_items_whatever_the_buffer() {
     let outcome = tree_search(top.as_fd(), &SearchKey::whole(1 << 40), &mut buffer);
     assert_eq!(errno(outcome), Some(libc::ENOENT));
 }
+
+#[test]
+fn the_space_of_each_kind_is_told() {
+    let scratch = Scratch::new().unwrap();
+    let at = scratch.subdirectory("at").unwrap();
+    let mounted = or_skip!(FileSystem::Btrfs.mount(&at));
+    std::fs::write(at.join("file"), vec![1; 5 << 20]).unwrap();
+    mounted.settle().unwrap();
+    let infos = space_info(File::open(&at).unwrap().as_fd()).unwrap();
+    let data: Vec<_> = infos.iter().filter(|info| info.holds_data()).collect();
+    assert_eq!(data.len(), 1, "{infos:?}");
+    assert_eq!((data[0].used_bytes, data[0].copies()), (5 << 20, 1));
+    let reserve = infos.iter().filter(|info| info.is_global_reserve());
+    assert_eq!(reserve.count(), 1);
+    // As mkfs.btrfs makes it on one device: metadata is DUP.
+    let metadata = infos.iter().find(|info| info.flags & 4 != 0).unwrap();
+    assert!(
+        metadata.used_bytes > 0 && metadata.copies() == 2,
+        "{metadata:?}"
+    );
+
+    let null = File::open("/dev/null").unwrap();
+    assert!(space_info(null.as_fd()).is_err());
+}
