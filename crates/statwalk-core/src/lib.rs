@@ -78,6 +78,10 @@ pub mod btrfs {
     };
 }
 
+/// The used bytes of a file system, and the parts that they consist of: entries, files
+/// without a name, hidden entries, metadata.
+pub mod space;
+
 /// Options that change the system calls of a scan and never its answer, to be compared
 /// by `statwalk bench`.
 ///

@@ -43,6 +43,7 @@ mod faults;
 mod latency;
 mod link_memory;
 mod seeks;
+mod space;
 
 mod cut_off;
 mod descriptors;

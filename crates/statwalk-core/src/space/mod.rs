@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The used bytes of a file system, and the parts that they consist of.
+//!
+//! `df` asks the file system, and `du` adds up its entries. The two disagree where files
+//! have no name, where mounts hide entries, and where the file system needs space for
+//! itself. Here both numbers meet: `table.rs` makes the table from numbers alone, and the
+//! other files gather these numbers.
+
+mod mounted;
+mod open_files;
+mod own_space;
+mod table;
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, StatVfs, openat, statvfs};
+
+use crate::error::{Error, Op};
+use crate::extent_usage::ExtentUsage;
+use crate::report::Report;
+use crate::scan::{MountCrossing, Scan};
+use crate::sink::RootTotals;
+use crate::statx::uninterrupted;
+
+use mounted::Mounted;
+use open_files::Belonging;
+pub use table::UsedPart;
+use table::{Facts, parts};
+
+/// A process that holds a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Its number, as `/proc` has it.
+    pub pid: u32,
+    /// Its name, at most 15 bytes of any kind: the process can set it.
+    pub name: Vec<u8>,
+}
+
+/// A file, or a directory, that has no name and takes space until its last user ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnnamedFile {
+    /// Its inode number.
+    pub inode: u64,
+    /// Its blocks, in bytes.
+    pub allocated_bytes: u64,
+    /// The last path that it had in the mounts of its first holder, or the one that the
+    /// kernel shows for a file that never had a name. Absent where no process is known.
+    pub path: Option<Vec<u8>>,
+    /// Processes that hold it, up to 16.
+    pub holders: Vec<Holder>,
+    /// The number of further holders.
+    pub more_holders: u64,
+}
+
+/// A part of the used bytes that is not known, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownPart {
+    /// The part; its bytes are in the remainder.
+    pub part: UsedPart,
+    /// A clause, as `needs CAP_SYS_ADMIN`.
+    pub reason: String,
+}
+
+/// The space of the whole file system, as statfs(2) counts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Capacity {
+    /// The size of its block device. Absent where there is none, or where there are
+    /// several, as a btrfs can have.
+    pub device_bytes: Option<u64>,
+    /// The blocks that files can have: those of the device, less metadata that the file
+    /// system leaves out of its own count.
+    pub total_bytes: u64,
+    /// Blocks in use.
+    pub used_bytes: u64,
+    /// Blocks not in use.
+    pub free_bytes: u64,
+    /// The part of the free blocks that only root may use.
+    pub reserved_bytes: u64,
+    /// Inodes in use. Absent where the file system does not count inodes.
+    pub used_inodes: Option<u64>,
+}
+
+/// The used bytes of a file system, explained.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SpaceAccount {
+    /// The space of the whole file system, after the scan.
+    pub capacity: Capacity,
+    /// The change of the used bytes during the scan: part of the remainder.
+    pub changed_bytes: i64,
+    /// The known parts of the used bytes, with the remainder last. They add up.
+    pub parts: Vec<(UsedPart, i64)>,
+    /// The parts that are not known.
+    pub unknown: Vec<UnknownPart>,
+    /// Entries that could not be read: the space below them is in the remainder.
+    pub unreadable: u64,
+    /// Files without a name, largest first.
+    pub unnamed: Vec<UnnamedFile>,
+}
+
+/// A mounted file system whose used bytes are to be explained.
+///
+/// # Examples
+///
+/// ```no_run
+/// use statwalk_core::space::FileSystem;
+/// use statwalk_core::Totals;
+///
+/// let file_system = FileSystem::holding("/home")?;
+/// let scan = file_system.scan().run(&Totals::with_sizes())?;
+/// let account = file_system.account(&scan.output, &scan.report, None)?;
+/// for (part, bytes) in account.parts {
+///     println!("{bytes:>20} {}", part.name());
+/// }
+/// # Ok::<(), statwalk_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct FileSystem {
+    mounted: Mounted,
+    /// Its topmost directory, if this process may open it.
+    top: Option<OwnedFd>,
+    used_before: u64,
+}
+
+impl FileSystem {
+    /// Finds the file system that holds `path`, and the mounts that show most of it.
+    ///
+    /// An XFS is synced if the caller is root, because it counts unwritten data twice.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the path cannot be stat'ed, or if the file system has no space
+    /// of its own, as an overlay.
+    pub fn holding(path: impl AsRef<Path>) -> Result<FileSystem, Error> {
+        let path = path.as_ref();
+        let failed = |error: io::Error| Error::io(Op::Stat, Some(path.to_owned()), error);
+        let mounted = Mounted::holding(path).map_err(failed)?;
+        if let Some(below) = mounted.layer_below() {
+            let text = "an overlay shows the space of the file system of its upper layer; \
+                        try the path ";
+            let error = io::Error::other(format!("{text}{below}"));
+            return Err(failed(error));
+        }
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let top = openat(CWD, mounted.point(), flags, Mode::empty()).ok();
+        if let Some(top) = &top
+            && mounted.file_system() == Some("xfs")
+            && rustix::process::geteuid().is_root()
+        {
+            // A read-only file system cannot be synced, and has nothing to sync.
+            let _ = rustix::fs::syncfs(top);
+        }
+        let numbers = uninterrupted(|| statvfs(mounted.point()));
+        let numbers = numbers.map_err(|errno| failed(errno.into()))?;
+        Ok(FileSystem {
+            mounted,
+            top,
+            used_before: used_bytes(&numbers),
+        })
+    }
+
+    /// The mount point from which it is scanned.
+    #[must_use]
+    pub fn point(&self) -> &Path {
+        self.mounted.point()
+    }
+
+    /// The type, such as `ext4`. Absent without `/proc`.
+    #[must_use]
+    pub fn file_system(&self) -> Option<&str> {
+        self.mounted.file_system()
+    }
+
+    /// The device, or the name that the type shows in its place. Absent without `/proc`.
+    #[must_use]
+    pub fn source(&self) -> Option<&[u8]> {
+        self.mounted.source()
+    }
+
+    /// The number of the file system, by which two paths on the same one are recognised.
+    #[must_use]
+    pub fn device(&self) -> u64 {
+        self.mounted.device()
+    }
+
+    /// The scan that [`account`](Self::account) needs, with the sums of
+    /// [`Totals`](crate::Totals).
+    ///
+    /// It begins at the mount point that shows most of the file system, whatever path was
+    /// given, and stays on the file system. Of a btrfs it also scans the subvolumes that
+    /// are mounted beside. The last roots are the directories that mounts hide, seen
+    /// through a private copy of the mount: they need `CAP_SYS_ADMIN`.
+    pub fn scan(&self) -> Scan {
+        let roots = self.mounted.shown().chain(self.mounted.hidden());
+        Scan::of(roots.cloned().collect::<Vec<PathBuf>>()).crossing(MountCrossing::Stay)
+    }
+
+    /// Explains the used bytes, by the totals of the scan.
+    ///
+    /// `extents` is the answer of [`extent_usage`](crate::btrfs::extent_usage) for the
+    /// same scan, on a btrfs; without it compression and shared extents are unknown.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file system has gone away meanwhile.
+    pub fn account(
+        &self,
+        totals: &[RootTotals],
+        report: &Report,
+        extents: Option<&ExtentUsage>,
+    ) -> Result<SpaceAccount, Error> {
+        let mut unknown = Vec::new();
+        let (reached, hidden) = totals.split_at(totals.len().min(self.mounted.shown().count()));
+        let sum = |totals: &[RootTotals]| {
+            let bytes: u128 = totals.iter().map(|root| root.allocated_bytes).sum();
+            u64::try_from(bytes).unwrap_or(u64::MAX)
+        };
+        let hidden_bytes = match self.mounted.obstacle() {
+            None => Some(sum(hidden)),
+            Some(reason) => {
+                unknown.push(UnknownPart {
+                    part: UsedPart::HiddenByMounts,
+                    reason: reason.to_owned(),
+                });
+                None
+            }
+        };
+        let (unnamed, unnamed_bytes) = self.unnamed(&mut unknown);
+        let numbers = uninterrupted(|| statvfs(self.point()));
+        let numbers = numbers
+            .map_err(|errno| Error::io(Op::Stat, Some(self.point().to_owned()), errno.into()))?;
+        let mut facts = Facts {
+            used_bytes: used_bytes(&numbers),
+            reached_bytes: sum(reached),
+            hidden_bytes,
+            unnamed_bytes,
+            ..Facts::default()
+        };
+        match (self.file_system(), &self.top) {
+            (Some("xfs"), Some(top)) => {
+                let device = self.mounted.device_encoded();
+                own_space::of_xfs(top.as_fd(), device, &numbers, &mut facts, &mut unknown);
+            }
+            (Some("btrfs"), Some(top)) => {
+                own_space::of_btrfs(top.as_fd(), extents, &mut facts, &mut unknown);
+            }
+            _ => {}
+        }
+        let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
+        Ok(SpaceAccount {
+            capacity: self.capacity(&numbers),
+            changed_bytes: signed(facts.used_bytes) - signed(self.used_before),
+            parts: parts(&facts),
+            unknown,
+            unreadable: report.sum().unreadable,
+            unnamed,
+        })
+    }
+
+    /// The files without a name, and the sum of their blocks. Without the right to see
+    /// all processes the sum is not known.
+    fn unnamed(&self, unknown: &mut Vec<UnknownPart>) -> (Vec<UnnamedFile>, Option<u64>) {
+        let belonging = Belonging {
+            device: self.mounted.device(),
+            mounts: self.mounted.mount_ids(),
+        };
+        let mut lacks = |reason: String| {
+            unknown.push(UnknownPart {
+                part: UsedPart::DeletedOpen,
+                reason,
+            });
+        };
+        match open_files::find(&belonging) {
+            Ok(found) => {
+                if found.hidden_processes > 0 {
+                    lacks(format!(
+                        "needs CAP_SYS_PTRACE for {} more processes",
+                        found.hidden_processes
+                    ));
+                }
+                let bytes = found.files.iter().map(|file| file.allocated_bytes);
+                let bytes = bytes.fold(0, u64::saturating_add);
+                (found.files, Some(bytes))
+            }
+            Err(error) => {
+                lacks(format!("needs /proc: {error}"));
+                (Vec::new(), None)
+            }
+        }
+    }
+
+    fn capacity(&self, numbers: &StatVfs) -> Capacity {
+        let bytes = |blocks: u64| blocks.saturating_mul(numbers.f_frsize);
+        let used_inodes = numbers.f_files.saturating_sub(numbers.f_ffree);
+        Capacity {
+            device_bytes: self.mounted.device_bytes(),
+            total_bytes: bytes(numbers.f_blocks),
+            used_bytes: used_bytes(numbers),
+            free_bytes: bytes(numbers.f_bfree),
+            reserved_bytes: bytes(numbers.f_bfree.saturating_sub(numbers.f_bavail)),
+            used_inodes: (numbers.f_files > 0).then_some(used_inodes),
+        }
+    }
+}
+
+/// The used bytes, as df counts them.
+fn used_bytes(numbers: &StatVfs) -> u64 {
+    let blocks = numbers.f_blocks.saturating_sub(numbers.f_bfree);
+    blocks.saturating_mul(numbers.f_frsize)
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The used bytes of a file system against files that are deleted but open, hidden,
+//! shared or compressed.
+
+use std::fs::{self, File};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::process::Command;
+
+use rustix::fs::ioctl_ficlone;
+use statwalk_core::btrfs::extent_usage;
+use statwalk_core::space::{FileSystem, SpaceAccount, UsedPart};
+use statwalk_core::{Inodes, Totals};
+use statwalk_testkit::mounts::{self, FileSystem as Made, Mounted};
+use statwalk_testkit::{Scratch, or_skip};
+
+const MIB: i64 = 1 << 20;
+
+/// The account of the file system that holds a path.
+fn account(path: &Path) -> SpaceAccount {
+    let found = FileSystem::holding(path).unwrap();
+    let scan = found.scan();
+    if found.file_system() != Some("btrfs") {
+        let outcome = scan.run(&Totals::with_sizes()).unwrap();
+        return found
+            .account(&outcome.output, &outcome.report, None)
+            .unwrap();
+    }
+    let outcome = scan.run(&(Totals::with_sizes(), Inodes)).unwrap();
+    let (totals, inodes) = outcome.output;
+    let usage = extent_usage(inodes, |_| ControlFlow::Continue(())).unwrap();
+    found
+        .account(&totals, &outcome.report, Some(&usage))
+        .unwrap()
+}
+
+fn part(account: &SpaceAccount, wanted: UsedPart) -> i64 {
+    let mut parts = account.parts.iter();
+    let found = parts.find(|(part, _)| *part == wanted);
+    found.map_or(i64::MIN, |(_, bytes)| *bytes)
+}
+
+/// The remainder must be below one part in `share` of the used bytes.
+fn check_remainder(account: &SpaceAccount, share: i64, what: &str) {
+    let used = i64::try_from(account.capacity.used_bytes).unwrap();
+    let sum: i64 = account.parts.iter().map(|part| part.1).sum();
+    assert_eq!(sum, used, "{what}: {account:#?}");
+    let rest = part(account, UsedPart::Remainder);
+    println!("{what}: {used} used, {rest} remain: {:?}", account.parts);
+    assert!(rest.abs() < used / share, "{what}: {account:#?}");
+}
+
+/// Bytes that nobody can compress.
+fn noise(count: i64) -> Vec<u8> {
+    let mut state = 88_172_645_463_325_252_u64;
+    let words = std::iter::repeat_with(|| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()
+    });
+    words.flatten().take(count as usize).collect()
+}
+
+/// A file system that disagrees in all ways at once.
+struct Disagreeing {
+    _open: File,
+    _over: Mounted,
+    _in: Scratch,
+}
+
+/// 90 MiB of plain files, 23 MiB deleted but open, 37 MiB hidden.
+fn disagree(at: &Path, mounted: &Mounted) -> Result<Disagreeing, statwalk_testkit::Skipped> {
+    for (number, mib) in [60, 30].into_iter().enumerate() {
+        fs::write(at.join(format!("plain-{number}")), noise(mib * MIB)).unwrap();
+    }
+    for number in 0..500 {
+        fs::write(at.join(format!("small-{number}")), noise(5000)).unwrap();
+    }
+    let gone = at.join("gone");
+    fs::write(&gone, noise(23 * MIB)).unwrap();
+    let open = File::open(&gone).unwrap();
+    fs::remove_file(&gone).unwrap();
+    let below = at.join("below");
+    fs::create_dir(&below).unwrap();
+    fs::write(below.join("hidden"), noise(37 * MIB)).unwrap();
+    mounted.settle().unwrap();
+    let other = Scratch::new().unwrap();
+    let over = mounts::bind(other.path(), &below)?;
+    Ok(Disagreeing {
+        _open: open,
+        _over: over,
+        _in: other,
+    })
+}
+
+fn check_causes(account: &SpaceAccount, what: &str) {
+    assert_eq!(part(account, UsedPart::HiddenByMounts) / MIB, 37, "{what}");
+    let unnamed = part(account, UsedPart::DeletedOpen);
+    // XFS gives a growing file more than it needs.
+    assert!((23 * MIB..48 * MIB).contains(&unnamed), "{what}: {unnamed}");
+    let file = &account.unnamed[0];
+    assert_eq!(file.holders[0].pid, std::process::id());
+    let path = file.path.as_deref().unwrap();
+    assert!(path.ends_with(b"/gone"), "{}", path.escape_ascii());
+}
+
+#[test]
+fn a_file_system_that_disagrees_in_all_ways() {
+    for (made, share) in [
+        (Made::Ext4, 1000),
+        (Made::Xfs, 100),
+        (Made::Btrfs, 100),
+        (Made::Tmpfs, 1000),
+    ] {
+        let scratch = Scratch::new().unwrap();
+        let at = scratch.subdirectory("at").unwrap();
+        let mounted = or_skip!(made.mount(&at));
+        let what = format!("{made:?}");
+        let _kept = or_skip!(disagree(&at, &mounted));
+        // The path lies below the mount point: all of the file system counts.
+        let account = account(&at.join("plain-0"));
+        check_causes(&account, &what);
+        check_remainder(&account, share, &what);
+        assert!(account.changed_bytes.abs() < MIB, "{what}");
+    }
+}
+
+#[test]
+fn shared_extents_take_off_on_xfs_with_a_reverse_map() {
+    let scratch = Scratch::new().unwrap();
+    let at = scratch.subdirectory("at").unwrap();
+    let image = scratch.path().join("image");
+    File::create(&image).unwrap().set_len(512 << 20).unwrap();
+    let mkfs = Command::new("mkfs.xfs")
+        .args(["-q", "-f", "-m", "rmapbt=1,reflink=1"])
+        .arg(&image)
+        .status();
+    if !mkfs.is_ok_and(|status| status.success()) {
+        return statwalk_testkit::Skipped::needs("mkfs.xfs with rmapbt").report();
+    }
+    let mounted = or_skip!(mounts::image(
+        &image,
+        "xfs",
+        &at,
+        mounts::Access::ReadWrite,
+        ""
+    ));
+    let _kept = or_skip!(disagree(&at, &mounted));
+    let clone = File::create(at.join("clone")).unwrap();
+    ioctl_ficlone(&clone, File::open(at.join("plain-0")).unwrap()).unwrap();
+    drop(clone);
+    mounted.settle().unwrap();
+    let account = account(&at);
+    check_causes(&account, "reflinks");
+    assert_eq!(part(&account, UsedPart::Sharing), -60 * MIB);
+    check_remainder(&account, 100, "reflinks on XFS");
+}
+
+#[test]
+fn compression_and_clones_take_off_on_btrfs() {
+    let scratch = Scratch::new().unwrap();
+    let at = scratch.subdirectory("at").unwrap();
+    let mounted = or_skip!(Made::Btrfs.mount(&at));
+    let _kept = or_skip!(disagree(&at, &mounted));
+    let clone = File::create(at.join("clone")).unwrap();
+    ioctl_ficlone(&clone, File::open(at.join("plain-0")).unwrap()).unwrap();
+    let set = Command::new("btrfs")
+        .args(["property", "set"])
+        .arg(&at)
+        .args(["compression", "zstd"])
+        .status();
+    assert!(set.is_ok_and(|status| status.success()));
+    fs::write(at.join("zeros"), vec![b'x'; 64 << 20]).unwrap();
+    mounted.settle().unwrap();
+    let account = account(&at);
+    check_causes(&account, "btrfs");
+    let saved = -part(&account, UsedPart::Sharing);
+    assert!((115 * MIB..130 * MIB).contains(&saved), "{saved}");
+    check_remainder(&account, 100, "compression on btrfs");
+}
