@@ -61,3 +61,4 @@ pub use tree_table::{
     Direction, Figures, Files, SizeColumn, SortKey, Tree, TreeOptions, tree_table,
 };
 pub use truncate::{text_width, truncate_end, truncate_to_width};
+pub use wrap::wrap;

@@ -15,8 +15,17 @@ pub(crate) fn glued(text: &str) -> String {
 
 /// Returns `sentence` in lines of at most the terminal's width, broken at spaces.
 ///
-/// Each [`GLUE`] becomes a space. A word wider than a line is cut.
-pub(crate) fn wrap(sentence: &str, terminal: Terminal) -> Vec<String> {
+/// Each no-break space becomes a space. A word wider than a line is cut. The sentence must
+/// be safe on a terminal: names in it go through [`escape`](crate::escape) before.
+///
+/// ```
+/// use statwalk_view::{Terminal, wrap};
+///
+/// let terminal = Terminal { width: 10, ..Terminal::default() };
+/// assert_eq!(wrap("one sentence here", terminal), ["one", "sentence", "here"]);
+/// ```
+#[must_use]
+pub fn wrap(sentence: &str, terminal: Terminal) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     for word in sentence.split(' ').filter(|word| !word.is_empty()) {

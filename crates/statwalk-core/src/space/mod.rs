@@ -125,6 +125,7 @@ pub struct FileSystem {
     /// Its topmost directory, if this process may open it.
     top: Option<OwnedFd>,
     used_before: u64,
+    has_blocks: bool,
 }
 
 impl FileSystem {
@@ -161,6 +162,7 @@ impl FileSystem {
             mounted,
             top,
             used_before: used_bytes(&numbers),
+            has_blocks: numbers.f_blocks > 0,
         })
     }
 
@@ -168,6 +170,12 @@ impl FileSystem {
     #[must_use]
     pub fn point(&self) -> &Path {
         self.mounted.point()
+    }
+
+    /// The mount points from which it is scanned: several for a btrfs whose subvolumes are
+    /// mounted side by side. They are the first roots of [`scan`](Self::scan).
+    pub fn shown(&self) -> impl Iterator<Item = &Path> {
+        self.mounted.shown().map(PathBuf::as_path)
     }
 
     /// The type, such as `ext4`. Absent without `/proc`.
@@ -197,7 +205,13 @@ impl FileSystem {
     /// through a private copy of the mount: they need `CAP_SYS_ADMIN`.
     pub fn scan(&self) -> Scan {
         let roots = self.mounted.shown().chain(self.mounted.hidden());
-        Scan::of(roots.cloned().collect::<Vec<PathBuf>>()).crossing(MountCrossing::Stay)
+        let scan = Scan::of(roots.cloned().collect::<Vec<PathBuf>>());
+        let scan = scan.crossing(MountCrossing::Stay);
+        // Without blocks, as in /proc, entries explain nothing.
+        match self.has_blocks {
+            true => scan,
+            false => scan.max_depth(0),
+        }
     }
 
     /// Explains the used bytes, by the totals of the scan.

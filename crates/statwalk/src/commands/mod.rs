@@ -5,6 +5,7 @@
 mod bench;
 mod changes;
 mod completions;
+mod df;
 mod errors;
 mod extents;
 mod find;
@@ -38,6 +39,7 @@ fn answer(invocation: Invocation) -> Result<ExitStatus, Failure> {
         Invocation::Stats(flags) => stats::run(*flags),
         Invocation::Find(flags) => find::run(*flags),
         Invocation::Errors(flags) => errors::run(*flags),
+        Invocation::Df(flags) => df::run(*flags),
         Invocation::Extents(flags) => extents::run(*flags),
         Invocation::Changes(flags) => changes::run(&flags),
         Invocation::Bench(flags) => bench::run(*flags),

@@ -11,6 +11,7 @@
 
 mod bench_flags;
 mod changes_flags;
+mod df_flags;
 mod errors_flags;
 mod extents_flags;
 mod filter_flags;
@@ -31,6 +32,7 @@ use clap_complete::Shell;
 
 pub(crate) use bench_flags::{Axis, BenchFlags, Level};
 pub(crate) use changes_flags::ChangesFlags;
+pub(crate) use df_flags::DfFlags;
 pub(crate) use errors_flags::ErrorsFlags;
 pub(crate) use extents_flags::{ExtentsFlags, ExtentsSortName};
 pub(crate) use filter_flags::FilterFlags;
@@ -51,6 +53,7 @@ pub(crate) enum Invocation {
     Stats(Box<StatsFlags>),
     Find(Box<FindFlags>),
     Errors(Box<ErrorsFlags>),
+    Df(Box<DfFlags>),
     Extents(Box<ExtentsFlags>),
     Changes(Box<ChangesFlags>),
     Bench(Box<BenchFlags>),
@@ -83,11 +86,12 @@ struct ManFlags {
 type Definition = fn() -> Command;
 
 /// The commands, in the order of the help.
-const COMMANDS: [(&str, Definition); 9] = [
+const COMMANDS: [(&str, Definition); 10] = [
     ("top", TopFlags::command),
     ("stats", StatsFlags::command),
     ("find", FindFlags::command),
     ("errors", ErrorsFlags::command),
+    ("df", DfFlags::command),
     ("extents", ExtentsFlags::command),
     ("changes", ChangesFlags::command),
     ("bench", BenchFlags::command),
@@ -137,6 +141,7 @@ pub(crate) fn parse(words: &[OsString]) -> Result<Invocation, clap::Error> {
         Some("stats") => Invocation::Stats(Box::new(parse_as(rest)?)),
         Some("find") => Invocation::Find(Box::new(parse_as(rest)?)),
         Some("errors") => Invocation::Errors(Box::new(parse_as(rest)?)),
+        Some("df") => Invocation::Df(Box::new(parse_as(rest)?)),
         Some("extents") => Invocation::Extents(Box::new(parse_as(rest)?)),
         Some("changes") => Invocation::Changes(Box::new(parse_as(rest)?)),
         Some("bench") => Invocation::Bench(Box::new(parse_as(rest)?)),

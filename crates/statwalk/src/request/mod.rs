@@ -152,6 +152,19 @@ impl Request {
         })
     }
 
+    /// The request of a scan that the engine made; `paths` are its first roots.
+    pub(crate) fn of_scan(scan: Scan, paths: Vec<PathBuf>, form: Form, progress: When) -> Request {
+        Request {
+            scan,
+            form,
+            explain: false,
+            progress,
+            stays: true,
+            is_whole: paths.len() == 1,
+            paths,
+        }
+    }
+
     /// Leaves progress out where rows come during the scan, unless the user asks for it.
     ///
     /// Behind a terminal, a pager or a filter the rows would share the screen with it.

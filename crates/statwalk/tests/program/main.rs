@@ -12,6 +12,7 @@
 mod bad_input;
 mod bench;
 mod completion;
+mod df;
 mod documented;
 mod du;
 mod ending;

@@ -7,6 +7,7 @@
 
 mod bench;
 mod changes;
+mod df;
 mod entries;
 mod extents;
 mod safe_text;
@@ -22,6 +23,7 @@ use statwalk_core::{Report, RootTotals};
 
 pub(crate) use bench::{BenchJson, ConditionsJson, ResultJson};
 pub(crate) use changes::ChangesJson;
+pub(crate) use df::{DfJson, FileSystemJson};
 pub(crate) use entries::{
     FoundJson, GroupJson, GroupsAnswer, TopAnswer, TopJson, size_max, size_min,
 };

@@ -28,7 +28,7 @@ fn schema() -> Value {
 
 /// Checks an answer against the definition of its command, and against the whole.
 #[track_caller]
-fn check(command: &str, document: &Value) {
+pub(crate) fn check(command: &str, document: &Value) {
     let whole = schema();
     let schema = Schema { whole: &whole };
     let outcomes = [

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The JSON of `df`.
+
+use std::os::unix::ffi::OsStrExt;
+
+use serde::Serialize;
+use statwalk_core::Report;
+use statwalk_core::space::{FileSystem, Holder, SpaceAccount, UnnamedFile};
+use statwalk_view::json_path;
+
+use super::is_false;
+use super::scan_report::ErrorJson;
+use crate::output::ending::PathError;
+
+/// The answer of `df`.
+#[derive(Serialize)]
+pub(crate) struct DfJson {
+    complete: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    interrupted: bool,
+    file_systems: Vec<FileSystemJson>,
+}
+
+/// A file system, and the parts of its used bytes.
+#[derive(Serialize)]
+pub(crate) struct FileSystemJson {
+    #[serde(skip)]
+    complete: bool,
+    #[serde(skip)]
+    interrupted: bool,
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_b64: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_system: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
+    elapsed_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device_bytes: Option<u64>,
+    total_bytes: u64,
+    free_bytes: u64,
+    reserved_bytes: u64,
+    used_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    used_inodes: Option<u64>,
+    changed_bytes: i64,
+    parts: Vec<PartJson>,
+    unknown: Vec<UnknownJson>,
+    unreadable: u64,
+    unnamed: Vec<UnnamedJson>,
+    errors: Vec<ErrorJson>,
+}
+
+#[derive(Serialize)]
+struct PartJson {
+    part: &'static str,
+    bytes: i64,
+}
+
+#[derive(Serialize)]
+struct UnknownJson {
+    part: &'static str,
+    reason: String,
+}
+
+#[derive(Serialize)]
+struct UnnamedJson {
+    inode: u64,
+    allocated_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_b64: Option<String>,
+    holders: Vec<HolderJson>,
+    more_holders: u64,
+}
+
+#[derive(Serialize)]
+struct HolderJson {
+    pid: u32,
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name_b64: Option<String>,
+}
+
+impl DfJson {
+    pub(crate) fn new(file_systems: Vec<FileSystemJson>) -> DfJson {
+        DfJson {
+            complete: file_systems.iter().all(|found| found.complete),
+            interrupted: file_systems.iter().any(|found| found.interrupted),
+            file_systems,
+        }
+    }
+}
+
+impl FileSystemJson {
+    pub(crate) fn new<'a>(
+        found: &FileSystem,
+        account: &SpaceAccount,
+        report: &Report,
+        errors: impl Iterator<Item = PathError<'a>>,
+    ) -> FileSystemJson {
+        let (path, path_b64) = json_path(found.point().as_os_str().as_bytes());
+        let capacity = account.capacity;
+        let parts = account.parts.iter();
+        FileSystemJson {
+            complete: report.is_complete() && account.unknown.is_empty(),
+            interrupted: report.interrupted,
+            path,
+            path_b64,
+            file_system: found.file_system().map(str::to_owned),
+            source: found.source().map(|source| json_path(source).0),
+            // Whole microseconds: the rest would be noise.
+            elapsed_s: report.elapsed.as_micros() as f64 / 1e6,
+            device_bytes: capacity.device_bytes,
+            total_bytes: capacity.total_bytes,
+            free_bytes: capacity.free_bytes,
+            reserved_bytes: capacity.reserved_bytes,
+            used_bytes: capacity.used_bytes,
+            used_inodes: capacity.used_inodes,
+            changed_bytes: account.changed_bytes,
+            parts: parts
+                .map(|(part, bytes)| PartJson {
+                    part: part.name(),
+                    bytes: *bytes,
+                })
+                .collect(),
+            unknown: account
+                .unknown
+                .iter()
+                .map(|unknown| UnknownJson {
+                    part: unknown.part.name(),
+                    reason: unknown.reason.clone(),
+                })
+                .collect(),
+            unreadable: account.unreadable,
+            unnamed: account.unnamed.iter().map(UnnamedJson::new).collect(),
+            errors: errors.map(ErrorJson::new).collect(),
+        }
+    }
+}
+
+impl UnnamedJson {
+    fn new(file: &UnnamedFile) -> UnnamedJson {
+        let (path, path_b64) = match &file.path {
+            Some(path) => {
+                let (path, path_b64) = json_path(path);
+                (Some(path), path_b64)
+            }
+            None => (None, None),
+        };
+        UnnamedJson {
+            inode: file.inode,
+            allocated_bytes: file.allocated_bytes,
+            path,
+            path_b64,
+            holders: file.holders.iter().map(HolderJson::new).collect(),
+            more_holders: file.more_holders,
+        }
+    }
+}
+
+impl HolderJson {
+    fn new(holder: &Holder) -> HolderJson {
+        let (name, name_b64) = json_path(&holder.name);
+        HolderJson {
+            pid: holder.pid,
+            name,
+            name_b64,
+        }
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `statwalk df`: a file system that disagrees in all ways at once, seen by root and by a
+//! user without rights.
+
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::Value;
+use statwalk_testkit::mounts::{self, FileSystem};
+use statwalk_testkit::{Scratch, or_skip};
+
+use crate::run::{Answer, Tree, as_ordinary_user, statwalk};
+use crate::schema;
+
+fn bytes(found: &Value, part: &str) -> Option<i64> {
+    let mut parts = found["parts"].as_array().unwrap().iter();
+    parts.find(|row| row["part"] == part)?["bytes"].as_i64()
+}
+
+/// The only file system of an answer, whose parts must add up.
+#[track_caller]
+fn only(document: &Value) -> &Value {
+    schema::check("df", document);
+    let all = document["file_systems"].as_array().unwrap();
+    assert_eq!(all.len(), 1, "{document:#}");
+    let sum: i64 = all[0]["parts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["bytes"].as_i64().unwrap())
+        .sum();
+    assert_eq!(Some(sum), all[0]["used_bytes"].as_i64(), "{document:#}");
+    &all[0]
+}
+
+#[test]
+fn df_explains_a_file_system_that_disagrees() {
+    let tree = Tree::new("mount/");
+    let at = tree.path().join("mount");
+    let mounted = or_skip!(FileSystem::Ext4.mount(&at));
+    fs::write(at.join("plain"), vec![7; 20 << 20]).unwrap();
+    // A name that would move the cursor, and looks as if it were deleted.
+    let hostile = at.join("\u{1b}[2J (deleted)");
+    fs::write(&hostile, vec![7; 5 << 20]).unwrap();
+    let gone = File::open(&hostile).unwrap();
+    fs::remove_file(&hostile).unwrap();
+    fs::write(at.join("kept (deleted)"), vec![7; 1 << 20]).unwrap();
+    let kept = File::open(at.join("kept (deleted)")).unwrap();
+    let below = at.join("below");
+    fs::create_dir(&below).unwrap();
+    fs::write(below.join("hidden"), vec![7; 9 << 20]).unwrap();
+    let locked = at.join("locked");
+    fs::create_dir(&locked).unwrap();
+    fs::write(locked.join("secret"), vec![7; 3 << 20]).unwrap();
+    fs::set_permissions(&locked, Permissions::from_mode(0o000)).unwrap();
+    mounted.settle().unwrap();
+    let other = Scratch::new().unwrap();
+    let _first = or_skip!(mounts::bind(other.path(), &below));
+    // A mount on a mount.
+    let _second = or_skip!(mounts::bind(other.path(), &below));
+
+    // The same file system twice counts once, and a path within it is as good.
+    let document = tree
+        .run(&["df", "--json", "tree/mount/plain", "tree/mount"])
+        .good()
+        .json();
+    let found = only(&document);
+    assert_eq!(document["complete"], true, "{document:#}");
+    assert_eq!(found["file_system"], "ext4");
+    assert!(found["path"].as_str().unwrap().ends_with("/tree/mount"));
+    assert_eq!(bytes(found, "deleted-open"), Some(5 << 20));
+    assert_eq!(
+        bytes(found, "hidden-by-mounts").map(|bytes| bytes >> 20),
+        Some(9)
+    );
+    assert!(
+        bytes(found, "remainder").unwrap().abs() < 64 << 10,
+        "{document:#}"
+    );
+    let unnamed = found["unnamed"].as_array().unwrap();
+    assert_eq!(unnamed.len(), 1, "{document:#}");
+    assert_eq!(unnamed[0]["holders"][0]["pid"], std::process::id());
+
+    for width in ["80", "40"] {
+        let told = tree.run(&["df", "--width", width, "tree/mount"]).good();
+        let lines = told.lines();
+        assert!(
+            lines
+                .iter()
+                .all(|line| line.chars().count() <= width.parse().unwrap()),
+            "{lines:#?}"
+        );
+        let text = lines.join("\n");
+        assert!(
+            text.contains("hidden below mount points") && text.contains("5.00 MiB"),
+            "{text}"
+        );
+        assert!(!text.contains('\u{1b}'), "{text}");
+    }
+    let told = tree.run(&["df", "tree/mount"]).good();
+    let rows = told.lines();
+    let row = format!("{}\tdeleted-open\t", 5 << 20);
+    assert!(rows.iter().any(|line| line.starts_with(&row)), "{rows:#?}");
+
+    // A user without rights gets the first part, the remainder and the reasons.
+    let mut command = or_skip!(as_ordinary_user(&tree));
+    let answer = Answer::of(command.args(["df", "--json", "tree/mount"]));
+    assert_eq!(answer.code, Some(1));
+    let document = answer.json();
+    let found = only(&document);
+    assert_eq!(document["complete"], false);
+    assert_eq!(
+        found["unreadable"], 2,
+        "locked and lost+found: {document:#}"
+    );
+    assert_eq!(bytes(found, "hidden-by-mounts"), None);
+    assert!(
+        bytes(found, "remainder").unwrap() >= 12 << 20,
+        "{document:#}"
+    );
+    let unknown = found["unknown"].to_string();
+    assert!(
+        unknown.contains("CAP_SYS_ADMIN") && unknown.contains("CAP_SYS_PTRACE"),
+        "{unknown}"
+    );
+    drop((gone, kept));
+}
+
+#[test]
+fn df_refuses_paths_without_an_answer() {
+    let tree = Tree::new("file 5");
+    let told = tree.run(&["df", "nowhere", "--json", "tree"]);
+    assert_eq!(told.code, Some(2));
+    only(&told.json());
+    // No file system of its own: no blocks, and no scan of all processes.
+    let none = tree.run(&["df", "--table", "/proc"]);
+    assert!(none.lines().join("\n").contains("no blocks of its own"));
+    assert_eq!(none.code, Some(0));
+}
+
+#[test]
+fn an_overlay_points_to_its_upper_layer() {
+    let tree = Tree::new("lower/\nupper/\nwork/\nat/");
+    let [lower, upper, work, at] =
+        ["lower", "upper", "work", "at"].map(|name| tree.path().join(name));
+    let _mounted = or_skip!(mounts::overlay(&at, &lower, &upper, &work));
+    let told = tree.run(&["df", "tree/at"]);
+    assert_eq!(told.code, Some(2));
+    let message = &told.stderr;
+    assert!(
+        message.contains("overlay") && message.contains("/upper"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_full_device_is_a_failure() {
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let mut command = statwalk();
+    let ended = command
+        .args(["df", "/proc"])
+        .stdout(full)
+        .stderr(std::process::Stdio::null())
+        .status()
+        .unwrap();
+    assert_eq!(ended.code(), Some(2));
+}
