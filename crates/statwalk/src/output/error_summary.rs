@@ -31,7 +31,7 @@ pub(crate) fn lines(request: &Request, report: &Report, terminal: Terminal) -> V
         }
     }
     let sum = report.sum();
-    let command = command(request);
+    let command = command(request, "errors");
     let summary = ErrorSummary {
         unreadable: sum.unreadable,
         causes: causes
@@ -50,14 +50,14 @@ pub(crate) fn lines(request: &Request, report: &Report, terminal: Terminal) -> V
     summary.lines(terminal)
 }
 
-/// The command that lists all errors of a scan, to be copied into a shell.
-fn command(request: &Request) -> String {
+/// The command of this name for the paths of a scan, to be copied into a shell.
+pub(crate) fn command(request: &Request, name: &str) -> String {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+,:@%".contains(byte);
     match &request.paths[..] {
         [path] if path.as_os_str().as_bytes().iter().all(is_plain) => {
-            format!("statwalk errors {}", path.display())
+            format!("statwalk {name} {}", path.display())
         }
         // A shell would read the path otherwise, or there are several.
-        _ => "statwalk errors PATH".to_owned(),
+        _ => format!("statwalk {name} PATH"),
     }
 }

@@ -16,7 +16,7 @@ use crate::output::screen::Screen;
 use crate::request::{Form, Request};
 
 /// On a screen of fewer rows, the sentences below a table are brief.
-const ROWS_FOR_SENTENCES: usize = 16;
+pub(crate) const ROWS_FOR_SENTENCES: usize = 16;
 /// A table of fewer rows would say nothing.
 const ROWS_MIN: usize = 3;
 

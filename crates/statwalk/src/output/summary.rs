@@ -9,16 +9,17 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use statwalk_core::{Node, RootTotals, TopOf, Tree};
 use statwalk_view::{
-    Align, Cell, Column, DateStyle, Direction, Files, SizeFormat, SortKey, Terminal, TreeOptions,
-    escape, grouped, list_table, tree_table, truncate_end,
+    Align, Cell, Column, DateStyle, Direction, Files, SizeColumn, SizeFormat, SortKey, Terminal,
+    TreeOptions, escape, grouped, list_table, tree_table, truncate_end, wrap,
 };
 
 use crate::clock;
 use crate::failure::{Failure, say};
 use crate::output::ending;
+use crate::output::error_summary::command;
 use crate::output::json::{Counted, TreeAnswer, TreeRows};
 use crate::output::plain::Rows;
-use crate::output::printer::{Answer, Scanned};
+use crate::output::printer::{Answer, ROWS_FOR_SENTENCES, Scanned};
 use crate::output::rows::{Order, Selection, Side, bytes, is_left_out, is_selected, roots};
 use crate::output::screen::Screen;
 use crate::output::tree_picture::{LargeFiles, TreePicture};
@@ -89,7 +90,11 @@ impl Answer for SummaryAnswer {
         below.extend(self.reached_earlier(screen));
         below.extend(match self.view.counted {
             Counted::Sizes if self.tree.is_some() => {
-                self.scanned.lines_below(self.view.sizes.format, screen)
+                let mut lines = self.scanned.lines_below(self.view.sizes.format, screen);
+                if screen.rows >= ROWS_FOR_SENTENCES {
+                    lines.extend(self.elsewhere(screen));
+                }
+                lines
             }
             Counted::Sizes | Counted::Inodes => {
                 self.scanned.closing_lines(self.view.sizes.format, screen)
@@ -154,6 +159,33 @@ impl Answer for SummaryAnswer {
 }
 
 impl SummaryAnswer {
+    /// The sentence below a whole file system that has much more in use than the scan
+    /// reached, as df shows.
+    fn elsewhere(&self, screen: Screen) -> Vec<String> {
+        let request = &self.scanned.request;
+        let is_whole_answer =
+            self.view.sizes.column == SizeColumn::Disk && !self.scanned.report.interrupted;
+        let used = is_whole_answer.then(|| request.used_bytes()).flatten();
+        let reached: u128 = (self.scanned.totals.iter())
+            .map(|root| root.allocated_bytes)
+            .sum();
+        let used = u128::from(used.unwrap_or(0));
+        let elsewhere = used.saturating_sub(reached);
+        // Less than 1 % is metadata and changes meanwhile.
+        if elsewhere == 0 || elsewhere < used / 100 {
+            return Vec::new();
+        }
+        let size = |bytes| self.view.sizes.format.text(bytes).replace(' ', "\u{a0}");
+        let sentence = format!(
+            "df says {} used; {} reached; {} elsewhere: {} tells where.",
+            size(used),
+            size(reached),
+            size(elsewhere),
+            command(request, "df"),
+        );
+        wrap(&sentence, screen.terminal)
+    }
+
     /// The roots of the tree for rows and JSON: in the order of the paths, as in du,
     /// unless the user sets one.
     fn roots<'a>(&self, tree: &'a Tree) -> Vec<(usize, Node<'a>)> {

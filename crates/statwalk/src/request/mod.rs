@@ -28,6 +28,7 @@ use crate::flags::{
 };
 use crate::output::screen::{self, Screen};
 use crate::watch::progress::ProgressOptions;
+use crate::watch::used_inodes;
 
 /// A scan, and the options for its answer that all commands share.
 pub(crate) struct Request {
@@ -181,6 +182,13 @@ impl Request {
             self.scan = self.scan.clone().max_depth(depth);
             self.is_whole = false;
         }
+    }
+
+    /// The bytes in use of the file system, as df counts them, if the scan covers a whole
+    /// one and nothing else.
+    pub(crate) fn used_bytes(&self) -> Option<u64> {
+        let root = self.paths.first().filter(|_| self.is_whole)?;
+        used_inodes::used_bytes(root, self.stays)
     }
 
     /// The options of the progress line; `sizes` where the scan reads sizes.

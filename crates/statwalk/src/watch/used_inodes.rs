@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! How many entries a whole file system has, where it can tell.
+//! How many entries a whole file system has, where it can tell, and how much space they
+//! use.
 //!
 //! Only then does a scan know how much is left. The number of used inodes is
 //! that of entries, but for hard links, if the scan covers the file system
@@ -10,6 +11,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
+use rustix::fs::StatVfs;
 use statwalk_sys::mount_table::{self, Mount};
 
 /// File systems that keep count of their inodes, as themselves. Others, such as
@@ -22,6 +24,21 @@ const COUNTING: [&str; 6] = ["ext2", "ext3", "ext4", "xfs", "tmpfs", "f2fs"];
 /// With `stays`, file systems mounted in it do not matter, for they are not
 /// entered.
 pub(crate) fn below(root: &Path, stays: bool) -> Option<u64> {
+    let counts = of_whole(root, stays)?;
+    let used = counts.f_files.checked_sub(counts.f_ffree)?;
+    (used > 0).then_some(used)
+}
+
+/// The bytes in use of the file system below `root`, as df counts them; absent as in
+/// [`below`].
+pub(crate) fn used_bytes(root: &Path, stays: bool) -> Option<u64> {
+    let counts = of_whole(root, stays)?;
+    let used = counts.f_blocks.checked_sub(counts.f_bfree)?;
+    used.checked_mul(counts.f_frsize).filter(|used| *used > 0)
+}
+
+/// The answer of statfs, where `root` is a whole file system of its own.
+fn of_whole(root: &Path, stays: bool) -> Option<StatVfs> {
     let real = std::fs::canonicalize(root)
         .ok()?
         .into_os_string()
@@ -30,9 +47,7 @@ pub(crate) fn below(root: &Path, stays: bool) -> Option<u64> {
     if !is_whole(&table, &real, stays) {
         return None;
     }
-    let counts = rustix::fs::statvfs(root).ok()?;
-    let used = counts.f_files.checked_sub(counts.f_ffree)?;
-    (used > 0).then_some(used)
+    rustix::fs::statvfs(root).ok()
 }
 
 fn is_whole(table: &[Mount], root: &[u8], stays: bool) -> bool {

@@ -103,6 +103,19 @@ fn df_explains_a_file_system_that_disagrees() {
     let row = format!("{}\tdeleted-open\t", 5 << 20);
     assert!(rows.iter().any(|line| line.starts_with(&row)), "{rows:#?}");
 
+    // The default view of the whole points here; the one of a part does not, nor one that
+    // enters other file systems.
+    let pointer = |words: &[&str]| {
+        let told = tree.run(words).good();
+        told.lines()
+            .join(" ")
+            .contains("statwalk df tree/mount tells where")
+    };
+    assert!(pointer(&["--table", "-x", "tree/mount"]));
+    assert!(!pointer(&["--table", "tree/mount"]));
+    assert!(!pointer(&["--table", "-x", "-A", "tree/mount"]));
+    assert!(!pointer(&["--table", "-x", "tree/mount/locked"]));
+
     // A user without rights gets the first part, the remainder and the reasons.
     let mut command = or_skip!(as_ordinary_user(&tree));
     let answer = Answer::of(command.args(["df", "--json", "tree/mount"]));
