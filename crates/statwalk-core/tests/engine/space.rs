@@ -180,3 +180,30 @@ fn compression_and_clones_take_off_on_btrfs() {
     assert!((115 * MIB..130 * MIB).contains(&saved), "{saved}");
     check_remainder(&account, 100, "compression on btrfs");
 }
+
+#[test]
+fn subvolumes_that_are_mounted_side_by_side_are_all_reached() {
+    let scratch = Scratch::new().unwrap();
+    let [top, left, right] =
+        ["top", "left", "right"].map(|name| scratch.subdirectory(name).unwrap());
+    let mounted = or_skip!(Made::Btrfs.mount(&top));
+    for (name, mib) in [("a", 20), ("b", 30)] {
+        or_skip!(mounts::btrfs_subvolume(&top.join(name)));
+        fs::write(top.join(name).join("file"), noise(mib * MIB)).unwrap();
+    }
+    mounted.settle().unwrap();
+    let _left = or_skip!(mounts::btrfs_mount_subvolume(&mounted, "a", &left));
+    let _right = or_skip!(mounts::btrfs_mount_subvolume(&mounted, "b", &right));
+    // With the top mounted, one scan from there reaches all, and nothing twice.
+    let found = FileSystem::holding(&left).unwrap();
+    assert_eq!(found.shown().collect::<Vec<_>>(), [top.as_path()]);
+    check_remainder(&account(&left), 100, "the top");
+    // A mount over the top covers it: then two mounts show what there is.
+    let cover = Scratch::new().unwrap();
+    let _cover = or_skip!(mounts::bind(cover.path(), &top));
+    let found = FileSystem::holding(&right).unwrap();
+    assert_eq!(found.shown().count(), 2);
+    let account = account(&right);
+    assert_eq!(part(&account, UsedPart::Reached), 50 * MIB);
+    check_remainder(&account, 100, "side by side");
+}
