@@ -163,8 +163,9 @@ impl SummaryAnswer {
     /// reached, as df shows.
     fn elsewhere(&self, screen: Screen) -> Vec<String> {
         let request = &self.scanned.request;
-        let is_whole_answer =
-            self.view.sizes.column == SizeColumn::Disk && !self.scanned.report.interrupted;
+        let is_whole_answer = self.view.sizes.column == SizeColumn::Disk
+            && !self.view.is_filtered
+            && !self.scanned.report.interrupted;
         let used = is_whole_answer.then(|| request.used_bytes()).flatten();
         let reached: u128 = (self.scanned.totals.iter())
             .map(|root| root.allocated_bytes)
