@@ -35,7 +35,8 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 /// In a process of its own, because it counts threads and descriptors.
 pub(crate) fn drops_a_scan(argument: &str) {
     let shape = Uniform {
-        depth: 4,
+        // The directory that hangs can be the last that workers come to.
+        depth: if argument == "hanging" { 3 } else { 4 },
         dirs_each: 9,
         files_each: 3,
         file_size_bytes: 1,
@@ -60,6 +61,7 @@ pub(crate) fn drops_a_scan(argument: &str) {
         if argument == "hanging" {
             wait_until("it does not hang", || mount.counts().hanging > 0);
         }
+        let listed = mount.counts().opendir;
         let start = Instant::now();
         drop(running);
         // It waits for nobody, least of all for the one that hangs.
@@ -73,8 +75,9 @@ pub(crate) fn drops_a_scan(argument: &str) {
             mount.release();
         }
         wait_until("workers go on", || workers() == 0);
-        // Of 7,381 directories.
-        assert!(mount.counts().opendir < listed + 2_000, "{order:?}");
+        // Each of 8 workers ends with the directory that it reads.
+        let more = mount.counts().opendir - listed;
+        assert!(more < 200, "{order:?}: {more} directories more");
         // Nothing is held for the sake of somebody who could still stop it.
         assert_eq!(child::open_descriptors(), before, "{order:?}");
         canceller.cancel();
