@@ -242,6 +242,13 @@ impl DirId {
     pub fn index(self) -> usize {
         self.0 as usize
     }
+
+    /// The number from an index of [`index`](Self::index); absent where it is larger than
+    /// all numbers.
+    #[must_use]
+    pub fn from_index(index: usize) -> Option<DirId> {
+        u32::try_from(index).ok().map(DirId)
+    }
 }
 
 /// Stand in place of a time that does not fit into 64 bits of nanoseconds: one before

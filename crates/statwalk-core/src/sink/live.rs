@@ -73,6 +73,8 @@ pub struct LiveTree {
 pub struct LiveDir {
     /// Its number within this scan.
     pub id: DirId,
+    /// The directory that holds it; absent for a root.
+    pub parent: Option<DirId>,
     /// Its name; of a root the path that the caller gave.
     pub name: Vec<u8>,
     /// The names in the subtree, its own among them.
@@ -103,6 +105,8 @@ struct Stage {
 type Part = Box<[OnceLock<Box<[Slot]>>]>;
 
 struct Slot {
+    /// The number of the parent in four bytes, then the name: a field of its own would
+    /// make the slot longer than a line of the cache.
     name: OnceLock<Box<[u8]>>,
     first_child: AtomicU32,
     next_sibling: AtomicU32,
@@ -159,9 +163,12 @@ impl LiveTree {
     pub fn directory(&self, id: DirId) -> Option<LiveDir> {
         let slot = self.table.known(id.0)?;
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let (parent, name) = slot.name.get()?.split_first_chunk()?;
+        let parent = u32::from_le_bytes(*parent);
         Some(LiveDir {
             id,
-            name: slot.name.get()?.to_vec(),
+            parent: (parent != NOBODY).then_some(DirId(parent)),
+            name: name.to_vec(),
             entries: get(&slot.entries),
             dirs: get(&slot.dirs),
             allocated_bytes: get(&slot.allocated_bytes),
@@ -207,7 +214,9 @@ impl Table {
     fn announce(&self, directory: &Directory<'_>) {
         let id = directory.id().0;
         let slot = self.slot(id);
-        let _ = slot.name.set(directory.name().into());
+        let parent = directory.parent().map_or(NOBODY, |parent| parent.0);
+        let name = [&parent.to_le_bytes(), directory.name()].concat();
+        let _ = slot.name.set(name.into());
         let Some(parent) = directory.parent() else {
             let mut roots = lock(&self.roots);
             let index = directory.root();

@@ -8,6 +8,7 @@
 
 mod names;
 mod node;
+mod owners;
 mod record;
 mod sink;
 mod state;
@@ -17,12 +18,13 @@ use std::collections::HashMap;
 use self::names::Names;
 use self::node::At;
 pub use self::node::{Node, NodeKind};
+use self::owners::{OwnerNumber, Owners};
 use self::record::{DirRecord, FileRecord, FileRun, NOWHERE, Traits};
 pub use self::sink::{TimeKind, TreeSink};
 pub use self::state::TreeState;
 use self::state::{BLOCK, Links};
 use super::Context;
-use crate::entry::FileType;
+use crate::entry::{DirId, FileType};
 
 /// A scanned tree.
 pub struct Tree {
@@ -45,6 +47,12 @@ pub struct Tree {
     large_dirs: HashMap<u32, u64>,
     /// The time that the sink was asked for.
     time: Option<TimeKind>,
+    /// Owners by their number.
+    owners: Vec<u32>,
+    /// The owner of each directory; empty where none are kept.
+    dir_owners: Vec<OwnerNumber>,
+    /// Whether files of several names are marked.
+    knows_links: bool,
 }
 
 impl Tree {
@@ -62,7 +70,12 @@ impl Tree {
             file_runs: Vec::new(),
             large_dirs: HashMap::new(),
             time: states.first().and_then(|state| state.time),
+            owners: Vec::new(),
+            dir_owners: Vec::new(),
+            knows_links: states.first().is_some_and(|state| state.sizes),
         };
+        let owners = states.first().and_then(|state| state.owners.clone());
+        tree.owners = owners.map_or(Vec::new(), Owners::into_uids);
         let links = states.first().map(|state| state.links.clone());
         let inodes = states.first().is_some_and(|state| state.inodes);
         let workers = states.iter().map(|state| usize::from(state.worker) + 1);
@@ -95,6 +108,13 @@ impl Tree {
             tree.file_names.resize(tree.files.len(), worker as u16);
             tree.names.push(state.names);
             tree.large_dirs.extend(state.large_dirs);
+            for (dir, owner) in state.dir_owners {
+                let index = dir as usize;
+                if tree.dir_owners.len() <= index {
+                    tree.dir_owners.resize(index + 1, OwnerNumber::UNKNOWN);
+                }
+                tree.dir_owners[index] = owner;
+            }
         }
         for (worker, id, record) in foreign {
             tree.absorb_foreign(worker, id, record);
@@ -227,6 +247,25 @@ impl Tree {
         })
     }
 
+    /// A directory by its number; absent where the scan gave the number to none.
+    ///
+    /// ```
+    /// use statwalk_core::{Scan, TreeSink};
+    /// let tree = Scan::new(".").run(&TreeSink::of_directories())?.output;
+    /// let root = tree.root(0).expect("the root was read");
+    /// let id = root.dir_id().expect("the root is a directory");
+    /// assert_eq!(tree.directory(id).map(|dir| dir.entries()), Some(root.entries()));
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn directory(&self, id: DirId) -> Option<Node<'_>> {
+        let record = self.record(id.0)?;
+        (!{ record.kind }.is_nothing()).then_some(Node {
+            tree: self,
+            at: At::Dir(id.0),
+        })
+    }
+
     /// How much memory it holds, in bytes. Of names it counts those that are there:
     /// room for more is address space, and takes no memory until it is written.
     ///
@@ -257,7 +296,9 @@ impl Tree {
             + of(&self.children)
             + of(&self.files)
             + of(&self.file_names)
-            + of(&self.file_runs);
+            + of(&self.file_runs)
+            + of(&self.owners)
+            + of(&self.dir_owners);
         size_of::<Tree>() + records + files + names + roots + foreign + lists
     }
 

@@ -4,7 +4,8 @@
 
 use super::Tree;
 use super::names::NameAt;
-use super::record::{DirRecord, FileRecord, NOWHERE, Sums, Traits};
+use super::owners;
+use super::record::{DirRecord, FileRecord, FileRun, NOWHERE, Sums, Traits};
 use super::state::{BLOCK, TreeState};
 use crate::directory::{DirState, join};
 use crate::entry::{DirId, FileType, is_time};
@@ -162,11 +163,63 @@ impl<'a> Node<'a> {
 
     /// The numbers of the files that its record brings; of a root file its own.
     fn entries_kept(&self) -> impl Iterator<Item = u64> + use<'a> {
+        self.runs()
+            .flat_map(|run| run.start..run.start + u64::from(run.count))
+    }
+
+    fn runs(&self) -> impl Iterator<Item = &'a FileRun> + use<'a> {
         let dir = self.number();
         let runs = &self.tree.file_runs;
         let first = runs.partition_point(|run| run.dir < dir);
-        let its = runs[first..].iter().take_while(move |run| run.dir == dir);
-        its.flat_map(|run| run.start..run.start + u64::from(run.count))
+        runs[first..].iter().take_while(move |run| run.dir == dir)
+    }
+
+    /// The entry at a place among [`files`](Self::files); absent where there are fewer.
+    ///
+    /// With it a caller keeps a number for an entry and not a reference.
+    ///
+    /// ```
+    /// use statwalk_core::{Scan, TreeSink};
+    /// let tree = Scan::new(".").run(&TreeSink::with_files())?.output;
+    /// let root = tree.root(0).expect("the root was read");
+    /// for (place, file) in root.files().enumerate() {
+    ///     assert_eq!(root.file_at(place).map(|file| file.name()), Some(file.name()));
+    /// }
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn file_at(&self, place: usize) -> Option<Node<'a>> {
+        if !self.is_dir() {
+            return None;
+        }
+        let mut left = place as u64;
+        let number = self.runs().find_map(|run| {
+            let count = u64::from(run.count);
+            let is_here = left < count;
+            let number = run.start + left;
+            left = left.saturating_sub(count);
+            is_here.then_some(number)
+        })?;
+        Some(Node {
+            tree: self.tree,
+            at: At::File {
+                dir: self.number(),
+                number,
+            },
+        })
+    }
+
+    /// The user that owns it; absent where it is unknown, where the sink keeps no owners
+    /// ([`TreeSink::with_owners`](super::TreeSink::with_owners)), and beyond the first
+    /// 254 owners of a scan.
+    #[must_use]
+    pub fn uid(&self) -> Option<u32> {
+        let number = match (self.file(), self.at) {
+            (Some(file), _) => file.owner,
+            (None, At::Dir(id)) => *self.tree.dir_owners.get(id as usize)?,
+            (None, At::File { .. }) => return None,
+        };
+        owners::uid(&self.tree.owners, number)
     }
 
     fn sum<T>(&self, of_dir: impl Fn(&Sums) -> T, of_file: impl Fn(&FileRecord) -> T) -> T {
@@ -258,5 +311,13 @@ impl<'a> Node<'a> {
     pub fn is_extra_link(&self) -> bool {
         self.file()
             .is_some_and(|file| file.traits.has(Traits::EXTRA_LINK))
+    }
+
+    /// Whether its inode has other names, within the scan or elsewhere; absent for
+    /// directories.
+    #[must_use]
+    pub fn has_other_names(&self) -> Option<bool> {
+        let file = self.file().filter(|_| self.tree.knows_links)?;
+        Some(file.traits.has(Traits::LINKED))
     }
 }

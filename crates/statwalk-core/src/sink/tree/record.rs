@@ -4,6 +4,7 @@
 
 use super::names::NameAt;
 use super::node::NodeKind;
+use super::owners::OwnerNumber;
 use crate::directory::DirState;
 use crate::entry::{FileType, TOO_EARLY};
 
@@ -81,6 +82,7 @@ pub(super) struct FileRecord {
     pub(super) name_offset: u32,
     pub(super) name_chunk: u16,
     pub(super) traits: Traits,
+    pub(super) owner: OwnerNumber,
 }
 
 /// Files of one directory whose records stand together.
@@ -105,6 +107,8 @@ impl Traits {
     pub(super) const EXTRA_LINK: u8 = 8;
     /// The attributes could not be read.
     pub(super) const UNKNOWN: u8 = 16;
+    /// The inode has several names.
+    pub(super) const LINKED: u8 = 32;
 
     pub(super) fn new(kind: FileType, known: bool) -> Traits {
         Traits(kind as u8 | if known { 0 } else { Self::UNKNOWN })

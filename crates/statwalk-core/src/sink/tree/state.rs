@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::TimeKind;
 use super::names::Names;
+use super::owners::{OwnerNumber, Owners};
 use super::record::{DirRecord, FileRecord, FileRun, NEVER, NOWHERE, RecordKind, Sums, Traits};
 use crate::batch::Batch;
 use crate::directory::{DirState, Directory};
@@ -42,6 +43,9 @@ pub struct TreeState {
     /// The blocks of directories that take many themselves, in bytes.
     pub(super) large_dirs: Vec<(u32, u64)>,
     pub(super) filter: EntryFilter,
+    /// The owners, for all workers; absent where none are kept.
+    pub(super) owners: Option<Owners>,
+    pub(super) dir_owners: Vec<(u32, OwnerNumber)>,
 }
 
 /// From how many bytes on the blocks of a directory itself are kept apart. Most have
@@ -147,6 +151,10 @@ impl Collect for TreeState {
             }
         });
         let latest_ns = self.latest_ns();
+        if let (Some(owners), Some(uid)) = (&mut self.owners, directory.attributes().uid()) {
+            let owner = owners.number(uid);
+            self.dir_owners.push((directory.id().0, owner));
+        }
         let record = self.record(directory.id(), own);
         record.parent = parent.map_or(NOWHERE, |parent| parent.0);
         record.depth = depth;
@@ -297,6 +305,13 @@ impl TreeState {
         if linked {
             traits.0 |= Traits::EXTRA_LINK;
         }
+        if known && batch.links()[index] > 1 {
+            traits.0 |= Traits::LINKED;
+        }
+        let owner = match &mut self.owners {
+            Some(owners) if known => owners.number(batch.uids()[index]),
+            _ => OwnerNumber::UNKNOWN,
+        };
         let name = self.names.push(batch.name(index));
         let record = FileRecord {
             size_bytes: if known { batch.size_bytes()[index] } else { 0 },
@@ -313,6 +328,7 @@ impl TreeState {
             name_offset: name.offset,
             name_chunk: name.chunk,
             traits,
+            owner,
         };
         if self
             .files
