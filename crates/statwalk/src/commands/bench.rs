@@ -35,7 +35,7 @@ const RUNS_MIN: usize = 5;
 const OTHERS_MAX: f64 = 0.1;
 
 pub(super) fn run(flags: BenchFlags) -> Result<ExitStatus, Failure> {
-    let calls = calls(&flags.scan.walk)?;
+    let calls = calls(&flags.scan.walk.read)?;
     let request = Request::new(&flags.scan, flags.path.clone())?;
     let path = request.paths.first().cloned().unwrap_or_default();
     // A missing tree is a usage error here: there is nothing to measure.
@@ -47,6 +47,7 @@ pub(super) fn run(flags: BenchFlags) -> Result<ExitStatus, Failure> {
     let asked = flags
         .scan
         .walk
+        .read
         .order
         .map_or_else(Order::default, |choice| choice.0);
     let settings = settings::chosen(&flags.vary, flags.cross, flags.level, asked, processors);

@@ -28,7 +28,7 @@ struct ErrorsAnswer {
 
 pub(super) fn run(flags: ErrorsFlags) -> Result<ExitStatus, Failure> {
     let has_json = flags.scan.walk.form.json;
-    if flags.scan.count_links && !has_json {
+    if flags.scan.links.count_links && !has_json {
         let message = "--count-links counts bytes, which errors prints only with --json";
         return Err(Failure::Usage(message.to_owned()));
     }

@@ -83,7 +83,7 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
 
 /// Refuses flags that would change nothing: a user who gives one wants something.
 fn refuse_ignored(flags: &FindFlags) -> Result<(), Failure> {
-    let message = if flags.scan.count_links {
+    let message = if flags.scan.links.count_links {
         "--count-links counts bytes, and find lists every name anyway: for details of each \
          entry use --fields"
     } else if flags.scan.walk.form.width.is_some() {

@@ -42,6 +42,13 @@ pub(crate) struct ScanFlags {
     #[command(flatten)]
     pub(crate) walk: WalkFlags,
 
+    #[command(flatten)]
+    pub(crate) links: LinkFlags,
+}
+
+/// The policies of a scan on links and syncs.
+#[derive(Args)]
+pub(crate) struct LinkFlags {
     /// Follow symbolic links, and detect loops
     ///
     /// Each file and directory counts once, however many links lead to it. statwalk
@@ -76,6 +83,17 @@ pub(crate) struct WalkFlags {
         hide_default_value = true)]
     pub(crate) progress: When,
 
+    #[command(flatten)]
+    pub(crate) read: ReadFlags,
+
+    /// Print the plan: choices, rejected alternatives and the reasons
+    #[arg(long, help_heading = READ)]
+    pub(crate) explain: bool,
+}
+
+/// The flags that say what is read, and how.
+#[derive(Args)]
+pub(crate) struct ReadFlags {
     /// Stay on this file system
     ///
     /// A mount point counts as one entry of no size. statwalk enters nested btrfs
@@ -146,10 +164,6 @@ pub(crate) struct WalkFlags {
     /// Let a network file system answer from its cache
     #[arg(long, help_heading = READ, hide_short_help = true)]
     pub(crate) cached_attributes: bool,
-
-    /// Print the plan: choices, rejected alternatives and the reasons
-    #[arg(long, help_heading = READ)]
-    pub(crate) explain: bool,
 }
 
 /// Headings of the help.

@@ -23,8 +23,8 @@ use statwalk_view::{SizeColumn, SizeFilter, SizeFormat, Unit};
 
 use crate::failure::Failure;
 use crate::flags::{
-    FormFlags, OrderChoice, ScanFlags, SizeFlags, SourceName, StatByName, StatOrderName, UnitFlags,
-    WalkFlags, When,
+    FormFlags, LinkFlags, OrderChoice, ReadFlags, ScanFlags, SizeFlags, SourceName, StatByName,
+    StatOrderName, UnitFlags, WalkFlags, When,
 };
 use crate::output::screen::{self, Screen};
 use crate::watch::progress::ProgressOptions;
@@ -91,17 +91,38 @@ impl Request {
         paths: impl IntoIterator<Item = OsString>,
     ) -> Result<Request, Failure> {
         let mut request = Request::of_walk(&flags.walk, paths)?;
+        request.set_links(&flags.links);
+        Ok(request)
+    }
+
+    /// The request of a browser, which has no other form.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for an invalid pattern or size.
+    pub(crate) fn of_browser(
+        flags: &ReadFlags,
+        links: &LinkFlags,
+        paths: impl IntoIterator<Item = OsString>,
+    ) -> Result<Request, Failure> {
+        let mut request = Request::of_read(flags, paths)?;
+        request.set_links(links);
+        Ok(request)
+    }
+
+    fn set_links(&mut self, flags: &LinkFlags) {
+        let mut scan = self.scan.clone();
         if flags.no_sync {
-            request.scan = request.scan.syncing(SyncPolicy::Refused);
+            scan = scan.syncing(SyncPolicy::Refused);
         }
         if flags.follow {
-            request.scan = request.scan.symlinks(SymlinkPolicy::Follow);
-            request.is_whole = false;
+            scan = scan.symlinks(SymlinkPolicy::Follow);
+            self.is_whole = false;
         }
         if flags.count_links {
-            request.scan = request.scan.links(LinkPolicy::Each);
+            scan = scan.links(LinkPolicy::Each);
         }
-        Ok(request)
+        self.scan = scan;
     }
 
     /// The request that `flags` and `paths` make, without policies on links.
@@ -111,6 +132,18 @@ impl Request {
     /// Returns an error for an invalid pattern or size.
     pub(crate) fn of_walk(
         flags: &WalkFlags,
+        paths: impl IntoIterator<Item = OsString>,
+    ) -> Result<Request, Failure> {
+        Ok(Request {
+            form: form(&flags.form),
+            explain: flags.explain,
+            progress: flags.progress,
+            ..Request::of_read(&flags.read, paths)?
+        })
+    }
+
+    fn of_read(
+        flags: &ReadFlags,
         paths: impl IntoIterator<Item = OsString>,
     ) -> Result<Request, Failure> {
         let mut paths: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
@@ -144,9 +177,9 @@ impl Request {
             || !flags.exclude_from.is_empty();
         Ok(Request {
             scan,
-            form: form(&flags.form),
-            explain: flags.explain,
-            progress: flags.progress,
+            form: Form::Rows(RowEnd::Newline),
+            explain: false,
+            progress: When::Never,
             stays: flags.one_file_system,
             is_whole: paths.len() == 1 && !excludes,
             paths,
@@ -182,6 +215,12 @@ impl Request {
             self.scan = self.scan.clone().max_depth(depth);
             self.is_whole = false;
         }
+    }
+
+    /// The root of a scan that may cover a whole file system, and whether it stays there.
+    pub(crate) fn whole_root(&self) -> Option<(&Path, bool)> {
+        let root = self.paths.first().filter(|_| self.is_whole)?;
+        Some((root, self.stays))
     }
 
     /// The bytes in use of the file system, as df counts them, if the scan covers a whole
@@ -343,7 +382,7 @@ fn source(name: SourceName) -> Source {
 /// # Errors
 ///
 /// Returns an error for an invalid size.
-pub(crate) fn calls(flags: &WalkFlags) -> Result<Calls, Failure> {
+pub(crate) fn calls(flags: &ReadFlags) -> Result<Calls, Failure> {
     let mut calls = Calls::default();
     if let Some(text) = &flags.buffer {
         calls = calls.buffer_bytes(buffer_bytes(text)?);
@@ -378,7 +417,7 @@ fn buffer_bytes(text: &str) -> Result<usize, Failure> {
     }
 }
 
-fn exclusions(flags: &WalkFlags) -> Result<Exclusions, Failure> {
+fn exclusions(flags: &ReadFlags) -> Result<Exclusions, Failure> {
     let mut exclusions = Exclusions::new()
         .caches(flags.exclude_caches)
         .gitignore(flags.gitignore);
