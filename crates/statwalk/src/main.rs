@@ -16,6 +16,7 @@
 )]
 
 mod bench;
+mod browse;
 mod clock;
 mod commands;
 mod exit_status;

@@ -3,6 +3,7 @@
 //! The commands, one file each.
 
 mod bench;
+mod browse;
 mod changes;
 mod completions;
 mod df;
@@ -35,6 +36,7 @@ pub(crate) fn run(invocation: Invocation) -> Result<ExitStatus, Failure> {
 fn answer(invocation: Invocation) -> Result<ExitStatus, Failure> {
     match invocation {
         Invocation::Summary(flags) => summary::run(*flags),
+        Invocation::Browse(flags) => browse::run(*flags),
         Invocation::Top(flags) => top::run(*flags),
         Invocation::Stats(flags) => stats::run(*flags),
         Invocation::Find(flags) => find::run(*flags),

@@ -10,6 +10,7 @@
 //! built: to build all of them takes longer than to scan a small directory.
 
 mod bench_flags;
+mod browse_flags;
 mod changes_flags;
 mod df_flags;
 mod errors_flags;
@@ -31,6 +32,7 @@ use clap::{ArgAction, Args, Command, CommandFactory, FromArgMatches, Parser};
 use clap_complete::Shell;
 
 pub(crate) use bench_flags::{Axis, BenchFlags, Level};
+pub(crate) use browse_flags::BrowseFlags;
 pub(crate) use changes_flags::ChangesFlags;
 pub(crate) use df_flags::DfFlags;
 pub(crate) use errors_flags::ErrorsFlags;
@@ -38,8 +40,8 @@ pub(crate) use extents_flags::{ExtentsFlags, ExtentsSortName};
 pub(crate) use filter_flags::FilterFlags;
 pub(crate) use find_flags::{FieldName, FindFlags};
 pub(crate) use scan_flags::{
-    FormFlags, ORDERS, OrderChoice, ScanFlags, SourceName, StatByName, StatOrderName, WalkFlags,
-    When,
+    FormFlags, LinkFlags, ORDERS, OrderChoice, ReadFlags, ScanFlags, SourceName, StatByName,
+    StatOrderName, WalkFlags, When,
 };
 pub(crate) use size_flags::{SizeFlags, UnitFlags};
 pub(crate) use stats_flags::{By, StatsFlags, StatsSortName};
@@ -49,6 +51,7 @@ pub(crate) use top_flags::TopFlags;
 /// The command, with its flags.
 pub(crate) enum Invocation {
     Summary(Box<SummaryFlags>),
+    Browse(Box<BrowseFlags>),
     Top(Box<TopFlags>),
     Stats(Box<StatsFlags>),
     Find(Box<FindFlags>),
@@ -86,7 +89,8 @@ struct ManFlags {
 type Definition = fn() -> Command;
 
 /// The commands, in the order of the help.
-const COMMANDS: [(&str, Definition); 10] = [
+const COMMANDS: [(&str, Definition); 11] = [
+    ("browse", BrowseFlags::command),
     ("top", TopFlags::command),
     ("stats", StatsFlags::command),
     ("find", FindFlags::command),
@@ -137,6 +141,7 @@ pub(crate) fn parse(words: &[OsString]) -> Result<Invocation, clap::Error> {
         return parse_summary(words).map_err(|error| foreign::with_tip(error, "", words));
     };
     Ok(match name.to_str() {
+        Some("browse") => Invocation::Browse(Box::new(parse_as(rest)?)),
         Some("top") => Invocation::Top(Box::new(parse_as(rest)?)),
         Some("stats") => Invocation::Stats(Box::new(parse_as(rest)?)),
         Some("find") => Invocation::Find(Box::new(parse_as(rest)?)),
@@ -182,6 +187,7 @@ fn with_exit_status(command: Command) -> Command {
     let statuses = match command.get_name() {
         "changes" => STATUS_OF_CHANGES,
         "bench" => STATUS_OF_BENCH,
+        "browse" => STATUS_OF_BROWSE,
         "completions" | "man" => STATUS_OF_TEXTS,
         _ => STATUS_OF_SCANS,
     };
@@ -210,6 +216,12 @@ Exit status:
   1    answers differ, or statwalk could not read something
   2    bad usage, a missing path, or output that cannot be written
   130, 143  interrupted: the printed times are those of the runs so far";
+
+const STATUS_OF_BROWSE: &str = "\
+Exit status:
+  0    the user quit
+  2    bad usage, a missing path, or no terminal
+  130, 143  a signal ended the browser";
 
 const STATUS_OF_TEXTS: &str = "\
 Exit status:
@@ -322,7 +334,7 @@ mod tests {
     fn the_first_word_is_the_subcommand() {
         assert!(matches!(parse(&words("top /usr")), Ok(Invocation::Top(_))));
         for line in [
-            "./top", "-- top", "-x top", "", "/usr top", "browse", "tops",
+            "./top", "-- top", "-x top", "", "/usr top", "brows/e", "tops",
         ] {
             assert!(
                 matches!(parse(&words(line)), Ok(Invocation::Summary(_))),

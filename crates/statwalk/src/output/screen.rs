@@ -143,6 +143,14 @@ pub(crate) fn is_dumb() -> bool {
     env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
+/// The colours for a screen of its own.
+pub(crate) fn colour(when: When) -> Colour {
+    match is_coloured(when) {
+        true => Colour::On,
+        false => Colour::Off,
+    }
+}
+
 /// See <https://no-color.org>: any value but the empty one counts.
 fn is_coloured(colour: When) -> bool {
     let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use statwalk_testkit::mounts::{FileSystem, Mounted, ext4_image};
 use statwalk_testkit::{Scratch, Skipped, program};
 
+use crate::browse;
 use crate::run::{Answer, commands, statwalk};
 
 /// A command line, and the file or page that it stands in.
@@ -220,6 +221,10 @@ impl Place {
                 .expect("a btrfs has one")
                 .to_owned();
             line = line.replace("UUID", &uuid);
+        }
+        if let Some(rest) = line.strip_prefix("statwalk browse ") {
+            let words: Vec<&str> = rest.split(' ').collect();
+            return browse::look(&root, &words);
         }
         // A new file system has few generations.
         let line = line.replace("4711", "1");

@@ -11,6 +11,7 @@
 
 mod bad_input;
 mod bench;
+mod browse;
 mod completion;
 mod df;
 mod documented;

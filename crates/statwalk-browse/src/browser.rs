@@ -1,0 +1,694 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The state of the browser, and how events change it.
+
+use std::time::Duration;
+
+use statwalk_view::{Charset, Colour, SizeFormat};
+
+use crate::answer::Answer;
+use crate::columns::{Columns, Widths};
+use crate::data::{Data, ItemId, Kind};
+use crate::event::{Details, Effect, Event, Key, Mouse, ScanState};
+use crate::filter::{Bytes, Filter, Sort, SortKey};
+use crate::keys::{Action, Keymap};
+use crate::list::{List, Query, RowKey, Rows, Wanted};
+use crate::marks::Marks;
+use crate::prompt::{Form, Line};
+use crate::tally::{By, Group};
+
+/// How long no key must have been pressed before rows change their order.
+const QUIET: Duration = Duration::from_millis(800);
+
+/// How often rows change their order while a scan goes on.
+const RESORT_PERIOD: Duration = Duration::from_millis(500);
+
+/// How often rows come while the screen has room for more.
+const FILL_PERIOD: Duration = Duration::from_millis(100);
+
+/// How long a message stays.
+const MESSAGE_TIME: Duration = Duration::from_secs(5);
+
+/// The choices of a browser that stay for its life.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The keys.
+    pub keymap: Keymap,
+    /// The unit of sizes.
+    pub format: SizeFormat,
+    /// The size that is shown first.
+    pub bytes: Bytes,
+    /// The characters of the terminal.
+    pub charset: Charset,
+    /// Whether there is colour.
+    pub colour: Colour,
+    /// Whether shells and other programs may be started.
+    pub starts_programs: bool,
+}
+
+/// The browser.
+///
+/// [`update`](Self::update) takes an event and answers with wishes; [`draw`](Self::draw)
+/// shows the state.
+pub struct Browser {
+    pub(crate) options: Options,
+    pub(crate) width: u16,
+    pub(crate) height: u16,
+    pub(crate) scan: ScanState,
+    /// The directories from a root to the one that is shown; empty for the list of roots.
+    pub(crate) place: Vec<ItemId>,
+    pub(crate) view: View,
+    pub(crate) list: List,
+    pub(crate) sort: Sort,
+    pub(crate) bytes: Bytes,
+    pub(crate) columns: Columns,
+    pub(crate) marks: Marks,
+    /// A text that names must hold.
+    pub(crate) text: Line,
+    pub(crate) filter: Filter,
+    /// Whether numbers of another filter are on their way.
+    pub(crate) is_filtering: bool,
+    pub(crate) hides: bool,
+    pub(crate) is_paused: bool,
+    pub(crate) mode: Mode,
+    pub(crate) message: Option<(String, Duration)>,
+    /// The moment that ages count from, in nanoseconds since 1970.
+    pub(crate) now_ns: i64,
+    /// The last times, since the start of the browser.
+    last_key: Option<Duration>,
+    last_ask: Duration,
+    asked: u64,
+    answered: u64,
+    is_stale: bool,
+}
+
+/// The subject of the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum View {
+    Tree,
+    Largest,
+    Groups(By),
+    Errors,
+    Marks,
+}
+
+impl View {
+    pub(crate) const ALL: [(View, &'static str); 8] = [
+        (View::Tree, "Tree"),
+        (View::Largest, "Largest"),
+        (View::Groups(By::Ending), "Types"),
+        (View::Groups(By::Owner), "Owners"),
+        (View::Groups(By::Age), "Ages"),
+        (View::Groups(By::Size), "Sizes"),
+        (View::Errors, "Errors"),
+        (View::Marks, "Marks"),
+    ];
+
+    pub(crate) fn number(self) -> usize {
+        let place = Self::ALL.iter().position(|(view, _)| *view == self);
+        place.unwrap_or(0)
+    }
+
+    fn step(self, by: usize) -> View {
+        Self::ALL[(self.number() + by) % Self::ALL.len()].0
+    }
+}
+
+/// The part of the screen that keys belong to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// The rows.
+    Rows,
+    /// The text of the filter.
+    Text,
+    /// The beginning of a name.
+    Jump(Line),
+    /// The name of a file.
+    File(Line),
+    Form(Form),
+    /// The first line that is shown, and the text that lines must hold.
+    Help(usize, Line),
+    /// The facts about an item, once they are there.
+    Info(ItemId, Option<Details>),
+}
+
+impl Browser {
+    /// A browser on a screen of this size. `now_ns` is the present, in nanoseconds since
+    /// 1970.
+    #[must_use]
+    pub fn new(options: Options, width: u16, height: u16, now_ns: i64) -> Browser {
+        let bytes = options.bytes;
+        Browser {
+            options,
+            width,
+            height,
+            scan: ScanState::default(),
+            place: Vec::new(),
+            view: View::Tree,
+            list: List::waiting(None),
+            sort: Sort::default(),
+            bytes,
+            columns: Columns::default(),
+            marks: Marks::default(),
+            text: Line::default(),
+            filter: Filter::default(),
+            is_filtering: false,
+            hides: false,
+            is_paused: false,
+            mode: Mode::Rows,
+            message: None,
+            now_ns,
+            last_key: None,
+            last_ask: Duration::ZERO,
+            asked: 0,
+            answered: 0,
+            is_stale: true,
+        }
+    }
+
+    /// Whether an answer is on its way.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        let asks_system = matches!(self.mode, Mode::Info(_, None));
+        self.asked != self.answered || self.is_filtering || asks_system
+    }
+
+    /// The directory that is shown; absent for the list of roots.
+    #[must_use]
+    pub fn directory(&self) -> Option<ItemId> {
+        self.place.last().copied()
+    }
+
+    /// Takes an event that happened at a time since the start, and answers with wishes.
+    pub fn update(&mut self, event: Event, at: Duration, data: &dyn Data) -> Vec<Effect> {
+        let mut wishes = Vec::new();
+        match event {
+            Event::Key(key) => {
+                self.last_key = Some(at);
+                self.message = None;
+                self.key(key, at, data, &mut wishes);
+            }
+            Event::Mouse(mouse) => {
+                self.last_key = Some(at);
+                self.mouse(mouse, data, &mut wishes);
+            }
+            Event::Resize(width, height) => (self.width, self.height) = (width, height),
+            Event::Tick => {}
+            Event::Answer(answer) => self.take_answer(answer),
+            Event::Scan(scan) => self.scan = scan,
+            Event::Data => {
+                self.is_stale = true;
+                self.last_ask = Duration::ZERO;
+                self.last_key = None;
+            }
+            Event::Details(details) => {
+                if let Mode::Info(id, known) = &mut self.mode
+                    && *id == details.id
+                {
+                    *known = Some(details);
+                }
+            }
+            Event::Form(Ok(filter)) => {
+                self.mode = Mode::Rows;
+                self.set_filter(filter, &mut wishes);
+            }
+            Event::Form(Err(error)) => {
+                if let Mode::Form(form) = &mut self.mode {
+                    form.error = Some(error);
+                }
+            }
+            Event::Filtered(filter) => {
+                self.filter = filter;
+                self.is_filtering = false;
+                self.is_stale = true;
+                self.last_key = None;
+            }
+            Event::Message(text) => self.message = Some((text, at)),
+        }
+        if matches!(&self.message, Some((_, since)) if at.saturating_sub(*since) > MESSAGE_TIME) {
+            self.message = None;
+        }
+        self.settle(data);
+        self.ask_if_stale(at, data, &mut wishes);
+        wishes
+    }
+
+    /// Goes into the only root, as soon as it is there.
+    fn settle(&mut self, data: &dyn Data) {
+        let is_gone = |id: &ItemId| data.item(*id).is_none();
+        if let Some(first) = self.place.iter().position(is_gone) {
+            self.place.truncate(first);
+            self.is_stale = true;
+        }
+        if self.place.is_empty()
+            && let [root] = data.roots()[..]
+            && data
+                .item(root)
+                .is_some_and(|item| item.kind == Kind::Directory)
+        {
+            self.place.push(root);
+            self.is_stale = true;
+        }
+    }
+
+    fn ask_if_stale(&mut self, at: Duration, data: &dyn Data, wishes: &mut Vec<Effect>) {
+        let is_live = !data.is_final();
+        let period = match self.list.rows.len() < self.row_count() {
+            true => FILL_PERIOD,
+            false => RESORT_PERIOD,
+        };
+        let is_due = at.saturating_sub(self.last_ask) >= period;
+        let is_quiet = (self.last_key).is_none_or(|last| at.saturating_sub(last) >= QUIET);
+        let goes_on = is_live && is_due && is_quiet && !self.is_paused && !self.list.is_waiting;
+        if self.is_stale || goes_on {
+            self.is_stale = false;
+            self.last_ask = at;
+            self.asked += 1;
+            wishes.push(Effect::Ask(self.query()));
+        }
+    }
+
+    fn query(&self) -> Query {
+        Query {
+            number: self.asked,
+            rows: match self.view {
+                View::Tree => Wanted::Items,
+                View::Largest => Wanted::Largest,
+                View::Groups(by) => Wanted::Groups(by),
+                View::Errors => Wanted::Faults,
+                View::Marks => Wanted::These(self.marks.all()),
+            },
+            dir: self.directory(),
+            sort: self.sort,
+            bytes: self.bytes,
+            text: self.text.text.clone().into_bytes(),
+            hides: self.hides,
+            now_ns: self.now_ns,
+        }
+    }
+
+    fn take_answer(&mut self, answer: Answer) {
+        if answer.number == self.asked {
+            self.answered = answer.number;
+            self.list.replace(answer.rows, answer.whole, answer.largest);
+        }
+    }
+
+    /// Other rows, with the cursor on one of them once they are there.
+    fn renew(&mut self, wanted: Option<RowKey>) {
+        self.list = List::waiting(wanted);
+        self.is_stale = true;
+    }
+
+    /// The same rows in another order or choice.
+    fn reorder(&mut self) {
+        self.list.pin();
+        self.is_stale = true;
+    }
+
+    fn say(&mut self, text: impl Into<String>, at: Duration) {
+        self.message = Some((text.into(), at));
+    }
+
+    fn key(&mut self, key: Key, at: Duration, data: &dyn Data, wishes: &mut Vec<Effect>) {
+        if key == Key::Ctrl('c') {
+            return wishes.push(Effect::Quit(None));
+        }
+        match std::mem::replace(&mut self.mode, Mode::Rows) {
+            Mode::Rows => self.row_key(key, at, data, wishes),
+            Mode::Text => self.text_key(key, at, data, wishes),
+            Mode::Jump(line) => self.jump_key(line, key, data),
+            Mode::File(mut line) => match key {
+                Key::Esc => {}
+                Key::Enter if !line.text.is_empty() => {
+                    wishes.push(Effect::Write(self.marks.outermost(data), line.text));
+                }
+                key => {
+                    line.take(key);
+                    self.mode = Mode::File(line);
+                }
+            },
+            Mode::Form(mut form) => match key {
+                Key::Esc => {}
+                Key::Enter => {
+                    wishes.push(Effect::ReadForm(form.texts()));
+                    self.mode = Mode::Form(form);
+                }
+                key => {
+                    form.error = None;
+                    form.take(key);
+                    self.mode = Mode::Form(form);
+                }
+            },
+            Mode::Help(top, line) => self.help_key(top, line, key),
+            Mode::Info(id, details) => {
+                // ncdu, too, moves on with its information open.
+                let action = self.options.keymap.action(key);
+                match action {
+                    Some(Action::Up | Action::Down) => {
+                        self.row_key(key, at, data, wishes);
+                        self.show_info(wishes);
+                    }
+                    Some(Action::Info | Action::Escape | Action::Quit) | None => {}
+                    Some(Action::Copy) => {
+                        wishes.push(Effect::Copy(id));
+                        self.mode = Mode::Info(id, details);
+                    }
+                    Some(_) => self.row_key(key, at, data, wishes),
+                }
+            }
+        }
+    }
+
+    fn row_key(&mut self, key: Key, at: Duration, data: &dyn Data, wishes: &mut Vec<Effect>) {
+        if let Some(action) = self.options.keymap.action(key) {
+            self.act(action, at, data, wishes);
+        }
+    }
+
+    fn text_key(&mut self, key: Key, at: Duration, data: &dyn Data, wishes: &mut Vec<Effect>) {
+        self.mode = Mode::Text;
+        match key {
+            Key::Esc => {
+                self.text.text.clear();
+                self.mode = Mode::Rows;
+                self.reorder();
+            }
+            Key::Enter => self.mode = Mode::Rows,
+            Key::Up | Key::Down | Key::PageUp | Key::PageDown => {
+                self.row_key(key, at, data, wishes);
+            }
+            key if self.text.take(key) => self.reorder(),
+            _ => {}
+        }
+    }
+
+    fn jump_key(&mut self, mut line: Line, key: Key, data: &dyn Data) {
+        if !line.take(key) {
+            return;
+        }
+        let begins = |name: &[u8]| {
+            let start = name.get(..line.text.len());
+            start.is_some_and(|start| start.eq_ignore_ascii_case(line.text.as_bytes()))
+        };
+        if let Rows::Items(ids) = &self.list.rows {
+            let is_it = |id: &ItemId| data.item(*id).is_some_and(|item| begins(&item.name));
+            if let Some(place) = ids.iter().position(is_it) {
+                self.list.go_to(place);
+            }
+        }
+        self.mode = Mode::Jump(line);
+    }
+
+    fn help_key(&mut self, top: usize, mut line: Line, key: Key) {
+        let page = usize::from(self.height).saturating_sub(4).max(1);
+        let top = match key {
+            Key::Esc | Key::Enter | Key::F(1) => return,
+            Key::Char('q' | '?') if line.text.is_empty() => return,
+            Key::Up => top.saturating_sub(1),
+            Key::Down => top + 1,
+            Key::PageUp => top.saturating_sub(page),
+            Key::PageDown => top + page,
+            Key::Home => 0,
+            key => {
+                line.take(key);
+                0
+            }
+        };
+        self.mode = Mode::Help(top, line);
+    }
+
+    fn show_info(&mut self, wishes: &mut Vec<Effect>) {
+        if let Some(id) = self.list.item() {
+            self.mode = Mode::Info(id, None);
+            wishes.push(Effect::Details(id));
+        }
+    }
+
+    fn act(&mut self, action: Action, at: Duration, data: &dyn Data, wishes: &mut Vec<Effect>) {
+        let page = self.row_count().max(1).cast_signed();
+        match action {
+            Action::Up => self.list.move_by(-1),
+            Action::Down => self.list.move_by(1),
+            Action::PageUp => self.list.move_by(-page),
+            Action::PageDown => self.list.move_by(page),
+            Action::HalfUp => self.list.move_by(-(page / 2).max(1)),
+            Action::HalfDown => self.list.move_by((page / 2).max(1)),
+            Action::First => self.list.go_to(0),
+            Action::Last => self.list.go_to(usize::MAX),
+            Action::Enter => self.enter(at, data, wishes),
+            Action::Leave => self.leave(data),
+            Action::SortName => self.sort_by(SortKey::Name),
+            Action::SortSize => self.sort_by(SortKey::Size),
+            Action::SortEntries => self.sort_by(SortKey::Entries),
+            Action::SortNewest => self.sort_by(SortKey::Newest),
+            Action::SortOwner => self.sort_by(SortKey::Owner),
+            Action::DirsFirst => {
+                self.sort.dirs_first = !self.sort.dirs_first;
+                self.reorder();
+            }
+            Action::Apparent => {
+                self.bytes = match self.bytes {
+                    Bytes::Disk => Bytes::Apparent,
+                    Bytes::Apparent => Bytes::Disk,
+                };
+                self.reorder();
+            }
+            Action::Share => self.columns.share = self.columns.share.next(),
+            Action::Entries => self.columns.entries = !self.columns.entries,
+            Action::Newest => self.columns.newest = !self.columns.newest,
+            Action::Owner => self.columns.owner = !self.columns.owner,
+            Action::Hidden => {
+                self.hides = !self.hides;
+                self.reorder();
+            }
+            Action::Info => self.show_info(wishes),
+            Action::ScanAgain => wishes.push(Effect::ScanAgain),
+            Action::Pause => {
+                self.is_paused = !self.is_paused;
+                let what = match self.is_paused {
+                    true => "rows keep their order",
+                    false => "rows are sorted while the scan goes on",
+                };
+                self.say(what, at);
+            }
+            Action::Filter => self.mode = Mode::Text,
+            Action::Form => self.mode = Mode::Form(Form::default()),
+            Action::Jump => self.mode = Mode::Jump(Line::default()),
+            Action::Mark | Action::MarkDown => self.mark(action, at, data),
+            Action::MarkAll => {
+                if let Rows::Items(ids) = &self.list.rows {
+                    ids.iter().for_each(|id| self.marks.invert(*id));
+                }
+                self.reorder_marks();
+            }
+            Action::Write => match self.marks.len() {
+                0 => self.say("nothing is marked: Space marks the item", at),
+                _ => self.mode = Mode::File(Line::default()),
+            },
+            Action::Shell => self.start(at, Effect::Shell(self.directory()), wishes),
+            Action::Open => {
+                if let Some(id) = self.list.item() {
+                    self.start(at, Effect::Open(id), wishes);
+                }
+            }
+            Action::Copy => {
+                let id = self.list.item().or(self.directory());
+                wishes.extend(id.map(Effect::Copy));
+            }
+            Action::Tree => self.show(View::Tree),
+            Action::Largest => self.show(View::Largest),
+            Action::Endings => self.show(View::Groups(By::Ending)),
+            Action::Owners => self.show(View::Groups(By::Owner)),
+            Action::Ages => self.show(View::Groups(By::Age)),
+            Action::Sizes => self.show(View::Groups(By::Size)),
+            Action::Errors => self.show(View::Errors),
+            Action::Marks => self.show(View::Marks),
+            Action::NextView => self.show(self.view.step(1)),
+            Action::PreviousView => self.show(self.view.step(View::ALL.len() - 1)),
+            Action::Help => self.mode = Mode::Help(0, Line::default()),
+            Action::Escape => self.escape(wishes),
+            Action::Suspend => wishes.push(Effect::Suspend),
+            Action::Quit => wishes.push(Effect::Quit(None)),
+            Action::QuitPrint => {
+                let id = self.directory().or(self.list.item());
+                wishes.push(Effect::Quit(id));
+            }
+        }
+    }
+
+    fn start(&mut self, at: Duration, wish: Effect, wishes: &mut Vec<Effect>) {
+        match self.options.starts_programs {
+            true => wishes.push(wish),
+            false => self.say("no programs are started here: -rr forbids it", at),
+        }
+    }
+
+    fn show(&mut self, view: View) {
+        if self.view != view {
+            self.view = view;
+            self.text.text.clear();
+            self.renew(None);
+        }
+    }
+
+    fn sort_by(&mut self, key: SortKey) {
+        self.sort.is_reversed = self.sort.key == key && !self.sort.is_reversed;
+        self.sort.key = key;
+        self.reorder();
+    }
+
+    fn mark(&mut self, action: Action, at: Duration, data: &dyn Data) {
+        let Some(id) = self.list.item() else {
+            return self.say("only files and directories can be marked", at);
+        };
+        let is_rest = data.item(id).is_some_and(|item| item.kind == Kind::Rest);
+        if is_rest {
+            return self.say("files can be marked once the scan is done", at);
+        }
+        self.marks.invert(id);
+        if action == Action::MarkDown {
+            self.list.move_by(1);
+        }
+        self.reorder_marks();
+    }
+
+    fn reorder_marks(&mut self) {
+        if self.view == View::Marks {
+            self.reorder();
+        }
+    }
+
+    fn enter(&mut self, at: Duration, data: &dyn Data, wishes: &mut Vec<Effect>) {
+        if let Some(tally) = self.list.group() {
+            let group = tally.group.clone();
+            let View::Groups(by) = self.view else { return };
+            let mut filter = self.filter.clone();
+            match (&group, by) {
+                (Group::Directories, _) => {
+                    return self.say("every directory is shown anyway", at);
+                }
+                (Group::Owner(uid), _) => filter.uid = Some(*uid),
+                _ => filter.only(by, group),
+            }
+            self.view = View::Tree;
+            self.renew(None);
+            return self.set_filter(filter, wishes);
+        }
+        let Some(id) = self.list.item() else { return };
+        let Some(item) = data.item(id) else { return };
+        if self.view != View::Tree {
+            return self.go_to_item(id, data, wishes);
+        }
+        if item.kind == Kind::Directory {
+            self.place.push(id);
+            self.text.text.clear();
+            self.renew(None);
+            if !data.is_final() {
+                wishes.push(Effect::Prefer(id));
+            }
+        }
+    }
+
+    /// Shows the directory of an item, with the cursor on the item.
+    fn go_to_item(&mut self, id: ItemId, data: &dyn Data, wishes: &mut Vec<Effect>) {
+        let above = std::iter::successors(data.parent(id), |id| data.parent(*id));
+        let mut place: Vec<ItemId> = above.collect();
+        place.reverse();
+        self.place = place;
+        self.view = View::Tree;
+        self.text.text.clear();
+        self.renew(Some(RowKey::Item(id)));
+        if let (false, Some(dir)) = (data.is_final(), self.directory()) {
+            wishes.push(Effect::Prefer(dir));
+        }
+    }
+
+    fn leave(&mut self, data: &dyn Data) {
+        if self.view != View::Tree {
+            return self.show(View::Tree);
+        }
+        let is_top = self.place.len() == 1 && data.roots().len() == 1;
+        if let Some(left) = self.place.pop_if(|_| !is_top) {
+            self.text.text.clear();
+            self.renew(Some(RowKey::Item(left)));
+        }
+    }
+
+    fn escape(&mut self, wishes: &mut Vec<Effect>) {
+        if !self.text.text.is_empty() {
+            self.text.text.clear();
+            self.reorder();
+        } else if !self.filter.is_empty() || self.is_filtering {
+            self.set_filter(Filter::default(), wishes);
+        } else if self.view != View::Tree {
+            self.show(View::Tree);
+        }
+    }
+
+    fn set_filter(&mut self, filter: Filter, wishes: &mut Vec<Effect>) {
+        self.is_filtering = true;
+        wishes.push(Effect::SetFilter(filter));
+    }
+
+    fn mouse(&mut self, mouse: Mouse, data: &dyn Data, wishes: &mut Vec<Effect>) {
+        if self.mode != Mode::Rows {
+            return;
+        }
+        match mouse {
+            Mouse::WheelUp => self.list.move_by(-3),
+            Mouse::WheelDown => self.list.move_by(3),
+            Mouse::Press(column, line) => {
+                if line == 1 {
+                    let widths = self.widths();
+                    if let Some(key) = widths.column_at(column.into()) {
+                        self.sort_by(key);
+                    }
+                    return;
+                }
+                let Some(row) = usize::from(line).checked_sub(HEAD_LINES) else {
+                    return;
+                };
+                if row >= self.row_count() {
+                    return;
+                }
+                let place = self.list.scroll(self.row_count()) + row;
+                if place >= self.list.rows.len() {
+                    return;
+                }
+                // A second press opens.
+                match place == self.list.cursor() {
+                    true => self.enter(Duration::ZERO, data, wishes),
+                    false => self.list.go_to(place),
+                }
+            }
+        }
+    }
+
+    /// The columns of the view, and their widths.
+    pub(crate) fn widths(&self) -> Widths {
+        let (has_entries, has_owner, name_min) = match self.view {
+            View::Tree => (true, true, 20),
+            View::Largest => (false, true, 36),
+            View::Marks => (true, true, 36),
+            View::Groups(_) => (true, false, 20),
+            View::Errors => return Widths::of_names(self.width.into()),
+        };
+        let columns = Columns {
+            entries: self.columns.entries && has_entries,
+            owner: self.columns.owner && has_owner,
+            ..self.columns
+        };
+        Widths::new(self.width.into(), columns, name_min)
+    }
+
+    /// The number of rows that the screen has room for.
+    pub(crate) fn row_count(&self) -> usize {
+        usize::from(self.height).saturating_sub(HEAD_LINES + FOOT_LINES)
+    }
+}
+
+/// The lines above the rows: the place, and the titles of columns.
+pub(crate) const HEAD_LINES: usize = 2;
+/// The lines below the rows: a summary, and keys.
+pub(crate) const FOOT_LINES: usize = 2;

@@ -1,0 +1,624 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Tests of the browser on data of their own.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use statwalk_view::{Charset, Colour, SizeFormat};
+
+use crate::data::{Data, Fault, Item, ItemId, Kind, Notes};
+use crate::event::{Details, Effect, Event, Key, Mouse, ScanState};
+use crate::filter::{Bytes, Filter};
+use crate::filtered::Filtered;
+use crate::keys::Keymap;
+use crate::{Answer, Browser, Options, answer};
+
+const NOW_NS: i64 = 1_700_000_000_000_000_000;
+const DAY_NS: i64 = 86_400_000_000_000;
+
+/// A tree of few items.
+#[derive(Clone, Default)]
+struct Small {
+    items: BTreeMap<u64, (Option<u64>, Item<'static>)>,
+    faults: Vec<Fault>,
+    is_live: bool,
+}
+
+impl Small {
+    fn put(&mut self, id: u64, parent: Option<u64>, name: &[u8], kind: Kind, bytes: u128) {
+        let is_dir = kind == Kind::Directory;
+        let item = Item {
+            name: name.to_vec().into(),
+            kind,
+            allocated_bytes: bytes,
+            apparent_bytes: if is_dir { 0 } else { bytes / 2 },
+            entries: 1,
+            newest_ns: (!is_dir).then_some(NOW_NS - 3 * DAY_NS * i64::try_from(id).unwrap()),
+            uid: Some(if id.is_multiple_of(2) { 0 } else { 1000 }),
+            notes: Notes::default(),
+        };
+        let mut above = parent;
+        while let Some(id) = above {
+            let (next, sum) = self.items.get_mut(&id).unwrap();
+            sum.allocated_bytes += item.allocated_bytes;
+            sum.apparent_bytes += item.apparent_bytes;
+            sum.entries += 1;
+            sum.newest_ns = sum.newest_ns.max(item.newest_ns);
+            above = *next;
+        }
+        self.items.insert(id, (parent, item));
+    }
+
+    /// `/data` with two directories, four files and hostile names.
+    fn example() -> Small {
+        let mut small = Small::default();
+        small.put(1, None, b"/data", Kind::Directory, 4096);
+        small.put(2, Some(1), b"photos", Kind::Directory, 4096);
+        small.put(3, Some(1), b"src", Kind::Directory, 4096);
+        small.put(4, Some(2), b"sea.JPG", Kind::File, 50 << 20);
+        small.put(5, Some(2), b"hills.jpg", Kind::File, 20 << 20);
+        small.put(6, Some(3), b"main.rs", Kind::File, 8 << 10);
+        small.put(7, Some(1), b"\x1b[2Jred\n", Kind::File, 1 << 20);
+        small.put(8, Some(1), "日本語.txt".as_bytes(), Kind::File, 2 << 20);
+        small.put(9, Some(1), b".hidden", Kind::Link, 0);
+        small
+    }
+}
+
+impl Data for Small {
+    fn roots(&self) -> Vec<ItemId> {
+        let roots = self
+            .items
+            .iter()
+            .filter(|(_, (parent, _))| parent.is_none());
+        roots.map(|(id, _)| ItemId(*id)).collect()
+    }
+
+    fn item(&self, id: ItemId) -> Option<Item<'_>> {
+        self.items.get(&id.0).map(|(_, item)| item.clone())
+    }
+
+    fn parent(&self, id: ItemId) -> Option<ItemId> {
+        self.items.get(&id.0)?.0.map(ItemId)
+    }
+
+    fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {
+        for (id, (parent, item)) in &self.items {
+            if *parent == Some(dir.0) && visit(ItemId(*id), item.clone()).is_break() {
+                return;
+            }
+        }
+    }
+
+    fn faults(&self, _: ItemId) -> (Vec<Fault>, u64) {
+        (self.faults.clone(), self.faults.len() as u64)
+    }
+
+    fn owner_name(&self, uid: u32) -> Option<String> {
+        (uid == 0).then(|| "root".to_owned())
+    }
+
+    fn is_final(&self) -> bool {
+        !self.is_live
+    }
+}
+
+/// A browser with its data, where questions are answered at once.
+struct Trial {
+    browser: Browser,
+    all: Small,
+    data: std::sync::Arc<dyn Data>,
+    at: Duration,
+    /// The wishes to the shell, but for answers.
+    wishes: Vec<Effect>,
+}
+
+impl Trial {
+    fn new(data: Small, width: u16, height: u16) -> Trial {
+        let options = Options {
+            keymap: Keymap::default(),
+            format: SizeFormat::Binary,
+            bytes: Bytes::Disk,
+            charset: Charset::Unicode,
+            colour: Colour::Off,
+            starts_programs: true,
+        };
+        let mut trial = Trial {
+            browser: Browser::new(options, width, height, NOW_NS),
+            data: std::sync::Arc::new(data.clone()),
+            all: data,
+            at: Duration::ZERO,
+            wishes: Vec::new(),
+        };
+        trial.give(Event::Scan(ScanState {
+            is_over: !trial.all.is_live,
+            ..ScanState::default()
+        }));
+        trial
+    }
+
+    fn give(&mut self, event: Event) {
+        let mut events = vec![event];
+        while let Some(event) = events.pop() {
+            for wish in self.browser.update(event, self.at, &*self.data) {
+                match wish {
+                    Effect::Ask(query) => {
+                        let answer: Option<Answer> = answer(&*self.data, &query, &|| false);
+                        events.push(Event::Answer(answer.unwrap()));
+                    }
+                    Effect::SetFilter(filter) => {
+                        let all = std::sync::Arc::new(self.all.clone());
+                        let stop = || false;
+                        self.data = std::sync::Arc::new(
+                            Filtered::new(all, filter.clone(), NOW_NS, &stop).unwrap(),
+                        );
+                        events.push(Event::Filtered(filter));
+                    }
+                    other => self.wishes.push(other),
+                }
+            }
+        }
+    }
+
+    fn keys(&mut self, keys: &str) {
+        for key in keys.chars() {
+            self.give(Event::Key(match key {
+                '\n' => Key::Enter,
+                '\x1b' => Key::Esc,
+                '\t' => Key::Tab,
+                key => Key::Char(key),
+            }));
+        }
+    }
+
+    fn screen(&mut self) -> Vec<String> {
+        let (width, height) = (self.browser.width, self.browser.height);
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+        self.browser.draw(&*self.data, &mut buffer);
+        let text = |y: u16| {
+            let mut line = String::new();
+            let mut skip = 0;
+            for x in 0..width {
+                let symbol = buffer[(x, y)].symbol();
+                if skip == 0 {
+                    line.push_str(symbol);
+                    skip = statwalk_view::text_width(symbol).max(1);
+                }
+                skip -= 1;
+            }
+            line.trim_end().to_owned()
+        };
+        (0..height).map(text).collect()
+    }
+
+    /// The names that the rows end with.
+    fn names(&mut self) -> Vec<String> {
+        let screen = self.screen();
+        let rows = &screen[2..screen.len() - 2];
+        let start = self.browser.widths().name_start();
+        let name = |row: &String| row.chars().skip(start).collect::<String>();
+        rows.iter()
+            .filter(|row| !row.is_empty())
+            .map(name)
+            .collect()
+    }
+
+    fn cursor(&self) -> Option<u64> {
+        self.browser.list.item().map(|id| id.0)
+    }
+}
+
+fn assert_screen(actual: &[String], expected: &str) {
+    let expected = expected.strip_prefix('\n').unwrap();
+    let actual = actual.join("\n");
+    assert_eq!(actual, expected.trim_end_matches('\n'), "\n{actual}\n");
+}
+
+#[test]
+fn a_directory_on_80_columns() {
+    let mut trial = Trial::new(Small::example(), 80, 10);
+    assert_screen(
+        &trial.screen(),
+        "
+ statwalk  /data                                            73.0 MiB, 9 entries
+       DISK SHARE              ENTRIES NEWEST OWNER    NAME
+   70.0 MiB  96 % ████████           3   12 d root     photos/
+   2.00 MiB   3 % ▎                  1   24 d root     日本語.txt
+   1.00 MiB   1 % ▏                  1   21 d 1000     \\x1b[2Jred\\n
+   12.0 KiB  <1 %                    2   18 d 1000     src/
+ @      0 B   0 %                    1   27 d 1000     .hidden
+
+ 5 items
+ ? help  / names  f filter  s n C M sort  Tab views  Space mark  i info  q quit
+",
+    );
+}
+
+#[test]
+fn a_directory_on_40_columns() {
+    let mut trial = Trial::new(Small::example(), 40, 7);
+    assert_screen(
+        &trial.screen(),
+        "
+ statwalk  /data    73.0 MiB, 9 entries
+       DISK SHARE NAME
+   70.0 MiB  96 % photos/
+   2.00 MiB   3 % 日本語.txt
+   1.00 MiB   1 % \\x1b[2Jred\\n
+ 5 items
+ ? help  / names  f filter  s n C M sort
+",
+    );
+}
+
+#[test]
+fn a_screen_without_room_says_so() {
+    for (width, height) in [(29, 24), (80, 5), (1, 1)] {
+        let mut trial = Trial::new(Small::example(), width, height);
+        assert!(trial.screen()[0].starts_with(if width == 1 { "…" } else { "too small" }));
+        trial.keys("jjl?\x1bi\x1b/x\n2345678");
+        trial.screen();
+    }
+}
+
+#[test]
+fn rows_are_sorted_by_each_column() {
+    let mut trial = Trial::new(Small::example(), 80, 20);
+    let (photos, txt, red, src, hidden) =
+        ("photos/", "日本語.txt", r"\x1b[2Jred\n", "src/", ".hidden");
+    assert_eq!(trial.names(), [photos, txt, red, src, hidden]);
+    trial.keys("s");
+    assert_eq!(trial.names(), [hidden, src, red, txt, photos]);
+    trial.keys("n");
+    assert_eq!(trial.names(), [red, hidden, photos, src, txt]);
+    trial.keys("n");
+    assert_eq!(trial.names(), [txt, src, photos, hidden, red]);
+    trial.keys("C");
+    assert_eq!(trial.names(), [photos, src, red, hidden, txt]);
+    trial.keys("M");
+    assert_eq!(trial.names(), [photos, src, red, txt, hidden]);
+    trial.keys("nt");
+    assert_eq!(trial.names(), [photos, src, red, hidden, txt]);
+    trial.keys("e");
+    assert_eq!(trial.names(), [photos, src, red, txt]);
+    trial.keys("ets");
+    assert_eq!(trial.names(), [photos, txt, red, src, hidden]);
+    trial.keys("a");
+    assert!(trial.screen()[0].ends_with("36.5 MiB, 9 entries"));
+}
+
+#[test]
+fn the_cursor_stays_on_its_item() {
+    let mut trial = Trial::new(Small::example(), 80, 20);
+    trial.keys("jjj");
+    assert_eq!(trial.cursor(), Some(3));
+    for keys in [
+        "s", "n", "n", "C", "M", "O", "t", "a", "e", "e", "g", "c", "m", "u",
+    ] {
+        trial.keys(keys);
+        trial.screen();
+        assert_eq!(trial.cursor(), Some(3), "{keys}");
+    }
+}
+
+#[test]
+fn one_goes_into_directories_and_out() {
+    let mut trial = Trial::new(Small::example(), 80, 20);
+    trial.keys("l");
+    assert_eq!(trial.names(), ["sea.JPG", "hills.jpg"]);
+    assert!(trial.screen()[0].starts_with(" statwalk  /data/photos "));
+    // A file has nothing in it.
+    trial.keys("l");
+    assert_eq!(trial.names(), ["sea.JPG", "hills.jpg"]);
+    trial.keys("h");
+    assert_eq!(trial.cursor(), Some(2));
+    // Nothing is above the root.
+    trial.keys("h<");
+    assert!(trial.screen()[0].starts_with(" statwalk  /data "));
+    // Only a scan that goes on can read it next.
+    assert!(trial.wishes.is_empty());
+}
+
+#[test]
+fn several_roots_are_rows() {
+    let mut small = Small::example();
+    small.put(20, None, b"/srv", Kind::Directory, 4096);
+    small.put(21, None, b"/file", Kind::File, 512);
+    let mut trial = Trial::new(small, 80, 20);
+    assert_eq!(trial.names(), ["/data/", "/srv/", "/file"]);
+    trial.keys("l");
+    assert!(trial.screen()[0].starts_with(" statwalk  /data "));
+    trial.keys("h");
+    assert!(trial.screen()[0].starts_with(" statwalk  all paths "));
+    assert_eq!(trial.cursor(), Some(1));
+}
+
+#[test]
+fn rows_move_only_while_no_key_is_pressed() {
+    let mut small = Small::example();
+    small.is_live = true;
+    let mut trial = Trial::new(small, 80, 20);
+    trial.keys("j");
+    assert_eq!(trial.cursor(), Some(8));
+    let mut grown = trial.all.clone();
+    grown.put(30, Some(3), b"target", Kind::File, 500 << 20);
+    trial.data = std::sync::Arc::new(grown);
+    trial.at += Duration::from_millis(700);
+    trial.give(Event::Tick);
+    assert_eq!(trial.names()[0], "photos/");
+    // The numbers are those of now in any case.
+    assert!(trial.screen()[5].contains("500 MiB"));
+    trial.at += Duration::from_millis(150);
+    trial.give(Event::Tick);
+    assert_eq!(trial.names()[0], "src/");
+    assert_eq!(trial.cursor(), Some(8));
+    assert!(trial.screen()[0].contains("≥ "));
+    // Nobody moved the cursor of this one, so it stays on the largest.
+    trial.keys("gg");
+}
+
+#[test]
+fn a_directory_that_is_entered_is_read_next() {
+    let mut small = Small::example();
+    small.is_live = true;
+    let mut trial = Trial::new(small, 80, 20);
+    trial.keys("l");
+    assert_eq!(trial.wishes, [Effect::Prefer(ItemId(2))]);
+}
+
+#[test]
+fn names_are_filtered_as_they_are_typed() {
+    let mut trial = Trial::new(Small::example(), 80, 20);
+    trial.keys("/");
+    trial.keys("S");
+    assert_eq!(trial.names(), ["photos/", "src/"]);
+    trial.keys("rq");
+    assert_eq!(
+        trial.screen()[2],
+        "  nothing passes the filter: Esc clears it"
+    );
+    trial.give(Event::Key(Key::Backspace));
+    trial.keys("\n");
+    assert_eq!(trial.names(), ["src/"]);
+    // The letters move again, and Esc clears.
+    trial.keys("j\x1b");
+    assert_eq!(trial.names().len(), 5);
+}
+
+#[test]
+fn a_name_is_jumped_to() {
+    let mut trial = Trial::new(Small::example(), 80, 20);
+    trial.keys("'SR");
+    assert_eq!(trial.cursor(), Some(3));
+    trial.keys("\n");
+    assert_eq!(trial.names().len(), 5);
+}
+
+#[test]
+fn groups_filter_the_tree() {
+    let mut trial = Trial::new(Small::example(), 80, 20);
+    trial.keys("3");
+    let groups = [
+        ".jpg",
+        ".txt",
+        "no ending",
+        "directories",
+        ".rs",
+        "links, devices, sockets, pipes",
+    ];
+    assert_eq!(trial.names(), groups);
+    trial.keys("\n");
+    assert_eq!(trial.names(), ["photos/"]);
+    assert!(trial.screen()[0].ends_with("70.0 MiB, 2 entries"));
+    trial.keys("l");
+    assert_eq!(trial.names(), ["sea.JPG", "hills.jpg"]);
+    // A second group on top of the first.
+    trial.keys("4j\n");
+    assert_eq!(trial.names(), ["hills.jpg"]);
+    trial.keys("\x1b");
+    trial.keys("h");
+    assert_eq!(trial.names().len(), 5);
+}
+
+#[test]
+fn all_views_have_the_same_sum() {
+    let mut trial = Trial::new(Small::example(), 80, 20);
+    for view in ["3", "4", "5", "6"] {
+        trial.keys(view);
+        assert_eq!(
+            trial.browser.list.whole,
+            3 * 4096 + (73 << 20) + (8 << 10),
+            "{view}"
+        );
+    }
+}
+
+#[test]
+fn the_largest_files_are_shown_in_their_directory() {
+    let mut trial = Trial::new(Small::example(), 80, 20);
+    trial.keys("2");
+    let names = [
+        "photos/sea.JPG",
+        "photos/hills.jpg",
+        "日本語.txt",
+        r"\x1b[2Jred\n",
+        "src/main.rs",
+    ];
+    assert_eq!(trial.names(), names);
+    trial.keys("j\n");
+    assert!(trial.screen()[0].starts_with(" statwalk  /data/photos "));
+    assert_eq!(trial.cursor(), Some(5));
+}
+
+#[test]
+fn marks_count_once() {
+    let mut trial = Trial::new(Small::example(), 80, 20);
+    trial.keys(" lx");
+    assert!(trial.screen()[18].contains("2 marked: 70.0 MiB"));
+    trial.keys("8");
+    assert_eq!(trial.names(), ["/data/photos/", "/data/photos/sea.JPG"]);
+    trial.keys("Elist\n");
+    let outermost = Effect::Write(vec![ItemId(2)], "list".to_owned());
+    assert_eq!(trial.wishes, [outermost]);
+    // The first mark is taken back.
+    trial.keys(" ");
+    assert_eq!(trial.names(), ["/data/photos/sea.JPG"]);
+}
+
+#[test]
+fn errors_are_rows() {
+    let mut small = Small::example();
+    small.faults.push(Fault {
+        path: b"/data/secret\x07".to_vec(),
+        cause: "permission denied".to_owned(),
+    });
+    let mut trial = Trial::new(small, 80, 10);
+    trial.keys("7");
+    assert_eq!(trial.screen()[2], r"  /data/secret\x07  permission denied");
+    let mut trial = Trial::new(Small::example(), 80, 10);
+    trial.keys("7");
+    assert_eq!(trial.screen()[2], "  everything could be read");
+}
+
+#[test]
+fn information_comes_when_it_is_there() {
+    let mut trial = Trial::new(Small::example(), 80, 24);
+    trial.keys("i");
+    assert_eq!(trial.wishes, [Effect::Details(ItemId(2))]);
+    assert!(
+        trial
+            .screen()
+            .iter()
+            .any(|line| line.contains("asking the system"))
+    );
+    let details = |id, text: &str| {
+        Event::Details(Details {
+            id: ItemId(id),
+            rows: vec![("Mode", text.to_owned())],
+        })
+    };
+    // An answer about another item is not shown.
+    trial.give(details(7, "wrong"));
+    trial.give(details(2, "drwxr-xr-x"));
+    let screen = trial.screen().join("\n");
+    assert!(screen.contains("Mode             drwxr-xr-x") && !screen.contains("wrong"));
+    assert!(screen.contains("70.0 MiB (73,404,416 B)"));
+}
+
+#[test]
+fn help_can_be_searched() {
+    let mut trial = Trial::new(Small::example(), 80, 24);
+    trial.keys("?clip");
+    let screen = trial.screen().join("\n");
+    assert!(screen.contains("copy the path to the clipboard") && !screen.contains("one row up"));
+    trial.keys("\x1b");
+    assert!(!trial.screen().join("\n").contains("clipboard"));
+}
+
+#[test]
+fn the_mouse_moves_opens_and_sorts() {
+    let mut trial = Trial::new(Small::example(), 80, 20);
+    trial.give(Event::Mouse(Mouse::Press(30, 4)));
+    assert_eq!(trial.cursor(), Some(7));
+    trial.give(Event::Mouse(Mouse::Press(60, 1)));
+    assert_eq!(trial.names()[0], r"\x1b[2Jred\n");
+    trial.give(Event::Mouse(Mouse::Press(60, 4)));
+    assert_eq!(trial.cursor(), Some(2));
+    trial.give(Event::Mouse(Mouse::Press(60, 4)));
+    assert_eq!(trial.names(), [r"hills.jpg", "sea.JPG"]);
+    // Below the rows is nothing.
+    trial.give(Event::Mouse(Mouse::Press(60, 15)));
+}
+
+#[test]
+fn without_programs_none_is_started() {
+    let mut trial = Trial::new(Small::example(), 80, 20);
+    trial.browser.options.starts_programs = false;
+    trial.keys("bo");
+    assert!(trial.wishes.is_empty());
+    assert!(trial.screen()[18].contains("-rr forbids it"));
+}
+
+#[test]
+fn the_end_prints_the_directory() {
+    let mut trial = Trial::new(Small::example(), 80, 20);
+    trial.keys("lQ");
+    assert_eq!(trial.wishes, [Effect::Quit(Some(ItemId(2)))]);
+}
+
+#[test]
+fn a_directory_that_is_gone_is_left() {
+    let mut trial = Trial::new(Small::example(), 80, 20);
+    trial.keys("l");
+    let mut other = Small::default();
+    other.put(50, None, b"/data", Kind::Directory, 4096);
+    other.put(51, Some(50), b"new", Kind::File, 512);
+    trial.data = std::sync::Arc::new(other);
+    trial.give(Event::Data);
+    assert_eq!(trial.names(), ["new"]);
+}
+
+/// Keys that a seed presses, in any mode.
+fn any_key() -> impl Strategy<Value = Key> {
+    let letters = "kjlhsnCMOtagcmueirRp/f'x *Eboy12345678?qQG+1Md."
+        .chars()
+        .collect::<Vec<_>>();
+    prop_oneof![
+        6 => proptest::sample::select(letters).prop_map(Key::Char),
+        3 => proptest::sample::select(vec![
+            Key::Up, Key::Down, Key::Left, Key::Right, Key::PageUp, Key::PageDown, Key::Home,
+            Key::End, Key::Enter, Key::Backspace, Key::Tab, Key::BackTab, Key::Esc, Key::F(1),
+            Key::Ctrl('u'), Key::Ctrl('d'), Key::Ctrl('w'),
+        ]),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Whatever is pressed: the cursor is on a row, rows belong to the view, the screen
+    /// keeps its size, and nothing but safe text is on it.
+    #[test]
+    fn any_keys_leave_a_screen(
+        keys in proptest::collection::vec((any_key(), 0u64..1200), 0..60),
+        width in 1u16..130,
+        height in 1u16..40,
+        is_live: bool,
+    ) {
+        let mut small = Small::example();
+        small.is_live = is_live;
+        let mut trial = Trial::new(small, width, height);
+        for (key, pause) in keys {
+            trial.at += Duration::from_millis(pause);
+            trial.give(Event::Key(key));
+            trial.give(Event::Tick);
+            let list = &trial.browser.list;
+            prop_assert!(list.cursor() == 0 || list.cursor() < list.rows.len());
+            for line in trial.screen() {
+                prop_assert!(!line.chars().any(char::is_control), "{line:?}");
+            }
+        }
+        prop_assert!(trial.browser.filter == Filter::default() || !trial.browser.is_filtering);
+    }
+
+    /// Esc, often enough, leads back to all rows.
+    #[test]
+    fn escape_leads_back(keys in proptest::collection::vec(any_key(), 0..40)) {
+        let mut trial = Trial::new(Small::example(), 80, 24);
+        for key in keys {
+            if key != Key::Char('e') {
+                trial.give(Event::Key(key));
+            }
+        }
+        for _ in 0..6 {
+            trial.keys("\x1b");
+        }
+        trial.keys("hhhh\x1b");
+        prop_assert_eq!(trial.names().len(), 5);
+    }
+}

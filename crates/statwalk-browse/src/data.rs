@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The interface to the numbers that the browser shows.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+/// The number of an item. Only its data knows its meaning.
+///
+/// An item keeps its number while a scan goes on, and in the tree at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ItemId(pub u64);
+
+/// The kind of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+    /// A symbolic link.
+    Link,
+    /// A device, a socket or a pipe, or something of unknown type.
+    Other,
+    /// Everything in a directory that is no directory, while a scan goes on.
+    Rest,
+}
+
+/// Facts about an item that change the meaning of its numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Notes {
+    /// The directory, or the attributes of the entry, could not be read.
+    pub is_unreadable: bool,
+    /// Something below could not be read: the numbers are lower bounds.
+    pub is_incomplete: bool,
+    /// The directory is left out by a pattern.
+    pub is_excluded: bool,
+    /// The directory is another file system that the scan does not enter.
+    pub is_mount: bool,
+    /// The bytes of the inode count under another of its names.
+    pub counts_elsewhere: bool,
+    /// The inode has other names.
+    pub has_other_names: bool,
+}
+
+/// An item, with the sums of its subtree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item<'a> {
+    /// Its name; of a root the path that the user gave.
+    pub name: Cow<'a, [u8]>,
+    /// Its kind.
+    pub kind: Kind,
+    /// The space on disk, in bytes.
+    pub allocated_bytes: u128,
+    /// The length of files and links, in bytes.
+    pub apparent_bytes: u128,
+    /// The names in the subtree, its own among them.
+    pub entries: u64,
+    /// The newest modification in the subtree, in nanoseconds since 1970; absent where it
+    /// is unknown.
+    pub newest_ns: Option<i64>,
+    /// The owner; absent where it is unknown.
+    pub uid: Option<u32>,
+    /// The facts that change the meaning of the numbers.
+    pub notes: Notes,
+}
+
+/// An item that [`Data::walk`] comes by.
+pub struct Entry<'a> {
+    /// Its number.
+    pub id: ItemId,
+    /// The directory that holds it.
+    pub parent: ItemId,
+    /// The item. Of a directory the numbers are those of its subtree.
+    pub item: Item<'a>,
+}
+
+/// Something that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Its path, beginning with the root as the user gave it.
+    pub path: Vec<u8>,
+    /// The cause, as the system words it.
+    pub cause: String,
+}
+
+/// The numbers that the browser shows.
+///
+/// Every call but [`children`](Self::children) and [`walk`](Self::walk) takes about as
+/// long for a large tree as for a small one, so that a frame never waits.
+pub trait Data: Send + Sync {
+    /// The roots, in the order of the user.
+    fn roots(&self) -> Vec<ItemId>;
+
+    /// An item; absent where the number belongs to none.
+    fn item(&self, id: ItemId) -> Option<Item<'_>>;
+
+    /// The directory that holds an item; absent for a root.
+    fn parent(&self, id: ItemId) -> Option<ItemId>;
+
+    /// Gives each item of a directory, in any order, until `visit` breaks.
+    fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>);
+
+    /// Gives each item below a directory until `visit` breaks. A directory comes before
+    /// its items.
+    fn walk(&self, dir: ItemId, visit: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>) {
+        let mut waiting = vec![dir];
+        while let Some(parent) = waiting.pop() {
+            let mut flow = ControlFlow::Continue(());
+            self.children(parent, &mut |id, item| {
+                if item.kind == Kind::Directory {
+                    waiting.push(id);
+                }
+                flow = visit(Entry { id, parent, item });
+                flow
+            });
+            if flow.is_break() {
+                return;
+            }
+        }
+    }
+
+    /// The first faults below a directory, and the number of all.
+    fn faults(&self, dir: ItemId) -> (Vec<Fault>, u64);
+
+    /// The name of an owner; absent where nobody knows it.
+    fn owner_name(&self, uid: u32) -> Option<String>;
+
+    /// Whether the numbers are those at the end of a scan.
+    fn is_final(&self) -> bool;
+
+    /// The path of an item, beginning with the root as the user gave it.
+    fn path(&self, id: ItemId) -> Vec<u8> {
+        let mut names = Vec::new();
+        let mut next = Some(id);
+        while let Some(item) = next.and_then(|id| self.item(id)) {
+            names.push(item.name.into_owned());
+            next = next.and_then(|id| self.parent(id));
+        }
+        let mut path = Vec::new();
+        for name in names.iter().rev() {
+            if !path.is_empty() && path.last() != Some(&b'/') {
+                path.push(b'/');
+            }
+            path.extend_from_slice(name);
+        }
+        path
+    }
+}

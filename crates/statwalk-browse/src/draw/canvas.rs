@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! A buffer that takes safe text in a few styles.
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::{Color, Modifier, Style};
+use statwalk_view::{Charset, Colour, escape, text_width, truncate_end};
+
+/// The styles of the screen. The colours are those of the terminal, so that they are
+/// legible on light and on dark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    Plain,
+    Bold,
+    Dim,
+    Bar,
+    Marked,
+    Alarm,
+}
+
+/// A buffer, with the abilities of the terminal.
+pub(super) struct Canvas<'b> {
+    buffer: &'b mut Buffer,
+    pub(super) charset: Charset,
+    colour: Colour,
+}
+
+impl<'b> Canvas<'b> {
+    pub(super) fn new(buffer: &'b mut Buffer, charset: Charset, colour: Colour) -> Canvas<'b> {
+        buffer.reset();
+        Canvas {
+            buffer,
+            charset,
+            colour,
+        }
+    }
+
+    pub(super) fn width(&self) -> usize {
+        self.buffer.area.width.into()
+    }
+
+    pub(super) fn height(&self) -> usize {
+        self.buffer.area.height.into()
+    }
+
+    fn style(&self, look: Look) -> Style {
+        let coloured = |colour| match self.colour {
+            Colour::On => Style::new().fg(colour),
+            Colour::Off => Style::new(),
+        };
+        match look {
+            Look::Plain => Style::new(),
+            Look::Bold => Style::new().add_modifier(Modifier::BOLD),
+            Look::Dim => Style::new().add_modifier(Modifier::DIM),
+            Look::Bar => coloured(Color::Cyan),
+            Look::Marked => coloured(Color::Yellow).add_modifier(Modifier::BOLD),
+            Look::Alarm => coloured(Color::Red).add_modifier(Modifier::BOLD),
+        }
+    }
+
+    /// Writes text that holds no name, cut at the end of the line.
+    pub(super) fn plain(&mut self, x: usize, y: usize, text: &str) {
+        self.text(x, y, self.width().saturating_sub(x), text, Look::Plain);
+    }
+
+    /// Writes text that is safe already, cut at a width.
+    pub(super) fn text(&mut self, x: usize, y: usize, width: usize, text: &str, look: Look) {
+        let width = width.min(self.width().saturating_sub(x));
+        if y >= self.height() || width == 0 {
+            return;
+        }
+        let text = truncate_end(text, width, self.charset);
+        let style = self.style(look);
+        self.buffer
+            .set_stringn(x as u16, y as u16, text, width, style);
+    }
+
+    /// Writes text at the right end of a column.
+    pub(super) fn right(&mut self, x: usize, y: usize, width: usize, text: &str, look: Look) {
+        let own = text_width(text).min(width);
+        self.text(x + width - own, y, own, text, look);
+    }
+
+    /// A name, safe for the terminal.
+    pub(super) fn name(&self, name: &[u8]) -> String {
+        escape(name, self.charset).into_owned()
+    }
+
+    /// Turns the colours of a line around.
+    pub(super) fn reverse(&mut self, y: usize) {
+        if y < self.height() {
+            let area = Rect::new(0, y as u16, self.buffer.area.width, 1);
+            let style = Style::new().add_modifier(Modifier::REVERSED);
+            self.buffer.set_style(area, style);
+        }
+    }
+
+    /// An empty box with a frame and a title, for text above the rows. Answers with the
+    /// place of its content and the content's width and height.
+    pub(super) fn frame(&mut self, title: &str, width: usize, height: usize) -> [usize; 4] {
+        let (width, height) = (width.min(self.width()), height.min(self.height()));
+        let (x, y) = ((self.width() - width) / 2, (self.height() - height) / 2);
+        let signs = match self.charset {
+            Charset::Unicode => ["┌", "─", "┐", "│", "└", "┘"],
+            Charset::Ascii => ["+", "-", "+", "|", "+", "+"],
+        };
+        let [top_left, line, top_right, side, bottom_left, bottom_right] = signs;
+        let inner = width.saturating_sub(2);
+        let blank = " ".repeat(inner);
+        for row in y..y + height {
+            let text = match row {
+                row if row == y => format!("{top_left}{}{top_right}", line.repeat(inner)),
+                row if row + 1 == y + height => {
+                    format!("{bottom_left}{}{bottom_right}", line.repeat(inner))
+                }
+                _ => format!("{side}{blank}{side}"),
+            };
+            let area = Rect::new(x as u16, row as u16, width as u16, 1);
+            for place in area.positions() {
+                self.buffer[place].reset();
+            }
+            self.text(x, row, width, &text, Look::Plain);
+        }
+        self.text(
+            x + 2,
+            y,
+            inner.saturating_sub(2),
+            &format!(" {title} "),
+            Look::Bold,
+        );
+        [
+            x + 2,
+            y + 1,
+            width.saturating_sub(4),
+            height.saturating_sub(2),
+        ]
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The lines below the rows: a summary, a line of input, and keys.
+
+use ratatui_core::layout::Position;
+use statwalk_view::{Charset, grouped, text_width};
+
+use super::canvas::{Canvas, Look};
+use crate::browser::{Browser, Mode, View};
+use crate::data::Data;
+use crate::list::Rows;
+
+impl Browser {
+    pub(super) fn draw_foot(&self, data: &dyn Data, canvas: &mut Canvas<'_>) -> Option<Position> {
+        let y = canvas.height() - 2;
+        self.draw_keys(y + 1, canvas);
+        let input = match &self.mode {
+            Mode::Text => Some(("names that hold: ", &self.text.text)),
+            Mode::Jump(line) => Some(("go to: ", &line.text)),
+            Mode::File(line) => Some(("write the marked paths to (.sh: a script): ", &line.text)),
+            Mode::Rows | Mode::Form(_) | Mode::Help(..) | Mode::Info(..) => None,
+        };
+        if let Some((title, text)) = input {
+            let text = canvas.name(text.as_bytes());
+            canvas.text(1, y, usize::MAX, &format!("{title}{text}"), Look::Bold);
+            let end = 1 + text_width(title) + text_width(&text);
+            let end = end.min(canvas.width() - 1);
+            return Some(Position::new(end as u16, y as u16));
+        }
+        if let Some((message, _)) = &self.message {
+            let message = canvas.name(message.as_bytes());
+            canvas.text(1, y, usize::MAX, &message, Look::Bold);
+            return None;
+        }
+        let text = self.summary(data, canvas);
+        canvas.text(1, y, usize::MAX, &text, Look::Plain);
+        None
+    }
+
+    fn summary(&self, data: &dyn Data, canvas: &Canvas<'_>) -> String {
+        let mut parts = Vec::new();
+        if !self.scan.is_over {
+            let entries = grouped(self.scan.entries);
+            parts.push(match self.scan.percent {
+                Some(percent) => format!("reading: {entries} entries, {percent} %"),
+                None => format!("reading: {entries} entries"),
+            });
+        } else if self.scan.is_interrupted {
+            parts.push("stopped: lower bounds".to_owned());
+        }
+        if self.is_filtering {
+            parts.push("filtering".to_owned());
+        }
+        let count = self.list.rows.len() as u64;
+        let rows = match (&self.list.rows, self.list.is_waiting) {
+            (_, true) => String::new(),
+            (Rows::Faults(_, all), _) if *all > count => {
+                format!("the first {} of {} errors", grouped(count), grouped(*all))
+            }
+            (Rows::Faults(..), _) => counted(count, "error", "errors"),
+            (Rows::Groups(_), _) => counted(count, "group", "groups"),
+            (Rows::Items(_), _) => counted(count, "item", "items"),
+        };
+        if !rows.is_empty() {
+            parts.push(rows);
+        }
+        if !self.text.text.is_empty() {
+            parts.push(format!(
+                "names with '{}'",
+                canvas.name(self.text.text.as_bytes())
+            ));
+        }
+        if !self.filter.is_empty() {
+            parts.push("filter (Esc clears)".to_owned());
+        }
+        if self.hides {
+            parts.push("hidden names left out".to_owned());
+        }
+        let marked = self.marks.len() as u64;
+        if marked > 0 {
+            let bytes = self.options.format.text(self.marks.bytes(data, self.bytes));
+            parts.push(format!("{} marked: {bytes}", grouped(marked)));
+        }
+        if self.scan.unreadable > 0 && self.view != View::Errors {
+            let errors = counted(self.scan.unreadable, "error", "errors");
+            parts.push(format!("{errors} (7)"));
+        }
+        let separator = match canvas.charset {
+            Charset::Unicode => " · ",
+            Charset::Ascii => ", ",
+        };
+        parts.join(separator)
+    }
+
+    fn draw_keys(&self, y: usize, canvas: &mut Canvas<'_>) {
+        let keys: &[&str] = match &self.mode {
+            Mode::Text => &["Enter keep", "Esc clear", "Ctrl-u empty"],
+            Mode::Jump(_) => &["Enter done", "Esc done"],
+            Mode::File(_) => &["Enter write", "Esc leave it"],
+            Mode::Form(_) => &["Enter filter", "Tab next field", "Esc leave it"],
+            Mode::Help(..) => &["Esc close", "type to search"],
+            Mode::Info(..) => &["Esc close", "y copy path", "j k next item"],
+            Mode::Rows => match self.view {
+                View::Tree => &[
+                    "? help",
+                    "/ names",
+                    "f filter",
+                    "s n C M sort",
+                    "Tab views",
+                    "Space mark",
+                    "i info",
+                    "q quit",
+                ],
+                View::Largest | View::Marks => &[
+                    "? help",
+                    "Enter show",
+                    "Tab views",
+                    "Space mark",
+                    "i info",
+                    "q quit",
+                ],
+                View::Groups(_) => &["? help", "Enter filter", "Tab views", "1 tree", "q quit"],
+                View::Errors => &["? help", "/ names", "Tab views", "1 tree", "q quit"],
+            },
+        };
+        let mut x = 1;
+        for key in keys {
+            let width = text_width(key);
+            if x + width > canvas.width() {
+                break;
+            }
+            canvas.text(x, y, width, key, Look::Dim);
+            x += width + 2;
+        }
+    }
+}
+
+fn counted(count: u64, one: &str, many: &str) -> String {
+    match count {
+        1 => format!("1 {one}"),
+        _ => format!("{} {many}", grouped(count)),
+    }
+}

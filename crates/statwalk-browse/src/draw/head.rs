@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The lines above the rows: the directory with its sums, and the titles of columns.
+
+use statwalk_view::{grouped, text_width, truncate_to_width};
+
+use super::canvas::{Canvas, Look};
+use crate::browser::{Browser, View};
+use crate::data::Data;
+use crate::filter::{Bytes, SortKey};
+
+impl Browser {
+    pub(super) fn draw_head(&self, data: &dyn Data, canvas: &mut Canvas<'_>) {
+        let width = canvas.width();
+        let right = self.totals(data);
+        let right_width = text_width(&right).min(width / 2);
+        canvas.right(width - right_width - 1, 0, right_width, &right, Look::Bold);
+        let path = match self.directory() {
+            Some(dir) => canvas.name(&data.path(dir)),
+            None => "all paths".to_owned(),
+        };
+        let view = match self.view {
+            View::Tree => "statwalk".to_owned(),
+            view => View::ALL[view.number()].1.to_owned(),
+        };
+        let left_width = width.saturating_sub(right_width + 3);
+        let path_width = left_width.saturating_sub(text_width(&view) + 2);
+        let path = truncate_to_width(&path, path_width, canvas.charset);
+        canvas.text(1, 0, left_width, &format!("{view}  {path}"), Look::Bold);
+        canvas.reverse(0);
+        self.draw_titles(canvas);
+    }
+
+    /// The sums of the directory.
+    fn totals(&self, data: &dyn Data) -> String {
+        let items = match self.directory() {
+            Some(dir) => vec![dir],
+            None => data.roots(),
+        };
+        let items: Vec<_> = items.into_iter().filter_map(|id| data.item(id)).collect();
+        if items.is_empty() {
+            return String::new();
+        }
+        let bytes = items.iter().map(|item| self.bytes.of(item)).sum();
+        let entries = items.iter().map(|item| item.entries).sum();
+        let is_lower = !data.is_final() || items.iter().any(|item| item.notes.is_incomplete);
+        let bound = match (is_lower, self.options.charset) {
+            (false, _) => "",
+            (true, statwalk_view::Charset::Unicode) => "≥ ",
+            (true, statwalk_view::Charset::Ascii) => ">= ",
+        };
+        let size = self.options.format.text(bytes);
+        match entries {
+            1 => format!("{bound}{size}, 1 entry"),
+            _ => format!("{bound}{size}, {} entries", grouped(entries)),
+        }
+    }
+
+    fn draw_titles(&self, canvas: &mut Canvas<'_>) {
+        let widths = self.widths();
+        let look = |key: SortKey| match self.sort.key == key {
+            true => Look::Bold,
+            false => Look::Dim,
+        };
+        let size = match self.bytes {
+            Bytes::Disk => "DISK",
+            Bytes::Apparent => "APPARENT",
+        };
+        let titles = [size, "SHARE", "", "ENTRIES", "NEWEST", "OWNER"];
+        for ((start, width, key), title) in widths.starts().into_iter().zip(titles) {
+            let is_left = title == "OWNER";
+            match is_left {
+                true => canvas.text(start, 1, width, title, look(key)),
+                false => canvas.right(start, 1, width, title, look(key)),
+            }
+        }
+        let name = match self.view {
+            View::Tree => "NAME",
+            View::Largest | View::Marks => "PATH",
+            View::Groups(_) => "GROUP",
+            View::Errors => "WHAT COULD NOT BE READ",
+        };
+        let reversed = match self.sort.is_reversed {
+            true => ", reversed",
+            false => "",
+        };
+        let title = format!("{name}{reversed}");
+        canvas.text(
+            widths.name_start(),
+            1,
+            widths.name,
+            &title,
+            look(SortKey::Name),
+        );
+    }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Boxes above the rows: help, facts about an item, the form of a filter.
+
+use ratatui_core::layout::Position;
+use statwalk_view::{SizeFormat, grouped, text_width, wrap};
+use statwalk_view::{Terminal, Unit};
+
+use super::canvas::{Canvas, Look};
+use crate::browser::Browser;
+use crate::data::{Data, ItemId, Kind};
+use crate::event::Details;
+use crate::keys::TABLE;
+use crate::prompt::{FIELDS, Form, Line};
+
+/// The signs of rows, as in the second column.
+const SIGNS: [(&str, &str); 9] = [
+    ("*", "marked"),
+    ("!", "could not be read"),
+    (".", "something below could not be read"),
+    ("<", "excluded"),
+    (">", "another file system"),
+    ("H", "counts under another of its names"),
+    ("h", "has other names"),
+    ("@", "a link, device, socket or pipe"),
+    ("e", "an empty directory"),
+];
+
+impl Browser {
+    /// The keys and their sentences, from a line on.
+    pub(super) fn draw_help(&self, top: usize, line: &Line, canvas: &mut Canvas<'_>) -> Position {
+        let wanted = line.text.to_lowercase();
+        let mut rows: Vec<(String, String)> = Vec::new();
+        for row in &TABLE {
+            let keys = self.options.keymap.names(row);
+            if !keys.is_empty() {
+                rows.push((keys, row.3.to_owned()));
+            }
+        }
+        let signs = SIGNS.iter();
+        rows.extend(signs.map(|(sign, text)| (format!("{sign} (sign)"), (*text).to_owned())));
+        rows.retain(|(keys, text)| {
+            keys.to_lowercase().contains(&wanted) || text.to_lowercase().contains(&wanted)
+        });
+        let width = canvas.width().min(72);
+        let height = canvas.height().saturating_sub(2).min(rows.len().max(3) + 3);
+        let [x, y, width, height] = canvas.frame("Keys", width, height);
+        let shown = height.saturating_sub(1);
+        let top = top.min(rows.len().saturating_sub(shown));
+        let keys_width = (width / 3).clamp(10, 22);
+        for (line, (keys, text)) in rows.iter().skip(top).take(shown).enumerate() {
+            canvas.text(x, y + line, keys_width, keys, Look::Bold);
+            let rest = width.saturating_sub(keys_width + 1);
+            canvas.text(x + keys_width + 1, y + line, rest, text, Look::Plain);
+        }
+        let typed = canvas.name(line.text.as_bytes());
+        let search = format!("search: {typed}");
+        canvas.text(x, y + shown, width, &search, Look::Dim);
+        let end = (x + text_width(&search)).min(x + width);
+        Position::new(end as u16, (y + shown) as u16)
+    }
+
+    /// Everything about an item: what the scan knows, then what the system answered.
+    pub(super) fn draw_info(
+        &self,
+        id: ItemId,
+        details: Option<&Details>,
+        data: &dyn Data,
+        canvas: &mut Canvas<'_>,
+    ) {
+        let Some(item) = data.item(id) else { return };
+        let bytes = |bytes: u128| {
+            let exact = SizeFormat::Unit(Unit::B).text(bytes);
+            match bytes {
+                ..1024 => exact,
+                _ => format!("{} ({exact})", self.options.format.text(bytes)),
+            }
+        };
+        let mut rows = vec![
+            ("Disk usage", bytes(item.allocated_bytes)),
+            ("Apparent size", bytes(item.apparent_bytes)),
+        ];
+        if item.kind == Kind::Directory {
+            rows.push(("Entries", grouped(item.entries)));
+        }
+        match details {
+            None => rows.push(("", "asking the system".to_owned())),
+            Some(details) => rows.extend(details.rows.iter().cloned()),
+        }
+        let notes = item.notes;
+        let sentences = [
+            (notes.is_unreadable, "could not be read"),
+            (notes.is_incomplete, "something below could not be read"),
+            (notes.is_excluded, "excluded"),
+            (notes.is_mount, "another file system"),
+            (
+                notes.counts_elsewhere,
+                "its bytes count under another of its names",
+            ),
+        ];
+        let sentences = sentences.into_iter().filter(|(is_true, _)| *is_true);
+        rows.extend(sentences.map(|(_, text)| ("Note", text.to_owned())));
+        let width = canvas.width().min(76);
+        let name = canvas.name(&data.path(id));
+        let terminal = Terminal {
+            width: width.saturating_sub(4),
+            charset: canvas.charset,
+            colour: statwalk_view::Colour::Off,
+        };
+        let path = pieces(&name, terminal.width);
+        let height = canvas
+            .height()
+            .saturating_sub(2)
+            .min(rows.len() + path.len() + 3);
+        let [x, y, width, height] = canvas.frame("Item", width, height);
+        let mut line = 0;
+        for piece in &path {
+            canvas.text(x, y + line, width, piece, Look::Bold);
+            line += 1;
+        }
+        line += 1;
+        for (title, text) in rows {
+            for (number, piece) in wrap(
+                &text,
+                Terminal {
+                    width: width.saturating_sub(17).max(1),
+                    ..terminal
+                },
+            )
+            .iter()
+            .enumerate()
+            {
+                if line >= height {
+                    return;
+                }
+                if number == 0 {
+                    canvas.text(x, y + line, 16, title, Look::Dim);
+                }
+                canvas.text(
+                    x + 17,
+                    y + line,
+                    width.saturating_sub(17),
+                    piece,
+                    Look::Plain,
+                );
+                line += 1;
+            }
+        }
+    }
+
+    pub(super) fn draw_form(&self, form: &Form, canvas: &mut Canvas<'_>) -> Position {
+        let height = FIELDS.len() + 4;
+        let width = canvas.width().min(64);
+        let [x, y, width, _] = canvas.frame("Filter", width, height);
+        let start = 16;
+        let mut cursor = Position::new(0, 0);
+        for (place, ((title, example), line)) in FIELDS.iter().zip(&form.fields).enumerate() {
+            let is_here = place == form.place;
+            let look = if is_here { Look::Bold } else { Look::Plain };
+            canvas.text(x, y + place, start, title, look);
+            let typed = canvas.name(line.text.as_bytes());
+            match typed.is_empty() {
+                true => canvas.text(x + start, y + place, width - start, example, Look::Dim),
+                false => canvas.text(x + start, y + place, width - start, &typed, look),
+            }
+            if is_here {
+                let end = (x + start + text_width(&typed)).min(x + width);
+                cursor = Position::new(end as u16, (y + place) as u16);
+            }
+        }
+        if let Some(error) = &form.error {
+            let error = canvas.name(error.as_bytes());
+            canvas.text(x, y + FIELDS.len() + 1, width, &error, Look::Alarm);
+        }
+        cursor
+    }
+}
+
+/// A text in pieces of a width, without a sign of what was cut: a path is copied by eye.
+fn pieces(text: &str, width: usize) -> Vec<String> {
+    let mut pieces = Vec::new();
+    let mut piece = String::new();
+    for c in text.chars() {
+        piece.push(c);
+        if text_width(&piece) > width {
+            piece.pop();
+            pieces.push(std::mem::replace(&mut piece, c.to_string()));
+        }
+    }
+    pieces.push(piece);
+    pieces
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The rows, and only those that the screen has room for.
+
+use statwalk_view::{age, bar, grouped, share, text_width, truncate_to_width};
+
+use super::canvas::{Canvas, Look};
+use crate::browser::{Browser, HEAD_LINES, View};
+use crate::columns::Widths;
+use crate::data::{Data, Fault, Item, ItemId, Kind};
+use crate::list::Rows;
+use crate::tally::{AGES, Group, SIZES, Tally};
+
+/// The cells of a row, from left to right.
+struct Cells {
+    marks: String,
+    size: String,
+    percent: String,
+    bar: String,
+    entries: String,
+    newest: String,
+    owner: String,
+    name: String,
+    look: Look,
+}
+
+impl Browser {
+    pub(super) fn draw_rows(&mut self, data: &dyn Data, canvas: &mut Canvas<'_>) {
+        let height = self.row_count();
+        let top = self.list.scroll(height);
+        let widths = self.widths();
+        if self.list.rows.len() == 0 {
+            let text = self.empty_text(data);
+            canvas.text(widths.marks, HEAD_LINES, usize::MAX, text, Look::Dim);
+            return;
+        }
+        for line in 0..height.min(self.list.rows.len() - top) {
+            let place = top + line;
+            let y = HEAD_LINES + line;
+            match &self.list.rows {
+                Rows::Items(ids) => {
+                    let id = ids[place];
+                    if let Some(item) = data.item(id) {
+                        let cells = self.item_cells(id, &item, data, &widths, canvas);
+                        draw_cells(&cells, &widths, y, canvas);
+                    }
+                }
+                Rows::Groups(groups) => {
+                    let cells = self.group_cells(&groups[place], data, &widths, canvas);
+                    draw_cells(&cells, &widths, y, canvas);
+                }
+                Rows::Faults(faults, _) => draw_fault(&faults[place], y, canvas),
+            }
+            if place == self.list.cursor() {
+                canvas.reverse(y);
+            }
+        }
+    }
+
+    fn empty_text(&self, data: &dyn Data) -> &'static str {
+        match (self.list.is_waiting, self.view) {
+            (true, View::Tree) if !self.scan.is_over => "reading",
+            (true, _) => "working",
+            (false, View::Marks) => "nothing is marked: Space marks the item",
+            (false, View::Errors) if data.is_final() => "everything could be read",
+            (false, View::Errors) => "no error so far",
+            (false, _) if !self.text.text.is_empty() || !self.filter.is_empty() => {
+                "nothing passes the filter: Esc clears it"
+            }
+            (false, _) if !data.is_final() => "reading",
+            (false, _) => "empty",
+        }
+    }
+
+    fn item_cells(
+        &self,
+        id: ItemId,
+        item: &Item<'_>,
+        data: &dyn Data,
+        widths: &Widths,
+        canvas: &Canvas<'_>,
+    ) -> Cells {
+        let bytes = self.bytes.of(item);
+        let absent = || canvas.charset.absent().to_owned();
+        let owner = match item.uid {
+            None => absent(),
+            Some(uid) => owner_text(uid, data, canvas),
+        };
+        let is_dir = item.kind == Kind::Directory;
+        let has_path = matches!(self.view, View::Largest | View::Marks) || self.place.is_empty();
+        let mut name = match (item.kind, has_path) {
+            (Kind::Rest, _) => "<files>".to_owned(),
+            (_, true) => canvas.name(&self.short_path(id, data)),
+            (_, false) => canvas.name(&item.name),
+        };
+        if is_dir && !name.ends_with('/') {
+            name.push('/');
+        }
+        let is_marked = self.marks.has(id);
+        let mark = if is_marked { '*' } else { ' ' };
+        Cells {
+            marks: format!("{mark}{}", letter(item)),
+            size: self.options.format.text(bytes),
+            percent: share(bytes, self.list.whole),
+            bar: bar(bytes, self.list.largest, widths.bar, canvas.charset),
+            entries: grouped(item.entries),
+            newest: (item.newest_ns).map_or_else(absent, |ns| age(ns, self.now_ns)),
+            owner,
+            name,
+            look: match (is_marked, is_dir) {
+                (true, _) => Look::Marked,
+                (_, true) => Look::Bold,
+                (..) => Look::Plain,
+            },
+        }
+    }
+
+    /// The path below the directory that is shown.
+    fn short_path(&self, id: ItemId, data: &dyn Data) -> Vec<u8> {
+        let path = data.path(id);
+        let Some(dir) = self.directory().filter(|_| self.view != View::Marks) else {
+            return path;
+        };
+        let above = data.path(dir);
+        match path.strip_prefix(&above[..]) {
+            Some([b'/', rest @ ..]) if !rest.is_empty() => rest.to_vec(),
+            Some(rest) if above.ends_with(b"/") && !rest.is_empty() => rest.to_vec(),
+            _ => path,
+        }
+    }
+
+    fn group_cells(
+        &self,
+        tally: &Tally,
+        data: &dyn Data,
+        widths: &Widths,
+        canvas: &Canvas<'_>,
+    ) -> Cells {
+        let bytes = tally.bytes(self.bytes);
+        let absent = || canvas.charset.absent().to_owned();
+        let name = match &tally.group {
+            Group::Directories => "directories".to_owned(),
+            Group::Others => "links, devices, sockets, pipes".to_owned(),
+            Group::NoEnding => "no ending".to_owned(),
+            Group::Ending(ending) => format!(".{}", canvas.name(ending)),
+            Group::Owner(uid) => owner_text(*uid, data, canvas),
+            Group::UnknownOwner => "unknown".to_owned(),
+            Group::Age(place) => AGES[*place].0.to_owned(),
+            Group::NoAge => "unknown, or in the future".to_owned(),
+            Group::Size(place) => SIZES[*place].0.to_owned(),
+        };
+        Cells {
+            marks: String::new(),
+            size: self.options.format.text(bytes),
+            percent: share(bytes, self.list.whole),
+            bar: bar(bytes, self.list.largest, widths.bar, canvas.charset),
+            entries: grouped(tally.entries),
+            newest: (tally.newest_ns).map_or_else(absent, |ns| age(ns, self.now_ns)),
+            owner: String::new(),
+            name,
+            look: Look::Plain,
+        }
+    }
+}
+
+/// The name of an owner, or the number where nobody knows it.
+pub(super) fn owner_text(uid: u32, data: &dyn Data, canvas: &Canvas<'_>) -> String {
+    match data.owner_name(uid) {
+        Some(name) => canvas.name(name.as_bytes()),
+        None => uid.to_string(),
+    }
+}
+
+/// The letter of an item, as in ncdu's manual.
+fn letter(item: &Item<'_>) -> char {
+    let notes = item.notes;
+    let is_dir = item.kind == Kind::Directory;
+    match item.kind {
+        _ if notes.is_unreadable => '!',
+        _ if notes.is_excluded => '<',
+        _ if notes.is_mount => '>',
+        _ if notes.counts_elsewhere => 'H',
+        _ if notes.is_incomplete => '.',
+        _ if is_dir && item.entries <= 1 => 'e',
+        Kind::Link | Kind::Other => '@',
+        Kind::File if notes.has_other_names => 'h',
+        Kind::Directory | Kind::File | Kind::Rest => ' ',
+    }
+}
+
+fn draw_cells(cells: &Cells, widths: &Widths, y: usize, canvas: &mut Canvas<'_>) {
+    let alarm = match cells.marks.ends_with('!') {
+        true => Look::Alarm,
+        false => Look::Marked,
+    };
+    canvas.text(0, y, widths.marks, &cells.marks, alarm);
+    let texts = [
+        (&cells.size, Look::Plain),
+        (&cells.percent, Look::Plain),
+        (&cells.bar, Look::Bar),
+        (&cells.entries, Look::Plain),
+        (&cells.newest, Look::Dim),
+    ];
+    for ((start, width, _), (text, look)) in widths.starts().into_iter().zip(texts) {
+        canvas.right(start, y, width, text, look);
+    }
+    let (start, width, _) = widths.starts()[5];
+    canvas.text(start, y, width, &cells.owner, Look::Dim);
+    let name = truncate_to_width(&cells.name, widths.name, canvas.charset);
+    canvas.text(widths.name_start(), y, widths.name, &name, cells.look);
+}
+
+fn draw_fault(fault: &Fault, y: usize, canvas: &mut Canvas<'_>) {
+    let width = canvas.width().saturating_sub(2);
+    let cause = canvas.name(fault.cause.as_bytes());
+    let cause_width = text_width(&cause).min(width / 2);
+    let path = canvas.name(&fault.path);
+    let path_width = width.saturating_sub(cause_width + 2);
+    let path = truncate_to_width(&path, path_width, canvas.charset).into_owned();
+    canvas.text(2, y, path_width, &path, Look::Plain);
+    canvas.text(2 + text_width(&path) + 2, y, cause_width, &cause, Look::Dim);
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Events that the browser learns of, and its wishes to its shell.
+
+use std::time::Duration;
+
+use crate::answer::Answer;
+use crate::data::ItemId;
+use crate::filter::Filter;
+use crate::list::Query;
+
+/// A key of the keyboard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Key {
+    /// A character.
+    Char(char),
+    /// A character together with Ctrl.
+    Ctrl(char),
+    /// A function key.
+    F(u8),
+    /// An arrow.
+    Up,
+    /// An arrow.
+    Down,
+    /// An arrow.
+    Left,
+    /// An arrow.
+    Right,
+    /// Page up.
+    PageUp,
+    /// Page down.
+    PageDown,
+    /// Home.
+    Home,
+    /// End.
+    End,
+    /// Enter.
+    Enter,
+    /// Backspace.
+    Backspace,
+    /// Delete.
+    Delete,
+    /// Tab.
+    Tab,
+    /// Tab together with Shift.
+    BackTab,
+    /// Escape.
+    Esc,
+}
+
+/// A use of the mouse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mouse {
+    /// A press of the first button, at a column and a line from 0.
+    Press(u16, u16),
+    /// A turn of the wheel.
+    WheelUp,
+    /// A turn of the wheel.
+    WheelDown,
+}
+
+/// How far the scan has come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScanState {
+    /// Whether it is done, or was stopped.
+    pub is_over: bool,
+    /// Whether it was stopped before it was done.
+    pub is_interrupted: bool,
+    /// The names read so far.
+    pub entries: u64,
+    /// The number of faults so far.
+    pub unreadable: u64,
+    /// The time since its beginning.
+    pub elapsed: Duration,
+    /// The share of the file system that was read, in per cent; absent where nothing
+    /// tells it.
+    pub percent: Option<u8>,
+    /// A directory that is read now.
+    pub current: Vec<u8>,
+}
+
+/// The facts that the system knows about an item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Details {
+    /// The item.
+    pub id: ItemId,
+    /// Facts and their names, safe for a terminal.
+    pub rows: Vec<(&'static str, String)>,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A key was pressed.
+    Key(Key),
+    /// The mouse was used.
+    Mouse(Mouse),
+    /// The terminal has this width and this height.
+    Resize(u16, u16),
+    /// Some time passed.
+    Tick,
+    /// A question was answered.
+    Answer(Answer),
+    /// The scan has come further.
+    Scan(ScanState),
+    /// The data is another: at the end of a scan, or with another filter.
+    Data,
+    /// The system answered about an item.
+    Details(Details),
+    /// The texts of the filter form were read, or the reason why they have no meaning.
+    Form(Result<Filter, String>),
+    /// A filter has its numbers now.
+    Filtered(Filter),
+    /// Something that the user must know.
+    Message(String),
+}
+
+/// Something that the browser asks its shell for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// An answer to a question. A question before it is not of interest any more.
+    Ask(Query),
+    /// This directory is to be read next.
+    Prefer(ItemId),
+    /// The facts about an item.
+    Details(ItemId),
+    /// The meaning of the texts of the filter form, by field.
+    ReadForm(Vec<String>),
+    /// The numbers of those items alone that pass.
+    SetFilter(Filter),
+    /// A new scan of everything.
+    ScanAgain,
+    /// A shell in this directory; absent for the directory of the program.
+    Shell(Option<ItemId>),
+    /// The program that the system opens the item with.
+    Open(ItemId),
+    /// The path of the item in the clipboard of the terminal.
+    Copy(ItemId),
+    /// The paths of these items in a file of this name.
+    Write(Vec<ItemId>, String),
+    /// The program in the background, as with Ctrl-Z.
+    Suspend,
+    /// The end. With an item, its path is printed.
+    Quit(Option<ItemId>),
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The browser of statwalk: a state, the events that change it, and its screens.
+//!
+//! Nothing here has I/O, threads or clocks. A shell gives events and the time, does what
+//! [`Browser::update`] asks for, and shows what [`Browser::draw`] draws. Questions that
+//! can take long are a [`Query`]: the shell lets [`answer()`] work on another thread, and
+//! brings the answer as an event.
+//!
+//! Numbers come through [`Data`], which need not be a tree in memory.
+
+#![forbid(unsafe_code)]
+
+mod answer;
+mod browser;
+#[cfg(test)]
+mod browser_tests;
+mod columns;
+mod data;
+mod draw;
+mod event;
+mod filter;
+mod filtered;
+mod keys;
+mod list;
+mod marks;
+mod prompt;
+mod tally;
+
+pub use answer::{Answer, answer};
+pub use browser::{Browser, Options};
+pub use data::{Data, Entry, Fault, Item, ItemId, Kind, Notes};
+pub use event::{Details, Effect, Event, Key, Mouse, ScanState};
+pub use filter::{Bytes, Filter, Sort, SortKey};
+pub use filtered::Filtered;
+pub use keys::{Action, KeyError, Keymap};
+pub use list::Query;
+pub use tally::{By, Group, Tally};

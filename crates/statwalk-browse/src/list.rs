@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The rows of a view, and the cursor on one of them.
+
+use crate::data::{Fault, ItemId};
+use crate::filter::{Bytes, Sort};
+use crate::tally::{By, Group, Tally};
+
+/// A question for the rows of a view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Query {
+    /// Its number. Only the answer to the last question counts.
+    pub number: u64,
+    pub(crate) rows: Wanted,
+    /// The directory; absent for the list of roots.
+    pub(crate) dir: Option<ItemId>,
+    pub(crate) sort: Sort,
+    pub(crate) bytes: Bytes,
+    /// A text that names hold.
+    pub(crate) text: Vec<u8>,
+    pub(crate) hides: bool,
+    pub(crate) now_ns: i64,
+}
+
+/// The rows that a view has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// The items of the directory.
+    Items,
+    /// The largest files below it.
+    Largest,
+    /// Groups of everything below it.
+    Groups(By),
+    /// The faults below it.
+    Faults,
+    /// These items.
+    These(Vec<ItemId>),
+}
+
+/// The rows of a view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Rows {
+    Items(Vec<ItemId>),
+    Groups(Vec<Tally>),
+    /// The first faults, and the number of all.
+    Faults(Vec<Fault>, u64),
+}
+
+/// The thing that a row stands for, wherever the row is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RowKey {
+    Item(ItemId),
+    Group(Group),
+    Fault(Vec<u8>),
+}
+
+impl Rows {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Rows::Items(ids) => ids.len(),
+            Rows::Groups(groups) => groups.len(),
+            Rows::Faults(faults, _) => faults.len(),
+        }
+    }
+
+    fn key(&self, place: usize) -> Option<RowKey> {
+        match self {
+            Rows::Items(ids) => ids.get(place).copied().map(RowKey::Item),
+            Rows::Groups(groups) => {
+                let group = groups.get(place)?;
+                Some(RowKey::Group(group.group.clone()))
+            }
+            Rows::Faults(faults, _) => {
+                let fault = faults.get(place)?;
+                Some(RowKey::Fault(fault.path.clone()))
+            }
+        }
+    }
+
+    fn place_of(&self, key: &RowKey) -> Option<usize> {
+        match (self, key) {
+            (Rows::Items(ids), RowKey::Item(wanted)) => ids.iter().position(|id| id == wanted),
+            (Rows::Groups(groups), RowKey::Group(wanted)) => {
+                groups.iter().position(|group| group.group == *wanted)
+            }
+            (Rows::Faults(faults, _), RowKey::Fault(wanted)) => {
+                faults.iter().position(|fault| fault.path == *wanted)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The rows of a view, with the cursor. The cursor stays on its row when the order
+/// changes.
+#[derive(Clone, Debug)]
+pub(crate) struct List {
+    pub(crate) rows: Rows,
+    /// The size of the whole, and of the largest row.
+    pub(crate) whole: u128,
+    pub(crate) largest: u128,
+    cursor: usize,
+    /// Where the cursor is to be once the row is there.
+    wanted: Option<RowKey>,
+    top: usize,
+    /// Whether the answer for this view has not come yet.
+    pub(crate) is_waiting: bool,
+}
+
+impl List {
+    pub(crate) fn waiting(wanted: Option<RowKey>) -> List {
+        List {
+            rows: Rows::Items(Vec::new()),
+            whole: 0,
+            largest: 0,
+            cursor: 0,
+            wanted,
+            top: 0,
+            is_waiting: true,
+        }
+    }
+
+    /// Takes new rows. A cursor whose row is gone stays at its place. One that nobody
+    /// moved stays at the top.
+    pub(crate) fn replace(&mut self, rows: Rows, whole: u128, largest: u128) {
+        let was_moved = self.cursor > 0;
+        let key = match self.wanted.take() {
+            Some(key) => Some(key),
+            None if was_moved => self.rows.key(self.cursor),
+            None => None,
+        };
+        let distance = self.cursor.saturating_sub(self.top);
+        self.rows = rows;
+        (self.whole, self.largest) = (whole, largest);
+        self.is_waiting = false;
+        if let Some(place) = key.and_then(|key| self.rows.place_of(&key)) {
+            self.cursor = place;
+            self.top = place.saturating_sub(distance);
+        }
+        self.cursor = self.cursor.min(self.rows.len().saturating_sub(1));
+    }
+
+    pub(crate) fn cursor(&self) -> usize {
+        self.cursor
+    }
+
+    pub(crate) fn key(&self) -> Option<RowKey> {
+        self.rows.key(self.cursor)
+    }
+
+    /// Pins the cursor to its row, also where nobody moved it.
+    pub(crate) fn pin(&mut self) {
+        self.wanted = self.key();
+    }
+
+    pub(crate) fn item(&self) -> Option<ItemId> {
+        match &self.rows {
+            Rows::Items(ids) => ids.get(self.cursor).copied(),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn group(&self) -> Option<&Tally> {
+        match &self.rows {
+            Rows::Groups(groups) => groups.get(self.cursor),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn go_to(&mut self, place: usize) {
+        self.wanted = None;
+        self.cursor = place.min(self.rows.len().saturating_sub(1));
+    }
+
+    pub(crate) fn move_by(&mut self, rows: isize) {
+        self.go_to(self.cursor.saturating_add_signed(rows));
+    }
+
+    /// The first row of a screen of so many, with the cursor on the screen.
+    pub(crate) fn scroll(&mut self, height: usize) -> usize {
+        let height = height.max(1);
+        let last_top = self.rows.len().saturating_sub(height);
+        self.top = self.top.min(last_top);
+        if self.cursor < self.top {
+            self.top = self.cursor;
+        } else if self.cursor >= self.top + height {
+            self.top = self.cursor + 1 - height;
+        }
+        self.top
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The facts that the system knows about an item.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use jiff::tz::TimeZone;
+use statwalk_browse::{Details, ItemId};
+use statwalk_view::{DateStyle, escape, grouped};
+
+use crate::failure::reason;
+use crate::output::screen;
+use crate::request::owners;
+
+/// The facts about an item, as lstat(2) has them now.
+pub(super) fn of(id: ItemId, path: &[u8]) -> Details {
+    let path = Path::new(OsStr::from_bytes(path));
+    let rows = match fs::symlink_metadata(path) {
+        Ok(metadata) => rows(path, &metadata),
+        Err(error) => vec![("Error", reason(&error))],
+    };
+    Details { id, rows }
+}
+
+fn rows(path: &Path, metadata: &fs::Metadata) -> Vec<(&'static str, String)> {
+    let charset = screen::charset();
+    let account = |name: Option<Vec<u8>>, number: u32| match name {
+        Some(name) => format!("{} ({number})", escape(&name, charset)),
+        None => number.to_string(),
+    };
+    let style: DateStyle = "full-iso".parse().unwrap_or_default();
+    let zone = TimeZone::system();
+    let date = |seconds: i64, ns: i64| {
+        let ns = seconds
+            .checked_mul(1_000_000_000)
+            .and_then(|s| s.checked_add(ns));
+        let text = ns.and_then(|ns| style.text(ns, &zone));
+        text.unwrap_or_else(|| format!("{seconds} s after 1970"))
+    };
+    let user = account(owners::user_name(metadata.uid()), metadata.uid());
+    let group = account(owners::group_name(metadata.gid()), metadata.gid());
+    let mut rows = vec![
+        ("Owner", user),
+        ("Group", group),
+        ("Mode", mode(metadata.mode())),
+        ("Links", grouped(metadata.nlink())),
+        ("Inode", metadata.ino().to_string()),
+        ("Modified", date(metadata.mtime(), metadata.mtime_nsec())),
+        ("Changed", date(metadata.ctime(), metadata.ctime_nsec())),
+        ("Accessed", date(metadata.atime(), metadata.atime_nsec())),
+    ];
+    if let Ok(target) = fs::read_link(path) {
+        let target = target.into_os_string().into_vec();
+        rows.push(("Leads to", escape(&target, charset).into_owned()));
+    }
+    rows
+}
+
+/// The mode as ls shows it, and its number.
+fn mode(mode: u32) -> String {
+    let kind = match mode & 0o170_000 {
+        0o040_000 => 'd',
+        0o120_000 => 'l',
+        0o060_000 => 'b',
+        0o020_000 => 'c',
+        0o010_000 => 'p',
+        0o140_000 => 's',
+        _ => '-',
+    };
+    let bit = |bit: u32, letter| if mode & bit == 0 { '-' } else { letter };
+    let execute = |bit: u32, special: u32, letter: char| match (mode & bit, mode & special) {
+        (0, 0) => '-',
+        (_, 0) => 'x',
+        (0, _) => letter.to_ascii_uppercase(),
+        (..) => letter,
+    };
+    let text: String = [
+        kind,
+        bit(0o400, 'r'),
+        bit(0o200, 'w'),
+        execute(0o100, 0o4000, 's'),
+        bit(0o040, 'r'),
+        bit(0o020, 'w'),
+        execute(0o010, 0o2000, 's'),
+        bit(0o004, 'r'),
+        bit(0o002, 'w'),
+        execute(0o001, 0o1000, 't'),
+    ]
+    .into_iter()
+    .collect();
+    format!("{text} ({:04o})", mode & 0o7777)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_are_those_of_ls() {
+        assert_eq!(mode(0o100_644), "-rw-r--r-- (0644)");
+        assert_eq!(mode(0o041_777), "drwxrwxrwt (1777)");
+        assert_eq!(mode(0o104_755), "-rwsr-xr-x (4755)");
+        assert_eq!(mode(0o102_644), "-rw-r-Sr-- (2644)");
+        assert_eq!(mode(0o120_777), "lrwxrwxrwx (0777)");
+    }
+}

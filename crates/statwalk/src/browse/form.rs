@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The texts of the filter form become a filter.
+
+use jiff::Zoned;
+use statwalk_browse::Filter;
+use statwalk_view::parse_moment;
+
+use crate::request::accounts::USERS;
+use crate::request::safe;
+
+/// The filter that the texts of the fields make: size, changed within, changed before,
+/// owner, ending.
+///
+/// # Errors
+///
+/// Returns the reason why a text has no meaning.
+pub(super) fn filter(texts: &[String]) -> Result<Filter, String> {
+    let text = |place: usize| {
+        texts
+            .get(place)
+            .map(String::as_str)
+            .filter(|text| !text.is_empty())
+    };
+    let moment = |place: usize| match text(place) {
+        None => Ok(None),
+        Some(text) => parse_moment(text, &Zoned::now())
+            .map(Some)
+            .map_err(|error| safe(&error.to_string())),
+    };
+    let size = match text(0) {
+        None => None,
+        Some(text) => Some(
+            text.parse()
+                .map_err(|error: statwalk_view::ParseSizeError| safe(&error.to_string()))?,
+        ),
+    };
+    let uid = match text(3) {
+        None => None,
+        Some(name) => {
+            let number = USERS.number(name.as_bytes()).or_else(|| name.parse().ok());
+            Some(number.ok_or_else(|| format!("there is no user '{}'", safe(name)))?)
+        }
+    };
+    Ok(Filter {
+        size,
+        changed_from_ns: moment(1)?,
+        changed_before_ns: moment(2)?,
+        uid,
+        groups: Vec::new(),
+        name_end: text(4).map(|text| format!(".{}", text.trim_start_matches('.'))),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use statwalk_view::SizeFilter;
+
+    #[test]
+    fn each_field_has_its_meaning() {
+        let read = |fields: [&str; 5]| filter(&fields.map(str::to_owned));
+        assert!(read([""; 5]).unwrap().is_empty());
+        let read_whole = read(["+10M", "", "2020-01-01", "root", "tar.gz"]).unwrap();
+        assert_eq!(read_whole.size, Some(SizeFilter::AtLeast(10 << 20)));
+        assert_eq!(read_whole.uid, Some(0));
+        assert_eq!(read_whole.name_end.as_deref(), Some(".tar.gz"));
+        assert!(read_whole.changed_before_ns.is_some() && read_whole.changed_from_ns.is_none());
+        assert!(
+            read(["", "2d", "", "", ".iso"])
+                .unwrap()
+                .changed_from_ns
+                .is_some()
+        );
+    }
+
+    #[test]
+    fn a_text_without_meaning_is_named() {
+        let error = |fields: [&str; 5]| filter(&fields.map(str::to_owned)).unwrap_err();
+        assert!(error(["ten", "", "", "", ""]).contains("ten"));
+        assert!(error(["", "soon", "", "", ""]).contains("soon"));
+        assert!(error(["", "", "", "nobody-has-this-name", ""]).contains("nobody-has-this-name"));
+    }
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The shell of the browser: it reads keys, shows screens, and does what the browser
+//! asks for.
+//!
+//! One thread has the terminal, and nothing that can take long happens there. Another
+//! looks after the scan ([`scan`]), and [`Clerk`]s answer questions.
+
+mod clerk;
+mod details;
+mod form;
+pub(crate) mod keys_file;
+mod live_data;
+mod numbers;
+mod programs;
+mod scan;
+mod terminal;
+mod tree_data;
+mod write;
+
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::{Duration, Instant};
+
+use statwalk_browse::{Browser, Data, Effect, Event, Filter, Filtered, Options, answer};
+
+use self::clerk::Clerk;
+use self::scan::LiveScan;
+use self::terminal::{Input, Screen};
+use crate::clock;
+use crate::exit_status::ExitStatus;
+use crate::failure::{Failure, reason};
+use crate::output;
+use crate::request::{Request, open_files, safe};
+use crate::watch::signals;
+
+/// How long a frame waits for an answer, so that most keys need one frame alone.
+const ANSWER_WAIT: Duration = Duration::from_millis(8);
+/// How long the terminal is asked for input at once, while there is other work.
+const BUSY_WAIT: Duration = Duration::from_millis(15);
+const IDLE_WAIT: Duration = Duration::from_millis(200);
+
+/// News from another thread for the one with the terminal.
+pub(crate) enum Message {
+    Event(Event),
+    /// The numbers at the end of a scan.
+    Scanned(u64, Arc<dyn Data>),
+    /// The numbers of items that pass, of the scan with this number.
+    Filtered(u64, Filter, Arc<dyn Data>),
+}
+
+/// The browser with all that it needs.
+struct Shell {
+    browser: Browser,
+    request: Request,
+    started: Instant,
+    /// The number of the scan; answers about an earlier one come too late.
+    scans: u64,
+    scan: LiveScan,
+    /// All numbers, and those that pass the filter.
+    base: Arc<dyn Data>,
+    data: Arc<dyn Data>,
+    filter: Filter,
+    rows: Clerk,
+    filters: Clerk,
+    facts: Clerk,
+    messages: Receiver<Message>,
+    sender: Sender<Message>,
+    /// The end, with a path to print.
+    end: Option<Option<Vec<u8>>>,
+}
+
+/// Runs the browser until the user quits.
+///
+/// # Errors
+///
+/// Returns an error if there is no terminal, if a path is missing, or if the scan cannot
+/// begin.
+pub(crate) fn run(request: Request, options: Options) -> Result<ExitStatus, Failure> {
+    for path in &request.paths {
+        if let Err(error) = path.symlink_metadata() {
+            let path = safe(&path.to_string_lossy());
+            return Err(Failure::Usage(format!(
+                "cannot stat {path}: {}",
+                reason(&error)
+            )));
+        }
+    }
+    open_files::raise_limit();
+    let mut screen = Screen::open()?;
+    signals::install();
+    let (sender, messages) = mpsc::channel();
+    let scan = LiveScan::start(&request, 0, sender.clone())?;
+    let base: Arc<dyn Data> = Arc::clone(&scan.data) as Arc<dyn Data>;
+    let (width, height) = screen.size();
+    let mut shell = Shell {
+        browser: Browser::new(options, width, height, clock::now_ns()),
+        request,
+        started: Instant::now(),
+        scans: 0,
+        scan,
+        data: Arc::clone(&base),
+        base,
+        filter: Filter::default(),
+        rows: Clerk::new("rows", sender.clone()),
+        filters: Clerk::new("filter", sender.clone()),
+        facts: Clerk::new("facts", sender.clone()),
+        messages,
+        sender,
+        end: None,
+    };
+    let result = shell.work(&mut screen);
+    screen.close();
+    let path = result?;
+    if let Some(signal) = signals::caught() {
+        return Ok(ExitStatus::Interrupted(signal));
+    }
+    if let Some(path) = path {
+        let mut out = output::Output::new();
+        out.write(|out| {
+            out.write_all(&path)?;
+            out.write_all(b"\n")
+        })?;
+        out.finish()?;
+    }
+    Ok(ExitStatus::Complete)
+}
+
+impl Shell {
+    /// Works until the user quits. Answers with the path to print.
+    fn work(&mut self, screen: &mut Screen) -> Result<Option<Vec<u8>>, Failure> {
+        self.update(Event::Tick, screen);
+        self.draw(screen)?;
+        loop {
+            let mut is_changed = false;
+            while let Ok(message) = self.messages.try_recv() {
+                self.take(message, screen);
+                is_changed = true;
+            }
+            while let Some(input) = screen.input(Duration::ZERO)? {
+                self.take_input(input, screen);
+                is_changed = true;
+                if self.browser.is_waiting()
+                    && let Ok(message) = self.messages.recv_timeout(ANSWER_WAIT)
+                {
+                    self.take(message, screen);
+                }
+            }
+            if signals::caught().is_some() {
+                return Ok(None);
+            }
+            if let Some(path) = self.end.take() {
+                return Ok(path);
+            }
+            if screen.was_continued() {
+                screen.resume();
+                is_changed = true;
+            }
+            if is_changed {
+                self.draw(screen)?;
+            }
+            let is_busy = self.browser.is_waiting() || !self.base.is_final();
+            let wait = if is_busy { BUSY_WAIT } else { IDLE_WAIT };
+            if !screen.has_input(wait)? {
+                self.update(Event::Tick, screen);
+                if !is_busy {
+                    self.draw(screen)?;
+                }
+            }
+        }
+    }
+
+    fn draw(&mut self, screen: &mut Screen) -> Result<(), Failure> {
+        let (browser, data) = (&mut self.browser, &*self.data);
+        screen.draw(|buffer| browser.draw(data, buffer))
+    }
+
+    fn take_input(&mut self, input: Input, screen: &mut Screen) {
+        match input {
+            Input::Key(key) => self.update(Event::Key(key), screen),
+            Input::Mouse(mouse) => self.update(Event::Mouse(mouse), screen),
+            Input::Size(width, height) => self.update(Event::Resize(width, height), screen),
+            Input::Nothing => {}
+        }
+    }
+
+    fn take(&mut self, message: Message, screen: &mut Screen) {
+        match message {
+            Message::Event(event) => self.update(event, screen),
+            Message::Scanned(number, data) if number == self.scans => {
+                self.base = Arc::clone(&data);
+                self.data = data;
+                self.update(Event::Data, screen);
+                // The filter of the numbers so far.
+                if !self.filter.is_empty() {
+                    self.set_filter(self.filter.clone());
+                }
+            }
+            Message::Filtered(number, filter, data) if number == self.scans => {
+                self.data = data;
+                self.filter = filter.clone();
+                self.update(Event::Filtered(filter), screen);
+            }
+            Message::Scanned(..) | Message::Filtered(..) => {}
+        }
+    }
+
+    fn update(&mut self, event: Event, screen: &mut Screen) {
+        let at = self.started.elapsed();
+        let data = Arc::clone(&self.data);
+        for wish in self.browser.update(event, at, &*data) {
+            self.fulfil(wish, screen);
+        }
+    }
+
+    fn say(&mut self, text: impl Into<String>, screen: &mut Screen) {
+        self.update(Event::Message(text.into()), screen);
+    }
+
+    fn fulfil(&mut self, wish: Effect, screen: &mut Screen) {
+        match wish {
+            Effect::Ask(query) => {
+                let data = Arc::clone(&self.data);
+                self.rows.give(move |stop| {
+                    let answer = answer(&*data, &query, stop)?;
+                    Some(Message::Event(Event::Answer(answer)))
+                });
+            }
+            Effect::Prefer(id) => self.scan.prefer(id),
+            Effect::Details(id) => {
+                let path = self.base.path(id);
+                self.facts.give(move |_| {
+                    let details = details::of(id, &path);
+                    Some(Message::Event(Event::Details(details)))
+                });
+            }
+            Effect::ReadForm(texts) => {
+                let read = form::filter(&texts);
+                self.update(Event::Form(read), screen);
+            }
+            Effect::SetFilter(filter) => self.set_filter(filter),
+            Effect::ScanAgain => self.scan_again(screen),
+            Effect::Shell(id) => {
+                let path = id.map(|id| self.base.path(id));
+                self.run_program(screen, |_| programs::shell(path.as_deref()));
+            }
+            Effect::Open(id) => {
+                let path = self.base.path(id);
+                if let Err(error) = programs::open(&path) {
+                    self.say(error, screen);
+                }
+            }
+            Effect::Copy(id) => {
+                let path = self.base.path(id);
+                let text = match screen.copy(&path) {
+                    Ok(()) => "the terminal has the path, if it takes such",
+                    Err(_) => "the terminal does not take the path",
+                };
+                self.say(text, screen);
+            }
+            Effect::Write(ids, name) => {
+                let paths: Vec<_> = ids.into_iter().map(|id| self.base.path(id)).collect();
+                let text = match write::marks(&paths, Path::new(&name)) {
+                    Ok(()) => format!("{} paths are in {name}", paths.len()),
+                    Err(error) => format!("cannot write {name}: {}", reason(&error)),
+                };
+                self.say(text, screen);
+            }
+            Effect::Suspend => screen.suspend(),
+            Effect::Quit(id) => {
+                self.end = Some(id.map(|id| self.base.path(id)));
+            }
+        }
+    }
+
+    fn set_filter(&mut self, filter: Filter) {
+        let (base, number) = (Arc::clone(&self.base), self.scans);
+        self.filter = filter.clone();
+        if !base.is_final() && !filter.is_empty() {
+            // Files are known at the end alone; then it applies.
+            return;
+        }
+        let now_ns = clock::now_ns();
+        self.filters.give(move |stop| {
+            if filter.is_empty() {
+                return Some(Message::Filtered(number, filter, base));
+            }
+            let filtered = Filtered::new(base, filter.clone(), now_ns, stop)?;
+            Some(Message::Filtered(number, filter, Arc::new(filtered)))
+        });
+    }
+
+    fn scan_again(&mut self, screen: &mut Screen) {
+        self.scans += 1;
+        match LiveScan::start(&self.request, self.scans, self.sender.clone()) {
+            Ok(scan) => {
+                self.scan = scan;
+                self.base = Arc::clone(&self.scan.data) as Arc<dyn Data>;
+                self.data = Arc::clone(&self.base);
+                self.update(Event::Data, screen);
+            }
+            Err(error) => self.say(error.to_string(), screen),
+        }
+    }
+
+    fn run_program(
+        &mut self,
+        screen: &mut Screen,
+        run: impl FnOnce(&mut Screen) -> Result<(), String>,
+    ) {
+        screen.leave();
+        let result = run(screen);
+        screen.resume();
+        if let Err(error) = result {
+            self.say(error, screen);
+        }
+    }
+}

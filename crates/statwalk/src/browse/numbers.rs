@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The numbers of items: those of their directories, with a place for files.
+
+use statwalk_browse::ItemId;
+use statwalk_core::DirId;
+
+/// The meaning of the number of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Dir(DirId),
+    /// The file at a place in its directory.
+    File(DirId, usize),
+    /// All files of a directory.
+    Rest(DirId),
+    /// A root that is not known yet, by its index.
+    Root(usize),
+}
+
+/// Stands in the place of a file.
+const NO_FILE: u32 = 0;
+const REST: u32 = u32::MAX;
+const ROOT: u32 = u32::MAX - 1;
+
+impl Place {
+    pub(super) fn id(self) -> ItemId {
+        let (high, low) = match self {
+            Place::Dir(dir) => (dir.index(), NO_FILE),
+            // A directory with more files than that shows the first of them alone.
+            Place::File(dir, place) => {
+                (dir.index(), (place as u64 + 1).min(ROOT as u64 - 1) as u32)
+            }
+            Place::Rest(dir) => (dir.index(), REST),
+            Place::Root(index) => (index, ROOT),
+        };
+        ItemId((high as u64) << 32 | u64::from(low))
+    }
+
+    pub(super) fn of(id: ItemId) -> Place {
+        let (high, low) = ((id.0 >> 32) as usize, id.0 as u32);
+        let dir = DirId::from_index(high).expect("half of the bits of a number");
+        match low {
+            NO_FILE => Place::Dir(dir),
+            REST => Place::Rest(dir),
+            ROOT => Place::Root(high),
+            place => Place::File(dir, place as usize - 1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_place_comes_back() {
+        for index in [0, 1, 77, u32::MAX as usize] {
+            let dir = DirId::from_index(index).unwrap();
+            for place in [
+                Place::Dir(dir),
+                Place::File(dir, 0),
+                Place::File(dir, 4_000_000_000),
+                Place::Rest(dir),
+                Place::Root(index),
+            ] {
+                assert_eq!(Place::of(place.id()), place);
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! A scan that goes on, on threads of its own.
+
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use statwalk_browse::{Event, ItemId, ScanState};
+use statwalk_core::{DirId, LiveTree, Progress, Running, Tree, TreeSink};
+
+use super::Message;
+use super::live_data::LiveData;
+use super::numbers::Place;
+use super::tree_data::TreeData;
+use crate::failure::Failure;
+use crate::request::Request;
+use crate::watch::used_inodes;
+
+/// How often the scan is looked after.
+const PERIOD: Duration = Duration::from_millis(20);
+/// How often the browser learns how far it has come.
+const NEWS_PERIOD: Duration = Duration::from_millis(100);
+
+/// The errors that are kept: the view shows them one by one.
+const ERRORS_KEPT: usize = 10_000;
+
+/// A scan that goes on. When it is dropped, the scan ends.
+pub(crate) struct LiveScan {
+    pub(crate) data: Arc<LiveData>,
+    wishes: Sender<DirId>,
+}
+
+/// The sinks of a scan, for the time of the scan and for its end.
+type Sinks = (LiveTree, TreeSink);
+
+impl LiveScan {
+    /// Starts the scan with a number.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if it cannot begin.
+    pub(crate) fn start(
+        request: &Request,
+        number: u64,
+        news: Sender<Message>,
+    ) -> Result<LiveScan, Failure> {
+        let tree = LiveTree::new();
+        let sinks = (tree.clone(), TreeSink::with_files().with_owners());
+        let scan = request.scan.clone().errors_kept(ERRORS_KEPT);
+        let running = scan.start(sinks)?;
+        let roots: Vec<Vec<u8>> = (request.paths.iter())
+            .map(|path| path.as_os_str().as_bytes().to_vec())
+            .collect();
+        let whole = request.whole_root();
+        let inodes = whole.and_then(|(root, stays)| used_inodes::below(root, stays));
+        let (wishes, wanted) = mpsc::channel();
+        let data = Arc::new(LiveData::new(tree, roots.clone()));
+        let lookout = Lookout {
+            number,
+            roots,
+            inodes,
+            started: Instant::now(),
+            news,
+        };
+        let work = move || lookout.watch(running, &wanted);
+        let started = thread::Builder::new()
+            .name("browse-scan".to_owned())
+            .spawn(work);
+        started.map_err(|error| {
+            let reason = crate::failure::reason(&error);
+            Failure::Usage(format!("cannot start a thread: {reason}"))
+        })?;
+        Ok(LiveScan { data, wishes })
+    }
+
+    /// Reads a directory next.
+    pub(crate) fn prefer(&self, id: ItemId) {
+        if let Place::Dir(dir) = Place::of(id) {
+            // The scan may be over.
+            let _ = self.wishes.send(dir);
+        }
+    }
+}
+
+/// The thread that looks after the scan.
+struct Lookout {
+    number: u64,
+    roots: Vec<Vec<u8>>,
+    /// The inodes in use, where the scan covers a whole file system.
+    inodes: Option<u64>,
+    started: Instant,
+    news: Sender<Message>,
+}
+
+impl Lookout {
+    fn watch(self, running: Running<Sinks>, wanted: &Receiver<DirId>) {
+        let mut next_news = self.started;
+        while !running.wait_for(PERIOD) {
+            loop {
+                match wanted.try_recv() {
+                    Ok(dir) => running.prefer(dir),
+                    Err(TryRecvError::Empty) => break,
+                    // Nobody wants the answer any more.
+                    Err(TryRecvError::Disconnected) => return,
+                }
+            }
+            let now = Instant::now();
+            if now >= next_news {
+                next_news = now + NEWS_PERIOD;
+                let state = self.state(&running.progress());
+                if self.news.send(Message::Event(Event::Scan(state))).is_err() {
+                    return;
+                }
+            }
+        }
+        let mut state = self.state(&running.progress());
+        let outcome = running.finish();
+        let ((), tree): ((), Tree) = outcome.output;
+        let report = outcome.report;
+        let sum = report.sum();
+        state.is_over = true;
+        state.is_interrupted = report.interrupted;
+        state.unreadable = sum.unreadable + report.hanging.len() as u64;
+        let data = TreeData::new(tree, &self.roots, &report);
+        let _ = (self.news).send(Message::Scanned(self.number, Arc::new(data)));
+        let _ = self.news.send(Message::Event(Event::Scan(state)));
+    }
+
+    fn state(&self, progress: &Progress) -> ScanState {
+        let percent = self.inodes.map(|all| {
+            let done = u128::from(progress.entries) * 100 / u128::from(all.max(1));
+            // The number of inodes is no promise.
+            u8::try_from(done).unwrap_or(99).min(99)
+        });
+        let current = progress.current.first();
+        ScanState {
+            is_over: false,
+            is_interrupted: false,
+            entries: progress.entries,
+            unreadable: progress.unreadable,
+            elapsed: self.started.elapsed(),
+            percent,
+            current: current.map_or(Vec::new(), |(path, _)| path.clone()),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The numbers at the end of a scan.
+
+use std::ops::ControlFlow;
+
+use statwalk_browse::{Data, Fault, Item, ItemId, Kind, Notes};
+use statwalk_core::{DirState, FileType, Node, NodeKind, Report, Tree};
+
+use super::live_data::owner_name;
+use super::numbers::Place;
+
+/// The numbers of a scan that is over.
+pub(crate) struct TreeData {
+    tree: Tree,
+    faults: Vec<Fault>,
+    fault_count: u64,
+}
+
+impl TreeData {
+    pub(crate) fn new(tree: Tree, roots: &[Vec<u8>], report: &Report) -> TreeData {
+        let missing = roots.iter().zip(&report.roots).filter_map(|(path, root)| {
+            Some(Fault {
+                path: path.clone(),
+                cause: root.missing?.to_string(),
+            })
+        });
+        let mut faults: Vec<Fault> = missing.collect();
+        faults.extend(report.errors.iter().map(|error| Fault {
+            path: error.path.clone(),
+            cause: error.cause.to_string(),
+        }));
+        faults.extend(report.hanging.iter().map(|path| Fault {
+            path: path.clone(),
+            cause: "no answer".to_owned(),
+        }));
+        let counted: u64 = report.error_counts.iter().map(|(.., count)| count).sum();
+        let kept = report.errors.len() as u64;
+        TreeData {
+            tree,
+            fault_count: faults.len() as u64 + counted.saturating_sub(kept),
+            faults,
+        }
+    }
+
+    fn node(&self, id: ItemId) -> Option<Node<'_>> {
+        match Place::of(id) {
+            Place::Dir(dir) => self.tree.directory(dir),
+            Place::File(dir, place) => self.tree.directory(dir)?.file_at(place),
+            Place::Rest(_) | Place::Root(_) => None,
+        }
+    }
+}
+
+fn item_of(node: Node<'_>) -> Item<'_> {
+    let mut notes = Notes {
+        is_incomplete: node.is_incomplete(),
+        counts_elsewhere: node.is_extra_link(),
+        has_other_names: node.has_other_names() == Some(true),
+        ..Notes::default()
+    };
+    let kind = match node.kind() {
+        NodeKind::Directory(state) => {
+            notes.is_unreadable = state == DirState::Unreadable;
+            notes.is_excluded = state == DirState::Excluded;
+            notes.is_mount = state == DirState::Crossing;
+            Kind::Directory
+        }
+        NodeKind::Other(file_type) => {
+            notes.is_unreadable = std::mem::take(&mut notes.is_incomplete);
+            match file_type {
+                FileType::File => Kind::File,
+                FileType::Symlink => Kind::Link,
+                _ => Kind::Other,
+            }
+        }
+        _ => Kind::Other,
+    };
+    Item {
+        name: node.name().into(),
+        kind,
+        allocated_bytes: node.allocated_bytes(),
+        apparent_bytes: node.apparent_bytes(),
+        entries: node.entries(),
+        newest_ns: node.newest_mtime_ns(),
+        uid: node.uid(),
+        notes,
+    }
+}
+
+impl Data for TreeData {
+    fn roots(&self) -> Vec<ItemId> {
+        let roots = (0..self.tree.root_count()).filter_map(|index| self.tree.root(index));
+        let ids = roots.filter_map(|root| root.dir_id());
+        ids.map(|id| Place::Dir(id).id()).collect()
+    }
+
+    fn item(&self, id: ItemId) -> Option<Item<'_>> {
+        self.node(id).map(item_of)
+    }
+
+    fn parent(&self, id: ItemId) -> Option<ItemId> {
+        let parent = self.node(id)?.parent()?.dir_id()?;
+        Some(Place::Dir(parent).id())
+    }
+
+    fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {
+        let Place::Dir(dir) = Place::of(dir) else {
+            return;
+        };
+        let Some(node) = self.tree.directory(dir) else {
+            return;
+        };
+        let dirs = node.children().filter_map(|child| {
+            let id = child.dir_id()?;
+            Some((Place::Dir(id), child))
+        });
+        let files = node.files().enumerate();
+        let files = files.map(|(place, file)| (Place::File(dir, place), file));
+        for (place, child) in dirs.chain(files) {
+            if visit(place.id(), item_of(child)).is_break() {
+                return;
+            }
+        }
+    }
+
+    fn faults(&self, dir: ItemId) -> (Vec<Fault>, u64) {
+        let path = self.path(dir);
+        let is_below = |fault: &&Fault| {
+            let rest = fault.path.strip_prefix(&path[..]);
+            rest.is_some_and(|rest| {
+                rest.is_empty() || rest.starts_with(b"/") || path.ends_with(b"/")
+            })
+        };
+        let below: Vec<Fault> = self.faults.iter().filter(is_below).cloned().collect();
+        let is_all = below.len() == self.faults.len();
+        let count = if is_all {
+            self.fault_count
+        } else {
+            below.len() as u64
+        };
+        (below, count)
+    }
+
+    fn owner_name(&self, uid: u32) -> Option<String> {
+        owner_name(uid)
+    }
+
+    fn is_final(&self) -> bool {
+        true
+    }
+}

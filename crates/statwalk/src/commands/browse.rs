@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `statwalk browse`: directories in the terminal, while they are read and after.
+
+use statwalk_browse::{Bytes, Options};
+use statwalk_view::SizeFormat;
+
+use crate::browse::{self, keys_file};
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::flags::BrowseFlags;
+use crate::output::screen;
+use crate::request::Request;
+
+pub(super) fn run(flags: BrowseFlags) -> Result<ExitStatus, Failure> {
+    let request = Request::of_browser(&flags.read, &flags.links, flags.paths)?;
+    let options = Options {
+        keymap: keys_file::read()?,
+        format: match flags.si {
+            true => SizeFormat::Si,
+            false => SizeFormat::Binary,
+        },
+        bytes: match flags.apparent_size {
+            true => Bytes::Apparent,
+            false => Bytes::Disk,
+        },
+        charset: screen::charset(),
+        colour: screen::colour(flags.color),
+        starts_programs: flags.read_only < 2,
+    };
+    browse::run(request, options)
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The browser on a terminal. Its states and screens have tests of their own, in
+//! `crates/statwalk-browse`.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+
+use rustix::process::{Pid, Signal, kill_process};
+use statwalk_testkit::{Skipped, or_skip, program};
+
+use super::run::{Answer, LONG, Tree, resize, statwalk, terminal, wait_until};
+
+const ENTER_SCREEN: &str = "\x1b[?1049h";
+const LEAVE_SCREEN: &str = "\x1b[?1049l";
+const SHOW_CURSOR: &str = "\x1b[?25h";
+
+/// A browser on a terminal of its own.
+pub(crate) struct Browser {
+    child: Child,
+    keyboard: File,
+    screen: std::os::fd::OwnedFd,
+    shown: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Browser {
+    /// Starts it in a directory.
+    pub(crate) fn start(directory: &Path, arguments: &[&str]) -> Result<Browser, Skipped> {
+        Browser::with(directory, arguments, Vec::new(), Stdio::inherit)
+    }
+
+    fn with(
+        directory: &Path,
+        arguments: &[&str],
+        environment: Vec<(&str, String)>,
+        stdout: impl Fn() -> Stdio,
+    ) -> Result<Browser, Skipped> {
+        let known = program::command("setsid").arg("--version").output();
+        if known.is_err() {
+            return Err(Skipped::needs("setsid"));
+        }
+        let (screen, terminal) = terminal(80, 24);
+        let mut command = program::command("setsid");
+        command
+            .args(["--ctty", env!("CARGO_BIN_EXE_statwalk"), "browse"])
+            .args(arguments)
+            .current_dir(directory)
+            .env("TERM", "xterm-256color")
+            .env("HOME", directory)
+            .envs(environment)
+            .stdin(terminal.try_clone().unwrap())
+            .stderr(terminal.try_clone().unwrap());
+        let pipe = stdout();
+        // Without a pipe of the test's own, stdout is the terminal.
+        match format!("{pipe:?}").contains("Inherit") {
+            true => command.stdout(terminal),
+            false => command.stdout(pipe),
+        };
+        let child = program::spawn(&mut command);
+        drop(command);
+        let shown = Arc::new(Mutex::new(Vec::new()));
+        let mut reader = File::from(screen.try_clone().unwrap());
+        let all = Arc::clone(&shown);
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(count @ 1..) = reader.read(&mut buffer) {
+                all.lock().unwrap().extend_from_slice(&buffer[..count]);
+            }
+        });
+        Ok(Browser {
+            child,
+            keyboard: File::from(screen.try_clone().unwrap()),
+            screen,
+            shown,
+        })
+    }
+
+    /// The screen that a terminal shows.
+    fn screen(&self) -> String {
+        let rustix::termios::Winsize { ws_row, ws_col, .. } =
+            rustix::termios::tcgetwinsize(&self.screen).unwrap();
+        let mut parser = vt100::Parser::new(ws_row, ws_col, 0);
+        parser.process(&self.shown.lock().unwrap());
+        parser.screen().contents()
+    }
+
+    /// All bytes that came.
+    fn shown(&self) -> String {
+        String::from_utf8_lossy(&self.shown.lock().unwrap()).into_owned()
+    }
+
+    #[track_caller]
+    fn wait_for(&self, text: &str) {
+        let start = std::time::Instant::now();
+        while !self.screen().contains(text) {
+            let late = start.elapsed() > LONG;
+            assert!(
+                !late,
+                "{text} does not come:
+{}",
+                self.screen()
+            );
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keyboard.write_all(keys.as_bytes()).unwrap();
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = i32::try_from(self.child.id()).unwrap();
+        kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
+    }
+
+    /// Waits for the end. Answers with the status, and the text of stdout if it is a pipe.
+    fn end(mut self) -> (ExitStatus, String, String) {
+        let mut out = String::new();
+        if let Some(mut stdout) = self.child.stdout.take() {
+            stdout.read_to_string(&mut out).unwrap();
+        }
+        let status = self.child.wait().unwrap();
+        // The reader has everything once the last byte of the end is there.
+        let ends = || self.shown().contains(LEAVE_SCREEN);
+        wait_until("the screen is not given back", ends);
+        (status, out, self.shown())
+    }
+}
+
+/// Runs a browser in a directory, and quits once its first screen is there.
+pub(crate) fn look(directory: &Path, arguments: &[&str]) -> Result<Answer, Skipped> {
+    let mut browser = Browser::start(directory, arguments)?;
+    browser.wait_for("help");
+    browser.press("q");
+    let (status, ..) = browser.end();
+    Ok(Answer {
+        code: status.code(),
+        stdout: Vec::new(),
+        stderr: String::new(),
+    })
+}
+
+fn tree() -> Tree {
+    Tree::new("large 5000000\nsub/\nsub/a 10\nsub/b 20\nname\\x1b[2J 1")
+}
+
+#[test]
+fn rows_appear_and_the_terminal_is_given_back() {
+    let tree = tree();
+    let mut browser = or_skip!(Browser::start(tree.parent(), &["tree"]));
+    browser.wait_for("large");
+    browser.wait_for(r"name\x1b[2J");
+    browser.wait_for("sub/");
+    browser.press("q");
+    let (status, _, shown) = browser.end();
+    assert_eq!(status.code(), Some(0));
+    assert!(shown.starts_with(ENTER_SCREEN), "{shown:?}");
+    assert!(shown.contains(SHOW_CURSOR));
+    // The name of the file did not act.
+    assert!(!shown.contains("name\x1b[2J"));
+}
+
+#[test]
+fn the_directory_is_printed_where_the_user_quits_with_a_capital() {
+    let tree = tree();
+    let stdout = Stdio::piped;
+    let mut browser = or_skip!(Browser::with(tree.parent(), &["tree"], vec![], stdout));
+    browser.wait_for("sub/");
+    browser.press("'sub\r");
+    browser.press("l");
+    browser.wait_for("tree/sub");
+    browser.press("Q");
+    let (status, out, _) = browser.end();
+    assert_eq!((status.code(), out.as_str()), (Some(0), "tree/sub\n"));
+}
+
+#[test]
+fn signals_give_the_terminal_back() {
+    let tree = tree();
+    for signal in [Signal::TERM, Signal::INT] {
+        let browser = or_skip!(Browser::start(tree.parent(), &["tree"]));
+        browser.wait_for("sub/");
+        browser.signal(signal);
+        let (status, _, shown) = browser.end();
+        assert_eq!(status.signal(), Some(signal.as_raw()));
+        assert!(shown.contains(SHOW_CURSOR));
+    }
+}
+
+#[test]
+fn it_stops_and_goes_on() {
+    let tree = tree();
+    let mut browser = or_skip!(Browser::start(tree.parent(), &["tree"]));
+    browser.wait_for("sub/");
+    browser.press("\x1a");
+    wait_until("it stays", || browser.shown().contains(LEAVE_SCREEN));
+    let entered = |shown: &str| shown.matches(ENTER_SCREEN).count();
+    assert_eq!(entered(&browser.shown()), 1);
+    // An orphaned group is not stopped (POSIX, 11.1.4), and goes on at once.
+    browser.signal(Signal::CONT);
+    wait_until("it does not go on", || entered(&browser.shown()) >= 2);
+    browser.press("q");
+    let status = browser.child.wait().unwrap();
+    assert_eq!(status.code(), Some(0));
+}
+
+#[test]
+fn another_size_is_another_screen() {
+    let tree = tree();
+    let mut browser = or_skip!(Browser::start(tree.parent(), &["tree"]));
+    browser.wait_for("sub/");
+    resize(&browser.screen, 20, 5);
+    browser.wait_for("too small");
+    resize(&browser.screen, 120, 40);
+    browser.wait_for("q quit");
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
+
+#[test]
+fn marks_are_written_and_nothing_is_overwritten() {
+    let tree = tree();
+    let mut browser = or_skip!(Browser::start(tree.parent(), &["tree"]));
+    browser.wait_for("sub/");
+    browser.press("'sub\r");
+    browser.press(" ");
+    browser.wait_for("1 marked");
+    browser.press("Elist\r");
+    let list = tree.parent().join("list");
+    wait_until("no list", || list.exists());
+    browser.wait_for("paths are in list");
+    assert_eq!(std::fs::read(&list).unwrap(), b"tree/sub\0");
+    browser.press("Elist\r");
+    browser.wait_for("file exists");
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+    assert_eq!(std::fs::read(&list).unwrap(), b"tree/sub\0");
+}
+
+#[test]
+fn a_shell_can_be_started_unless_that_is_forbidden() {
+    let tree = tree();
+    let shell = tree.parent().join("shell");
+    std::fs::write(&shell, "#!/bin/sh\npwd > ../place\n").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&shell, mode).unwrap();
+    let place = tree.parent().join("place");
+    let run = |flags: &[&str]| {
+        let shell = vec![("SHELL", shell.display().to_string())];
+        let arguments = [&["tree"][..], flags].concat();
+        let browser = Browser::with(tree.parent(), &arguments, shell, Stdio::inherit);
+        browser.map(|mut browser| {
+            browser.wait_for("sub/");
+            browser.press("b");
+            match flags.is_empty() {
+                true => wait_until("no shell", || place.exists()),
+                false => browser.wait_for("-rr forbids it"),
+            }
+            browser.press("q");
+            assert_eq!(browser.child.wait().unwrap().code(), Some(0));
+        })
+    };
+    or_skip!(run(&["-rr"]));
+    assert!(!place.exists());
+    or_skip!(run(&[]));
+    let place = std::fs::read_to_string(place).unwrap();
+    assert!(place.ends_with("/tree\n"), "{place}");
+}
+
+#[test]
+fn keys_of_the_user_count() {
+    let tree = tree();
+    let config = tree.parent().join(".config/statwalk");
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::write(config.join("keys.toml"), "quit = [\"z\"]\n").unwrap();
+    let mut browser = or_skip!(Browser::start(tree.parent(), &["tree"]));
+    browser.wait_for("sub/");
+    browser.press("z");
+    assert_eq!(browser.end().0.code(), Some(0));
+    std::fs::write(config.join("keys.toml"), "quit = [\"shift-z\"]\n").unwrap();
+    let mut command = statwalk();
+    command.args(["browse", "tree"]).current_dir(tree.parent());
+    let answer = Answer::of(command.env("HOME", tree.parent()));
+    assert_eq!(answer.code, Some(2));
+    let message = "keys.toml: there is no key 'shift-z'\n";
+    assert!(answer.stderr.ends_with(message), "{}", answer.stderr);
+}
+
+#[test]
+fn without_a_terminal_or_a_path_it_says_so() {
+    let tree = tree();
+    let answer = tree.run(&["browse", "nothing"]);
+    assert_eq!(answer.code, Some(2));
+    assert_eq!(
+        answer.stderr,
+        "statwalk: cannot stat nothing: no such file or directory\n"
+    );
+    let mut command = program::command("setsid");
+    command.args(["--wait", env!("CARGO_BIN_EXE_statwalk"), "browse", "tree"]);
+    let answer = Answer::of(command.current_dir(tree.parent()));
+    assert_eq!(answer.code, Some(2));
+    assert!(
+        answer
+            .stderr
+            .starts_with("statwalk: browse needs a terminal"),
+        "{}",
+        answer.stderr
+    );
+}
