@@ -173,6 +173,12 @@ impl Browser {
         self.asked != self.answered || self.is_filtering || asks_system
     }
 
+    /// Whether a message is shown, which goes away by itself.
+    #[must_use]
+    pub fn has_message(&self) -> bool {
+        self.message.is_some()
+    }
+
     /// The directory that is shown; absent for the list of roots.
     #[must_use]
     pub fn directory(&self) -> Option<ItemId> {

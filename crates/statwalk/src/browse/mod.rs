@@ -164,8 +164,10 @@ impl Shell {
             let is_busy = self.browser.is_waiting() || !self.base.is_final();
             let wait = if is_busy { BUSY_WAIT } else { IDLE_WAIT };
             if !screen.has_input(wait)? {
+                let had_message = self.browser.has_message();
                 self.update(Event::Tick, screen);
-                if !is_busy {
+                // A terminal where nothing changes gets no bytes.
+                if had_message != self.browser.has_message() {
                     self.draw(screen)?;
                 }
             }
