@@ -80,6 +80,9 @@ pub struct Browser {
     asked: u64,
     answered: u64,
     is_stale: bool,
+    /// The names of the directories to go into, as soon as they are there, the last first;
+    /// and then the name of the item for the cursor.
+    way: Vec<Vec<u8>>,
 }
 
 /// The subject of the rows.
@@ -163,6 +166,7 @@ impl Browser {
             asked: 0,
             answered: 0,
             is_stale: true,
+            way: Vec::new(),
         }
     }
 
@@ -192,6 +196,8 @@ impl Browser {
             Event::Key(key) => {
                 self.last_key = Some(at);
                 self.message = None;
+                // The user has another way.
+                self.way.clear();
                 self.key(key, at, data, &mut wishes);
             }
             Event::Mouse(mouse) => {
@@ -200,7 +206,10 @@ impl Browser {
             }
             Event::Resize(width, height) => (self.width, self.height) = (width, height),
             Event::Tick => {}
-            Event::Answer(answer) => self.take_answer(answer),
+            Event::Answer(answer) => {
+                self.take_answer(answer);
+                self.follow_way(data);
+            }
             Event::Scan(scan) => self.scan = scan,
             Event::Data => {
                 self.is_stale = true;
@@ -254,6 +263,34 @@ impl Browser {
         {
             self.place.push(root);
             self.is_stale = true;
+        }
+    }
+
+    /// Remembers the way to the item under the cursor, before all numbers change.
+    fn remember_way(&mut self, data: &dyn Data) {
+        let below_root = self.place.iter().skip(1).copied();
+        let items = below_root.chain(self.list.item().filter(|_| self.view == View::Tree));
+        let names = items.filter_map(|id| Some(data.item(id)?.name.into_owned()));
+        self.way = names.collect();
+        self.way.reverse();
+    }
+
+    /// Goes one step of a remembered way, where the rows have it.
+    fn follow_way(&mut self, data: &dyn Data) {
+        let (Some(name), Rows::Items(ids)) = (self.way.last(), &self.list.rows) else {
+            return;
+        };
+        let has_name = |id: &&ItemId| data.item(**id).is_some_and(|item| item.name == &name[..]);
+        let Some(&found) = ids.iter().find(has_name) else {
+            return;
+        };
+        self.way.pop();
+        match self.way.is_empty() {
+            true => self.list.wish(RowKey::Item(found)),
+            false => {
+                self.place.push(found);
+                self.renew(None);
+            }
         }
     }
 
@@ -469,7 +506,10 @@ impl Browser {
                 self.reorder();
             }
             Action::Info => self.show_info(wishes),
-            Action::ScanAgain => wishes.push(Effect::ScanAgain),
+            Action::ScanAgain => {
+                self.remember_way(data);
+                wishes.push(Effect::ScanAgain);
+            }
             Action::Pause => {
                 self.is_paused = !self.is_paused;
                 let what = match self.is_paused {

@@ -552,6 +552,27 @@ fn the_end_prints_the_directory() {
 }
 
 #[test]
+fn a_new_scan_leads_to_the_same_place() {
+    let mut trial = Trial::new(Small::example(), 80, 20);
+    trial.keys("lj");
+    trial.keys("r");
+    assert_eq!(trial.wishes, [Effect::ScanAgain]);
+    let mut other = Small::default();
+    other.put(50, None, b"/data", Kind::Directory, 4096);
+    other.is_live = true;
+    trial.data = std::sync::Arc::new(other.clone());
+    trial.give(Event::Data);
+    other.put(51, Some(50), b"photos", Kind::Directory, 4096);
+    other.put(52, Some(51), b"new", Kind::File, 4 << 30);
+    other.put(53, Some(51), b"hills.jpg", Kind::File, 512);
+    other.is_live = false;
+    trial.data = std::sync::Arc::new(other);
+    trial.give(Event::Data);
+    assert_eq!(trial.names(), ["new", "hills.jpg"]);
+    assert_eq!(trial.cursor(), Some(53));
+}
+
+#[test]
 fn a_directory_that_is_gone_is_left() {
     let mut trial = Trial::new(Small::example(), 80, 20);
     trial.keys("l");

@@ -24,6 +24,7 @@ mod filtered;
 mod keys;
 mod list;
 mod marks;
+mod mounts;
 mod prompt;
 mod tally;
 
@@ -35,4 +36,5 @@ pub use filter::{Bytes, Filter, Sort, SortKey};
 pub use filtered::Filtered;
 pub use keys::{Action, KeyError, Keymap};
 pub use list::Query;
+pub use mounts::{Mount, MountSpace, MountWish, Mounts};
 pub use tally::{By, Group, Tally};

@@ -148,6 +148,13 @@ impl List {
         self.rows.key(self.cursor)
     }
 
+    /// Puts the cursor on a row.
+    pub(crate) fn wish(&mut self, key: RowKey) {
+        if let Some(place) = self.rows.place_of(&key) {
+            self.go_to(place);
+        }
+    }
+
     /// Pins the cursor to its row, also where nobody moved it.
     pub(crate) fn pin(&mut self) {
         self.wanted = self.key();

@@ -10,7 +10,7 @@ use statwalk_view::{Charset, Colour, escape, text_width, truncate_end};
 /// The styles of the screen. The colours are those of the terminal, so that they are
 /// legible on light and on dark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
+pub(crate) enum Look {
     Plain,
     Bold,
     Dim,
@@ -20,14 +20,14 @@ pub(super) enum Look {
 }
 
 /// A buffer, with the abilities of the terminal.
-pub(super) struct Canvas<'b> {
+pub(crate) struct Canvas<'b> {
     buffer: &'b mut Buffer,
-    pub(super) charset: Charset,
+    pub(crate) charset: Charset,
     colour: Colour,
 }
 
 impl<'b> Canvas<'b> {
-    pub(super) fn new(buffer: &'b mut Buffer, charset: Charset, colour: Colour) -> Canvas<'b> {
+    pub(crate) fn new(buffer: &'b mut Buffer, charset: Charset, colour: Colour) -> Canvas<'b> {
         buffer.reset();
         Canvas {
             buffer,
@@ -36,11 +36,11 @@ impl<'b> Canvas<'b> {
         }
     }
 
-    pub(super) fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.buffer.area.width.into()
     }
 
-    pub(super) fn height(&self) -> usize {
+    pub(crate) fn height(&self) -> usize {
         self.buffer.area.height.into()
     }
 
@@ -60,12 +60,12 @@ impl<'b> Canvas<'b> {
     }
 
     /// Writes text that holds no name, cut at the end of the line.
-    pub(super) fn plain(&mut self, x: usize, y: usize, text: &str) {
+    pub(crate) fn plain(&mut self, x: usize, y: usize, text: &str) {
         self.text(x, y, self.width().saturating_sub(x), text, Look::Plain);
     }
 
     /// Writes text that is safe already, cut at a width.
-    pub(super) fn text(&mut self, x: usize, y: usize, width: usize, text: &str, look: Look) {
+    pub(crate) fn text(&mut self, x: usize, y: usize, width: usize, text: &str, look: Look) {
         let width = width.min(self.width().saturating_sub(x));
         if y >= self.height() || width == 0 {
             return;
@@ -77,18 +77,18 @@ impl<'b> Canvas<'b> {
     }
 
     /// Writes text at the right end of a column.
-    pub(super) fn right(&mut self, x: usize, y: usize, width: usize, text: &str, look: Look) {
+    pub(crate) fn right(&mut self, x: usize, y: usize, width: usize, text: &str, look: Look) {
         let own = text_width(text).min(width);
         self.text(x + width - own, y, own, text, look);
     }
 
     /// A name, safe for the terminal.
-    pub(super) fn name(&self, name: &[u8]) -> String {
+    pub(crate) fn name(&self, name: &[u8]) -> String {
         escape(name, self.charset).into_owned()
     }
 
     /// Turns the colours of a line around.
-    pub(super) fn reverse(&mut self, y: usize) {
+    pub(crate) fn reverse(&mut self, y: usize) {
         if y < self.height() {
             let area = Rect::new(0, y as u16, self.buffer.area.width, 1);
             let style = Style::new().add_modifier(Modifier::REVERSED);
@@ -98,7 +98,7 @@ impl<'b> Canvas<'b> {
 
     /// An empty box with a frame and a title, for text above the rows. Answers with the
     /// place of its content and the content's width and height.
-    pub(super) fn frame(&mut self, title: &str, width: usize, height: usize) -> [usize; 4] {
+    pub(crate) fn frame(&mut self, title: &str, width: usize, height: usize) -> [usize; 4] {
         let (width, height) = (width.min(self.width()), height.min(self.height()));
         let (x, y) = ((self.width() - width) / 2, (self.height() - height) / 2);
         let signs = match self.charset {

@@ -11,7 +11,7 @@ mod rows;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Position;
 
-use self::canvas::Canvas;
+pub(crate) use self::canvas::{Canvas, Look};
 use crate::browser::{Browser, Mode};
 use crate::data::Data;
 

@@ -11,6 +11,7 @@ mod details;
 mod form;
 pub(crate) mod keys_file;
 mod live_data;
+mod mounts;
 mod numbers;
 mod programs;
 mod scan;
@@ -18,7 +19,9 @@ mod terminal;
 mod tree_data;
 mod write;
 
+use std::ffi::OsString;
 use std::io::Write as _;
+use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -88,11 +91,51 @@ pub(crate) fn run(request: Request, options: Options) -> Result<ExitStatus, Fail
             )));
         }
     }
-    open_files::raise_limit();
     let mut screen = Screen::open()?;
     signals::install();
+    run_on(&mut screen, request, options)
+}
+
+/// Runs the browser on a file system that the user selects.
+///
+/// # Errors
+///
+/// As [`run`].
+pub(crate) fn run_on_mounts(
+    request: impl FnOnce(OsString) -> Result<Request, Failure>,
+    options: Options,
+) -> Result<ExitStatus, Failure> {
+    let mut screen = Screen::open()?;
+    signals::install();
+    let selected = mounts::select(&mut screen, &options);
+    let started = match selected {
+        Ok(Some(path)) => request(OsString::from_vec(path)).map(Some),
+        Ok(None) => Ok(None),
+        Err(error) => Err(error),
+    };
+    match started {
+        Ok(Some(request)) => run_on(&mut screen, request, options),
+        Ok(None) => {
+            screen.close();
+            Ok(signals::caught().map_or(ExitStatus::Complete, ExitStatus::Interrupted))
+        }
+        Err(error) => {
+            screen.close();
+            Err(error)
+        }
+    }
+}
+
+fn run_on(screen: &mut Screen, request: Request, options: Options) -> Result<ExitStatus, Failure> {
+    open_files::raise_limit();
     let (sender, messages) = mpsc::channel();
-    let scan = LiveScan::start(&request, 0, sender.clone())?;
+    let scan = match LiveScan::start(&request, 0, sender.clone()) {
+        Ok(scan) => scan,
+        Err(error) => {
+            screen.close();
+            return Err(error);
+        }
+    };
     let base: Arc<dyn Data> = Arc::clone(&scan.data) as Arc<dyn Data>;
     let (width, height) = screen.size();
     let mut shell = Shell {
@@ -111,7 +154,7 @@ pub(crate) fn run(request: Request, options: Options) -> Result<ExitStatus, Fail
         sender,
         end: None,
     };
-    let result = shell.work(&mut screen);
+    let result = shell.work(screen);
     screen.close();
     let path = result?;
     if let Some(signal) = signals::caught() {

@@ -2,6 +2,8 @@
 
 //! `statwalk browse`: directories in the terminal, while they are read and after.
 
+use std::ffi::OsString;
+
 use statwalk_browse::{Bytes, Options};
 use statwalk_view::SizeFormat;
 
@@ -13,7 +15,6 @@ use crate::output::screen;
 use crate::request::Request;
 
 pub(super) fn run(flags: BrowseFlags) -> Result<ExitStatus, Failure> {
-    let request = Request::of_browser(&flags.read, &flags.links, flags.paths)?;
     let options = Options {
         keymap: keys_file::read()?,
         format: match flags.si {
@@ -28,5 +29,10 @@ pub(super) fn run(flags: BrowseFlags) -> Result<ExitStatus, Failure> {
         colour: screen::colour(flags.color),
         starts_programs: flags.read_only < 2,
     };
-    browse::run(request, options)
+    let (read, links) = (flags.read, flags.links);
+    let request = |paths: Vec<OsString>| Request::of_browser(&read, &links, paths);
+    match flags.paths.is_empty() {
+        true => browse::run_on_mounts(|path| request(vec![path]), options),
+        false => browse::run(request(flags.paths)?, options),
+    }
 }

@@ -272,6 +272,23 @@ fn a_shell_can_be_started_unless_that_is_forbidden() {
 }
 
 #[test]
+fn without_a_path_a_file_system_is_selected() {
+    let tree = tree();
+    let mut browser = or_skip!(Browser::start(tree.parent(), &[]));
+    browser.wait_for("mounted file systems");
+    browser.wait_for("Enter browse");
+    // Whatever is fullest here.
+    browser.press("\r");
+    browser.wait_for("? help");
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+    let mut browser = or_skip!(Browser::start(tree.parent(), &[]));
+    browser.wait_for("Enter browse");
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
+
+#[test]
 fn keys_of_the_user_count() {
     let tree = tree();
     let config = tree.parent().join(".config/statwalk");
