@@ -26,6 +26,9 @@ const RESORT_PERIOD: Duration = Duration::from_millis(500);
 /// How often rows come while the screen has room for more.
 const FILL_PERIOD: Duration = Duration::from_millis(100);
 
+/// How long no entry must have come before the scan counts as held up.
+const STALL_TIME: Duration = Duration::from_secs(2);
+
 /// How long a message stays.
 const MESSAGE_TIME: Duration = Duration::from_secs(5);
 
@@ -77,6 +80,9 @@ pub struct Browser {
     /// The last times, since the start of the browser.
     last_key: Option<Duration>,
     last_ask: Duration,
+    last_entries: Duration,
+    /// For how long no entry has come, where that is long.
+    pub(crate) waits: Option<Duration>,
     asked: u64,
     answered: u64,
     is_stale: bool,
@@ -163,6 +169,8 @@ impl Browser {
             now_ns,
             last_key: None,
             last_ask: Duration::ZERO,
+            last_entries: Duration::ZERO,
+            waits: None,
             asked: 0,
             answered: 0,
             is_stale: true,
@@ -210,7 +218,15 @@ impl Browser {
                 self.take_answer(answer);
                 self.follow_way(data);
             }
-            Event::Scan(scan) => self.scan = scan,
+            Event::Scan(scan) => {
+                let has_more = scan.entries != self.scan.entries || scan.is_over;
+                if has_more || self.scan.is_over {
+                    self.last_entries = at;
+                }
+                let waits = at.saturating_sub(self.last_entries);
+                self.waits = (waits >= STALL_TIME).then_some(waits);
+                self.scan = scan;
+            }
             Event::Data => {
                 self.is_stale = true;
                 self.last_ask = Duration::ZERO;
@@ -510,6 +526,8 @@ impl Browser {
                 self.remember_way(data);
                 wishes.push(Effect::ScanAgain);
             }
+            Action::StopScan if self.scan.is_over => self.say("no scan goes on", at),
+            Action::StopScan => wishes.push(Effect::StopScan),
             Action::Pause => {
                 self.is_paused = !self.is_paused;
                 let what = match self.is_paused {

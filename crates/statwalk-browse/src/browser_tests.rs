@@ -363,6 +363,36 @@ fn rows_move_only_while_no_key_is_pressed() {
 }
 
 #[test]
+fn a_scan_that_waits_says_where() {
+    let mut small = Small::example();
+    small.is_live = true;
+    let mut trial = Trial::new(small, 80, 10);
+    let state = |entries| {
+        Event::Scan(ScanState {
+            entries,
+            current: b"/data/dead".to_vec(),
+            ..ScanState::default()
+        })
+    };
+    for (seconds, entries, expected) in [
+        (1, 7, " reading: 7 entries"),
+        (2, 7, " reading: 7 entries"),
+        (4, 7, " no answer for 3 s (S stops): /data/dead"),
+        (5, 8, " reading: 8 entries"),
+    ] {
+        trial.at = Duration::from_secs(seconds);
+        trial.give(state(entries));
+        assert!(
+            trial.screen()[8].starts_with(expected),
+            "{:?}",
+            trial.screen()
+        );
+    }
+    trial.keys("S");
+    assert_eq!(trial.wishes, [Effect::StopScan]);
+}
+
+#[test]
 fn a_directory_that_is_entered_is_read_next() {
     let mut small = Small::example();
     small.is_live = true;

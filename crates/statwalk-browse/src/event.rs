@@ -130,6 +130,8 @@ pub enum Effect {
     SetFilter(Filter),
     /// A new scan of everything.
     ScanAgain,
+    /// The end of the scan, with the sums so far.
+    StopScan,
     /// A shell in this directory; absent for the directory of the program.
     Shell(Option<ItemId>),
     /// The program that the system opens the item with.

@@ -39,6 +39,7 @@ pub enum Action {
     Hidden,
     Info,
     ScanAgain,
+    StopScan,
     Pause,
     Filter,
     Form,
@@ -74,7 +75,7 @@ use Action as A;
 use Key::{Char, Ctrl, F};
 
 /// All actions, in the order of the help.
-pub(crate) const TABLE: [Row; 50] = [
+pub(crate) const TABLE: [Row; 51] = [
     (A::Up, "up", &[Key::Up, Char('k')], "one row up"),
     (A::Down, "down", &[Key::Down, Char('j')], "one row down"),
     (
@@ -173,6 +174,12 @@ pub(crate) const TABLE: [Row; 50] = [
         "scan-again",
         &[Char('r'), Char('R')],
         "scan everything again",
+    ),
+    (
+        A::StopScan,
+        "stop-scan",
+        &[Char('S')],
+        "stop the scan; its sums are lower bounds then",
     ),
     (
         A::Pause,

@@ -39,7 +39,11 @@ impl Browser {
 
     fn summary(&self, data: &dyn Data, canvas: &Canvas<'_>) -> String {
         let mut parts = Vec::new();
-        if !self.scan.is_over {
+        if let Some(waits) = self.waits.filter(|_| !self.scan.is_over) {
+            let path = canvas.name(&self.scan.current);
+            let seconds = waits.as_secs();
+            parts.push(format!("no answer for {seconds} s (S stops): {path}"));
+        } else if !self.scan.is_over {
             let entries = grouped(self.scan.entries);
             parts.push(match self.scan.percent {
                 Some(percent) => format!("reading: {entries} entries, {percent} %"),

@@ -287,6 +287,7 @@ impl Shell {
             }
             Effect::SetFilter(filter) => self.set_filter(filter),
             Effect::ScanAgain => self.scan_again(screen),
+            Effect::StopScan => self.scan.stop(),
             Effect::Shell(id) => {
                 let path = id.map(|id| self.base.path(id));
                 self.run_program(screen, |_| programs::shell(path.as_deref()));

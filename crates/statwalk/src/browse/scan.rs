@@ -30,7 +30,15 @@ const ERRORS_KEPT: usize = 10_000;
 /// A scan that goes on. When it is dropped, the scan ends.
 pub(crate) struct LiveScan {
     pub(crate) data: Arc<LiveData>,
-    wishes: Sender<DirId>,
+    wishes: Sender<Wish>,
+}
+
+/// A wish for the scan.
+enum Wish {
+    /// This directory is to be read next.
+    Prefer(DirId),
+    /// The scan is to end, with what was read.
+    Stop,
 }
 
 /// The sinks of a scan, for the time of the scan and for its end.
@@ -80,8 +88,13 @@ impl LiveScan {
     pub(crate) fn prefer(&self, id: ItemId) {
         if let Place::Dir(dir) = Place::of(id) {
             // The scan may be over.
-            let _ = self.wishes.send(dir);
+            let _ = self.wishes.send(Wish::Prefer(dir));
         }
+    }
+
+    /// Ends the scan. Its sums are lower bounds then.
+    pub(crate) fn stop(&self) {
+        let _ = self.wishes.send(Wish::Stop);
     }
 }
 
@@ -96,12 +109,13 @@ struct Lookout {
 }
 
 impl Lookout {
-    fn watch(self, running: Running<Sinks>, wanted: &Receiver<DirId>) {
+    fn watch(self, running: Running<Sinks>, wanted: &Receiver<Wish>) {
         let mut next_news = self.started;
         while !running.wait_for(PERIOD) {
             loop {
                 match wanted.try_recv() {
-                    Ok(dir) => running.prefer(dir),
+                    Ok(Wish::Prefer(dir)) => running.prefer(dir),
+                    Ok(Wish::Stop) => running.canceller().cancel(),
                     Err(TryRecvError::Empty) => break,
                     // Nobody wants the answer any more.
                     Err(TryRecvError::Disconnected) => return,

@@ -11,6 +11,7 @@ use std::process::{Child, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 
 use rustix::process::{Pid, Signal, kill_process};
+use statwalk_testkit::fault_fs::{FaultFs, Hang, Op};
 use statwalk_testkit::{Skipped, or_skip, program};
 
 use super::run::{Answer, LONG, Tree, resize, statwalk, terminal, wait_until};
@@ -284,6 +285,27 @@ fn without_a_path_a_file_system_is_selected() {
     assert_eq!(browser.end().0.code(), Some(0));
     let mut browser = or_skip!(Browser::start(tree.parent(), &[]));
     browser.wait_for("Enter browse");
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
+
+#[test]
+fn a_directory_that_hangs_is_named_and_can_be_left_behind() {
+    let fs = FaultFs::builder().file("large", 5_000_000).dir("dead");
+    let fs = fs.hang("dead", Op::Opendir, Hang::UntilSignal);
+    let mount = or_skip!(fs.mount());
+    let path = mount.path().display().to_string();
+    let mut browser = or_skip!(Browser::start(mount.path().parent().unwrap(), &[&path]));
+    browser.wait_for("no answer for");
+    browser.wait_for("dead");
+    // Keys are taken meanwhile.
+    browser.press("?");
+    browser.wait_for("one row up");
+    browser.press("q");
+    browser.press("S");
+    browser.wait_for("large");
+    browser.press("7");
+    browser.wait_for("no answer");
     browser.press("q");
     assert_eq!(browser.end().0.code(), Some(0));
 }
