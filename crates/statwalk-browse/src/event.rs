@@ -75,6 +75,9 @@ pub struct ScanState {
     /// The share of the file system that was read, in per cent; absent where nothing
     /// tells it.
     pub percent: Option<u8>,
+    /// The bytes in use of a whole file system that the scan did not reach; absent where
+    /// these are few, or unknown.
+    pub elsewhere_bytes: Option<u128>,
     /// A directory that is read now.
     pub current: Vec<u8>,
 }

@@ -89,6 +89,11 @@ impl Browser {
             let errors = counted(self.scan.unreadable, "error", "errors");
             parts.push(format!("{errors} (7)"));
         }
+        let is_whole = self.place.len() <= 1 && self.filter.is_empty();
+        if let Some(bytes) = self.scan.elsewhere_bytes.filter(|_| is_whole) {
+            let size = self.options.format.text(bytes);
+            parts.push(format!("df says {size} more (statwalk df)"));
+        }
         let separator = match canvas.charset {
             Charset::Unicode => " · ",
             Charset::Ascii => ", ",

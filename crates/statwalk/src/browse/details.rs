@@ -4,26 +4,88 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::ops::ControlFlow;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use jiff::tz::TimeZone;
-use statwalk_browse::{Details, ItemId};
+use statwalk_browse::{Data, Details, ItemId};
 use statwalk_view::{DateStyle, escape, grouped};
 
 use crate::failure::reason;
 use crate::output::screen;
 use crate::request::owners;
 
-/// The facts about an item, as lstat(2) has them now.
-pub(super) fn of(id: ItemId, path: &[u8]) -> Details {
-    let path = Path::new(OsStr::from_bytes(path));
+/// The other names of an inode that are shown.
+const NAMES_MAX: usize = 8;
+
+/// The facts about an item, as lstat(2) has them now. Absent where `stop` asked to end.
+pub(super) fn of(id: ItemId, data: &dyn Data, stop: &dyn Fn() -> bool) -> Option<Details> {
+    let path = data.path(id);
+    let path = Path::new(OsStr::from_bytes(&path));
     let rows = match fs::symlink_metadata(path) {
-        Ok(metadata) => rows(path, &metadata),
+        Ok(metadata) => {
+            let mut rows = rows(path, &metadata);
+            rows.extend(other_names(id, &metadata, data, stop)?);
+            rows
+        }
         Err(error) => vec![("Error", reason(&error))],
     };
-    Details { id, rows }
+    Some(Details { id, rows })
+}
+
+/// The other names of the inode that the scan has met.
+///
+/// The tree keeps no numbers of inodes. Names of one inode have the same sizes and the
+/// same time, so only those few are asked for the number.
+fn other_names(
+    id: ItemId,
+    metadata: &fs::Metadata,
+    data: &dyn Data,
+    stop: &dyn Fn() -> bool,
+) -> Option<Vec<(&'static str, String)>> {
+    let mut names = Vec::new();
+    let Some(own) = data.item(id).filter(|item| item.notes.has_other_names) else {
+        return Some(names);
+    };
+    let (mut seen, mut stopped, mut more) = (0_u32, false, 0);
+    for root in data.roots() {
+        data.walk(root, &mut |entry| {
+            seen = seen.wrapping_add(1);
+            if seen.is_multiple_of(4096) && stop() {
+                stopped = true;
+                return ControlFlow::Break(());
+            }
+            let item = &entry.item;
+            let is_like = item.notes.has_other_names
+                && item.apparent_bytes == own.apparent_bytes
+                && item.allocated_bytes == own.allocated_bytes
+                && item.newest_ns == own.newest_ns;
+            if !is_like || entry.id == id {
+                return ControlFlow::Continue(());
+            }
+            let path = data.path(entry.id);
+            let other = fs::symlink_metadata(Path::new(OsStr::from_bytes(&path)));
+            let is_same = other
+                .is_ok_and(|other| other.dev() == metadata.dev() && other.ino() == metadata.ino());
+            if is_same && names.len() < NAMES_MAX {
+                names.push(("Other name", escape(&path, screen::charset()).into_owned()));
+            } else if is_same {
+                more += 1;
+            }
+            ControlFlow::Continue(())
+        });
+    }
+    if more > 0 {
+        names.push(("", format!("and {} more", grouped(more))));
+    }
+    let known = names.len() as u64 + more + 1;
+    if metadata.nlink() > known {
+        let elsewhere = metadata.nlink() - known;
+        names.push(("", format!("{} outside of the scan", grouped(elsewhere))));
+    }
+    (!stopped).then_some(names)
 }
 
 fn rows(path: &Path, metadata: &fs::Metadata) -> Vec<(&'static str, String)> {

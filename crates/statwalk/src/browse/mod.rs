@@ -275,9 +275,9 @@ impl Shell {
             }
             Effect::Prefer(id) => self.scan.prefer(id),
             Effect::Details(id) => {
-                let path = self.base.path(id);
-                self.facts.give(move |_| {
-                    let details = details::of(id, &path);
+                let data = Arc::clone(&self.base);
+                self.facts.give(move |stop| {
+                    let details = details::of(id, &*data, stop)?;
                     Some(Message::Event(Event::Details(details)))
                 });
             }

@@ -68,6 +68,7 @@ impl LiveScan {
         let data = Arc::new(LiveData::new(tree, roots.clone()));
         let lookout = Lookout {
             number,
+            request: request.clone(),
             roots,
             inodes,
             started: Instant::now(),
@@ -101,6 +102,7 @@ impl LiveScan {
 /// The thread that looks after the scan.
 struct Lookout {
     number: u64,
+    request: Request,
     roots: Vec<Vec<u8>>,
     /// The inodes in use, where the scan covers a whole file system.
     inodes: Option<u64>,
@@ -138,6 +140,11 @@ impl Lookout {
         state.is_over = true;
         state.is_interrupted = report.interrupted;
         state.unreadable = sum.unreadable + report.hanging.len() as u64;
+        let roots = (0..tree.root_count()).filter_map(|index| tree.root(index));
+        let reached = roots.map(|root| root.allocated_bytes()).sum();
+        let elsewhere = self.request.used_elsewhere(reached);
+        let elsewhere = elsewhere.filter(|_| !report.interrupted);
+        state.elsewhere_bytes = elsewhere.map(|(_, bytes)| bytes);
         let data = TreeData::new(tree, &self.roots, &report);
         let _ = (self.news).send(Message::Scanned(self.number, Arc::new(data)));
         let _ = self.news.send(Message::Event(Event::Scan(state)));
@@ -157,6 +164,7 @@ impl Lookout {
             unreadable: progress.unreadable,
             elapsed: self.started.elapsed(),
             percent,
+            elsewhere_bytes: None,
             current: current.map_or(Vec::new(), |(path, _)| path.clone()),
         }
     }

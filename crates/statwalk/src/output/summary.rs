@@ -166,16 +166,13 @@ impl SummaryAnswer {
         let is_whole_answer = self.view.sizes.column == SizeColumn::Disk
             && !self.view.is_filtered
             && !self.scanned.report.interrupted;
-        let used = is_whole_answer.then(|| request.used_bytes()).flatten();
         let reached: u128 = (self.scanned.totals.iter())
             .map(|root| root.allocated_bytes)
             .sum();
-        let used = u128::from(used.unwrap_or(0));
-        let elsewhere = used.saturating_sub(reached);
-        // Less than 1 % is metadata and changes meanwhile.
-        if elsewhere == 0 || elsewhere < used / 100 {
+        let used = is_whole_answer.then(|| request.used_elsewhere(reached));
+        let Some((used, elsewhere)) = used.flatten() else {
             return Vec::new();
-        }
+        };
         let size = |bytes| self.view.sizes.format.text(bytes).replace(' ', "\u{a0}");
         let sentence = format!(
             "df says {} used; {} reached; {} elsewhere: {} tells where.",

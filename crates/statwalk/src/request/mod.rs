@@ -31,6 +31,7 @@ use crate::watch::progress::ProgressOptions;
 use crate::watch::used_inodes;
 
 /// A scan, and the options for its answer that all commands share.
+#[derive(Clone)]
 pub(crate) struct Request {
     pub(crate) scan: Scan,
     pub(crate) paths: Vec<PathBuf>,
@@ -223,11 +224,14 @@ impl Request {
         Some((root, self.stays))
     }
 
-    /// The bytes in use of the file system, as df counts them, if the scan covers a whole
-    /// one and nothing else.
-    pub(crate) fn used_bytes(&self) -> Option<u64> {
-        let root = self.paths.first().filter(|_| self.is_whole)?;
-        used_inodes::used_bytes(root, self.stays)
+    /// The bytes in use of the file system, as df counts them, and those that a scan did
+    /// not reach. Absent where the scan does not cover a whole file system and nothing
+    /// else, and where less than 1 % is elsewhere: metadata, and changes meanwhile.
+    pub(crate) fn used_elsewhere(&self, reached_bytes: u128) -> Option<(u128, u128)> {
+        let (root, stays) = self.whole_root()?;
+        let used = u128::from(used_inodes::used_bytes(root, stays)?);
+        let elsewhere = used.saturating_sub(reached_bytes);
+        (elsewhere > 0 && elsewhere >= used / 100).then_some((used, elsewhere))
     }
 
     /// The options of the progress line; `sizes` where the scan reads sizes.

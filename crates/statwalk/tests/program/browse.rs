@@ -290,6 +290,21 @@ fn without_a_path_a_file_system_is_selected() {
 }
 
 #[test]
+fn other_names_of_a_file_are_found() {
+    let tree = tree();
+    let inside = tree.path().join("sub");
+    std::fs::hard_link(inside.join("a"), tree.path().join("second")).unwrap();
+    std::fs::hard_link(inside.join("a"), tree.parent().join("outside")).unwrap();
+    let mut browser = or_skip!(Browser::start(tree.parent(), &["tree"]));
+    browser.wait_for("second");
+    browser.press("'second\ri");
+    browser.wait_for("Other name       tree/sub/a");
+    browser.wait_for("1 outside of the scan");
+    browser.press("qq");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
+
+#[test]
 fn a_directory_that_hangs_is_named_and_can_be_left_behind() {
     let fs = FaultFs::builder().file("large", 5_000_000).dir("dead");
     let fs = fs.hang("dead", Op::Opendir, Hang::UntilSignal);
