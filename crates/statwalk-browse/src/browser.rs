@@ -254,6 +254,10 @@ impl Browser {
                 self.is_stale = true;
                 self.last_key = None;
             }
+            Event::Refreshed(dir, text) => {
+                self.take_refreshed(dir, data);
+                self.message = Some((text, at));
+            }
             Event::Message(text) => self.message = Some((text, at)),
         }
         if matches!(&self.message, Some((_, since)) if at.saturating_sub(*since) > MESSAGE_TIME) {
@@ -280,6 +284,32 @@ impl Browser {
             self.place.push(root);
             self.is_stale = true;
         }
+    }
+
+    fn refresh(&mut self, at: Duration, data: &dyn Data, wishes: &mut Vec<Effect>) {
+        match self.directory() {
+            _ if !data.is_final() => self.say("the scan goes on; S stops it", at),
+            None => self.say("R scans everything again", at),
+            Some(dir) => {
+                self.say("reading again", at);
+                wishes.push(Effect::Refresh(dir));
+            }
+        }
+    }
+
+    /// Takes newer numbers of a directory. `data` has the old ones still.
+    fn take_refreshed(&mut self, dir: ItemId, data: &dyn Data) {
+        self.marks.forget_below(dir, data);
+        let is_here = self.directory() == Some(dir);
+        let name = self
+            .list
+            .item()
+            .and_then(|id| Some(data.item(id)?.name.into_owned()));
+        if let Some(place) = self.place.iter().position(|id| *id == dir) {
+            self.place.truncate(place + 1);
+            self.renew(None);
+        }
+        self.way = name.filter(|_| is_here).into_iter().collect();
     }
 
     /// Remembers the way to the item under the cursor, before all numbers change.
@@ -522,6 +552,7 @@ impl Browser {
                 self.reorder();
             }
             Action::Info => self.show_info(wishes),
+            Action::Refresh => self.refresh(at, data, wishes),
             Action::ScanAgain => {
                 self.remember_way(data);
                 wishes.push(Effect::ScanAgain);

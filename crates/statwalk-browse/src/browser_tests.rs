@@ -16,7 +16,7 @@ use crate::event::{Details, Effect, Event, Key, Mouse, ScanState};
 use crate::filter::{Bytes, Filter};
 use crate::filtered::Filtered;
 use crate::keys::Keymap;
-use crate::{Answer, Browser, Options, answer};
+use crate::{Answer, Browser, Layered, Options, answer};
 
 const NOW_NS: i64 = 1_700_000_000_000_000_000;
 const DAY_NS: i64 = 86_400_000_000_000;
@@ -585,7 +585,7 @@ fn the_end_prints_the_directory() {
 fn a_new_scan_leads_to_the_same_place() {
     let mut trial = Trial::new(Small::example(), 80, 20);
     trial.keys("lj");
-    trial.keys("r");
+    trial.keys("R");
     assert_eq!(trial.wishes, [Effect::ScanAgain]);
     let mut other = Small::default();
     other.put(50, None, b"/data", Kind::Directory, 4096);
@@ -600,6 +600,72 @@ fn a_new_scan_leads_to_the_same_place() {
     trial.give(Event::Data);
     assert_eq!(trial.names(), ["new", "hills.jpg"]);
     assert_eq!(trial.cursor(), Some(53));
+}
+
+#[test]
+fn a_directory_is_read_again() {
+    let mut trial = Trial::new(Small::example(), 80, 20);
+    trial.keys("ljx");
+    trial.keys("jr");
+    assert_eq!(trial.wishes, [Effect::Refresh(ItemId(2))]);
+    let mut newer = Small::default();
+    newer.put(1, None, b"/data/photos", Kind::Directory, 4096);
+    newer.put(7, Some(1), b"hills.jpg", Kind::File, 20 << 20);
+    newer.put(3, Some(1), b"raw", Kind::Directory, 4096);
+    newer.put(4, Some(3), b"sea.raw", Kind::File, 1 << 30);
+    let old = std::sync::Arc::new(Small::example());
+    let newer = std::sync::Arc::new(newer);
+    let layered = Layered::new(old, ItemId(2), newer, 1).unwrap();
+    let [bytes, entries] = layered.difference();
+    assert_eq!(bytes, (false, (1 << 30) + 4096 - (50 << 20)));
+    assert_eq!(entries, (false, 1));
+    // The browser has the old numbers when it learns of the new ones.
+    let event = Event::Refreshed(ItemId(2), "read again".to_owned());
+    let wishes = trial.browser.update(event, trial.at, &*trial.data);
+    trial.data = std::sync::Arc::new(layered);
+    for wish in wishes {
+        let Effect::Ask(query) = wish else {
+            panic!("{wish:?}")
+        };
+        let answer = answer(&*trial.data, &query, &|| false).unwrap();
+        trial.give(Event::Answer(answer));
+    }
+    assert_eq!(trial.names(), ["raw/", "hills.jpg"]);
+    assert!(trial.screen()[0].ends_with("1.02 GiB, 4 entries"));
+    assert!(trial.screen()[18].contains("read again"));
+    // The mark below is taken back, and the cursor is on the same name.
+    assert_eq!(trial.browser.marks.len(), 0);
+    let here = trial.browser.list.item().unwrap();
+    assert_eq!(trial.data.path(here), b"/data/photos/hills.jpg");
+    trial.keys("kl");
+    assert_eq!(trial.names(), ["sea.raw"]);
+    trial.keys("hh");
+    assert!(trial.screen()[0].ends_with("1.02 GiB, 10 entries"));
+    assert_eq!(trial.cursor(), Some(2));
+    // All sums agree with those of the items.
+    for root in trial.data.roots() {
+        check_sums(&*trial.data, root);
+    }
+    trial.keys("3");
+    let whole = trial.data.item(ItemId(1)).unwrap().allocated_bytes;
+    assert_eq!(trial.browser.list.whole, whole);
+}
+
+/// The numbers of a directory are those of its items and its own block.
+fn check_sums(data: &dyn Data, dir: ItemId) {
+    let own = data.item(dir).unwrap();
+    let (mut bytes, mut entries) = (4096, 1);
+    data.children(dir, &mut |id, item| {
+        assert_eq!(data.parent(id), Some(dir));
+        assert_eq!(data.item(id).as_ref(), Some(&item));
+        bytes += item.allocated_bytes;
+        entries += item.entries;
+        if item.kind == Kind::Directory {
+            check_sums(data, id);
+        }
+        ControlFlow::Continue(())
+    });
+    assert_eq!((own.allocated_bytes, own.entries), (bytes, entries));
 }
 
 #[test]

@@ -114,6 +114,8 @@ pub enum Event {
     Form(Result<Filter, String>),
     /// A filter has its numbers now.
     Filtered(Filter),
+    /// A directory was read again, and its items have other numbers.
+    Refreshed(ItemId, String),
     /// Something that the user must know.
     Message(String),
 }
@@ -131,6 +133,8 @@ pub enum Effect {
     ReadForm(Vec<String>),
     /// The numbers of those items alone that pass.
     SetFilter(Filter),
+    /// The numbers of this directory as they are now.
+    Refresh(ItemId),
     /// A new scan of everything.
     ScanAgain,
     /// The end of the scan, with the sums so far.

@@ -38,6 +38,7 @@ pub enum Action {
     Owner,
     Hidden,
     Info,
+    Refresh,
     ScanAgain,
     StopScan,
     Pause,
@@ -75,7 +76,7 @@ use Action as A;
 use Key::{Char, Ctrl, F};
 
 /// All actions, in the order of the help.
-pub(crate) const TABLE: [Row; 51] = [
+pub(crate) const TABLE: [Row; 52] = [
     (A::Up, "up", &[Key::Up, Char('k')], "one row up"),
     (A::Down, "down", &[Key::Down, Char('j')], "one row down"),
     (
@@ -170,9 +171,15 @@ pub(crate) const TABLE: [Row; 51] = [
     ),
     (A::Info, "info", &[Char('i')], "everything about the item"),
     (
+        A::Refresh,
+        "refresh",
+        &[Char('r')],
+        "read this directory again, and show the difference",
+    ),
+    (
         A::ScanAgain,
         "scan-again",
-        &[Char('r'), Char('R')],
+        &[Char('R')],
         "scan everything again",
     ),
     (

@@ -24,6 +24,13 @@ impl Marks {
         self.ids.contains(&id)
     }
 
+    /// Takes back the marks of everything in a directory.
+    pub(crate) fn forget_below(&mut self, dir: ItemId, data: &dyn Data) {
+        let parents = |id: ItemId| std::iter::successors(data.parent(id), |id| data.parent(*id));
+        let is_below = |id: ItemId| parents(id).any(|above| above == dir);
+        self.ids.retain(|id| !is_below(*id));
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.ids.len()
     }

@@ -126,6 +126,22 @@ impl Scan {
         Scan::of([root])
     }
 
+    /// The same scan of another tree, for instance to read one directory again.
+    ///
+    /// ```
+    /// use statwalk_core::{Scan, Totals};
+    /// let scan = Scan::new(".").max_depth(1);
+    /// let again = scan.clone().with_root("src").run(&Totals::with_sizes())?;
+    /// assert!(again.output[0].entries > 1);
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    pub fn with_root(self, root: impl Into<PathBuf>) -> Scan {
+        Scan {
+            roots: vec![root.into()],
+            ..self
+        }
+    }
+
     /// A scan of several trees, one after another. What several of them reach
     /// belongs to the first.
     pub fn of(roots: impl IntoIterator<Item = impl Into<PathBuf>>) -> Scan {

@@ -14,6 +14,7 @@ mod live_data;
 mod mounts;
 mod numbers;
 mod programs;
+mod refresh;
 mod scan;
 mod terminal;
 mod tree_data;
@@ -27,7 +28,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
-use statwalk_browse::{Browser, Data, Effect, Event, Filter, Filtered, Options, answer};
+use statwalk_browse::{Browser, Data, Effect, Event, Filter, Filtered, ItemId, Options, answer};
+
+use statwalk_view::SizeFormat;
 
 use self::clerk::Clerk;
 use self::scan::LiveScan;
@@ -50,6 +53,9 @@ pub(crate) enum Message {
     Event(Event),
     /// The numbers at the end of a scan.
     Scanned(u64, Arc<dyn Data>),
+    /// The numbers with a directory that was read again, of the scan with this number and
+    /// as the layer with the second number; and a sentence about the difference.
+    Refreshed(u64, u64, ItemId, Arc<dyn Data>, String),
     /// The numbers of items that pass, of the scan with this number.
     Filtered(u64, Filter, Arc<dyn Data>),
 }
@@ -59,6 +65,7 @@ struct Shell {
     browser: Browser,
     request: Request,
     started: Instant,
+    format: SizeFormat,
     /// The number of the scan; answers about an earlier one come too late.
     scans: u64,
     scan: LiveScan,
@@ -69,6 +76,9 @@ struct Shell {
     rows: Clerk,
     filters: Clerk,
     facts: Clerk,
+    readers: Clerk,
+    /// How many directories were read again since the scan.
+    layers: u64,
     messages: Receiver<Message>,
     sender: Sender<Message>,
     /// The end, with a path to print.
@@ -139,6 +149,7 @@ fn run_on(screen: &mut Screen, request: Request, options: Options) -> Result<Exi
     let base: Arc<dyn Data> = Arc::clone(&scan.data) as Arc<dyn Data>;
     let (width, height) = screen.size();
     let mut shell = Shell {
+        format: options.format,
         browser: Browser::new(options, width, height, clock::now_ns()),
         request,
         started: Instant::now(),
@@ -150,6 +161,8 @@ fn run_on(screen: &mut Screen, request: Request, options: Options) -> Result<Exi
         rows: Clerk::new("rows", sender.clone()),
         filters: Clerk::new("filter", sender.clone()),
         facts: Clerk::new("facts", sender.clone()),
+        readers: Clerk::new("refresh", sender.clone()),
+        layers: 0,
         messages,
         sender,
         end: None,
@@ -248,7 +261,22 @@ impl Shell {
                 self.filter = filter.clone();
                 self.update(Event::Filtered(filter), screen);
             }
-            Message::Scanned(..) | Message::Filtered(..) => {}
+            Message::Refreshed(number, layer, dir, data, text)
+                if number == self.scans && layer == self.layers + 1 =>
+            {
+                self.layers = layer;
+                let before = std::mem::replace(&mut self.data, Arc::clone(&data));
+                self.base = data;
+                let at = self.started.elapsed();
+                let event = Event::Refreshed(dir, text);
+                for wish in self.browser.update(event, at, &*before) {
+                    self.fulfil(wish, screen);
+                }
+                if !self.filter.is_empty() {
+                    self.set_filter(self.filter.clone());
+                }
+            }
+            Message::Scanned(..) | Message::Filtered(..) | Message::Refreshed(..) => {}
         }
     }
 
@@ -286,6 +314,7 @@ impl Shell {
                 self.update(Event::Form(read), screen);
             }
             Effect::SetFilter(filter) => self.set_filter(filter),
+            Effect::Refresh(dir) => self.read_again(dir),
             Effect::ScanAgain => self.scan_again(screen),
             Effect::StopScan => self.scan.stop(),
             Effect::Shell(id) => {
@@ -321,6 +350,19 @@ impl Shell {
         }
     }
 
+    fn read_again(&mut self, dir: ItemId) {
+        let (scan, base) = (self.request.scan.clone(), Arc::clone(&self.base));
+        let (number, layer) = (self.scans, self.layers + 1);
+        let format = self.format;
+        self.readers.give(move |stop| {
+            let read = refresh::read_again(&scan, &base, dir, layer, format, stop)?;
+            Some(match read {
+                Ok((data, text)) => Message::Refreshed(number, layer, dir, data, text),
+                Err(error) => Message::Event(Event::Message(error)),
+            })
+        });
+    }
+
     fn set_filter(&mut self, filter: Filter) {
         let (base, number) = (Arc::clone(&self.base), self.scans);
         self.filter = filter.clone();
@@ -340,6 +382,7 @@ impl Shell {
 
     fn scan_again(&mut self, screen: &mut Screen) {
         self.scans += 1;
+        self.layers = 0;
         match LiveScan::start(&self.request, self.scans, self.sender.clone()) {
             Ok(scan) => {
                 self.scan = scan;

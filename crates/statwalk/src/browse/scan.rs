@@ -25,7 +25,7 @@ const PERIOD: Duration = Duration::from_millis(20);
 const NEWS_PERIOD: Duration = Duration::from_millis(100);
 
 /// The errors that are kept: the view shows them one by one.
-const ERRORS_KEPT: usize = 10_000;
+pub(super) const ERRORS_KEPT: usize = 10_000;
 
 /// A scan that goes on. When it is dropped, the scan ends.
 pub(crate) struct LiveScan {

@@ -305,6 +305,25 @@ fn other_names_of_a_file_are_found() {
 }
 
 #[test]
+fn a_directory_is_read_again() {
+    let tree = tree();
+    let mut browser = or_skip!(Browser::start(tree.parent(), &["tree"]));
+    browser.wait_for("sub/");
+    browser.press("'sub\r");
+    browser.press("l");
+    browser.wait_for("tree/sub ");
+    std::fs::write(tree.path().join("sub/third"), [1; 100_000]).unwrap();
+    browser.press("r");
+    browser.wait_for("+1 entry");
+    browser.wait_for("third");
+    std::fs::remove_dir_all(tree.path().join("sub")).unwrap();
+    browser.press("r");
+    browser.wait_for("no such file or directory");
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
+
+#[test]
 fn a_directory_that_hangs_is_named_and_can_be_left_behind() {
     let fs = FaultFs::builder().file("large", 5_000_000).dir("dead");
     let fs = fs.hang("dead", Op::Opendir, Hang::UntilSignal);

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Numbers in which one directory was read again.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use crate::data::{Data, Fault, Item, ItemId, Kind};
+
+/// The bits of a number that say which layer it belongs to.
+const LAYER_SHIFT: u32 = 60;
+/// The most layers; then everything must be read again.
+const LAYERS_MAX: u64 = (1 << (64 - LAYER_SHIFT)) - 1;
+
+/// Other data, where one directory has newer numbers.
+///
+/// The sums of the directories above change by the difference. A file with names both
+/// inside and outside of the directory can count twice then, and the newest change above
+/// can be that of a file that is gone.
+pub struct Layered {
+    below: Arc<dyn Data>,
+    /// The directory, by its number below.
+    at: ItemId,
+    newer: Arc<dyn Data>,
+    /// The root of the newer data.
+    root: ItemId,
+    layer: u64,
+    above: HashSet<ItemId>,
+    /// Before and after.
+    sums: [Sums; 2],
+}
+
+/// The sums of the directory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sums {
+    entries: u64,
+    allocated_bytes: u128,
+    apparent_bytes: u128,
+}
+
+impl Sums {
+    fn of(item: &Item<'_>) -> Sums {
+        Sums {
+            entries: item.entries,
+            allocated_bytes: item.allocated_bytes,
+            apparent_bytes: item.apparent_bytes,
+        }
+    }
+}
+
+impl Layered {
+    /// Puts newer numbers of a directory over the others. `number` counts the layers from
+    /// 1, and `newer` has the directory as its only root.
+    ///
+    /// Absent where there are too many layers or directories for the numbers of items,
+    /// where the directory is not there, and where it is no directory any more.
+    pub fn new(
+        below: Arc<dyn Data>,
+        at: ItemId,
+        newer: Arc<dyn Data>,
+        number: u64,
+    ) -> Option<Layered> {
+        let [root] = newer.roots()[..] else {
+            return None;
+        };
+        let new = newer
+            .item(root)
+            .filter(|item| item.kind == Kind::Directory)?;
+        let sums = [Sums::of(&below.item(at)?), Sums::of(&new)];
+        let above = std::iter::successors(below.parent(at), |id| below.parent(*id));
+        let fits = |id: ItemId| id.0 >> LAYER_SHIFT == 0;
+        if number == 0 || number > LAYERS_MAX || !fits(root) {
+            return None;
+        }
+        Some(Layered {
+            above: above.collect(),
+            below,
+            at,
+            newer,
+            root,
+            layer: number << LAYER_SHIFT,
+            sums,
+        })
+    }
+
+    /// The difference of the allocated bytes and of the entries, as a sign and an amount.
+    #[must_use]
+    pub fn difference(&self) -> [(bool, u128); 2] {
+        let [old, new] = self.sums;
+        let difference = |old: u128, new: u128| (new < old, new.abs_diff(old));
+        [
+            difference(old.allocated_bytes, new.allocated_bytes),
+            difference(old.entries.into(), new.entries.into()),
+        ]
+    }
+
+    /// The number in the newer data; absent where an item belongs to the others.
+    fn newer_id(&self, id: ItemId) -> Option<ItemId> {
+        match id {
+            id if id == self.at => Some(self.root),
+            id => {
+                let is_newer = id.0 >> LAYER_SHIFT == self.layer >> LAYER_SHIFT;
+                is_newer.then_some(ItemId(id.0 & !self.layer))
+            }
+        }
+    }
+
+    fn outer_id(&self, id: ItemId) -> ItemId {
+        match id == self.root {
+            true => self.at,
+            false => ItemId(id.0 | self.layer),
+        }
+    }
+
+    fn adapted<'a>(&'a self, id: ItemId, item: Item<'a>) -> Item<'a> {
+        let [old, new] = self.sums;
+        if id == self.at {
+            let name = item.name;
+            return match self.newer.item(self.root) {
+                Some(newer) => Item { name, ..newer },
+                None => Item { name, ..item },
+            };
+        }
+        if !self.above.contains(&id) {
+            return item;
+        }
+        let newest_ns = self.newer.item(self.root).and_then(|item| item.newest_ns);
+        Item {
+            entries: (item.entries + new.entries).saturating_sub(old.entries),
+            allocated_bytes: (item.allocated_bytes + new.allocated_bytes)
+                .saturating_sub(old.allocated_bytes),
+            apparent_bytes: (item.apparent_bytes + new.apparent_bytes)
+                .saturating_sub(old.apparent_bytes),
+            newest_ns: item.newest_ns.max(newest_ns),
+            ..item
+        }
+    }
+}
+
+impl Data for Layered {
+    fn roots(&self) -> Vec<ItemId> {
+        self.below.roots()
+    }
+
+    fn item(&self, id: ItemId) -> Option<Item<'_>> {
+        match self.newer_id(id) {
+            Some(newer) if id != self.at => self.newer.item(newer),
+            _ => Some(self.adapted(id, self.below.item(id)?)),
+        }
+    }
+
+    fn parent(&self, id: ItemId) -> Option<ItemId> {
+        match self.newer_id(id) {
+            Some(newer) if id != self.at => Some(self.outer_id(self.newer.parent(newer)?)),
+            _ => self.below.parent(id),
+        }
+    }
+
+    fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {
+        match self.newer_id(dir) {
+            Some(newer) => {
+                (self.newer).children(newer, &mut |id, item| visit(self.outer_id(id), item));
+            }
+            None => {
+                (self.below).children(dir, &mut |id, item| visit(id, self.adapted(id, item)));
+            }
+        }
+    }
+
+    fn faults(&self, dir: ItemId) -> (Vec<Fault>, u64) {
+        if let Some(newer) = self.newer_id(dir) {
+            return self.newer.faults(newer);
+        }
+        let (mut faults, count) = self.below.faults(dir);
+        if !self.above.contains(&dir) {
+            return (faults, count);
+        }
+        let (old, old_count) = self.below.faults(self.at);
+        let (new, new_count) = self.newer.faults(self.root);
+        faults.retain(|fault| !old.contains(fault));
+        faults.extend(new);
+        (faults, (count + new_count).saturating_sub(old_count))
+    }
+
+    fn owner_name(&self, uid: u32) -> Option<String> {
+        self.below.owner_name(uid)
+    }
+
+    fn is_final(&self) -> bool {
+        self.below.is_final()
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! One directory is read again.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use statwalk_browse::{Data, ItemId, Layered};
+use statwalk_core::{Scan, TreeSink};
+use statwalk_view::{SizeFormat, grouped};
+
+use super::scan::ERRORS_KEPT;
+use super::tree_data::TreeData;
+
+/// How often a scan asks whether it is still wanted.
+const PERIOD: Duration = Duration::from_millis(20);
+
+/// New numbers, and a sentence about the difference.
+pub(super) type Refreshed = (Arc<dyn Data>, String);
+
+/// Reads a directory again, and puts its numbers over the others, as layer `number`.
+/// Answers with the new numbers and a sentence about the difference, or with the reason
+/// why there are none. Absent where `stop` asked to end.
+pub(super) fn read_again(
+    scan: &Scan,
+    below: &Arc<dyn Data>,
+    at: ItemId,
+    number: u64,
+    format: SizeFormat,
+    stop: &dyn Fn() -> bool,
+) -> Option<Result<Refreshed, String>> {
+    let path = below.path(at);
+    let scan = scan.clone().with_root(Path::new(OsStr::from_bytes(&path)));
+    let scan = scan.errors_kept(ERRORS_KEPT);
+    let running = match scan.start(TreeSink::with_files().with_owners()) {
+        Ok(running) => running,
+        Err(error) => return Some(Err(error.to_string())),
+    };
+    while !running.wait_for(PERIOD) {
+        if stop() {
+            return None;
+        }
+    }
+    let outcome = running.finish();
+    let missing = outcome.report.roots.first().and_then(|root| root.missing);
+    if let Some(errno) = missing {
+        return Some(Err(format!("cannot read it again: {errno}")));
+    }
+    let newer = TreeData::new(outcome.output, &[path], &outcome.report);
+    let layered = Layered::new(Arc::clone(below), at, Arc::new(newer), number);
+    let Some(layered) = layered else {
+        return Some(Err(
+            "cannot read it again alone: R scans everything".to_owned()
+        ));
+    };
+    let text = difference(&layered, format);
+    Some(Ok((Arc::new(layered), text)))
+}
+
+fn difference(layered: &Layered, format: SizeFormat) -> String {
+    let [bytes, entries] = layered.difference();
+    if bytes.1 == 0 && entries.1 == 0 {
+        return "read again: the sums are the same".to_owned();
+    }
+    let sign = |is_less: bool| if is_less { '-' } else { '+' };
+    let count = grouped(u64::try_from(entries.1).unwrap_or(u64::MAX));
+    let size = format.text(bytes.1);
+    let noun = if entries.1 == 1 { "entry" } else { "entries" };
+    format!(
+        "read again: {}{size}, {}{count} {noun}",
+        sign(bytes.0),
+        sign(entries.0)
+    )
+}
