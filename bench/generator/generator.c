@@ -4,6 +4,7 @@
 //
 //   generator KIND ENTRIES SEED DIR
 //   generator tree FILES+DIRECTORIES SEED DIR
+//   generator tree-down FILES+DIRECTORIES SEED DIR
 //
 //   wide         four directories with at least a fifth of the entries each
 //   flat         one directory with everything in it
@@ -11,6 +12,7 @@
 //   small-dirs   many directories with about nine entries each
 //   mixed        sizes of directories as in a home directory: most small, some large
 //   tree         exactly so many files in so many directories below DIR, at most 12 levels deep
+//   tree-down    the same without a link to a directory: for programs that follow links and would not end
 //   links        directories of 100 names each; each file has ten names, in ten directories
 //
 // DIR must not exist. Of the entries that are not directories, 3 % are symbolic
@@ -40,6 +42,7 @@ enum { SYMLINKS = 30, HARD_LINKS = 15 };
 
 static uint64_t state;
 static long left;           // entries still to make
+static bool links_to_directories = true;
 static int content_permille;  // of the files; on tmpfs each costs a page
 
 // A file that gets further names, in an open directory of its own.
@@ -110,7 +113,10 @@ static void make_file(int dir, uint32_t number) {
   uint32_t kind = below(1000);
   if (kind < SYMLINKS) {
     static const char *const targets[] = {"a0", "nowhere", "..", ".", "../..", "/nonexistent/target", "a1", "a2"};
-    if (symlinkat(targets[below(8)], dir, name)) fail(name);
+    const char *target = targets[below(8)];
+    // Another file's name instead, so that everything else stays as it is.
+    if (!links_to_directories && target[0] == '.') target = "a3";
+    if (symlinkat(target, dir, name)) fail(name);
   } else if (kind < SYMLINKS + HARD_LINKS && anchor.names_left > 0) {
     if (linkat(anchor.dir, anchor.name, dir, name, 0)) fail(name);
     anchor.names_left--;
@@ -272,7 +278,7 @@ static void repeat(int root, void (*tree)(int, int)) {
 
 int main(int argc, char **argv) {
   if (argc != 5) {
-    fprintf(stderr, "usage: generator wide|flat|deep|small-dirs|mixed|links ENTRIES SEED DIR\n       generator tree FILES+DIRECTORIES SEED DIR\n");
+    fprintf(stderr, "usage: generator wide|flat|deep|small-dirs|mixed|links ENTRIES SEED DIR\n       generator tree|tree-down FILES+DIRECTORIES SEED DIR\n");
     return 2;
   }
   const char *kind = argv[1];
@@ -284,6 +290,7 @@ int main(int argc, char **argv) {
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
   }
+  links_to_directories = strcmp(kind, "tree-down");
   umask(022);
   int root = make_dir(AT_FDCWD, argv[4]);
   if (!strcmp(kind, "wide"))
@@ -298,7 +305,7 @@ int main(int argc, char **argv) {
     repeat(root, mixed);
   else if (!strcmp(kind, "links"))
     links(root);
-  else if (!strcmp(kind, "tree") && strchr(argv[2], '+'))
+  else if ((!strcmp(kind, "tree") || !strcmp(kind, "tree-down")) && strchr(argv[2], '+'))
     tree(root, atol(argv[2]), atol(strchr(argv[2], '+') + 1), 0);
   else
     return 2;

@@ -23,7 +23,7 @@ ON_DEVICES = tuple(kind for kind in KINDS if kind != "tmpfs")
 INNER_ENTRIES_MAX = 100_000
 # Where system calls are counted: how many there are for an entry depends on
 # the shape of a tree and not on its size.
-COUNTED = ("music", "nine-thousand")
+COUNTED = ("music", "music-down", "nine-thousand", "one-file")
 
 # Trees of which the articles' tables speak: there everybody is asked.
 FOR_ALL = ("music", "data", "nine-thousand", "home")
@@ -44,6 +44,19 @@ WITH_NOTHING_IN_MEMORY = (",program/*,cpp-std/*,perl/*,go/*,java/walk-file-tree,
                           "python/os-walk")
 # The second and third question about other shapes are for the fast ones.
 FAST = CALLS_ALONE + ",cpp-std/*,rust/*,go/*,java/work-stealing,java/walk-file-tree"
+
+
+# Trees without a link upwards, for those who would not end at one. Beside them stand those with whom article 1
+# compares them, all of whom it asked about its whole drive, and the nearest rivals.
+DOWN = ("music-down", "data-down", "drive")
+ARTICLE_1 = ("winapi/recursive,winapi/queue,winapi/stack,qt/*,csharp/*,java/recursive,java/iterative-*,"
+             "java/walk-file-tree*,groovy/*,c-getdents,c-library/readdir,statwalk/parallel,program/statwalk,"
+             "program/floor*")
+# Without the runtimes that take seconds for it, as in the article.
+ON_THE_DRIVE = ("winapi/recursive,winapi/queue,winapi/stack,qt/*,c-getdents,c-library/readdir,statwalk/*,"
+                "program/statwalk,program/floor*")
+# A check asks them once more about such a tree: the other one does not reach them.
+FOLLOWING = "csharp/*,groovy/*"
 
 
 @dataclass(frozen=True)
@@ -69,6 +82,10 @@ def ways(wanted: Wanted, here: str, quick: bool) -> str | None:
     if quick:
         return None if wanted.model in ("size", "directory") else ONE_OF_EACH
     is_first = wanted.model in ("size", "directory")
+    if wanted.corpus in DOWN and not wanted.cold:
+        return ON_THE_DRIVE if wanted.corpus == "drive" else ARTICLE_1
+    if wanted.corpus == "one-file":
+        return ARTICLE_1
     if wanted.cold:
         if wanted.corpus == "data" and is_first and wanted.kind == here:
             return RIVALS + WITH_NOTHING_IN_MEMORY
@@ -100,6 +117,8 @@ def whole(here: str) -> list[Wanted]:
     """The whole record, where the folder lies on a file system of kind `here`."""
     # What the articles' own tables need.
     order = [Wanted("nine-thousand", here, "directory")]
+    order += [Wanted("one-file", here, "size")]
+    order += [Wanted(tree, here, "size") for tree in DOWN]
     order += [Wanted(tree, here, model) for tree in ("music", "data") for model in ("size", "count", "records")]
     order += [Wanted(tree, here, model) for tree in LARGE for model in ("size", "count")]
     # A file system is made once for what is asked on it.

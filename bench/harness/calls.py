@@ -34,6 +34,11 @@ def count(command: list[str], cwd: str, environment: dict[str, str], timeout_s: 
     return calls
 
 
+def beyond(counted: dict[str, int], start: dict[str, int]) -> dict[str, int]:
+    """The calls that are more than at another time, by name; those that are fewer are no work of a tree."""
+    return {name: number - start.get(name, 0) for name, number in counted.items() if number > start.get(name, 0)}
+
+
 def _table(text: str) -> dict[str, int]:
     calls = {}
     for line in text.splitlines():

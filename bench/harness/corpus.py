@@ -51,6 +51,12 @@ ARTICLES = {
         Corpus("music", "article 1's music folder: 3,315 files in 467 directories", "tree", 3_783, amount="3315+467"),
         Corpus("data", "article 1's data folder: 56,393 files in 7,858 directories", "tree", 64_252,
                amount="56393+7858"),
+        # Their authors' folders had no links upwards, at which some of their programs would not end.
+        Corpus("music-down", "music without a link to a directory", "tree-down", 3_783, amount="3315+467"),
+        Corpus("data-down", "data without a link to a directory", "tree-down", 64_252, amount="56393+7858"),
+        Corpus("drive", "article 1's whole drive of 26 December 2014: 554,648 files in 45,590 directories, "
+               "without a link to a directory", "tree-down", 600_239, amount="554648+45590"),
+        Corpus("one-file", "article 1's one directory with one file, for the accesses of a file", "flat", 2),
         Corpus("nine-thousand", "article 3's directory of 9,000 files", "flat", 9_001),
         Corpus("home", "article 4's 414,615 files, in 52,000 directories", "tree", 466_616, amount="414615+52000"),
         Corpus("users", "article 2's about 2 million files, in 250,000 directories", "tree", 2_250_001,

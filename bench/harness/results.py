@@ -208,6 +208,8 @@ RATIOS = {
         ("Java's visitor, one thread in C", "java/walk-file-tree", "c-getdents"),
     ]),
     "article-2": ("count", [
+        ("Native API with a large buffer, with a small one", "winapi/native-large", "winapi/native-small"),
+        ("Native API with a small buffer, FindFirstFileEx", "winapi/native-small", "winapi/ex-small-standard-sync"),
         ("large fetch, small (standard)", "winapi/ex-large-standard-sync", "winapi/ex-small-standard-sync"),
         ("large fetch, small (basic)", "winapi/ex-large-basic-sync", "winapi/ex-small-basic-sync"),
         ("basic, standard (small)", "winapi/ex-small-basic-sync", "winapi/ex-small-standard-sync"),
@@ -236,6 +238,11 @@ RATIOS = {
         ("his calls before the lock, statwalk", "cpp-std/unlocked-pool", "statwalk/parallel"),
     ]),
 }
+# The runtimes of article 1's last table, and what their ways are called.
+RUNTIMES = {"WinAPI": ("winapi/recursive", "winapi/queue", "winapi/stack"), "Qt": ("qt/",), "C#": ("csharp/",),
+            "Java": ("java/",), "Groovy": ("groovy/",), "C": ("c-",), "statwalk": ("statwalk/",)}
+# Trees that ask no new question of who is first: they lack links, or are too small to tell.
+NOT_RANKED = ("music-down", "data-down", "one-file")
 # Where peak memory is shown, as tree and model.
 MEMORY = (("data", "size"), ("home", "size"), ("home", "records"), ("users", "records"))
 
@@ -334,8 +341,9 @@ def _behind(data: dict) -> list[str]:
 
 def _first(data: dict, is_all: bool = True) -> list[str]:
     """Who is first in each case."""
-    cases = sorted(data["cases"], key=_by_tree)
+    cases = sorted((case for case in data["cases"] if case["corpus"] not in NOT_RANKED), key=_by_tree)
     found = [(case, best) for case in cases if (best := _best(case))]
+    left_out = [_title(case) for case in cases if not _best(case)]
     if not found:
         return _absent("a case with statwalk and others")
     behind = [case for case, best in found if _lead(best) < 1]
@@ -343,6 +351,7 @@ def _first(data: dict, is_all: bool = True) -> list[str]:
     lines = [f"statwalk is first in {len(found) - len(behind)} of {len(found)} cases; "
              f"its library alone, which asks the kernel as the others do, in "
              f"{sum(_lead(best) >= 1 for best in library)} of {len(library)}.",
+             *([f"Left out, because statwalk has no time there: {'; '.join(left_out)}."] if left_out else []),
              f"The best of the others takes {_leads(found, False)} as long warm, {_leads(found, True)} cold: "
              "the median, and the middle half.", "",
              "| tree | state | model | first | ms | best of statwalk | ms | best of the others | ms "
@@ -432,6 +441,39 @@ def _treescan(data: dict) -> list[str]:
     return lines if len(lines) > 2 else _absent("home or data with treescan and find")
 
 
+def _runtimes(data: dict) -> list[str]:
+    """Article 1's last table: the fastest way of each runtime, on trees that every one of them ends at."""
+    trees = [case for name in agenda.DOWN if (case := _case(data, name, "ext4", "size"))]
+    if not trees:
+        return _absent("a tree without links upwards")
+    lines = ["| runtime | " + " | ".join(f"{case['corpus']} ms | way" for case in trees) + " |",
+             "|---|" + "---:|---|" * len(trees)]
+    for runtime, prefixes in RUNTIMES.items():
+        cells = []
+        for case in trees:
+            # As in the article: within one process, else of processes.
+            kind = "inner_s" if _is_within(case) else "wall_s"
+            timed = [r for r in case["results"] if r["name"].startswith(prefixes) and kind in r]
+            best = min(timed, key=lambda r: r[kind]["median"], default=None)
+            cells += [_ms(best[kind]), f"`{best['name']}`"] if best else ["–", "–"]
+        lines.append(f"| {runtime} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def _accesses(data: dict) -> list[str]:
+    """What the one file of a directory costs, beside what the empty directory costs."""
+    case = _case(data, "one-file", "ext4", "size")
+    if not case or not any("calls" in r for r in case["results"]):
+        return _absent("one file in one directory, with its system calls")
+    lines = ["| way | accesses of the file | by name |", "|---|---:|---|"]
+    for r in sorted(case["results"], key=lambda r: r["name"]):
+        if "calls" in r:
+            own = {name: number for name, number in r["calls"].items() if name in FILE_CALLS}
+            lines.append(f"| {r['name']} | {sum(own.values())} "
+                         f"| {', '.join(f'{name} {number}' for name, number in own.items()) or '–'} |")
+    return lines
+
+
 def _memory(data: dict) -> list[str]:
     """The largest peak of the rounds."""
     cases = [case for corpus, model in MEMORY if (case := _case(data, corpus, "ext4", model))]
@@ -486,7 +528,8 @@ def _calls(data: dict, model: str, prefixes: tuple[str, ...]) -> list[str]:
     return lines
 
 
-SECTIONS: dict[str, Callable[[dict], list[str]]] = {"first": _behind, "treescan": _treescan}
+SECTIONS: dict[str, Callable[[dict], list[str]]] = {"first": _behind, "treescan": _treescan,
+                                                        "runtimes": _runtimes, "accesses": _accesses}
 
 
 def _strips(data: dict) -> str:
@@ -494,7 +537,7 @@ def _strips(data: dict) -> str:
     from math import floor, log10
     rows = []
     for case in sorted(data["cases"], key=_by_tree):
-        best = _best(case)
+        best = None if case["corpus"] in NOT_RANKED else _best(case)
         if best:
             base = best[1]["wall_s"]["median"]
             rows.append((_title(case), [(r["name"], r["wall_s"]["median"] / base) for r in _timed(case)]))
