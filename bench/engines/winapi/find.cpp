@@ -10,6 +10,9 @@
 //                             small, INFO basic or standard; HOW is sync, async
 //                             (a std::async for each directory, which is a new
 //                             thread) or pool (the same from a pool of threads)
+//   native-BUFFER             what article 2 announces, by recursion: NtOpenFile,
+//                             then NtQueryDirectoryFile until there is no more;
+//                             BUFFER is small (4 KiB) or large (64 KiB)
 //   nothing                   does not look at PATH
 //
 // Information about an entry comes with its name, so every model is the same
@@ -18,6 +21,7 @@
 #include <fcntl.h>
 #include <io.h>
 #include <windows.h>
+#include <winternl.h>
 
 #include <algorithm>
 #include <atomic>
@@ -146,7 +150,7 @@ struct Queue {
     std::queue<std::wstring> directories;
     directories.push(path);
     while (!directories.empty()) {
-      const std::wstring directory = std::move(directories.front());
+      const std::wstring directory = directories.front();
       directories.pop();
       read(tally, directory, FindFirstFileW, [&](std::wstring found) { directories.push(std::move(found)); });
     }
@@ -158,7 +162,7 @@ struct Stack {
     std::stack<std::wstring> directories;
     directories.push(path);
     while (!directories.empty()) {
-      const std::wstring directory = std::move(directories.top());
+      const std::wstring directory = directories.top();
       directories.pop();
       read(tally, directory, FindFirstFileW, [&](std::wstring found) { directories.push(std::move(found)); });
     }
@@ -256,6 +260,82 @@ using Async = Parallel<new_thread, fetch, info>;
 template <DWORD fetch, FINDEX_INFO_LEVELS info>
 using Pool = Parallel<from_pool, fetch, info>;
 
+// Of ntdll, and with these layouts in the Windows Driver Kit: mingw's headers for
+// applications declare neither.
+struct DirectoryInformation {
+  ULONG next_offset, index;
+  LARGE_INTEGER created, accessed, modified, changed, size, allocated;
+  ULONG attributes, name_bytes;
+  WCHAR name[1];
+};
+constexpr int directory_information = 1;
+constexpr NTSTATUS no_more_files = static_cast<NTSTATUS>(0x80000006);
+
+using QueryDirectory = NTSTATUS(NTAPI*)(HANDLE, HANDLE, PIO_APC_ROUTINE, PVOID, PIO_STATUS_BLOCK, PVOID, ULONG, int,
+                                        BOOLEAN, PUNICODE_STRING, BOOLEAN);
+
+const QueryDirectory query_directory = reinterpret_cast<QueryDirectory>(
+    reinterpret_cast<void*>(GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "NtQueryDirectoryFile")));
+
+template <ULONG buffer_bytes>
+struct Native {
+  static void walk(Tally& tally, const std::wstring& path) {
+    // The kernel's own name of the place: \??\ where the Windows API has \\?\.
+    std::wstring native = LR"(\??\)" + path.substr(4);
+    // A drive without its last backslash is the device, not the root directory.
+    if (native.ends_with(L':')) native += L'\\';
+    read(tally, nullptr, native);
+  }
+
+ private:
+  // `at` is where the name begins: a directory that is open, or nothing for a whole path.
+  static void read(Tally& tally, HANDLE at, std::wstring& name) {
+    UNICODE_STRING wanted{static_cast<USHORT>(2 * name.size()), static_cast<USHORT>(2 * name.size()), name.data()};
+    OBJECT_ATTRIBUTES attributes;
+    InitializeObjectAttributes(&attributes, &wanted, OBJ_CASE_INSENSITIVE, at, nullptr);
+    IO_STATUS_BLOCK io;
+    HANDLE directory;
+    NTSTATUS status = NtOpenFile(&directory, FILE_LIST_DIRECTORY | SYNCHRONIZE, &attributes, &io,
+                                 FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+                                 FILE_DIRECTORY_FILE | FILE_SYNCHRONOUS_IO_NONALERT | FILE_OPEN_FOR_BACKUP_INTENT);
+    if (status < 0) return complain_of(name, RtlNtStatusToDosError(status));
+    // On the heap: a recursion of large buffers would use up the stack.
+    const auto buffer = std::make_unique<std::uint64_t[]>(buffer_bytes / sizeof(std::uint64_t));
+    const auto query = [&] {
+      return query_directory(directory, nullptr, nullptr, nullptr, &io, buffer.get(), buffer_bytes,
+                             directory_information, FALSE, nullptr, FALSE);
+    };
+    while ((status = query()) >= 0) {
+      const char* entry = reinterpret_cast<const char*>(buffer.get());
+      for (ULONG offset = 0;; entry += offset) {
+        const auto& found = *reinterpret_cast<const DirectoryInformation*>(entry);
+        offset = found.next_offset;
+        take(tally, directory, found);
+        if (offset == 0) break;
+      }
+    }
+    if (status != no_more_files) complain_of(name, RtlNtStatusToDosError(status));
+    NtClose(directory);
+  }
+
+  static void take(Tally& tally, HANDLE directory, const DirectoryInformation& found) {
+    WIN32_FIND_DATAW data{};
+    data.dwFileAttributes = found.attributes;
+    data.nFileSizeHigh = found.size.HighPart;
+    data.nFileSizeLow = found.size.LowPart;
+    data.ftLastWriteTime = file_time(found.modified);
+    data.ftLastAccessTime = file_time(found.accessed);
+    data.ftCreationTime = file_time(found.created);
+    const ULONG length = std::min<ULONG>(found.name_bytes / 2, MAX_PATH - 1);
+    std::copy_n(found.name, length, data.cFileName);
+    if (!tally.take(data)) return;
+    std::wstring name(found.name, found.name_bytes / 2);
+    read(tally, directory, name);
+  }
+
+  static FILETIME file_time(LARGE_INTEGER time) { return {time.LowPart, static_cast<DWORD>(time.HighPart)}; }
+};
+
 struct Nothing {
   static void walk(Tally&, const std::wstring&) {}
 };
@@ -298,6 +378,8 @@ int wmain(int argc, wchar_t** argv) {
   if (way == L"recursive") return answer_by<Recursive>(argv);
   if (way == L"queue") return answer_by<Queue>(argv);
   if (way == L"stack") return answer_by<Stack>(argv);
+  if (way == L"native-small") return answer_by<Native<4 << 10>>(argv);
+  if (way == L"native-large") return answer_by<Native<64 << 10>>(argv);
   if (way.starts_with(L"ex-")) {
     const auto last = way.rfind(L'-');
     const auto fetch_info = way.substr(3, last - 3);
