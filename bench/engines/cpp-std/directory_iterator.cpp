@@ -56,6 +56,7 @@ struct Redundant {
     // These two know the answer from reading the directory.
     record.is_directory = entry.is_directory(error);
     record.is_file = !record.is_directory && entry.is_regular_file(error);
+    if (!record.is_directory && !record.is_file) return false;
     if (model == Model::count) return true;
     if (record.is_file) record.size = fs::file_size(path, error);
     if (error) complain_of(path, error);
@@ -74,6 +75,8 @@ struct Redundant {
     record.accessed = fs::last_write_time(path, error);
     if (error) complain_of(path, error);
   }
+
+  static void keep(std::vector<Record>& records, Record& record) { records.push_back(std::move(record)); }
 };
 
 // The same calls, none of them with the lock taken.
@@ -112,18 +115,21 @@ struct Lstat {
     record.is_directory = S_ISDIR(st.st_mode);
     record.is_file = S_ISREG(st.st_mode);
     record.is_symlink = S_ISLNK(st.st_mode);
-    if (model == Model::count) return true;
-    record.size = record.is_file ? st.st_size : 0;
+    // The article makes a record of a link as well, and then does not keep it.
+    record.size = record.is_directory ? 0 : st.st_size;
     if (model == Model::records) {
       record.created = time_of(st.st_ctim);
       record.modified = time_of(st.st_mtim);
       record.accessed = time_of(st.st_atim);
       record.name = path.string();
     }
-    return true;
+    return record.is_directory || record.is_file;
   }
 
   static void fill(Model, const fs::directory_entry&, Record&) {}
+
+  // A copy, as in the article: its name is allocated once more with the lock taken.
+  static void keep(std::vector<Record>& records, const Record& record) { records.push_back(record); }
 };
 
 template <class Way, class Executor>
@@ -151,17 +157,17 @@ class Walker {
       // As in the article, the lock is held until the task is handed over.
       std::scoped_lock lock(mutex_);
       Way::fill(model_, *it, record);
-      take(std::move(record));
+      take(record);
       if (enter) executor_.detach([this, path = it->path()] { read_directory(path); });
     }
     if (error) complain_of(directory, error);
   }
 
-  void take(typename Way::Record record) {
+  void take(typename Way::Record& record) {
     (record.is_directory ? answer_.directories : answer_.files)++;
     if (model_ == Model::records)
-      records_.push_back(std::move(record));
-    else
+      Way::keep(records_, record);
+    else if (model_ != Model::count)
       answer_.bytes += record.size;
   }
 

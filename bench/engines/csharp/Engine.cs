@@ -43,8 +43,10 @@ static class Engine
     {
         switch (name)
         {
-            case "enumerate-directories": return new EnumerateDirectories(model, Order.Recursive);
-            case "enumerate-directories-queue": return new EnumerateDirectories(model, Order.Queue);
+            case "enumerate-directories": return new EnumerateDirectories(model, Order.Recursive, false);
+            case "enumerate-directories-printed": return new EnumerateDirectories(model, Order.Recursive, true);
+            case "enumerate-directories-queue-printed": return new EnumerateDirectories(model, Order.Queue, true);
+            case "enumerate-directories-queue": return new EnumerateDirectories(model, Order.Queue, false);
             case "get-file-system-infos": return new GetFileSystemInfos(model, Order.Recursive);
             case "get-file-system-infos-queue": return new GetFileSystemInfos(model, Order.Queue);
             case "entries-all": return new FileSystemEntries(model, Order.Library);

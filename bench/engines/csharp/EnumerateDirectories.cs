@@ -8,12 +8,23 @@ using System.IO;
 /// </summary>
 class EnumerateDirectories : Scanner
 {
-    public EnumerateDirectories(Model model, Order order) : base(model, order) { }
+    private readonly bool asPrinted;
+
+    /// <summary>As printed, no directory is asked whether it is a link, and links are entered.</summary>
+    public EnumerateDirectories(Model model, Order order, bool asPrinted) : base(model, order)
+    {
+        this.asPrinted = asPrinted;
+    }
 
     protected override void List(string path)
     {
         foreach (string foundDir in Directory.EnumerateDirectories(path))
         {
+            if (asPrinted)
+            {
+                AddDirectory(foundDir, FileAttributes.Directory);
+                continue;
+            }
             Guarded(foundDir, found => AddDirectory(found, File.GetAttributes(found)));
         }
 

@@ -9,8 +9,8 @@ import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -52,15 +52,20 @@ final class WorkStealing implements Way {
             throw new IllegalArgumentException("the article's program always keeps records and adds up their sizes");
         }
         List<FileMetadata> found = Collections.synchronizedList(new ArrayList<>());
-        ForkJoinPool pool = (ForkJoinPool) Executors.newWorkStealingPool();
-        pool.execute(() -> readDirectory(root.toString(), found, pool));
-        // The article closes the pool, which no JDK before 19 can.
-        pool.awaitQuiescence(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
+        ExecutorService pool = Executors.newWorkStealingPool();
+        // As in the article, the root is read by who asks, not by the pool.
+        readDirectory(root.toString(), found, pool);
+        // What the article's `close` does, which no JDK before 19 has: tasks may still submit others.
         pool.shutdown();
+        try {
+            pool.awaitTermination(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("nobody interrupts a walk", e);
+        }
         return new Found(found, model);
     }
 
-    private static void readDirectory(String path, List<FileMetadata> found, ForkJoinPool pool) {
+    private static void readDirectory(String path, List<FileMetadata> found, ExecutorService pool) {
         File[] files = new File(path).listFiles(file -> !Files.isSymbolicLink(file.toPath()));
         if (files == null) {
             Trouble.report(path + ": cannot be listed");

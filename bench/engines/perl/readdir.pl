@@ -13,7 +13,8 @@ use Rounds;
 # Lists one directory and gives the paths of the directories in it.
 sub listed {
     my ($path, $keeps) = @_;
-    my @below;
+    # Both lists are kept as in the article, though nobody reads the second.
+    my (@below, @others);
     opendir my $handle, $path or do {
         Rounds::fail("$path: $!");
         return;
@@ -30,10 +31,11 @@ sub listed {
         if (-d _) {
             push @below, "$path/$_";
         } else {
-            $Rounds::files++;
+            push @others, $_;
             $Rounds::bytes += -s _ if -f _;
         }
     }
+    $Rounds::files += @others;
     $Rounds::directories += @below;
     return @below;
 }
