@@ -13,6 +13,8 @@ from .walker import MODELS
 HERE = "here"
 TREES: dict[str, Corpus] = {**CORPORA, **ARTICLES}
 WALKS = tuple(model for model in MODELS if model != "directory")
+# Article 5's condition: find must stat what treescan guesses.
+UNTYPED = "ext4-untyped"
 # Trees of one directory, for which `directory` is a question.
 SINGLE = ("nine-thousand", "flat")
 LARGE = ("home", "usr", "small-dirs", "links", "flat", "deep")
@@ -90,8 +92,10 @@ def ways(wanted: Wanted, here: str, quick: bool) -> str | None:
         if wanted.corpus == "data" and is_first and wanted.kind == here:
             return RIVALS + WITH_NOTHING_IN_MEMORY
         # Article 5's programs are asked about a small tree everywhere, and about a large one where it lies.
-        is_article_5 = wanted.corpus == "data" or (wanted.corpus == "home" and wanted.kind == here)
+        is_article_5 = wanted.corpus == "data" or wanted.kind == UNTYPED or (wanted.corpus == "home" and wanted.kind == here)
         return RIVALS + ",program/treescan" if is_article_5 else RIVALS
+    if wanted.kind == UNTYPED:
+        return RIVALS + ",program/treescan,perl/*"
     if wanted.kind != here:
         return FAST if wanted.corpus == "data" else RIVALS
     if wanted.corpus in SINGLE and wanted.model != "directory":
@@ -128,6 +132,9 @@ def whole(here: str) -> list[Wanted]:
     order += [Wanted("users", here, model) for model in ("size", "count", "records")]
     order += [Wanted("nine-thousand", here, model) for model in WALKS] + [Wanted("flat", here, "directory")]
     for kind in KINDS:
+        # The shapes of trees are asked where listings have types.
+        if kind == UNTYPED:
+            continue
         for tree in ("small-dirs", "flat", "deep", "links"):
             order += _on_its_own(tree, kind, here)
     return order

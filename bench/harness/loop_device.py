@@ -12,6 +12,8 @@ from pathlib import Path
 
 MKFS = {
     "ext4": ["mkfs.ext4", "-q", "-F", "-i", "8192"],
+    # Its listings have no types, as the XFS of article 5 had none: this kernel mounts no XFS so old.
+    "ext4-untyped": ["mkfs.ext4", "-q", "-F", "-i", "8192", "-O", "^filetype"],
     "xfs": ["mkfs.xfs", "-q", "-f"],
     "btrfs": ["mkfs.btrfs", "-q", "-f"],
 }
