@@ -3,22 +3,27 @@
 // Article 4: a task for each directory, std::filesystem::directory_iterator in
 // each task, one vector of records behind one lock.
 //
-//   directory_iterator redundant|unlocked|lstat alone|pool MODEL ROUNDS PATH
+//   directory_iterator redundant|boost|unlocked|lstat alone|pool MODEL ROUNDS PATH
 //
 //   redundant  asks the library by path for each property, as the article's
 //              first program: is_symlink, file_size, then, with the lock taken,
 //              last_write_time three times. The library asks the system anew
 //              for each of them.
+//   boost      the same with boost::filesystem, which the article recommends
 //   unlocked   makes the same calls, all of them before it takes the lock
 //   lstat      asks the system once for each entry, as its second program
 
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <ctime>
 #include <filesystem>
 #include <string>
 #include <system_error>
 #include <vector>
+
+#include <boost/filesystem.hpp>
+#include <boost/version.hpp>
 
 // As in the article; the default allocator would be another measurement.
 #include <mimalloc-new-delete.h>
@@ -30,11 +35,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void complain_of(const fs::path& path, const std::error_code& error) {
+template <class Path, class Error>
+void complain_of(const Path& path, const Error& error) {
   complain(path.c_str(), error.message().c_str());
 }
 
-struct Redundant {
+struct Std {
+  using Path = fs::path;
+  using Iterator = fs::directory_iterator;
+  using Error = std::error_code;
+};
+
+struct Redundant : Std {
   using Time = fs::file_time_type;
 
   struct Record {
@@ -90,7 +102,55 @@ struct Unlocked : Redundant {
   static void fill(Model, const fs::directory_entry&, Record&) {}
 };
 
-struct Lstat {
+// The library has a time of creation from 1.75 on, and none of access: with an
+// older one all three are the last modification, as with std::filesystem.
+struct Boost {
+  using Path = boost::filesystem::path;
+  using Iterator = boost::filesystem::directory_iterator;
+  using Error = boost::system::error_code;
+
+  struct Record {
+    std::string name;
+    std::uint64_t size = 0;
+    std::time_t created = 0, modified = 0, accessed = 0;
+    bool is_directory = false, is_file = false;
+  };
+
+  static std::int64_t seconds(std::time_t time) { return time; }
+
+  static bool look(Model model, const boost::filesystem::directory_entry& entry, Record& record) {
+    const Path& path = entry.path();
+    Error error;
+    if (boost::filesystem::is_symlink(path, error)) return false;
+    const auto status = entry.status(error);
+    record.is_directory = boost::filesystem::is_directory(status);
+    record.is_file = boost::filesystem::is_regular_file(status);
+    if (!record.is_directory && !record.is_file) return false;
+    if (model == Model::count) return true;
+    if (record.is_file) record.size = boost::filesystem::file_size(path, error);
+    if (error) complain_of(path, error);
+    return true;
+  }
+
+  static void fill(Model model, const boost::filesystem::directory_entry& entry, Record& record) {
+    if (model != Model::records) return;
+    const Path& path = entry.path();
+    Error error;
+    record.name = path.string();
+#if BOOST_VERSION >= 107500
+    record.created = boost::filesystem::creation_time(path, error);
+#else
+    record.created = boost::filesystem::last_write_time(path, error);
+#endif
+    record.modified = boost::filesystem::last_write_time(path, error);
+    record.accessed = boost::filesystem::last_write_time(path, error);
+    if (error) complain_of(path, error);
+  }
+
+  static void keep(std::vector<Record>& records, Record& record) { records.push_back(std::move(record)); }
+};
+
+struct Lstat : Std {
   using Time = std::chrono::time_point<std::chrono::system_clock, std::chrono::nanoseconds>;
 
   struct Record {
@@ -137,7 +197,7 @@ class Walker {
  public:
   explicit Walker(Model model) : model_(model) {}
 
-  Answer walk(const fs::path& path) {
+  Answer walk(const typename Way::Path& path) {
     read_directory(path);
     executor_.wait();
     for (const auto& record : records_) {
@@ -148,9 +208,9 @@ class Walker {
   }
 
  private:
-  void read_directory(const fs::path& directory) {
-    std::error_code error;
-    for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+  void read_directory(const typename Way::Path& directory) {
+    typename Way::Error error;
+    for (typename Way::Iterator it(directory, error), end; !error && it != end; it.increment(error)) {
       typename Way::Record record;
       if (!Way::look(model_, *it, record)) continue;
       const bool enter = record.is_directory && model_ != Model::directory;
@@ -181,7 +241,7 @@ class Walker {
 
 template <class Way>
 int answer_by(std::string_view executor, char** argv) {
-  const fs::path path = argv[2];
+  const typename Way::Path path = argv[2];
   if (executor == "pool") return answer<Walker<Way, Pool>>(argv[0], std::atoi(argv[1]), path);
   return answer<Walker<Way, Alone>>(argv[0], std::atoi(argv[1]), path);
 }
@@ -192,6 +252,7 @@ int main(int argc, char** argv) {
   if (argc != 6) return 2;
   const std::string_view way = argv[1];
   if (way == "lstat") return answer_by<Lstat>(argv[2], argv + 3);
+  if (way == "boost") return answer_by<Boost>(argv[2], argv + 3);
   if (way == "unlocked") return answer_by<Unlocked>(argv[2], argv + 3);
   return answer_by<Redundant>(argv[2], argv + 3);
 }
