@@ -66,7 +66,8 @@ static inline void add(struct answer *answer, enum model model, const char *name
     answer->directories++;
   else
     answer->files++;
-  if (S_ISREG(attributes->mode)) answer->bytes += attributes->size;
+  // A listing without types makes even a count stat.
+  if (model != COUNT && S_ISREG(attributes->mode)) answer->bytes += attributes->size;
   if (model != RECORDS) return;
   size_t length = strlen(name) + 1;
   answer->names = grow(answer->names, &answer->names_room, answer->names_bytes + length, 1);
