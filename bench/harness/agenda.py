@@ -89,6 +89,8 @@ def ways(wanted: Wanted, here: str, quick: bool) -> str | None:
     if wanted.corpus == "one-file":
         return ARTICLE_1
     if wanted.cold:
+        if wanted.model == "records":
+            return "cpp-std/*,java/work-stealing,node/article,rust/article,c-getdents,statwalk/parallel"
         if wanted.corpus == "data" and is_first and wanted.kind == here:
             return RIVALS + WITH_NOTHING_IN_MEMORY
         # Article 5's programs are asked about a small tree everywhere, and about a large one where it lies.
@@ -129,6 +131,8 @@ def whole(here: str) -> list[Wanted]:
     for kind in KINDS:
         order += _on_its_own("data", kind, here) + _on_its_own("home", kind, here)
     order += [Wanted(tree, here, "records") for tree in LARGE]
+    # Article 4's second half: its own tree without page cache.
+    order.append(Wanted("home", here, "records", cold=True))
     order += [Wanted("users", here, model) for model in ("size", "count", "records")]
     order += [Wanted("nine-thousand", here, model) for model in WALKS] + [Wanted("flat", here, "directory")]
     for kind in KINDS:

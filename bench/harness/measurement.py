@@ -26,6 +26,8 @@ class Run:
     stderr: bytes
     # CPU time that other processes of the machine took meanwhile, in seconds.
     others_cpu_s: float
+    # The kernel's part of `cpu_s`.
+    system_s: float
 
 
 class Timeout(Exception):
@@ -96,7 +98,8 @@ class Runner:
             wall_ns, user_us, system_us, rss_kib, status = map(int, fields)
             cpu_s = (user_us + system_us) / 1e6
             return Run(
-                wall_ns / 1e9, cpu_s, rss_kib, status, _content(stdout), _content(stderr), max(0.0, busy - cpu_s)
+                wall_ns / 1e9, cpu_s, rss_kib, status, _content(stdout), _content(stderr), max(0.0, busy - cpu_s),
+                system_us / 1e6,
             )
         finally:
             for descriptor in (stdout, stderr, result_read, result_write):

@@ -39,6 +39,7 @@ def _result(result: Result, entries: int) -> dict:
             data["unwarmed"] = True
         data["wall_s"] = _spread([run.wall_s for run in runs])
         data["cpu_s"] = _spread([run.cpu_s for run in runs])
+        data["system_s"] = _spread([run.system_s for run in runs])
         data["max_rss_kib"] = max(run.max_rss_kib for run in runs)
         data["rounds"] = len(runs)
     if result.inner_s:
@@ -241,6 +242,8 @@ RATIOS = {
 # The runtimes of article 1's last table, and what their ways are called.
 RUNTIMES = {"WinAPI": ("winapi/recursive", "winapi/queue", "winapi/stack"), "Qt": ("qt/",), "C#": ("csharp/",),
             "Java": ("java/",), "Groovy": ("groovy/",), "C": ("c-",), "statwalk": ("statwalk/",)}
+# The programs of article 4, and who stands beside them.
+ARTICLE_4 = ("cpp-std/", "java/work-stealing", "node/article", "rust/article", "c-getdents", "statwalk/parallel")
 # Trees that ask no new question of who is first: they lack links, or are too small to tell.
 NOT_RANKED = ("music-down", "data-down", "one-file")
 # Where peak memory is shown, as tree and model.
@@ -474,6 +477,21 @@ def _accesses(data: dict) -> list[str]:
     return lines
 
 
+def _user_and_system(data: dict) -> list[str]:
+    """Article 4's own columns, warm and cold, as `time` shows them."""
+    lines = ["| tree | state | way | real ms | user ms | system ms |", "|---|---|---|---:|---:|---:|"]
+    for case in data["cases"]:
+        if (case["corpus"], case["model"]) != ("home", "records"):
+            continue
+        for r in _timed(case):
+            # Records before these have the sum alone.
+            if r["name"].startswith(ARTICLE_4) and "system_s" in r:
+                user_ms = 1e3 * (r["cpu_s"]["median"] - r["system_s"]["median"])
+                lines.append(f"| home on {case['file_system']} | {_state(case)} | {r['name']} | {_ms(r['wall_s'])} "
+                             f"| {max(0.0, user_ms):,.0f} | {_ms(r['system_s'])} |")
+    return lines if len(lines) > 2 else _absent("home: records, with user and system time")
+
+
 def _memory(data: dict) -> list[str]:
     """The largest peak of the rounds."""
     cases = [case for corpus, model in MEMORY if (case := _case(data, corpus, "ext4", model))]
@@ -529,7 +547,7 @@ def _calls(data: dict, model: str, prefixes: tuple[str, ...]) -> list[str]:
 
 
 SECTIONS: dict[str, Callable[[dict], list[str]]] = {"first": _behind, "treescan": _treescan,
-                                                        "runtimes": _runtimes, "accesses": _accesses}
+                                                        "user-and-system": _user_and_system, "runtimes": _runtimes, "accesses": _accesses}
 
 
 def _strips(data: dict) -> str:
