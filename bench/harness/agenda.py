@@ -90,7 +90,7 @@ def ways(wanted: Wanted, here: str, quick: bool) -> str | None:
         return ARTICLE_1
     if wanted.cold:
         if wanted.model == "records":
-            return "cpp-std/*,java/work-stealing,node/article,rust/article,c-getdents,statwalk/parallel"
+            return "cpp-std/*,threads/*,java/work-stealing,node/article,rust/article,c-getdents,statwalk/parallel"
         if wanted.corpus == "data" and is_first and wanted.kind == here:
             return RIVALS + WITH_NOTHING_IN_MEMORY
         # Article 5's programs are asked about a small tree everywhere, and about a large one where it lies.
@@ -105,7 +105,7 @@ def ways(wanted: Wanted, here: str, quick: bool) -> str | None:
     if wanted.corpus in FOR_ALL:
         # The larger one is article 4's, who asked for records.
         is_article_4 = wanted.corpus == "home" and wanted.model == "records"
-        return FAST + ",java/*,node/*" if is_article_4 else None
+        return FAST + ",java/*,node/*,threads/*" if is_article_4 else None
     if wanted.corpus == "users":
         return CALLS_ALONE if is_first else RIVALS
     if wanted.corpus == "small-dirs" and not is_first:

@@ -243,7 +243,7 @@ RATIOS = {
 RUNTIMES = {"WinAPI": ("winapi/recursive", "winapi/queue", "winapi/stack"), "Qt": ("qt/",), "C#": ("csharp/",),
             "Java": ("java/",), "Groovy": ("groovy/",), "C": ("c-",), "statwalk": ("statwalk/",)}
 # The programs of article 4, and who stands beside them.
-ARTICLE_4 = ("cpp-std/", "java/work-stealing", "node/article", "rust/article", "c-getdents", "statwalk/parallel")
+ARTICLE_4 = ("cpp-std/", "threads/", "java/work-stealing", "node/article", "rust/article", "c-getdents", "statwalk/parallel")
 # Trees that ask no new question of who is first: they lack links, or are too small to tell.
 NOT_RANKED = ("music-down", "data-down", "one-file")
 # Where peak memory is shown, as tree and model.

@@ -3,7 +3,7 @@
 // Article 4: a task for each directory, std::filesystem::directory_iterator in
 // each task, one vector of records behind one lock.
 //
-//   directory_iterator redundant|boost|unlocked|lstat alone|pool MODEL ROUNDS PATH
+//   directory_iterator redundant|boost|unlocked|lstat alone|pool|pool-THREADS MODEL ROUNDS PATH
 //
 //   redundant  asks the library by path for each property, as the article's
 //              first program: is_symlink, file_size, then, with the lock taken,
@@ -242,7 +242,8 @@ class Walker {
 template <class Way>
 int answer_by(std::string_view executor, char** argv) {
   const typename Way::Path path = argv[2];
-  if (executor == "pool") return answer<Walker<Way, Pool>>(argv[0], std::atoi(argv[1]), path);
+  if (executor.starts_with("pool-")) pool_threads = std::atoi(executor.data() + 5);
+  if (executor.starts_with("pool")) return answer<Walker<Way, Pool>>(argv[0], std::atoi(argv[1]), path);
   return answer<Walker<Way, Alone>>(argv[0], std::atoi(argv[1]), path);
 }
 

@@ -28,12 +28,16 @@ struct Alone {
   void wait() {}
 };
 
+// Of each pool; none: as many as processors.
+inline unsigned pool_threads = 0;
+
 class Pool {
  public:
   using Mutex = std::mutex;
 
   Pool() {
-    for (unsigned n = std::max(1u, std::thread::hardware_concurrency()); n > 0; n--)
+    const unsigned processors = std::max(1u, std::thread::hardware_concurrency());
+    for (unsigned n = pool_threads ? pool_threads : processors; n > 0; n--)
       threads_.emplace_back([this] { work(); });
   }
 
