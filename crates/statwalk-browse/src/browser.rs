@@ -85,7 +85,10 @@ pub struct Browser {
     pub(crate) waits: Option<Duration>,
     asked: u64,
     answered: u64,
+    /// Whether rows are to come at once.
     is_stale: bool,
+    /// Whether other rows are there, which can wait for the fingers to rest.
+    is_outdated: bool,
     /// The names of the directories to go into, as soon as they are there, the last first;
     /// and then the name of the item for the cursor.
     way: Vec<Vec<u8>>,
@@ -174,6 +177,7 @@ impl Browser {
             asked: 0,
             answered: 0,
             is_stale: true,
+            is_outdated: false,
             way: Vec::new(),
         }
     }
@@ -204,12 +208,14 @@ impl Browser {
             Event::Key(key) => {
                 self.last_key = Some(at);
                 self.message = None;
+                self.list.hold();
                 // The user has another way.
                 self.way.clear();
                 self.key(key, at, data, &mut wishes);
             }
             Event::Mouse(mouse) => {
                 self.last_key = Some(at);
+                self.list.hold();
                 self.mouse(mouse, data, &mut wishes);
             }
             Event::Resize(width, height) => (self.width, self.height) = (width, height),
@@ -227,11 +233,7 @@ impl Browser {
                 self.waits = (waits >= STALL_TIME).then_some(waits);
                 self.scan = scan;
             }
-            Event::Data => {
-                self.is_stale = true;
-                self.last_ask = Duration::ZERO;
-                self.last_key = None;
-            }
+            Event::Data => self.is_outdated = true,
             Event::Details(details) => {
                 if let Mode::Info(id, known) = &mut self.mode
                     && *id == details.id
@@ -348,9 +350,10 @@ impl Browser {
         };
         let is_due = at.saturating_sub(self.last_ask) >= period;
         let is_quiet = (self.last_key).is_none_or(|last| at.saturating_sub(last) >= QUIET);
-        let goes_on = is_live && is_due && is_quiet && !self.is_paused && !self.list.is_waiting;
-        if self.is_stale || goes_on {
+        let goes_on = is_live && is_due && !self.is_paused && !self.list.is_waiting;
+        if self.is_stale || (is_quiet && (goes_on || self.is_outdated)) {
             self.is_stale = false;
+            self.is_outdated = false;
             self.last_ask = at;
             self.asked += 1;
             wishes.push(Effect::Ask(self.query()));

@@ -358,8 +358,24 @@ fn rows_move_only_while_no_key_is_pressed() {
     assert_eq!(trial.names()[0], "src/");
     assert_eq!(trial.cursor(), Some(8));
     assert!(trial.screen()[0].contains("≥ "));
-    // Nobody moved the cursor of this one, so it stays on the largest.
-    trial.keys("gg");
+}
+
+#[test]
+fn the_end_of_a_scan_moves_no_row_under_a_finger() {
+    let mut small = Small::example();
+    small.is_live = true;
+    let mut trial = Trial::new(small, 80, 20);
+    trial.keys("jk");
+    let mut grown = Small::example();
+    grown.put(30, Some(3), b"target", Kind::File, 500 << 20);
+    trial.data = std::sync::Arc::new(grown);
+    trial.give(Event::Data);
+    assert_eq!(trial.names()[0], "photos/");
+    trial.at += Duration::from_secs(1);
+    trial.give(Event::Tick);
+    assert_eq!(trial.names()[0], "src/");
+    // It was on the first row, and is on the same item.
+    assert_eq!(trial.cursor(), Some(2));
 }
 
 #[test]
@@ -591,12 +607,14 @@ fn a_new_scan_leads_to_the_same_place() {
     other.put(50, None, b"/data", Kind::Directory, 4096);
     other.is_live = true;
     trial.data = std::sync::Arc::new(other.clone());
+    trial.at += Duration::from_secs(1);
     trial.give(Event::Data);
     other.put(51, Some(50), b"photos", Kind::Directory, 4096);
     other.put(52, Some(51), b"new", Kind::File, 4 << 30);
     other.put(53, Some(51), b"hills.jpg", Kind::File, 512);
     other.is_live = false;
     trial.data = std::sync::Arc::new(other);
+    trial.at += Duration::from_secs(1);
     trial.give(Event::Data);
     assert_eq!(trial.names(), ["new", "hills.jpg"]);
     assert_eq!(trial.cursor(), Some(53));
@@ -676,6 +694,7 @@ fn a_directory_that_is_gone_is_left() {
     other.put(50, None, b"/data", Kind::Directory, 4096);
     other.put(51, Some(50), b"new", Kind::File, 512);
     trial.data = std::sync::Arc::new(other);
+    trial.at += Duration::from_secs(1);
     trial.give(Event::Data);
     assert_eq!(trial.names(), ["new"]);
 }

@@ -100,6 +100,8 @@ pub(crate) struct List {
     pub(crate) whole: u128,
     pub(crate) largest: u128,
     cursor: usize,
+    /// Whether the cursor belongs to its row, and not to the top.
+    is_held: bool,
     /// Where the cursor is to be once the row is there.
     wanted: Option<RowKey>,
     top: usize,
@@ -114,19 +116,19 @@ impl List {
             whole: 0,
             largest: 0,
             cursor: 0,
+            is_held: false,
             wanted,
             top: 0,
             is_waiting: true,
         }
     }
 
-    /// Takes new rows. A cursor whose row is gone stays at its place. One that nobody
-    /// moved stays at the top.
+    /// Takes new rows. A cursor whose row is gone stays at its place. One that nobody has
+    /// seen yet stays at the top.
     pub(crate) fn replace(&mut self, rows: Rows, whole: u128, largest: u128) {
-        let was_moved = self.cursor > 0;
         let key = match self.wanted.take() {
             Some(key) => Some(key),
-            None if was_moved => self.rows.key(self.cursor),
+            None if self.is_held => self.rows.key(self.cursor),
             None => None,
         };
         let distance = self.cursor.saturating_sub(self.top);
@@ -138,6 +140,11 @@ impl List {
             self.top = place.saturating_sub(distance);
         }
         self.cursor = self.cursor.min(self.rows.len().saturating_sub(1));
+    }
+
+    /// Lets the cursor stay on its row from now on: the user has pressed a key.
+    pub(crate) fn hold(&mut self) {
+        self.is_held = !self.is_waiting;
     }
 
     pub(crate) fn cursor(&self) -> usize {

@@ -2,6 +2,7 @@
 
 //! A thread that does the last of its jobs.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
@@ -18,7 +19,12 @@ pub(crate) struct Clerk {
 }
 
 impl Clerk {
-    pub(crate) fn new(name: &str, answers: Sender<Message>) -> Clerk {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error where the system gives no thread.
+    pub(crate) fn new(name: &str, answers: Sender<Message>) -> io::Result<Clerk> {
         let (jobs, waiting) = mpsc::channel::<(u64, Job)>();
         let newest = Arc::new(AtomicU64::new(0));
         let latest = Arc::clone(&newest);
@@ -33,11 +39,10 @@ impl Clerk {
                 }
             }
         };
-        // Without a thread, jobs have no receiver, and are done where they are given.
-        let _ = thread::Builder::new()
+        thread::Builder::new()
             .name(format!("browse-{name}"))
-            .spawn(work);
-        Clerk { jobs, newest }
+            .spawn(work)?;
+        Ok(Clerk { jobs, newest })
     }
 
     /// Gives it a job. The job asks now and then whether it is to stop.
@@ -46,7 +51,7 @@ impl Clerk {
         job: impl FnOnce(&dyn Fn() -> bool) -> Option<Message> + Send + 'static,
     ) {
         let number = self.newest.fetch_add(1, Ordering::Relaxed) + 1;
-        // Where there is no thread, the question stays without an answer.
+        // The thread ends with the browser alone.
         let _ = self.jobs.send((number, Box::new(job)));
     }
 }

@@ -22,18 +22,22 @@ pub(super) fn filter(texts: &[String]) -> Result<Filter, String> {
             .map(String::as_str)
             .filter(|text| !text.is_empty())
     };
+    // A message names the text that it is about.
+    let wrong = |text: &str, error: &dyn std::fmt::Display| {
+        format!("'{}': {}", safe(text), safe(&error.to_string()))
+    };
     let moment = |place: usize| match text(place) {
         None => Ok(None),
         Some(text) => parse_moment(text, &Zoned::now())
             .map(Some)
-            .map_err(|error| safe(&error.to_string())),
+            .map_err(|error| wrong(text, &error)),
     };
     let size = match text(0) {
         None => None,
-        Some(text) => Some(
-            text.parse()
-                .map_err(|error: statwalk_view::ParseSizeError| safe(&error.to_string()))?,
-        ),
+        Some(text) => {
+            let size = text.parse::<statwalk_view::SizeFilter>();
+            Some(size.map_err(|error| wrong(text, &error))?)
+        }
     };
     let uid = match text(3) {
         None => None,

@@ -148,6 +148,12 @@ fn run_on(screen: &mut Screen, request: Request, options: Options) -> Result<Exi
     };
     let base: Arc<dyn Data> = Arc::clone(&scan.data) as Arc<dyn Data>;
     let (width, height) = screen.size();
+    let mut clerk = |name| {
+        Clerk::new(name, sender.clone()).map_err(|error| {
+            screen.close();
+            Failure::Usage(format!("cannot start a thread: {}", reason(&error)))
+        })
+    };
     let mut shell = Shell {
         format: options.format,
         browser: Browser::new(options, width, height, clock::now_ns()),
@@ -158,10 +164,10 @@ fn run_on(screen: &mut Screen, request: Request, options: Options) -> Result<Exi
         data: Arc::clone(&base),
         base,
         filter: Filter::default(),
-        rows: Clerk::new("rows", sender.clone()),
-        filters: Clerk::new("filter", sender.clone()),
-        facts: Clerk::new("facts", sender.clone()),
-        readers: Clerk::new("refresh", sender.clone()),
+        rows: clerk("rows")?,
+        filters: clerk("filter")?,
+        facts: clerk("facts")?,
+        readers: clerk("refresh")?,
         layers: 0,
         messages,
         sender,

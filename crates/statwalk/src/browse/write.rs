@@ -2,29 +2,42 @@
 
 //! The marked paths as a file: for `xargs -0`, or as a script to read and to run.
 
-use std::fs::OpenOptions;
+use std::ffi::OsStr;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-/// Writes paths to a new file. A name with the ending `.sh` makes a script, any other a
-/// list where each path ends with NUL.
+/// Writes paths to a new file, each from the root of the file system, so that the file can
+/// be used in any directory. A name with the ending `.sh` makes a script, any other a list
+/// where each path ends with NUL.
 ///
 /// # Errors
 ///
-/// Returns an error if the file is there already, or cannot be written.
+/// Returns an error if the file is there already, or cannot be written whole. Then there
+/// is no new file: a path that is cut off would be another path.
 pub(super) fn marks(paths: &[Vec<u8>], file: &Path) -> io::Result<()> {
     let is_script = file.extension().is_some_and(|extension| extension == "sh");
+    let whole = |path: &Vec<u8>| {
+        let path = std::path::absolute(Path::new(OsStr::from_bytes(path)))?;
+        Ok(path.into_os_string().into_vec())
+    };
+    let paths: Vec<Vec<u8>> = paths.iter().map(whole).collect::<io::Result<_>>()?;
     let text = match is_script {
-        true => script(paths),
+        true => script(&paths),
         false => paths
             .iter()
             .flat_map(|path| [&path[..], b"\0"].concat())
             .collect(),
     };
     // Nothing is overwritten.
-    let mut file = OpenOptions::new().write(true).create_new(true).open(file)?;
-    file.write_all(&text)?;
-    file.sync_all()
+    let mut new = OpenOptions::new().write(true).create_new(true).open(file)?;
+    let written = new.write_all(&text).and_then(|()| new.sync_all());
+    if written.is_err() {
+        // The first error counts.
+        let _ = fs::remove_file(file);
+    }
+    written
 }
 
 /// A script of the POSIX shell, with the command of each path switched off.
@@ -54,11 +67,7 @@ fn quoted(path: &[u8]) -> Vec<u8> {
         }
     }
     word.push(b'\'');
-    // A word that begins with a dash would be a flag.
-    match path.starts_with(b"-") {
-        true => [b"./", &word[..]].concat(),
-        false => word,
-    }
+    word
 }
 
 #[cfg(test)]
@@ -87,10 +96,9 @@ mod tests {
             .output()
             .unwrap();
         let read: Vec<&[u8]> = output.stdout.split(|&byte| byte == 0).collect();
-        let expected = names.map(|name| match name.starts_with(b"-") {
-            true => [b"./", name].concat(),
-            false => name.to_vec(),
-        });
+        let here = std::env::current_dir().unwrap();
+        let here = here.as_os_str().as_bytes();
+        let expected = names.map(|name| [here, b"/", name].concat());
         assert!(output.status.success());
         assert_eq!(read[..names.len()], expected.each_ref().map(Vec::as_slice));
         // Nothing is overwritten.
@@ -99,6 +107,6 @@ mod tests {
         let list = dir.path().join("marks");
         marks(&paths, &list).unwrap();
         let list = std::fs::read(list).unwrap();
-        assert_eq!(list, [paths.join(&0), vec![0]].concat());
+        assert_eq!(list, [expected.join(&0), vec![0]].concat());
     }
 }
