@@ -133,7 +133,7 @@ def _how(case: dict) -> list[str]:
         f"others used {share}; {case['runs_repeated']} runs were repeated, {case['runs_disturbed']} count although "
         "disturbed")
     changed = ["**The tree changed while it was measured.**", ""] if case["tree_changed_meanwhile"] else []
-    return [f"Sitting {case['sitting']}, begun {case['began']}, {case['seconds']} s; up to {case['rounds']} rounds, "
+    return [f"Sitting {case['sitting']}, begun {case['began']}, {case['seconds']} s. Up to {case['rounds']} rounds, "
             f"{case['budget_s']:g} s for each way; {others}.", "", *changed]
 
 
@@ -317,7 +317,8 @@ def _left(data: dict) -> list[str]:
     for wanted in agenda.whole("ext4"):
         if wanted.key() not in held:
             left.setdefault(wanted.shown().rpartition(":")[0], []).append(wanted.model)
-    return _absent("; ".join(f"{where}: {', '.join(models)}" for where, models in left.items())) if left else []
+    absent = (_absent(f"{where}: {', '.join(models)}") for where, models in left.items())
+    return [" ".join(line for lines in absent for line in lines)] if left else []
 
 
 def _best(case: dict, own: str = "statwalk") -> tuple[dict, dict, dict] | None:

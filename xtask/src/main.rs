@@ -31,8 +31,7 @@ usage: cargo xtask TASK
   model    the model checks of the hand-over of work (loom)
   simulate the simulation of the scheduler: `simulate SEED` runs one again with all its
            steps, `simulate seeds COUNT` many, `simulate table` writes docs/workers.md
-  tidy     licence lines, layers, paths and wording of documents; `tidy old` lists the
-           faults of texts that are older than the rules of wording
+  tidy     licence lines, layers, paths and wording of documents
   fuzz     every fuzz target for 15 seconds, or as many as are named: `fuzz 600`
   attack   random attacks on the program for 10 minutes, or as many as are named: `attack 60`
   dist     the program as it is released: static, position-independent, full RELRO;
@@ -50,10 +49,6 @@ fn main() -> ExitCode {
         Some("check") => check(),
         Some("model") => model(),
         Some("simulate") => simulate::simulate(&std::env::args().skip(2).collect::<Vec<_>>()),
-        Some("tidy") if std::env::args().nth(2).as_deref() == Some("old") => {
-            tidy::print_old_texts();
-            Ok(())
-        }
         Some("tidy") => tidy::tidy(),
         Some("fuzz") => match std::env::args().nth(2).map(|text| text.parse()) {
             None => fuzz::fuzz(fuzz::SECONDS_EACH),

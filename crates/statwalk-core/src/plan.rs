@@ -6,7 +6,7 @@ use crate::entry::Fields;
 use crate::generation::Generation;
 use crate::reason::Reason;
 
-/// What was chosen before the first directory, and why.
+/// The choices before the first directory, and the reasons for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Plan {
@@ -18,7 +18,7 @@ pub struct Plan {
     pub workers_max: usize,
     /// Up to how many directories stay open for their subdirectories.
     pub open_dirs_max: usize,
-    /// What is read of each entry.
+    /// The attributes that are read of each entry.
     pub fields: Fields,
     /// The generation of the btrfs whose trees were read, from which
     /// [`changes_since`](crate::btrfs::changes_since) goes on; of several that of the

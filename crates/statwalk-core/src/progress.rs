@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a scan has done so far, readable from another thread.
+//! The counters of a scan that goes on, readable from another thread.
 //!
 //! Each worker writes counters of its own; reading them costs the workers nothing.
 
@@ -42,8 +42,7 @@ pub(crate) struct WorkerProgress {
     steps: AtomicU64,
     /// System calls of the source.
     calls: AtomicU64,
-    /// What the rate of a worker is measured by: those, and entries that were
-    /// read without.
+    /// The measure of a worker's rate: those, and entries that were read without.
     work: AtomicU64,
     /// The number of the thread; 0 while there is none.
     thread: AtomicI32,
@@ -116,7 +115,7 @@ impl WorkerProgress {
         self.thread.store(0, Ordering::Relaxed);
     }
 
-    /// What the worker did so far; to be asked by one thread at a time.
+    /// The work of the worker so far; one thread at a time asks for it.
     pub(crate) fn effort(&self, now: Duration) -> WorkerEffort {
         let occupied = self.occupied(now);
         let thread = self.thread.load(Ordering::Relaxed);
@@ -230,7 +229,7 @@ impl WorkerProgress {
 /// From which on it is worth knowing for what a thread waits.
 const WAIT_MIN: Duration = Duration::from_millis(1);
 
-/// What a worker did.
+/// The work of a worker.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WorkerEffort {
     /// How long it had something to do.

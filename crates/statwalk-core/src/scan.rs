@@ -33,7 +33,7 @@ use crate::source::posix::{Posix, PosixOptions, probe};
 use crate::source::volumes::VolumeTable;
 use crate::threads;
 
-/// What happens where another file system begins.
+/// The choice where another file system begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum MountCrossing {
     /// It is entered.
@@ -43,7 +43,7 @@ pub enum MountCrossing {
     Stay,
 }
 
-/// What happens with symbolic links.
+/// The choice for symbolic links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum SymlinkPolicy {
     /// A link is an entry.
@@ -54,7 +54,7 @@ pub enum SymlinkPolicy {
     Follow,
 }
 
-/// What happens with file systems that live in the kernel alone, such as `/proc`.
+/// The choice for file systems that live in the kernel alone, such as `/proc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum KernelFileSystems {
     /// They are left out, and named in the report. A root is scanned all the same.
@@ -116,8 +116,8 @@ const ERRORS_KEPT_DEFAULT: usize = 1_000;
 /// Up to how many directories are open whose entries wait, in the order of inodes.
 const LISTINGS_MAX: usize = 512;
 
-/// What a worker may need at once: a directory, the parent that it reopens and
-/// its copy, and a file with patterns.
+/// The descriptors that a worker may need at once: a directory, the parent that it
+/// reopens and its copy, and a file with patterns.
 const DESCRIPTORS_PER_WORKER: usize = 4;
 
 impl Scan {
@@ -142,7 +142,7 @@ impl Scan {
         }
     }
 
-    /// A scan of several trees, one after another. What several of them reach
+    /// A scan of several trees, one after another. An entry that several of them reach
     /// belongs to the first.
     pub fn of(roots: impl IntoIterator<Item = impl Into<PathBuf>>) -> Scan {
         Scan {
@@ -178,7 +178,7 @@ impl Scan {
         self
     }
 
-    /// What happens where another file system begins.
+    /// The choice where another file system begins.
     pub fn crossing(mut self, crossing: MountCrossing) -> Scan {
         self.crossing = crossing;
         self
@@ -190,19 +190,19 @@ impl Scan {
         self
     }
 
-    /// What happens with symbolic links.
+    /// The choice for symbolic links.
     pub fn symlinks(mut self, symlinks: SymlinkPolicy) -> Scan {
         self.symlinks = symlinks;
         self
     }
 
-    /// What happens with file systems that live in the kernel alone.
+    /// The choice for file systems that live in the kernel alone.
     pub fn kernel_file_systems(mut self, kernel_file_systems: KernelFileSystems) -> Scan {
         self.kernel_file_systems = kernel_file_systems;
         self
     }
 
-    /// What is left out.
+    /// The entries that are left out.
     pub fn exclusions(mut self, exclusions: Exclusions) -> Scan {
         self.exclusions = exclusions;
         self
@@ -323,9 +323,8 @@ impl Scan {
     ///
     /// # Errors
     ///
-    /// Returns an error if a root holds a NUL, or cannot be read by the source that
-    /// was asked for; and the [error of the sink](crate::Collect::take_error) where that ended
-    /// the scan.
+    /// Returns an error if a root holds a NUL, or if the wanted source cannot read it.
+    /// Where an [error of the sink](crate::Collect::take_error) ended the scan, returns that.
     ///
     /// # Panics
     ///
@@ -535,8 +534,8 @@ impl Scan {
 }
 
 impl Scan {
-    /// What speaks against reading anything in place in this scan, although that
-    /// may be possible.
+    /// The reason against reading anything in place in this scan, although that may be
+    /// possible.
     fn objection_to_reading_in_place(&self) -> Option<NotInPlace> {
         let asks_in_its_own_way = self.calls != Calls::default();
         (self.source == Source::Auto && asks_in_its_own_way)

@@ -26,7 +26,6 @@ pub(crate) fn tidy() -> Result<(), String> {
             paths::check(file, &text, &mut faults);
         }
     }
-    wording::check_list(&mut faults);
     rust_versions::check(&mut faults);
     if faults.is_empty() {
         println!("xtask: tidy: {} files", files.len());
@@ -34,11 +33,6 @@ pub(crate) fn tidy() -> Result<(), String> {
     } else {
         Err(format!("tidy:\n  {}", faults.join("\n  ")))
     }
-}
-
-/// Prints the faults in the wording of old texts.
-pub(crate) fn print_old_texts() {
-    wording::print_old();
 }
 
 fn tracked_files() -> Result<Vec<PathBuf>, String> {

@@ -13,40 +13,11 @@ const WORDS_MAX: usize = 30;
 /// Words that stand where the actor's name belongs.
 const FORBIDDEN: [&str; 3] = ["told", "whoever", "thereof"];
 
-/// Files whose text is older than these rules, one a line. The list only shrinks.
-const OLD: &str = include_str!("old_texts.txt");
-
 /// Records are kept as they were made.
 const RECORDS: &str = "bench/record";
 
 pub(super) fn check(file: &Path, text: &str, faults: &mut Vec<String>) {
-    let is_old = OLD.lines().any(|old| Path::new(old) == file);
-    let found = faults_of(file, text);
-    match (is_old, found.is_empty()) {
-        (false, _) => faults.extend(found),
-        (true, true) => faults.push(format!("{}: {}", file.display(), KEPT)),
-        (true, false) => {}
-    }
-}
-
-const KEPT: &str = "reads well now; take it off xtask/src/tidy/old_texts.txt";
-
-/// Prints the faults of the files on the list, for those who rewrite them.
-pub(super) fn print_old() {
-    for old in OLD.lines() {
-        let text = std::fs::read_to_string(old).unwrap_or_default();
-        for fault in faults_of(Path::new(old), &text) {
-            println!("{fault}");
-        }
-    }
-}
-
-/// Files of the list that are gone.
-pub(super) fn check_list(faults: &mut Vec<String>) {
-    let gone = OLD.lines().filter(|old| !Path::new(old).exists());
-    faults.extend(
-        gone.map(|old| format!("{old}: is gone; take it off xtask/src/tidy/old_texts.txt")),
-    );
+    faults.extend(faults_of(file, text));
 }
 
 fn faults_of(file: &Path, text: &str) -> Vec<String> {

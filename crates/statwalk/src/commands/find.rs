@@ -135,7 +135,7 @@ fn is_pattern(word: &OsStr) -> bool {
     !word.as_encoded_bytes().contains(&b'/')
 }
 
-/// What is searched for, and how it is written.
+/// The wanted entries, and the form of their rows.
 struct Search {
     filters: Filters,
     /// Whether every entry passes them.
