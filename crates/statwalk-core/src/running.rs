@@ -13,7 +13,7 @@ use crate::order::pool::WantedPool;
 use crate::plan::Plan;
 use crate::progress::{self, Progress};
 use crate::reason::Reason;
-use crate::report::{Outcome, Report, RootReport};
+use crate::report::{LeftOut, Outcome, Report, RootReport};
 use crate::sink::{Collect, Context, Sink, path_order};
 use crate::source::posix::Posix;
 use crate::threads;
@@ -200,13 +200,7 @@ impl<S: Sink, D: DirectorySource> RunningOn<S, D> {
             self.pool.cancel();
             let before = self.progress().current;
             if !self.pool.wait_gone(self.pool.grace()) {
-                let mut current = self.progress().current;
-                // A worker that got on is slow and not dead.
-                current.retain(|seen| before.contains(seen));
-                hanging = current.into_iter().map(|(path, _)| path).collect();
-                // Several workers can hang in one directory.
-                hanging.sort();
-                hanging.dedup();
+                hanging = still_in(&before, self.progress().current);
             }
         }
         assert!(
@@ -234,24 +228,11 @@ impl<S: Sink, D: DirectorySource> RunningOn<S, D> {
         for (index, root) in roots.iter_mut().enumerate() {
             root.reached_earlier = self.scan_context.is_reached_earlier(index);
         }
-        errors
-            .kept
-            .sort_by(|a, b| (a.root.cmp(&b.root)).then_with(|| path_order(&a.path, &b.path)));
+        in_order(&mut errors, &mut left_out);
         // Each worker keeps that many.
         errors.kept.truncate(self.pool.errors_kept_max);
-        errors
-            .counts
-            .sort_by_key(|&(op, errno, count)| (std::cmp::Reverse(count), op, errno));
-        left_out.sort();
-        let mut plan = self.plan;
-        let account = self.scan_context.source.account();
-        plan.source = account.name;
-        plan.generation = account.generation;
-        plan.why.extend(account.why);
-        plan.why.extend(self.pool.concurrency_reason());
-        if self.scan_context.met_double_mounts() {
-            plan.why.push(Reason::MountedTwice);
-        }
+        let concurrency = self.pool.concurrency_reason();
+        let plan = plan_at_end(self.plan, &self.scan_context, concurrency);
         let output = self.sink.merge(&self.context, states);
         Outcome {
             output,
@@ -270,4 +251,45 @@ impl<S: Sink, D: DirectorySource> RunningOn<S, D> {
             },
         }
     }
+}
+
+// The functions below know no sink, so a program with many sinks has them once.
+
+/// The directories that workers are in now as before: one that got on is slow and not
+/// dead.
+fn still_in(before: &[(Vec<u8>, u64)], mut now: Vec<(Vec<u8>, u64)>) -> Vec<Vec<u8>> {
+    now.retain(|seen| before.contains(seen));
+    let mut paths: Vec<_> = now.into_iter().map(|(path, _)| path).collect();
+    // Several workers can hang in one directory.
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
+/// The plan, with all that the scan has found out.
+fn plan_at_end<D: DirectorySource>(
+    mut plan: Plan,
+    context: &ScanContext<D>,
+    concurrency: Option<Reason>,
+) -> Plan {
+    let account = context.source.account();
+    plan.source = account.name;
+    plan.generation = account.generation;
+    plan.why.extend(account.why);
+    plan.why.extend(concurrency);
+    if context.met_double_mounts() {
+        plan.why.push(Reason::MountedTwice);
+    }
+    plan
+}
+
+/// Puts errors and left out file systems in an order that no worker decides.
+fn in_order(errors: &mut ErrorList, left_out: &mut [LeftOut]) {
+    errors
+        .kept
+        .sort_by(|a, b| (a.root.cmp(&b.root)).then_with(|| path_order(&a.path, &b.path)));
+    errors
+        .counts
+        .sort_by_key(|&(op, errno, count)| (std::cmp::Reverse(count), op, errno));
+    left_out.sort();
 }

@@ -345,17 +345,8 @@ impl Scan {
     /// As for [`run`](Self::run).
     pub fn start<S: Sink>(&self, sink: S) -> Result<Running<S>, Error> {
         let started = threads::now();
-        let roots = self.root_paths()?;
-        let wanted = sink.fields() | self.fields;
         let mut why = Vec::new();
-        let posix = self.posix(wanted, &roots, &mut why);
-        for (number, root) in roots.iter().enumerate() {
-            let follows = self.symlinks == SymlinkPolicy::Follow;
-            let volumes = &posix.volumes;
-            volumes
-                .require(number as u32, root, follows, &self.exclusions)
-                .map_err(|error| Error::io(Op::Open, Some(self.roots[number].clone()), error))?;
-        }
+        let (posix, roots) = self.kernel(sink.fields() | self.fields, &mut why)?;
         let running = self.start_on(posix, sink, roots, why, started);
         Ok(Running(running))
     }
@@ -390,26 +381,13 @@ impl Scan {
         started: Instant,
     ) -> RunningOn<S, D> {
         let wanted = sink.fields() | self.fields;
-        let context = Context {
-            roots: roots.iter().map(|root| root.to_bytes().to_vec()).collect(),
-            links: self.links,
-            follows: self.symlinks == SymlinkPolicy::Follow,
-            now_ns: now_ns(),
-            inodes: Arc::new(InodeNumbers::new()),
-        };
-        let (plan, listings_max) = self.plan(wanted, why);
-        let options = self.options(wanted, RootTable::of(&source, &roots, context.follows));
-        let scan_context = Arc::new(ScanContext::new(options, source, plan.open_dirs_max));
+        let Prepared {
+            context,
+            plan,
+            scan_context,
+            options,
+        } = self.prepare(source, wanted, roots, why);
         let states = sink.states(&context, plan.workers_max);
-        let options = PoolOptions {
-            order: self.order,
-            roots,
-            errors_kept_max: self.errors_kept,
-            idle_io: self.io_class == IoClass::Idle,
-            adapts: self.threads.is_none() && self.order.workers().is_none(),
-            listings_max,
-            processors: machine::processors(),
-        };
         let pool = Pool::new(Arc::clone(&scan_context), states, options);
         pool.start();
         RunningOn {
@@ -422,6 +400,41 @@ impl Scan {
         }
     }
 
+    /// All of a scan that is the same for every sink. A program with many sinks has it once.
+    fn prepare<D: DirectorySource>(
+        &self,
+        source: D,
+        wanted: Fields,
+        roots: Vec<Arc<CStr>>,
+        why: Vec<Reason>,
+    ) -> Prepared<D> {
+        let context = Context {
+            roots: roots.iter().map(|root| root.to_bytes().to_vec()).collect(),
+            links: self.links,
+            follows: self.symlinks == SymlinkPolicy::Follow,
+            now_ns: now_ns(),
+            inodes: Arc::new(InodeNumbers::new()),
+        };
+        let (plan, listings_max) = self.plan(wanted, why);
+        let options = self.options(wanted, RootTable::of(&source, &roots, context.follows));
+        let scan_context = Arc::new(ScanContext::new(options, source, plan.open_dirs_max));
+        let options = PoolOptions {
+            order: self.order,
+            roots,
+            errors_kept_max: self.errors_kept,
+            idle_io: self.io_class == IoClass::Idle,
+            adapts: self.threads.is_none() && self.order.workers().is_none(),
+            listings_max,
+            processors: machine::processors(),
+        };
+        Prepared {
+            context,
+            plan,
+            scan_context,
+            options,
+        }
+    }
+
     pub(crate) fn root_paths(&self) -> Result<Vec<Arc<CStr>>, Error> {
         self.roots
             .iter()
@@ -431,6 +444,24 @@ impl Scan {
                     .map_err(|error| Error::io(Op::Open, Some(root.clone()), error.into()))
             })
             .collect()
+    }
+
+    /// The kernel for this scan, with the paths of the roots.
+    fn kernel(
+        &self,
+        wanted: Fields,
+        why: &mut Vec<Reason>,
+    ) -> Result<(Posix, Vec<Arc<CStr>>), Error> {
+        let roots = self.root_paths()?;
+        let posix = self.posix(wanted, &roots, why);
+        for (number, root) in roots.iter().enumerate() {
+            let follows = self.symlinks == SymlinkPolicy::Follow;
+            let volumes = &posix.volumes;
+            volumes
+                .require(number as u32, root, follows, &self.exclusions)
+                .map_err(|error| Error::io(Op::Open, Some(self.roots[number].clone()), error))?;
+        }
+        Ok((posix, roots))
     }
 
     /// The kernel, as this scan asks it.
@@ -531,6 +562,14 @@ impl Scan {
         };
         (plan, listings_max)
     }
+}
+
+/// A scan that needs but its workers.
+struct Prepared<D> {
+    context: Context,
+    plan: Plan,
+    scan_context: Arc<ScanContext<D>>,
+    options: PoolOptions,
 }
 
 impl Scan {

@@ -134,7 +134,7 @@ pub(crate) fn deliver(
     directory: &Directory<'_>,
     announce: bool,
     contents: &Contents,
-    out: &mut impl Events,
+    out: &mut dyn Events,
 ) {
     out.deliver(directory, announce, &[&contents.batch]);
     let root = directory.root;
@@ -160,7 +160,7 @@ pub(crate) fn deliver(
 }
 
 /// Queues the subdirectories, and defers the symbolic links.
-pub(crate) fn queue(node: &Arc<OpenParent>, contents: &Contents, out: &mut impl Backlog) {
+pub(crate) fn queue(node: &Arc<OpenParent>, contents: &Contents, out: &mut dyn Backlog) {
     if !contents.subdir_offsets.is_empty() {
         out.queue(node, &contents.subdir_offsets, &contents.subdir_inos);
     }

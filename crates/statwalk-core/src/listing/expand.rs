@@ -55,7 +55,7 @@ impl<D: DirectorySource> Lister<D> {
         &mut self,
         path: &Arc<CStr>,
         root: u32,
-        out: &mut impl Outlet,
+        out: &mut dyn Outlet,
     ) -> Result<(), Errno> {
         let place = Place::Root(Arc::clone(path));
         if self.context.options.exclusions.fits(path.to_bytes()) {
@@ -116,12 +116,12 @@ impl<D: DirectorySource> Lister<D> {
     }
 
     /// Lists a crossing that had to wait.
-    pub(crate) fn deferred(&mut self, parent: Arc<OpenParent>, offset: u32, out: &mut impl Outlet) {
+    pub(crate) fn deferred(&mut self, parent: Arc<OpenParent>, offset: u32, out: &mut dyn Outlet) {
         self.child(parent, offset, 0, Sight::Deferred, out);
     }
 
     /// Follows a symbolic link.
-    pub(crate) fn follow(&mut self, parent: Arc<Dir>, offset: u32, out: &mut impl Outlet) {
+    pub(crate) fn follow(&mut self, parent: Arc<Dir>, offset: u32, out: &mut dyn Outlet) {
         let place = Place::Child(Arc::clone(&parent), offset);
         let Some(Some(base)) = self.base_of(&Handle::Closed, &place, Sight::First, out) else {
             return;
@@ -207,7 +207,7 @@ impl<D: DirectorySource> Lister<D> {
         handle: &Handle,
         place: &Place,
         sight: Sight,
-        out: &mut impl Outlet,
+        out: &mut dyn Outlet,
     ) -> Option<Option<DirHandle>> {
         let Place::Child(parent, _) = place else {
             return None;
@@ -230,7 +230,7 @@ impl<D: DirectorySource> Lister<D> {
 
     /// Defers a listed directory that was not found. When the rest of the tree is
     /// done, a worker judges whether it has vanished.
-    fn not_found(&mut self, place: &Place, sight: Sight, errno: Errno, out: &mut impl Outlet) {
+    fn not_found(&mut self, place: &Place, sight: Sight, errno: Errno, out: &mut dyn Outlet) {
         match place {
             Place::Child(parent, offset) if sight != Sight::Second => {
                 out.defer_vanished(parent, *offset);
@@ -245,7 +245,7 @@ impl<D: DirectorySource> Lister<D> {
         place: &Place,
         found: Option<&Attributes>,
         errno: Errno,
-        out: &mut impl Events,
+        out: &mut dyn Events,
     ) {
         if let Place::Child(parent, _) = place {
             self.unreadable(place, parent.root, parent.depth + 1, found, errno, out);
@@ -259,7 +259,7 @@ impl<D: DirectorySource> Lister<D> {
         offset: u32,
         ino: u64,
         sight: Sight,
-        out: &mut impl Outlet,
+        out: &mut dyn Outlet,
     ) {
         let dir = &parent.dir;
         let (root, depth, mount) = (dir.root, dir.depth + 1, dir.mount);
@@ -330,7 +330,7 @@ impl<D: DirectorySource> Lister<D> {
         base: &DirHandle,
         place: &Place,
         sight: Sight,
-        out: &mut impl Outlet,
+        out: &mut dyn Outlet,
     ) {
         let Place::Child(parent, _) = place else {
             return;
@@ -363,7 +363,7 @@ impl<D: DirectorySource> Lister<D> {
         parent: &Arc<OpenParent>,
         place: &Place,
         sight: Sight,
-        out: &mut impl Outlet,
+        out: &mut dyn Outlet,
     ) -> Option<(DirHandle, bool)> {
         let name = place.name();
         let mut tries_left = OPENS_MAX;
@@ -442,7 +442,7 @@ impl<D: DirectorySource> Lister<D> {
         place: &Place,
         refusal: NotOpened,
         sight: Sight,
-        out: &mut impl Outlet,
+        out: &mut dyn Outlet,
     ) -> Crossing {
         let (root, depth) = (parent.dir.root, parent.dir.depth + 1);
         let name = place.name();

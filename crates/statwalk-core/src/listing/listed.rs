@@ -179,7 +179,7 @@ impl Listed {
         dir: &OpenDir,
         context: &ScanContext<impl DirectorySource>,
         contents: &mut Contents,
-        out: &impl Pace,
+        out: &dyn Pace,
     ) -> Reading {
         self.read_some(0..self.len(), fd, dir, context, contents, out)
     }
@@ -192,7 +192,7 @@ impl Listed {
         dir: &OpenDir,
         context: &ScanContext<impl DirectorySource>,
         contents: &mut Contents,
-        out: &impl Pace,
+        out: &dyn Pace,
     ) -> Reading {
         let (options, source) = (&context.options, &context.source);
         if options.shortcuts.shape_only {
@@ -286,7 +286,7 @@ impl Listed {
         fd: &DirHandle,
         context: &ScanContext<impl DirectorySource>,
         contents: &mut Contents,
-        out: &impl Pace,
+        out: &dyn Pace,
     ) -> bool {
         self.add_counted_to(&mut contents.batch);
         for (index, listed) in self.entries.iter().enumerate() {

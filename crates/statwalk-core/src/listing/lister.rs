@@ -59,7 +59,7 @@ impl<D: DirectorySource> Lister<D> {
     }
 
     /// Does one job.
-    pub(crate) fn expand(&mut self, job: Job, out: &mut impl Outlet) {
+    pub(crate) fn expand(&mut self, job: Job, out: &mut dyn Outlet) {
         match job {
             Job::Child {
                 parent,

@@ -53,7 +53,7 @@ enum End {
 
 impl<D: DirectorySource> Lister<D> {
     /// Reads, verifies and delivers an open directory.
-    pub(super) fn enter(&mut self, opening: Opening, out: &mut impl Outlet) {
+    pub(super) fn enter(&mut self, opening: Opening, out: &mut dyn Outlet) {
         let Opening {
             fd,
             place,
@@ -212,7 +212,7 @@ impl<D: DirectorySource> Lister<D> {
 
     /// Delivers what was read of a directory when the scan was cancelled. Nobody has
     /// verified that the directory held still.
-    fn cut_off(&self, dir: &OpenDir, out: &mut impl Outlet) {
+    fn cut_off(&self, dir: &OpenDir, out: &mut dyn Outlet) {
         if !out.takes_parts() {
             return;
         }
@@ -225,7 +225,7 @@ impl<D: DirectorySource> Lister<D> {
     }
 
     /// Judges the missing names of the directory in `self.contents`.
-    fn judge_missing_here(&mut self, fd: &DirHandle, dir: &OpenDir, out: &impl Pace) {
+    fn judge_missing_here(&mut self, fd: &DirHandle, dir: &OpenDir, out: &dyn Pace) {
         if self.contents.missing.is_empty() {
             return;
         }
@@ -265,7 +265,7 @@ impl<D: DirectorySource> Lister<D> {
     }
 
     /// Reads entries until the directory ends or must be shared.
-    fn read_directory(&mut self, fd: &DirHandle, dir: &OpenDir, out: &mut impl Outlet) -> End {
+    fn read_directory(&mut self, fd: &DirHandle, dir: &OpenDir, out: &mut dyn Outlet) -> End {
         let sorts = self.context.options.calls.stat_order == StatOrder::Inode;
         let withheld_max = self.context.options.withheld_max;
         let mut buffers: u32 = 0;
@@ -337,7 +337,7 @@ impl<D: DirectorySource> Lister<D> {
     }
 
     /// Queues the subdirectories and delivers the entries.
-    fn finish(&mut self, dir: &OpenDir, fd: DirHandle, out: &mut impl Outlet) {
+    fn finish(&mut self, dir: &OpenDir, fd: DirHandle, out: &mut dyn Outlet) {
         let doubles = match dir.holds_doubles {
             true => self.contents.take_doubles(),
             false => Vec::new(),

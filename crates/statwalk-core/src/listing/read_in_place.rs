@@ -55,7 +55,7 @@ impl InPlaceDir<'_> {
         lister: &mut Lister<D>,
         node: Node,
         attributes: Attributes,
-        out: &mut impl Outlet,
+        out: &mut dyn Outlet,
     ) -> OpenDir {
         let mut open_dir = OpenDir {
             place: self.place.clone(),
@@ -94,7 +94,7 @@ impl Delivery {
         open_dir: &OpenDir,
         contents: &Contents,
         doubles: &[u32],
-        out: &mut impl Outlet,
+        out: &mut dyn Outlet,
     ) -> bool {
         let visit = match (self.visit, open_dir.identity) {
             (Some(visit), _) => visit,
@@ -152,7 +152,7 @@ impl<D: DirectorySource> Lister<D> {
     }
 
     /// Lists the tree of an image.
-    pub(super) fn image(&mut self, path: &Arc<CStr>, root: u32, id: u64, out: &mut impl Outlet) {
+    pub(super) fn image(&mut self, path: &Arc<CStr>, root: u32, id: u64, out: &mut dyn Outlet) {
         let node = self.in_place_of(id, 0).and_then(InPlace::root);
         let dir = InPlaceDir {
             place: &Place::Root(Arc::clone(path)),
@@ -175,7 +175,7 @@ impl<D: DirectorySource> Lister<D> {
         parent: &Arc<Dir>,
         ino: u64,
         dir: &InPlaceDir<'_>,
-        out: &mut impl Outlet,
+        out: &mut dyn Outlet,
     ) -> bool {
         let node = self
             .in_place_of(dir.mount.id, 0)
@@ -191,7 +191,7 @@ impl<D: DirectorySource> Lister<D> {
         fd: &DirHandle,
         found: &D::Stat,
         dir: &InPlaceDir<'_>,
-        out: &mut impl Outlet,
+        out: &mut dyn Outlet,
     ) -> bool {
         let node = self
             .in_place_of(dir.mount.id, found.size_bytes())
@@ -202,7 +202,7 @@ impl<D: DirectorySource> Lister<D> {
     /// Reads a directory with the reader in `near`.
     ///
     /// Returns false if the kernel must read it.
-    fn read_node(&mut self, node: Node, dir: &InPlaceDir<'_>, out: &mut impl Outlet) -> bool {
+    fn read_node(&mut self, node: Node, dir: &InPlaceDir<'_>, out: &mut dyn Outlet) -> bool {
         let Some((mount, Some(mut volume))) = self.in_place.near.take() else {
             return false;
         };
@@ -225,7 +225,7 @@ impl<D: DirectorySource> Lister<D> {
         node: Node,
         dir: &InPlaceDir<'_>,
         stat_later: &mut StatLater,
-        out: &mut impl Outlet,
+        out: &mut dyn Outlet,
     ) -> End {
         self.in_place.suspicion = None;
         let context = Arc::clone(&self.context);

@@ -159,7 +159,7 @@ impl SharedListing {
 
 /// Delivers what was read of a directory when the scan was cancelled. Nobody has
 /// verified that the directory held still.
-pub(crate) fn cut_off(listing: &SharedListing, begun: Option<Contents>, out: &mut impl Outlet) {
+pub(crate) fn cut_off(listing: &SharedListing, begun: Option<Contents>, out: &mut dyn Outlet) {
     if !out.takes_parts() {
         return;
     }
@@ -177,7 +177,7 @@ impl<D: DirectorySource> Lister<D> {
     /// Makes the directory in work a shared one, and reads on.
     ///
     /// `self.listed` holds a piece that was not stat'ed yet.
-    pub(super) fn share(&mut self, mut dir: OpenDir, fd: DirHandle, out: &mut impl Outlet) {
+    pub(super) fn share(&mut self, mut dir: OpenDir, fd: DirHandle, out: &mut dyn Outlet) {
         // A piece does not know the number of subdirectories in other pieces, and
         // delivered entries cannot be read again.
         dir.link_stop_is_off = true;
@@ -190,7 +190,7 @@ impl<D: DirectorySource> Lister<D> {
     }
 
     /// Lists a directory whose entries workers stat later.
-    pub(super) fn gather(&mut self, dir: OpenDir, fd: DirHandle, out: &mut impl Outlet) {
+    pub(super) fn gather(&mut self, dir: OpenDir, fd: DirHandle, out: &mut dyn Outlet) {
         // The empty contents make sure that an empty directory is delivered too.
         let begun = Contents::new(&self.context.options);
         let listing = SharedListing::new(dir, SharedFd::new(fd), begun, true);
@@ -199,7 +199,7 @@ impl<D: DirectorySource> Lister<D> {
     }
 
     /// Lists up to `WITHHELD_MAX` more entries and queues them.
-    fn gather_on(&mut self, listing: &Arc<SharedListing>, out: &mut impl Outlet) {
+    fn gather_on(&mut self, listing: &Arc<SharedListing>, out: &mut dyn Outlet) {
         let fd = listing.fd().expect("a gathered listing stays open");
         let mut entries = 0;
         while entries < self.context.options.withheld_max {
@@ -226,7 +226,7 @@ impl<D: DirectorySource> Lister<D> {
     }
 
     /// Stats an entry whose turn has come.
-    pub(super) fn entry(&mut self, entry: &Deferred, out: &mut impl Outlet) {
+    pub(super) fn entry(&mut self, entry: &Deferred, out: &mut dyn Outlet) {
         let Deferred {
             listing,
             part,
@@ -252,7 +252,7 @@ impl<D: DirectorySource> Lister<D> {
     }
 
     /// Reads on: the worker has taken the token from the queue.
-    pub(super) fn rest(&mut self, listing: &Arc<SharedListing>, out: &mut impl Outlet) {
+    pub(super) fn rest(&mut self, listing: &Arc<SharedListing>, out: &mut dyn Outlet) {
         if listing.is_gathered {
             return self.gather_on(listing, out);
         }
@@ -290,7 +290,7 @@ impl<D: DirectorySource> Lister<D> {
     ///
     /// At the descriptor bound the directory is closed meanwhile, if its identity is
     /// known.
-    fn pass_token(&self, listing: &Arc<SharedListing>, fd: &Arc<SharedFd>, out: &mut impl Backlog) {
+    fn pass_token(&self, listing: &Arc<SharedListing>, fd: &Arc<SharedFd>, out: &mut dyn Backlog) {
         if !fd.is_kept(&self.context.budget) && self.identity_of_shared(listing, Some(fd)).is_some()
         {
             // If the call fails, the directory stays open.
@@ -324,7 +324,7 @@ impl<D: DirectorySource> Lister<D> {
     }
 
     /// Reads on until the directory ends or another worker may have the token.
-    fn read_on(&mut self, listing: &Arc<SharedListing>, fd: &Arc<SharedFd>, out: &mut impl Outlet) {
+    fn read_on(&mut self, listing: &Arc<SharedListing>, fd: &Arc<SharedFd>, out: &mut dyn Outlet) {
         self.enlarge_buffer();
         loop {
             match self.fill(fd) {
@@ -351,7 +351,7 @@ impl<D: DirectorySource> Lister<D> {
         &mut self,
         listing: &Arc<SharedListing>,
         fd: &Arc<SharedFd>,
-        out: &mut impl Outlet,
+        out: &mut dyn Outlet,
     ) -> bool {
         let shares = self.context.options.calls.sharing == Sharing::WhenIdle;
         if shares && self.context.options.wanted.need_stat() && out.is_slow() {
@@ -398,7 +398,7 @@ impl<D: DirectorySource> Lister<D> {
         &mut self,
         listing: &Arc<SharedListing>,
         part: Listed,
-        out: &mut impl Outlet,
+        out: &mut dyn Outlet,
     ) {
         let token_comes = {
             let mut progress = listing.progress();
@@ -428,7 +428,7 @@ impl<D: DirectorySource> Lister<D> {
     }
 
     /// Queues the entries from `start` on, in parts, for any worker.
-    fn hand_parts(&mut self, listing: &Arc<SharedListing>, start: usize, out: &mut impl Backlog) {
+    fn hand_parts(&mut self, listing: &Arc<SharedListing>, start: usize, out: &mut dyn Backlog) {
         while self.listed.len() > start {
             let from = start.max(self.listed.len().saturating_sub(PART_MIN));
             let part = self.listed.split_off(from);
@@ -450,7 +450,7 @@ impl<D: DirectorySource> Lister<D> {
         listing: &Arc<SharedListing>,
         fd: &Arc<SharedFd>,
         passed_on: &mut bool,
-        out: &mut impl Outlet,
+        out: &mut dyn Outlet,
     ) -> bool {
         // One worker goes on with the contents that another one has begun. So there
         // are at most as many contents as workers, however small the pieces are.
@@ -505,7 +505,7 @@ impl<D: DirectorySource> Lister<D> {
     }
 
     /// Notes that a piece is done. The last one verifies and ends the directory.
-    fn part_done(&mut self, listing: &Arc<SharedListing>, out: &mut impl Outlet) {
+    fn part_done(&mut self, listing: &Arc<SharedListing>, out: &mut dyn Outlet) {
         let mut progress = listing.progress();
         progress.parts -= 1;
         if progress.parts > 0 {
@@ -579,7 +579,7 @@ impl<D: DirectorySource> Lister<D> {
         listing: &Arc<SharedListing>,
         contents: &mut Contents,
         announce: bool,
-        out: &mut impl Outlet,
+        out: &mut dyn Outlet,
     ) {
         listing.keep_missing(contents, self.context.options.withheld_max);
         let doubles = match listing.dir.holds_doubles {
@@ -613,7 +613,7 @@ impl<D: DirectorySource> Lister<D> {
         fd: &DirHandle,
         dir: &OpenDir,
         contents: &mut Contents,
-        out: &impl Pace,
+        out: &dyn Pace,
     ) -> bool {
         let mut start = 0;
         while start < self.listed.len() {
@@ -634,7 +634,7 @@ impl<D: DirectorySource> Lister<D> {
     fn reread(
         &mut self,
         listing: &SharedListing,
-        out: &mut impl Outlet,
+        out: &mut dyn Outlet,
     ) -> Option<(Contents, bool)> {
         let fd = listing.fd()?;
         self.context.source.seek(&fd, 0).ok()?;

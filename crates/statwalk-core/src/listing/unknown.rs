@@ -78,7 +78,7 @@ pub(super) fn find_directories(
     dir: &OpenDir,
     context: &ScanContext<impl DirectorySource>,
     contents: &mut Contents,
-    out: &impl Pace,
+    out: &dyn Pace,
 ) -> bool {
     // A scan for types keeps no names of files.
     let name_of = |index: usize| match context.options.shortcuts.types_only {

@@ -21,7 +21,7 @@ impl<D: DirectorySource> Lister<D> {
         path: &CStr,
         root: u32,
         found: &Attributes,
-        out: &mut impl Events,
+        out: &mut dyn Events,
     ) {
         let place = Place::Root(Arc::from(path));
         let directory = Directory {
@@ -48,7 +48,7 @@ impl<D: DirectorySource> Lister<D> {
         depth: u32,
         found: Option<&Attributes>,
         errno: Errno,
-        out: &mut impl Events,
+        out: &mut dyn Events,
     ) {
         let nothing = Attributes::of_type(FileType::Directory);
         let directory = Directory {
@@ -74,7 +74,7 @@ impl<D: DirectorySource> Lister<D> {
         &mut self,
         parent: &Arc<Dir>,
         offsets: &[u32],
-        out: &mut impl Events,
+        out: &mut dyn Events,
     ) {
         for &offset in offsets {
             let place = Place::Child(Arc::clone(parent), offset);
@@ -89,7 +89,7 @@ impl<D: DirectorySource> Lister<D> {
         root: u32,
         depth: u32,
         state: DirState,
-        out: &mut impl Events,
+        out: &mut dyn Events,
     ) {
         let nothing = Attributes::of_type(FileType::Directory);
         self.without_entries((place, root, depth), &nothing, state, out);
@@ -102,7 +102,7 @@ impl<D: DirectorySource> Lister<D> {
         root: u32,
         depth: u32,
         attributes: &Attributes,
-        out: &mut impl Events,
+        out: &mut dyn Events,
     ) {
         let state = DirState::AtDepthLimit;
         self.without_entries((place, root, depth), attributes, state, out);
@@ -113,7 +113,7 @@ impl<D: DirectorySource> Lister<D> {
         (place, root, depth): (&Place, u32, u32),
         attributes: &Attributes,
         state: DirState,
-        out: &mut impl Events,
+        out: &mut dyn Events,
     ) {
         let directory = Directory {
             place,
@@ -138,7 +138,7 @@ impl<D: DirectorySource> Lister<D> {
         name: &CStr,
         found: &Attributes,
         followed: bool,
-        out: &mut impl Events,
+        out: &mut dyn Events,
     ) {
         let nothing = Attributes::of_type(FileType::Directory);
         let directory = Directory {

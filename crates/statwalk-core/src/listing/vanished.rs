@@ -47,7 +47,7 @@ impl<D: DirectorySource> Lister<D> {
         fd: &DirHandle,
         dir: &OpenDir,
         contents: &mut Contents,
-        out: &impl Pace,
+        out: &dyn Pace,
     ) {
         let mut missing: HashMap<CString, FileType> = missing.into_iter().collect();
         let context = Arc::clone(&self.context);
@@ -93,7 +93,7 @@ impl<D: DirectorySource> Lister<D> {
         &mut self,
         fd: &DirHandle,
         wanted: &mut HashMap<CString, T>,
-        out: &impl Pace,
+        out: &dyn Pace,
         mut each: impl FnMut(Seen<'_, D::Stat, T>),
     ) -> Result<(), Errno> {
         let context = Arc::clone(&self.context);
@@ -160,12 +160,7 @@ impl<D: DirectorySource> Lister<D> {
     }
 
     /// Lists a directory once more for its missing subdirectories.
-    pub(crate) fn judge_vanished(
-        &mut self,
-        dir: &Arc<Dir>,
-        offsets: &[u32],
-        out: &mut impl Outlet,
-    ) {
+    pub(crate) fn judge_vanished(&mut self, dir: &Arc<Dir>, offsets: &[u32], out: &mut dyn Outlet) {
         let listed = match self.still_listed(dir, offsets, out) {
             Err(errno) if is_no_way(errno) && self.is_gone(&dir.place, dir.identity, out) => {
                 Vec::new()
@@ -197,7 +192,7 @@ impl<D: DirectorySource> Lister<D> {
         &mut self,
         place: &Place,
         identity: Option<FileId>,
-        out: &impl Pace,
+        out: &dyn Pace,
     ) -> bool {
         let (mut place, mut identity) = (place.clone(), identity);
         loop {
@@ -228,7 +223,7 @@ impl<D: DirectorySource> Lister<D> {
         &mut self,
         dir: &Arc<Dir>,
         offsets: &[u32],
-        out: &impl Pace,
+        out: &dyn Pace,
     ) -> Result<Vec<(u32, Option<FileId>)>, Errno> {
         let base = self.reopen(dir)?;
         let opened = self.context.source.open_child(&base, c".");

@@ -194,9 +194,8 @@ impl<C: Collect, D: DirectorySource> Worker<C, D> {
 
     /// Visits the subdirectories of the last directory, in the order of the listing.
     fn descend(&mut self, level: u32) {
-        let mut below = std::mem::take(&mut self.outlet.slot.called);
         // A large directory is read on when its known subdirectories are done.
-        below.sort_by_key(|job| matches!(job, Job::Rest(_)));
+        let mut below = rests_last(std::mem::take(&mut self.outlet.slot.called));
         // A lent thread may have a small stack, and is wanted back.
         let is_lent = self.outlet.lent_until.is_some();
         if is_lent || level >= RECURSION_MAX {
@@ -265,4 +264,10 @@ impl<C: Collect, D: DirectorySource> Worker<C, D> {
             }
         }
     }
+}
+
+/// The jobs in their order, but those that read a directory on after the others.
+fn rests_last(mut jobs: Vec<Job>) -> Vec<Job> {
+    jobs.sort_by_key(|job| matches!(job, Job::Rest(_)));
+    jobs
 }

@@ -222,12 +222,16 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
             let count = u32::try_from(worker.calls()).unwrap_or(u32::MAX);
             worker.occupied(now) / count.max(1)
         });
-        let mut calls: Vec<Duration> = calls.collect();
-        calls.sort();
-        // The median: one that hangs says nothing of the others.
-        let usual = calls.get(calls.len() / 2).copied().unwrap_or_default();
-        (2 * usual).clamp(GRACE_MIN, GRACE_MAX)
+        grace(calls.collect())
     }
+}
+
+/// The time for workers whose calls take that long.
+fn grace(mut calls: Vec<Duration>) -> Duration {
+    calls.sort_unstable();
+    // The median: one that hangs says nothing of the others.
+    let usual = calls.get(calls.len() / 2).copied().unwrap_or_default();
+    (2 * usual).clamp(GRACE_MIN, GRACE_MAX)
 }
 
 /// A pool whose answer is wanted. When this is dropped, workers end as soon as their
