@@ -2,6 +2,7 @@
 
 //! Properties of the source that no compiler checks.
 
+mod door;
 mod layers;
 mod licence;
 mod paths;
@@ -21,6 +22,7 @@ pub(crate) fn tidy() -> Result<(), String> {
         };
         licence::check(file, &text, &mut faults);
         layers::check(file, &text, &mut faults);
+        door::check(file, &text, &mut faults);
         wording::check(file, &text, &mut faults);
         if file.extension().is_some_and(|extension| extension == "md") {
             paths::check(file, &text, &mut faults);

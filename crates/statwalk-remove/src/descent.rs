@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The way from an item down to the directory in work, by descriptor.
+//!
+//! The way can have 100,000 levels. The item and the deepest levels stay open; the
+//! others are found again. `..` of an open directory leads to a level only if the inode
+//! found there is the level's, with its creation time: inode numbers are used again.
+//! Without a creation time, or where `..` leads elsewhere, the names are walked from the
+//! item. So each open directory lay in the item when it was opened, whatever other
+//! processes rename.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::io::Errno;
+
+use crate::failure::Cause;
+use crate::opening::Opening;
+use crate::path;
+use crate::seen::Seen;
+
+/// Levels that stay open, besides the item.
+const OPEN_MAX: usize = 32;
+
+/// One directory on the way, with the caller's state for it.
+struct Level<T> {
+    name: Vec<u8>,
+    seen: Seen,
+    /// The first level and the last are always open.
+    open: Option<OwnedFd>,
+    state: T,
+}
+
+/// A directory that the descent has left.
+pub(crate) struct Left<T> {
+    pub name: Vec<u8>,
+    pub seen: Seen,
+    pub state: T,
+    /// Levels that could not be found again, and were left too.
+    pub lost: Option<Lost>,
+}
+
+/// The levels between the directory that was left and the one that is in work now.
+pub(crate) struct Lost {
+    /// The name of the uppermost, in the directory in work.
+    pub name: Vec<u8>,
+    /// The path of the lowest.
+    pub path: Vec<u8>,
+}
+
+/// The open way to the directory in work.
+pub(crate) struct Descent<'a, T> {
+    opening: Opening,
+    /// The directory that holds the item.
+    base: BorrowedFd<'a>,
+    base_path: &'a [u8],
+    base_seen: Seen,
+    protected: &'a [(u64, u64)],
+    levels: Vec<Level<T>>,
+    /// The levels from here on are open.
+    first_open: usize,
+    open_max: usize,
+}
+
+impl<'a, T> Descent<'a, T> {
+    /// Begins in the directory that holds the item; [`Descent::enter`] enters the item.
+    pub(crate) fn new(
+        opening: Opening,
+        base: BorrowedFd<'a>,
+        base_path: &'a [u8],
+        protected: &'a [(u64, u64)],
+    ) -> Result<Descent<'a, T>, Errno> {
+        Ok(Descent {
+            opening,
+            base,
+            base_path,
+            base_seen: Seen::of_open(base)?,
+            protected,
+            levels: Vec::new(),
+            first_open: 1,
+            open_max: OPEN_MAX,
+        })
+    }
+
+    pub(crate) fn depth(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// The directory in work; the one that holds the item before the first level.
+    pub(crate) fn directory(&self) -> BorrowedFd<'_> {
+        match self.levels.last() {
+            Some(level) => level
+                .open
+                .as_ref()
+                .expect("the last level is always open")
+                .as_fd(),
+            None => self.base,
+        }
+    }
+
+    /// The attributes of the directory in work when it was entered.
+    pub(crate) fn seen(&self) -> &Seen {
+        self.levels
+            .last()
+            .map_or(&self.base_seen, |level| &level.seen)
+    }
+
+    /// The state of the directory in work.
+    pub(crate) fn state(&mut self) -> Option<&mut T> {
+        self.levels.last_mut().map(|level| &mut level.state)
+    }
+
+    /// The path of the directory in work.
+    pub(crate) fn path(&self) -> Vec<u8> {
+        let mut path = self.base_path.to_vec();
+        for level in &self.levels {
+            if path.last() != Some(&b'/') {
+                path.push(b'/');
+            }
+            path.extend_from_slice(&level.name);
+        }
+        path
+    }
+
+    /// The path of a name in the directory in work.
+    pub(crate) fn path_of(&self, name: &[u8]) -> Vec<u8> {
+        path::join(&self.path(), name)
+    }
+
+    /// Enters a subdirectory, which must still be the `expected` inode on the same mount.
+    ///
+    /// # Errors
+    ///
+    /// The directory cannot be opened, is another one, or must not be entered.
+    pub(crate) fn enter(&mut self, name: &[u8], expected: &Seen, state: T) -> Result<(), Cause> {
+        if !self.levels.is_empty() && !expected.is_on_mount_of(self.seen()) {
+            return Err(Cause::Mount);
+        }
+        let id = (expected.identity.device, expected.identity.inode);
+        if self.protected.contains(&id) {
+            return Err(Cause::Protected);
+        }
+        let open = self.open(name)?;
+        let seen = Seen::of_open(&open)?;
+        if !seen.is_same(expected) {
+            return Err(Cause::Changed);
+        }
+        self.levels.push(Level {
+            name: name.to_vec(),
+            seen,
+            open: Some(open),
+            state,
+        });
+        self.close_above();
+        Ok(())
+    }
+
+    /// Leaves the directory in work for the one that holds it.
+    ///
+    /// If that one is no longer found, the directory in work is the nearest open one
+    /// above, and [`Left::lost`] names the levels between both.
+    pub(crate) fn leave(&mut self) -> Option<Left<T>> {
+        let left = self.levels.pop()?;
+        let mut lost = None;
+        if self.levels.last().is_some_and(|level| level.open.is_none()) {
+            let is_found = left.open.is_some_and(|from| self.go_up(&from)) || self.walk_again();
+            if !is_found {
+                let path = self.path();
+                let mut name = Vec::new();
+                while let Some(level) = self.levels.pop_if(|level| level.open.is_none()) {
+                    name = level.name;
+                }
+                lost = Some(Lost { name, path });
+            }
+        }
+        self.first_open = self.first_open.min(self.levels.len().max(1));
+        Some(Left {
+            name: left.name,
+            seen: left.seen,
+            state: left.state,
+            lost,
+        })
+    }
+
+    /// Says whether the directory in work still lies in the one that it was entered from.
+    pub(crate) fn is_in_place(&self) -> bool {
+        let depth = self.levels.len();
+        let above = match depth {
+            0 => return true,
+            1 => &self.base_seen,
+            _ => &self.levels[depth - 2].seen,
+        };
+        // The item can be a subvolume's root or lie below a mount point: then `..` of the
+        // item is on another mount than the item, and the same as the base.
+        let found = Seen::of(self.directory(), b"..");
+        found.is_ok_and(|found| {
+            found.identity.is_same_inode(&above.identity) && found.born == above.born
+        })
+    }
+
+    fn open(&mut self, name: &[u8]) -> Result<OwnedFd, Errno> {
+        loop {
+            match self.opening.listing(self.directory(), name) {
+                // Leave descriptors to the rest of the process.
+                Err(Errno::MFILE | Errno::NFILE) if self.open_count() > 2 => {
+                    self.open_max = self.open_count() / 2;
+                    self.close_above();
+                }
+                other => return other,
+            }
+        }
+    }
+
+    fn open_count(&self) -> usize {
+        self.levels.len().saturating_sub(self.first_open)
+    }
+
+    fn close_above(&mut self) {
+        while self.open_count() > self.open_max.max(1) {
+            self.levels[self.first_open].open = None;
+            self.first_open += 1;
+        }
+    }
+
+    /// Opens the last level as `..` of the one below.
+    fn go_up(&mut self, from: &OwnedFd) -> bool {
+        let index = self.levels.len() - 1;
+        let level = &mut self.levels[index];
+        if level.seen.born.is_none() {
+            return false;
+        }
+        let Ok(open) = self.opening.listing(from, b"..") else {
+            return false;
+        };
+        if !Seen::of_open(&open).is_ok_and(|found| found.is_same(&level.seen)) {
+            return false;
+        }
+        level.open = Some(open);
+        self.first_open = index;
+        true
+    }
+
+    /// Opens the last levels by their names from the item.
+    fn walk_again(&mut self) -> bool {
+        let count = self.levels.len();
+        let first_kept = count.saturating_sub(self.open_max / 2 + 1).max(1);
+        for index in 1..count {
+            let above = self.levels[index - 1].open.as_ref();
+            let above = above.expect("the first level is open, and each one opened the next");
+            let level = &self.levels[index];
+            let open = match &level.open {
+                Some(_) => None,
+                None => match self.opening.listing(above, &level.name) {
+                    Ok(open) => Some(open),
+                    Err(_) => return self.forget_walk(),
+                },
+            };
+            if let Some(open) = open {
+                if !Seen::of_open(&open).is_ok_and(|found| found.is_same(&level.seen)) {
+                    return self.forget_walk();
+                }
+                self.levels[index].open = Some(open);
+            }
+            if index > 1 && index <= first_kept {
+                self.levels[index - 1].open = None;
+            }
+        }
+        self.first_open = first_kept.min(count - 1).max(1);
+        true
+    }
+
+    fn forget_walk(&mut self) -> bool {
+        for level in self.levels.iter_mut().skip(1) {
+            level.open = None;
+        }
+        false
+    }
+}

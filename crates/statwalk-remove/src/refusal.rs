@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The items that are never removed, by rules on known facts.
+
+use std::fmt;
+
+use statwalk_sys::mount_table::Mount;
+use statwalk_view::{Charset, escape};
+
+use crate::item::Item;
+use crate::path::{is_plain, is_within};
+use crate::surroundings::Surroundings;
+
+/// File systems that live in the kernel alone, by their names in the mount table.
+const KERNEL_FILE_SYSTEMS: [&str; 23] = [
+    "proc",
+    "sysfs",
+    "devtmpfs",
+    "devpts",
+    "cgroup",
+    "cgroup2",
+    "debugfs",
+    "tracefs",
+    "securityfs",
+    "selinuxfs",
+    "smackfs",
+    "bpf",
+    "pstore",
+    "efivarfs",
+    "configfs",
+    "fusectl",
+    "binfmt_misc",
+    "binder",
+    "rpc_pipefs",
+    "nfsd",
+    "resctrl",
+    "mqueue",
+    "autofs",
+];
+
+/// The reason why an item is not removed. Its text names the path and the cause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The path is relative, or holds `.`, `..` or an empty name.
+    NotPlain {
+        /// The item.
+        path: Vec<u8>,
+    },
+    /// The root of the file system.
+    Root,
+    /// The home directory, or a directory above it.
+    HoldsHome {
+        /// The item.
+        path: Vec<u8>,
+        /// The home directory.
+        home: Vec<u8>,
+    },
+    /// The working directory, or a directory above it.
+    HoldsWorkingDirectory {
+        /// The item.
+        path: Vec<u8>,
+        /// The working directory.
+        working_directory: Vec<u8>,
+    },
+    /// `/`, the home, the working directory or a directory above, by another path.
+    Protected {
+        /// The item.
+        path: Vec<u8>,
+    },
+    /// Something is mounted there.
+    MountPoint {
+        /// The item.
+        path: Vec<u8>,
+    },
+    /// Something is mounted within the item.
+    HoldsMount {
+        /// The item.
+        path: Vec<u8>,
+        /// The mount point.
+        mount: Vec<u8>,
+    },
+    /// The item lies on a file system of the kernel, or in no known mount.
+    KernelFileSystem {
+        /// The item.
+        path: Vec<u8>,
+        /// The type of the file system.
+        file_system: String,
+    },
+    /// The item lies on a read-only mount.
+    ReadOnly {
+        /// The item.
+        path: Vec<u8>,
+        /// The mount point.
+        mount: Vec<u8>,
+    },
+    /// The item is or holds a file that the program needs.
+    Kept {
+        /// The item.
+        path: Vec<u8>,
+        /// The file.
+        file: Vec<u8>,
+    },
+    /// No trash lies on the item's file system, and a trash elsewhere would need a copy.
+    NoTrash {
+        /// The item.
+        path: Vec<u8>,
+    },
+    /// The directory of the trash belongs to another user, or others can write it.
+    UnsafeTrash {
+        /// The item.
+        path: Vec<u8>,
+        /// The directory.
+        trash: Vec<u8>,
+    },
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |path| escape(path, Charset::Unicode);
+        match self {
+            Refusal::NotPlain { path } => {
+                write!(f, "{} is no plain absolute path", shown(path))
+            }
+            Refusal::Root => write!(f, "/ is the root of the file system"),
+            Refusal::HoldsHome { path, home } if path == home => {
+                write!(f, "{} is the home directory", shown(path))
+            }
+            Refusal::HoldsHome { path, home } => {
+                write!(
+                    f,
+                    "{} holds the home directory {}",
+                    shown(path),
+                    shown(home)
+                )
+            }
+            Refusal::HoldsWorkingDirectory {
+                path,
+                working_directory,
+            } if path == working_directory => {
+                write!(f, "{} is the working directory", shown(path))
+            }
+            Refusal::HoldsWorkingDirectory {
+                path,
+                working_directory,
+            } => write!(
+                f,
+                "{} holds the working directory {}",
+                shown(path),
+                shown(working_directory)
+            ),
+            Refusal::Protected { path } => write!(
+                f,
+                "{} is another path of the root, the home or the working directory",
+                shown(path)
+            ),
+            Refusal::MountPoint { path } => write!(f, "{} is a mount point", shown(path)),
+            Refusal::HoldsMount { path, mount } => {
+                write!(f, "{} holds the mount point {}", shown(path), shown(mount))
+            }
+            Refusal::KernelFileSystem { path, file_system } => write!(
+                f,
+                "{} lies on {}, a file system of the kernel",
+                shown(path),
+                shown(file_system.as_bytes())
+            ),
+            Refusal::ReadOnly { path, mount } => write!(
+                f,
+                "{} lies on the read-only mount {}",
+                shown(path),
+                shown(mount)
+            ),
+            Refusal::Kept { path, file } if path == file => {
+                write!(f, "statwalk uses {}", shown(path))
+            }
+            Refusal::Kept { path, file } => {
+                write!(
+                    f,
+                    "{} holds {}, which statwalk uses",
+                    shown(path),
+                    shown(file)
+                )
+            }
+            Refusal::NoTrash { path } => write!(
+                f,
+                "the file system of {} has no trash; another trash would need a copy",
+                shown(path)
+            ),
+            Refusal::UnsafeTrash { path, trash } => write!(
+                f,
+                "the trash {} for {} is not the user's own directory",
+                shown(trash),
+                shown(path)
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Says why an item must not be removed, if so. No I/O: the facts are `surroundings`.
+///
+/// # Examples
+///
+/// ```
+/// use statwalk_remove::{EntryType, Identity, Item, Surroundings, refusal};
+///
+/// let directory = Identity { device: 1, inode: 2, entry_type: EntryType::Directory, mtime_s: 0, mtime_ns: 0 };
+/// let surroundings = Surroundings { home: Some(b"/home/kim".to_vec()), ..Surroundings::default() };
+/// let refused = refusal(&Item::new("/home", directory), &surroundings).unwrap();
+/// assert_eq!(refused.to_string(), "/home holds the home directory /home/kim");
+/// ```
+#[must_use]
+pub fn refusal(item: &Item, surroundings: &Surroundings) -> Option<Refusal> {
+    let path = item.path().to_vec();
+    if path == b"/" {
+        return Some(Refusal::Root);
+    }
+    if !is_plain(&path) {
+        return Some(Refusal::NotPlain { path });
+    }
+    if let Some(home) = &surroundings.home
+        && is_within(home, &path)
+    {
+        let home = home.clone();
+        return Some(Refusal::HoldsHome { path, home });
+    }
+    if let Some(directory) = &surroundings.working_directory
+        && is_within(directory, &path)
+    {
+        let working_directory = directory.clone();
+        return Some(Refusal::HoldsWorkingDirectory {
+            path,
+            working_directory,
+        });
+    }
+    let identity = item.identity();
+    if (surroundings.protected).contains(&(identity.device, identity.inode)) {
+        return Some(Refusal::Protected { path });
+    }
+    if let Some(file) = surroundings.kept.iter().find(|file| is_within(file, &path)) {
+        let file = file.clone();
+        return Some(Refusal::Kept { path, file });
+    }
+    by_mounts(path, &surroundings.mounts)
+}
+
+fn by_mounts(path: Vec<u8>, mounts: &[Mount]) -> Option<Refusal> {
+    if mounts.iter().any(|mount| mount.point == path) {
+        return Some(Refusal::MountPoint { path });
+    }
+    if let Some(mount) = mounts.iter().find(|mount| is_within(&mount.point, &path)) {
+        let mount = mount.point.clone();
+        return Some(Refusal::HoldsMount { path, mount });
+    }
+    let own = own_mount(&path, mounts)?;
+    let file_system = own.file_system.as_str();
+    if KERNEL_FILE_SYSTEMS.contains(&file_system) {
+        let file_system = file_system.to_owned();
+        return Some(Refusal::KernelFileSystem { path, file_system });
+    }
+    if own.has_option("ro") {
+        let mount = own.point.clone();
+        return Some(Refusal::ReadOnly { path, mount });
+    }
+    None
+}
+
+/// The mount that a path lies on. Later mounts cover earlier ones at the same place.
+fn own_mount<'m>(path: &[u8], mounts: &'m [Mount]) -> Option<&'m Mount> {
+    let holding = mounts.iter().enumerate();
+    let holding = holding.filter(|(_, mount)| is_within(path, &mount.point));
+    let (_, own) = holding.max_by_key(|(index, mount)| (mount.point.len(), *index))?;
+    Some(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::{EntryType, Identity};
+
+    fn check(path: &str, expected: Option<&str>) {
+        let table = b"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n\
+            2 1 0:5 / /proc rw - proc proc rw\n\
+            3 1 8:2 / /data/disk rw - xfs /dev/sdb rw\n\
+            4 1 8:3 / /cdrom ro - iso9660 /dev/sr0 ro\n\
+            5 1 0:9 / /dev rw - devtmpfs dev rw\n\
+            6 5 0:10 / /dev/shm rw - tmpfs shm rw\n";
+        let surroundings = Surroundings {
+            mounts: statwalk_sys::mount_table::parse(table),
+            home: Some(b"/home/kim".to_vec()),
+            working_directory: Some(b"/srv/work/here".to_vec()),
+            kept: vec![b"/srv/scans/last".to_vec()],
+            protected: vec![(7, 77)],
+            user: 1,
+        };
+        let inode = if path == "/again" { 77 } else { 78 };
+        let identity = Identity {
+            device: 7,
+            inode,
+            entry_type: EntryType::Directory,
+            mtime_s: 0,
+            mtime_ns: 0,
+        };
+        let found = refusal(&Item::new(path, identity), &surroundings);
+        let found = found.map(|refusal| refusal.to_string());
+        assert_eq!(found.as_deref(), expected, "{path}");
+    }
+
+    #[test]
+    fn refused_items() {
+        check("/", Some("/ is the root of the file system"));
+        check("a", Some("a is no plain absolute path"));
+        check("/a/../b\n", Some(r"/a/../b\n is no plain absolute path"));
+        check("/home/kim", Some("/home/kim is the home directory"));
+        check("/home", Some("/home holds the home directory /home/kim"));
+        check(
+            "/srv/work/here",
+            Some("/srv/work/here is the working directory"),
+        );
+        check(
+            "/srv/work",
+            Some("/srv/work holds the working directory /srv/work/here"),
+        );
+        check(
+            "/again",
+            Some("/again is another path of the root, the home or the working directory"),
+        );
+        check("/srv/scans/last", Some("statwalk uses /srv/scans/last"));
+        check(
+            "/srv/scans",
+            Some("/srv/scans holds /srv/scans/last, which statwalk uses"),
+        );
+        check("/data/disk", Some("/data/disk is a mount point"));
+        check("/data", Some("/data holds the mount point /data/disk"));
+        check(
+            "/proc/1",
+            Some("/proc/1 lies on proc, a file system of the kernel"),
+        );
+        check(
+            "/dev/null",
+            Some("/dev/null lies on devtmpfs, a file system of the kernel"),
+        );
+        check(
+            "/cdrom/file",
+            Some("/cdrom/file lies on the read-only mount /cdrom"),
+        );
+    }
+
+    #[test]
+    fn allowed_items() {
+        for path in [
+            "/home/kim/x",
+            "/home/kimono",
+            "/srv/work/here/x",
+            "/data/disk/x",
+            "/data/disks",
+            "/dev/shm/x",
+            "/procs",
+        ] {
+            check(path, None);
+        }
+    }
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! A removal on a thread of its own.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use rustix::io::Errno;
+
+use crate::failure::{Cause, Operation};
+use crate::fold::fold;
+use crate::item::Item;
+use crate::journal::Journal;
+use crate::monitor::Monitor;
+use crate::now::Now;
+use crate::opening::Opening;
+use crate::outcome::{End, ItemOutcome, Outcome};
+use crate::refusal::refusal;
+use crate::surroundings::Surroundings;
+use crate::trash_can::{Trash, Trashed};
+use crate::tree::Remover;
+
+/// The fate of items.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// Remove them; nothing brings them back.
+    Permanent,
+    /// Move them to the trash of their own file system. This frees nothing.
+    Trash(Trash),
+}
+
+impl Manner {
+    fn kind(&self) -> &'static str {
+        match self {
+            Manner::Permanent => "permanent",
+            Manner::Trash(_) => "trash",
+        }
+    }
+}
+
+/// Confirmed items, and the way to remove them.
+///
+/// # Examples
+///
+/// ```
+/// use statwalk_remove::{End, Item, Manner, Now, Removal, Surroundings};
+///
+/// # let directory = statwalk_testkit::Scratch::new()?;
+/// let path = directory.path().join("old");
+/// std::fs::create_dir_all(path.join("deep/er"))?;
+///
+/// // The identity that the user confirms.
+/// let item = Item::look(path.as_os_str().as_encoded_bytes())?;
+/// let surroundings = Surroundings::read(None)?;
+///
+/// let removal = Removal::new(vec![item], Manner::Permanent, surroundings);
+/// let outcome = removal.start()?.wait();
+/// assert_eq!(outcome.items[0].end, End::Removed);
+/// assert_eq!(outcome.entry_count, 3);
+/// assert!(!path.exists());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct Removal {
+    items: Vec<Item>,
+    manner: Manner,
+    surroundings: Surroundings,
+    journal: Option<Journal>,
+    clock: Box<dyn Fn() -> Now + Send>,
+    opening: Opening,
+}
+
+impl fmt::Debug for Removal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Removal")
+            .field("items", &self.items)
+            .field("manner", &self.manner)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Removal {
+    /// Takes the items, [folded](fold()), in their order.
+    #[must_use]
+    pub fn new(items: Vec<Item>, manner: Manner, surroundings: Surroundings) -> Removal {
+        Removal {
+            items: fold(items),
+            manner,
+            surroundings,
+            journal: None,
+            clock: Box::new(Now::default),
+            opening: Opening::probe(),
+        }
+    }
+
+    /// Writes a line to a journal before each item.
+    #[must_use]
+    pub fn journal(mut self, journal: Journal) -> Removal {
+        self.journal = Some(journal);
+        self
+    }
+
+    /// Sets the clock of the journal and the trash. Without one, each time is 1970.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Fn() -> Now + Send + 'static) -> Removal {
+        self.clock = Box::new(clock);
+        self
+    }
+
+    /// Opens each name by itself, as on kernels without `openat2`.
+    #[must_use]
+    pub fn without_openat2(mut self) -> Removal {
+        self.opening = Opening::Openat;
+        self
+    }
+
+    /// Begins on a new thread.
+    ///
+    /// # Errors
+    ///
+    /// The system has no thread. Then nothing was removed.
+    pub fn start(self) -> io::Result<Running> {
+        let monitor = Arc::new(Monitor::new());
+        let own = Arc::clone(&monitor);
+        let thread = thread::Builder::new()
+            .name("removal".to_owned())
+            .spawn(move || self.run(&own))?;
+        Ok(Running {
+            monitor,
+            thread: Some(thread),
+        })
+    }
+
+    /// Removes the items on the calling thread.
+    #[must_use]
+    pub fn run(mut self, monitor: &Monitor) -> Outcome {
+        let mut outcome = Outcome::default();
+        for item in std::mem::take(&mut self.items) {
+            let before = (outcome.entry_count, outcome.freed_bytes);
+            let (end, trashed) = match monitor.is_stopped() {
+                true => (End::Untouched, None),
+                false => {
+                    monitor.set_path(item.path().to_vec());
+                    self.item(&item, monitor, &mut outcome)
+                }
+            };
+            outcome.items.push(ItemOutcome {
+                path: item.path().to_vec(),
+                end,
+                entry_count: outcome.entry_count - before.0,
+                freed_bytes: outcome.freed_bytes - before.1,
+                trashed,
+            });
+        }
+        if let Some(journal) = self.journal {
+            outcome.journal = journal.close();
+        }
+        outcome.is_stopped = monitor.is_stopped();
+        outcome
+    }
+
+    fn item(
+        &mut self,
+        item: &Item,
+        monitor: &Monitor,
+        outcome: &mut Outcome,
+    ) -> (End, Option<Trashed>) {
+        let path = || item.path().to_vec();
+        let mut refuse = |operation, cause: Cause| {
+            outcome.failures.add(operation, cause, path);
+            (End::Untouched, None)
+        };
+        // Something may have been mounted since the survey.
+        let surroundings = match self.surroundings.with_mounts_of_now() {
+            Ok(surroundings) => surroundings,
+            Err(error) => return refuse(Operation::Remove, cause_of(&error)),
+        };
+        if let Some(refusal) = refusal(item, &surroundings) {
+            return refuse(Operation::Remove, refusal.into());
+        }
+        if let Manner::Trash(trash) = &self.manner
+            && let Err(refusal) = trash.place(item, &surroundings)
+        {
+            return refuse(Operation::Trash, refusal.into());
+        }
+        // The journal gets no line for an item that stays.
+        match item.is_as_confirmed(self.opening) {
+            Ok(true) => {}
+            Ok(false) => return refuse(Operation::Stat, Cause::Changed),
+            Err(errno) => return refuse(Operation::Stat, errno.into()),
+        }
+        let now = (self.clock)();
+        if let Some(journal) = &mut self.journal
+            && let Err(error) = journal.announce(item, self.manner.kind(), now)
+        {
+            return refuse(Operation::Journal, cause_of(&error));
+        }
+        let ended = match &self.manner {
+            Manner::Trash(trash) => match trash.take(item, &surroundings, now) {
+                Ok(trashed) => {
+                    outcome.entry_count += 1;
+                    monitor.count(0);
+                    (End::Removed, Some(trashed))
+                }
+                Err(cause) => refuse(Operation::Trash, cause),
+            },
+            Manner::Permanent => {
+                let mut remover = Remover::new(self.opening, monitor, &surroundings.protected);
+                remover.failures = std::mem::take(&mut outcome.failures);
+                let end = remover.remove(item);
+                outcome.failures = std::mem::take(&mut remover.failures);
+                outcome.entry_count += remover.entry_count;
+                outcome.freed_bytes += remover.freed_bytes;
+                (end, None)
+            }
+        };
+        if let Some(journal) = &mut self.journal {
+            journal.catch_up();
+        }
+        ended
+    }
+}
+
+fn cause_of(error: &io::Error) -> Cause {
+    let errno = Errno::from_io_error(error).unwrap_or(Errno::IO);
+    Cause::Errno(errno.raw_os_error())
+}
+
+/// A removal that is going on. Without it, nobody waits for the end: dropping it stops the
+/// removal before its next entry.
+#[derive(Debug)]
+pub struct Running {
+    monitor: Arc<Monitor>,
+    thread: Option<JoinHandle<Outcome>>,
+}
+
+impl Running {
+    /// The progress, and the way to stop.
+    #[must_use]
+    pub fn monitor(&self) -> &Arc<Monitor> {
+        &self.monitor
+    }
+
+    /// Says whether [`Running::wait`] would return at once.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Waits for the end.
+    ///
+    /// # Panics
+    ///
+    /// If the thread of the removal has panicked, with its panic.
+    #[must_use]
+    pub fn wait(mut self) -> Outcome {
+        let thread = self.thread.take().expect("only this function takes it");
+        match thread.join() {
+            Ok(outcome) => outcome,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.monitor.stop();
+    }
+}

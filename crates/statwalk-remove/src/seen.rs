@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The attributes of an entry at this moment, from statx(2).
+
+use std::os::fd::AsFd;
+
+use rustix::fs::{AtFlags, StatxFlags, makedev};
+use rustix::io::Errno;
+
+use crate::identity::{EntryType, Identity};
+
+/// One answer of the kernel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    pub identity: Identity,
+    /// The number of the mount, since Linux 5.8.
+    pub mount: Option<u64>,
+    /// The time of the inode's creation, where the file system keeps it. With it, an inode
+    /// number that is used again is another identity.
+    pub born: Option<(i64, u32)>,
+    pub link_count: u32,
+    pub owner: u32,
+    pub mode: u32,
+    pub apparent_bytes: u64,
+    pub allocated_bytes: u64,
+}
+
+impl Seen {
+    /// Looks at a name. A link is itself, and no automount starts.
+    pub(crate) fn of(directory: impl AsFd, name: &[u8]) -> Result<Seen, Errno> {
+        let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+        Seen::ask(directory, name, flags)
+    }
+
+    /// Looks at an open file.
+    pub(crate) fn of_open(file: impl AsFd) -> Result<Seen, Errno> {
+        Seen::ask(file, b"", AtFlags::EMPTY_PATH)
+    }
+
+    fn ask(directory: impl AsFd, name: &[u8], flags: AtFlags) -> Result<Seen, Errno> {
+        let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME | StatxFlags::MNT_ID;
+        let statx = rustix::fs::statx(directory, name, flags, wanted)?;
+        let has = |flag: StatxFlags| statx.stx_mask & flag.bits() != 0;
+        let mode = u32::from(statx.stx_mode);
+        Ok(Seen {
+            identity: Identity {
+                device: makedev(statx.stx_dev_major, statx.stx_dev_minor),
+                inode: statx.stx_ino,
+                entry_type: EntryType::from_mode(mode),
+                mtime_s: statx.stx_mtime.tv_sec,
+                mtime_ns: statx.stx_mtime.tv_nsec,
+            },
+            mount: has(StatxFlags::MNT_ID).then_some(statx.stx_mnt_id),
+            born: has(StatxFlags::BTIME)
+                .then_some((statx.stx_btime.tv_sec, statx.stx_btime.tv_nsec)),
+            link_count: statx.stx_nlink,
+            owner: statx.stx_uid,
+            mode,
+            apparent_bytes: statx.stx_size,
+            allocated_bytes: statx.stx_blocks.saturating_mul(512),
+        })
+    }
+
+    pub(crate) fn is_directory(&self) -> bool {
+        self.identity.entry_type == EntryType::Directory
+    }
+
+    /// Says whether `other` is the same inode on the same mount, and not a successor
+    /// with the same number.
+    pub(crate) fn is_same(&self, other: &Seen) -> bool {
+        self.identity.is_same_inode(&other.identity)
+            && self.born == other.born
+            && self.is_on_mount_of(other)
+    }
+
+    /// Before Linux 5.8, the device stands for the mount.
+    pub(crate) fn is_on_mount_of(&self, other: &Seen) -> bool {
+        match (self.mount, other.mount) {
+            (Some(own), Some(other)) => own == other,
+            _ => self.identity.device == other.identity.device,
+        }
+    }
+}

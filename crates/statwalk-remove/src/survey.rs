@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Counts the content of items before a user confirms their removal.
+//!
+//! It walks as a removal walks, and changes nothing.
+
+use std::collections::HashMap;
+use std::os::fd::AsFd;
+
+use crate::descent::Descent;
+use crate::failure::{Cause, Failures, Operation};
+use crate::item::Item;
+use crate::listing::Listing;
+use crate::monitor::{Monitor, PathClock};
+use crate::opening::Opening;
+use crate::path;
+use crate::refusal::{Refusal, refusal};
+use crate::seen::Seen;
+use crate::sums::{Newest, Sums};
+use crate::surroundings::Surroundings;
+
+/// The numbers of a dialog.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Survey {
+    /// All items together. A hard link between two items is inside.
+    pub total: Sums,
+    /// Each item by itself, in the order of the items.
+    pub items: Vec<Sums>,
+    /// Reasons why items must not be removed: rules, and the first mount of an item.
+    ///
+    /// Their items are not counted, or only until that mount.
+    pub refusals: Vec<Refusal>,
+    /// Directories that could not be read, and items that changed.
+    pub failures: Failures,
+    /// Whether [`Monitor::stop`] did not end the survey before all was counted.
+    pub is_complete: bool,
+}
+
+/// Counts the entries of items that are [folded](crate::fold()).
+///
+/// It never follows a link and never enters a mount, a bind mount neither. Memory grows
+/// with the names of one directory's subdirectories for each level, and with the files
+/// that have several links.
+#[must_use]
+pub fn survey(items: &[Item], surroundings: &Surroundings, monitor: &Monitor) -> Survey {
+    let mut surveyor = Surveyor {
+        surroundings,
+        monitor,
+        opening: Opening::probe(),
+        listing: Listing::new(),
+        clock: PathClock::new(),
+        survey: Survey::default(),
+        of_item: Sums::default(),
+        links: HashMap::new(),
+        links_of_item: HashMap::new(),
+    };
+    for item in items {
+        monitor.set_path(item.path().to_vec());
+        match refusal(item, surroundings) {
+            Some(refusal) => surveyor.survey.refusals.push(refusal),
+            None => surveyor.item(item),
+        }
+        let sums = std::mem::take(&mut surveyor.of_item);
+        surveyor.links_of_item.clear();
+        surveyor.survey.items.push(sums);
+    }
+    surveyor.survey.is_complete = !monitor.is_stopped();
+    surveyor.survey
+}
+
+/// Links of an inode that were met, by device and inode.
+type Links = HashMap<(u64, u64), u32>;
+
+struct Surveyor<'a> {
+    surroundings: &'a Surroundings,
+    monitor: &'a Monitor,
+    opening: Opening,
+    listing: Listing,
+    clock: PathClock,
+    survey: Survey,
+    of_item: Sums,
+    links: Links,
+    links_of_item: Links,
+}
+
+/// Subdirectories that wait, with their attributes.
+type Waiting = Vec<(Vec<u8>, Seen)>;
+
+impl Surveyor<'_> {
+    fn item(&mut self, item: &Item) {
+        let Some((directory, name)) = path::split(item.path()) else {
+            return;
+        };
+        let own_path = || item.path().to_vec();
+        let opened = self.opening.path(directory);
+        let looked = opened.and_then(|base| Ok((Seen::of(&base, name)?, base)));
+        let (seen, base) = match looked {
+            Ok(looked) => looked,
+            Err(errno) => {
+                return (self.survey.failures).add(Operation::Stat, errno, own_path);
+            }
+        };
+        if seen.identity != *item.identity() {
+            return (self.survey.failures).add(Operation::Stat, Cause::Changed, own_path);
+        }
+        self.count(&seen, own_path);
+        if !seen.is_directory() {
+            return;
+        }
+        let protected = &self.surroundings.protected;
+        let mut descent =
+            match Descent::<Waiting>::new(self.opening, base.as_fd(), directory, protected) {
+                Ok(descent) => descent,
+                Err(errno) => {
+                    return (self.survey.failures).add(Operation::Open, errno, own_path);
+                }
+            };
+        self.enter(&mut descent, name, &seen);
+        while descent.depth() > 0 && !self.monitor.is_stopped() {
+            match descent.state().and_then(Vec::pop) {
+                Some((name, seen)) => self.enter(&mut descent, &name, &seen),
+                None => {
+                    if let Some(lost) = descent.leave().and_then(|left| left.lost) {
+                        let moved = Cause::Moved;
+                        (self.survey.failures).add(Operation::Open, moved, || lost.path);
+                    }
+                }
+            }
+        }
+    }
+
+    fn enter(&mut self, descent: &mut Descent<'_, Waiting>, name: &[u8], seen: &Seen) {
+        if let Err(cause) = descent.enter(name, seen, Vec::new()) {
+            return self.fail(Operation::Open, cause, || descent.path_of(name));
+        }
+        (self.clock).tick(self.monitor, || descent.path());
+        let mut waiting = Vec::new();
+        loop {
+            match self.listing.next(descent.directory()) {
+                Ok(Some(names)) => {
+                    for name in names {
+                        if self.monitor.is_stopped() {
+                            return;
+                        }
+                        self.entry(descent, name, &mut waiting);
+                    }
+                }
+                Ok(None) => break,
+                Err(errno) => {
+                    self.fail(Operation::List, errno.into(), || descent.path());
+                    break;
+                }
+            }
+        }
+        if let Some(state) = descent.state() {
+            *state = waiting;
+        }
+    }
+
+    fn entry(&mut self, descent: &Descent<'_, Waiting>, name: Vec<u8>, waiting: &mut Waiting) {
+        let seen = match Seen::of(descent.directory(), &name) {
+            Ok(seen) => seen,
+            // Another process removed it.
+            Err(rustix::io::Errno::NOENT) => return,
+            Err(errno) => {
+                return self.fail(Operation::Stat, errno.into(), || descent.path_of(&name));
+            }
+        };
+        if !seen.is_on_mount_of(descent.seen()) {
+            return self.fail(Operation::Open, Cause::Mount, || descent.path_of(&name));
+        }
+        self.count(&seen, || descent.path_of(&name));
+        if seen.is_directory() {
+            waiting.push((name, seen));
+        }
+    }
+
+    fn count(&mut self, seen: &Seen, path: impl Fn() -> Vec<u8>) {
+        self.monitor.count(seen.allocated_bytes);
+        let user = self.surroundings.user;
+        for (sums, links) in [
+            (&mut self.survey.total, &mut self.links),
+            (&mut self.of_item, &mut self.links_of_item),
+        ] {
+            add(sums, links, seen, user, &path);
+        }
+    }
+
+    /// A mount is a reason to refuse the item, anything else a failure.
+    fn fail(&mut self, operation: Operation, cause: Cause, path: impl FnOnce() -> Vec<u8>) {
+        match cause {
+            Cause::Mount | Cause::Protected => {
+                let path = path();
+                let refusal = match cause {
+                    Cause::Mount => Refusal::MountPoint { path },
+                    _ => Refusal::Protected { path },
+                };
+                // One mount of an item suffices.
+                if self.survey.refusals.len() < crate::FAILURES_LISTED_MAX {
+                    self.survey.refusals.push(refusal);
+                }
+            }
+            cause => self.survey.failures.add(operation, cause, path),
+        }
+    }
+}
+
+fn add(sums: &mut Sums, links: &mut Links, seen: &Seen, user: u32, path: &impl Fn() -> Vec<u8>) {
+    sums.entry_count += 1;
+    sums.apparent_bytes += seen.apparent_bytes;
+    sums.foreign_count += u64::from(seen.owner != user);
+    if seen.is_directory() {
+        sums.directory_count += 1;
+        sums.allocated_bytes += seen.allocated_bytes;
+        sums.freed_bytes += seen.allocated_bytes;
+    } else {
+        let met = match seen.link_count {
+            0 | 1 => 1,
+            _ => {
+                let id = (seen.identity.device, seen.identity.inode);
+                let met = links.entry(id).or_insert(0);
+                *met += 1;
+                *met
+            }
+        };
+        if met == 1 {
+            sums.allocated_bytes += seen.allocated_bytes;
+        }
+        if met == seen.link_count.max(1) {
+            sums.freed_bytes += seen.allocated_bytes;
+        }
+    }
+    let time = (seen.identity.mtime_s, seen.identity.mtime_ns);
+    let newest = sums.newest.as_ref();
+    if newest.is_none_or(|newest| time > (newest.mtime_s, newest.mtime_ns)) {
+        sums.newest = Some(Newest {
+            mtime_s: time.0,
+            mtime_ns: time.1,
+            path: path(),
+        });
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Removals on real trees.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "clippy takes helpers of tests for code of the product"
+)]
+
+mod contents;
+mod harness;
+mod journal;
+mod mounts;
+mod races;
+mod survey;
+mod trash;

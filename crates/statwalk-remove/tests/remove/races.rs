@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Other processes rename while a removal is going on.
+//!
+//! A thread swaps directories for links, moves directories out of the item and back, and
+//! exchanges the directories on the way to the item. After each trial the sentinel
+//! beside the item must be whole.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
+use rustix::fs::{CWD, RenameFlags};
+use statwalk_remove::{Cause, End, Monitor};
+
+use crate::harness::{causes, fast_scratch, make, removal, snapshot};
+
+/// Deeper than the levels that a removal keeps open, so that it has to find them again.
+const DEPTH: usize = 70;
+
+fn trial_count() -> usize {
+    let set = std::env::var("STATWALK_TRIALS").ok();
+    set.and_then(|count| count.parse().ok()).unwrap_or(10_000)
+}
+
+/// One marked tree, with a sentinel and a way for the attacker beside it.
+struct Arena {
+    root: PathBuf,
+    marked: PathBuf,
+    deep: PathBuf,
+    sentinel: Vec<(PathBuf, Vec<u8>)>,
+}
+
+impl Arena {
+    fn new(root: &Path) -> Arena {
+        make(
+            root,
+            &[
+                // The names of the marked tree, so that a wrong turn finds them.
+                "keep/a/f",
+                "keep/a/s/f",
+                "keep/b",
+                "keep/f",
+                "keep/s/f",
+                "keep/d/d/f",
+                "out/f",
+                "out/s/f",
+                "out/d/f",
+                "out/marked/a/f",
+            ],
+        );
+        symlink(root.join("keep"), root.join("link")).unwrap();
+        let sentinel = Arena::sentinel(root);
+        Arena {
+            marked: root.join("way/marked"),
+            deep: PathBuf::new(),
+            root: root.to_owned(),
+            sentinel,
+        }
+    }
+
+    fn sentinel(root: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut found = snapshot(&root.join("keep"));
+        let is_old = |path: &Path| !path.starts_with(root.join("out/hostage"));
+        found.extend((snapshot(&root.join("out")).into_iter()).filter(|(path, _)| is_old(path)));
+        found
+    }
+
+    fn refill(&mut self, trial: usize) {
+        make(&self.marked, &["a/f", "a/s/f", "a/s/g", "b", "s/f"]);
+        // In the middle of a deep way is the directory that moves.
+        self.deep = match trial % 8 {
+            7 => {
+                let deep = (0..DEPTH / 2).fold(self.marked.join("d"), |path, _| path.join("d"));
+                let end = (0..DEPTH / 2).fold(deep.clone(), |path, _| path.join("d"));
+                fs::create_dir_all(&end).unwrap();
+                fs::write(end.join("f"), b"").unwrap();
+                deep
+            }
+            _ => self.marked.join("a"),
+        };
+    }
+
+    /// One attack. Each may fail.
+    fn attack(&self, trial: usize) {
+        let root = &self.root;
+        let exchange = |a: &Path, b: &Path| {
+            rustix::fs::renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE).is_ok()
+        };
+        match trial % 4 {
+            // A directory within becomes a link, and a directory again.
+            0 => {
+                exchange(&self.marked.join("a"), &root.join("link"));
+            }
+            // The item becomes a link.
+            1 => {
+                exchange(&self.marked, &root.join("link"));
+            }
+            // The way to the item becomes a link to a directory with the same names.
+            2 => {
+                let other = root.join("out-link");
+                let _ = symlink(root.join("out"), &other);
+                exchange(&root.join("way"), &other);
+            }
+            // A directory moves out of the item, so that its `..` leads outside.
+            _ => {
+                let hostage = root.join("out/hostage");
+                if fs::rename(&self.deep, &hostage).is_ok() {
+                    std::thread::yield_now();
+                    let _ = fs::rename(&hostage, &self.deep);
+                }
+            }
+        }
+    }
+
+    /// Undoes the attacks of a trial, and removes the rest of the item.
+    fn reset(&self) {
+        let root = &self.root;
+        for name in ["way", "link", "out-link", "out/hostage"] {
+            let path = root.join(name);
+            match path.symlink_metadata() {
+                Ok(found) if found.is_dir() => statwalk_testkit::remove_tree(&path).unwrap(),
+                Ok(_) => fs::remove_file(&path).unwrap(),
+                Err(_) => {}
+            }
+        }
+        symlink(root.join("keep"), root.join("link")).unwrap();
+    }
+}
+
+#[test]
+fn nothing_outside_the_item_is_touched_in_10_000_races() {
+    let scratch = fast_scratch();
+    let mut arena = Arena::new(scratch.path());
+    let trials = trial_count();
+    let (mut disturbed, mut whole) = (0, 0);
+    for trial in 0..trials {
+        arena.refill(trial);
+        let mut removal = removal(&[&arena.marked]);
+        if trial % 3 == 0 {
+            removal = removal.without_openat2();
+        }
+        let is_over = AtomicBool::new(false);
+        let ready = Barrier::new(2);
+        let outcome = std::thread::scope(|scope| {
+            let attacker = scope.spawn(|| {
+                ready.wait();
+                // Different moments of the removal.
+                std::thread::sleep(Duration::from_micros((trial as u64 * 7) % 120));
+                while !is_over.load(Relaxed) {
+                    arena.attack(trial);
+                }
+            });
+            ready.wait();
+            let outcome = removal.run(&Monitor::new());
+            is_over.store(true, Relaxed);
+            attacker.join().unwrap();
+            outcome
+        });
+        match outcome.items[0].end {
+            End::Removed => whole += 1,
+            End::Partly | End::Untouched => disturbed += 1,
+        }
+        assert_eq!(
+            Arena::sentinel(scratch.path()),
+            arena.sentinel,
+            "trial {trial}: {outcome:?}"
+        );
+        arena.reset();
+    }
+    println!("{trials} trials: {disturbed} disturbed, {whole} whole");
+    assert!(
+        disturbed > trials / 100,
+        "the attacks came too late: {disturbed} of {trials}"
+    );
+    assert!(
+        whole > trials / 100,
+        "no removal succeeded beside attacks: {whole} of {trials}"
+    );
+}
+
+#[test]
+fn an_item_that_became_a_link_after_the_confirmation_stays() {
+    let scratch = fast_scratch();
+    let mut arena = Arena::new(scratch.path());
+    for trial in 0..200 {
+        arena.refill(trial);
+        let removal = removal(&[&arena.marked]);
+        arena.attack(1);
+        let outcome = removal.run(&Monitor::new());
+        assert_eq!(causes(&outcome), [Cause::Changed]);
+        assert_eq!(outcome.entry_count, 0);
+        assert_eq!(Arena::sentinel(scratch.path()), arena.sentinel);
+        arena.reset();
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The trash: on the same file system or not at all.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use statwalk_remove::{
+    Cause, End, Manner, Monitor, Now, Outcome, Refusal, Removal, Trash, Trashed, restore,
+};
+use statwalk_testkit::mounts::{self, FileSystem};
+use statwalk_testkit::unprivileged::{NOBODY, is_root};
+use statwalk_testkit::{Scratch, or_skip};
+
+use crate::harness::{bytes, causes, item, make, snapshot, surroundings};
+
+fn trash_it(path: &Path, home: &Path) -> Outcome {
+    let now = Now {
+        seconds: 0,
+        offset_s: 0,
+    };
+    let manner = Manner::Trash(Trash::new(bytes(home)));
+    Removal::new(vec![item(path)], manner, surroundings())
+        .clock(move || now)
+        .run(&Monitor::new())
+}
+
+fn trashed(outcome: &Outcome) -> Trashed {
+    assert_eq!(causes(outcome), []);
+    assert_eq!(outcome.items[0].end, End::Removed);
+    assert_eq!(outcome.freed_bytes, 0);
+    outcome.items[0].trashed.clone().unwrap()
+}
+
+#[test]
+fn an_item_goes_to_the_home_trash_and_comes_back() {
+    let scratch = Scratch::new().unwrap();
+    let home = scratch.path().join("share/Trash");
+    let before = make(&scratch.path().join("here"), &["a\nb/x", "a\nb/y/z"]);
+    let whole = snapshot(&before);
+    let dir = before.join("a\nb");
+    let first = trashed(&trash_it(&dir, &home));
+    assert!(!dir.exists());
+    assert_eq!(first.name, b"a\nb");
+    let info = fs::read_to_string(home.join("info/a\nb.trashinfo")).unwrap();
+    let path = dir.to_str().unwrap().replace('\n', "%0A");
+    assert_eq!(
+        info,
+        format!("[Trash Info]\nPath={path}\nDeletionDate=1970-01-01T00:00:00\n")
+    );
+    // Another one of the same name, and a file, which may be gone before.
+    make(&before, &["a\nb/other"]);
+    let second = trashed(&trash_it(&dir, &home));
+    assert_eq!(second.name, b"a\nb.2");
+    restore(&first).unwrap();
+    assert_eq!(snapshot(&before), whole);
+    // The place is taken now.
+    let failure = restore(&second).unwrap_err();
+    assert_eq!(failure.cause, Cause::Errno(17));
+    assert_eq!(snapshot(&before), whole);
+    assert!(home.join("files/a\nb.2/other").exists());
+    assert!(home.join("info/a\nb.2.trashinfo").exists());
+    assert!(!home.join("info/a\nb.trashinfo").exists());
+}
+
+#[test]
+fn a_link_goes_itself() {
+    let scratch = Scratch::new().unwrap();
+    let kept = make(&scratch.path().join("kept"), &["x"]);
+    let link = scratch.path().join("link");
+    symlink(&kept, &link).unwrap();
+    let gone = trashed(&trash_it(&link, &scratch.path().join("Trash")));
+    assert!(kept.join("x").exists() && link.symlink_metadata().is_err());
+    restore(&gone).unwrap();
+    assert_eq!(fs::read_link(&link).unwrap(), kept);
+}
+
+#[test]
+fn an_item_on_another_file_system_goes_to_the_trash_there() {
+    let scratch = Scratch::new().unwrap();
+    let disk = scratch.subdirectory("disk").unwrap();
+    let home = scratch.path().join("Trash");
+    let _mount = or_skip!(FileSystem::Tmpfs.mount(&disk));
+    let dir = make(&disk.join("a/dir"), &["x"]);
+    let user = rustix::process::geteuid().as_raw();
+    let gone = trashed(&trash_it(&dir, &home));
+    assert!(!home.exists());
+    let own = disk.join(format!(".Trash-{user}"));
+    assert_eq!(gone.trash, bytes(&own));
+    assert!(own.join("files/dir/x").exists());
+    let info = fs::read_to_string(own.join("info/dir.trashinfo")).unwrap();
+    assert!(info.contains("\nPath=a/dir\n"), "{info}");
+    assert_eq!(
+        fs::metadata(&own).unwrap().permissions().mode() & 0o777,
+        0o700
+    );
+    restore(&gone).unwrap();
+    assert!(dir.join("x").exists());
+    // A directory for all users, sticky as the specification asks.
+    let all = make(&disk.join(".Trash"), &["keep/"]);
+    fs::set_permissions(&all, PermissionsExt::from_mode(0o1777)).unwrap();
+    let gone = trashed(&trash_it(&dir, &home));
+    assert_eq!(gone.trash, bytes(&all.join(user.to_string())));
+}
+
+#[test]
+fn nothing_is_copied_to_another_file_system() {
+    let scratch = Scratch::new().unwrap();
+    let disk = scratch.subdirectory("disk").unwrap();
+    let home = scratch.path().join("Trash");
+    let _mount = or_skip!(FileSystem::Tmpfs.mount(&disk));
+    let dir = make(&disk.join("dir"), &["x"]);
+    let user = rustix::process::geteuid().as_raw();
+    // The trash of that file system leads to another one.
+    symlink(scratch.path(), disk.join(format!(".Trash-{user}"))).unwrap();
+    let before = snapshot(&disk);
+    let outcome = trash_it(&dir, &home);
+    assert!(
+        matches!(
+            causes(&outcome)[..],
+            [Cause::Refused(Refusal::UnsafeTrash { .. })]
+        ),
+        "{outcome:?}"
+    );
+    // An item that is seen through a bind mount, on the device of the home.
+    let bound = make(&scratch.path().join("bound"), &["at/", "from/dir/x"]);
+    let _bind = or_skip!(mounts::bind(&bound.join("from"), &bound.join("at")));
+    let gone = trashed(&trash_it(&bound.join("at/dir"), &home));
+    assert!(gone.trash.starts_with(bytes(&bound.join("at"))));
+    assert!(!home.exists() && snapshot(&disk) == before);
+}
+
+#[test]
+fn a_trash_of_another_user_is_refused() {
+    if !is_root() {
+        return statwalk_testkit::Skipped::needs("root, to give a directory away").report();
+    }
+    let scratch = Scratch::new().unwrap();
+    let dir = make(&scratch.path().join("dir"), &["x"]);
+    let home = scratch.subdirectory("Trash").unwrap();
+    std::os::unix::fs::chown(&home, Some(NOBODY), None).unwrap();
+    let outcome = trash_it(&dir, &home);
+    assert!(matches!(
+        causes(&outcome)[..],
+        [Cause::Refused(Refusal::UnsafeTrash { .. })]
+    ));
+    assert!(dir.join("x").exists());
+}
+
+#[test]
+fn an_item_that_changed_does_not_go_to_the_trash() {
+    let scratch = Scratch::new().unwrap();
+    let dir = make(&scratch.path().join("dir"), &["x"]);
+    let home = scratch.path().join("Trash");
+    let manner = Manner::Trash(Trash::new(bytes(&home)));
+    let removal = Removal::new(vec![item(&dir)], manner, surroundings());
+    fs::rename(&dir, scratch.path().join("moved")).unwrap();
+    make(&dir, &["other"]);
+    let outcome = removal.run(&Monitor::new());
+    assert_eq!(causes(&outcome), [Cause::Changed]);
+    assert!(dir.join("other").exists() && !home.join("info").exists());
+}

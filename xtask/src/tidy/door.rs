@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Only one file of the product takes names away from directories.
+
+use std::path::Path;
+
+/// The file with the calls.
+const DOOR: &str = "crates/statwalk-remove/src/door.rs";
+
+/// Names that remove or replace entries.
+const CALLS: [&str; 8] = [
+    "unlinkat",
+    "unlink(",
+    "rmdir(",
+    "remove_file",
+    "remove_dir",
+    "renameat",
+    "fs::rename",
+    "trash::",
+];
+
+/// Places that may use one of these names, each with its reason.
+const ALLOWED: [(&str, &str, &str); 1] = [(
+    "crates/statwalk/src/browse/write.rs",
+    "fs::remove_file(file)",
+    "removes only the file that it has just made and could not write whole",
+)];
+
+pub(super) fn check(file: &Path, text: &str, faults: &mut Vec<String>) {
+    if !is_product(file) {
+        return;
+    }
+    for (number, line) in text.lines().enumerate() {
+        if line.trim_start().starts_with("//") || is_allowed(file, line) {
+            continue;
+        }
+        for call in CALLS.iter().filter(|call| line.contains(*call)) {
+            let place = format!("{}:{}", file.display(), number + 1);
+            faults.push(format!("{place}: {call} belongs into {DOOR}"));
+        }
+    }
+    // In the door itself, one call removes.
+    let count = text.matches("fs::unlinkat(").count();
+    if file == Path::new(DOOR) && count != 1 {
+        faults.push(format!("{DOOR}: calls unlinkat {count} times, not once"));
+    }
+}
+
+fn is_allowed(file: &Path, line: &str) -> bool {
+    file == Path::new(DOOR)
+        || (ALLOWED.iter()).any(|(place, call, _)| file == Path::new(place) && line.contains(call))
+}
+
+/// The sources of the crates, without tests and their tools.
+fn is_product(file: &Path) -> bool {
+    let mut parts = file.components().map(|part| part.as_os_str());
+    let is_crate = parts.next().is_some_and(|part| part == "crates")
+        && parts.next().is_some_and(|part| part != "statwalk-testkit")
+        && parts.next().is_some_and(|part| part == "src");
+    is_crate && !parts.any(|part| part == "tests" || part == "tests.rs")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults(file: &str, text: &str) -> usize {
+        let mut faults = Vec::new();
+        check(Path::new(file), text, &mut faults);
+        faults.len()
+    }
+
+    #[test]
+    fn only_the_door_removes() {
+        for call in CALLS {
+            let line = format!("    {call}(x)?;\n");
+            assert_eq!(faults("crates/statwalk/src/a.rs", &line), 1, "{call}");
+            assert_eq!(faults("crates/statwalk-remove/src/tree.rs", &line), 1);
+            for other in [
+                "crates/statwalk/tests/a.rs",
+                "crates/statwalk/src/a/tests.rs",
+                "crates/statwalk-testkit/src/a.rs",
+                "xtask/src/a.rs",
+            ] {
+                assert_eq!(faults(other, &line), 0, "{call} {other}");
+            }
+        }
+        assert_eq!(faults("crates/statwalk/src/a.rs", "/// fs::rename\n"), 0);
+    }
+
+    #[test]
+    fn the_door_removes_at_one_place() {
+        let call = "rustix::fs::unlinkat(directory, name, flags)\n";
+        assert_eq!(faults(DOOR, call), 0);
+        assert_eq!(faults(DOOR, &call.repeat(2)), 1);
+        assert_eq!(faults(DOOR, ""), 1);
+    }
+
+    #[test]
+    fn an_allowed_place_may_use_its_own_call() {
+        let write = "crates/statwalk/src/browse/write.rs";
+        assert_eq!(faults(write, "let _ = fs::remove_file(file);"), 0);
+        assert_eq!(faults(write, "fs::remove_dir_all(file);"), 1);
+        assert_eq!(
+            faults("crates/statwalk/src/a.rs", "fs::remove_file(file);"),
+            1
+        );
+    }
+}
