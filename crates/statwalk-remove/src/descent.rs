@@ -10,6 +10,7 @@
 //! processes rename.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
@@ -20,6 +21,9 @@ use crate::seen::Seen;
 
 /// Levels that stay open, besides the item.
 const OPEN_MAX: usize = 32;
+
+/// So often all open levels are looked at, and not only the last.
+const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// One directory on the way, with the caller's state for it.
 struct Level<T> {
@@ -59,6 +63,9 @@ pub(crate) struct Descent<'a, T> {
     /// The levels from here on are open.
     first_open: usize,
     open_max: usize,
+    looked: Instant,
+    /// `..` may lead up, where creation times tell inodes apart.
+    may_go_up: bool,
 }
 
 impl<'a, T> Descent<'a, T> {
@@ -78,6 +85,8 @@ impl<'a, T> Descent<'a, T> {
             levels: Vec::new(),
             first_open: 1,
             open_max: OPEN_MAX,
+            looked: Instant::now(),
+            may_go_up: true,
         })
     }
 
@@ -111,8 +120,17 @@ impl<'a, T> Descent<'a, T> {
 
     /// The path of the directory in work.
     pub(crate) fn path(&self) -> Vec<u8> {
+        self.path_of_first(self.levels.len())
+    }
+
+    /// The path of a level.
+    pub(crate) fn path_of_level(&self, index: usize) -> Vec<u8> {
+        self.path_of_first(index + 1)
+    }
+
+    fn path_of_first(&self, count: usize) -> Vec<u8> {
         let mut path = self.base_path.to_vec();
-        for level in &self.levels {
+        for level in self.levels.iter().take(count) {
             if path.last() != Some(&b'/') {
                 path.push(b'/');
             }
@@ -181,20 +199,30 @@ impl<'a, T> Descent<'a, T> {
         })
     }
 
-    /// Says whether the directory in work still lies in the one that it was entered from.
-    pub(crate) fn is_in_place(&self) -> bool {
-        let depth = self.levels.len();
-        let above = match depth {
-            0 => return true,
-            1 => &self.base_seen,
-            _ => &self.levels[depth - 2].seen,
+    /// Finds a level that another process has moved out of the one above.
+    ///
+    /// The directory in work is looked at each time, the other open levels every 10 ms.
+    pub(crate) fn displaced(&mut self) -> Option<usize> {
+        let last = self.levels.len().checked_sub(1)?;
+        if !self.is_in_place(last) {
+            return Some(last);
+        }
+        if self.looked.elapsed() < LOOK_INTERVAL {
+            return None;
+        }
+        self.looked = Instant::now();
+        let open = (0..last).filter(|&index| self.levels[index].open.is_some());
+        open.into_iter().find(|&index| !self.is_in_place(index))
+    }
+
+    fn is_in_place(&self, index: usize) -> bool {
+        let above = match index.checked_sub(1) {
+            Some(above) => &self.levels[above].seen,
+            None => &self.base_seen,
         };
-        // The item can be a subvolume's root or lie below a mount point: then `..` of the
-        // item is on another mount than the item, and the same as the base.
-        let found = Seen::of(self.directory(), b"..");
-        found.is_ok_and(|found| {
-            found.identity.is_same_inode(&above.identity) && found.born == above.born
-        })
+        let open = self.levels[index].open.as_ref();
+        open.and_then(|open| Seen::of(open, b"..").ok())
+            .is_some_and(|found| found.is_same_inode(above))
     }
 
     fn open(&mut self, name: &[u8]) -> Result<OwnedFd, Errno> {
@@ -225,13 +253,14 @@ impl<'a, T> Descent<'a, T> {
     fn go_up(&mut self, from: &OwnedFd) -> bool {
         let index = self.levels.len() - 1;
         let level = &mut self.levels[index];
-        if level.seen.born.is_none() {
+        if !self.may_go_up || level.seen.born.is_none() {
             return false;
         }
         let Ok(open) = self.opening.listing(from, b"..") else {
             return false;
         };
-        if !Seen::of_open(&open).is_ok_and(|found| found.is_same(&level.seen)) {
+        let found = Seen::of_open(&open);
+        if !found.is_ok_and(|found| found.born.is_some() && found.is_same(&level.seen)) {
             return false;
         }
         level.open = Some(open);
@@ -273,5 +302,125 @@ impl<'a, T> Descent<'a, T> {
             level.open = None;
         }
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use statwalk_testkit::Scratch;
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::PathBuf;
+
+    const DEPTH: usize = 100;
+
+    /// A chain of directories `d` in a scratch directory, and a descent to its end.
+    fn at_the_end(test: impl FnOnce(&mut Descent<'_, ()>, &[PathBuf], &Scratch)) {
+        let scratch = Scratch::new().unwrap();
+        let mut paths = vec![scratch.path().join("d")];
+        for _ in 1..DEPTH {
+            paths.push(paths[paths.len() - 1].join("d"));
+        }
+        fs::create_dir_all(paths.last().unwrap()).unwrap();
+        let opening = Opening::probe();
+        let base_path = scratch.path().as_os_str().as_bytes();
+        let base = opening.path(base_path).unwrap();
+        let mut descent = Descent::new(opening, base.as_fd(), base_path, &[]).unwrap();
+        for _ in 0..DEPTH {
+            let seen = Seen::of(descent.directory(), b"d").unwrap();
+            descent.enter(b"d", &seen, ()).unwrap();
+        }
+        test(&mut descent, &paths, &scratch);
+    }
+
+    fn inode(path: &PathBuf) -> u64 {
+        std::os::unix::fs::MetadataExt::ino(&fs::symlink_metadata(path).unwrap())
+    }
+
+    fn here(descent: &Descent<'_, ()>) -> u64 {
+        Seen::of_open(descent.directory()).unwrap().identity.inode
+    }
+
+    /// Leaves to the top, and checks that each directory is one of the chain.
+    fn leave_all(descent: &mut Descent<'_, ()>, chain: &[u64]) -> usize {
+        let mut lost_count = 0;
+        while let Some(left) = descent.leave() {
+            lost_count += usize::from(left.lost.is_some());
+            if descent.depth() > 0 {
+                assert_eq!(here(descent), chain[descent.depth() - 1]);
+            }
+        }
+        lost_count
+    }
+
+    #[test]
+    fn closed_levels_are_found_again() {
+        for may_go_up in [true, false] {
+            at_the_end(|descent, paths, _| {
+                descent.may_go_up = may_go_up;
+                assert!(descent.open_count() <= OPEN_MAX);
+                assert_eq!(descent.path(), paths.last().unwrap().as_os_str().as_bytes());
+                let chain: Vec<u64> = paths.iter().map(inode).collect();
+                assert_eq!(here(descent), chain[DEPTH - 1]);
+                assert_eq!(leave_all(descent, &chain), 0);
+            });
+        }
+    }
+
+    #[test]
+    fn a_level_that_moved_away_is_lost_and_not_replaced() {
+        for may_go_up in [true, false] {
+            at_the_end(|descent, paths, scratch| {
+                descent.may_go_up = may_go_up;
+                let chain: Vec<u64> = paths.iter().map(inode).collect();
+                // Level 20 lies in a directory outside now, and another one in its place.
+                let outside = scratch.subdirectory("outside").unwrap();
+                fs::rename(&paths[20], outside.join("d")).unwrap();
+                fs::create_dir_all(&paths[40]).unwrap();
+                // By `..`, the moved levels are found up to level 20, and by names the
+                // levels above. By names alone, the moved ones are not.
+                let lost_count = leave_all(descent, &chain);
+                assert_eq!(lost_count, usize::from(!may_go_up));
+            });
+        }
+    }
+
+    #[test]
+    fn a_displaced_level_is_noticed() {
+        at_the_end(|descent, paths, scratch| {
+            assert_eq!(descent.displaced(), None);
+            let outside = scratch.subdirectory("outside").unwrap();
+            for (index, name) in [(DEPTH - 1, "a"), (DEPTH - 9, "b"), (0, "c")] {
+                let away = outside.join(name);
+                fs::rename(&paths[index], &away).unwrap();
+                std::thread::sleep(LOOK_INTERVAL);
+                assert_eq!(descent.displaced(), Some(index));
+                fs::rename(&away, &paths[index]).unwrap();
+                std::thread::sleep(LOOK_INTERVAL);
+                assert_eq!(descent.displaced(), None);
+            }
+        });
+    }
+
+    #[test]
+    fn another_directory_or_a_link_is_not_entered() {
+        at_the_end(|descent, paths, scratch| {
+            let end = paths.last().unwrap();
+            fs::create_dir(end.join("x")).unwrap();
+            let seen = Seen::of(descent.directory(), b"x").unwrap();
+            fs::rename(end.join("x"), end.join("y")).unwrap();
+            fs::create_dir(end.join("x")).unwrap();
+            assert_eq!(descent.enter(b"x", &seen, ()), Err(Cause::Changed));
+            fs::remove_dir(end.join("x")).unwrap();
+            std::os::unix::fs::symlink(end.join("y"), end.join("x")).unwrap();
+            assert!(descent.enter(b"x", &seen, ()).is_err());
+            let id = (seen.identity.device, seen.identity.inode);
+            let protected = [id];
+            let base = descent.base;
+            let path = scratch.path().as_os_str().as_bytes();
+            let other = Descent::<()>::new(descent.opening, base, path, &protected);
+            assert_eq!(other.unwrap().enter(b"y", &seen, ()), Err(Cause::Protected));
+        });
     }
 }

@@ -11,7 +11,7 @@
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -35,6 +35,7 @@ use crate::now::Now;
 #[derive(Debug)]
 pub struct Journal {
     file: File,
+    path: Vec<u8>,
     user: u32,
     waiting: Vec<Vec<u8>>,
     report: JournalReport,
@@ -93,12 +94,19 @@ impl Journal {
         if !file.metadata()?.is_file() {
             return Err(Errno::INVAL.into());
         }
+        let path = path.canonicalize()?.into_os_string().into_vec();
         Ok(Journal {
             file,
+            path,
             user: rustix::process::geteuid().as_raw(),
             waiting: Vec::new(),
             report: JournalReport::default(),
         })
+    }
+
+    /// The file, which a removal must not take.
+    pub(crate) fn path(&self) -> &[u8] {
+        &self.path
     }
 
     /// Writes the line of an item to the disk.

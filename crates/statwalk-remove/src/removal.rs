@@ -94,9 +94,10 @@ impl Removal {
         }
     }
 
-    /// Writes a line to a journal before each item.
+    /// Writes a line to a journal before each item. An item that holds the journal is refused.
     #[must_use]
     pub fn journal(mut self, journal: Journal) -> Removal {
+        self.surroundings.kept.push(journal.path().to_vec());
         self.journal = Some(journal);
         self
     }

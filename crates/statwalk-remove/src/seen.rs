@@ -66,11 +66,19 @@ impl Seen {
     }
 
     /// Says whether `other` is the same inode on the same mount, and not a successor
-    /// with the same number.
+    /// with the same number where creation times tell.
     pub(crate) fn is_same(&self, other: &Seen) -> bool {
-        self.identity.is_same_inode(&other.identity)
-            && self.born == other.born
-            && self.is_on_mount_of(other)
+        self.is_same_inode(other) && self.is_on_mount_of(other)
+    }
+
+    /// The same on any mount.
+    pub(crate) fn is_same_inode(&self, other: &Seen) -> bool {
+        // A network file system may know the time at one moment and not at another.
+        let is_born_together = match (self.born, other.born) {
+            (Some(own), Some(other)) => own == other,
+            _ => true,
+        };
+        is_born_together && self.identity.is_same_inode(&other.identity)
     }
 
     /// Before Linux 5.8, the device stands for the mount.

@@ -62,6 +62,7 @@ pub struct Trashed {
     pub trash: Vec<u8>,
     /// Its name in `files` of the trash.
     pub name: Vec<u8>,
+    top: Option<Vec<u8>>,
     identity: Identity,
 }
 
@@ -171,6 +172,7 @@ impl Trash {
                         path: item.path().to_vec(),
                         trash: place.directory,
                         name: new_name,
+                        top: place.top,
                         identity: *item.identity(),
                     });
                 }
@@ -207,7 +209,7 @@ pub fn restore(trashed: &Trashed) -> Result<(), Failure> {
 fn restore_item(trashed: &Trashed) -> Result<(), Cause> {
     let place = TrashPlace {
         directory: trashed.trash.clone(),
-        top: None,
+        top: trashed.top.clone(),
     };
     let rooms = Rooms::open(&place, rustix::process::geteuid().as_raw())?;
     let (directory, name) = path::split(&trashed.path).ok_or(Errno::INVAL)?;
@@ -242,14 +244,14 @@ struct Rooms {
 impl Rooms {
     /// Opens them, and makes the missing ones for the user alone.
     fn open(place: &TrashPlace, user: u32) -> Result<Rooms, Cause> {
-        make_all(&place.directory)?;
-        // A link to a trash in the home is the user's own choice. One below a
-        // mount point that others can write is not.
-        let flags = match place.top {
-            Some(_) => OFlags::NOFOLLOW,
-            None => OFlags::empty(),
+        let trash = match &place.top {
+            None => {
+                // A link to a trash in the home is the user's own choice.
+                make_all(&place.directory)?;
+                open_directory(CWD, &place.directory, OFlags::empty())?
+            }
+            Some(top) => at_top(top, &place.directory[top.len()..])?,
         };
-        let trash = open_directory(CWD, &place.directory, flags)?;
         if !is_safe(&Seen::of_open(&trash)?, user) {
             return Err(Errno::PERM.into());
         }
@@ -259,7 +261,7 @@ impl Rooms {
                 Err(errno) => return Err(errno.into()),
             }
             let room = open_directory(&trash, name, OFlags::NOFOLLOW)?;
-            match is_safe(&Seen::of_open(&room)?, user) {
+            match Seen::of_open(&room)?.owner == user {
                 true => Ok(room),
                 false => Err(Errno::PERM.into()),
             }
@@ -269,6 +271,29 @@ impl Rooms {
             info: room(b"info")?,
         })
     }
+}
+
+/// Opens `.Trash/NUMBER` or `.Trash-NUMBER` at a mount point, where others may write, and
+/// makes the last directory.
+fn at_top(top: &[u8], names: &[u8]) -> Result<OwnedFd, Cause> {
+    let mut here = Opening::probe().path(top)?;
+    let names: Vec<&[u8]> = (names.split(|&byte| byte == b'/'))
+        .filter(|name| !name.is_empty())
+        .collect();
+    for (index, name) in names.iter().enumerate() {
+        let is_last = index + 1 == names.len();
+        if is_last {
+            match rustix::fs::mkdirat(&here, *name, Mode::RWXU) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        here = open_directory(&here, name, OFlags::NOFOLLOW)?;
+        if !is_last && Seen::of_open(&here)?.mode & STICKY == 0 {
+            return Err(Errno::PERM.into());
+        }
+    }
+    Ok(here)
 }
 
 fn refuse_unsafe(cause: Cause, item: &Item, place: &TrashPlace) -> Cause {

@@ -121,6 +121,11 @@ impl<'a> Remover<'a> {
         self.pass(descent);
         let mut is_removed = false;
         while descent.depth() > 0 && !self.monitor.is_stopped() {
+            if let Some(index) = descent.displaced() {
+                self.abandon(descent, index);
+                is_removed = false;
+                continue;
+            }
             let next = descent.state().and_then(|state| state.waiting.pop());
             if let Some((name, seen)) = next {
                 match descent.enter(&name, &seen, Emptying::default()) {
@@ -209,6 +214,21 @@ impl<'a> Remover<'a> {
         false
     }
 
+    /// Leaves a directory that another process has moved, and all below it.
+    fn abandon(&mut self, descent: &mut Descent<'_, Emptying>, index: usize) {
+        let path = descent.path_of_level(index);
+        (self.failures).add(Operation::Remove, Cause::Moved, || path);
+        while descent.depth() > index {
+            let Some(left) = descent.leave() else {
+                return;
+            };
+            let name = left.lost.map_or(left.name, |lost| lost.name);
+            if let Some(above) = descent.state() {
+                above.kept.insert(name);
+            }
+        }
+    }
+
     /// Removes the files of the directory in work, and gathers its subdirectories.
     fn pass(&mut self, descent: &mut Descent<'_, Emptying>) {
         let Some(mut state) = descent.state().map(std::mem::take) else {
@@ -219,12 +239,8 @@ impl<'a> Remover<'a> {
         loop {
             match self.listing.next(descent.directory()) {
                 Ok(Some(names)) => {
-                    if !descent.is_in_place() {
-                        (self.failures).add(Operation::Remove, Cause::Moved, || descent.path());
-                        // Nothing more is done here, and the directory stays.
-                        state.kept.insert(Vec::new());
-                        state.waiting.clear();
-                        break;
+                    if let Some(index) = descent.displaced() {
+                        return self.abandon(descent, index);
                     }
                     self.remove_names(names, descent, &mut state);
                 }

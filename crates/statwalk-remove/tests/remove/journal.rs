@@ -154,3 +154,16 @@ fn a_journal_that_cannot_be_written_keeps_the_item() {
     assert_eq!(outcome.failures.listed[0].operation, Operation::Journal);
     assert!(dir.join("x").exists());
 }
+
+#[test]
+fn a_directory_with_the_journal_stays() {
+    let scratch = Scratch::new().unwrap();
+    let state = make(&scratch.path().join("state"), &["x"]);
+    let journal = Journal::open(bytes(&state.join("removed.jsonl"))).unwrap();
+    let outcome = Removal::new(vec![item(&state)], Manner::Permanent, surroundings())
+        .journal(journal)
+        .run(&Monitor::new());
+    let text = outcome.failures.listed[0].to_string();
+    assert!(text.ends_with("which statwalk uses"), "{text}");
+    assert!(state.join("x").exists());
+}

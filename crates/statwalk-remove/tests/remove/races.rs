@@ -197,3 +197,33 @@ fn an_item_that_became_a_link_after_the_confirmation_stays() {
         arena.reset();
     }
 }
+
+#[test]
+fn a_directory_that_its_user_moves_to_safety_is_left() {
+    for depth in [0, 3] {
+        let scratch = fast_scratch();
+        let dir = scratch.path().join("dir");
+        let below = (0..depth).fold(dir.join("p"), |path, _| path.join("q"));
+        let mut names = Vec::new();
+        for number in 0..20_000 {
+            names.push(format!("{number}/"));
+        }
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        make(&below, &names);
+        let safe = scratch.path().join("safe");
+        let running = removal(&[&dir]).start().unwrap();
+        while running.monitor().entry_count() < 50 {
+            std::hint::spin_loop();
+        }
+        fs::rename(dir.join("p"), &safe).unwrap();
+        let outcome = running.wait();
+        assert_eq!(causes(&outcome), [Cause::Moved]);
+        assert_eq!(
+            outcome.failures.listed[0].path,
+            crate::harness::bytes(&dir.join("p"))
+        );
+        assert_eq!(outcome.items[0].end, End::Partly);
+        let left = snapshot(&safe).len();
+        assert!(left > 1_000, "{left} of 20,000 are left at depth {depth}");
+    }
+}
