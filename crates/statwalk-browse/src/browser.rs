@@ -9,12 +9,14 @@ use statwalk_view::{Charset, Colour, SizeFormat};
 use crate::answer::Answer;
 use crate::columns::{Columns, Widths};
 use crate::data::{Data, ItemId, Kind};
+use crate::dialog::Dialog;
 use crate::event::{Details, Effect, Event, Key, Mouse, ScanState};
 use crate::filter::{Bytes, Filter, Sort, SortKey};
 use crate::keys::{Action, Keymap};
 use crate::list::{List, Query, RowKey, Rows, Wanted};
 use crate::marks::Marks;
 use crate::prompt::{Form, Line};
+use crate::removal::{RemovalReport, RemovalState};
 use crate::tally::{By, Group};
 
 /// How long no key must have been pressed before rows change their order.
@@ -47,6 +49,8 @@ pub struct Options {
     pub colour: Colour,
     /// Whether shells and other programs may be started.
     pub starts_programs: bool,
+    /// Whether items may be removed.
+    pub removes: bool,
 }
 
 /// The browser.
@@ -75,6 +79,10 @@ pub struct Browser {
     pub(crate) is_paused: bool,
     pub(crate) mode: Mode,
     pub(crate) message: Option<(String, Duration)>,
+    /// The removal that goes on.
+    pub(crate) removal: Option<RemovalState>,
+    /// The space that removals made free, in bytes.
+    pub(crate) freed_bytes: u128,
     /// The moment that ages count from, in nanoseconds since 1970.
     pub(crate) now_ns: i64,
     /// The last times, since the start of the browser.
@@ -142,6 +150,11 @@ pub(crate) enum Mode {
     Help(usize, Line),
     /// The facts about an item, once they are there.
     Info(ItemId, Option<Details>),
+    /// A survey before a removal, with its entries so far.
+    Survey(u64),
+    Remove(Box<Dialog>),
+    /// The end of a removal that left something, and the first line that is shown.
+    Report(RemovalReport, usize),
 }
 
 impl Browser {
@@ -169,6 +182,8 @@ impl Browser {
             is_paused: false,
             mode: Mode::Rows,
             message: None,
+            removal: None,
+            freed_bytes: 0,
             now_ns,
             last_key: None,
             last_ask: Duration::ZERO,
@@ -185,8 +200,8 @@ impl Browser {
     /// Whether an answer is on its way.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
-        let asks_system = matches!(self.mode, Mode::Info(_, None));
-        self.asked != self.answered || self.is_filtering || asks_system
+        let asks_system = matches!(self.mode, Mode::Info(_, None) | Mode::Survey(_));
+        self.asked != self.answered || self.is_filtering || asks_system || self.removal.is_some()
     }
 
     /// Whether a message is shown, which goes away by itself.
@@ -260,6 +275,18 @@ impl Browser {
                 self.take_refreshed(dir, data);
                 self.message = Some((text, at));
             }
+            Event::Surveying(entries) => {
+                if let Mode::Survey(so_far) = &mut self.mode {
+                    *so_far = entries;
+                }
+            }
+            Event::Surveyed(proposal) => self.take_proposal(proposal, at),
+            Event::Removing(state) => {
+                if let Some(removal) = &mut self.removal {
+                    *removal = state;
+                }
+            }
+            Event::Removed(report) => self.take_removed(report, at, data),
             Event::Message(text) => self.message = Some((text, at)),
         }
         if matches!(&self.message, Some((_, since)) if at.saturating_sub(*since) > MESSAGE_TIME) {
@@ -393,12 +420,12 @@ impl Browser {
     }
 
     /// The same rows in another order or choice.
-    fn reorder(&mut self) {
+    pub(crate) fn reorder(&mut self) {
         self.list.pin();
         self.is_stale = true;
     }
 
-    fn say(&mut self, text: impl Into<String>, at: Duration) {
+    pub(crate) fn say(&mut self, text: impl Into<String>, at: Duration) {
         self.message = Some((text.into(), at));
     }
 
@@ -433,6 +460,12 @@ impl Browser {
                 }
             },
             Mode::Help(top, line) => self.help_key(top, line, key),
+            Mode::Survey(_) if key == Key::Esc || key == Key::Char('q') => {
+                wishes.push(Effect::EndSurvey);
+            }
+            Mode::Survey(entries) => self.mode = Mode::Survey(entries),
+            Mode::Remove(dialog) => self.dialog_key(dialog, key, at, wishes),
+            Mode::Report(report, top) => self.report_key(report, top, key),
             Mode::Info(id, details) => {
                 // ncdu, too, moves on with its information open.
                 let action = self.options.keymap.action(key);
@@ -560,6 +593,7 @@ impl Browser {
                 self.remember_way(data);
                 wishes.push(Effect::ScanAgain);
             }
+            Action::StopScan if self.removal.is_some() => wishes.push(Effect::StopRemoval),
             Action::StopScan if self.scan.is_over => self.say("no scan goes on", at),
             Action::StopScan => wishes.push(Effect::StopScan),
             Action::Pause => {
@@ -584,6 +618,9 @@ impl Browser {
                 0 => self.say("nothing is marked: Space marks the item", at),
                 _ => self.mode = Mode::File(Line::default()),
             },
+            Action::Remove => self.propose_removal(at, data, wishes),
+            Action::Undo if !self.options.removes => self.propose_removal(at, data, wishes),
+            Action::Undo => wishes.push(Effect::Undo),
             Action::Shell => self.start(at, Effect::Shell(self.directory()), wishes),
             Action::Open => {
                 if let Some(id) = self.list.item() {
@@ -714,7 +751,10 @@ impl Browser {
     }
 
     fn escape(&mut self, wishes: &mut Vec<Effect>) {
-        if !self.text.text.is_empty() {
+        // Someone in a hurry to stop it presses Esc.
+        if self.removal.is_some() {
+            wishes.push(Effect::StopRemoval);
+        } else if !self.text.text.is_empty() {
             self.text.text.clear();
             self.reorder();
         } else if !self.filter.is_empty() || self.is_filtering {

@@ -8,6 +8,7 @@ use crate::answer::Answer;
 use crate::data::ItemId;
 use crate::filter::Filter;
 use crate::list::Query;
+use crate::removal::{Manner, Proposal, RemovalReport, RemovalState};
 
 /// A key of the keyboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -116,6 +117,14 @@ pub enum Event {
     Filtered(Filter),
     /// A directory was read again, and its items have other numbers.
     Refreshed(ItemId, String),
+    /// The survey before a removal has met so many entries.
+    Surveying(u64),
+    /// The survey is done, or there is a reason why it is not.
+    Surveyed(Result<Proposal, String>),
+    /// A removal has come further.
+    Removing(RemovalState),
+    /// A removal has ended. The data has the removed items no more.
+    Removed(RemovalReport),
     /// Something that the user must know.
     Message(String),
 }
@@ -147,6 +156,16 @@ pub enum Effect {
     Copy(ItemId),
     /// The paths of these items in a file of this name.
     Write(Vec<ItemId>, String),
+    /// A survey of these items, before they are removed.
+    Survey(Vec<ItemId>),
+    /// The end of the survey, or of the thought of removing its items.
+    EndSurvey,
+    /// The removal of the items of the last survey.
+    Remove(Manner),
+    /// The end of the removal that goes on, between two entries.
+    StopRemoval,
+    /// The items of the last move to the trash at their old places.
+    Undo,
     /// The program in the background, as with Ctrl-Z.
     Suspend,
     /// The end. With an item, its path is printed.

@@ -49,6 +49,8 @@ pub enum Action {
     MarkDown,
     MarkAll,
     Write,
+    Remove,
+    Undo,
     Shell,
     Open,
     Copy,
@@ -76,7 +78,7 @@ use Action as A;
 use Key::{Char, Ctrl, F};
 
 /// All actions, in the order of the help.
-pub(crate) const TABLE: [Row; 52] = [
+pub(crate) const TABLE: [Row; 54] = [
     (A::Up, "up", &[Key::Up, Char('k')], "one row up"),
     (A::Down, "down", &[Key::Down, Char('j')], "one row down"),
     (
@@ -230,6 +232,18 @@ pub(crate) const TABLE: [Row; 52] = [
         "write",
         &[Char('E')],
         "write the marked paths to a file",
+    ),
+    (
+        A::Remove,
+        "remove",
+        &[Char('d'), Key::Delete],
+        "remove the marked items, or this one; asks before",
+    ),
+    (
+        A::Undo,
+        "undo",
+        &[Char('U')],
+        "take the last move to the trash back",
     ),
     (A::Shell, "shell", &[Char('b')], "a shell in this directory"),
     (

@@ -17,6 +17,7 @@ mod browser;
 mod browser_tests;
 mod columns;
 mod data;
+mod dialog;
 mod draw;
 mod event;
 mod filter;
@@ -27,7 +28,13 @@ mod list;
 mod marks;
 mod mounts;
 mod prompt;
+mod removal;
+#[cfg(test)]
+mod removal_tests;
 mod tally;
+#[cfg(test)]
+mod trial;
+mod without;
 
 pub use answer::{Answer, answer};
 pub use browser::{Browser, Options};
@@ -39,4 +46,6 @@ pub use keys::{Action, KeyError, Keymap};
 pub use layered::Layered;
 pub use list::Query;
 pub use mounts::{Mount, MountSpace, MountWish, Mounts};
+pub use removal::{Manner, Proposal, RemovalReport, RemovalState};
 pub use tally::{By, Group, Tally};
+pub use without::Without;

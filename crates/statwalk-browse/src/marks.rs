@@ -31,6 +31,15 @@ impl Marks {
         self.ids.retain(|id| !is_below(*id));
     }
 
+    /// Takes back the marks of items that are gone, and of everything in them.
+    pub(crate) fn forget_gone(&mut self, data: &dyn Data) {
+        let is_there = |id: ItemId| {
+            let mut way = std::iter::successors(Some(id), |id| data.parent(*id));
+            way.all(|id| data.item(id).is_some())
+        };
+        self.ids.retain(|id| is_there(*id));
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.ids.len()
     }

@@ -241,6 +241,7 @@ mod tests {
             charset: Charset::Unicode,
             colour: Colour::Off,
             starts_programs: true,
+            removes: false,
         };
         let space = |used: u64, free: u64, inodes| {
             Some(MountSpace {

@@ -87,6 +87,13 @@ impl<'b> Canvas<'b> {
         escape(name, self.charset).into_owned()
     }
 
+    /// A sentence of the shell, in which names are escaped already. Everything else that is
+    /// unsafe is escaped here.
+    pub(crate) fn sentence(&self, text: &str) -> String {
+        let pieces = text.split('\\').map(|piece| self.name(piece.as_bytes()));
+        pieces.collect::<Vec<_>>().join("\\")
+    }
+
     /// Turns the colours of a line around.
     pub(crate) fn reverse(&mut self, y: usize) {
         if y < self.height() {

@@ -18,7 +18,13 @@ impl Browser {
             Mode::Text => Some(("names that hold: ", &self.text.text)),
             Mode::Jump(line) => Some(("go to: ", &line.text)),
             Mode::File(line) => Some(("write the marked paths to (.sh: a script): ", &line.text)),
-            Mode::Rows | Mode::Form(_) | Mode::Help(..) | Mode::Info(..) => None,
+            Mode::Rows
+            | Mode::Form(_)
+            | Mode::Help(..)
+            | Mode::Info(..)
+            | Mode::Survey(_)
+            | Mode::Remove(_)
+            | Mode::Report(..) => None,
         };
         if let Some((title, text)) = input {
             let text = canvas.name(text.as_bytes());
@@ -39,6 +45,14 @@ impl Browser {
 
     fn summary(&self, data: &dyn Data, canvas: &Canvas<'_>) -> String {
         let mut parts = Vec::new();
+        if let Some(removal) = &self.removal {
+            let (entries, all) = (grouped(removal.entries), grouped(removal.of_entries));
+            parts.push(format!("removing (Esc stops): {entries} of {all} entries"));
+            if removal.errors > 0 {
+                let errors = counted(removal.errors, "is", "are");
+                parts.push(format!("{errors} still there"));
+            }
+        }
         if let Some(waits) = self.waits.filter(|_| !self.scan.is_over) {
             let path = canvas.name(&self.scan.current);
             let seconds = waits.as_secs();
@@ -85,6 +99,10 @@ impl Browser {
             let bytes = self.options.format.text(self.marks.bytes(data, self.bytes));
             parts.push(format!("{} marked: {bytes}", grouped(marked)));
         }
+        if self.freed_bytes > 0 {
+            let size = self.options.format.text(self.freed_bytes);
+            parts.push(format!("{size} freed"));
+        }
         if self.scan.unreadable > 0 && self.view != View::Errors {
             let errors = counted(self.scan.unreadable, "error", "errors");
             parts.push(format!("{errors} (7)"));
@@ -108,6 +126,10 @@ impl Browser {
             Mode::File(_) => &["Enter write", "Esc leave it"],
             Mode::Form(_) => &["Enter filter", "Tab next field", "Esc leave it"],
             Mode::Help(..) => &["Esc close", "type to search"],
+            Mode::Survey(_) => &["Esc leave it"],
+            Mode::Remove(dialog) if dialog.typed.is_some() => &["Enter remove", "Esc leave it"],
+            Mode::Remove(_) => &["Tab next choice", "Enter choose", "Esc leave it"],
+            Mode::Report(..) => &["Esc close", "j k scroll"],
             Mode::Info(..) => &["Esc close", "y copy path", "j k next item"],
             Mode::Rows => match self.view {
                 View::Tree => &[

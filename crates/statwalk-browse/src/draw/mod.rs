@@ -6,6 +6,7 @@ mod canvas;
 mod foot;
 mod head;
 mod overlay;
+mod removal;
 mod rows;
 
 use ratatui_core::buffer::Buffer;
@@ -40,6 +41,15 @@ impl Browser {
                 None
             }
             Mode::Form(form) => Some(self.draw_form(form, &mut canvas)),
+            Mode::Survey(entries) => {
+                self.draw_survey(*entries, &mut canvas);
+                None
+            }
+            Mode::Remove(dialog) => self.draw_dialog(dialog, &mut canvas),
+            Mode::Report(report, top) => {
+                self.draw_report(report, *top, &mut canvas);
+                None
+            }
             Mode::Rows | Mode::Text | Mode::Jump(_) | Mode::File(_) => cursor,
         }
     }

@@ -177,7 +177,7 @@ impl Browser {
 }
 
 /// A text in pieces of a width, without a sign of what was cut: a path is copied by eye.
-fn pieces(text: &str, width: usize) -> Vec<String> {
+pub(super) fn pieces(text: &str, width: usize) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut piece = String::new();
     for c in text.chars() {

@@ -15,6 +15,7 @@ mod mounts;
 mod numbers;
 mod programs;
 mod refresh;
+mod removal;
 mod scan;
 mod terminal;
 mod tree_data;
@@ -28,11 +29,15 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
-use statwalk_browse::{Browser, Data, Effect, Event, Filter, Filtered, ItemId, Options, answer};
+use statwalk_browse::{
+    Browser, Data, Effect, Event, Filter, Filtered, ItemId, Options, Proposal, RemovalReport,
+    Without, answer,
+};
 
 use statwalk_view::SizeFormat;
 
 use self::clerk::Clerk;
+use self::removal::{Proposed, Remover};
 use self::scan::LiveScan;
 use self::terminal::{Input, Screen};
 use crate::clock;
@@ -58,6 +63,10 @@ pub(crate) enum Message {
     Refreshed(u64, u64, ItemId, Arc<dyn Data>, String),
     /// The numbers of items that pass, of the scan with this number.
     Filtered(u64, Filter, Arc<dyn Data>),
+    /// The result of the survey with this number.
+    Surveyed(u64, Result<Box<(Proposal, Proposed)>, String>),
+    /// The end of a removal.
+    Removed(Box<statwalk_remove::Outcome>),
 }
 
 /// The browser with all that it needs.
@@ -77,6 +86,7 @@ struct Shell {
     filters: Clerk,
     facts: Clerk,
     readers: Clerk,
+    remover: Remover,
     /// How many directories were read again since the scan.
     layers: u64,
     messages: Receiver<Message>,
@@ -154,6 +164,7 @@ fn run_on(screen: &mut Screen, request: Request, options: Options) -> Result<Exi
             Failure::Usage(format!("cannot start a thread: {}", reason(&error)))
         })
     };
+    let remover = Remover::new(options.format, sender.clone());
     let mut shell = Shell {
         format: options.format,
         browser: Browser::new(options, width, height, clock::now_ns()),
@@ -168,12 +179,15 @@ fn run_on(screen: &mut Screen, request: Request, options: Options) -> Result<Exi
         filters: clerk("filter")?,
         facts: clerk("facts")?,
         readers: clerk("refresh")?,
+        remover,
         layers: 0,
         messages,
         sender,
         end: None,
     };
     let result = shell.work(screen);
+    // A removal ends between two entries, and its journal is written.
+    shell.remover.end();
     screen.close();
     let path = result?;
     if let Some(signal) = signals::caught() {
@@ -221,6 +235,10 @@ impl Shell {
                 is_changed = true;
             }
             if is_changed {
+                self.draw(screen)?;
+            }
+            if let Some(news) = self.remover.news() {
+                self.update(news, screen);
                 self.draw(screen)?;
             }
             let is_busy = self.browser.is_waiting() || !self.base.is_final();
@@ -282,6 +300,12 @@ impl Shell {
                     self.set_filter(self.filter.clone());
                 }
             }
+            Message::Surveyed(number, proposal) => {
+                if let Some(event) = self.remover.take_proposal(number, proposal) {
+                    self.update(event, screen);
+                }
+            }
+            Message::Removed(outcome) => self.take_removed(*outcome, screen),
             Message::Scanned(..) | Message::Filtered(..) | Message::Refreshed(..) => {}
         }
     }
@@ -349,10 +373,48 @@ impl Shell {
                 };
                 self.say(text, screen);
             }
+            Effect::Survey(ids) => {
+                let items = ids.into_iter().map(|id| (id, self.base.path(id)));
+                self.remover.survey(items.collect());
+            }
+            Effect::EndSurvey => self.remover.end_survey(),
+            Effect::Remove(manner) => {
+                if let Err(error) = self.remover.remove(manner) {
+                    let report = RemovalReport {
+                        sentence: error,
+                        ..RemovalReport::default()
+                    };
+                    self.update(Event::Removed(report), screen);
+                }
+            }
+            Effect::StopRemoval => self.remover.stop(),
+            Effect::Undo => {
+                let (text, is_changed) = self.remover.undo();
+                self.say(text, screen);
+                if is_changed {
+                    self.scan_again(screen);
+                }
+            }
             Effect::Suspend => screen.suspend(),
             Effect::Quit(id) => {
                 self.end = Some(id.map(|id| self.base.path(id)));
             }
+        }
+    }
+
+    /// Takes what is gone out of all numbers, and reads again what is gone in part.
+    fn take_removed(&mut self, outcome: statwalk_remove::Outcome, screen: &mut Screen) {
+        let Some(ended) = self.remover.take_outcome(outcome) else {
+            return;
+        };
+        self.base = Arc::new(Without::new(Arc::clone(&self.base), &ended.gone));
+        self.data = Arc::clone(&self.base);
+        self.update(Event::Removed(ended.report), screen);
+        if let [dir] = ended.partly[..] {
+            self.read_again(dir);
+        }
+        if !self.filter.is_empty() {
+            self.set_filter(self.filter.clone());
         }
     }
 

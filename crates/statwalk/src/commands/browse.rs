@@ -15,8 +15,9 @@ use crate::output::screen;
 use crate::request::Request;
 
 pub(super) fn run(flags: BrowseFlags) -> Result<ExitStatus, Failure> {
+    let own = keys_file::read()?;
     let options = Options {
-        keymap: keys_file::read()?,
+        keymap: own.keymap,
         format: match flags.si {
             true => SizeFormat::Si,
             false => SizeFormat::Binary,
@@ -28,6 +29,7 @@ pub(super) fn run(flags: BrowseFlags) -> Result<ExitStatus, Failure> {
         charset: screen::charset(),
         colour: screen::colour(flags.color),
         starts_programs: flags.read_only < 2,
+        removes: (flags.enable_delete || own.enables_delete) && flags.read_only == 0,
     };
     let (read, links) = (flags.read, flags.links);
     let request = |paths: Vec<OsString>| Request::of_browser(&read, &links, paths);

@@ -16,6 +16,7 @@ use super::{LinkFlags, ReadFlags, When};
 ///
 /// Keys can be set in $XDG_CONFIG_HOME/statwalk/keys.toml, for instance:
 /// sort-size = ["s", "ctrl-s"]
+/// enable-delete = true
 #[derive(Parser)]
 #[command(
     name = "browse",
@@ -28,9 +29,11 @@ pub(crate) struct BrowseFlags {
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<OsString>,
 
-    /// Start no other program; the flag is given twice, as in ncdu
-    ///
-    /// Once, it only says that nothing is removed, which is so anyway.
+    /// Allow to remove items, with d (asks before; moves to the trash, or removes forever)
+    #[arg(long, help_heading = SHOWN)]
+    pub(crate) enable_delete: bool,
+
+    /// Remove nothing, whatever else is set; twice: start no other program either
     #[arg(short = 'r', long, action = ArgAction::Count, help_heading = SHOWN)]
     pub(crate) read_only: u8,
 

@@ -121,15 +121,28 @@ impl Browser {
 
     /// Waits for the end. Answers with the status, and the text of stdout if it is a pipe.
     fn end(mut self) -> (ExitStatus, String, String) {
+        // What it prints is smaller than a pipe.
+        let mut status = None;
+        wait_until("the browser does not end", || {
+            status = self.child.try_wait().unwrap();
+            status.is_some()
+        });
+        let status = status.unwrap();
         let mut out = String::new();
         if let Some(mut stdout) = self.child.stdout.take() {
             stdout.read_to_string(&mut out).unwrap();
         }
-        let status = self.child.wait().unwrap();
         // The reader has everything once the last byte of the end is there.
         let ends = || self.shown().contains(LEAVE_SCREEN);
         wait_until("the screen is not given back", ends);
         (status, out, self.shown())
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // It has ended, or a test has failed.
+        let _ = self.child.kill();
     }
 }
 
@@ -243,6 +256,127 @@ fn marks_are_written_and_nothing_is_overwritten() {
     browser.press("q");
     assert_eq!(browser.end().0.code(), Some(0));
     assert_eq!(std::fs::read(&list).unwrap(), expected);
+}
+
+/// A browser that may remove, with the cursor on `sub`.
+fn remover(tree: &Tree, arguments: &[&str]) -> Result<Browser, Skipped> {
+    let mut browser = Browser::start(tree.parent(), arguments)?;
+    browser.wait_for("sub/");
+    browser.press("'sub\r");
+    Ok(browser)
+}
+
+fn journal(tree: &Tree) -> String {
+    let journal = tree.parent().join(".local/state/statwalk/removed.jsonl");
+    std::fs::read_to_string(journal).unwrap_or_default()
+}
+
+#[test]
+fn nothing_is_removed_unless_it_is_allowed() {
+    for arguments in [&["tree"][..], &["--enable-delete", "-r", "tree"]] {
+        let tree = tree();
+        let mut browser = or_skip!(remover(&tree, arguments));
+        browser.press("d");
+        browser.wait_for("nothing is removed here");
+        browser.press("q");
+        assert_eq!(browser.end().0.code(), Some(0));
+        assert!(tree.path().join("sub/a").exists());
+        assert_eq!(journal(&tree), "");
+    }
+}
+
+#[test]
+fn the_confirmed_directory_is_removed() {
+    let tree = tree();
+    let sub = tree.path().join("sub");
+    let kept = tree.path().join("kept");
+    std::fs::hard_link(sub.join("a"), &kept).unwrap();
+    std::os::unix::fs::symlink(tree.path(), sub.join("up")).unwrap();
+    let mut browser = or_skip!(remover(&tree, &["--enable-delete", "tree"]));
+    browser.press("d");
+    browser.wait_for("[Cancel]");
+    browser.wait_for("4 entries");
+    // Each of these leaves the dialog, and nothing happens.
+    browser.press("\r");
+    browser.wait_for("nothing was removed");
+    assert!(sub.join("a").exists());
+    browser.press("d");
+    browser.wait_for("[Cancel]");
+    browser.press("\t\t\rsub");
+    browser.wait_for("to remove: sub");
+    assert!(sub.join("a").exists());
+    browser.press("\r");
+    browser.wait_for("4 entries removed");
+    assert!(!sub.exists());
+    assert!(kept.exists() && tree.path().join("large").exists());
+    assert!(!browser.screen().contains("sub/"), "{}", browser.screen());
+    assert!(
+        browser.screen().contains("4 entries"),
+        "{}",
+        browser.screen()
+    );
+    let journal = journal(&tree);
+    let line: serde_json::Value = serde_json::from_str(&journal).unwrap();
+    assert_eq!(line["path"], sub.to_str().unwrap());
+    assert_eq!(line["kind"], "permanent");
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
+
+#[test]
+fn the_trash_gives_back() {
+    let tree = tree();
+    let sub = tree.path().join("sub");
+    let mut browser = or_skip!(remover(&tree, &["--enable-delete", "tree"]));
+    browser.press("d");
+    browser.wait_for("[Cancel]");
+    browser.press("y");
+    browser.wait_for("is in the trash");
+    assert!(!sub.exists());
+    let trash = tree.parent().join(".local/share/Trash");
+    assert!(trash.join("files/sub/a").exists() && trash.join("info/sub.trashinfo").exists());
+    browser.press("U");
+    browser.wait_for("is back");
+    browser.wait_for("sub/");
+    assert!(sub.join("a").exists());
+    assert!(!trash.join("info/sub.trashinfo").exists());
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
+
+/// The dialog is bound to the directory that it shows, not to its name.
+#[test]
+fn another_directory_of_the_same_name_stays() {
+    let tree = tree();
+    let sub = tree.path().join("sub");
+    let mut browser = or_skip!(remover(&tree, &["--enable-delete", "tree"]));
+    browser.press("d");
+    browser.wait_for("[Cancel]");
+    std::fs::rename(&sub, tree.parent().join("elsewhere")).unwrap();
+    std::fs::create_dir(&sub).unwrap();
+    std::fs::write(sub.join("new"), "content").unwrap();
+    browser.press("\t\t\rsub\r");
+    browser.wait_for("it changed after the confirmation");
+    assert!(sub.join("new").exists() && tree.parent().join("elsewhere/a").exists());
+    // The list of errors, then the browser.
+    browser.press("qq");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
+
+#[test]
+fn the_working_directory_is_refused() {
+    let tree = tree();
+    let mut browser = or_skip!(Browser::start(
+        &tree.path().join("sub"),
+        &["--enable-delete", "../.."]
+    ));
+    browser.wait_for("tree/");
+    browser.press("'tree\rd");
+    browser.wait_for("holds the");
+    // There is nothing but Cancel.
+    browser.press("y\ty\rq");
+    assert_eq!(browser.end().0.code(), Some(0));
+    assert!(tree.path().join("sub/a").exists());
 }
 
 #[test]

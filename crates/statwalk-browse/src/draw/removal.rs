@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Boxes of a removal: the survey, the dialog, and the paths that are still there.
+
+use ratatui_core::layout::Position;
+use statwalk_view::{Colour, Terminal, grouped, text_width, truncate_to_width, wrap};
+
+use super::canvas::{Canvas, Look};
+use super::overlay::pieces;
+use crate::browser::Browser;
+use crate::dialog::{Choice, Dialog};
+use crate::removal::{Manner, RemovalReport};
+
+/// How many paths the dialog shows; the others are in the view of marks.
+const PATHS_MAX: usize = 8;
+
+impl Browser {
+    pub(super) fn draw_survey(&self, entries: u64, canvas: &mut Canvas<'_>) {
+        let [x, y, width, _] = canvas.frame("Remove", 44, 3);
+        let text = format!("reading what is there: {} entries", grouped(entries));
+        canvas.text(x, y, width, &text, Look::Plain);
+    }
+
+    /// The dialog. The lines that a decision needs most are there on the smallest screen.
+    pub(super) fn draw_dialog(&self, dialog: &Dialog, canvas: &mut Canvas<'_>) -> Option<Position> {
+        let width = canvas.width().min(76);
+        let inner = width.saturating_sub(4);
+        let terminal = Terminal {
+            width: inner,
+            charset: canvas.charset,
+            colour: Colour::Off,
+        };
+        let proposal = &dialog.proposal;
+        let mut below: Vec<(String, Look)> = Vec::new();
+        let mut say = |text: &str, look| {
+            let text = canvas.sentence(text);
+            below.extend(wrap(&text, terminal).into_iter().map(|line| (line, look)));
+        };
+        let size = |bytes| self.options.format.text(bytes);
+        say(
+            &format!(
+                "{}, {}; frees {}",
+                counted(proposal.entries),
+                size(proposal.bytes),
+                size(proposal.freed_bytes)
+            ),
+            Look::Bold,
+        );
+        for warning in &proposal.warnings {
+            say(warning, Look::Alarm);
+        }
+        match (&proposal.refusal, &proposal.no_trash) {
+            (Some(refusal), _) => say(refusal, Look::Alarm),
+            (None, Some(reason)) => say(reason, Look::Plain),
+            (None, None) => {}
+        }
+        let chosen = dialog.choices()[dialog.place].0;
+        if chosen == Choice::Remove(Manner::Trash) {
+            say("The trash frees nothing until it is emptied.", Look::Plain);
+        }
+        // The choices, and the line to type.
+        let foot = 3;
+        let room = canvas.height().saturating_sub(2 + below.len() + foot);
+        let paths = paths(&proposal.paths, inner, room.clamp(1, PATHS_MAX), canvas);
+        let shown = paths.len();
+        let height = 2 + shown + below.len() + foot;
+        let [x, y, inner, height] = canvas.frame("Remove", width, height.min(canvas.height()));
+        for (line, path) in paths.iter().enumerate() {
+            canvas.text(x, y + line, inner, path, Look::Plain);
+        }
+        // Where the screen is too small for all, the last lines of the text are cut.
+        let end = height.saturating_sub(foot);
+        for (line, (text, look)) in (shown..end).zip(&below) {
+            canvas.text(x, y + line, inner, text, *look);
+        }
+        let choices_y = y + height.saturating_sub(2);
+        let mut column = x;
+        for (place, (_, title)) in dialog.choices().iter().enumerate() {
+            let text = match place == dialog.place {
+                true => format!("[{title}]"),
+                false => format!(" {title} "),
+            };
+            let look = match place == dialog.place {
+                true => Look::Bold,
+                false => Look::Plain,
+            };
+            canvas.text(
+                column,
+                choices_y,
+                (x + inner).saturating_sub(column),
+                &text,
+                look,
+            );
+            column += text_width(&text) + 1;
+        }
+        let line = dialog.typed.as_ref()?;
+        let y = y + height.saturating_sub(1);
+        let wanted = canvas.sentence(&dialog.proposal.word);
+        let title = match dialog.is_wrong {
+            true => "This is another text. Type",
+            false => "Type",
+        };
+        let typed = canvas.name(line.text.as_bytes());
+        let prompt = format!("{title} {wanted} to remove: {typed}");
+        canvas.text(x, y, inner, &prompt, Look::Bold);
+        let column = (x + text_width(&prompt)).min(x + inner);
+        Some(Position::new(column as u16, y as u16))
+    }
+
+    pub(super) fn draw_report(&self, report: &RemovalReport, top: usize, canvas: &mut Canvas<'_>) {
+        let width = canvas.width().min(100);
+        let terminal = Terminal {
+            width: width.saturating_sub(4),
+            charset: canvas.charset,
+            colour: Colour::Off,
+        };
+        let sentence = canvas.sentence(&report.sentence);
+        let sentence = wrap(&sentence, terminal);
+        let height = (report.errors.len() + sentence.len() + 3).min(canvas.height());
+        let [x, y, width, height] = canvas.frame("Removed", width, height);
+        for (line, text) in sentence.iter().enumerate() {
+            canvas.text(x, y + line, width, text, Look::Bold);
+        }
+        let start = sentence.len() + 1;
+        let errors = report.errors.iter().skip(top);
+        for (line, error) in (start..height).zip(errors) {
+            let error = canvas.sentence(error);
+            canvas.text(x, y + line, width, &error, Look::Plain);
+        }
+    }
+}
+
+/// The paths in at most `room` lines: a lone one whole where it fits, several a line each.
+fn paths(paths: &[Vec<u8>], width: usize, room: usize, canvas: &Canvas<'_>) -> Vec<String> {
+    if let [path] = paths {
+        let path = pieces(&canvas.name(path), width);
+        if path.len() <= room {
+            return path;
+        }
+    }
+    let cut = |path: &Vec<u8>| {
+        let path = canvas.name(path);
+        truncate_to_width(&path, width, canvas.charset).to_string()
+    };
+    let has_more = paths.len() > room;
+    let shown = if has_more { room - 1 } else { paths.len() };
+    let mut lines: Vec<String> = paths.iter().take(shown).map(cut).collect();
+    if has_more {
+        let more = grouped((paths.len() - shown) as u64);
+        lines.push(format!("and {more} more; view 8 has them"));
+    }
+    lines
+}
+
+fn counted(entries: u64) -> String {
+    match entries {
+        1 => "1 entry".to_owned(),
+        entries => format!("{} entries", grouped(entries)),
+    }
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Tests of the way from a key to a removal.
+
+use std::sync::Arc;
+
+use crate::data::ItemId;
+use crate::event::{Effect, Event, Key};
+use crate::removal::{Manner, Proposal, RemovalReport, RemovalState};
+use crate::trial::{Small, Trial, assert_screen};
+use crate::without::Without;
+
+fn trial(width: u16, height: u16) -> Trial {
+    let mut trial = Trial::new(Small::example(), width, height);
+    trial.browser.options.removes = true;
+    trial
+}
+
+fn proposal(paths: &[&[u8]]) -> Proposal {
+    Proposal {
+        paths: paths.iter().map(|path| path.to_vec()).collect(),
+        entries: 3,
+        bytes: 70 << 20,
+        freed_bytes: 50 << 20,
+        warnings: Vec::new(),
+        refusal: None,
+        no_trash: None,
+        is_large: false,
+        word: match paths {
+            [path] => {
+                let name = path.rsplit(|&byte| byte == b'/').next().unwrap();
+                statwalk_view::escape(name, statwalk_view::Charset::Unicode).into_owned()
+            }
+            paths => format!("{} items", paths.len()),
+        },
+    }
+}
+
+/// The wishes since the last look, without those that every browser has.
+fn wishes(trial: &mut Trial) -> Vec<Effect> {
+    std::mem::take(&mut trial.wishes)
+}
+
+#[test]
+fn nothing_is_removed_unless_it_is_allowed() {
+    let mut trial = Trial::new(Small::example(), 80, 12);
+    trial.keys("d");
+    assert_eq!(wishes(&mut trial), []);
+    let text = trial.screen()[10].clone();
+    assert_eq!(text, " nothing is removed here: --enable-delete allows it");
+    trial.keys("U");
+    assert_eq!(wishes(&mut trial), []);
+}
+
+#[test]
+fn nothing_is_removed_while_a_scan_goes_on() {
+    let mut small = Small::example();
+    small.is_live = true;
+    let mut trial = Trial::new(small, 80, 12);
+    trial.browser.options.removes = true;
+    trial.keys("d");
+    assert_eq!(wishes(&mut trial), []);
+}
+
+#[test]
+fn the_marks_are_proposed_or_the_item_under_the_cursor() {
+    let mut trial = trial(80, 14);
+    trial.keys("d");
+    assert_eq!(wishes(&mut trial), [Effect::Survey(vec![ItemId(2)])]);
+    // Esc gives the survey up, and its answer comes too late.
+    trial.keys("\x1b");
+    assert_eq!(wishes(&mut trial), [Effect::EndSurvey]);
+    trial.give(Event::Surveyed(Ok(proposal(&[b"/data/photos"]))));
+    trial.keys("\n");
+    assert_eq!(wishes(&mut trial), []);
+    // A mark inside of a marked directory is part of it.
+    trial.keys("h jxxhgg");
+    trial.keys("d");
+    let marked = trial.browser.marks.outermost(&*trial.data);
+    assert_eq!(wishes(&mut trial), [Effect::Survey(marked)]);
+}
+
+#[test]
+fn the_dialog_begins_with_cancel() {
+    let mut trial = trial(80, 14);
+    trial.keys("d");
+    trial.give(Event::Surveyed(Ok(proposal(&[b"/data/photos"]))));
+    assert_screen(
+        &trial.screen()[3..10],
+        "
+  ┌─ Remove ─────────────────────────────────────────────────────────────────┐
+  │ /data/photos                                                             │
+  │ 3 entries, 70.0 MiB; frees 50.0 MiB                                      │
+ @│                                                                          │
+  │ [Cancel]  Move to trash   Remove forever                                 │
+  │                                                                          │
+  └──────────────────────────────────────────────────────────────────────────┘",
+    );
+    wishes(&mut trial);
+    trial.keys("\n");
+    assert_eq!(wishes(&mut trial), [Effect::EndSurvey]);
+    assert!(trial.browser.removal.is_none());
+}
+
+#[test]
+fn few_go_to_the_trash_by_one_more_key() {
+    for keys in ["y", "\t\n", "ly"] {
+        let mut trial = trial(80, 14);
+        trial.keys("d");
+        trial.give(Event::Surveyed(Ok(proposal(&[b"/data/photos"]))));
+        wishes(&mut trial);
+        trial.keys(keys);
+        assert_eq!(wishes(&mut trial), [Effect::Remove(Manner::Trash)]);
+    }
+}
+
+#[test]
+fn many_and_forever_need_the_name() {
+    let mut trial = trial(80, 14);
+    trial.keys("d");
+    trial.give(Event::Surveyed(Ok(proposal(&[b"/data/photos"]))));
+    wishes(&mut trial);
+    // `y` after a choice asks for the name, and a wrong one removes nothing.
+    trial.keys("\t\ty");
+    trial.keys("photo\n");
+    assert_eq!(wishes(&mut trial), []);
+    let line = trial.screen()[8].clone();
+    assert_eq!(
+        line.trim_end_matches('│').trim_end(),
+        "  │ This is another text. Type photos to remove: photo"
+    );
+    trial.keys("s\n");
+    assert_eq!(wishes(&mut trial), [Effect::Remove(Manner::Forever)]);
+
+    let mut trial = self::trial(80, 14);
+    trial.keys("d");
+    let large = Proposal {
+        is_large: true,
+        ..proposal(&[b"/data/a", b"/data/b"])
+    };
+    trial.give(Event::Surveyed(Ok(large)));
+    wishes(&mut trial);
+    trial.keys("y");
+    assert_eq!(wishes(&mut trial), []);
+    trial.keys("\t\n2 items\n");
+    assert_eq!(wishes(&mut trial), [Effect::Remove(Manner::Trash)]);
+}
+
+#[test]
+fn a_hostile_name_is_typed_as_the_screen_shows_it() {
+    let mut trial = trial(80, 14);
+    trial.keys("d");
+    trial.give(Event::Surveyed(Ok(proposal(&[b"/data/\x1b[2Jred\n"]))));
+    wishes(&mut trial);
+    trial.keys("\t\t\n");
+    let shown = statwalk_view::escape(b"\x1b[2Jred\n", statwalk_view::Charset::Unicode);
+    assert!(!shown.contains('\x1b'));
+    trial.keys(&shown);
+    trial.keys("\n");
+    assert_eq!(wishes(&mut trial), [Effect::Remove(Manner::Forever)]);
+}
+
+#[test]
+fn a_refusal_leaves_nothing_to_choose() {
+    let mut trial = trial(80, 14);
+    trial.keys("d");
+    let refused = Proposal {
+        refusal: Some("/data is a mount point".to_owned()),
+        ..proposal(&[b"/data"])
+    };
+    trial.give(Event::Surveyed(Ok(refused)));
+    wishes(&mut trial);
+    let screen = trial.screen().join("\n");
+    assert!(screen.contains("/data is a mount point"), "{screen}");
+    trial.keys("y\t\ty");
+    assert_eq!(wishes(&mut trial), []);
+    trial.keys("\n");
+    assert_eq!(wishes(&mut trial), [Effect::EndSurvey]);
+}
+
+#[test]
+fn the_smallest_screens_have_the_choices() {
+    for (width, height) in [(30, 6), (40, 10), (80, 24)] {
+        let mut trial = trial(width, height);
+        trial.keys("d");
+        let warned = Proposal {
+            warnings: vec!["5 entries of other owners".repeat(4); 4],
+            ..proposal(&[&[b"/x".repeat(300), b"\n".to_vec()].concat()])
+        };
+        trial.give(Event::Surveyed(Ok(warned)));
+        let screen = trial.screen().join("\n");
+        assert!(screen.contains("[Cancel]"), "{screen}");
+    }
+}
+
+#[test]
+fn esc_stops_a_removal() {
+    let mut trial = trial(80, 14);
+    trial.keys("d");
+    trial.give(Event::Surveyed(Ok(proposal(&[b"/data/photos"]))));
+    trial.keys("y");
+    trial.give(Event::Removing(RemovalState {
+        entries: 1,
+        of_entries: 3,
+        errors: 0,
+    }));
+    let foot = trial.screen()[12].clone();
+    assert!(
+        foot.starts_with(" removing (Esc stops): 1 of 3 entries"),
+        "{foot}"
+    );
+    wishes(&mut trial);
+    // No second removal meanwhile.
+    trial.keys("d\x1b");
+    assert_eq!(wishes(&mut trial), [Effect::StopRemoval]);
+}
+
+#[test]
+fn removed_items_are_in_no_sum_and_no_mark() {
+    let mut trial = trial(80, 14);
+    let before = trial.data.item(ItemId(1)).unwrap().into_owned_sums();
+    let photos = trial.data.item(ItemId(2)).unwrap().into_owned_sums();
+    trial.keys(" d");
+    trial.give(Event::Surveyed(Ok(proposal(&[b"/data/photos"]))));
+    trial.keys("y");
+    trial.data = Arc::new(Without::new(Arc::clone(&trial.data), &[ItemId(2)]));
+    trial.give(Event::Removed(RemovalReport {
+        sentence: "3 entries are in the trash".to_owned(),
+        freed_bytes: 5 << 20,
+        errors: Vec::new(),
+    }));
+    let screen = trial.screen().join("\n");
+    assert!(screen.contains("3 entries are in the trash"), "{screen}");
+    assert!(!screen.contains("photos"), "{screen}");
+    assert_eq!(trial.browser.marks.len(), 0);
+    let after = trial.data.item(ItemId(1)).unwrap().into_owned_sums();
+    assert_eq!(after.0, before.0 - photos.0);
+    assert_eq!(after.1, before.1 - photos.1);
+    let mut sum = (4096, 1);
+    trial.data.children(ItemId(1), &mut |_, item| {
+        sum.0 += item.allocated_bytes;
+        sum.1 += item.entries;
+        std::ops::ControlFlow::Continue(())
+    });
+    assert_eq!(sum, after);
+    // The message goes, the freed bytes stay.
+    trial.give(Event::Key(Key::Down));
+    let foot = trial.screen()[12].clone();
+    assert!(foot.contains("5.00 MiB freed"), "{foot}");
+}
+
+#[test]
+fn an_item_that_is_open_and_goes_is_left() {
+    let mut trial = trial(80, 14);
+    trial.keys("l");
+    assert_eq!(trial.browser.directory(), Some(ItemId(2)));
+    trial.data = Arc::new(Without::new(Arc::clone(&trial.data), &[ItemId(2)]));
+    trial.give(Event::Removed(RemovalReport::default()));
+    assert_eq!(trial.browser.directory(), Some(ItemId(1)));
+}
+
+#[test]
+fn what_is_still_there_is_listed() {
+    let mut trial = trial(80, 14);
+    trial.give(Event::Removed(RemovalReport {
+        sentence: "2 of 3 entries removed".to_owned(),
+        freed_bytes: 0,
+        errors: (0..30).map(|n| format!("/data/{n}\x1b: denied")).collect(),
+    }));
+    let screen = trial.screen().join("\n");
+    assert!(screen.contains("2 of 3 entries removed"), "{screen}");
+    assert!(
+        screen.contains("/data/0") && !screen.contains('\x1b'),
+        "{screen}"
+    );
+    trial.give(Event::Key(Key::End));
+    assert!(trial.screen().join("\n").contains("/data/29"));
+    trial.keys("q");
+    assert!(trial.screen().join("\n").contains("photos"));
+}
+
+trait Sums {
+    fn into_owned_sums(self) -> (u128, u64);
+}
+
+impl Sums for crate::data::Item<'_> {
+    fn into_owned_sums(self) -> (u128, u64) {
+        (self.allocated_bytes, self.entries)
+    }
+}

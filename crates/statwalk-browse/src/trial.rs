@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! A browser on a small tree, for tests.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use statwalk_view::{Charset, Colour, SizeFormat};
+
+use crate::data::{Data, Fault, Item, ItemId, Kind, Notes};
+use crate::event::{Effect, Event, Key, ScanState};
+use crate::filter::Bytes;
+use crate::filtered::Filtered;
+use crate::keys::Keymap;
+use crate::{Answer, Browser, Options, answer};
+
+pub(crate) const NOW_NS: i64 = 1_700_000_000_000_000_000;
+pub(crate) const DAY_NS: i64 = 86_400_000_000_000;
+
+/// A tree of few items.
+#[derive(Clone, Default)]
+pub(crate) struct Small {
+    pub(crate) items: BTreeMap<u64, (Option<u64>, Item<'static>)>,
+    pub(crate) faults: Vec<Fault>,
+    pub(crate) is_live: bool,
+}
+
+impl Small {
+    pub(crate) fn put(
+        &mut self,
+        id: u64,
+        parent: Option<u64>,
+        name: &[u8],
+        kind: Kind,
+        bytes: u128,
+    ) {
+        let is_dir = kind == Kind::Directory;
+        let item = Item {
+            name: name.to_vec().into(),
+            kind,
+            allocated_bytes: bytes,
+            apparent_bytes: if is_dir { 0 } else { bytes / 2 },
+            entries: 1,
+            newest_ns: (!is_dir).then_some(NOW_NS - 3 * DAY_NS * i64::try_from(id).unwrap()),
+            uid: Some(if id.is_multiple_of(2) { 0 } else { 1000 }),
+            notes: Notes::default(),
+        };
+        let mut above = parent;
+        while let Some(id) = above {
+            let (next, sum) = self.items.get_mut(&id).unwrap();
+            sum.allocated_bytes += item.allocated_bytes;
+            sum.apparent_bytes += item.apparent_bytes;
+            sum.entries += 1;
+            sum.newest_ns = sum.newest_ns.max(item.newest_ns);
+            above = *next;
+        }
+        self.items.insert(id, (parent, item));
+    }
+
+    /// `/data` with two directories, four files and hostile names.
+    pub(crate) fn example() -> Small {
+        let mut small = Small::default();
+        small.put(1, None, b"/data", Kind::Directory, 4096);
+        small.put(2, Some(1), b"photos", Kind::Directory, 4096);
+        small.put(3, Some(1), b"src", Kind::Directory, 4096);
+        small.put(4, Some(2), b"sea.JPG", Kind::File, 50 << 20);
+        small.put(5, Some(2), b"hills.jpg", Kind::File, 20 << 20);
+        small.put(6, Some(3), b"main.rs", Kind::File, 8 << 10);
+        small.put(7, Some(1), b"\x1b[2Jred\n", Kind::File, 1 << 20);
+        small.put(8, Some(1), "日本語.txt".as_bytes(), Kind::File, 2 << 20);
+        small.put(9, Some(1), b".hidden", Kind::Link, 0);
+        small
+    }
+}
+
+impl Data for Small {
+    fn roots(&self) -> Vec<ItemId> {
+        let roots = self
+            .items
+            .iter()
+            .filter(|(_, (parent, _))| parent.is_none());
+        roots.map(|(id, _)| ItemId(*id)).collect()
+    }
+
+    fn item(&self, id: ItemId) -> Option<Item<'_>> {
+        self.items.get(&id.0).map(|(_, item)| item.clone())
+    }
+
+    fn parent(&self, id: ItemId) -> Option<ItemId> {
+        self.items.get(&id.0)?.0.map(ItemId)
+    }
+
+    fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {
+        for (id, (parent, item)) in &self.items {
+            if *parent == Some(dir.0) && visit(ItemId(*id), item.clone()).is_break() {
+                return;
+            }
+        }
+    }
+
+    fn faults(&self, _: ItemId) -> (Vec<Fault>, u64) {
+        (self.faults.clone(), self.faults.len() as u64)
+    }
+
+    fn owner_name(&self, uid: u32) -> Option<String> {
+        (uid == 0).then(|| "root".to_owned())
+    }
+
+    fn is_final(&self) -> bool {
+        !self.is_live
+    }
+}
+
+/// A browser with its data, where questions are answered at once.
+pub(crate) struct Trial {
+    pub(crate) browser: Browser,
+    pub(crate) all: Small,
+    pub(crate) data: Arc<dyn Data>,
+    pub(crate) at: Duration,
+    /// The wishes to the shell, but for answers.
+    pub(crate) wishes: Vec<Effect>,
+}
+
+impl Trial {
+    pub(crate) fn new(data: Small, width: u16, height: u16) -> Trial {
+        let options = Options {
+            keymap: Keymap::default(),
+            format: SizeFormat::Binary,
+            bytes: Bytes::Disk,
+            charset: Charset::Unicode,
+            colour: Colour::Off,
+            starts_programs: true,
+            removes: false,
+        };
+        let mut trial = Trial {
+            browser: Browser::new(options, width, height, NOW_NS),
+            data: Arc::new(data.clone()),
+            all: data,
+            at: Duration::ZERO,
+            wishes: Vec::new(),
+        };
+        trial.give(Event::Scan(ScanState {
+            is_over: !trial.all.is_live,
+            ..ScanState::default()
+        }));
+        trial
+    }
+
+    pub(crate) fn give(&mut self, event: Event) {
+        let mut events = vec![event];
+        while let Some(event) = events.pop() {
+            for wish in self.browser.update(event, self.at, &*self.data) {
+                match wish {
+                    Effect::Ask(query) => {
+                        let answer: Option<Answer> = answer(&*self.data, &query, &|| false);
+                        events.push(Event::Answer(answer.unwrap()));
+                    }
+                    Effect::SetFilter(filter) => {
+                        let all = Arc::new(self.all.clone());
+                        let stop = || false;
+                        self.data =
+                            Arc::new(Filtered::new(all, filter.clone(), NOW_NS, &stop).unwrap());
+                        events.push(Event::Filtered(filter));
+                    }
+                    other => self.wishes.push(other),
+                }
+            }
+        }
+    }
+
+    pub(crate) fn keys(&mut self, keys: &str) {
+        for key in keys.chars() {
+            self.give(Event::Key(match key {
+                '\n' => Key::Enter,
+                '\x1b' => Key::Esc,
+                '\t' => Key::Tab,
+                key => Key::Char(key),
+            }));
+        }
+    }
+
+    pub(crate) fn screen(&mut self) -> Vec<String> {
+        let (width, height) = (self.browser.width, self.browser.height);
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+        self.browser.draw(&*self.data, &mut buffer);
+        let text = |y: u16| {
+            let mut line = String::new();
+            let mut skip = 0;
+            for x in 0..width {
+                let symbol = buffer[(x, y)].symbol();
+                if skip == 0 {
+                    line.push_str(symbol);
+                    skip = statwalk_view::text_width(symbol).max(1);
+                }
+                skip -= 1;
+            }
+            line.trim_end().to_owned()
+        };
+        (0..height).map(text).collect()
+    }
+
+    /// The names that the rows end with.
+    pub(crate) fn names(&mut self) -> Vec<String> {
+        let screen = self.screen();
+        let rows = &screen[2..screen.len() - 2];
+        let start = self.browser.widths().name_start();
+        let name = |row: &String| row.chars().skip(start).collect::<String>();
+        rows.iter()
+            .filter(|row| !row.is_empty())
+            .map(name)
+            .collect()
+    }
+
+    pub(crate) fn cursor(&self) -> Option<u64> {
+        self.browser.list.item().map(|id| id.0)
+    }
+}
+
+pub(crate) fn assert_screen(actual: &[String], expected: &str) {
+    let expected = expected.strip_prefix('\n').unwrap();
+    let actual = actual.join("\n");
+    assert_eq!(actual, expected.trim_end_matches('\n'), "\n{actual}\n");
+}

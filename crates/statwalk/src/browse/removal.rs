@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Surveys and removals for the browser. `statwalk-remove` knows the rules and acts; here
+//! its facts become sentences.
+
+use std::env;
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use jiff::tz::TimeZone;
+use rustix::io::Errno;
+use statwalk_browse as browse;
+use statwalk_browse::{Event, ItemId, RemovalReport, RemovalState};
+use statwalk_remove::{
+    Degree, End, Item, Journal, Manner, Monitor, Now, Outcome, Removal, Sums, Surroundings, Survey,
+    Trash, Trashed, degree, fold, restore, survey, word_to_type,
+};
+use statwalk_view::{Charset, SizeFormat, escape, grouped};
+
+use super::Message;
+use crate::clock;
+use crate::failure::reason;
+
+/// How often the browser learns how far a survey or a removal has come.
+const NEWS_PERIOD: Duration = Duration::from_millis(100);
+/// Entries that changed within this time are worth a warning.
+const RECENT: Duration = Duration::from_secs(3600);
+/// File systems whose files can share extents: there less can be freed.
+const SHARING: [&str; 3] = ["btrfs", "xfs", "bcachefs"];
+
+/// The desk for removals: one survey or one removal at a time.
+pub(super) struct Remover {
+    format: SizeFormat,
+    sender: Sender<Message>,
+    /// Counts surveys; the answer of an earlier one comes too late.
+    surveys: u64,
+    survey: Option<Arc<Monitor>>,
+    proposed: Option<Proposed>,
+    removal: Option<Ongoing>,
+    /// The items of the last move to the trash.
+    trashed: Vec<Trashed>,
+    news: Instant,
+}
+
+/// Items that the user may confirm.
+pub(crate) struct Proposed {
+    items: Vec<Item>,
+    ids: Vec<(Vec<u8>, ItemId)>,
+    surroundings: Surroundings,
+    journal: Option<Journal>,
+    entries: u64,
+}
+
+struct Ongoing {
+    monitor: Arc<Monitor>,
+    /// The number that the browser has of each item.
+    ids: Vec<(Vec<u8>, ItemId)>,
+    entries: u64,
+    thread: thread::JoinHandle<()>,
+}
+
+/// The end of a removal, for the browser.
+pub(super) struct Ended {
+    /// The items that are gone.
+    pub(super) gone: Vec<ItemId>,
+    /// Those that lost entries and are still there.
+    pub(super) partly: Vec<ItemId>,
+    pub(super) report: RemovalReport,
+}
+
+impl Remover {
+    pub(super) fn new(format: SizeFormat, sender: Sender<Message>) -> Remover {
+        Remover {
+            format,
+            sender,
+            surveys: 0,
+            survey: None,
+            proposed: None,
+            removal: None,
+            trashed: Vec::new(),
+            news: Instant::now(),
+        }
+    }
+
+    /// Begins a survey of items, given by the number and the path that the browser has.
+    pub(super) fn survey(&mut self, items: Vec<(ItemId, Vec<u8>)>) {
+        self.end_survey();
+        let monitor = Arc::new(Monitor::new());
+        self.survey = Some(Arc::clone(&monitor));
+        let (number, sender, format) = (self.surveys, self.sender.clone(), self.format);
+        let work = move || {
+            let proposal = propose(&items, &monitor, format);
+            let _ = sender.send(Message::Surveyed(number, proposal.map(Box::new)));
+        };
+        if let Err(error) = start("survey", work) {
+            self.survey = None;
+            let error = Err(format!("cannot start a thread: {}", reason(&error)));
+            let event = Event::Surveyed(error);
+            let _ = self.sender.send(Message::Event(event));
+        }
+    }
+
+    /// Ends a survey, and forgets its items.
+    pub(super) fn end_survey(&mut self) {
+        self.surveys += 1;
+        self.proposed = None;
+        if let Some(monitor) = self.survey.take() {
+            monitor.stop();
+        }
+    }
+
+    /// Takes the result of a survey. Absent where the user does not want it any more.
+    pub(super) fn take_proposal(
+        &mut self,
+        number: u64,
+        proposal: Result<Box<(browse::Proposal, Proposed)>, String>,
+    ) -> Option<Event> {
+        if number != self.surveys {
+            return None;
+        }
+        self.survey = None;
+        Some(Event::Surveyed(proposal.map(|proposal| {
+            let (shown, proposed) = *proposal;
+            self.proposed = Some(proposed);
+            shown
+        })))
+    }
+
+    /// Removes the items that the user has confirmed.
+    pub(super) fn remove(&mut self, manner: browse::Manner) -> Result<(), String> {
+        let proposed = self.proposed.take();
+        let proposed = proposed.ok_or_else(|| "nothing is proposed".to_owned())?;
+        let manner = match manner {
+            browse::Manner::Forever => Manner::Permanent,
+            browse::Manner::Trash => Manner::Trash(home_trash().ok_or(NO_HOME)?),
+        };
+        let mut removal =
+            Removal::new(proposed.items, manner, proposed.surroundings).clock(local_now);
+        if let Some(journal) = proposed.journal {
+            removal = removal.journal(journal);
+        }
+        let monitor = Arc::new(Monitor::new());
+        let (own, sender) = (Arc::clone(&monitor), self.sender.clone());
+        let work = move || {
+            let outcome = removal.run(&own);
+            let _ = sender.send(Message::Removed(Box::new(outcome)));
+        };
+        let thread = start("removal", work)
+            .map_err(|error| format!("cannot start a thread: {}", reason(&error)))?;
+        self.removal = Some(Ongoing {
+            monitor,
+            ids: proposed.ids,
+            entries: proposed.entries,
+            thread,
+        });
+        Ok(())
+    }
+
+    /// Asks the removal to end before its next entry.
+    pub(super) fn stop(&self) {
+        if let Some(removal) = &self.removal {
+            removal.monitor.stop();
+        }
+    }
+
+    /// Stops the removal, and waits until it has ended.
+    pub(super) fn end(&mut self) {
+        self.end_survey();
+        self.stop();
+        if let Some(removal) = self.removal.take() {
+            // Its panic was shown already.
+            let _ = removal.thread.join();
+        }
+    }
+
+    /// Takes the end of a removal.
+    pub(super) fn take_outcome(&mut self, outcome: Outcome) -> Option<Ended> {
+        let Ongoing { ids, .. } = self.removal.take()?;
+        let id_of = |path: &[u8]| {
+            let found = ids.iter().find(|(known, _)| known == path);
+            found.map(|(_, id)| *id)
+        };
+        let with_end = |end: End| {
+            let items = outcome.items.iter().filter(move |item| item.end == end);
+            items.filter_map(|item| id_of(&item.path)).collect()
+        };
+        let trashed: Vec<Trashed> = (outcome.items.iter())
+            .filter_map(|item| item.trashed.clone())
+            .collect();
+        let ended = Ended {
+            gone: with_end(End::Removed),
+            partly: with_end(End::Partly),
+            report: report(&outcome, trashed.len(), self.format),
+        };
+        if !trashed.is_empty() {
+            self.trashed = trashed;
+        }
+        Some(ended)
+    }
+
+    /// Moves the items of the last move to the trash back. Answers with a sentence, and
+    /// whether anything moved.
+    pub(super) fn undo(&mut self) -> (String, bool) {
+        let trashed = std::mem::take(&mut self.trashed);
+        if trashed.is_empty() {
+            return ("nothing was moved to the trash here".to_owned(), false);
+        }
+        let (mut back, mut failure) = (0, None);
+        for item in trashed {
+            match restore(&item) {
+                Ok(()) => back += 1,
+                Err(error) => {
+                    failure.get_or_insert(error);
+                    self.trashed.push(item);
+                }
+            }
+        }
+        let text = match failure {
+            None => format!("{} back", items(back)),
+            Some(error) => format!("{} back; cannot {error}", items(back)),
+        };
+        (text, back > 0)
+    }
+
+    /// News for the browser, now and then.
+    pub(super) fn news(&mut self) -> Option<Event> {
+        if self.news.elapsed() < NEWS_PERIOD {
+            return None;
+        }
+        self.news = Instant::now();
+        if let Some(removal) = &self.removal {
+            return Some(Event::Removing(RemovalState {
+                entries: removal.monitor.entry_count(),
+                of_entries: removal.entries,
+                errors: 0,
+            }));
+        }
+        let survey = self.survey.as_ref()?;
+        Some(Event::Surveying(survey.entry_count()))
+    }
+}
+
+const NO_HOME: &str = "HOME is not set, so there is no trash";
+
+fn start(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<thread::JoinHandle<()>> {
+    let builder = thread::Builder::new().name(format!("browse-{name}"));
+    builder.spawn(work)
+}
+
+/// Looks at items, counts what is in them, and makes sentences of it.
+fn propose(
+    wanted: &[(ItemId, Vec<u8>)],
+    monitor: &Monitor,
+    format: SizeFormat,
+) -> Result<(browse::Proposal, Proposed), String> {
+    let home = directory("HOME", None);
+    let mut surroundings = Surroundings::read(home.as_deref().map(bytes_of))
+        .map_err(|error| format!("cannot read the table of mounts: {}", reason(&error)))?;
+    let (journal, journal_warning) = open_journal()?;
+    if let Some(path) = journal_path() {
+        surroundings.kept.push(path.into_os_string().into_vec());
+    }
+    let (mut items, mut ids) = (Vec::new(), Vec::new());
+    for (id, path) in wanted {
+        let item = Item::look(path).map_err(|error| {
+            let path = escape(path, Charset::Unicode);
+            format!("cannot stat {path}: {}", reason(&error))
+        })?;
+        ids.push((item.path().to_vec(), *id));
+        items.push(item);
+    }
+    let items = fold(items);
+    let survey = survey(&items, &surroundings, monitor);
+    if !survey.is_complete {
+        return Err("the survey was stopped".to_owned());
+    }
+    let trash = home_trash();
+    let no_trash = match &trash {
+        None => Some(NO_HOME.to_owned()),
+        Some(trash) => (items.iter())
+            .find_map(|item| trash.place(item, &surroundings).err())
+            .map(|refusal| format!("No trash: {refusal}.")),
+    };
+    let mut warnings = warnings(&survey.total, &survey, format);
+    if items.iter().any(|item| can_share(item, &surroundings)) {
+        warnings.push("snapshots and clones can keep some of this space".to_owned());
+    }
+    warnings.extend(journal_warning);
+    let refusals: Vec<String> = survey.refusals.iter().map(ToString::to_string).collect();
+    let is_large =
+        trash.is_some_and(|trash| degree(&survey.total, &Manner::Trash(trash)) != Degree::Key);
+    let proposal = browse::Proposal {
+        paths: items.iter().map(|item| item.path().to_vec()).collect(),
+        entries: survey.total.entry_count,
+        bytes: survey.total.allocated_bytes.into(),
+        freed_bytes: survey.total.freed_bytes.into(),
+        warnings,
+        refusal: (!refusals.is_empty()).then(|| refusals.join("; ")),
+        no_trash,
+        is_large,
+        word: word_to_type(&items),
+    };
+    let counted = items.into_iter().zip(&survey.items);
+    let items = counted.map(|(item, sums)| item.with_bytes(sums.allocated_bytes));
+    let proposed = Proposed {
+        items: items.collect(),
+        ids,
+        surroundings,
+        journal,
+        entries: survey.total.entry_count,
+    };
+    Ok((proposal, proposed))
+}
+
+fn warnings(total: &Sums, survey: &Survey, format: SizeFormat) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if total.foreign_count > 0 {
+        warnings.push(match total.foreign_count {
+            1 => "1 entry of another owner".to_owned(),
+            count => format!("{} entries of other owners", grouped(count)),
+        });
+    }
+    if let Some(newest) = &total.newest {
+        let now = clock::now_ns() / 1_000_000_000;
+        let age = u64::try_from(now.saturating_sub(newest.mtime_s)).unwrap_or(0);
+        if age < RECENT.as_secs() {
+            let path = escape(&newest.path, Charset::Unicode);
+            let age = match age {
+                0..60 => "less than a minute".to_owned(),
+                60..120 => "a minute".to_owned(),
+                age => format!("{} minutes", age / 60),
+            };
+            warnings.push(format!("changed {age} ago: {path}"));
+        }
+    }
+    let shared = total.allocated_bytes.saturating_sub(total.freed_bytes);
+    if shared > 0 {
+        let size = format.text(shared.into());
+        warnings.push(format!("{size} have other names elsewhere, and stay"));
+    }
+    if survey.failures.count > 0 {
+        let first = survey.failures.listed.first();
+        let first = first.map(|failure| format!(", the first: cannot {failure}"));
+        let count = grouped(survey.failures.count);
+        warnings.push(format!(
+            "{count} could not be read{}",
+            first.unwrap_or_default()
+        ));
+    }
+    warnings
+}
+
+fn can_share(item: &Item, surroundings: &Surroundings) -> bool {
+    let device = item.identity().device;
+    let mut mounts = surroundings.mounts.iter();
+    mounts.any(|mount| {
+        // The subvolumes of a btrfs have device numbers that no mount has.
+        let is_own = mount.device_number() == Some(device)
+            || (mount.file_system == "btrfs" && item.path().starts_with(&mount.point));
+        is_own && SHARING.contains(&mount.file_system.as_str())
+    })
+}
+
+fn report(outcome: &Outcome, trashed: usize, format: SizeFormat) -> RemovalReport {
+    let entries = match outcome.entry_count {
+        1 => "1 entry".to_owned(),
+        count => format!("{} entries", grouped(count)),
+    };
+    let mut sentence = match trashed {
+        0 => {
+            let size = format.text(outcome.freed_bytes.into());
+            format!("{entries} removed, {size} freed")
+        }
+        count => format!("{} in the trash; U takes the last move back", items(count)),
+    };
+    if outcome.is_stopped {
+        sentence.push_str("; stopped before the end");
+    }
+    match outcome.failures.count {
+        0 => {}
+        1 => sentence.push_str("; 1 error"),
+        count => sentence.push_str(&format!("; {} errors", grouped(count))),
+    }
+    if outcome.journal.lost_count > 0 {
+        let lost = grouped(outcome.journal.lost_count);
+        sentence.push_str(&format!("; the journal has no room for {lost} lines"));
+    }
+    let listed = outcome.failures.listed.iter();
+    RemovalReport {
+        sentence,
+        freed_bytes: outcome.freed_bytes.into(),
+        errors: listed.map(|failure| failure.to_string()).collect(),
+    }
+}
+
+fn items(count: usize) -> String {
+    match count {
+        1 => "1 item is".to_owned(),
+        count => format!("{} items are", grouped(count as u64)),
+    }
+}
+
+/// The journal, and a warning where there is none for want of space: a removal is the
+/// remedy then.
+fn open_journal() -> Result<(Option<Journal>, Option<String>), String> {
+    let path = journal_path().ok_or("HOME is not set, so there is no place for the journal")?;
+    match Journal::open(bytes_of(&path)) {
+        Ok(journal) => Ok((Some(journal), None)),
+        Err(error) => {
+            let full = [Errno::NOSPC, Errno::DQUOT].map(|errno| Some(errno.raw_os_error()));
+            let path = escape(bytes_of(&path), Charset::Unicode);
+            let text = format!("cannot open the journal {path}: {}", reason(&error));
+            match full.contains(&error.raw_os_error()) {
+                true => Ok((None, Some(format!("{text}; nothing is recorded")))),
+                false => Err(text),
+            }
+        }
+    }
+}
+
+fn journal_path() -> Option<PathBuf> {
+    let state = directory("XDG_STATE_HOME", Some(".local/state"))?;
+    Some(state.join("statwalk/removed.jsonl"))
+}
+
+fn home_trash() -> Option<Trash> {
+    let data = directory("XDG_DATA_HOME", Some(".local/share"))?;
+    Some(Trash::new(data.join("Trash").into_os_string().into_vec()))
+}
+
+/// A directory of the XDG Base Directory Specification 0.8: a variable, or a place below
+/// the home. A path that is not absolute does not count.
+fn directory(variable: &str, below_home: Option<&str>) -> Option<PathBuf> {
+    let read = |name: &str| env::var_os(name).map(PathBuf::from);
+    let set = read(variable).filter(|path| path.is_absolute());
+    set.or_else(|| {
+        let home = read("HOME").filter(|path| path.is_absolute())?;
+        Some(home.join(below_home?))
+    })
+}
+
+fn bytes_of(path: &(impl AsRef<Path> + ?Sized)) -> &[u8] {
+    let path: &OsStr = path.as_ref().as_os_str();
+    path.as_bytes()
+}
+
+fn local_now() -> Now {
+    let now = jiff::Timestamp::now();
+    Now {
+        seconds: now.as_second(),
+        offset_s: TimeZone::system().to_offset(now).seconds(),
+    }
+}
