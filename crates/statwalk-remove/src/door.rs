@@ -91,7 +91,8 @@ pub(crate) fn remove(
 /// # Errors
 ///
 /// The entry is not the expected one, or the kernel refuses. `EXDEV` is
-/// [`Cause::Mount`]: nothing is ever copied.
+/// [`Cause::Mount`]: nothing is ever copied. [`Cause::Moved`] says that another entry
+/// was moved, and that its old name is taken.
 pub(crate) fn rename(
     from: BorrowedFd<'_>,
     name: &[u8],
@@ -109,8 +110,11 @@ pub(crate) fn rename(
     rustix::fs::renameat_with(from, name, to, new_name, flags)?;
     match Seen::of(to, new_name) {
         Ok(seen) if !seen.identity.is_same_inode(expected) => {
-            rustix::fs::renameat_with(to, new_name, from, name, flags)?;
-            Err(Cause::Changed)
+            match rustix::fs::renameat_with(to, new_name, from, name, flags) {
+                Ok(()) => Err(Cause::Changed),
+                // Its place is taken meanwhile, so it stays.
+                Err(_) => Err(Cause::Moved),
+            }
         }
         _ => Ok(()),
     }

@@ -178,6 +178,10 @@ impl Trash {
                 }
                 Err(cause) => cause,
             };
+            if cause == Cause::Moved {
+                // The line says where the entry belongs.
+                return Err(cause);
+            }
             // The line about an item that is not there; the first error counts.
             let _ = door::remove(info.as_fd(), &info_name, Expected::Item(&written));
             match cause {

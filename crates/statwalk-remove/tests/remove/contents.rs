@@ -9,6 +9,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use rustix::fs::{AtFlags, CWD, Mode};
 use statwalk_remove::{Cause, End, Monitor, Removal};
+use statwalk_testkit::mounts::FileSystem;
 use statwalk_testkit::unprivileged::as_ordinary_user;
 use statwalk_testkit::{Scratch, or_skip, trees};
 
@@ -293,4 +294,33 @@ fn items_that_are_refused_stay() {
     assert_eq!(outcome.items[0].end, End::Untouched);
     assert!(matches!(causes(&outcome)[..], [Cause::Refused(_)]));
     assert!(home.join("kim/x").exists());
+}
+
+#[test]
+fn large_directories_go_on_every_file_system() {
+    for file_system in FileSystem::ALL {
+        let scratch = Scratch::new().unwrap();
+        let mount = match file_system.mount(scratch.path()) {
+            Ok(mount) => mount,
+            Err(skipped) => {
+                skipped.report();
+                continue;
+            }
+        };
+        let dir = mount.path().join("dir");
+        for number in 0..3_000 {
+            let name = format!("a name that fills more than one block {number}");
+            match number % 3 {
+                0 => fs::create_dir_all(dir.join(name).join("x/y")).unwrap(),
+                1 => fs::write(dir.join(name), b"").unwrap(),
+                _ => symlink("nowhere", dir.join(name)).unwrap(),
+            }
+        }
+        let survey = crate::harness::survey_of(&[&dir]);
+        let outcome = remove(&[&dir]);
+        assert_eq!(causes(&outcome), [], "{file_system:?}");
+        assert_eq!(outcome.items[0].end, End::Removed, "{file_system:?}");
+        assert_eq!(outcome.entry_count, 5_001, "{file_system:?}");
+        assert_eq!(survey.total.entry_count, 5_001, "{file_system:?}");
+    }
 }

@@ -4,9 +4,10 @@
 //!
 //! A thread swaps directories for links, moves directories out of the item and back, and
 //! exchanges the directories on the way to the item. After each trial the sentinel
-//! beside the item must be whole.
+//! beside the item must be whole. `STATWALK_TRIALS` sets the number of trials.
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
@@ -14,9 +15,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use rustix::fs::{CWD, RenameFlags};
-use statwalk_remove::{Cause, End, Monitor};
+use statwalk_remove::{Cause, End, Manner, Monitor, Removal, Trash, restore};
 
-use crate::harness::{causes, fast_scratch, make, removal, snapshot};
+use crate::harness::{bytes, causes, fast_scratch, item, make, removal, snapshot, surroundings};
 
 /// Deeper than the levels that a removal keeps open, so that it has to find them again.
 const DEPTH: usize = 70;
@@ -108,7 +109,8 @@ impl Arena {
             // A directory moves out of the item, so that its `..` leads outside.
             _ => {
                 let hostage = root.join("out/hostage");
-                if fs::rename(&self.deep, &hostage).is_ok() {
+                // Every second deep one stays outside.
+                if fs::rename(&self.deep, &hostage).is_ok() && trial % 16 != 15 {
                     std::thread::yield_now();
                     let _ = fs::rename(&hostage, &self.deep);
                 }
@@ -218,12 +220,60 @@ fn a_directory_that_its_user_moves_to_safety_is_left() {
         fs::rename(dir.join("p"), &safe).unwrap();
         let outcome = running.wait();
         assert_eq!(causes(&outcome), [Cause::Moved]);
-        assert_eq!(
-            outcome.failures.listed[0].path,
-            crate::harness::bytes(&dir.join("p"))
-        );
+        assert_eq!(outcome.failures.listed[0].path, bytes(&dir.join("p")));
         assert_eq!(outcome.items[0].end, End::Partly);
         let left = snapshot(&safe).len();
         assert!(left > 1_000, "{left} of 20,000 are left at depth {depth}");
     }
+}
+
+#[test]
+fn the_trash_takes_the_item_or_nothing() {
+    let scratch = fast_scratch();
+    let dir = make(&scratch.path().join("dir"), &["x"]);
+    let other = make(&scratch.path().join("other"), &["precious"]);
+    let trash = make(&scratch.path().join("Trash"), &["files/", "info/"]);
+    fs::set_permissions(&trash, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let exchange = || {
+        let flags = RenameFlags::EXCHANGE;
+        rustix::fs::renameat_with(CWD, &dir, CWD, &other, flags).is_ok()
+    };
+    let (mut moved, mut kept) = (0, 0);
+    for trial in 0..trial_count() as u64 / 10 {
+        let manner = Manner::Trash(Trash::new(bytes(&trash)));
+        let removal = Removal::new(vec![item(&dir)], manner, surroundings());
+        let is_over = AtomicBool::new(false);
+        let outcome = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_micros((trial * 7) % 200));
+                while !is_over.load(Relaxed) {
+                    exchange();
+                }
+            });
+            let outcome = removal.run(&Monitor::new());
+            is_over.store(true, Relaxed);
+            outcome
+        });
+        match &outcome.items[0].trashed {
+            Some(trashed) => {
+                moved += 1;
+                // The attacker's last exchange has failed, and the item is in the trash alone.
+                let name = std::ffi::OsStr::from_bytes(&trashed.name);
+                assert!(trash.join("files").join(name).join("x").exists());
+                restore(trashed).unwrap();
+            }
+            None => kept += 1,
+        }
+        if other.join("x").exists() {
+            assert!(exchange());
+        }
+        assert!(
+            dir.join("x").exists() && other.join("precious").exists(),
+            "{outcome:?}"
+        );
+        assert_eq!(snapshot(&trash.join("files")), []);
+        assert_eq!(snapshot(&trash.join("info")), []);
+    }
+    println!("{moved} moved, {kept} kept");
+    assert!(moved > 0 && kept > 0, "{moved} moved, {kept} kept");
 }
