@@ -78,6 +78,8 @@ pub fn of_seed<S: Strategy>(strategy: &S, seed: u64) -> S::Value {
 /// Names as Linux allows them, hostile ones among them.
 pub fn name() -> impl Strategy<Value = Vec<u8>> {
     let plain = "[a-c]{1,2}".prop_map(String::into_bytes);
+    let endings = r"[ab]?(\.(tar|gz|zst|so|log|log-20261101|[136]|11|png|csv|c)){1,4}"
+        .prop_map(String::into_bytes);
     let hostile = select(HOSTILE).prop_map(<[u8]>::to_vec);
     let bytes = |length: RangeInclusive<usize>| {
         vec(any::<u8>(), length).prop_map(|mut name| {
@@ -87,6 +89,7 @@ pub fn name() -> impl Strategy<Value = Vec<u8>> {
     };
     prop_oneof![
         6 => plain,
+        2 => endings,
         3 => hostile,
         3 => bytes(1..=12),
         1 => bytes(240..=255),

@@ -33,6 +33,7 @@ pub fn named() -> Vec<(&'static str, Model)> {
         ("hard_links", hard_links()),
         ("symbolic_links", symbolic_links()),
         ("odd_names", odd_names()),
+        ("endings", endings()),
         ("deep", deep(DEEP_DEFAULT)),
         ("wide", wide(WIDE_DEFAULT)),
         ("sparse", sparse()),
@@ -85,6 +86,43 @@ pub fn basic() -> Model {
         target/
         target/debug/
         target/debug/binary  1M
+        ",
+    )
+}
+
+/// Names that end in more than one part, and such as only look like it.
+pub fn endings() -> Model {
+    tree(
+        "
+        a.tar.gz            1000
+        b.TAR.GZ            2000
+        c.tar               30
+        d.gz                4
+        e.tar.zst           50
+        lib/
+        lib/libc.so         10
+        lib/libc.so.6       20
+        lib/libm.so.6.0.1   30
+        lib/python3.11      40
+        lib/loop.ko.xz      50
+        man/
+        man/ls.1            100
+        man/ls.1.gz         200
+        man/printf.3pm.gz   300
+        log/
+        log/auth.log        7
+        log/auth.log.1      7
+        log/auth.log.2.gz   7
+        log/auth.log.2.gzip 7
+        log/mail.log-20261101     9
+        log/mail.log-20261102.xz  9
+        log/syslog          5
+        log/syslog.1        5
+        dir.tar.gz/
+        dir.tar.gz/.gz      3
+        dir.tar.gz/.tar.gz  3
+        dir.tar.gz/gz       3
+        dir.tar.gz/a..gz    3
         ",
     )
 }

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! The extension of a name, in a form that costs no memory.
+//!
+//! Some extensions need a look at the one before: `tar.gz`, `so.6`, `log.1`.
+//! [`Parts`] has the rules.
 
 /// How long an extension can be.
 const BYTES_MAX: usize = 16;
+
+/// How short the date of a rotated log can be: year, month and day.
+const DATE_BYTES_MIN: usize = 6;
 
 /// The part of a name behind its last dot, in lower case; empty where there is none.
 ///
 /// A leading dot does not begin an extension, and neither does a dot before
 /// more than 16 bytes or anything but letters, digits and `_ - +`.
+///
+/// A compressed file keeps the extension before it where that is one of [`KEPT`], as in
+/// `tar.gz`. The numbers of shared libraries and of rotated logs do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Extension {
     /// Its bytes, the last in the lowest; none of them is zero.
@@ -16,10 +25,23 @@ pub(super) struct Extension {
 }
 
 impl Extension {
-    const NONE: Extension = Extension { bytes: 0 };
+    pub(super) const NONE: Extension = Extension { bytes: 0 };
+    const SHARED_LIBRARY: Extension = Extension::new("so");
+    const LOG: Extension = Extension::new("log");
 
+    /// The extension that names are grouped by.
     #[inline]
     pub(super) fn of(name: &[u8]) -> Extension {
+        let last = Extension::last_of(name);
+        match last.needs_the_one_before() {
+            true => Parts::with_last(name, last).extension(),
+            false => last,
+        }
+    }
+
+    /// The part behind the last dot alone.
+    #[inline]
+    pub(super) fn last_of(name: &[u8]) -> Extension {
         let mut bytes = 0;
         let nearest = name.iter().enumerate().rev().take(BYTES_MAX + 1);
         for ((at, &byte), shift) in nearest.zip((0..).step_by(8)) {
@@ -35,6 +57,78 @@ impl Extension {
         Extension::NONE
     }
 
+    /// An extension of this text, which is in lower case.
+    pub(super) const fn new(text: &str) -> Extension {
+        let text = text.as_bytes();
+        assert!(text.len() <= BYTES_MAX, "an extension has 16 bytes at most");
+        let mut bytes = 0;
+        let mut at = 0;
+        while at < text.len() {
+            bytes = bytes << 8 | text[at] as u128;
+            at += 1;
+        }
+        Extension { bytes }
+    }
+
+    /// The four last bytes of a text that is as short.
+    const fn short_new(text: &str) -> u32 {
+        assert!(text.len() <= 4, "too long to be compared");
+        Extension::new(text).bytes as u32
+    }
+
+    /// Whether names with this last extension can differ by those before.
+    #[inline]
+    pub(super) fn needs_the_one_before(self) -> bool {
+        let last = self.bytes as u8;
+        // Most extensions end otherwise.
+        matches!(last, b'0'..=b'9' | b'z' | b'a' | b't' | b'r' | b'o')
+            && (self.is_compression() || self.is_number() || self.is_dated_log())
+    }
+
+    /// Its bytes, where it is as short as all that are compared here.
+    #[inline]
+    fn short(self) -> Option<u32> {
+        u32::try_from(self.bytes).ok()
+    }
+
+    #[inline]
+    fn is_compression(self) -> bool {
+        self.short()
+            .is_some_and(|text| COMPRESSIONS.contains(&text))
+    }
+
+    /// Whether it has digits alone, and any.
+    pub(super) fn is_number(self) -> bool {
+        let mut rest = self.bytes;
+        while let b'0'..=b'9' = rest as u8 {
+            rest >>= 8;
+        }
+        rest == 0 && self != Extension::NONE
+    }
+
+    /// Whether logrotate made it with its option `dateext`: `log-20261101`.
+    fn is_dated_log(self) -> bool {
+        if self.byte_count() < b"log-".len() + DATE_BYTES_MIN {
+            return false;
+        }
+        let text = self.to_vec();
+        let date = text.strip_prefix(b"log-").unwrap_or_default();
+        let is_of_date = |byte: &u8| byte.is_ascii_digit() || *byte == b'-';
+        date.len() >= DATE_BYTES_MIN && date.iter().all(is_of_date)
+    }
+
+    fn byte_count(self) -> usize {
+        BYTES_MAX - self.bytes.leading_zeros() as usize / 8
+    }
+
+    /// This one, a dot and another; absent where they are too long.
+    fn join(self, last: Extension) -> Option<Extension> {
+        let count = last.byte_count();
+        (self.byte_count() + 1 + count <= BYTES_MAX).then(|| Extension {
+            bytes: (self.bytes << 8 | u128::from(b'.')) << (8 * count) | last.bytes,
+        })
+    }
+
     pub(super) fn to_vec(self) -> Vec<u8> {
         let bytes = self.bytes.to_be_bytes();
         let start = bytes.iter().position(|&byte| byte != 0);
@@ -42,8 +136,115 @@ impl Extension {
     }
 }
 
+/// Extensions that say how a file is compressed (shared-mime-info 2.2: gzip, xz, zstd,
+/// bzip2, lz4, lzma, lzip, lzop, compress and lrzip; brotli from its RFC 7932).
+const COMPRESSIONS: [u32; 12] = [
+    Extension::short_new("gz"),
+    Extension::short_new("xz"),
+    Extension::short_new("zst"),
+    Extension::short_new("bz2"),
+    Extension::short_new("lz4"),
+    Extension::short_new("lzma"),
+    Extension::short_new("lz"),
+    Extension::short_new("lzo"),
+    Extension::short_new("z"),
+    Extension::short_new("bz"),
+    Extension::short_new("lrz"),
+    Extension::short_new("br"),
+];
+
+/// Extensions that stay in sight where a file is compressed.
+const KEPT: [u32; 7] = [
+    Extension::short_new("tar"),
+    Extension::short_new("log"),
+    Extension::short_new("sql"),
+    Extension::short_new("json"),
+    Extension::short_new("csv"),
+    Extension::short_new("cpio"),
+    Extension::short_new("ko"),
+];
+
+/// A name in parts: `x.log.2.gz` is a log, rotated and compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Parts<'a> {
+    /// The name without the extensions.
+    pub(super) stem: &'a [u8],
+    /// The extension that says what a file holds. A number where it is not that of a
+    /// shared library or a log.
+    pub(super) content: Extension,
+    /// How it is compressed; empty where it is not.
+    pub(super) compression: Extension,
+}
+
+impl<'a> Parts<'a> {
+    /// The parts of a name whose last extension is known.
+    pub(super) fn with_last(name: &'a [u8], last: Extension) -> Parts<'a> {
+        let stem = without(name, last);
+        if !last.is_compression() {
+            return Parts::of_uncompressed(stem, last);
+        }
+        let (stem, content) = split(stem);
+        Parts {
+            compression: last,
+            ..Parts::of_uncompressed(stem, content)
+        }
+    }
+
+    fn of_uncompressed(stem: &'a [u8], last: Extension) -> Parts<'a> {
+        let parts = |stem, content| Parts {
+            stem,
+            content,
+            compression: Extension::NONE,
+        };
+        let (mut before, mut content) = (stem, last);
+        while content.is_number() {
+            (before, content) = split(before);
+        }
+        match content {
+            Extension::SHARED_LIBRARY | Extension::LOG => parts(before, content),
+            dated if dated.is_dated_log() => parts(before, Extension::LOG),
+            _ => parts(stem, last),
+        }
+    }
+
+    /// The extension that names are grouped by.
+    pub(super) fn extension(self) -> Extension {
+        let Parts {
+            content,
+            compression,
+            ..
+        } = self;
+        if compression == Extension::NONE {
+            return content;
+        }
+        let stays = content.short().is_some_and(|text| KEPT.contains(&text));
+        let both = stays.then(|| content.join(compression)).flatten();
+        both.unwrap_or(compression)
+    }
+}
+
+/// A name without its last extension, and that extension.
+fn split(name: &[u8]) -> (&[u8], Extension) {
+    let end = &name[name.len().saturating_sub(BYTES_MAX + 1)..];
+    match end.contains(&b'.') {
+        true => {
+            let last = Extension::last_of(name);
+            (without(name, last), last)
+        }
+        false => (name, Extension::NONE),
+    }
+}
+
+/// A name without its last extension.
+fn without(name: &[u8], last: Extension) -> &[u8] {
+    match last {
+        Extension::NONE => name,
+        last => &name[..name.len() - last.byte_count() - 1],
+    }
+}
+
 /// The last dot of a name and the bytes behind it, as they stand, up to eight in all.
-/// Names that end alike have the same extension, so it need not be computed again.
+/// Names that end alike have the same last extension, so it need not be computed again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ending {
     /// The last byte in the lowest; above the dot all are zero.
@@ -97,7 +298,7 @@ mod tests {
             ("1.2345678", "9.9.9.9.9.2345678"),
         ] {
             assert_eq!(of(name), of(like), "{name}");
-            let extensions = [name, like].map(|name| Extension::of(name.as_bytes()));
+            let extensions = [name, like].map(|name| Extension::last_of(name.as_bytes()));
             assert_eq!(extensions[0], extensions[1], "{name}");
         }
         for name in [
@@ -125,7 +326,6 @@ mod tests {
             ("a.TXT", "txt"),
             (".bashrc", ""),
             (".config.json", "json"),
-            ("archive.tar.gz", "gz"),
             ("no", ""),
             ("", ""),
             ("ends.", ""),
@@ -140,5 +340,82 @@ mod tests {
             let found = Extension::of(name.as_bytes()).to_vec();
             assert_eq!(found, expected.as_bytes(), "{name}");
         }
+    }
+
+    #[test]
+    fn extensions_that_need_the_one_before() {
+        for (name, expected) in [
+            ("archive.tar.gz", "tar.gz"),
+            ("ARCHIVE.TAR.XZ", "tar.xz"),
+            ("a.tar.zst", "tar.zst"),
+            ("a.tar.bz2", "tar.bz2"),
+            ("a.tar.Z", "tar.z"),
+            (".tar.gz", "gz"),
+            ("dir.d/.tar.gz", "gz"),
+            ("dump.sql.lzma", "sql.lzma"),
+            ("loop.ko.xz", "ko.xz"),
+            ("bash.1.gz", "gz"),
+            ("picture.svg.gz", "gz"),
+            ("a.0123456789abcde.gz", "gz"),
+            ("libc.so.6", "so"),
+            ("libpython3.11.so.1.0", "so"),
+            ("libicudata.so.72.1.2", "so"),
+            ("libold.so.1.gz", "gz"),
+            ("so.6", "6"),
+            (".so.6", "6"),
+            ("dir/.so.6", "6"),
+            ("python3.11", "11"),
+            ("1.2.3.4", "4"),
+            ("bash.1", "1"),
+            ("auth.log", "log"),
+            ("auth.log.1", "log"),
+            ("auth.log.2.gz", "log.gz"),
+            ("auth.log-20261101", "log"),
+            ("auth.log-20261101.gz", "log.gz"),
+            ("auth.log-20261101.1", "log"),
+            ("auth.log-", "log-"),
+            ("auth.log-backup", "log-backup"),
+            ("syslog.1", "1"),
+            ("x.gzip", "gzip"),
+            ("x.graz", "graz"),
+        ] {
+            let found = Extension::of(name.as_bytes()).to_vec();
+            assert_eq!(
+                String::from_utf8(found).unwrap(),
+                expected,
+                "of the name {name}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_extension_that_stands_alone_is_known_by_its_last_byte() {
+        for compression in COMPRESSIONS {
+            let bytes = compression.into();
+            assert!(Extension { bytes }.needs_the_one_before());
+        }
+        for alone in ["txt", "o", "a", "so", "rar", "jar", "log", "1st", ""] {
+            assert!(!Extension::new(alone).needs_the_one_before(), "{alone}");
+        }
+    }
+
+    #[test]
+    fn parts_of_a_name() {
+        let check = |name: &str, stem: &str, content, compression| {
+            let expected = Parts {
+                stem: stem.as_bytes(),
+                content: Extension::new(content),
+                compression: Extension::new(compression),
+            };
+            let last = Extension::last_of(name.as_bytes());
+            let parts = Parts::with_last(name.as_bytes(), last);
+            assert_eq!(parts, expected, "{name}");
+        };
+        check("bash.1.gz", "bash", "1", "gz");
+        check("a.b.c", "a.b", "c", "");
+        check("x.log.2.gz", "x", "log", "gz");
+        check("libc.so.6", "libc", "so", "");
+        check("plain", "plain", "", "");
+        check(".gz", ".gz", "", "");
     }
 }

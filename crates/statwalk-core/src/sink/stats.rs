@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use foldhash::fast::RandomState;
 
 use super::entry_filter::EntryFilter;
-use super::extension::{Ending, Extension};
+use super::extension::{Ending, Extension, Parts};
 use super::first_names::{FirstNames, Kept, LinkName};
 use super::seen_inodes::may_repeat;
 use super::{Collect, Context, Sink};
@@ -43,6 +43,10 @@ pub enum GroupKey {
     /// Anything but a regular file, by its type.
     Kind(FileType),
     /// Regular files by the extension, in lower case; empty where there is none.
+    ///
+    /// It has two parts, as in `tar.gz`, where a tar, log, sql, json, csv, cpio or ko is
+    /// compressed. The numbers of shared libraries (`libc.so.6`) and rotated logs
+    /// (`auth.log.1`) do not count.
     Extension(Vec<u8>),
     /// A user id.
     Owner(u32),
@@ -217,7 +221,12 @@ impl Groups {
         if known == ending {
             return index;
         }
-        let index = self.index(Key::Extension(Extension::of(name)));
+        let last = Extension::last_of(name);
+        if last.needs_the_one_before() {
+            let extension = Parts::with_last(name, last).extension();
+            return self.index(Key::Extension(extension));
+        }
+        let index = self.index(Key::Extension(last));
         self.endings[slot] = (ending, index);
         index
     }

@@ -385,7 +385,7 @@ fn entries_are_grouped() {
     assert_eq!(
         rows(&["--by", "type"]),
         [
-            "7000000\t1\t.gz",
+            "7000000\t1\t.tar.gz",
             "500000\t1\t.txt",
             "3010\t3\t.rs",
             "3000\t1\t.md",

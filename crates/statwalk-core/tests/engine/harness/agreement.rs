@@ -283,13 +283,40 @@ fn kind(of: EntryType) -> FileType {
 /// What `Grouping::Type` says an extension is, written a second time.
 fn extension(path: &[u8]) -> Vec<u8> {
     let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
-    let Some(dot) = name.iter().rposition(|&byte| byte == b'.') else {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-+".contains(byte);
+    // The extensions from the last to the first; an odd one ends the list.
+    let mut all: Vec<&[u8]> = name.split(|&byte| byte == b'.').skip(1).collect();
+    if name.starts_with(b".") && !all.is_empty() {
+        all.remove(0);
+    }
+    all.reverse();
+    let is_odd = |part: &&[u8]| part.len() > 16 || !part.iter().all(is_plain);
+    let end = all.iter().position(is_odd).unwrap_or(all.len());
+    let mut parts = all[..end].iter().map(|part| {
+        let text = String::from_utf8_lossy(part).to_ascii_lowercase();
+        let date = text.strip_prefix("log-").unwrap_or_default();
+        let is_date = date.len() >= 6 && !date.contains(|c: char| c != '-' && !c.is_ascii_digit());
+        if is_date { "log".to_owned() } else { text }
+    });
+    let Some(last) = parts.next() else {
         return Vec::new();
     };
-    let after = &name[dot + 1..];
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-+".contains(byte);
-    match dot > 0 && after.len() <= 16 && after.iter().all(is_plain) {
-        true => after.to_ascii_lowercase(),
-        false => Vec::new(),
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let without_numbers = |parts: Vec<String>| {
+        let mut rest = parts.iter().skip_while(|text| is_number(text));
+        let named = rest
+            .next()
+            .filter(|text| matches!(text.as_str(), "so" | "log"));
+        named.or(parts.first()).cloned().unwrap_or_default()
+    };
+    let compressions = "gz xz zst bz2 lz4 lzma lz lzo z bz lrz br";
+    if !compressions.split(' ').any(|text| text == last) {
+        let all = std::iter::once(last).chain(parts).collect();
+        return without_numbers(all).into_bytes();
+    }
+    let inner = without_numbers(parts.collect());
+    match inner.as_str() {
+        "tar" | "log" | "sql" | "json" | "csv" | "cpio" | "ko" => format!("{inner}.{last}").into(),
+        _ => last.into_bytes(),
     }
 }
