@@ -118,9 +118,10 @@ pub use report::{LeftOut, Outcome, Report, RootReport};
 pub use running::{Canceller, Running};
 pub use scan::{IoClass, KernelFileSystems, MountCrossing, Scan, SymlinkPolicy};
 pub use sink::{
-    Collect, Context, GroupKey, Grouping, InodeTable, Inodes, InodesState, Largest, LinkPolicy,
-    LiveDir, LiveState, LiveTree, Node, NodeKind, RootTotals, Sink, Stats, StatsState, Tally,
-    TimeKind, Top, TopOf, TopState, Totals, TotalsState, Tree, TreeSink, TreeState, path_order,
+    Category, Collect, Context, GroupKey, Grouping, InodeTable, Inodes, InodesState, Largest,
+    LinkPolicy, LiveDir, LiveState, LiveTree, Node, NodeKind, RootTotals, Sink, Stats, StatsState,
+    Tally, TimeKind, Top, TopOf, TopState, Totals, TotalsState, Tree, TreeSink, TreeState,
+    path_order,
 };
 pub use source::choice::{Source, SyncPolicy};
 pub use source::memory::{MemoryEntry, MemoryTree, MemoryTreeError};

@@ -29,10 +29,9 @@ impl Extension {
     const SHARED_LIBRARY: Extension = Extension::new("so");
     const LOG: Extension = Extension::new("log");
 
-    /// The extension that names are grouped by.
+    /// The extension that names are grouped by; `last` is the part behind the last dot.
     #[inline]
-    pub(super) fn of(name: &[u8]) -> Extension {
-        let last = Extension::last_of(name);
+    pub(super) fn with_last(name: &[u8], last: Extension) -> Extension {
         match last.needs_the_one_before() {
             true => Parts::with_last(name, last).extension(),
             false => last,
@@ -208,7 +207,7 @@ impl<'a> Parts<'a> {
     }
 
     /// The extension that names are grouped by.
-    pub(super) fn extension(self) -> Extension {
+    fn extension(self) -> Extension {
         let Parts {
             content,
             compression,
@@ -286,6 +285,12 @@ impl Ending {
 mod tests {
     use super::*;
 
+    fn of(name: &str) -> String {
+        let name = name.as_bytes();
+        let found = Extension::with_last(name, Extension::last_of(name)).to_vec();
+        String::from_utf8(found).expect("extensions are ASCII")
+    }
+
     #[test]
     fn endings_tell_extensions() {
         let of = |name: &str| Ending::of(name.as_bytes());
@@ -337,8 +342,7 @@ mod tests {
             ("a.0123456789-_+xYz", "0123456789-_+xyz"),
             ("a.0123456789-_+xYz0", ""),
         ] {
-            let found = Extension::of(name.as_bytes()).to_vec();
-            assert_eq!(found, expected.as_bytes(), "{name}");
+            assert_eq!(of(name), expected, "{name}");
         }
     }
 
@@ -379,12 +383,7 @@ mod tests {
             ("x.gzip", "gzip"),
             ("x.graz", "graz"),
         ] {
-            let found = Extension::of(name.as_bytes()).to_vec();
-            assert_eq!(
-                String::from_utf8(found).unwrap(),
-                expected,
-                "of the name {name}"
-            );
+            assert_eq!(of(name), expected, "{name}");
         }
     }
 

@@ -7,6 +7,7 @@
 //! A sink does not know where entries come from and does not choose what is
 //! read next.
 
+mod category;
 mod entry_filter;
 mod extension;
 mod first_names;
@@ -23,6 +24,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+pub use category::Category;
 pub use first_names::path_order;
 pub(crate) use inodes::FileAt;
 pub use inodes::{InodeTable, Inodes, InodesState};

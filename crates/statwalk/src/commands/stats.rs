@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `statwalk stats`: entries in groups by type, owner, group, age, size or depth.
-
-use std::borrow::Cow;
+//! `statwalk stats`: entries in groups by type, category, owner, group, age, size or depth.
 
 use serde::Serialize;
-use statwalk_core::{FileType, GroupKey, Grouping, Stats, Tally, Totals};
-use statwalk_view::{Align, Cell, Column, SizeFormat, grouped, list_table};
+use statwalk_core::{GroupKey, Grouping, Stats, Tally, Totals};
+use statwalk_view::{Align, Cell, Column, grouped, list_table};
 
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::{By, StatsFlags, StatsSortName};
 use crate::output::ending::Errors;
-use crate::output::json::{Counted, GroupJson, GroupsAnswer, size_max, size_min};
+use crate::output::group_label::label;
+use crate::output::json::{Counted, GroupJson, GroupsAnswer};
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, Scanned, print};
 use crate::output::screen::Screen;
 use crate::request::filters::Filters;
-use crate::request::owners;
 use crate::request::{Request, Sizes};
 use crate::watch::watch;
 
@@ -49,7 +47,7 @@ pub(super) fn run(flags: StatsFlags) -> Result<ExitStatus, Failure> {
 
     let bytes = |tally: &Tally| sizes.of(tally.allocated_bytes, tally.apparent_bytes);
     let sort = flags.sort.unwrap_or(match by {
-        By::Type | By::Owner | By::Group => StatsSortName::Size,
+        By::Type | By::Category | By::Owner | By::Group => StatsSortName::Size,
         By::Age | By::Size | By::Depth => StatsSortName::Name,
     });
     // Groups come in the order of their keys, and the sort is stable.
@@ -156,6 +154,7 @@ impl StatsAnswer {
 fn grouping(by: By) -> Grouping {
     match by {
         By::Type => Grouping::Type,
+        By::Category => Grouping::Category,
         By::Owner => Grouping::Owner,
         By::Group => Grouping::Group,
         By::Age => Grouping::Age,
@@ -167,98 +166,11 @@ fn grouping(by: By) -> Grouping {
 fn name_of(by: By) -> &'static str {
     match by {
         By::Type => "type",
+        By::Category => "category",
         By::Owner => "owner",
         By::Group => "group",
         By::Age => "age",
         By::Size => "size",
         By::Depth => "depth",
-    }
-}
-
-/// The label of a group. An extension or the name of a user may hold any bytes.
-fn label(key: &GroupKey) -> Cow<'static, [u8]> {
-    let text = match key {
-        GroupKey::Kind(kind) => return Cow::Borrowed(kind_name(*kind).as_bytes()),
-        GroupKey::Extension(extension) if extension.is_empty() => "no extension".to_owned(),
-        GroupKey::Extension(extension) => return Cow::Owned([b".", &extension[..]].concat()),
-        GroupKey::Owner(uid) => match owners::user_name(*uid) {
-            Some(name) => return Cow::Owned(name),
-            None => uid.to_string(),
-        },
-        GroupKey::Group(gid) => match owners::group_name(*gid) {
-            Some(name) => return Cow::Owned(name),
-            None => gid.to_string(),
-        },
-        GroupKey::ModifiedWithin(None) => "in the future".to_owned(),
-        GroupKey::ModifiedWithin(Some(u64::MAX)) => "older".to_owned(),
-        GroupKey::ModifiedWithin(Some(limit_s)) => format!("within {}", span(*limit_s)),
-        GroupKey::SizeBelowPower(0) => "empty".to_owned(),
-        GroupKey::SizeBelowPower(power) => {
-            let text = |bytes: u64| SizeFormat::Binary.text(bytes.into());
-            match size_max(*power).checked_add(1) {
-                Some(end) => format!("{} to below {}", text(size_min(*power)), text(end)),
-                None => format!("{} and more", text(size_min(*power))),
-            }
-        }
-        GroupKey::Depth(depth) => depth.to_string(),
-        _ => "unknown".to_owned(),
-    };
-    Cow::Owned(text.into_bytes())
-}
-
-fn kind_name(kind: FileType) -> &'static str {
-    match kind {
-        FileType::File => "files",
-        FileType::Directory => "directories",
-        FileType::Symlink => "symbolic links",
-        FileType::Fifo => "pipes",
-        FileType::Socket => "sockets",
-        FileType::CharDevice => "character devices",
-        FileType::BlockDevice => "block devices",
-        FileType::Unknown => "unknown",
-    }
-}
-
-/// A limit of ages in words.
-fn span(limit_s: u64) -> String {
-    const HOUR: u64 = 3_600;
-    const DAY: u64 = 24 * HOUR;
-    const YEAR: u64 = 365 * DAY;
-    let (count, unit) = match limit_s {
-        s if s >= YEAR && s % YEAR == 0 => (s / YEAR, "year"),
-        s if s >= DAY && s % DAY == 0 => (s / DAY, "day"),
-        s => (s / HOUR, "hour"),
-    };
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {unit}{plural}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn groups_have_names() {
-        let check = |key: GroupKey, expected: &str| {
-            assert_eq!(label(&key), expected.as_bytes(), "{key:?}");
-        };
-        check(GroupKey::Extension(b"rs".to_vec()), ".rs");
-        check(GroupKey::Extension(Vec::new()), "no extension");
-        check(GroupKey::Kind(FileType::Directory), "directories");
-        check(GroupKey::Owner(0), "root");
-        check(GroupKey::Group(4_000_000_001), "4000000001");
-        check(GroupKey::ModifiedWithin(Some(3_600)), "within 1 hour");
-        check(
-            GroupKey::ModifiedWithin(Some(182 * 86_400)),
-            "within 182 days",
-        );
-        check(
-            GroupKey::ModifiedWithin(Some(2 * 365 * 86_400)),
-            "within 2 years",
-        );
-        check(GroupKey::ModifiedWithin(Some(u64::MAX)), "older");
-        check(GroupKey::SizeBelowPower(0), "empty");
-        check(GroupKey::SizeBelowPower(13), "4.00 KiB to below 8.00 KiB");
-        check(GroupKey::SizeBelowPower(64), "8.00 EiB and more");
     }
 }

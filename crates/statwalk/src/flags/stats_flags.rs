@@ -9,7 +9,7 @@ use clap::{Parser, ValueEnum};
 use super::scan_flags::SHOWN;
 use super::{FilterFlags, ScanFlags, SizeFlags};
 
-/// Group entries by type, owner, group, age, size or depth
+/// Group entries by type, category, owner, group, age, size or depth
 ///
 /// Where the output is not a terminal, each group is a row of its bytes, the
 /// number of its entries and its name, with tabulators between.
@@ -56,6 +56,8 @@ pub(crate) struct StatsFlags {
 pub(crate) enum By {
     /// Type, and for files the extension
     Type,
+    /// Type, and for files the kind of content that the name promises
+    Category,
     /// User
     Owner,
     /// Group

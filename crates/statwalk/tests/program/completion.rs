@@ -39,7 +39,7 @@ const LINES: &[(&str, &[&str], bool)] = &[
     ("statwalk top --unit Ki", &["KiB"], true),
     (
         "statwalk stats --by ",
-        &["type", "owner", "group", "age", "size", "depth"],
+        &["type", "category", "owner", "group", "age", "size", "depth"],
         true,
     ),
     ("statwalk stats --sort ", &["size", "name", "count"], true),

@@ -396,6 +396,18 @@ fn entries_are_grouped() {
         ]
     );
     assert_eq!(
+        rows(&["--by", "category"]),
+        [
+            "7000000\t1\tarchives",
+            "503000\t2\tdocuments",
+            "3010\t3\tsource code",
+            "11\t1\tsymbolic links",
+            "5\t1\tconfiguration",
+            "0\t4\tdirectories",
+            "0\t1\tpipes",
+        ]
+    );
+    assert_eq!(
         rows(&["--by=depth"]),
         ["0\t1\t0", "16\t5\t1", "506010\t6\t2", "7000000\t1\t3"]
     );

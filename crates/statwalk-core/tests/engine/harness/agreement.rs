@@ -12,6 +12,7 @@ use statwalk_testkit::EntryType;
 use statwalk_testkit::naive::{self, Counts, NaiveEntry, NaiveReport, Options, Subtree};
 
 use super::answer::{Answer, OtherEntry, TOP_COUNT, answer, directory_sums, scan_of};
+use super::naming;
 use super::{ORDERS, text};
 
 /// Scans the roots with each number of workers, and compares everything with the oracle.
@@ -206,7 +207,11 @@ fn compare_stats(expected: &NaiveReport, answer: &Answer, options: &Options<'_>,
         None => GroupKey::Unknown,
     };
     let by_type = |entry: &NaiveEntry| match entry.entry_type {
-        EntryType::File => GroupKey::Extension(extension(&entry.path)),
+        EntryType::File => GroupKey::Extension(naming::extension(&entry.path)),
+        other => GroupKey::Kind(kind(other)),
+    };
+    let by_category = |entry: &NaiveEntry| match entry.entry_type {
+        EntryType::File => GroupKey::Category(naming::category(&entry.path)),
         other => GroupKey::Kind(kind(other)),
     };
     let depth = |entry: &NaiveEntry| {
@@ -220,6 +225,8 @@ fn compare_stats(expected: &NaiveReport, answer: &Answer, options: &Options<'_>,
     assert_eq!(answer.by_size, grouped(expected, size, once), "{told}");
     assert_eq!(answer.by_owner, grouped(expected, owner, once), "{told}");
     assert_eq!(answer.by_type, grouped(expected, by_type, once), "{told}");
+    let categories = grouped(expected, by_category, once);
+    assert_eq!(answer.by_category, categories, "{told}");
     assert_eq!(answer.by_depth, grouped(expected, depth, once), "{told}");
 }
 
@@ -277,46 +284,5 @@ fn kind(of: EntryType) -> FileType {
         EntryType::CharDevice => FileType::CharDevice,
         EntryType::BlockDevice => FileType::BlockDevice,
         EntryType::Unknown => FileType::Unknown,
-    }
-}
-
-/// What `Grouping::Type` says an extension is, written a second time.
-fn extension(path: &[u8]) -> Vec<u8> {
-    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-+".contains(byte);
-    // The extensions from the last to the first; an odd one ends the list.
-    let mut all: Vec<&[u8]> = name.split(|&byte| byte == b'.').skip(1).collect();
-    if name.starts_with(b".") && !all.is_empty() {
-        all.remove(0);
-    }
-    all.reverse();
-    let is_odd = |part: &&[u8]| part.len() > 16 || !part.iter().all(is_plain);
-    let end = all.iter().position(is_odd).unwrap_or(all.len());
-    let mut parts = all[..end].iter().map(|part| {
-        let text = String::from_utf8_lossy(part).to_ascii_lowercase();
-        let date = text.strip_prefix("log-").unwrap_or_default();
-        let is_date = date.len() >= 6 && !date.contains(|c: char| c != '-' && !c.is_ascii_digit());
-        if is_date { "log".to_owned() } else { text }
-    });
-    let Some(last) = parts.next() else {
-        return Vec::new();
-    };
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let without_numbers = |parts: Vec<String>| {
-        let mut rest = parts.iter().skip_while(|text| is_number(text));
-        let named = rest
-            .next()
-            .filter(|text| matches!(text.as_str(), "so" | "log"));
-        named.or(parts.first()).cloned().unwrap_or_default()
-    };
-    let compressions = "gz xz zst bz2 lz4 lzma lz lzo z bz lrz br";
-    if !compressions.split(' ').any(|text| text == last) {
-        let all = std::iter::once(last).chain(parts).collect();
-        return without_numbers(all).into_bytes();
-    }
-    let inner = without_numbers(parts.collect());
-    match inner.as_str() {
-        "tar" | "log" | "sql" | "json" | "csv" | "cpio" | "ko" => format!("{inner}.{last}").into(),
-        _ => last.into_bytes(),
     }
 }

@@ -25,6 +25,7 @@ pub(crate) struct Answer {
     pub(crate) by_depth: Vec<(GroupKey, Tally)>,
     pub(crate) by_size: Vec<(GroupKey, Tally)>,
     pub(crate) by_type: Vec<(GroupKey, Tally)>,
+    pub(crate) by_category: Vec<(GroupKey, Tally)>,
     pub(crate) by_owner: Vec<(GroupKey, Tally)>,
     /// Path and size, the largest first.
     pub(crate) top_allocated: Vec<(Vec<u8>, u64)>,
@@ -62,7 +63,7 @@ pub(crate) fn scan_of<P: AsRef<Path>>(roots: &[P], options: &Options<'_>) -> Sca
         .errors_kept(1_000_000)
 }
 
-/// Scans with all sinks: twice, because four is the most that go together.
+/// Scans with all sinks: three times, because four is the most that go together.
 pub(crate) fn answer(scan: &Scan) -> (Answer, Report) {
     let sinks = (
         Totals::with_sizes(),
@@ -80,6 +81,8 @@ pub(crate) fn answer(scan: &Scan) -> (Answer, Report) {
     );
     let second = scan.run(&sinks).expect("the scan begins");
     let (by_type, by_size, by_owner, top_apparent) = second.output;
+    let sink = Stats::by(Grouping::Category);
+    let by_category = scan.run(&sink).expect("the scan begins").output;
     let mut answer = Answer {
         totals,
         subtrees: BTreeMap::new(),
@@ -87,6 +90,7 @@ pub(crate) fn answer(scan: &Scan) -> (Answer, Report) {
         by_depth,
         by_size,
         by_type,
+        by_category,
         by_owner,
         top_allocated: (top_allocated.into_iter())
             .map(|top| (top.path, top.attributes.allocated_bytes().unwrap_or(0)))
@@ -123,6 +127,7 @@ impl Answer {
             by_depth: Vec::new(),
             by_size: Vec::new(),
             by_type: Vec::new(),
+            by_category: Vec::new(),
             by_owner: Vec::new(),
             top_allocated: Vec::new(),
             top_apparent: Vec::new(),

@@ -7,6 +7,7 @@ pub(crate) mod agreement;
 pub(crate) mod answer;
 pub(crate) mod child;
 pub(crate) mod listing;
+mod naming;
 pub(crate) mod records;
 
 use std::path::{Path, PathBuf};

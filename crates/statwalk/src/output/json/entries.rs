@@ -11,6 +11,7 @@ use super::seconds_and_rest;
 use super::tree_rows::NodeJson;
 use crate::flags::FieldName;
 use crate::output::found_fields::{device, permissions, rdev};
+use crate::output::group_label::category_word;
 use crate::request::owners;
 
 /// The answer of `top`: the largest first.
@@ -87,6 +88,9 @@ pub(crate) struct GroupJson {
     /// Of regular files; empty where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     extension: Option<String>,
+    /// Of regular files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    category: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     uid: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,6 +131,10 @@ impl GroupJson {
             GroupKey::Extension(extension) => {
                 group.kind = Some('f');
                 group.extension = text(Some(extension.clone()));
+            }
+            GroupKey::Category(category) => {
+                group.kind = Some('f');
+                group.category = Some(category_word(*category));
             }
             GroupKey::Owner(uid) => {
                 group.uid = Some(*uid);

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The category of a file, by its name alone.
+//!
+//! No file is opened: a name can lie. `table.rs` has the names and their origin.
+
+mod table;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use foldhash::fast::RandomState;
+
+use super::extension::{Extension, Parts};
+
+/// The kind of content that the name of a file promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Category {
+    /// Pictures: `png`, `jpg`, `svg`.
+    Image,
+    /// Films and subtitles: `mp4`, `mkv`.
+    Video,
+    /// Sound and music: `flac`, `mp3`.
+    Audio,
+    /// Archives and compressed files: `tar.gz`, `zip`.
+    Archive,
+    /// Texts, tables and slides for people: `pdf`, `odt`, `md`, manual pages.
+    Document,
+    /// Programs as people write them: `c`, `rs`, `py`, `Makefile`.
+    Source,
+    /// Programs as compilers write them: `o`, `so`, `pyc`, `exe`.
+    Object,
+    /// Disks of virtual machines and containers: `qcow2`, `vmdk`, `iso`.
+    Machine,
+    /// Databases and their dumps: `sqlite`, `ibd`, `sql`.
+    Database,
+    /// Logs, rotated ones too: `log`, `log.2.gz`, `syslog.1`.
+    Log,
+    /// Caches that say so: `cache`.
+    Cache,
+    /// Software to install: `deb`, `rpm`, `whl`, `jar`.
+    Package,
+    /// Fonts: `ttf`, `woff2`.
+    Font,
+    /// Pages and their styles: `html`, `css`.
+    Web,
+    /// Data for programs: `csv`, `json`, `parquet`, `h5`.
+    Data,
+    /// Weights of neural networks: `safetensors`, `gguf`.
+    Model,
+    /// Settings: `conf`, `toml`, `yaml`, `service`.
+    Configuration,
+    /// Keys, certificates and signatures: `pem`, `gpg`, `id_rsa`.
+    Key,
+    /// Backups of editors and package managers, and unfinished downloads: `bak`, `~`, `part`.
+    Temporary,
+    /// Messages and mailboxes: `eml`, `mbox`.
+    Mail,
+    /// Constructions and bodies in space: `dwg`, `stl`, `blend`.
+    Design,
+    /// Files with an extension that statwalk does not know.
+    Other,
+    /// Files without an extension whose whole name statwalk does not know either.
+    NoExtension,
+}
+
+impl Category {
+    /// Returns the category of a file with this name, which can be a path.
+    ///
+    /// A compressed file belongs to the category of its content where the name tells that:
+    /// `dump.sql.gz` is a database, and `backup.gz` an archive. A number at the end of a
+    /// name is a rotated log's, a shared library's, or the section of a manual page.
+    ///
+    /// ```
+    /// use statwalk_core::Category;
+    /// assert_eq!(Category::of_name(b"holiday.JPG"), Category::Image);
+    /// assert_eq!(Category::of_name(b"home.tar.zst"), Category::Archive);
+    /// assert_eq!(Category::of_name(b"libc.so.6"), Category::Object);
+    /// assert_eq!(Category::of_name(b"auth.log.2.gz"), Category::Log);
+    /// assert_eq!(Category::of_name(b"ls.1.gz"), Category::Document);
+    /// ```
+    #[must_use]
+    pub fn of_name(name: &[u8]) -> Category {
+        Category::with_last(name, Extension::last_of(name))
+    }
+
+    /// The category of a name whose last extension is known.
+    ///
+    /// Names that need no extension before it ([`Extension::needs_the_one_before`]) and have
+    /// a dot within have the same category where all behind that dot is the same.
+    pub(super) fn with_last(name: &[u8], last: Extension) -> Category {
+        let name = match name.iter().rposition(|&byte| byte == b'/') {
+            Some(slash) => &name[slash + 1..],
+            None => name,
+        };
+        if last == Extension::NONE {
+            return Category::without_extension(name);
+        }
+        let parts = Parts::with_last(name, last);
+        if let Some(&category) = KNOWN.extensions.get(&parts.content) {
+            return category;
+        }
+        let is_compressed = parts.compression != Extension::NONE;
+        let has_number = parts.content.is_number();
+        if (has_number || is_compressed) && is_name_of_log(parts.stem) {
+            return Category::Log;
+        }
+        // Compressed versions of programs are rare: `python3.9`, `bzip2.1.gz`.
+        let is_version = has_number && !is_compressed && parts.stem.last().is_some_and(is_digit);
+        if is_manual_section(parts.content) && !is_version {
+            return Category::Document;
+        }
+        match is_compressed {
+            true => Category::Archive,
+            false => Category::Other,
+        }
+    }
+
+    fn without_extension(name: &[u8]) -> Category {
+        if let Some(&category) = KNOWN.names.get(name) {
+            return category;
+        }
+        // Editors keep versions so: `notes.txt~`, `#notes.txt#`.
+        match name {
+            [.., b'~'] | [b'#', .., b'#'] => Category::Temporary,
+            _ => Category::NoExtension,
+        }
+    }
+}
+
+/// The tables, ready for questions.
+struct Known {
+    extensions: HashMap<Extension, Category, RandomState>,
+    names: HashMap<&'static [u8], Category, RandomState>,
+}
+
+static KNOWN: LazyLock<Known> = LazyLock::new(|| Known {
+    extensions: words(table::EXTENSIONS)
+        .map(|(category, word)| (Extension::new(word), category))
+        .collect(),
+    names: words(table::NAMES)
+        .map(|(category, word)| (word.as_bytes(), category))
+        .collect(),
+});
+
+fn words(
+    rows: &'static [(Category, &'static str)],
+) -> impl Iterator<Item = (Category, &'static str)> {
+    rows.iter()
+        .flat_map(|&(category, words)| words.split(' ').map(move |word| (category, word)))
+}
+
+fn is_name_of_log(name: &[u8]) -> bool {
+    KNOWN.names.get(name) == Some(&Category::Log)
+}
+
+fn is_digit(byte: &u8) -> bool {
+    byte.is_ascii_digit()
+}
+
+/// The letters behind the section of a manual page: those that packages of Debian use.
+const SECTION_LETTERS: [&str; 24] = [
+    "", "p", "pm", "perl", "x", "ssl", "ossl", "tcl", "tk", "posix", "readline", "ncurses",
+    "curses", "caml", "erl", "qt", "am", "head", "type", "const", "cxx", "gcc", "t", "blt",
+];
+
+/// Whether an extension is the section of a manual page: `1`, `3pm`.
+fn is_manual_section(extension: Extension) -> bool {
+    match &extension.to_vec()[..] {
+        [b'1'..=b'9', letters @ ..] => {
+            let mut known = SECTION_LETTERS.iter();
+            known.any(|known| known.as_bytes() == letters)
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn each_word_of_the_tables_stands_once_and_can_be_found() {
+        let mut seen = BTreeMap::new();
+        for (category, word) in words(table::EXTENSIONS) {
+            assert_eq!(seen.insert(word, category), None, "{word} stands twice");
+            let name = format!("a.{word}");
+            let extension = Extension::last_of(name.as_bytes());
+            assert_eq!(extension, Extension::new(word), "{word}");
+            assert_eq!(Category::of_name(name.as_bytes()), category, "{word}");
+        }
+        let mut seen = BTreeMap::new();
+        for (category, word) in words(table::NAMES) {
+            assert_eq!(seen.insert(word, category), None, "{word} stands twice");
+            // Names with a dot within are cached by the part behind it.
+            assert!(!word[1..].contains('.'), "{word}");
+            let path = format!("some/dir.d/{word}");
+            assert_eq!(Category::of_name(path.as_bytes()), category, "{word}");
+        }
+    }
+
+    #[test]
+    fn names_have_categories() {
+        use Category::*;
+        for (name, expected) in [
+            ("a.PNG", Image),
+            ("a.svg.gz", Image),
+            ("a.tar.gz", Archive),
+            ("a.gz", Archive),
+            ("a.unknown.gz", Archive),
+            ("a.tar", Archive),
+            ("a.sql.xz", Database),
+            ("a.ko.zst", Object),
+            ("libc.so.6", Object),
+            ("libpython3.so.1.0", Object),
+            ("python3.9", Other),
+            ("python3.11", Other),
+            ("ls.1", Document),
+            ("ls.1.gz", Document),
+            ("bzip2.1.gz", Document),
+            ("open.3perl.gz", Document),
+            ("open.3pm", Document),
+            ("open.3thing", Other),
+            ("a.0", Other),
+            ("auth.log", Log),
+            ("auth.log.1", Log),
+            ("auth.log.12.gz", Log),
+            ("auth.log-20261101", Log),
+            ("auth.log-20261101.xz", Log),
+            ("syslog", Log),
+            ("syslog.1", Log),
+            ("syslog.2.gz", Log),
+            ("messages.gz", Log),
+            ("dir/syslog.2.gz", Log),
+            ("notes.txt~", Temporary),
+            ("#notes#", Temporary),
+            ("Makefile", Source),
+            ("makefile.unknown", Other),
+            (".bashrc", Configuration),
+            (".config.json", Data),
+            ("README", Document),
+            ("readme", NoExtension),
+            ("", NoExtension),
+            ("#", NoExtension),
+            ("~", Temporary),
+            ("a.b c", NoExtension),
+            ("/tmp/a.d/plain", NoExtension),
+        ] {
+            assert_eq!(Category::of_name(name.as_bytes()), expected, "{name}");
+        }
+    }
+}

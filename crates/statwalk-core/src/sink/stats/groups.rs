@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The groups that one worker saw, each with a number and its sums.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::Tally;
+use super::key::{Grouping, Key};
+use super::sample::Sample;
+use crate::entry::FileType;
+use crate::sink::category::Category;
+use crate::sink::extension::{Ending, Extension};
+
+/// How many endings of names are remembered, as a power of two.
+const ENDINGS_POWER: u32 = 6;
+
+/// Tallies by key.
+pub(super) struct Groups {
+    keys: KeyNumbers,
+    tallies: Vec<Tally>,
+}
+
+impl Groups {
+    pub(super) fn new(grouping: Grouping, now_ns: i64) -> Groups {
+        Groups {
+            keys: KeyNumbers::new(grouping, now_ns),
+            tallies: Vec::new(),
+        }
+    }
+
+    /// The number of the group that an entry belongs to.
+    #[inline]
+    pub(super) fn number(&mut self, sample: &Sample<'_>) -> usize {
+        let number = self.keys.number(sample);
+        if number >= self.tallies.len() {
+            self.tallies.resize(number + 1, Tally::default());
+        }
+        number
+    }
+
+    #[inline]
+    pub(super) fn tally(&mut self, number: usize) -> &mut Tally {
+        &mut self.tallies[number]
+    }
+
+    pub(super) fn key(&self, number: usize) -> Key {
+        self.keys.keys[number]
+    }
+
+    /// All groups.
+    pub(super) fn into_all(self) -> impl Iterator<Item = (Key, Tally)> {
+        self.keys.keys.into_iter().zip(self.tallies)
+    }
+}
+
+/// The keys of one grouping, numbered as they come.
+struct KeyNumbers {
+    grouping: Grouping,
+    now_ns: i64,
+    keys: Vec<Key>,
+    numbers: HashMap<Key, usize, RandomState>,
+    /// The one that was asked for last: neighbours are often alike.
+    last: usize,
+    /// Where files of some endings belong.
+    endings: [(Ending, usize); 1 << ENDINGS_POWER],
+}
+
+impl KeyNumbers {
+    fn new(grouping: Grouping, now_ns: i64) -> KeyNumbers {
+        KeyNumbers {
+            grouping,
+            now_ns,
+            keys: Vec::new(),
+            numbers: HashMap::default(),
+            last: 0,
+            endings: [(Ending::NONE, 0); 1 << ENDINGS_POWER],
+        }
+    }
+
+    /// The number of the key that an entry has.
+    #[inline]
+    fn number(&mut self, sample: &Sample<'_>) -> usize {
+        match (self.grouping, sample.kind) {
+            (Grouping::Type | Grouping::Category, FileType::File) => {
+                self.number_by_name(sample.name)
+            }
+            _ => self.number_of(sample.key(self.grouping, self.now_ns)),
+        }
+    }
+
+    #[inline]
+    fn number_of(&mut self, key: Key) -> usize {
+        if self.keys.get(self.last) != Some(&key) {
+            let next = self.keys.len();
+            self.last = *self.numbers.entry(key).or_insert(next);
+            if self.last == next {
+                self.keys.push(key);
+            }
+        }
+        self.last
+    }
+
+    /// The number of the key that files of this name have.
+    #[inline]
+    fn number_by_name(&mut self, name: &[u8]) -> usize {
+        let ending = Ending::of(name);
+        let Some(ending) = ending else {
+            let key = self.key_by_name(name, Extension::last_of(name));
+            return self.number_of(key);
+        };
+        let slot = ending.slot(ENDINGS_POWER);
+        let (known, number) = self.endings[slot];
+        if known == ending {
+            return number;
+        }
+        let last = Extension::last_of(name);
+        let key = self.key_by_name(name, last);
+        let number = self.number_of(key);
+        if !last.needs_the_one_before() {
+            self.endings[slot] = (ending, number);
+        }
+        number
+    }
+
+    /// The key of a file by its name, whose last extension is known.
+    fn key_by_name(&self, name: &[u8], last: Extension) -> Key {
+        match self.grouping {
+            Grouping::Category => Key::Category(Category::with_last(name, last)),
+            _ => Key::Extension(Extension::with_last(name, last)),
+        }
+    }
+}

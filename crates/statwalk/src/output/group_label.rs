@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The names of groups of entries.
+
+use std::borrow::Cow;
+
+use statwalk_core::{Category, FileType, GroupKey};
+use statwalk_view::SizeFormat;
+
+use crate::output::json::{size_max, size_min};
+use crate::request::owners;
+
+/// The label of a group. An extension or the name of a user may hold any bytes.
+pub(crate) fn label(key: &GroupKey) -> Cow<'static, [u8]> {
+    let text = match key {
+        GroupKey::Kind(kind) => return Cow::Borrowed(kind_name(*kind).as_bytes()),
+        GroupKey::Extension(extension) if extension.is_empty() => "no extension".to_owned(),
+        GroupKey::Extension(extension) => return Cow::Owned([b".", &extension[..]].concat()),
+        GroupKey::Category(category) => return Cow::Borrowed(category_label(*category).as_bytes()),
+        GroupKey::Owner(uid) => match owners::user_name(*uid) {
+            Some(name) => return Cow::Owned(name),
+            None => uid.to_string(),
+        },
+        GroupKey::Group(gid) => match owners::group_name(*gid) {
+            Some(name) => return Cow::Owned(name),
+            None => gid.to_string(),
+        },
+        GroupKey::ModifiedWithin(None) => "in the future".to_owned(),
+        GroupKey::ModifiedWithin(Some(u64::MAX)) => "older".to_owned(),
+        GroupKey::ModifiedWithin(Some(limit_s)) => format!("within {}", span(*limit_s)),
+        GroupKey::SizeBelowPower(0) => "empty".to_owned(),
+        GroupKey::SizeBelowPower(power) => {
+            let text = |bytes: u64| SizeFormat::Binary.text(bytes.into());
+            match size_max(*power).checked_add(1) {
+                Some(end) => format!("{} to below {}", text(size_min(*power)), text(end)),
+                None => format!("{} and more", text(size_min(*power))),
+            }
+        }
+        GroupKey::Depth(depth) => depth.to_string(),
+        _ => "unknown".to_owned(),
+    };
+    Cow::Owned(text.into_bytes())
+}
+
+fn category_label(category: Category) -> &'static str {
+    match category {
+        Category::Image => "images",
+        Category::Video => "video",
+        Category::Audio => "audio",
+        Category::Archive => "archives",
+        Category::Document => "documents",
+        Category::Source => "source code",
+        Category::Object => "object files and libraries",
+        Category::Machine => "virtual machines and containers",
+        Category::Database => "databases",
+        Category::Log => "logs",
+        Category::Cache => "caches",
+        Category::Package => "packages",
+        Category::Font => "fonts",
+        Category::Web => "web pages",
+        Category::Data => "data",
+        Category::Model => "AI models",
+        Category::Configuration => "configuration",
+        Category::Key => "keys and certificates",
+        Category::Temporary => "backups and temporary files",
+        Category::Mail => "mail",
+        Category::Design => "drawings and 3D models",
+        Category::NoExtension => "no extension",
+        _ => "other",
+    }
+}
+
+/// The word of a category in JSON.
+pub(crate) fn category_word(category: Category) -> &'static str {
+    match category {
+        Category::Image => "image",
+        Category::Video => "video",
+        Category::Audio => "audio",
+        Category::Archive => "archive",
+        Category::Document => "document",
+        Category::Source => "source",
+        Category::Object => "object",
+        Category::Machine => "machine",
+        Category::Database => "database",
+        Category::Log => "log",
+        Category::Cache => "cache",
+        Category::Package => "package",
+        Category::Font => "font",
+        Category::Web => "web",
+        Category::Data => "data",
+        Category::Model => "model",
+        Category::Configuration => "configuration",
+        Category::Key => "key",
+        Category::Temporary => "temporary",
+        Category::Mail => "mail",
+        Category::Design => "design",
+        Category::NoExtension => "no_extension",
+        _ => "other",
+    }
+}
+
+fn kind_name(kind: FileType) -> &'static str {
+    match kind {
+        FileType::File => "files",
+        FileType::Directory => "directories",
+        FileType::Symlink => "symbolic links",
+        FileType::Fifo => "pipes",
+        FileType::Socket => "sockets",
+        FileType::CharDevice => "character devices",
+        FileType::BlockDevice => "block devices",
+        FileType::Unknown => "unknown",
+    }
+}
+
+/// A limit of ages in words.
+fn span(limit_s: u64) -> String {
+    const HOUR: u64 = 3_600;
+    const DAY: u64 = 24 * HOUR;
+    const YEAR: u64 = 365 * DAY;
+    let (count, unit) = match limit_s {
+        s if s >= YEAR && s % YEAR == 0 => (s / YEAR, "year"),
+        s if s >= DAY && s % DAY == 0 => (s / DAY, "day"),
+        s => (s / HOUR, "hour"),
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {unit}{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_have_names() {
+        let check = |key: GroupKey, expected: &str| {
+            assert_eq!(label(&key), expected.as_bytes(), "{key:?}");
+        };
+        check(GroupKey::Extension(b"rs".to_vec()), ".rs");
+        check(GroupKey::Extension(Vec::new()), "no extension");
+        check(GroupKey::Kind(FileType::Directory), "directories");
+        check(GroupKey::Category(Category::Source), "source code");
+        check(GroupKey::Owner(0), "root");
+        check(GroupKey::Group(4_000_000_001), "4000000001");
+        check(GroupKey::ModifiedWithin(Some(3_600)), "within 1 hour");
+        check(
+            GroupKey::ModifiedWithin(Some(182 * 86_400)),
+            "within 182 days",
+        );
+        check(
+            GroupKey::ModifiedWithin(Some(2 * 365 * 86_400)),
+            "within 2 years",
+        );
+        check(GroupKey::ModifiedWithin(Some(u64::MAX)), "older");
+        check(GroupKey::SizeBelowPower(0), "empty");
+        check(GroupKey::SizeBelowPower(13), "4.00 KiB to below 8.00 KiB");
+        check(GroupKey::SizeBelowPower(64), "8.00 EiB and more");
+    }
+}
