@@ -25,9 +25,9 @@ pub(crate) fn scanned_in_a_child(argument: &str) {
             let (stats, top, tree) = outcome.output;
             let tally = |depth| {
                 let mut all = stats.iter();
-                all.find(|(key, _)| *key == GroupKey::Depth(depth))
+                all.find(|group| group.keys == [GroupKey::Depth(depth)])
                     .unwrap()
-                    .1
+                    .tally
             };
             assert_eq!((tally(0).entries, tally(1).entries), (1, COUNT));
             let root = tree.root(0).unwrap();

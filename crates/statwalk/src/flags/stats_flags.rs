@@ -4,7 +4,7 @@
 
 use std::ffi::OsString;
 
-use clap::{Parser, ValueEnum};
+use clap::{ArgAction, Parser, ValueEnum};
 
 use super::scan_flags::SHOWN;
 use super::{FilterFlags, ScanFlags, SizeFlags};
@@ -12,7 +12,8 @@ use super::{FilterFlags, ScanFlags, SizeFlags};
 /// Group entries by type, category, owner, group, age, size or depth
 ///
 /// Where the output is not a terminal, each group is a row of its bytes, the
-/// number of its entries and its name, with tabulators between.
+/// number of its entries and its name, with tabulators between. With two keys, each
+/// pair of values is a row, and the value of the second key follows that of the first.
 #[derive(Parser)]
 #[command(
     name = "stats",
@@ -25,11 +26,16 @@ pub(crate) struct StatsFlags {
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<OsString>,
 
-    /// Group entries by this key
-    #[arg(long, value_name = "KEY", default_value = "type")]
-    pub(crate) by: By,
+    /// Group entries by this key, or by two: --by owner,age
+    ///
+    /// The second key divides each group of the first.
+    #[arg(long, value_name = "KEY[,KEY]", default_value = "type", value_delimiter = ',',
+        num_args = 1, action = ArgAction::Set)]
+    pub(crate) by: Vec<By>,
 
     /// Show this many groups [default: as many as fit on the terminal, all on a pipe]
+    ///
+    /// With two keys, the limit is that of the first, and that of the second within each.
     #[arg(short = 'n', long, value_name = "N", help_heading = SHOWN)]
     pub(crate) lines: Option<usize>,
 
@@ -37,6 +43,8 @@ pub(crate) struct StatsFlags {
     pub(crate) sizes: SizeFlags,
 
     /// Sort groups by this key [default: size; age, size and depth keep their own order]
+    ///
+    /// With two keys, it sorts the groups of the first, and those of the second within each.
     #[arg(long, value_name = "KEY", help_heading = SHOWN)]
     pub(crate) sort: Option<StatsSortName>,
 

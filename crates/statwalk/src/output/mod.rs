@@ -10,6 +10,7 @@ pub(crate) mod error_summary;
 pub(crate) mod explain;
 pub(crate) mod found_fields;
 pub(crate) mod group_label;
+pub(crate) mod groups_table;
 pub(crate) mod interruptible;
 pub(crate) mod json;
 pub(crate) mod plain;

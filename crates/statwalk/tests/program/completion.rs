@@ -73,6 +73,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ("statwalk find --fields size,mt", &["mtime"]),
     ("statwalk find --fields=size,links,in", &["inode"]),
     ("statwalk bench --vary order,l", &["level"]),
+    ("statwalk stats --by owner,ca", &["category"]),
 ];
 
 fn tree() -> Tree {

@@ -434,7 +434,7 @@ fn entries_are_grouped() {
         .run(&["stats", "--by=type", "--json", "tree"])
         .good()
         .json();
-    assert_eq!(json["by"], "type");
+    assert_eq!(json["by"], json!(["type"]));
     let groups = json["groups"].as_array().unwrap();
     let rust = groups
         .iter()
@@ -455,6 +455,82 @@ fn entries_are_grouped() {
             "entries": 1, "apparent_bytes": 7_000_000, "allocated_bytes": 0,
         })
     );
+}
+
+#[test]
+fn two_keys_cross() {
+    let tree = tree();
+    let rows = |arguments: &[&str]| -> Vec<String> {
+        let answer = tree
+            .run(&[&["stats", "-A", "tree"], arguments].concat())
+            .good();
+        answer.lines().into_iter().map(str::to_owned).collect()
+    };
+    // The first key in its own order, the second by size.
+    assert_eq!(
+        rows(&["--by", "depth,category"]),
+        [
+            "0\t1\t0\tdirectories",
+            "11\t1\t1\tsymbolic links",
+            "5\t1\t1\tconfiguration",
+            "0\t2\t1\tdirectories",
+            "0\t1\t1\tpipes",
+            "503000\t2\t2\tdocuments",
+            "3010\t3\t2\tsource code",
+            "0\t1\t2\tdirectories",
+            "7000000\t1\t3\tarchives",
+        ]
+    );
+    assert_eq!(
+        rows(&["--by=depth,category", "-n1", "-r"]),
+        ["7000000\t1\t3\tarchives"]
+    );
+    assert_eq!(
+        rows(&["--by=category,type", "--sort=count", "-n2"]),
+        [
+            "0\t4\tdirectories\tdirectories",
+            "3010\t3\tsource code\t.rs",
+        ]
+    );
+    let json = tree
+        .run(&["stats", "--by=depth,type", "-A", "--json", "tree"])
+        .good()
+        .json();
+    assert_eq!(json["by"], json!(["depth", "type"]));
+    let groups = json["groups"].as_array().unwrap();
+    assert_eq!(groups.len(), 10);
+    let archive = groups.last().unwrap();
+    assert_eq!(
+        (&archive["depth"], &archive["type"], &archive["extension"]),
+        (&json!(3), &json!("f"), &json!("tar.gz"))
+    );
+
+    let answer = tree
+        .run(&[
+            "stats",
+            "-A",
+            "--by=depth,type",
+            "--table",
+            "--width=60",
+            "tree",
+        ])
+        .good();
+    let head: Vec<_> = answer.lines().into_iter().take(4).collect();
+    assert_eq!(
+        head,
+        [
+            "APPARENT  SHARE             ENTRIES  DEPTH, TYPE",
+            "     0 B    0 %                   1  0",
+            "     0 B    0 %                   1    directories",
+            "    16 B   <1 %                   5  1",
+        ]
+    );
+    for keys in ["type,type", "type,owner,age"] {
+        let answer = tree.run(&["stats", "--by", keys, "tree"]);
+        assert_eq!(answer.code, Some(2));
+        let reason = "must be one key or two different ones";
+        assert!(answer.stderr.contains(keys) && answer.stderr.contains(reason));
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use super::Tally;
-use super::key::{Grouping, Key};
+use super::key::{Grouping, Key, Keys};
 use super::sample::Sample;
 use crate::entry::FileType;
 use crate::sink::category::Category;
@@ -16,16 +16,18 @@ use crate::sink::extension::{Ending, Extension};
 /// How many endings of names are remembered, as a power of two.
 const ENDINGS_POWER: u32 = 6;
 
-/// Tallies by key.
+/// Tallies by one key or by two.
 pub(super) struct Groups {
     keys: KeyNumbers,
+    cross: Option<Cross>,
     tallies: Vec<Tally>,
 }
 
 impl Groups {
-    pub(super) fn new(grouping: Grouping, now_ns: i64) -> Groups {
+    pub(super) fn new(by: Grouping, second: Option<Grouping>, now_ns: i64) -> Groups {
         Groups {
-            keys: KeyNumbers::new(grouping, now_ns),
+            keys: KeyNumbers::new(by, now_ns),
+            cross: second.map(|second| Cross::new(KeyNumbers::new(second, now_ns))),
             tallies: Vec::new(),
         }
     }
@@ -33,7 +35,11 @@ impl Groups {
     /// The number of the group that an entry belongs to.
     #[inline]
     pub(super) fn number(&mut self, sample: &Sample<'_>) -> usize {
-        let number = self.keys.number(sample);
+        let first = self.keys.number(sample);
+        let number = match &mut self.cross {
+            None => first,
+            Some(cross) => cross.number(first, sample),
+        };
         if number >= self.tallies.len() {
             self.tallies.resize(number + 1, Tally::default());
         }
@@ -45,13 +51,53 @@ impl Groups {
         &mut self.tallies[number]
     }
 
-    pub(super) fn key(&self, number: usize) -> Key {
-        self.keys.keys[number]
+    pub(super) fn keys(&self, number: usize) -> Keys {
+        match &self.cross {
+            None => (self.keys.keys[number], None),
+            Some(cross) => {
+                let (first, second) = cross.pairs[number];
+                (self.keys.keys[first], Some(cross.second.keys[second]))
+            }
+        }
     }
 
     /// All groups.
-    pub(super) fn into_all(self) -> impl Iterator<Item = (Key, Tally)> {
-        self.keys.keys.into_iter().zip(self.tallies)
+    pub(super) fn all(&self) -> impl Iterator<Item = (Keys, Tally)> {
+        let tallies = self.tallies.iter().enumerate();
+        tallies.map(|(number, tally)| (self.keys(number), *tally))
+    }
+}
+
+/// The pairs of a first and a second key, numbered as they come.
+struct Cross {
+    second: KeyNumbers,
+    /// The numbers of both keys.
+    pairs: Vec<(usize, usize)>,
+    numbers: HashMap<(usize, usize), usize, RandomState>,
+    /// The one that was asked for last.
+    last: usize,
+}
+
+impl Cross {
+    fn new(second: KeyNumbers) -> Cross {
+        Cross {
+            second,
+            pairs: Vec::new(),
+            numbers: HashMap::default(),
+            last: 0,
+        }
+    }
+
+    fn number(&mut self, first: usize, sample: &Sample<'_>) -> usize {
+        let pair = (first, self.second.number(sample));
+        if self.pairs.get(self.last) != Some(&pair) {
+            let next = self.pairs.len();
+            self.last = *self.numbers.entry(pair).or_insert(next);
+            if self.last == next {
+                self.pairs.push(pair);
+            }
+        }
+        self.last
     }
 }
 

@@ -80,6 +80,9 @@ pub(super) enum Key {
     Unknown,
 }
 
+/// The key of a group, and the second one where two groupings cross.
+pub(super) type Keys = (Key, Option<Key>);
+
 impl From<Key> for GroupKey {
     fn from(key: Key) -> GroupKey {
         match key {

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use foldhash::fast::RandomState;
 
-use super::key::Key;
+use super::key::Keys;
 use crate::entry::FileId;
 use crate::lock::lock;
 use crate::sink::Context;
@@ -17,13 +17,13 @@ use crate::sink::first_names::{FirstNames, Kept, LinkName};
 pub(super) struct Links {
     firsts: FirstNames<Brought>,
     /// The groups that they belong to.
-    keys: Mutex<Keys>,
+    groups: Mutex<Groups>,
 }
 
 #[derive(Default)]
-struct Keys {
-    keys: Vec<Key>,
-    numbers: HashMap<Key, u32, RandomState>,
+struct Groups {
+    keys: Vec<Keys>,
+    numbers: HashMap<Keys, u32, RandomState>,
 }
 
 /// The share of an inode, and its group.
@@ -47,16 +47,16 @@ impl Links {
     pub(super) fn new(context: &Context) -> Links {
         Links {
             firsts: FirstNames::new(context),
-            keys: Mutex::default(),
+            groups: Mutex::default(),
         }
     }
 
     /// The number of a group.
-    pub(super) fn number(&self, key: Key) -> u32 {
-        let mut keys = lock(&self.keys);
-        let Keys { keys, numbers } = &mut *keys;
-        *numbers.entry(key).or_insert_with(|| {
-            keys.push(key);
+    pub(super) fn number(&self, group: Keys) -> u32 {
+        let mut groups = lock(&self.groups);
+        let Groups { keys, numbers } = &mut *groups;
+        *numbers.entry(group).or_insert_with(|| {
+            keys.push(group);
             keys.len() as u32 - 1
         })
     }
@@ -68,11 +68,11 @@ impl Links {
     }
 
     /// Goes through the shares of all inodes, each with the group of its first name.
-    pub(super) fn each(&self, mut take: impl FnMut(Key, Brought)) {
-        let keys = lock(&self.keys);
+    pub(super) fn each(&self, mut take: impl FnMut(Keys, Brought)) {
+        let groups = lock(&self.groups);
         self.firsts.each(|_, brought| {
             let group = brought.group;
-            take(keys.keys[group as usize], brought);
+            take(groups.keys[group as usize], brought);
         });
     }
 }

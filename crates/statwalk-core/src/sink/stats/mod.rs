@@ -16,7 +16,7 @@ use foldhash::fast::RandomState;
 pub use key::{GroupKey, Grouping};
 
 use self::groups::Groups;
-use self::key::Key;
+use self::key::Keys;
 use self::links::{Brought, Links};
 use self::sample::Sample;
 use super::entry_filter::EntryFilter;
@@ -54,6 +54,16 @@ impl Tally {
     }
 }
 
+/// A group of entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StatsGroup {
+    /// A key for each grouping, in their order.
+    pub keys: Vec<GroupKey>,
+    /// The sums.
+    pub tally: Tally,
+}
+
 /// Groups entries, with counts and sums for each group.
 ///
 /// A hard-linked inode brings its bytes to the group of its first name in path
@@ -62,12 +72,13 @@ impl Tally {
 /// ```
 /// use statwalk_core::{Grouping, Scan, Stats};
 /// let groups = Scan::new(".").run(&Stats::by(Grouping::Size))?.output;
-/// assert!(groups.iter().all(|(_, tally)| tally.entries > 0));
+/// assert!(groups.iter().all(|group| group.tally.entries > 0));
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
 #[derive(Clone)]
 pub struct Stats {
     grouping: Grouping,
+    second: Option<Grouping>,
     filter: EntryFilter,
 }
 
@@ -77,8 +88,24 @@ impl Stats {
     pub fn by(grouping: Grouping) -> Stats {
         Stats {
             grouping,
+            second: None,
             filter: EntryFilter::default(),
         }
+    }
+
+    /// Divides each group by a second grouping.
+    ///
+    /// ```
+    /// use statwalk_core::{Grouping, Scan, Stats};
+    /// let stats = Stats::by(Grouping::Owner).and_by(Grouping::Age);
+    /// let groups = Scan::new(".").run(&stats)?.output;
+    /// assert!(groups.iter().all(|group| group.keys.len() == 2));
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn and_by(mut self, second: Grouping) -> Stats {
+        self.second = Some(second);
+        self
     }
 
     /// Groups only entries that pass a test, which needs the given fields.
@@ -105,8 +132,8 @@ pub struct StatsState {
 
 impl Sink for Stats {
     type State = StatsState;
-    /// The groups, by key.
-    type Output = Vec<(GroupKey, Tally)>;
+    /// The groups, in the order of their keys.
+    type Output = Vec<StatsGroup>;
 
     fn fields(&self) -> Fields {
         let common = Fields::NAME
@@ -116,7 +143,8 @@ impl Sink for Stats {
             | Fields::LINKS
             | Fields::ID
             | self.filter.fields();
-        common | self.grouping.fields()
+        let second = self.second.map_or(Fields::NONE, Grouping::fields);
+        common | self.grouping.fields() | second
     }
 
     fn states(&self, context: &Context, count: usize) -> Vec<StatsState> {
@@ -125,30 +153,36 @@ impl Sink for Stats {
             .map(|_| StatsState {
                 filter: self.filter.clone(),
                 context: context.clone(),
-                groups: Groups::new(self.grouping, context.now_ns),
+                groups: Groups::new(self.grouping, self.second, context.now_ns),
                 links: Arc::clone(&links),
                 link_groups: Vec::new(),
             })
             .collect()
     }
 
-    fn merge(&self, _: &Context, states: Vec<StatsState>) -> Vec<(GroupKey, Tally)> {
-        let mut merged: HashMap<Key, Tally, RandomState> = HashMap::default();
-        let links = states.first().map(|state| Arc::clone(&state.links));
-        for state in states {
-            for (key, tally) in state.groups.into_all() {
-                merged.entry(key).or_default().add(tally);
+    fn merge(&self, _: &Context, states: Vec<StatsState>) -> Vec<StatsGroup> {
+        let mut merged: HashMap<Keys, Tally, RandomState> = HashMap::default();
+        for state in &states {
+            for (keys, tally) in state.groups.all() {
+                merged.entry(keys).or_default().add(tally);
             }
         }
-        if let Some(links) = links {
-            links.each(|key, brought| {
-                let tally = merged.entry(key).or_default();
+        if let Some(state) = states.first() {
+            state.links.each(|keys, brought| {
+                let tally = merged.entry(keys).or_default();
                 tally.add_bytes(brought.apparent_bytes, brought.allocated_bytes);
             });
         }
-        let merged = merged.into_iter();
-        let mut groups: Vec<_> = merged.map(|(key, tally)| (key.into(), tally)).collect();
-        groups.sort_unstable_by(|a: &(GroupKey, Tally), b| a.0.cmp(&b.0));
+        let group = |((first, second), tally): (Keys, Tally)| StatsGroup {
+            keys: [Some(first), second]
+                .into_iter()
+                .flatten()
+                .map(GroupKey::from)
+                .collect(),
+            tally,
+        };
+        let mut groups: Vec<_> = merged.into_iter().map(group).collect();
+        groups.sort_unstable_by(|a, b| a.keys.cmp(&b.keys));
         groups
     }
 }
@@ -189,7 +223,7 @@ impl StatsState {
         if self.link_groups.len() <= group {
             self.link_groups.resize(group + 1, None);
         }
-        *self.link_groups[group].get_or_insert_with(|| self.links.number(self.groups.key(group)))
+        *self.link_groups[group].get_or_insert_with(|| self.links.number(self.groups.keys(group)))
     }
 }
 

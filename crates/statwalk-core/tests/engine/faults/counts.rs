@@ -85,7 +85,8 @@ fn sums_beyond_64_bits_are_exact() {
             assert_eq!((root.apparent_bytes(), root.allocated_bytes()), sums);
             assert!(!root.is_incomplete());
         }
-        let sum = |of: fn(&Tally) -> u128| groups.iter().map(|(_, tally)| of(tally)).sum::<u128>();
+        let sum =
+            |of: fn(&Tally) -> u128| groups.iter().map(|group| of(&group.tally)).sum::<u128>();
         let grouped = (sum(|t| t.apparent_bytes), sum(|t| t.allocated_bytes));
         assert_eq!(grouped, sums);
     });

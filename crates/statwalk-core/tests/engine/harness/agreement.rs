@@ -222,22 +222,30 @@ fn compare_stats(expected: &NaiveReport, answer: &Answer, options: &Options<'_>,
         GroupKey::Depth(if below.is_empty() { 0 } else { slashes + 1 })
     };
     let once = !options.count_links;
-    assert_eq!(answer.by_size, grouped(expected, size, once), "{told}");
-    assert_eq!(answer.by_owner, grouped(expected, owner, once), "{told}");
-    assert_eq!(answer.by_type, grouped(expected, by_type, once), "{told}");
-    let categories = grouped(expected, by_category, once);
-    assert_eq!(answer.by_category, categories, "{told}");
-    assert_eq!(answer.by_depth, grouped(expected, depth, once), "{told}");
+    let by = |key: &dyn Fn(&NaiveEntry) -> GroupKey| grouped(expected, &|e| vec![key(e)], once);
+    let by_two = |first: &dyn Fn(&NaiveEntry) -> GroupKey,
+                  second: &dyn Fn(&NaiveEntry) -> GroupKey| {
+        grouped(expected, &|entry| vec![first(entry), second(entry)], once)
+    };
+    assert_eq!(answer.by_size, by(&size), "{told}");
+    assert_eq!(answer.by_owner, by(&owner), "{told}");
+    assert_eq!(answer.by_type, by(&by_type), "{told}");
+    assert_eq!(answer.by_category, by(&by_category), "{told}");
+    assert_eq!(answer.by_depth, by(&depth), "{told}");
+    let type_and_owner = by_two(&by_type, &owner);
+    assert_eq!(answer.by_type_and_owner, type_and_owner, "{told}");
+    let depth_and_category = by_two(&depth, &by_category);
+    assert_eq!(answer.by_depth_and_category, depth_and_category, "{told}");
 }
 
 fn grouped(
     expected: &NaiveReport,
-    key: impl Fn(&NaiveEntry) -> GroupKey,
+    keys: &dyn Fn(&NaiveEntry) -> Vec<GroupKey>,
     once: bool,
-) -> Vec<(GroupKey, Tally)> {
-    let mut groups: BTreeMap<GroupKey, Tally> = BTreeMap::new();
+) -> Vec<(Vec<GroupKey>, Tally)> {
+    let mut groups: BTreeMap<Vec<GroupKey>, Tally> = BTreeMap::new();
     for entry in &expected.entries {
-        let tally = groups.entry(key(entry)).or_default();
+        let tally = groups.entry(keys(entry)).or_default();
         tally.entries += 1;
         let Some(attributes) = known(entry).filter(|_| entry.counted || !once) else {
             continue;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use statwalk_core::{
     GroupKey, Grouping, Largest, LinkPolicy, MountCrossing, Node, NodeKind, Report, RootTotals,
-    Scan, Stats, SymlinkPolicy, Tally, Top, Totals, Tree, TreeSink,
+    Scan, Stats, StatsGroup, SymlinkPolicy, Tally, Top, Totals, Tree, TreeSink,
 };
 use statwalk_testkit::naive::{Options, Subtree};
 
@@ -22,11 +22,13 @@ pub(crate) struct Answer {
     pub(crate) subtrees: BTreeMap<(usize, Vec<u8>), Subtree>,
     /// By root and path: what is no directory, and whether its bytes count there.
     pub(crate) files: BTreeMap<(usize, Vec<u8>), OtherEntry>,
-    pub(crate) by_depth: Vec<(GroupKey, Tally)>,
-    pub(crate) by_size: Vec<(GroupKey, Tally)>,
-    pub(crate) by_type: Vec<(GroupKey, Tally)>,
-    pub(crate) by_category: Vec<(GroupKey, Tally)>,
-    pub(crate) by_owner: Vec<(GroupKey, Tally)>,
+    pub(crate) by_depth: Vec<(Vec<GroupKey>, Tally)>,
+    pub(crate) by_size: Vec<(Vec<GroupKey>, Tally)>,
+    pub(crate) by_type: Vec<(Vec<GroupKey>, Tally)>,
+    pub(crate) by_category: Vec<(Vec<GroupKey>, Tally)>,
+    pub(crate) by_type_and_owner: Vec<(Vec<GroupKey>, Tally)>,
+    pub(crate) by_depth_and_category: Vec<(Vec<GroupKey>, Tally)>,
+    pub(crate) by_owner: Vec<(Vec<GroupKey>, Tally)>,
     /// Path and size, the largest first.
     pub(crate) top_allocated: Vec<(Vec<u8>, u64)>,
     pub(crate) top_apparent: Vec<(Vec<u8>, u64)>,
@@ -81,17 +83,24 @@ pub(crate) fn answer(scan: &Scan) -> (Answer, Report) {
     );
     let second = scan.run(&sinks).expect("the scan begins");
     let (by_type, by_size, by_owner, top_apparent) = second.output;
-    let sink = Stats::by(Grouping::Category);
-    let by_category = scan.run(&sink).expect("the scan begins").output;
+    let sinks = (
+        Stats::by(Grouping::Category),
+        Stats::by(Grouping::Type).and_by(Grouping::Owner),
+        Stats::by(Grouping::Depth).and_by(Grouping::Category),
+    );
+    let third = scan.run(&sinks).expect("the scan begins");
+    let (by_category, by_type_and_owner, by_depth_and_category) = third.output;
     let mut answer = Answer {
         totals,
         subtrees: BTreeMap::new(),
         files: BTreeMap::new(),
-        by_depth,
-        by_size,
-        by_type,
-        by_category,
-        by_owner,
+        by_depth: plain(by_depth),
+        by_size: plain(by_size),
+        by_type: plain(by_type),
+        by_category: plain(by_category),
+        by_type_and_owner: plain(by_type_and_owner),
+        by_depth_and_category: plain(by_depth_and_category),
+        by_owner: plain(by_owner),
         top_allocated: (top_allocated.into_iter())
             .map(|top| (top.path, top.attributes.allocated_bytes().unwrap_or(0)))
             .collect(),
@@ -105,6 +114,11 @@ pub(crate) fn answer(scan: &Scan) -> (Answer, Report) {
         }
     }
     (answer, first.report)
+}
+
+fn plain(groups: Vec<StatsGroup>) -> Vec<(Vec<GroupKey>, Tally)> {
+    let plain = |group: StatsGroup| (group.keys, group.tally);
+    groups.into_iter().map(plain).collect()
 }
 
 /// The sums of every directory, without files being kept.
@@ -128,6 +142,8 @@ impl Answer {
             by_size: Vec::new(),
             by_type: Vec::new(),
             by_category: Vec::new(),
+            by_type_and_owner: Vec::new(),
+            by_depth_and_category: Vec::new(),
             by_owner: Vec::new(),
             top_allocated: Vec::new(),
             top_apparent: Vec::new(),

@@ -74,11 +74,11 @@ impl From<&TopOf> for TopJson {
 /// The answer of `stats`.
 #[derive(Serialize)]
 pub(crate) struct GroupsAnswer {
-    pub(crate) by: &'static str,
+    pub(crate) by: Vec<&'static str>,
     pub(crate) groups: Vec<GroupJson>,
 }
 
-/// A group: the property that its entries share, and their sums.
+/// A group: the properties that its entries share, and their sums.
 ///
 /// The group of entries whose property is unknown has no such field.
 #[derive(Default, Serialize)]
@@ -118,13 +118,24 @@ pub(crate) struct GroupJson {
 }
 
 impl GroupJson {
-    pub(crate) fn new(key: &GroupKey, tally: &Tally) -> GroupJson {
+    pub(crate) fn new<'a>(
+        keys: impl IntoIterator<Item = &'a GroupKey>,
+        tally: &Tally,
+    ) -> GroupJson {
         let mut group = GroupJson {
             entries: tally.entries,
             apparent_bytes: tally.apparent_bytes,
             allocated_bytes: tally.allocated_bytes,
             ..GroupJson::default()
         };
+        for key in keys {
+            group.add(key);
+        }
+        group
+    }
+
+    fn add(&mut self, key: &GroupKey) {
+        let group = self;
         let text = |name: Option<Vec<u8>>| name.map(|name| json_path(&name).0);
         match key {
             GroupKey::Kind(kind) => group.kind = Some(kind.letter()),
@@ -154,7 +165,6 @@ impl GroupJson {
             GroupKey::Depth(depth) => group.depth = Some(*depth),
             _ => {}
         }
-        group
     }
 }
 

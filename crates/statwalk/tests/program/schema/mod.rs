@@ -68,6 +68,9 @@ fn every_answer_follows_the_schema() {
         for key in ["type", "category", "owner", "group", "age", "size", "depth"] {
             check_run(&tree, "stats", &["stats", "--json", "--by", key, "tree"]);
         }
+        for keys in ["owner,age", "type,category", "size,depth", "group,type"] {
+            check_run(&tree, "stats", &["stats", "--json", "--by", keys, "tree"]);
+        }
         for filter in [
             &["-S", "+0B"][..],
             &["--changed-before", "0d"],
