@@ -29,7 +29,7 @@ pub use first_names::path_order;
 pub(crate) use inodes::FileAt;
 pub use inodes::{InodeTable, Inodes, InodesState};
 pub use live::{LiveDir, LiveState, LiveTree};
-pub use stats::{GroupKey, Grouping, Stats, StatsGroup, StatsState, Tally};
+pub use stats::{GroupKey, Grouping, SizeHistogram, Stats, StatsGroup, StatsState, Tally};
 pub use top::{Largest, Top, TopOf, TopState};
 pub use totals::{RootTotals, Totals, TotalsState};
 pub use tree::{Node, NodeKind, TimeKind, Tree, TreeSink, TreeState};

@@ -5,26 +5,27 @@
 use std::cmp::Reverse;
 
 use serde::Serialize;
-use statwalk_core::{GroupKey, Grouping, Stats, StatsGroup, Tally, Totals};
+use statwalk_core::{GroupKey, Grouping, Stats, StatsGroup, Totals};
 
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::{By, StatsFlags, StatsSortName};
 use crate::output::ending::Errors;
 use crate::output::group_label::label;
-use crate::output::groups_table::{GroupsTable, Section};
+use crate::output::groups_table::{GroupsTable, Percentiles, Section, Sum};
 use crate::output::json::{Counted, GroupJson, GroupsAnswer};
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, Scanned, print};
 use crate::output::screen::Screen;
 use crate::request::filters::Filters;
-use crate::request::{Request, Sizes, invalid};
+use crate::request::{Form, Request, Sizes, invalid};
 use crate::watch::watch;
 
 /// The groups in the order of their rows.
 struct StatsAnswer {
     by: Vec<By>,
     sizes: Sizes,
+    percentiles: Percentiles,
     sections: Vec<Section>,
     /// The number of rows; absent where the user set none.
     rows_max: Option<usize>,
@@ -41,6 +42,13 @@ pub(super) fn run(flags: StatsFlags) -> Result<ExitStatus, Failure> {
     if let Some((fields, test)) = filters.test() {
         stats = stats.filter(fields, test);
     }
+    let percentiles = match flags.percentiles {
+        true => Percentiles::Shown,
+        false => Percentiles::Hidden,
+    };
+    if flags.percentiles || matches!(request.form, Form::Json(_)) {
+        stats = stats.with_size_histograms();
+    }
     let progress = request.progress(Some(sizes.format));
     let sink = (Totals::with_sizes(), stats);
     let outcome = watch(&request.scan, &sink, progress)?;
@@ -53,17 +61,18 @@ pub(super) fn run(flags: StatsFlags) -> Result<ExitStatus, Failure> {
         rows_max: flags.lines.unwrap_or(usize::MAX),
     };
     let mut sections = sections(groups);
-    let tallies = sections.iter().map(|section| &section.tally);
-    let whole = tallies.map(|tally| order.bytes(tally)).sum();
-    order.apply(&mut sections, flags.by[0], |section| &section.tally);
+    let all = sections.iter();
+    let whole = all.map(|section| section.sum.bytes(sizes)).sum();
+    order.apply(&mut sections, flags.by[0], |section| &section.sum);
     if let Some(&second) = flags.by.get(1) {
         for section in &mut sections {
-            order.apply(&mut section.parts, second, |(_, tally)| tally);
+            order.apply(&mut section.parts, second, |(_, sum)| sum);
         }
     }
     let answer = StatsAnswer {
         by: flags.by,
         sizes,
+        percentiles,
         sections,
         rows_max: flags.lines,
         whole,
@@ -108,7 +117,11 @@ fn sections(groups: Vec<StatsGroup>) -> Vec<Section> {
             sections.push(Section::new(first));
         }
         if let Some(section) = sections.last_mut() {
-            section.add(keys.next(), group.tally);
+            let sum = Sum {
+                tally: group.tally,
+                sizes: group.sizes,
+            };
+            section.add(keys.next(), sum);
         }
     }
     sections
@@ -123,20 +136,18 @@ struct Order {
 }
 
 impl Order {
-    fn bytes(&self, tally: &Tally) -> u128 {
-        self.sizes.of(tally.allocated_bytes, tally.apparent_bytes)
-    }
-
     /// Sorts groups by one key. They come in the key's own order, and the sort is stable.
-    fn apply<T>(&self, groups: &mut Vec<T>, by: By, tally: impl Fn(&T) -> &Tally) {
+    fn apply<T>(&self, groups: &mut Vec<T>, by: By, sum: impl Fn(&T) -> &Sum) {
         let sort = self.sort.unwrap_or(match by {
             By::Type | By::Category | By::Owner | By::Group => StatsSortName::Size,
             By::Age | By::Size | By::Depth => StatsSortName::Name,
         });
         match sort {
             StatsSortName::Name => {}
-            StatsSortName::Count => groups.sort_by_key(|group| Reverse(tally(group).entries)),
-            StatsSortName::Size => groups.sort_by_key(|group| Reverse(self.bytes(tally(group)))),
+            StatsSortName::Count => groups.sort_by_key(|group| Reverse(sum(group).tally.entries)),
+            StatsSortName::Size => {
+                groups.sort_by_key(|group| Reverse(sum(group).bytes(self.sizes)))
+            }
         }
         if self.reverse {
             groups.reverse();
@@ -154,20 +165,12 @@ impl Answer for StatsAnswer {
         below.extend(self.scanned.lines_below(self.sizes.format, screen));
         let fitting = self.scanned.rows_that_fit(below.len(), screen);
         let names: Vec<_> = self.by.iter().map(|&by| name_of(by)).collect();
-        let bytes = |section: &Section| {
-            let Tally {
-                allocated_bytes,
-                apparent_bytes,
-                ..
-            } = section.tally;
-            self.sizes.of(allocated_bytes, apparent_bytes)
-        };
         let table = GroupsTable {
             title: names.join(", ").to_ascii_uppercase(),
             sizes: self.sizes,
             sections: &self.sections,
             whole: self.whole,
-            largest: self.sections.iter().map(bytes).max().unwrap_or(0),
+            percentiles: self.percentiles,
         };
         let rows_max = self.rows_max.map_or(fitting, |_| usize::MAX);
         let mut lines = table.lines(rows_max, screen.terminal);
@@ -176,12 +179,18 @@ impl Answer for StatsAnswer {
     }
 
     fn write_rows(&self, rows: &mut Rows) -> Result<(), Failure> {
-        for (keys, tally) in self.groups() {
-            let bytes = self.sizes.of(tally.allocated_bytes, tally.apparent_bytes);
-            let bytes = self.sizes.format_in_rows.text(bytes);
+        for (keys, sum) in self.groups() {
+            let format = self.sizes.format_in_rows;
+            let mut columns = vec![
+                format.text(sum.bytes(self.sizes)),
+                sum.tally.entries.to_string(),
+            ];
+            if self.percentiles == Percentiles::Shown {
+                columns.extend(sum.percentiles(format));
+            }
+            let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
             let labels: Vec<_> = keys.into_iter().map(label).collect();
-            let entries = tally.entries.to_string();
-            rows.row(&[&bytes, &entries], &labels.join(&b'\t'))?;
+            rows.row(&columns, &labels.join(&b'\t'))?;
         }
         Ok(())
     }
@@ -191,7 +200,7 @@ impl Answer for StatsAnswer {
         let answer = GroupsAnswer {
             by: self.by.iter().map(|&by| name_of(by)).collect(),
             groups: groups
-                .map(|(keys, tally)| GroupJson::new(keys, tally))
+                .map(|(keys, sum)| GroupJson::new(keys, &sum.tally, sum.sizes.as_ref()))
                 .collect(),
         };
         self.scanned.document(Counted::Sizes, answer)
@@ -200,12 +209,12 @@ impl Answer for StatsAnswer {
 
 impl StatsAnswer {
     /// All groups with their keys; with two keys those of the second.
-    fn groups(&self) -> impl Iterator<Item = (Vec<&GroupKey>, &Tally)> {
+    fn groups(&self) -> impl Iterator<Item = (Vec<&GroupKey>, &Sum)> {
         let is_crossed = self.by.len() > 1;
         self.sections.iter().flat_map(move |section| {
-            let whole = (!is_crossed).then(|| (vec![&section.key], &section.tally));
+            let whole = (!is_crossed).then(|| (vec![&section.key], &section.sum));
             let parts = section.parts.iter();
-            let parts = parts.map(|(key, tally)| (vec![&section.key, key], tally));
+            let parts = parts.map(|(key, sum)| (vec![&section.key, key], sum));
             whole.into_iter().chain(parts)
         })
     }

@@ -42,6 +42,14 @@ pub(crate) struct StatsFlags {
     #[command(flatten)]
     pub(crate) sizes: SizeFlags,
 
+    /// Show the median, the 90th and the 99th percentile of the sizes of files
+    ///
+    /// They are apparent sizes of regular files, each at most 1/16 above the true one. Nine
+    /// of ten files of the group are not larger than the 90th percentile. Rows have them as
+    /// columns before the name; JSON has them always.
+    #[arg(long, help_heading = SHOWN)]
+    pub(crate) percentiles: bool,
+
     /// Sort groups by this key [default: size; age, size and depth keep their own order]
     ///
     /// With two keys, it sorts the groups of the first, and those of the second within each.

@@ -2,8 +2,8 @@
 
 //! The table of `stats`: groups, and with two keys the parts of each below it.
 
-use statwalk_core::{GroupKey, Tally};
-use statwalk_view::{Align, Cell, Column, Terminal, grouped, list_table};
+use statwalk_core::{GroupKey, SizeHistogram, Tally};
+use statwalk_view::{Align, Cell, Column, SizeFormat, Terminal, grouped, list_table};
 
 use crate::output::group_label::label;
 use crate::request::Sizes;
@@ -14,28 +14,62 @@ const PARTS_MIN: usize = 2;
 /// The indent of a part below its group.
 const INDENT: &str = "  ";
 
+/// The percentiles in the table, with the titles of their columns.
+pub(crate) const PERCENTILES: [(u8, &str); 3] = [(50, "MEDIAN"), (90, "90 %"), (99, "99 %")];
+
+/// The sums of a group, and the sizes of its files where the user asked for them.
+#[derive(Debug, Default)]
+pub(crate) struct Sum {
+    pub(crate) tally: Tally,
+    pub(crate) sizes: Option<SizeHistogram>,
+}
+
+impl Sum {
+    fn add(&mut self, more: &Sum) {
+        self.tally.entries += more.tally.entries;
+        self.tally.apparent_bytes += more.tally.apparent_bytes;
+        self.tally.allocated_bytes += more.tally.allocated_bytes;
+        if let Some(sizes) = &more.sizes {
+            self.sizes.get_or_insert_default().merge(sizes);
+        }
+    }
+
+    /// One of the two sums of bytes.
+    pub(crate) fn bytes(&self, sizes: Sizes) -> u128 {
+        sizes.of(self.tally.allocated_bytes, self.tally.apparent_bytes)
+    }
+
+    /// The texts of the percentiles; empty where no file has a size.
+    pub(crate) fn percentiles(&self, format: SizeFormat) -> [String; PERCENTILES.len()] {
+        PERCENTILES.map(|(percent, _)| {
+            let bytes = self.sizes.as_ref().and_then(|of| of.percentile(percent));
+            bytes.map_or_else(String::new, |bytes| format.text(bytes.into()))
+        })
+    }
+}
+
 /// A group by the first key.
 #[derive(Debug)]
 pub(crate) struct Section {
     pub(crate) key: GroupKey,
-    pub(crate) tally: Tally,
+    pub(crate) sum: Sum,
     /// Its parts by the second key; empty where there is none.
-    pub(crate) parts: Vec<(GroupKey, Tally)>,
+    pub(crate) parts: Vec<(GroupKey, Sum)>,
 }
 
 impl Section {
     pub(crate) fn new(key: GroupKey) -> Section {
         Section {
             key,
-            tally: Tally::default(),
+            sum: Sum::default(),
             parts: Vec::new(),
         }
     }
 
     /// Adds a group with this second key.
-    pub(crate) fn add(&mut self, second: Option<GroupKey>, tally: Tally) {
-        add(&mut self.tally, &tally);
-        self.parts.extend(second.map(|key| (key, tally)));
+    pub(crate) fn add(&mut self, second: Option<GroupKey>, sum: Sum) {
+        self.sum.add(&sum);
+        self.parts.extend(second.map(|key| (key, sum)));
     }
 
     /// The rows of the section where it shows about `parts` parts. A part more needs no
@@ -52,6 +86,13 @@ impl Section {
     }
 }
 
+/// Whether percentiles are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Percentiles {
+    Hidden,
+    Shown,
+}
+
 /// A table of groups.
 pub(crate) struct GroupsTable<'a> {
     /// The names of the keys.
@@ -60,47 +101,54 @@ pub(crate) struct GroupsTable<'a> {
     pub(crate) sections: &'a [Section],
     /// The bytes of all groups, with or without a row.
     pub(crate) whole: u128,
-    /// The bytes of the largest group.
-    pub(crate) largest: u128,
+    /// Whether it has columns of percentiles.
+    pub(crate) percentiles: Percentiles,
 }
 
 impl GroupsTable<'_> {
     /// The lines of the table, its head and at most `rows_max` rows. Sections with parts
     /// lose parts first.
     pub(crate) fn lines(&self, rows_max: usize, terminal: Terminal) -> Vec<String> {
-        let columns = [
+        let mut columns = vec![
             Column::new(self.sizes.title(), Align::Right),
             Column::new("SHARE", Align::Left).optional(),
             Column::new("ENTRIES", Align::Right).optional(),
-            Column::new(&self.title, Align::Left),
         ];
+        if self.percentiles == Percentiles::Shown {
+            let titles = PERCENTILES.iter().map(|(_, title)| title);
+            columns.extend(titles.map(|title| Column::new(title, Align::Right)));
+        }
+        columns.push(Column::new(&self.title, Align::Left));
         let (sections, parts) = self.fit(rows_max);
+        let of_all = self.sections.iter();
+        let largest = of_all.map(|section| section.sum.bytes(self.sizes)).max();
+        let row = |sum: &Sum, name| self.cells(sum, largest.unwrap_or(0), name);
         let ellipsis = terminal.charset.ellipsis();
-        let rest = |indent: &str, tallies: &mut dyn Iterator<Item = &Tally>| {
-            let mut sum = Tally::default();
+        let rest = |indent: &str, sums: &mut dyn Iterator<Item = &Sum>| {
+            let mut all = Sum::default();
             let mut count = 0;
-            for tally in tallies {
-                add(&mut sum, tally);
+            for sum in sums {
+                all.add(sum);
                 count += 1;
             }
             let text = format!("{indent}{ellipsis} {} more", grouped(count));
-            self.cells(&sum, Cell::Text(text.into()))
+            row(&all, Cell::Text(text.into()))
         };
         let mut rows = Vec::new();
         for section in &self.sections[..sections] {
-            rows.push(self.cells(&section.tally, Cell::Name(label(&section.key))));
+            rows.push(row(&section.sum, Cell::Name(label(&section.key))));
             let (shown, hidden) = section.parts.split_at(section.shown(parts));
-            for (key, tally) in shown {
+            for (key, sum) in shown {
                 let name = [INDENT.as_bytes(), &label(key)].concat();
-                rows.push(self.cells(tally, Cell::Name(name.into())));
+                rows.push(row(sum, Cell::Name(name.into())));
             }
             if !hidden.is_empty() {
-                rows.push(rest(INDENT, &mut hidden.iter().map(|(_, tally)| tally)));
+                rows.push(rest(INDENT, &mut hidden.iter().map(|(_, sum)| sum)));
             }
         }
         let hidden = &self.sections[sections..];
         if !hidden.is_empty() {
-            rows.push(rest("", &mut hidden.iter().map(|section| &section.tally)));
+            rows.push(rest("", &mut hidden.iter().map(|section| &section.sum)));
         }
         list_table(&columns, &rows, terminal)
     }
@@ -128,49 +176,46 @@ impl GroupsTable<'_> {
         (sections.max(1).min(all), PARTS_MIN)
     }
 
-    fn cells<'c>(&self, tally: &Tally, name: Cell<'c>) -> Vec<Cell<'c>> {
-        let bytes = self.bytes(tally);
-        vec![
+    fn cells<'c>(&self, sum: &Sum, largest: u128, name: Cell<'c>) -> Vec<Cell<'c>> {
+        let bytes = sum.bytes(self.sizes);
+        let mut cells = vec![
             Cell::Text(self.sizes.format.text(bytes).into()),
             Cell::Share {
                 part: bytes,
                 whole: self.whole,
-                largest: self.largest.max(bytes),
+                largest: largest.max(bytes),
             },
-            Cell::Text(grouped(tally.entries).into()),
-            name,
-        ]
+            Cell::Text(grouped(sum.tally.entries).into()),
+        ];
+        if self.percentiles == Percentiles::Shown {
+            let texts = sum.percentiles(self.sizes.format);
+            cells.extend(texts.map(|text| Cell::Text(text.into())));
+        }
+        cells.push(name);
+        cells
     }
-
-    fn bytes(&self, tally: &Tally) -> u128 {
-        self.sizes.of(tally.allocated_bytes, tally.apparent_bytes)
-    }
-}
-
-fn add(sum: &mut Tally, more: &Tally) {
-    sum.entries += more.entries;
-    sum.apparent_bytes += more.apparent_bytes;
-    sum.allocated_bytes += more.allocated_bytes;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use statwalk_view::SizeColumn;
-    use statwalk_view::SizeFormat;
 
     /// Sections with so many parts each; every entry has a kibibyte.
     fn sections(parts: &[u32]) -> Vec<Section> {
         let sections = (0..).zip(parts).map(|(depth, &count)| {
             let mut section = Section::new(GroupKey::Depth(depth));
-            let mut tally = Tally::default();
-            tally.entries = 1;
-            tally.allocated_bytes = 1024;
+            let sum = || {
+                let mut sum = Sum::default();
+                sum.tally.entries = 1;
+                sum.tally.allocated_bytes = 1024;
+                sum
+            };
             for uid in 0..count {
-                section.add(Some(GroupKey::Owner(4_000_000_000 + uid)), tally);
+                section.add(Some(GroupKey::Owner(4_000_000_000 + uid)), sum());
             }
             if count == 0 {
-                section.add(None, tally);
+                section.add(None, sum());
             }
             section
         });
@@ -188,7 +233,7 @@ mod tests {
             },
             sections: &sections,
             whole: 10_240,
-            largest: 5_120,
+            percentiles: Percentiles::Hidden,
         };
         let lines = table.lines(rows_max, Terminal::default());
         assert!(lines.len() <= rows_max + 1 || rows_max < 4, "{lines:#?}");

@@ -453,6 +453,10 @@ fn entries_are_grouped() {
         json!({
             "size_min_bytes": 4_194_304, "size_max_bytes": 8_388_607,
             "entries": 1, "apparent_bytes": 7_000_000, "allocated_bytes": 0,
+            "file_sizes": {
+                "files": 1, "median_bytes": 7_000_000, "p90_bytes": 7_000_000,
+                "p99_bytes": 7_000_000, "largest_bytes": 7_000_000,
+            },
         })
     );
 }
@@ -531,6 +535,40 @@ fn two_keys_cross() {
         let reason = "must be one key or two different ones";
         assert!(answer.stderr.contains(keys) && answer.stderr.contains(reason));
     }
+}
+
+#[test]
+fn sizes_of_files_have_percentiles() {
+    let tree = Tree::new("a.c 1000\nb.c 3000\nc.c 2000\nd.h 0\ne.h = a.c\nlink -> a.c");
+    let answer = tree.run(&["stats", "-A", "--percentiles", "tree"]).good();
+    // The percentiles are those of buckets: up to 1/16 larger, and exact for the largest.
+    assert_eq!(
+        answer.lines(),
+        [
+            "6000\t3\t2047\t3000\t3000\t.c",
+            "3\t1\t\t\t\tsymbolic links",
+            "0\t1\t\t\t\tdirectories",
+            "0\t2\t0\t0\t0\t.h",
+        ]
+    );
+    let answer = tree
+        .run(&[
+            "stats",
+            "-A",
+            "--percentiles",
+            "--table",
+            "--width=80",
+            "tree",
+        ])
+        .good();
+    assert_eq!(
+        answer.lines()[..3],
+        [
+            "APPARENT  SHARE             ENTRIES    MEDIAN      90 %      99 %  TYPE",
+            "5.86 KiB  100 % ██████████        3  2.00 KiB  2.93 KiB  2.93 KiB  .c",
+            "     3 B   <1 %                   1                                symbolic links",
+        ]
+    );
 }
 
 #[test]

@@ -9,6 +9,7 @@ use foldhash::fast::RandomState;
 use super::Tally;
 use super::key::{Grouping, Key, Keys};
 use super::sample::Sample;
+use super::sizes::SizeHistogram;
 use crate::entry::FileType;
 use crate::sink::category::Category;
 use crate::sink::extension::{Ending, Extension};
@@ -21,6 +22,8 @@ pub(super) struct Groups {
     keys: KeyNumbers,
     cross: Option<Cross>,
     tallies: Vec<Tally>,
+    /// The sizes of the files of the first groups; of the rest, none came yet.
+    sizes: Vec<SizeHistogram>,
 }
 
 impl Groups {
@@ -29,6 +32,7 @@ impl Groups {
             keys: KeyNumbers::new(by, now_ns),
             cross: second.map(|second| Cross::new(KeyNumbers::new(second, now_ns))),
             tallies: Vec::new(),
+            sizes: Vec::new(),
         }
     }
 
@@ -51,6 +55,15 @@ impl Groups {
         &mut self.tallies[number]
     }
 
+    /// Counts the size of a file of a group.
+    pub(super) fn add_size(&mut self, number: usize, size_bytes: u64) {
+        if number >= self.sizes.len() {
+            let count = self.tallies.len();
+            self.sizes.resize_with(count, SizeHistogram::default);
+        }
+        self.sizes[number].add(size_bytes);
+    }
+
     pub(super) fn keys(&self, number: usize) -> Keys {
         match &self.cross {
             None => (self.keys.keys[number], None),
@@ -61,10 +74,10 @@ impl Groups {
         }
     }
 
-    /// All groups.
-    pub(super) fn all(&self) -> impl Iterator<Item = (Keys, Tally)> {
+    /// All groups, with the sizes of their files where any came.
+    pub(super) fn all(&self) -> impl Iterator<Item = (Keys, Tally, Option<&SizeHistogram>)> {
         let tallies = self.tallies.iter().enumerate();
-        tallies.map(|(number, tally)| (self.keys(number), *tally))
+        tallies.map(|(number, tally)| (self.keys(number), *tally, self.sizes.get(number)))
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use foldhash::fast::RandomState;
 
 use super::key::Keys;
+use super::sample::Sample;
 use crate::entry::FileId;
 use crate::lock::lock;
 use crate::sink::Context;
@@ -32,14 +33,34 @@ struct Groups {
 pub(super) struct Brought {
     pub(super) apparent_bytes: u64,
     pub(super) allocated_bytes: u64,
-    pub(super) group: u32,
+    /// Twice the number of the group; odd for a regular file.
+    group_and_kind: u32,
+}
+
+impl Brought {
+    /// The share of `sample` in the group with this number.
+    pub(super) fn new(sample: &Sample<'_>, group: u32) -> Brought {
+        let (apparent_bytes, allocated_bytes) = sample.bytes();
+        let is_file = sample.file_size_bytes().is_some();
+        Brought {
+            apparent_bytes,
+            allocated_bytes,
+            group_and_kind: 2 * group + u32::from(is_file),
+        }
+    }
+
+    /// The size, where it is that of a regular file.
+    pub(super) fn file_size_bytes(self) -> Option<u64> {
+        let is_file = !self.group_and_kind.is_multiple_of(2);
+        is_file.then_some(self.apparent_bytes)
+    }
 }
 
 impl Kept for Brought {
     const NOTHING: Brought = Brought {
         apparent_bytes: 0,
         allocated_bytes: 0,
-        group: 0,
+        group_and_kind: 0,
     };
 }
 
@@ -71,7 +92,7 @@ impl Links {
     pub(super) fn each(&self, mut take: impl FnMut(Keys, Brought)) {
         let groups = lock(&self.groups);
         self.firsts.each(|_, brought| {
-            let group = brought.group;
+            let group = brought.group_and_kind / 2;
             take(groups.keys[group as usize], brought);
         });
     }

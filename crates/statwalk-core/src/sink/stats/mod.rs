@@ -6,6 +6,7 @@ mod groups;
 mod key;
 mod links;
 mod sample;
+mod sizes;
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 
 pub use key::{GroupKey, Grouping};
+pub use sizes::SizeHistogram;
 
 use self::groups::Groups;
 use self::key::Keys;
@@ -62,6 +64,11 @@ pub struct StatsGroup {
     pub keys: Vec<GroupKey>,
     /// The sums.
     pub tally: Tally,
+    /// The sizes of its regular files; absent without [`Stats::with_size_histograms`].
+    ///
+    /// As with the sums, an inode with several names counts once, in the group of its first
+    /// name. With [`LinkPolicy::Each`](crate::LinkPolicy::Each) every name counts.
+    pub sizes: Option<SizeHistogram>,
 }
 
 /// Groups entries, with counts and sums for each group.
@@ -79,7 +86,15 @@ pub struct StatsGroup {
 pub struct Stats {
     grouping: Grouping,
     second: Option<Grouping>,
+    histograms: Histograms,
     filter: EntryFilter,
+}
+
+/// Whether the sizes of files are counted for percentiles.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Histograms {
+    None,
+    OfEachGroup,
 }
 
 impl Stats {
@@ -89,6 +104,7 @@ impl Stats {
         Stats {
             grouping,
             second: None,
+            histograms: Histograms::None,
             filter: EntryFilter::default(),
         }
     }
@@ -108,6 +124,23 @@ impl Stats {
         self
     }
 
+    /// Counts the sizes of the files of each group, from which percentiles are read.
+    ///
+    /// ```
+    /// use statwalk_core::{Grouping, Scan, Stats};
+    /// let stats = Stats::by(Grouping::Category).with_size_histograms();
+    /// for group in Scan::new(".").run(&stats)?.output {
+    ///     let median = group.sizes.and_then(|sizes| sizes.percentile(50));
+    ///     println!("{:?}: {median:?}", group.keys);
+    /// }
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_size_histograms(mut self) -> Stats {
+        self.histograms = Histograms::OfEachGroup;
+        self
+    }
+
     /// Groups only entries that pass a test, which needs the given fields.
     #[must_use]
     pub fn filter(
@@ -122,6 +155,7 @@ impl Stats {
 
 /// The groups that one worker saw.
 pub struct StatsState {
+    histograms: Histograms,
     filter: EntryFilter,
     context: Context,
     groups: Groups,
@@ -151,6 +185,7 @@ impl Sink for Stats {
         let links = Arc::new(Links::new(context));
         (0..count)
             .map(|_| StatsState {
+                histograms: self.histograms,
                 filter: self.filter.clone(),
                 context: context.clone(),
                 groups: Groups::new(self.grouping, self.second, context.now_ns),
@@ -161,25 +196,34 @@ impl Sink for Stats {
     }
 
     fn merge(&self, _: &Context, states: Vec<StatsState>) -> Vec<StatsGroup> {
-        let mut merged: HashMap<Keys, Tally, RandomState> = HashMap::default();
+        let mut merged: HashMap<Keys, (Tally, SizeHistogram), RandomState> = HashMap::default();
         for state in &states {
-            for (keys, tally) in state.groups.all() {
-                merged.entry(keys).or_default().add(tally);
+            for (keys, tally, sizes) in state.groups.all() {
+                let (sum, all_sizes) = merged.entry(keys).or_default();
+                sum.add(tally);
+                if let Some(sizes) = sizes {
+                    all_sizes.merge(sizes);
+                }
             }
         }
         if let Some(state) = states.first() {
             state.links.each(|keys, brought| {
-                let tally = merged.entry(keys).or_default();
-                tally.add_bytes(brought.apparent_bytes, brought.allocated_bytes);
+                let (sum, sizes) = merged.entry(keys).or_default();
+                sum.add_bytes(brought.apparent_bytes, brought.allocated_bytes);
+                if let Some(size_bytes) = brought.file_size_bytes() {
+                    sizes.add(size_bytes);
+                }
             });
         }
-        let group = |((first, second), tally): (Keys, Tally)| StatsGroup {
+        let wanted = self.histograms == Histograms::OfEachGroup;
+        let group = |((first, second), (tally, sizes)): (Keys, _)| StatsGroup {
             keys: [Some(first), second]
                 .into_iter()
                 .flatten()
                 .map(GroupKey::from)
                 .collect(),
             tally,
+            sizes: wanted.then_some(sizes),
         };
         let mut groups: Vec<_> = merged.into_iter().map(group).collect();
         groups.sort_unstable_by(|a, b| a.keys.cmp(&b.keys));
@@ -198,18 +242,22 @@ impl StatsState {
             None => {
                 let (apparent_bytes, allocated_bytes) = sample.bytes();
                 tally.add_bytes(apparent_bytes, allocated_bytes);
+                if self.histograms == Histograms::OfEachGroup {
+                    self.add_size(sample, group);
+                }
             }
             Some(id) => self.offer(id, directory, sample, group),
         }
     }
 
+    fn add_size(&mut self, sample: &Sample<'_>, group: usize) {
+        if let Some(size_bytes) = sample.file_size_bytes() {
+            self.groups.add_size(group, size_bytes);
+        }
+    }
+
     fn offer(&mut self, id: FileId, directory: &Directory<'_>, sample: &Sample<'_>, group: usize) {
-        let (apparent_bytes, allocated_bytes) = sample.bytes();
-        let share = Brought {
-            apparent_bytes,
-            allocated_bytes,
-            group: self.link_group(group),
-        };
+        let share = Brought::new(sample, self.link_group(group));
         let name = LinkName {
             directory,
             behind_link: self.context.follows && directory.is_behind_link(),

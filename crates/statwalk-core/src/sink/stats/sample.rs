@@ -73,6 +73,12 @@ impl<'a> Sample<'a> {
         known.unwrap_or(Key::Unknown)
     }
 
+    /// The size, where it is that of a regular file.
+    #[inline]
+    pub(super) fn file_size_bytes(&self) -> Option<u64> {
+        self.size_bytes.filter(|_| self.kind == FileType::File)
+    }
+
     /// The share of its inode: apparent and allocated bytes.
     #[inline]
     pub(super) fn bytes(&self) -> (u64, u64) {

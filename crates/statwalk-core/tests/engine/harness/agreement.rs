@@ -236,6 +236,46 @@ fn compare_stats(expected: &NaiveReport, answer: &Answer, options: &Options<'_>,
     assert_eq!(answer.by_type_and_owner, type_and_owner, "{told}");
     let depth_and_category = by_two(&depth, &by_category);
     assert_eq!(answer.by_depth_and_category, depth_and_category, "{told}");
+
+    let mut sizes: BTreeMap<Vec<GroupKey>, Vec<u64>> = BTreeMap::new();
+    for entry in &expected.entries {
+        let files = sizes
+            .entry(vec![depth(entry), by_category(entry)])
+            .or_default();
+        let attributes = known(entry).filter(|_| entry.counted || !once);
+        let is_file = entry.entry_type == EntryType::File;
+        files.extend(attributes.filter(|_| is_file).map(|of| of.size_bytes));
+    }
+    for (histogram, (keys, mut files)) in answer.size_histograms.iter().zip(sizes) {
+        let histogram = histogram.as_ref().expect("the sink was asked for it");
+        files.sort_unstable();
+        assert_eq!(
+            histogram.file_count(),
+            files.len() as u64,
+            "{keys:?}, {told}"
+        );
+        for percent in [1, 50, 90, 99, 100] {
+            let found = histogram.percentile(percent);
+            let exact = nearest_rank(&files, percent);
+            let limits = exact.map(|exact| exact..=exact + exact / 16);
+            let is_near = found
+                .zip(limits)
+                .is_some_and(|(found, limits)| limits.contains(&found));
+            assert!(
+                is_near || found == exact,
+                "{found:?} for {exact:?}, {keys:?}, {told}"
+            );
+        }
+    }
+}
+
+/// The percentile of sorted sizes, by its definition.
+fn nearest_rank(sizes: &[u64], percent: u8) -> Option<u64> {
+    let is_enough = |&&size: &&u64| {
+        let not_larger = sizes.iter().filter(|&&other| other <= size).count();
+        not_larger * 100 >= sizes.len() * usize::from(percent)
+    };
+    sizes.iter().find(is_enough).copied()
 }
 
 fn grouped(

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use statwalk_core::{
     GroupKey, Grouping, Largest, LinkPolicy, MountCrossing, Node, NodeKind, Report, RootTotals,
-    Scan, Stats, StatsGroup, SymlinkPolicy, Tally, Top, Totals, Tree, TreeSink,
+    Scan, SizeHistogram, Stats, StatsGroup, SymlinkPolicy, Tally, Top, Totals, Tree, TreeSink,
 };
 use statwalk_testkit::naive::{Options, Subtree};
 
@@ -28,6 +28,8 @@ pub(crate) struct Answer {
     pub(crate) by_category: Vec<(Vec<GroupKey>, Tally)>,
     pub(crate) by_type_and_owner: Vec<(Vec<GroupKey>, Tally)>,
     pub(crate) by_depth_and_category: Vec<(Vec<GroupKey>, Tally)>,
+    /// The sizes of files in those groups.
+    pub(crate) size_histograms: Vec<Option<SizeHistogram>>,
     pub(crate) by_owner: Vec<(Vec<GroupKey>, Tally)>,
     /// Path and size, the largest first.
     pub(crate) top_allocated: Vec<(Vec<u8>, u64)>,
@@ -86,10 +88,14 @@ pub(crate) fn answer(scan: &Scan) -> (Answer, Report) {
     let sinks = (
         Stats::by(Grouping::Category),
         Stats::by(Grouping::Type).and_by(Grouping::Owner),
-        Stats::by(Grouping::Depth).and_by(Grouping::Category),
+        Stats::by(Grouping::Depth)
+            .and_by(Grouping::Category)
+            .with_size_histograms(),
     );
     let third = scan.run(&sinks).expect("the scan begins");
     let (by_category, by_type_and_owner, by_depth_and_category) = third.output;
+    let groups = by_depth_and_category.iter();
+    let size_histograms = groups.map(|group| group.sizes.clone()).collect();
     let mut answer = Answer {
         totals,
         subtrees: BTreeMap::new(),
@@ -100,6 +106,7 @@ pub(crate) fn answer(scan: &Scan) -> (Answer, Report) {
         by_category: plain(by_category),
         by_type_and_owner: plain(by_type_and_owner),
         by_depth_and_category: plain(by_depth_and_category),
+        size_histograms,
         by_owner: plain(by_owner),
         top_allocated: (top_allocated.into_iter())
             .map(|top| (top.path, top.attributes.allocated_bytes().unwrap_or(0)))
@@ -144,6 +151,7 @@ impl Answer {
             by_category: Vec::new(),
             by_type_and_owner: Vec::new(),
             by_depth_and_category: Vec::new(),
+            size_histograms: Vec::new(),
             by_owner: Vec::new(),
             top_allocated: Vec::new(),
             top_apparent: Vec::new(),

@@ -4,7 +4,7 @@
 //! and `find`.
 
 use serde::Serialize;
-use statwalk_core::{Attributes, GroupKey, Tally, TopOf};
+use statwalk_core::{Attributes, GroupKey, SizeHistogram, Tally, TopOf};
 use statwalk_view::json_path;
 
 use super::seconds_and_rest;
@@ -115,14 +115,42 @@ pub(crate) struct GroupJson {
     entries: u64,
     apparent_bytes: u128,
     allocated_bytes: u128,
+    /// Absent where the group has no regular file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_sizes: Option<FileSizesJson>,
+}
+
+/// The sizes of files.
+#[derive(Serialize)]
+pub(crate) struct FileSizesJson {
+    files: u64,
+    median_bytes: Option<u64>,
+    p90_bytes: Option<u64>,
+    p99_bytes: Option<u64>,
+    largest_bytes: u64,
+}
+
+impl FileSizesJson {
+    fn new(sizes: &SizeHistogram) -> FileSizesJson {
+        FileSizesJson {
+            files: sizes.file_count(),
+            median_bytes: sizes.percentile(50),
+            p90_bytes: sizes.percentile(90),
+            p99_bytes: sizes.percentile(99),
+            largest_bytes: sizes.largest_bytes(),
+        }
+    }
 }
 
 impl GroupJson {
     pub(crate) fn new<'a>(
         keys: impl IntoIterator<Item = &'a GroupKey>,
         tally: &Tally,
+        sizes: Option<&SizeHistogram>,
     ) -> GroupJson {
+        let sizes = sizes.filter(|sizes| sizes.file_count() > 0);
         let mut group = GroupJson {
+            file_sizes: sizes.map(FileSizesJson::new),
             entries: tally.entries,
             apparent_bytes: tally.apparent_bytes,
             allocated_bytes: tally.allocated_bytes,
