@@ -62,8 +62,8 @@ impl LiveScan {
         let roots: Vec<Vec<u8>> = (request.paths.iter())
             .map(|path| path.as_os_str().as_bytes().to_vec())
             .collect();
-        let whole = request.whole_root();
-        let inodes = whole.and_then(|(root, stays)| used_inodes::below(root, stays));
+        let cover = request.cover();
+        let inodes = cover.and_then(|cover| used_inodes::covered(&cover));
         let (wishes, wanted) = mpsc::channel();
         let data = Arc::new(LiveData::new(tree, roots.clone()));
         let lookout = Lookout {

@@ -28,7 +28,7 @@ use crate::flags::{
 };
 use crate::output::screen::{self, Screen};
 use crate::watch::progress::ProgressOptions;
-use crate::watch::used_inodes;
+use crate::watch::used_inodes::{self, Cover};
 
 /// A scan, and the options for its answer that all commands share.
 #[derive(Clone)]
@@ -40,7 +40,8 @@ pub(crate) struct Request {
     /// The condition for progress.
     pub(crate) progress: When,
     stays: bool,
-    /// Whether the scan covers everything below a root.
+    enters_kernel: bool,
+    /// Whether the scan covers everything below its roots.
     is_whole: bool,
 }
 
@@ -182,7 +183,8 @@ impl Request {
             explain: false,
             progress: When::Never,
             stays: flags.one_file_system,
-            is_whole: paths.len() == 1 && !excludes,
+            enters_kernel: flags.include_kernfs,
+            is_whole: !excludes,
             paths,
         })
     }
@@ -195,6 +197,7 @@ impl Request {
             explain: false,
             progress,
             stays: true,
+            enters_kernel: false,
             is_whole: paths.len() == 1,
             paths,
         }
@@ -218,18 +221,26 @@ impl Request {
         }
     }
 
-    /// The root of a scan that may cover a whole file system, and whether it stays there.
-    pub(crate) fn whole_root(&self) -> Option<(&Path, bool)> {
-        let root = self.paths.first().filter(|_| self.is_whole)?;
-        Some((root, self.stays))
+    /// The part of the mount tree that the scan covers, where it leaves nothing out.
+    pub(crate) fn cover(&self) -> Option<Cover> {
+        self.is_whole.then(|| Cover {
+            roots: self.paths.clone(),
+            stays: self.stays,
+            enters_kernel: self.enters_kernel,
+        })
     }
 
     /// The bytes in use of the file system, as df counts them, and those that a scan did
     /// not reach. Absent where the scan does not cover a whole file system and nothing
     /// else, and where less than 1 % is elsewhere: metadata, and changes meanwhile.
     pub(crate) fn used_elsewhere(&self, reached_bytes: u128) -> Option<(u128, u128)> {
-        let (root, stays) = self.whole_root()?;
-        let used = u128::from(used_inodes::used_bytes(root, stays)?);
+        let [root] = &self.paths[..] else {
+            return None;
+        };
+        if !self.is_whole {
+            return None;
+        }
+        let used = u128::from(used_inodes::used_bytes(root, self.stays)?);
         let elsewhere = used.saturating_sub(reached_bytes);
         (elsewhere > 0 && elsewhere >= used / 100).then_some((used, elsewhere))
     }
@@ -240,8 +251,7 @@ impl Request {
             when: self.progress,
             sizes: sizes.is_some(),
             format: sizes.unwrap_or_default(),
-            whole: self.paths.first().filter(|_| self.is_whole).cloned(),
-            stays: self.stays,
+            cover: self.cover(),
         }
     }
 }

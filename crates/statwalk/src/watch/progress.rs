@@ -6,7 +6,6 @@
 //! The thread that waits for the scan draws it; the workers do not know of it.
 
 use std::io::Write as _;
-use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,7 +16,7 @@ use crate::failure;
 use crate::flags::When;
 use crate::output::Stderr;
 use crate::output::screen;
-use crate::watch::used_inodes;
+use crate::watch::used_inodes::{self, Cover};
 
 /// A shorter scan needs no line.
 const APPEARS_AFTER: Duration = Duration::from_millis(300);
@@ -36,10 +35,8 @@ pub(crate) struct ProgressOptions {
     pub(crate) sizes: bool,
     /// The format of sizes.
     pub(crate) format: SizeFormat,
-    /// The root, where it may be a whole file system, all of which is scanned.
-    pub(crate) whole: Option<PathBuf>,
-    /// Whether the scan stays on the file system of its root.
-    pub(crate) stays: bool,
+    /// The covered file systems, where the scan leaves nothing out.
+    pub(crate) cover: Option<Cover>,
 }
 
 /// The progress line.
@@ -48,7 +45,7 @@ pub(crate) struct ProgressLine {
     started: Instant,
     next: Instant,
     frame: usize,
-    /// The number of inodes in the file system, once statwalk looked for it.
+    /// The number of inodes in those file systems, once statwalk looked for it.
     inodes: Option<Option<u64>>,
     is_drawn: bool,
     stalls: Stalls,
@@ -144,8 +141,8 @@ impl ProgressLine {
     fn share_done(&mut self, entries: u64) -> Option<f64> {
         let options = &self.options;
         let inodes = *self.inodes.get_or_insert_with(|| {
-            let root = options.whole.as_ref()?;
-            used_inodes::below(root, options.stays)
+            let cover = options.cover.as_ref()?;
+            used_inodes::covered(cover)
         });
         // With more entries than inodes, hard links make the share a guess.
         let inodes = inodes.filter(|&inodes| entries < inodes)?;
@@ -286,8 +283,7 @@ mod tests {
             when: When::Always,
             sizes: false,
             format: SizeFormat::Binary,
-            whole: None,
-            stays: false,
+            cover: None,
         }
     }
 
