@@ -564,9 +564,9 @@ fn sizes_of_files_have_percentiles() {
     assert_eq!(
         answer.lines()[..3],
         [
-            "APPARENT  SHARE             ENTRIES    MEDIAN      90 %      99 %  TYPE",
-            "5.86 KiB  100 % ██████████        3  2.00 KiB  2.93 KiB  2.93 KiB  .c",
-            "     3 B   <1 %                   1                                symbolic links",
+            "APPARENT  SHARE  ENTRIES    MEDIAN      90 %      99 %  TYPE",
+            "5.86 KiB  100 %        3  2.00 KiB  2.93 KiB  2.93 KiB  .c",
+            "     3 B   <1 %        1                                symbolic links",
         ]
     );
 }

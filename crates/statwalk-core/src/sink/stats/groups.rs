@@ -37,7 +37,7 @@ impl Groups {
     }
 
     /// The number of the group that an entry belongs to.
-    #[inline]
+    #[inline(always)]
     pub(super) fn number(&mut self, sample: &Sample<'_>) -> usize {
         let first = self.keys.number(sample);
         let number = match &mut self.cross {
@@ -101,6 +101,7 @@ impl Cross {
         }
     }
 
+    #[inline(never)]
     fn number(&mut self, first: usize, sample: &Sample<'_>) -> usize {
         let pair = (first, self.second.number(sample));
         if self.pairs.get(self.last) != Some(&pair) {
@@ -139,7 +140,7 @@ impl KeyNumbers {
     }
 
     /// The number of the key that an entry has.
-    #[inline]
+    #[inline(always)]
     fn number(&mut self, sample: &Sample<'_>) -> usize {
         match (self.grouping, sample.kind) {
             (Grouping::Type | Grouping::Category, FileType::File) => {
@@ -184,6 +185,7 @@ impl KeyNumbers {
     }
 
     /// The key of a file by its name, whose last extension is known.
+    #[inline(never)]
     fn key_by_name(&self, name: &[u8], last: Extension) -> Key {
         match self.grouping {
             Grouping::Category => Key::Category(Category::with_last(name, last)),
