@@ -17,6 +17,7 @@ pub mod address_space;
 pub mod allocator;
 pub mod block_device;
 pub mod btrfs;
+pub mod c_strings;
 pub mod device_map;
 pub mod entry_point;
 pub mod fiemap;

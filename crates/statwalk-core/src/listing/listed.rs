@@ -8,6 +8,8 @@
 use std::ffi::CStr;
 use std::ops::Range;
 
+use statwalk_sys::c_strings::CStrings;
+
 use super::contents::Contents;
 use super::context::{ScanContext, ScanOptions, Visit};
 use super::open_dir::OpenDir;
@@ -24,8 +26,7 @@ use crate::handle::DirHandle;
 /// The entries of one buffer.
 #[derive(Default)]
 pub(crate) struct Listed {
-    /// Names, each ended by NUL.
-    names: Vec<u8>,
+    names: CStrings,
     entries: Vec<ListedEntry>,
     /// Numbers of entries of which only the type is kept, by their types.
     counts: [u32; FileType::COUNT],
@@ -34,9 +35,8 @@ pub(crate) struct Listed {
 struct ListedEntry {
     /// The inode number in the listing, without the device.
     ino: u64,
-    name_offset: u32,
-    /// The length without the NUL.
-    name_bytes: u16,
+    /// The number of its name.
+    name: u32,
     kind: FileType,
 }
 
@@ -97,17 +97,12 @@ impl Listed {
     }
 
     pub(super) fn name(&self, index: usize) -> &CStr {
-        let entry = &self.entries[index];
-        let start = entry.name_offset as usize;
-        let end = start + usize::from(entry.name_bytes) + 1;
-        CStr::from_bytes_with_nul(&self.names[start..end]).expect("a name is kept with its NUL")
+        self.names.get(self.entries[index].name as usize)
     }
 
     /// As [`name`](Self::name), for callers that pass it to no system call.
     pub(super) fn name_bytes(&self, index: usize) -> &[u8] {
-        let entry = &self.entries[index];
-        let start = entry.name_offset as usize;
-        &self.names[start..start + usize::from(entry.name_bytes)]
+        self.name(index).to_bytes()
     }
 
     pub(super) fn kind(&self, index: usize) -> FileType {
@@ -122,10 +117,9 @@ impl Listed {
     pub(super) fn split_off(&mut self, start: usize) -> Listed {
         let mut part = Listed::default();
         for mut entry in self.entries.drain(start..) {
-            let from = entry.name_offset as usize;
-            let to = from + usize::from(entry.name_bytes) + 1;
-            entry.name_offset = part.names.len() as u32;
-            part.names.extend_from_slice(&self.names[from..to]);
+            let name = self.names.get(entry.name as usize);
+            entry.name = part.names.len() as u32;
+            part.names.push(name);
             part.entries.push(entry);
         }
         part
@@ -153,13 +147,11 @@ impl Listed {
         }
         self.entries.push(ListedEntry {
             ino,
-            // The offset fits: a buffer of names is far below 4 GiB. The length fits:
-            // `d_reclen`, which counts the name, has 16 bits.
-            name_offset: self.names.len() as u32,
-            name_bytes: name.count_bytes() as u16,
+            // It fits: the entries of some buffers are far below 2^32.
+            name: self.names.len() as u32,
             kind,
         });
-        self.names.extend_from_slice(name.to_bytes_with_nul());
+        self.names.push(name);
     }
 
     /// Adds an entry whose name begins with NUL. Its stat will fail.
