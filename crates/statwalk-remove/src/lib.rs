@@ -59,6 +59,7 @@ mod descent;
 mod listing;
 mod opening;
 mod seen;
+mod sharing;
 
 mod door;
 

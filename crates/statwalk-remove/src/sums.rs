@@ -26,9 +26,13 @@ pub struct Sums {
     pub allocated_bytes: u64,
     /// Allocated bytes of inodes all of whose links were met.
     ///
-    /// A file that a process holds open is freed when the process closes it. Extents
-    /// that are shared with other files count as freed, and are not.
+    /// A file that a process holds open is freed when the process closes it. Extents that
+    /// are shared with other files or snapshots are left out, as far as
+    /// [`shared_bytes`](Self::shared_bytes) knows them.
     pub freed_bytes: u64,
+    /// Allocated bytes that files share with others: on btrfs, XFS and bcachefs, and 0
+    /// elsewhere. Files that share with each other alone count, too.
+    pub shared_bytes: u64,
     /// Entries of other owners.
     pub foreign_count: u64,
     /// The newest entry; nothing where nothing was met.

@@ -5,7 +5,7 @@
 //! It walks as a removal walks, and changes nothing.
 
 use std::collections::HashMap;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use crate::descent::Descent;
 use crate::failure::{Cause, Failures, Operation};
@@ -16,6 +16,7 @@ use crate::opening::Opening;
 use crate::path;
 use crate::refusal::{Refusal, refusal};
 use crate::seen::Seen;
+use crate::sharing::Sharing;
 use crate::sums::{Newest, Sums};
 use crate::surroundings::Surroundings;
 
@@ -48,6 +49,7 @@ pub fn survey(items: &[Item], surroundings: &Surroundings, monitor: &Monitor) ->
         monitor,
         opening: Opening::probe(),
         listing: Listing::new(),
+        sharing: Sharing::default(),
         clock: PathClock::new(),
         survey: Survey::default(),
         of_item: Sums::default(),
@@ -76,6 +78,7 @@ struct Surveyor<'a> {
     monitor: &'a Monitor,
     opening: Opening,
     listing: Listing,
+    sharing: Sharing,
     clock: PathClock,
     survey: Survey,
     of_item: Sums,
@@ -103,7 +106,8 @@ impl Surveyor<'_> {
         if seen.identity != *item.identity() {
             return (self.survey.failures).add(Operation::Stat, Cause::Changed, own_path);
         }
-        self.count(&seen, own_path);
+        self.sharing = Sharing::of(&base);
+        self.count(base.as_fd(), name, &seen, own_path);
         if !seen.is_directory() {
             return;
         }
@@ -169,20 +173,27 @@ impl Surveyor<'_> {
         if !seen.is_on_mount_of(descent.seen()) {
             return self.fail(Operation::Open, Cause::Mount, || descent.path_of(&name));
         }
-        self.count(&seen, || descent.path_of(&name));
+        self.count(descent.directory(), &name, &seen, || descent.path_of(&name));
         if seen.is_directory() {
             waiting.push((name, seen));
         }
     }
 
-    fn count(&mut self, seen: &Seen, path: impl Fn() -> Vec<u8>) {
+    fn count(
+        &mut self,
+        directory: BorrowedFd<'_>,
+        name: &[u8],
+        seen: &Seen,
+        path: impl Fn() -> Vec<u8>,
+    ) {
         self.monitor.count(seen.allocated_bytes);
+        let shared = self.sharing.bytes(directory, name, seen, self.monitor);
         let user = self.surroundings.user;
         for (sums, links) in [
             (&mut self.survey.total, &mut self.links),
             (&mut self.of_item, &mut self.links_of_item),
         ] {
-            add(sums, links, seen, user, &path);
+            add(sums, links, seen, shared, user, &path);
         }
     }
 
@@ -205,7 +216,14 @@ impl Surveyor<'_> {
     }
 }
 
-fn add(sums: &mut Sums, links: &mut Links, seen: &Seen, user: u32, path: &impl Fn() -> Vec<u8>) {
+fn add(
+    sums: &mut Sums,
+    links: &mut Links,
+    seen: &Seen,
+    shared: u64,
+    user: u32,
+    path: &impl Fn() -> Vec<u8>,
+) {
     sums.entry_count += 1;
     sums.apparent_bytes += seen.apparent_bytes;
     sums.foreign_count += u64::from(seen.owner != user);
@@ -225,9 +243,10 @@ fn add(sums: &mut Sums, links: &mut Links, seen: &Seen, user: u32, path: &impl F
         };
         if met == 1 {
             sums.allocated_bytes += seen.allocated_bytes;
+            sums.shared_bytes += shared;
         }
         if met == seen.link_count.max(1) {
-            sums.freed_bytes += seen.allocated_bytes;
+            sums.freed_bytes += seen.allocated_bytes - shared;
         }
     }
     let time = (seen.identity.mtime_s, seen.identity.mtime_ns);

@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use statwalk_remove::{Item, Monitor, Operation, Surroundings, survey};
+use statwalk_testkit::mounts::FileSystem;
 use statwalk_testkit::unprivileged::{NOBODY, as_ordinary_user, is_root};
 use statwalk_testkit::{Scratch, or_skip, trees};
 
@@ -49,6 +50,29 @@ fn bytes_are_freed_when_all_links_are_marked() {
     fs::hard_link(a.join("data"), scratch.path().join("c")).unwrap();
     let both = survey_of(&[&a, &b]);
     assert_eq!(both.total.allocated_bytes - both.total.freed_bytes, 1 << 20);
+}
+
+#[test]
+fn extents_of_others_are_not_freed() {
+    for file_system in [FileSystem::Btrfs, FileSystem::Xfs] {
+        let scratch = Scratch::new().unwrap();
+        let mounted = or_skip!(file_system.mount(scratch.path()));
+        let dir = make(&scratch.path().join("dir"), &["x"]);
+        let (own, cloned) = (dir.join("own"), dir.join("cloned"));
+        fs::write(&own, vec![1; 1 << 20]).unwrap();
+        fs::write(&cloned, vec![2; 3 << 20]).unwrap();
+        let source = fs::File::open(&cloned).unwrap();
+        let copy = fs::File::create(scratch.path().join("copy")).unwrap();
+        rustix::fs::ioctl_ficlone(&copy, &source).unwrap();
+        rustix::fs::syncfs(&copy).unwrap();
+        let total = survey_of(&[&dir]).total;
+        assert_eq!(total.shared_bytes, 3 << 20, "{file_system:?}");
+        let freed = total.allocated_bytes - (3 << 20);
+        assert_eq!(total.freed_bytes, freed, "{file_system:?}");
+        assert!(freed >= 1 << 20, "{file_system:?}");
+        drop((source, copy));
+        mounted.unmount().unwrap();
+    }
 }
 
 #[test]
