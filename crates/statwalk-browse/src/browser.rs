@@ -150,6 +150,9 @@ pub(crate) enum Mode {
     Help(usize, Line),
     /// The facts about an item, once they are there.
     Info(ItemId, Option<Details>),
+    /// The table of the space of a file system, once it is there, and its first line that
+    /// is shown.
+    Space(Option<Vec<String>>, usize),
     /// A survey before a removal, with its entries so far.
     Survey(u64),
     Remove(Box<Dialog>),
@@ -200,7 +203,10 @@ impl Browser {
     /// Whether an answer is on its way.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
-        let asks_system = matches!(self.mode, Mode::Info(_, None) | Mode::Survey(_));
+        let asks_system = matches!(
+            self.mode,
+            Mode::Info(_, None) | Mode::Survey(_) | Mode::Space(None, _)
+        );
         self.asked != self.answered || self.is_filtering || asks_system || self.removal.is_some()
     }
 
@@ -275,6 +281,7 @@ impl Browser {
                 self.take_refreshed(dir, data);
                 self.message = Some((text, at));
             }
+            Event::Space(table) => self.take_space(table, at),
             Event::Surveying(entries) => {
                 if let Mode::Survey(so_far) = &mut self.mode {
                     *so_far = entries;
@@ -460,6 +467,7 @@ impl Browser {
                 }
             },
             Mode::Help(top, line) => self.help_key(top, line, key),
+            Mode::Space(table, top) => self.space_key(table, top, key, wishes),
             Mode::Survey(_) if key == Key::Esc || key == Key::Char('q') => {
                 wishes.push(Effect::EndSurvey);
             }
@@ -588,6 +596,10 @@ impl Browser {
                 self.reorder();
             }
             Action::Info => self.show_info(wishes),
+            // These would give the items that go other numbers.
+            Action::Refresh | Action::ScanAgain | Action::Undo if self.removal.is_some() => {
+                self.say("a removal goes on: Esc stops it", at);
+            }
             Action::Refresh => self.refresh(at, data, wishes),
             Action::ScanAgain => {
                 self.remember_way(data);
@@ -618,6 +630,7 @@ impl Browser {
                 0 => self.say("nothing is marked: Space marks the item", at),
                 _ => self.mode = Mode::File(Line::default()),
             },
+            Action::Space => self.ask_space(wishes),
             Action::Remove => self.propose_removal(at, data, wishes),
             Action::Undo if !self.options.removes => self.propose_removal(at, data, wishes),
             Action::Undo => wishes.push(Effect::Undo),

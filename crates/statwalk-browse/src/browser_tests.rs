@@ -351,6 +351,30 @@ fn information_comes_when_it_is_there() {
 }
 
 #[test]
+fn the_space_of_the_file_system_is_a_table() {
+    let mut trial = Trial::new(Small::example(), 60, 12);
+    trial.keys("D");
+    let asked = Effect::Space(Some(ItemId(1)), 56);
+    assert_eq!(trial.wishes, [asked]);
+    let lines: Vec<String> = (0..30).map(|n| format!("{n} GiB")).collect();
+    let screen = trial.screen().join("\n");
+    assert!(screen.contains("reading the file system"), "{screen}");
+    trial.give(Event::Space(Ok(lines.clone())));
+    assert!(trial.screen().join("\n").contains("3 GiB"));
+    trial.keys("jjjjj");
+    let screen = trial.screen().join("\n");
+    assert!(
+        screen.contains(" 5 GiB") && !screen.contains(" 4 GiB"),
+        "{screen}"
+    );
+    trial.keys("q");
+    assert!(trial.screen().join("\n").contains("photos"));
+    // An answer that comes too late is none.
+    trial.give(Event::Space(Ok(lines)));
+    assert!(trial.screen().join("\n").contains("photos"));
+}
+
+#[test]
 fn help_can_be_searched() {
     let mut trial = Trial::new(Small::example(), 80, 24);
     trial.keys("?clip");

@@ -125,6 +125,9 @@ pub enum Event {
     Removing(RemovalState),
     /// A removal has ended. The data has the removed items no more.
     Removed(RemovalReport),
+    /// The table of the space of a file system, as lines that are safe for a terminal; or
+    /// the reason why there is none.
+    Space(Result<Vec<String>, String>),
     /// Something that the user must know.
     Message(String),
 }
@@ -164,6 +167,11 @@ pub enum Effect {
     Remove(Manner),
     /// The end of the removal that goes on, between two entries.
     StopRemoval,
+    /// The table of the space of the file system that holds this directory, in so many
+    /// columns; absent for the first root.
+    Space(Option<ItemId>, usize),
+    /// No table any more.
+    EndSpace,
     /// The items of the last move to the trash at their old places.
     Undo,
     /// The program in the background, as with Ctrl-Z.

@@ -48,6 +48,7 @@ pub enum Action {
     Mark,
     MarkDown,
     MarkAll,
+    Space,
     Write,
     Remove,
     Undo,
@@ -78,7 +79,7 @@ use Action as A;
 use Key::{Char, Ctrl, F};
 
 /// All actions, in the order of the help.
-pub(crate) const TABLE: [Row; 54] = [
+pub(crate) const TABLE: [Row; 55] = [
     (A::Up, "up", &[Key::Up, Char('k')], "one row up"),
     (A::Down, "down", &[Key::Down, Char('j')], "one row down"),
     (
@@ -232,6 +233,12 @@ pub(crate) const TABLE: [Row; 54] = [
         "write",
         &[Char('E')],
         "write the marked paths to a file",
+    ),
+    (
+        A::Space,
+        "space",
+        &[Char('D')],
+        "why df shows another number",
     ),
     (
         A::Remove,

@@ -31,6 +31,7 @@ mod prompt;
 mod removal;
 #[cfg(test)]
 mod removal_tests;
+mod space;
 mod tally;
 #[cfg(test)]
 mod trial;

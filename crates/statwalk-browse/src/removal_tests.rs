@@ -210,8 +210,8 @@ fn esc_stops_a_removal() {
         "{foot}"
     );
     wishes(&mut trial);
-    // No second removal meanwhile.
-    trial.keys("d\x1b");
+    // No second removal meanwhile, and no new numbers.
+    trial.keys("drRU\x1b");
     assert_eq!(wishes(&mut trial), [Effect::StopRemoval]);
 }
 

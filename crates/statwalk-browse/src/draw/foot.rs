@@ -22,6 +22,7 @@ impl Browser {
             | Mode::Form(_)
             | Mode::Help(..)
             | Mode::Info(..)
+            | Mode::Space(..)
             | Mode::Survey(_)
             | Mode::Remove(_)
             | Mode::Report(..) => None,
@@ -110,7 +111,7 @@ impl Browser {
         let is_whole = self.place.len() <= 1 && self.filter.is_empty();
         if let Some(bytes) = self.scan.elsewhere_bytes.filter(|_| is_whole) {
             let size = self.options.format.text(bytes);
-            parts.push(format!("df says {size} more (statwalk df)"));
+            parts.push(format!("df says {size} more (D)"));
         }
         let separator = match canvas.charset {
             Charset::Unicode => " · ",
@@ -126,6 +127,7 @@ impl Browser {
             Mode::File(_) => &["Enter write", "Esc leave it"],
             Mode::Form(_) => &["Enter filter", "Tab next field", "Esc leave it"],
             Mode::Help(..) => &["Esc close", "type to search"],
+            Mode::Space(..) => &["Esc close", "j k scroll"],
             Mode::Survey(_) => &["Esc leave it"],
             Mode::Remove(dialog) if dialog.typed.is_some() => &["Enter remove", "Esc leave it"],
             Mode::Remove(_) => &["Tab next choice", "Enter choose", "Esc leave it"],

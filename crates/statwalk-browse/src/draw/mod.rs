@@ -41,6 +41,10 @@ impl Browser {
                 None
             }
             Mode::Form(form) => Some(self.draw_form(form, &mut canvas)),
+            Mode::Space(table, top) => {
+                self.draw_space(table.as_deref(), *top, &mut canvas);
+                None
+            }
             Mode::Survey(entries) => {
                 self.draw_survey(*entries, &mut canvas);
                 None

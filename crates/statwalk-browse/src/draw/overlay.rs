@@ -148,6 +148,19 @@ impl Browser {
         }
     }
 
+    /// The table of the space of a file system, from a line on.
+    pub(super) fn draw_space(&self, table: Option<&[String]>, top: usize, canvas: &mut Canvas<'_>) {
+        let waiting = ["reading the file system".to_owned()];
+        let lines = table.unwrap_or(&waiting);
+        let widest = lines.iter().map(|line| text_width(line)).max();
+        let width = (widest.unwrap_or(0).max(20) + 4).min(canvas.width());
+        let height = (lines.len() + 2).min(canvas.height().saturating_sub(2));
+        let [x, y, width, height] = canvas.frame("Space", width, height);
+        for (line, text) in lines.iter().skip(top).take(height).enumerate() {
+            canvas.text(x, y + line, width, text, Look::Plain);
+        }
+    }
+
     pub(super) fn draw_form(&self, form: &Form, canvas: &mut Canvas<'_>) -> Position {
         let height = FIELDS.len() + 4;
         let width = canvas.width().min(64);

@@ -17,6 +17,7 @@ mod programs;
 mod refresh;
 mod removal;
 mod scan;
+mod space;
 mod terminal;
 mod tree_data;
 mod write;
@@ -39,6 +40,7 @@ use statwalk_view::SizeFormat;
 use self::clerk::Clerk;
 use self::removal::{Proposed, Remover};
 use self::scan::LiveScan;
+use self::space::SpaceDesk;
 use self::terminal::{Input, Screen};
 use crate::clock;
 use crate::exit_status::ExitStatus;
@@ -63,6 +65,8 @@ pub(crate) enum Message {
     Refreshed(u64, u64, ItemId, Arc<dyn Data>, String),
     /// The numbers of items that pass, of the scan with this number.
     Filtered(u64, Filter, Arc<dyn Data>),
+    /// The table with this number.
+    Space(u64, Result<Vec<String>, String>),
     /// The result of the survey with this number.
     Surveyed(u64, Result<Box<(Proposal, Proposed)>, String>),
     /// The end of a removal.
@@ -87,6 +91,7 @@ struct Shell {
     facts: Clerk,
     readers: Clerk,
     remover: Remover,
+    space: SpaceDesk,
     /// How many directories were read again since the scan.
     layers: u64,
     messages: Receiver<Message>,
@@ -164,6 +169,7 @@ fn run_on(screen: &mut Screen, request: Request, options: Options) -> Result<Exi
             Failure::Usage(format!("cannot start a thread: {}", reason(&error)))
         })
     };
+    let space = SpaceDesk::new(options.format, options.charset, sender.clone());
     let remover = Remover::new(options.format, sender.clone());
     let mut shell = Shell {
         format: options.format,
@@ -180,6 +186,7 @@ fn run_on(screen: &mut Screen, request: Request, options: Options) -> Result<Exi
         facts: clerk("facts")?,
         readers: clerk("refresh")?,
         remover,
+        space,
         layers: 0,
         messages,
         sender,
@@ -285,6 +292,10 @@ impl Shell {
                 self.filter = filter.clone();
                 self.update(Event::Filtered(filter), screen);
             }
+            // The items of the dialog have numbers of the data of now.
+            Message::Refreshed(..) if self.remover.is_busy() => {
+                self.say("not read again: a removal is at work", screen);
+            }
             Message::Refreshed(number, layer, dir, data, text)
                 if number == self.scans && layer == self.layers + 1 =>
             {
@@ -298,6 +309,11 @@ impl Shell {
                 }
                 if !self.filter.is_empty() {
                     self.set_filter(self.filter.clone());
+                }
+            }
+            Message::Space(number, table) => {
+                if self.space.is_wanted(number) {
+                    self.update(Event::Space(table), screen);
                 }
             }
             Message::Surveyed(number, proposal) => {
@@ -373,6 +389,12 @@ impl Shell {
                 };
                 self.say(text, screen);
             }
+            Effect::Space(id, width) => {
+                let root = self.base.roots().first().copied();
+                let path = id.or(root).map(|id| self.base.path(id));
+                self.space.ask(path, width);
+            }
+            Effect::EndSpace => self.space.end(),
             Effect::Survey(ids) => {
                 let items = ids.into_iter().map(|id| (id, self.base.path(id)));
                 self.remover.survey(items.collect());

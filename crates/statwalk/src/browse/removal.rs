@@ -31,9 +31,6 @@ use crate::failure::reason;
 const NEWS_PERIOD: Duration = Duration::from_millis(100);
 /// Entries that changed within this time are worth a warning.
 const RECENT: Duration = Duration::from_secs(3600);
-/// File systems whose files can share extents: there less can be freed.
-const SHARING: [&str; 3] = ["btrfs", "xfs", "bcachefs"];
-
 /// The desk for removals: one survey or one removal at a time.
 pub(super) struct Remover {
     format: SizeFormat,
@@ -162,6 +159,11 @@ impl Remover {
         Ok(())
     }
 
+    /// Whether a survey, a dialog or a removal goes on.
+    pub(super) fn is_busy(&self) -> bool {
+        self.survey.is_some() || self.proposed.is_some() || self.removal.is_some()
+    }
+
     /// Asks the removal to end before its next entry.
     pub(super) fn stop(&self) {
         if let Some(removal) = &self.removal {
@@ -288,9 +290,6 @@ fn propose(
             .map(|refusal| format!("No trash: {refusal}.")),
     };
     let mut warnings = warnings(&survey.total, &survey, format);
-    if items.iter().any(|item| can_share(item, &surroundings)) {
-        warnings.push("snapshots and clones can keep some of this space".to_owned());
-    }
     warnings.extend(journal_warning);
     let refusals: Vec<String> = survey.refusals.iter().map(ToString::to_string).collect();
     let is_large =
@@ -339,10 +338,15 @@ fn warnings(total: &Sums, survey: &Survey, format: SizeFormat) -> Vec<String> {
             warnings.push(format!("changed {age} ago: {path}"));
         }
     }
-    let shared = total.allocated_bytes.saturating_sub(total.freed_bytes);
-    if shared > 0 {
-        let size = format.text(shared.into());
-        warnings.push(format!("{size} have other names elsewhere, and stay"));
+    let kept = total.allocated_bytes.saturating_sub(total.freed_bytes);
+    let shared = kept.min(total.shared_bytes);
+    for (bytes, words) in [
+        (kept - shared, "have other names elsewhere, and stay"),
+        (shared, "are shared with clones or snapshots, and may stay"),
+    ] {
+        if bytes > 0 {
+            warnings.push(format!("{} {words}", format.text(bytes.into())));
+        }
     }
     if survey.failures.count > 0 {
         let first = survey.failures.listed.first();
@@ -354,17 +358,6 @@ fn warnings(total: &Sums, survey: &Survey, format: SizeFormat) -> Vec<String> {
         ));
     }
     warnings
-}
-
-fn can_share(item: &Item, surroundings: &Surroundings) -> bool {
-    let device = item.identity().device;
-    let mut mounts = surroundings.mounts.iter();
-    mounts.any(|mount| {
-        // The subvolumes of a btrfs have device numbers that no mount has.
-        let is_own = mount.device_number() == Some(device)
-            || (mount.file_system == "btrfs" && item.path().starts_with(&mount.point));
-        is_own && SHARING.contains(&mount.file_system.as_str())
-    })
 }
 
 fn report(outcome: &Outcome, trashed: usize, format: SizeFormat) -> RemovalReport {

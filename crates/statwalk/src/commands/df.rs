@@ -5,25 +5,29 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use serde::Serialize;
-use statwalk_core::btrfs::extent_usage;
+use statwalk_core::btrfs::{ExtentUsage, extent_usage};
 use statwalk_core::space::{FileSystem, SpaceAccount, UnnamedFile, UsedPart};
-use statwalk_core::{Inodes, Report, Totals};
-use statwalk_view::{Align, Cell, Column, SizeFormat, escape, grouped, list_table, share, wrap};
+use statwalk_core::{InodeTable, Inodes, Outcome, Report, Sink, Totals};
+use statwalk_view::{
+    Align, Cell, Column, SizeFormat, Terminal, escape, grouped, list_table, share, wrap,
+};
 
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::flags::DfFlags;
+use crate::flags::{DfFlags, When};
 use crate::output::ending::{self, Errors};
 use crate::output::json::{self, DfJson, FileSystemJson};
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, print};
 use crate::output::screen::Screen;
-use crate::request::{Request, Sizes, form};
+use crate::request::{Form, Request, RowEnd, Sizes, form};
 use crate::watch::progress::ShareLine;
-use crate::watch::watch;
+use crate::watch::{PERIOD, watch};
 
 /// The number of files without a name, unless the user sets one.
 const FILES_DEFAULT: usize = 5;
@@ -70,7 +74,11 @@ pub(super) fn run(flags: DfFlags) -> Result<ExitStatus, Failure> {
         }
         let points = file_system.shown().map(PathBuf::from).collect();
         let request = Request::of_scan(file_system.scan(), points, form, flags.progress);
-        let explained = explain(file_system, request, sizes.format)?;
+        let lookout = Watched {
+            progress: flags.progress,
+            format: sizes.format,
+        };
+        let explained = explain(file_system, request, &lookout)?;
         let is_interrupted = explained.report.interrupted;
         answer.explained.push(explained);
         if is_interrupted {
@@ -85,33 +93,98 @@ pub(super) fn run(flags: DfFlags) -> Result<ExitStatus, Failure> {
     Ok(status)
 }
 
+/// The table for the file system of a directory, for the browser. It shows nothing while
+/// it scans, and ends where `stop` asks for it.
+///
+/// # Errors
+///
+/// Returns the reason why there is no table.
+pub(crate) fn table_of(
+    directory: &Path,
+    format: SizeFormat,
+    terminal: Terminal,
+    stop: &AtomicBool,
+) -> Result<Vec<String>, Failure> {
+    let file_system = FileSystem::holding(directory)?;
+    let points = file_system.shown().map(PathBuf::from).collect();
+    let form = Form::Rows(RowEnd::Newline);
+    let request = Request::of_scan(file_system.scan(), points, form, When::Never);
+    let explained = explain(file_system, request, &Quiet(stop))?;
+    Ok(explained.lines(format, FILES_DEFAULT, terminal))
+}
+
+/// The one who looks after the scan.
+trait Lookout {
+    fn scan<S: Sink>(&self, request: &Request, sink: &S) -> Result<Outcome<S::Output>, Failure>;
+    fn extents(&self, inodes: InodeTable) -> Option<ExtentUsage>;
+}
+
+/// Shows the progress on stderr, and takes signals.
+struct Watched {
+    progress: When,
+    format: SizeFormat,
+}
+
+impl Lookout for Watched {
+    fn scan<S: Sink>(&self, request: &Request, sink: &S) -> Result<Outcome<S::Output>, Failure> {
+        watch(&request.scan, sink, request.progress(Some(self.format)))
+    }
+
+    fn extents(&self, inodes: InodeTable) -> Option<ExtentUsage> {
+        let line = ShareLine::new(self.progress);
+        let usage = extent_usage(inodes, |progress| {
+            line.tick("of files and extents", progress.done, progress.of);
+            ControlFlow::Continue(())
+        });
+        line.clear();
+        usage.ok()
+    }
+}
+
+/// Shows nothing, and asks whether the answer is still wanted.
+struct Quiet<'a>(&'a AtomicBool);
+
+impl Lookout for Quiet<'_> {
+    fn scan<S: Sink>(&self, request: &Request, sink: &S) -> Result<Outcome<S::Output>, Failure> {
+        let running = request.scan.start(sink)?;
+        while !running.wait_for(PERIOD) {
+            if self.0.load(Relaxed) {
+                running.canceller().cancel();
+                break;
+            }
+        }
+        Ok(running.finish())
+    }
+
+    fn extents(&self, inodes: InodeTable) -> Option<ExtentUsage> {
+        let go_on = |_| match self.0.load(Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        extent_usage(inodes, go_on).ok()
+    }
+}
+
 /// Scans a file system, and accounts for its used bytes.
 fn explain(
     file_system: FileSystem,
     request: Request,
-    format: SizeFormat,
+    lookout: &impl Lookout,
 ) -> Result<Explained, Failure> {
-    let progress = request.progress(Some(format));
     let sums = Totals::with_sizes();
     let mut extents = None;
     let (totals, report) = match file_system.file_system() {
         Some("btrfs") => {
-            let outcome = watch(&request.scan, &(sums, Inodes), progress)?;
+            let outcome = lookout.scan(&request, &(sums, Inodes))?;
             let (totals, inodes) = outcome.output;
             if !outcome.report.interrupted {
-                let line = ShareLine::new(request.progress);
-                let usage = extent_usage(inodes, |progress| {
-                    line.tick("of files and extents", progress.done, progress.of);
-                    ControlFlow::Continue(())
-                });
-                line.clear();
                 // Without the right to search the trees the part stays unknown.
-                extents = usage.ok();
+                extents = lookout.extents(inodes);
             }
             (totals, outcome.report)
         }
         _ => {
-            let outcome = watch(&request.scan, &sums, progress)?;
+            let outcome = lookout.scan(&request, &sums)?;
             (outcome.output, outcome.report)
         }
     };
@@ -163,9 +236,39 @@ fn words(part: UsedPart) -> &'static str {
 }
 
 impl Explained {
+    /// The tables, and the sentences below them.
+    fn lines(&self, format: SizeFormat, files_max: usize, terminal: Terminal) -> Vec<String> {
+        let right = |title| Column::new(title, Align::Right);
+        let left = |title| Column::new(title, Align::Left);
+        let mut lines = wrap(&self.title(format, terminal), terminal);
+        let columns = [right("DISK"), right("SHARE").optional(), left("SPACE")];
+        lines.extend(list_table(&columns, &self.space_rows(format), terminal));
+        let files = self.file_rows(format, files_max);
+        if !files.is_empty() {
+            lines.push(String::new());
+            let columns = [
+                right("DISK"),
+                right("PID"),
+                left("PROCESS").optional(),
+                left("DELETED, STILL OPEN"),
+            ];
+            lines.extend(list_table(&columns, &files, terminal));
+            let rest = self.account.unnamed.len() - files.len();
+            if rest > 0 {
+                lines.push(format!("… {} more", grouped(rest as u64)));
+            }
+        }
+        let sentences = self.sentences(format);
+        if !sentences.is_empty() {
+            lines.push(String::new());
+        }
+        lines.extend(sentences.iter().flat_map(|text| wrap(text, terminal)));
+        lines
+    }
+
     /// The line that names the file system.
-    fn title(&self, format: SizeFormat, screen: Screen) -> String {
-        let charset = screen.terminal.charset;
+    fn title(&self, format: SizeFormat, terminal: Terminal) -> String {
+        let charset = terminal.charset;
         let point = escape(self.file_system.point().as_os_str().as_bytes(), charset).into_owned();
         match (self.file_system.file_system(), self.file_system.source()) {
             (Some(kind), Some(source)) => {
@@ -294,41 +397,13 @@ impl Explained {
 
 impl Answer for DfAnswer {
     fn lines(&self, screen: Screen) -> Vec<String> {
-        let format = self.sizes.format;
-        let right = |title| Column::new(title, Align::Right);
-        let left = |title| Column::new(title, Align::Left);
         let mut lines = Vec::new();
         for explained in &self.explained {
             if !lines.is_empty() {
                 lines.push(String::new());
             }
-            lines.extend(wrap(&explained.title(format, screen), screen.terminal));
-            let columns = [right("DISK"), right("SHARE").optional(), left("SPACE")];
-            let rows = explained.space_rows(format);
-            lines.extend(list_table(&columns, &rows, screen.terminal));
-            let files = explained.file_rows(format, self.files_max);
-            if !files.is_empty() {
-                lines.push(String::new());
-                let columns = [
-                    right("DISK"),
-                    right("PID"),
-                    left("PROCESS").optional(),
-                    left("DELETED, STILL OPEN"),
-                ];
-                lines.extend(list_table(&columns, &files, screen.terminal));
-                let rest = explained.account.unnamed.len() - files.len();
-                if rest > 0 {
-                    lines.push(format!("… {} more", grouped(rest as u64)));
-                }
-            }
-            let sentences = explained.sentences(format);
-            if !sentences.is_empty() {
-                lines.push(String::new());
-            }
-            let wrapped = sentences
-                .iter()
-                .flat_map(|text| wrap(text, screen.terminal));
-            lines.extend(wrapped);
+            let format = self.sizes.format;
+            lines.extend(explained.lines(format, self.files_max, screen.terminal));
         }
         lines
     }

@@ -15,6 +15,8 @@ mod stats;
 mod summary;
 mod top;
 
+pub(crate) use self::df::table_of as space_table;
+
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::Invocation;

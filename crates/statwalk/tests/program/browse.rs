@@ -427,6 +427,18 @@ fn without_a_path_a_file_system_is_selected() {
 }
 
 #[test]
+fn the_space_of_the_file_system_is_explained() {
+    let tree = tree();
+    let mut browser = or_skip!(Browser::start(tree.parent(), &["tree"]));
+    browser.wait_for("sub/");
+    browser.press("D");
+    browser.wait_for("used, of this:");
+    browser.wait_for("reached by the scan");
+    browser.press("qq");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
+
+#[test]
 fn other_names_of_a_file_are_found() {
     let tree = tree();
     let inside = tree.path().join("sub");
