@@ -121,6 +121,7 @@ pub(crate) struct Condvar(std::sync::Condvar);
 
 impl Condvar {
     /// Waits for a call, or for nothing. `guard` is that of `mutex`.
+    #[cfg_attr(loom, allow(dead_code, reason = "only its twin in loom waits there"))]
     pub(crate) fn wait<'a, T>(
         &self,
         mutex: &'a Mutex<T>,
@@ -155,6 +156,7 @@ impl Condvar {
     }
 
     /// Calls one of those that wait.
+    #[cfg_attr(loom, allow(dead_code, reason = "only its twin in loom waits there"))]
     pub(crate) fn call_one(&self) {
         #[cfg(test)]
         if let Some(world) = world::current() {
