@@ -244,6 +244,8 @@ RUNTIMES = {"WinAPI": ("winapi/recursive", "winapi/queue", "winapi/stack"), "Qt"
             "Java": ("java/",), "Groovy": ("groovy/",), "C": ("c-",), "statwalk": ("statwalk/",)}
 # The programs of article 4, and who stands beside them.
 ARTICLE_4 = ("cpp-std/", "threads/", "java/work-stealing", "node/article", "rust/article", "c-getdents", "statwalk/parallel")
+# Trees without a link upwards, for those who would not end at one.
+DOWN = ("music-down", "data-down", "drive")
 # Trees that ask no new question of who is first: they lack links, or are too small to tell.
 NOT_RANKED = ("music-down", "data-down", "one-file")
 # Where peak memory is shown, as tree and model.
@@ -314,7 +316,7 @@ def _left(data: dict) -> list[str]:
     """What the whole record would have besides."""
     held = {agenda.key(case) for case in data["cases"]}
     left: dict[str, list[str]] = {}
-    for wanted in agenda.whole("ext4"):
+    for wanted in agenda.agenda().cases("ext4"):
         if wanted.key() not in held:
             left.setdefault(wanted.shown().rpartition(":")[0], []).append(wanted.model)
     absent = (_absent(f"{where}: {', '.join(models)}") for where, models in left.items())
@@ -447,7 +449,7 @@ def _treescan(data: dict) -> list[str]:
 
 def _runtimes(data: dict) -> list[str]:
     """Article 1's last table: the fastest way of each runtime, on trees that every one of them ends at."""
-    trees = [case for name in agenda.DOWN if (case := _case(data, name, "ext4", "size"))]
+    trees = [case for name in DOWN if (case := _case(data, name, "ext4", "size"))]
     if not trees:
         return _absent("a tree without links upwards")
     lines = ["| runtime | " + " | ".join(f"{case['corpus']} ms | way" for case in trees) + " |",
