@@ -6,9 +6,10 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 
-from . import agenda
+from . import agenda, sources
 from .contest import Result
 from .corpus import Corpus
 from .record import quartiles
@@ -25,6 +26,31 @@ def case_data(tree: Corpus, where: str, model: str, cold: bool, names: Count, fo
         "files": names.files, "dirs": names.dirs, "bytes": names.bytes,
         "results": [_result(result, entries) for result in found],
     }
+
+
+# What a case says of the conditions of its rows.
+CONDITIONS = ("sitting", "began", "seconds", "rounds", "budget_s", "load_before", "others_cpu_share", "runs_repeated",
+              "runs_disturbed", "tree_changed_meanwhile")
+
+
+# Measured in every sitting of a case: rows stand beside each other only where these take the time that they took.
+CONTROLS = ("program/floor", "c-getdents")
+DRIFT_MAX = 0.1
+
+
+def drift(case: dict, later: dict) -> float:
+    """The share by which a control's time has become another; the largest, and infinite where none has both."""
+    then, now = ({r["name"]: r["wall_s"]["median"] for r in found["results"] if "wall_s" in r}
+                 for found in (case, later))
+    return max((abs(now[name] / then[name] - 1) for name in CONTROLS if name in then and name in now), default=inf)
+
+
+def replace_rows(case: dict, later: dict) -> None:
+    """Puts rows of a later sitting into a case, where each names its sitting, and the case the conditions of it."""
+    rows = {r["name"]: r | {"sitting": later["sitting"]} for r in later["results"] if r["name"] not in CONTROLS}
+    case["results"] = [rows.pop(r["name"], r) for r in case["results"]] + list(rows.values())
+    conditions = {name: later[name] for name in CONDITIONS}
+    case.setdefault("later", []).append(conditions | {"drift": round(drift(case, later), 3)})
 
 
 def _result(result: Result, entries: int) -> dict:
@@ -133,8 +159,9 @@ def _how(case: dict) -> list[str]:
         f"others used {share}; {case['runs_repeated']} runs were repeated, {case['runs_disturbed']} count although "
         "disturbed")
     changed = ["**The tree changed while it was measured.**", ""] if case["tree_changed_meanwhile"] else []
+    later = [line for one in case.get("later", []) for line in _how(one | {"cold": case["cold"]})]
     return [f"Sitting {case['sitting']}, begun {case['began']}, {case['seconds']} s. Up to {case['rounds']} rounds, "
-            f"{case['budget_s']:g} s for each way; {others}.", "", *changed]
+            f"{case['budget_s']:g} s for each way; {others}.", "", *changed, *later]
 
 
 def _title(case: dict) -> str:
@@ -161,6 +188,24 @@ def _floor(case: dict) -> float | None:
     return floors[0] if floors else None
 
 
+# Marks a row whose way has become another program since; RESULTS.md says so at its beginning.
+CHANGED = "†"
+
+
+def _name(r: dict) -> str:
+    return f"{r['name']} {CHANGED}" if r.get("changed") else r["name"]
+
+
+def mark_changed(data: dict) -> None:
+    """Marks the rows of ways that have become other programs since they were measured."""
+    present = sources.now()
+    for case in data["cases"]:
+        names = sources.changed(case, sittings(data), present)
+        for result in case["results"]:
+            if result["name"] in names:
+                result["changed"] = True
+
+
 def table(case: dict, wanted: Callable[[str], bool] = lambda name: True) -> list[str]:
     """One case, sorted by time."""
     lines = [f"{case['files']:,} files, {case['dirs']:,} directories: {case['what']}.", "",
@@ -171,9 +216,10 @@ def table(case: dict, wanted: Callable[[str], bool] = lambda name: True) -> list
         times = f"{r['wall_s']['median'] / floor:.2f}" if floor else "–"
         calls = f"{r['calls_per_entry']:.2f}" if "calls_per_entry" in r else "–"
         spread = f"{r['wall_s']['low'] * 1e3:,.1f} … {r['wall_s']['high'] * 1e3:,.1f}"
-        lines.append(f"| {r['name']} | {_ms(r['wall_s'])} | {spread} | {_ms(r['cpu_s'])} | {times} "
+        sitting = f", sitting {r['sitting']}" if "sitting" in r else ""
+        lines.append(f"| {_name(r)} | {_ms(r['wall_s'])} | {spread} | {_ms(r['cpu_s'])} | {times} "
                      f"| {_ms(r.get('inner_s'))} | {r['max_rss_kib'] / 1024:,.1f} | {calls} "
-                     f"| {r['rounds']}{', not warmed' if r.get('unwarmed') else ''} |")
+                     f"| {r['rounds']}{', not warmed' if r.get('unwarmed') else ''}{sitting} |")
     left_out = [r for r in case["results"] if ("wrong" in r or "unjudged" in r) and wanted(r["name"])]
     if left_out:
         lines += ["", "No time:", ""]
@@ -254,6 +300,7 @@ MEMORY = (("data", "size"), ("home", "size"), ("home", "records"), ("users", "re
 
 def fill_page(page: Path, record: str, data: dict) -> None:
     """Puts the tables between their marks; what stands around them is written by hand."""
+    mark_changed(data)
     text = page.read_text()
     text = re.sub(r"(<!-- table: ([^>]+) -->\n).*?(<!-- end -->)",
                   lambda m: m[1] + "\n".join(_section(m[2].strip(), record, data)) + "\n" + m[3], text, flags=re.S)
@@ -370,11 +417,11 @@ def _first(data: dict, is_all: bool = True) -> list[str]:
         ratio = f"{_lead(best):.2f}"
         share = case.get("others_cpu_share")
         lines.append(f"| {case['corpus']} on {case['file_system']} | {_state(case)} | {case['model']} "
-                     f"| {first['name']} | {_ms(first['wall_s'])} | {ours['name']} | {_ms(ours['wall_s'])} "
-                     f"| {others['name']} | {_ms(others['wall_s'])}{' ²' if others['rounds'] == 1 else ''} | {f'**{ratio}**' if case in behind else ratio} "
+                     f"| {_name(first)} | {_ms(first['wall_s'])} | {ours['name']} | {_ms(ours['wall_s'])} "
+                     f"| {_name(others)} | {_ms(others['wall_s'])}{' ²' if others['rounds'] == 1 else ''} | {f'**{ratio}**' if case in behind else ratio} "
                      f"| {'–' if share is None else f'{share:.1%}'} |")
     single = sum(best[2]["rounds"] == 1 for _, best in found)
-    return lines + ["", f"² A single run, which used all the time that it was given. So in {single} cases."]
+    return [*lines, "", f"² A single run, which used all the time that it was given. So in {single} cases."]
 
 
 def _leads(found: list[tuple[dict, tuple]], cold: bool) -> str:
@@ -402,7 +449,8 @@ def _ratios(data: dict, article: str) -> list[str]:
     for what, over, under in rows:
         quotients = [_quotient(case, over, under) for case in cases]
         if any(quotients):
-            shown = [f"{quotient:.2f}{' ²' if _is_of_one_run(case, over, under) else ''}" if quotient else "–"
+            shown = [f"{quotient:.2f}{' ²' if _is_of_one_run(case, over, under) else ''}"
+                     f"{f' {CHANGED}' if _is_changed(case, over, under) else ''}" if quotient else "–"
                      for case, quotient in zip(cases, quotients)]
             lines.append(f"| {what} (`{over}` ÷ `{under}`) | " + " | ".join(shown) + " |")
     if not all(map(_is_within, cases)):
@@ -419,6 +467,10 @@ def _is_within(case: dict) -> bool:
 def _is_of_one_run(case: dict, over: str, under: str) -> bool:
     rounds = "inner_rounds" if _is_within(case) else "rounds"
     return any(r.get(rounds) == 1 for r in case["results"] if r["name"] in (over, under))
+
+
+def _is_changed(case: dict, over: str, under: str) -> bool:
+    return any(r.get("changed") for r in case["results"] if r["name"] in (over, under))
 
 
 def _quotient(case: dict, over: str, under: str) -> float | None:
@@ -461,7 +513,7 @@ def _runtimes(data: dict) -> list[str]:
             kind = "inner_s" if _is_within(case) else "wall_s"
             timed = [r for r in case["results"] if r["name"].startswith(prefixes) and kind in r]
             best = min(timed, key=lambda r: r[kind]["median"], default=None)
-            cells += [_ms(best[kind]), f"`{best['name']}`"] if best else ["–", "–"]
+            cells += [_ms(best[kind]), f"`{best['name']}`{f' {CHANGED}' if best.get('changed') else ''}"] if best else ["–", "–"]
         lines.append(f"| {runtime} | " + " | ".join(cells) + " |")
     return lines
 
@@ -475,7 +527,7 @@ def _accesses(data: dict) -> list[str]:
     for r in sorted(case["results"], key=lambda r: r["name"]):
         if "calls" in r:
             own = {name: number for name, number in r["calls"].items() if name in FILE_CALLS}
-            lines.append(f"| {r['name']} | {sum(own.values())} "
+            lines.append(f"| {_name(r)} | {sum(own.values())} "
                          f"| {', '.join(f'{name} {number}' for name, number in own.items()) or '–'} |")
     return lines
 
@@ -490,7 +542,7 @@ def _user_and_system(data: dict) -> list[str]:
             # Records before these have the sum alone.
             if r["name"].startswith(ARTICLE_4) and "system_s" in r:
                 user_ms = 1e3 * (r["cpu_s"]["median"] - r["system_s"]["median"])
-                lines.append(f"| home on {case['file_system']} | {_state(case)} | {r['name']} | {_ms(r['wall_s'])} "
+                lines.append(f"| home on {case['file_system']} | {_state(case)} | {_name(r)} | {_ms(r['wall_s'])} "
                              f"| {max(0.0, user_ms):,.0f} | {_ms(r['system_s'])} |")
     return lines if len(lines) > 2 else _absent("home: records, with user and system time")
 
@@ -544,7 +596,7 @@ def _calls(data: dict, model: str, prefixes: tuple[str, ...]) -> list[str]:
             continue
         r = by_name[name]
         main = ", ".join(f"{call} {rate:.2f}" for call, rate in named.items() if rate >= 0.005)
-        lines.append(f"| {name} | {sum(named.values()):.2f} | {main} | {r['calls_per_entry']:.2f} "
+        lines.append(f"| {_name(r)} | {sum(named.values()):.2f} | {main} | {r['calls_per_entry']:.2f} "
                      f"| {_ms(r.get('inner_s'))} | {_ms(r.get('wall_s'))} |")
     return lines
 

@@ -39,6 +39,9 @@ class Walker:
     ends_in_loops: bool = True
     # Runs as long as engines of the folder do, so that none of them starts it.
     keep: list[str] = field(default_factory=list)
+    # Of the folder's files, those of which only ways that name them are made, and those that choose among ways.
+    own: list[str] = field(default_factory=list)
+    chooses: list[str] = field(default_factory=list)
 
     @property
     def out(self) -> Path:
@@ -85,7 +88,8 @@ def all_walkers() -> list[Walker]:
     """Every definition, in the order of folders and files."""
     found = []
     for file in sorted(ENGINES.glob("*/engine.toml")):
-        entries = tomllib.loads(file.read_text())["engine"]
+        data = tomllib.loads(file.read_text())
+        entries = data["engine"]
         # What one engine of a folder keeps running, it keeps for all of them.
         keep = next((entry["keep"] for entry in entries if "keep" in entry), [])
         for entry in entries:
@@ -96,7 +100,8 @@ def all_walkers() -> list[Walker]:
                 version=entry.get("version", []), environment=entry.get("environment", {}),
                 is_baseline=entry.get("baseline", False), keep=keep,
                 entries_max=entry.get("entries_max"), entries_max_why=entry.get("entries_max_why", ""),
-                ends_in_loops=entry.get("ends_in_loops", True),
+                ends_in_loops=entry.get("ends_in_loops", True), own=entry.get("own", []),
+                chooses=data.get("chooses", []),
             ))
     return found
 

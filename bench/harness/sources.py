@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""What a walker is made of, as a hash: where it has changed since a record, its row there is of another program.
+
+The hash is over the files that the walker is made of, without comments, and over its command line.
+A file that some walkers of a folder name as their own is none of the others'.
+The ways of `engines/statwalk` have none: the commit that a sitting names is their version.
+"""
+
+import hashlib
+import io
+import re
+import subprocess
+import tarfile
+import tomllib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from .programs import BENCH, ROOT
+from .walker import ENGINES, Walker, all_walkers
+
+DEFINITION = "engine.toml"
+# Where comments begin with `//`; in the other languages of the folders they begin with `#`.
+SLASHES = {".c", ".h", ".cpp", ".hpp", ".cs", ".java", ".groovy", ".go", ".rs", ".mjs", ".mod"}
+
+# The files of each folder of `engines`, by path in it.
+Folders = dict[str, dict[str, bytes]]
+
+
+def now() -> dict[str, str]:
+    """The hash of every walker as it stands."""
+    found: Folders = {}
+    for folder in {walker.folder for walker in all_walkers()}:
+        files = [path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+        found[folder.name] = {str(path.relative_to(folder)): path.read_bytes() for path in files}
+    return _hashes(found)
+
+
+@cache
+def at(commit: str) -> dict[str, str]:
+    """The hash of every walker of a commit that git knows; none of one that it does not."""
+    place = str(ENGINES.relative_to(ROOT))
+    done = subprocess.run(["git", "archive", "--format=tar", commit, place], cwd=ROOT, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL)
+    if done.returncode != 0:
+        return {}
+    found: Folders = {}
+    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
+        for member in archive.getmembers():
+            folder, _, name = member.name.removeprefix(f"{place}/").partition("/")
+            if member.isfile() and name:
+                content = archive.extractfile(member)
+                assert content
+                found.setdefault(folder, {})[name] = content.read()
+    return _hashes(found)
+
+
+def of_sitting(sitting: dict) -> dict[str, str]:
+    """The hashes of a sitting; one that has none names its commit."""
+    return sitting.get("sources") or at(sitting["conditions"]["statwalk commit"].split(",")[0])
+
+
+def changed(case: dict, sittings: list[dict], present: dict[str, str]) -> set[str]:
+    """The ways of a case that are known to have been another program when they were measured."""
+    found = set()
+    for result in case["results"]:
+        then = of_sitting(sittings[result.get("sitting", case.get("sitting", 0))])
+        name = result["name"]
+        if name in then and name in present and then[name] != present[name]:
+            found.add(name)
+    return found
+
+
+def without_comments(name: str, content: bytes) -> bytes:
+    """The lines of a source that a compiler sees; comments behind code stay."""
+    text = content.decode(errors="surrogateescape")
+    if Path(name).suffix in SLASHES:
+        text = re.sub(r"^[ \t]*/\*.*?\*/[ \t]*$", "", text, flags=re.S | re.M)
+        mark = "//"
+    else:
+        mark = "#"
+    lines = (line.rstrip() for line in text.split("\n"))
+    kept = (line for line in lines if line and not line.lstrip().startswith(mark))
+    return "\n".join(kept).encode(errors="surrogateescape")
+
+
+def _hashes(folders: Folders) -> dict[str, str]:
+    """The hashes of the walkers that are defined now, of files that may be older."""
+    present = all_walkers()
+    found = {}
+    for name, files in folders.items():
+        if name == "statwalk" or DEFINITION not in files:
+            continue
+        here = [walker for walker in present if walker.folder.name == name]
+        for entry in tomllib.loads(files[DEFINITION].decode())["engine"]:
+            walker = next((walker for walker in here if walker.name == entry["name"]), None)
+            if walker:
+                found[walker.name] = _hash(walker, entry, here, files)
+    return found
+
+
+def _hash(walker: Walker, entry: dict, folder: Iterable[Walker], files: dict[str, bytes]) -> str:
+    others = {name for other in folder for name in other.own} - set(walker.own)
+    state = hashlib.sha256(repr((entry["run"], sorted(entry.get("environment", {}).items()))).encode())
+    for name in sorted(set(files) - others - set(walker.chooses) - {DEFINITION}):
+        state.update(f"\0{name}\0".encode() + without_comments(name, files[name]))
+    return state.hexdigest()[:16]
+
+
+def misplaced() -> list[str]:
+    """Files that a definition names and that are not there."""
+    return [f"{walker.name}: {BENCH.name}/engines/{walker.folder.name}/{name}"
+            for walker in all_walkers() for name in [*walker.own, *walker.chooses]
+            if not (walker.folder / name).is_file()]
