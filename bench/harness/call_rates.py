@@ -11,8 +11,8 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from . import calls, corpus, oracle
-from .comparison import judge, say
+from . import calls, corpus, judge, oracle
+from .comparison import say
 from .corpus import CORPORA, Corpus, Place
 from .engine import Engine
 from .measurement import Runner, Timeout
@@ -71,7 +71,7 @@ def measure(runner: Runner, engines: list[Engine], questions: list[str], places:
                 tree.rates.append(rates)
                 command = engine.command(variant, place.path, empty)
                 try:
-                    problem = judge(engine, variant, runner.run(command, place.cwd, TIMEOUT_S), answer)
+                    problem = judge.of_program(variant, runner.run(command, place.cwd, TIMEOUT_S), answer)
                     if problem:
                         rates.missing = f"its answer is wrong: {problem}"
                         continue

@@ -8,9 +8,9 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 
-from . import oracle
+from . import judge, oracle
 from .corpus import Corpus, Place
-from .engine import Engine, Variant, Wrong, processors
+from .engine import Engine, Variant, processors
 from .measurement import Run, Runner, Timeout
 from .oracle import Answer
 
@@ -82,28 +82,6 @@ class Case:
     disturbed: int
 
 
-def judge(engine: Engine, variant: Variant, run: Run, answer: Answer) -> str | None:
-    """None when the answer is right, else what is wrong with it."""
-    if run.status != 0:
-        text = run.stderr.decode(errors="replace").strip().splitlines()
-        return f"exit status {run.status}: {text[-1][:120] if text else 'no message'}"
-    if variant.read is None or variant.expect is None or variant.check_arguments:
-        return None
-    return _compare(variant, run.stdout, answer)
-
-
-def _compare(variant: Variant, out: bytes, answer: Answer) -> str | None:
-    assert variant.read and variant.expect
-    try:
-        got = variant.read(out)
-    except (Wrong, ValueError, KeyError, IndexError, TypeError) as error:
-        return f"unreadable answer: {error}"
-    for name, right in variant.expect(answer).items():
-        if got.get(name) != right:
-            return f"{name} is {got.get(name)} instead of {right}"
-    return None
-
-
 class Comparison:
     """Carries what all cases share."""
 
@@ -173,7 +151,7 @@ class Comparison:
                 except Timeout as error:
                     problem, hung = str(error), True
                     break
-                problem = judge(engine, variant, run, answer)
+                problem = judge.of_program(variant, run, answer)
                 if problem:
                     break
                 walls.append(run.wall_s)
@@ -220,7 +198,7 @@ class Comparison:
                     outcome.wrong.append(str(error))
                     continue
                 outcome.used_s += run.wall_s
-                problem = judge(outcome.engine, outcome.variant, run, answer)
+                problem = judge.of_program(outcome.variant, run, answer)
                 if problem:
                     outcome.wrong.append(f"round {number}: {problem}")
                 # The output of a round is judged and not kept.
@@ -245,7 +223,7 @@ class Comparison:
             except Timeout as error:
                 outcome.wrong.append(str(error))
                 continue
-            problem = _compare(variant, run.stdout, answer)
+            problem = judge.of_output(variant, run.stdout, answer)
             if problem:
                 outcome.wrong.append(problem)
 

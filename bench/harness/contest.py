@@ -10,13 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from . import calls
+from . import calls, judge
 from .comparison import DISTURBED_SHARE, disturbed, say
-from .comparison import judge as judge_tool
 from .engine import Engine, processors
 from .measurement import Run, Runner, Timeout, wait_for_quiet
 from .oracle import Answer
-from .programs import BENCH
 from .walk_oracle import Tree, Unjudged
 from .walker import Walker
 
@@ -79,23 +77,8 @@ class Contestant:
     def judge(self, run: Run, rounds: int, tree: Tree, answer: Answer) -> tuple[str | None, list[float]]:
         """What is wrong with an answer, if anything, and how long its rounds took by its own clock."""
         if isinstance(self.subject, Engine):
-            return judge_tool(self.subject, self.subject.variants[0], run, answer), []
-        if run.status != 0:
-            lines = run.stderr.decode(errors="replace").replace(f"{BENCH}/", "").strip().splitlines()
-            return f"exit status {run.status}: {lines[-1][:160] if lines else 'no message'}", []
-        try:
-            lines = [tuple(map(int, line.split())) for line in run.stdout.decode().splitlines()]
-        except ValueError:
-            return f"unreadable answer: {run.stdout[:80]!r}", []
-        if len(lines) != rounds:
-            return f"{len(lines)} answers for {rounds} rounds", []
-        if self.subject.is_baseline:
-            return None, [line[0] / 1e9 for line in lines]
-        right = tree.count(self.subject.counts).printed(self.model)
-        for line in lines:
-            if line[1:] != right:
-                return f"{line[1:]} instead of {right}", []
-        return None, [line[0] / 1e9 for line in lines]
+            return judge.of_program(self.subject.variants[0], run, answer), []
+        return judge.of_walk(self.subject, self.model, rounds, run, tree)
 
 
 @dataclass
@@ -212,6 +195,8 @@ class Contest:
                     run = self._run(result, path, 1, tree, answer)
                 if run:
                     self._keep(result, run, cold=drop is not None)
+        for result in results:
+            self._check_apart(result, path, answer)
         if not drop:
             for result in results:
                 self._inner_rounds(result, path, tree, answer)
@@ -283,6 +268,19 @@ class Contest:
             times.extend(inner)
         run.stdout = run.stderr = b""
         return run
+
+    def _check_apart(self, result: Result, path: str, answer: Answer) -> None:
+        """Judges the output of other arguments where the timed ones print no answer."""
+        subject = result.contestant.subject
+        if result.is_out or isinstance(subject, Walker) or not subject.variants[0].check_arguments:
+            return
+        try:
+            command = subject.command(subject.variants[0], path, self.empty, check=True)
+            run = self.runner.run(command, "/", self.limits.timeout_s)
+        except Timeout as error:
+            result.wrong = str(error)
+            return
+        result.wrong = judge.of_output(subject.variants[0], run.stdout, answer)
 
     def _inner_rounds(self, result: Result, path: str, tree: Tree, answer: Answer) -> None:
         if result.is_out or result.contestant.is_tool or self.limits.inner_rounds < 2:

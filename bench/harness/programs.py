@@ -57,7 +57,7 @@ def build_statwalk() -> Path:
 
 def install_peers() -> None:
     """Installs missing peers; those that fail are listed and left out."""
-    subprocess.run([str(BENCH / "peers.sh"), str(PEERS)], check=True)
+    subprocess.run([str(BENCH / "install"), str(PEERS)], check=True)
 
 
 def missing_peers() -> list[str]:

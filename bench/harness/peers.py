@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Installs the finished programs at the versions that their definitions name.
+
+A program that is there at its version is left alone, so that a second call costs nothing.
+One that cannot be installed is listed with the reason, and the others go on.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from .engine import PROGRAMS, definitions
+
+# Counts system calls; no peer, and installed beside them.
+TOOLS = {"strace": "strace"}
+# Installing takes long, and nobody waits for it.
+NICE = ["nice", "-n", "19"]
+
+
+class Missing(Exception):
+    """A program that cannot be installed; the text says why."""
+
+
+def install(folder: Path) -> list[str]:
+    """Installs all programs. Returns those that are missing, each with the reason, as `missing.txt` has them."""
+    for name in ("bin", "log"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    folder = folder.resolve()
+    missing = []
+    debian = {name: data["install"]["debian"] for name, data in definitions().items() if "debian" in data["install"]}
+    missing += _debian(debian | TOOLS, folder)
+    for name, data in definitions().items():
+        how = data["install"]
+        try:
+            if "crate" in how:
+                _at_version(name, how["version"], folder, lambda: _crate(how["crate"], how["version"], folder))
+            elif "go" in how:
+                version = _go_version(name, how["go"])
+                _at_version(name, version, folder, lambda: _go(name, how, version, folder))
+        except Missing as reason:
+            missing.append(f"{name}: {reason}")
+            print(missing[-1], file=sys.stderr)
+    (folder / "missing.txt").write_text("".join(f"{line}\n" for line in missing))
+    return missing
+
+
+def _debian(packages: dict[str, str], folder: Path) -> list[str]:
+    """Programs of the distribution; without apt they are taken from PATH as they are."""
+    wanted = sorted({package for program, package in packages.items() if not shutil.which(program)})
+    if wanted and shutil.which("apt-get") and os.geteuid() == 0:
+        with open(folder / "log" / "apt.log", "wb") as log:
+            for words in (["update"], ["install", "-y", "--no-install-recommends", *wanted]):
+                subprocess.run(["apt-get", *words], stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                               env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+    lacking = {program: package for program, package in packages.items() if not shutil.which(program)}
+    return [f"{program}: package {package} is not installed and apt could not (log/apt.log)"
+            for program, package in lacking.items()]
+
+
+def _at_version(program: str, version: str, folder: Path, make) -> None:
+    """Calls `make` unless the program is there at its version."""
+    stamp = folder / "log" / f"{program}.version"
+    if (folder / "bin" / program).exists() and stamp.exists() and stamp.read_text().strip() == version:
+        return
+    print(f"peers: {program} {version} ...", file=sys.stderr, flush=True)
+    make()
+    stamp.write_text(f"{version}\n")
+
+
+def _crate(crate: str, version: str, folder: Path) -> None:
+    if not shutil.which("cargo"):
+        raise Missing("no cargo")
+    # One target directory for all crates: they share many dependencies.
+    target = os.environ.get("BENCH_PEERS_TARGET") or f"{tempfile.gettempdir()}/statwalk-bench-peers"
+    command = [*NICE, "cargo", "install", "--locked", "--force", "--root", str(folder), f"{crate}@{version}"]
+    log = folder / "log" / f"{crate}.log"
+    # From the root directory, so that no workspace's settings or toolchain file reach the peers.
+    if not _logged(command, log, "/", {"CARGO_TARGET_DIR": target}):
+        errors = re.findall(r"^error.*", log.read_text(errors="replace"), flags=re.M)
+        raise Missing(f"cargo install {crate}@{version} failed: {errors[0] if errors else f'see log/{log.name}'}")
+
+
+def _go_version(program: str, module: str) -> str:
+    text = (PROGRAMS / program / "go.mod").read_text()
+    found = re.search(rf"^require {re.escape(module)} (\S+)", text, flags=re.M)
+    if not found:
+        raise Missing(f"go.mod does not require {module}")
+    return found[1]
+
+
+def _go(program: str, how: dict, version: str, folder: Path) -> None:
+    if not shutil.which("go"):
+        raise Missing("no go")
+    module = how["go"]
+    # The flags by which gdu's upstream builds its releases: stripped, its version inside.
+    command = [*NICE, "go", "build", "-mod=readonly", "-buildvcs=false", "-trimpath",
+               "-ldflags", f"-s -w -X {module}/build.Version={version}",
+               "-o", str(folder / "bin" / program), f"{module}/{how['package']}"]
+    log = folder / "log" / f"{program}.log"
+    if not _logged(command, log, str(PROGRAMS / program), {"CGO_ENABLED": "0"}):
+        lines = log.read_text(errors="replace").splitlines()
+        raise Missing(f"go build of {module}@{version} failed: {lines[-1] if lines else 'no message'}")
+
+
+def _logged(command: list[str], log: Path, folder: str, settings: dict[str, str]) -> bool:
+    with open(log, "wb") as file:
+        return subprocess.run(command, cwd=folder, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                              env={**os.environ, **settings}).returncode == 0
