@@ -24,7 +24,7 @@ def fill_page(page: Path, record: str, data: dict) -> None:
     text = re.sub(r"(<!-- table: ([^>]+) -->\n).*?(<!-- end -->)",
                   lambda m: m[1] + "\n".join(_section(m[2].strip(), record, data)) + "\n" + m[3], text, flags=re.S)
     page.write_text(text)
-    pictures.draw(page.parent / "pictures", data)
+    pictures.draw(page.parent / "pictures", data, page.parent / "record")
 
 
 def mark_changed(data: dict) -> None:
@@ -164,22 +164,50 @@ def _treescan(data: dict) -> list[str]:
 def _runtimes(data: dict) -> list[str]:
     """Article 1's last table: the fastest way of each runtime, on trees that every one of them ends at."""
     wanted = compared()["runtimes"]
-    trees = [case for name in wanted["trees"] if (case := case_of(data, name, "ext4", "size"))]
-    if not trees:
-        return absent("a tree without links upwards")
-    lines = ["| runtime | " + " | ".join(f"{case['corpus']} ms | way" for case in trees) + " |",
-             "|---|" + "---:|---|" * len(trees)]
+    trees = [(name, case_of(data, name, "ext4", "size")) for name in wanted["trees"]]
+    lines = ["| runtime | " + " | ".join(f"{name}: the article, ms | here, ms | way" for name, _ in trees) + " |",
+             "|---|" + "---:|---:|---|" * len(trees)]
     for runtime in wanted["runtime"]:
         cells = []
-        for case in trees:
-            # As in the article: within one process, else of processes.
-            kind = "inner_s" if _is_within(case) else "wall_s"
-            found = [r for r in case["results"] if r["name"].startswith(tuple(runtime["ways"])) and kind in r]
+        for number, (_, case) in enumerate(trees):
+            article_ms = runtime.get("article_ms", [0] * len(trees))[number]
+            kind = _kind(case)
+            rows = case["results"] if case else []
+            found = [r for r in rows if r["name"].startswith(tuple(runtime["ways"])) and kind in r]
             best = min(found, key=lambda r: r[kind]["median"], default=None)
             mark = f" {CHANGED}" if best and best.get("changed") else ""
-            cells += [shown_ms(best[kind]), f"`{best['name']}`{mark}"] if best else ["–", "–"]
+            cells += [f"{article_ms:,}" if article_ms else "–",
+                      *([shown_ms(best[kind]), f"`{best['name']}`{mark}"] if best else ["–", "–"])]
         lines.append(f"| {runtime['name']} | " + " | ".join(cells) + " |")
-    return lines
+    left = [name for name, case in trees if not case]
+    return lines + ["", *absent(f"{', '.join(left)} on ext4, warm: size")] if left else lines
+
+
+def _drive(data: dict) -> list[str]:
+    """Article 1's update: a whole drive, by library and loop."""
+    wanted = compared()["drive"]
+    libraries, case = wanted["libraries"], case_of(data, wanted["tree"], "ext4", "size")
+    kind = _kind(case)
+    rows = {r["name"]: r for r in case["results"] if kind in r} if case else {}
+    theirs = len(wanted["loop"][0]["article_ms"])
+    heads = [f"{name}: the article, ms | here, ms" if number < theirs else f"{name}, ms"
+             for number, name in enumerate(libraries)]
+    lines = ["| loop | " + " | ".join(heads) + " |", "|---|" + "---:|" * (theirs + len(libraries))]
+    for loop in wanted["loop"]:
+        cells = []
+        for number, way in enumerate(loop["ways"]):
+            if number < theirs:
+                article_ms = loop["article_ms"][number]
+                cells.append(f"{article_ms:,}" if article_ms else "–")
+            r = rows.get(way, {})
+            cells.append(shown_ms(r.get(kind)) + (f" {CHANGED}" if r.get("changed") else ""))
+        lines.append(f"| {loop['name']} | " + " | ".join(cells) + " |")
+    return lines if case else [*lines, "", *absent(f"{wanted['tree']} on ext4, warm: size")]
+
+
+def _kind(case: dict | None) -> str:
+    """As in the article: within one process, else of processes."""
+    return "inner_s" if case and _is_within(case) else "wall_s"
 
 
 def _accesses(data: dict) -> list[str]:
@@ -251,6 +279,6 @@ def _calls(data: dict, model: str, prefixes: tuple[str, ...]) -> list[str]:
 
 
 SECTIONS: dict[str, Callable[[dict], list[str]]] = {
-    "first": _behind, "treescan": _treescan, "user-and-system": _user_and_system, "runtimes": _runtimes,
+    "first": _behind, "treescan": _treescan, "user-and-system": _user_and_system, "runtimes": _runtimes, "drive": _drive,
     "accesses": _accesses,
 }

@@ -81,7 +81,8 @@ def _result(result: Result, entries: int) -> dict:
 
 def _spread(values: list[float]) -> dict[str, float]:
     low, middle, high = quartiles(values)
-    return {"median": round(middle, 6), "low": round(low, 6), "high": round(high, 6)}
+    found = {"median": middle, "low": low, "high": high, "least": min(values), "most": max(values)}
+    return {name: round(value, 6) for name, value in found.items()}
 
 
 def file(path: Path, suffix: str) -> Path:
