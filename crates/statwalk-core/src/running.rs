@@ -10,11 +10,12 @@ use crate::error::ErrorList;
 use crate::listing::context::ScanContext;
 use crate::listing::source::DirectorySource;
 use crate::order::pool::WantedPool;
+use crate::order::results::{State, with_types};
 use crate::plan::Plan;
 use crate::progress::{self, Progress};
 use crate::reason::Reason;
 use crate::report::{LeftOut, Outcome, Report, RootReport};
-use crate::sink::{Collect, Context, Sink, path_order};
+use crate::sink::{Context, Sink, path_order};
 use crate::source::posix::Posix;
 use crate::threads;
 
@@ -26,10 +27,15 @@ use crate::threads;
 pub struct Running<S: Sink>(pub(crate) RunningOn<S, Posix>);
 
 /// A scan of a source that goes on.
-pub(crate) struct RunningOn<S: Sink, D: DirectorySource> {
+pub(crate) struct RunningOn<S, D: DirectorySource> {
     pub(crate) sink: S,
+    pub(crate) ongoing: Ongoing<D>,
+}
+
+/// A scan of a source that goes on, without its sink.
+pub(crate) struct Ongoing<D: DirectorySource> {
     pub(crate) context: Context,
-    pub(crate) pool: WantedPool<S::State, D>,
+    pub(crate) pool: WantedPool<D>,
     pub(crate) scan_context: Arc<ScanContext<D>>,
     pub(crate) plan: Plan,
     pub(crate) started: Instant,
@@ -62,38 +68,41 @@ impl<S: Sink> Running<S> {
     /// Waits at most for a time. Answers whether the scan is done or was cancelled.
     #[must_use]
     pub fn wait_for(&self, timeout: Duration) -> bool {
-        self.0.pool.wait(timeout)
+        self.0.ongoing.pool.wait(timeout)
     }
 
     /// Whether the scan is done or was cancelled.
     pub(crate) fn is_over(&self) -> bool {
-        self.0.pool.wait_gone(Duration::ZERO) || self.0.pool.is_cancelled()
+        self.0.ongoing.pool.wait_gone(Duration::ZERO) || self.0.ongoing.pool.is_cancelled()
     }
 
     /// The roots, as the caller gave them.
     pub(crate) fn roots(&self) -> &[Vec<u8>] {
-        &self.0.context.roots
+        &self.0.ongoing.context.roots
     }
 
     /// Sees to it that there are enough workers, and works for them where the system
     /// gives no thread.
     pub(crate) fn tend(&self) {
-        self.0.pool.tend();
+        self.0.ongoing.pool.tend();
     }
 
     /// Whether the system gave the scan no thread, so that it needs this one.
     pub(crate) fn wants_thread(&self) -> bool {
-        self.0.pool.wants_thread()
+        self.0.ongoing.pool.wants_thread()
     }
 
     /// Lets something be called on the last worker when it has ended.
     pub(crate) fn call_at_end(&self, call: impl Fn() + Send + Sync + 'static) {
-        self.0.pool.call_at_end(Box::new(call));
+        self.0.ongoing.pool.call_at_end(Box::new(call));
     }
 
     /// Shows the states that no worker uses right now.
-    pub(crate) fn visit_idle_states(&self, visit: impl FnMut(&mut S::State)) {
-        self.0.pool.visit_idle_states(visit);
+    pub(crate) fn visit_idle_states(&self, mut visit: impl FnMut(&mut S::State)) {
+        self.0
+            .ongoing
+            .pool
+            .visit_idle(&mut |results| visit(results.state_as()));
     }
 
     /// Shows the state of each worker, one after another, while the scan goes on.
@@ -119,8 +128,11 @@ impl<S: Sink> Running<S> {
     /// }
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
-    pub fn peek(&self, look: impl FnMut(&S::State)) {
-        self.0.pool.peek(look);
+    pub fn peek(&self, mut look: impl FnMut(&S::State)) {
+        self.0
+            .ongoing
+            .pool
+            .peek(&mut |results| look(results.state_as()));
     }
 
     /// Reads the directories below a directory next, as far as they wait by now.
@@ -147,28 +159,18 @@ impl<S: Sink> Running<S> {
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     pub fn prefer(&self, id: DirId) {
-        self.0.pool.prefer(id);
+        self.0.ongoing.pool.prefer(id);
     }
 
     /// How far it has come.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        self.0.progress()
+        self.0.ongoing.progress()
     }
 
     /// A handle by which another thread can stop the scan.
-    pub fn canceller(&self) -> Canceller
-    where
-        S::State: Collect,
-    {
-        let pool = Arc::downgrade(&self.0.pool);
-        Canceller {
-            cancel: Arc::new(move || {
-                if let Some(pool) = pool.upgrade() {
-                    pool.cancel();
-                }
-            }),
-        }
+    pub fn canceller(&self) -> Canceller {
+        self.0.ongoing.canceller()
     }
 
     /// Stops the scan if it still goes on, and gives its answer.
@@ -187,11 +189,36 @@ impl<S: Sink> Running<S> {
 }
 
 impl<S: Sink, D: DirectorySource> RunningOn<S, D> {
+    pub(crate) fn finish(self) -> Outcome<S::Output> {
+        let RunningOn { sink, ongoing } = self;
+        let (states, mut report) = ongoing.end();
+        let output = sink.merge(&ongoing.context, with_types(states));
+        report.elapsed = threads::since(ongoing.started);
+        Outcome { output, report }
+    }
+}
+
+// All below knows no sink, so a program with many sinks has it once.
+
+impl<D: DirectorySource> Ongoing<D> {
     fn progress(&self) -> Progress {
         progress::sum_of(&self.pool.progress)
     }
 
-    pub(crate) fn finish(self) -> Outcome<S::Output> {
+    fn canceller(&self) -> Canceller {
+        let pool = Arc::downgrade(&self.pool);
+        Canceller {
+            cancel: Arc::new(move || {
+                if let Some(pool) = pool.upgrade() {
+                    pool.cancel();
+                }
+            }),
+        }
+    }
+
+    /// Stops the scan if it still goes on. Gives the states of the workers, and the
+    /// report without the time that it took.
+    fn end(&self) -> (Vec<Box<dyn State>>, Report) {
         let mut hanging = Vec::new();
         self.pool.dismiss_threadless();
         let ended = self.pool.wait_gone(Duration::ZERO);
@@ -216,7 +243,8 @@ impl<S: Sink, D: DirectorySource> RunningOn<S, D> {
         let mut states = Vec::with_capacity(results.len());
         let mut sink_error = None;
         for mut part in results {
-            sink_error = sink_error.or_else(|| part.state.take_error().map(Arc::new));
+            let failure = part.state.collector().take_error();
+            sink_error = sink_error.or_else(|| failure.map(Arc::new));
             for (sum, root) in roots.iter_mut().zip(&part.roots) {
                 sum.add(root);
             }
@@ -231,29 +259,36 @@ impl<S: Sink, D: DirectorySource> RunningOn<S, D> {
         in_order(&mut errors, &mut left_out);
         // Each worker keeps that many.
         errors.kept.truncate(self.pool.errors_kept_max);
-        let concurrency = self.pool.concurrency_reason();
-        let plan = plan_at_end(self.plan, &self.scan_context, concurrency);
-        let output = self.sink.merge(&self.context, states);
-        Outcome {
-            output,
-            report: Report {
-                plan,
-                elapsed: threads::since(self.started),
-                workers,
-                calls,
-                interrupted,
-                sink_error,
-                roots,
-                errors: errors.kept,
-                error_counts: errors.counts,
-                left_out,
-                hanging,
-            },
+        let report = Report {
+            plan: self.plan_at_end(),
+            elapsed: Duration::ZERO,
+            workers,
+            calls,
+            interrupted,
+            sink_error,
+            roots,
+            errors: errors.kept,
+            error_counts: errors.counts,
+            left_out,
+            hanging,
+        };
+        (states, report)
+    }
+
+    /// The plan, with all that the scan has found out.
+    fn plan_at_end(&self) -> Plan {
+        let mut plan = self.plan.clone();
+        let account = self.scan_context.source.account();
+        plan.source = account.name;
+        plan.generation = account.generation;
+        plan.why.extend(account.why);
+        plan.why.extend(self.pool.concurrency_reason());
+        if self.scan_context.met_double_mounts() {
+            plan.why.push(Reason::MountedTwice);
         }
+        plan
     }
 }
-
-// The functions below know no sink, so a program with many sinks has them once.
 
 /// The directories that workers are in now as before: one that got on is slow and not
 /// dead.
@@ -264,23 +299,6 @@ fn still_in(before: &[(Vec<u8>, u64)], mut now: Vec<(Vec<u8>, u64)>) -> Vec<Vec<
     paths.sort();
     paths.dedup();
     paths
-}
-
-/// The plan, with all that the scan has found out.
-fn plan_at_end<D: DirectorySource>(
-    mut plan: Plan,
-    context: &ScanContext<D>,
-    concurrency: Option<Reason>,
-) -> Plan {
-    let account = context.source.account();
-    plan.source = account.name;
-    plan.generation = account.generation;
-    plan.why.extend(account.why);
-    plan.why.extend(concurrency);
-    if context.met_double_mounts() {
-        plan.why.push(Reason::MountedTwice);
-    }
-    plan
 }
 
 /// Puts errors and left out file systems in an order that no worker decides.

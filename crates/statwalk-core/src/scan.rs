@@ -22,10 +22,11 @@ use crate::machine;
 use crate::order::Order;
 use crate::order::concurrency::WORKERS_MAX;
 use crate::order::pool::{Pool, PoolOptions, WantedPool};
+use crate::order::results::{State, without_types};
 use crate::plan::Plan;
 use crate::reason::{NotInPlace, Obstacle, Reason};
 use crate::report::Outcome;
-use crate::running::{Running, RunningOn};
+use crate::running::{Ongoing, Running, RunningOn};
 use crate::sink::{Context, LinkPolicy, Sink};
 use crate::source::choice::{Source, SyncPolicy};
 use crate::source::memory::{Memory, MemoryTree};
@@ -367,7 +368,7 @@ impl Scan {
     ) -> Result<Outcome<S::Output>, Error> {
         let (started, roots) = (threads::now(), self.root_paths()?);
         let running = self.start_on(Memory::new(tree), sink, roots, Vec::new(), started);
-        while !running.pool.wait(Duration::from_secs(3600)) {}
+        while !running.ongoing.pool.wait(Duration::from_secs(3600)) {}
         checked(running.finish())
     }
 
@@ -381,23 +382,10 @@ impl Scan {
         started: Instant,
     ) -> RunningOn<S, D> {
         let wanted = sink.fields() | self.fields;
-        let Prepared {
-            context,
-            plan,
-            scan_context,
-            options,
-        } = self.prepare(source, wanted, roots, why);
-        let states = sink.states(&context, plan.workers_max);
-        let pool = Pool::new(Arc::clone(&scan_context), states, options);
-        pool.start();
-        RunningOn {
-            sink,
-            context,
-            pool: WantedPool::new(pool),
-            scan_context,
-            plan,
-            started,
-        }
+        let prepared = self.prepare(source, wanted, roots, why);
+        let states = sink.states(&prepared.context, prepared.plan.workers_max);
+        let ongoing = prepared.begin(without_types(states), started);
+        RunningOn { sink, ongoing }
     }
 
     /// All of a scan that is the same for every sink. A program with many sinks has it once.
@@ -570,6 +558,20 @@ struct Prepared<D> {
     plan: Plan,
     scan_context: Arc<ScanContext<D>>,
     options: PoolOptions,
+}
+
+impl<D: DirectorySource> Prepared<D> {
+    fn begin(self, states: Vec<Box<dyn State>>, started: Instant) -> Ongoing<D> {
+        let pool = Pool::new(Arc::clone(&self.scan_context), states, self.options);
+        pool.start();
+        Ongoing {
+            context: self.context,
+            pool: WantedPool::new(pool),
+            scan_context: self.scan_context,
+            plan: self.plan,
+            started,
+        }
+    }
 }
 
 impl Scan {

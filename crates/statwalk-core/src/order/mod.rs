@@ -12,6 +12,7 @@ mod inode_queue;
 mod outlet;
 mod parking;
 pub(crate) mod pool;
+pub(crate) mod results;
 mod sync;
 mod worker;
 

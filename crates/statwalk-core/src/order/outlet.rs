@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::Order;
 use super::frontier::WorkerSlot;
-use super::pool::{Pool, Results};
+use super::pool::Pool;
+use super::results::Results;
 use super::worker::Duty;
 use crate::batch::Batch;
 use crate::directory::{Dir, Directory, Place};
@@ -23,7 +24,6 @@ use crate::listing::source::DirectorySource;
 use crate::lock::lock;
 use crate::progress::WorkerProgress;
 use crate::report::LeftOut;
-use crate::sink::Collect;
 use crate::tally;
 use crate::threads;
 
@@ -34,8 +34,8 @@ const ALONE_ENTRIES_MAX: u64 = 1_000;
 const ALONE_TIME_MAX: Duration = Duration::from_micros(300);
 
 /// The worker's side of the pool, as its lister sees it.
-pub(super) struct WorkerOutlet<C, D> {
-    pub(super) pool: Arc<Pool<C, D>>,
+pub(super) struct WorkerOutlet<D> {
+    pub(super) pool: Arc<Pool<D>>,
     pub(super) slot: WorkerSlot,
     pub(super) last_parent: Option<Arc<Dir>>,
     pub(super) dirs_done: u32,
@@ -49,7 +49,7 @@ pub(super) struct WorkerOutlet<C, D> {
     pub(super) duty: Duty,
 }
 
-impl<C: Collect, D: DirectorySource> WorkerOutlet<C, D> {
+impl<D: DirectorySource> WorkerOutlet<D> {
     pub(super) fn take(&mut self) -> Option<Job> {
         let taken = self.pool.frontier.take(&mut self.slot)?;
         if taken.more {
@@ -127,7 +127,7 @@ impl<C: Collect, D: DirectorySource> WorkerOutlet<C, D> {
         }
     }
 
-    pub(super) fn with_results(&self, work: impl FnOnce(&mut Results<C>)) {
+    pub(super) fn with_results(&self, work: impl FnOnce(&mut Results)) {
         match &mut *lock(&self.pool.results[self.slot.index()]) {
             Some(results) => work(results),
             // The scan ended without this worker, which hung.
@@ -148,7 +148,7 @@ impl<C: Collect, D: DirectorySource> WorkerOutlet<C, D> {
     pub(super) fn report(&mut self, error: EntryError) {
         let kept_max = self.pool.errors_kept_max;
         self.with_results(|results| {
-            if results.state.failed(&error).is_break() {
+            if results.state.collector().failed(&error).is_break() {
                 self.pool.end_for_sink();
             }
             results.errors.keep(kept_max, || error);
@@ -160,7 +160,7 @@ impl<C: Collect, D: DirectorySource> WorkerOutlet<C, D> {
     }
 }
 
-impl<C: Collect, D: DirectorySource> Backlog for WorkerOutlet<C, D> {
+impl<D: DirectorySource> Backlog for WorkerOutlet<D> {
     fn queue(&mut self, parent: &Arc<OpenParent>, name_offsets: &[u32], inos: &[u64]) {
         self.pool
             .pending
@@ -228,7 +228,7 @@ impl<C: Collect, D: DirectorySource> Backlog for WorkerOutlet<C, D> {
     }
 }
 
-impl<C: Collect, D: DirectorySource> Pace for WorkerOutlet<C, D> {
+impl<D: DirectorySource> Pace for WorkerOutlet<D> {
     #[inline]
     fn is_slow(&self) -> bool {
         self.pool.is_slow.load(Ordering::Relaxed) || self.is_late()
@@ -267,7 +267,7 @@ impl<C: Collect, D: DirectorySource> Pace for WorkerOutlet<C, D> {
     }
 }
 
-impl<C: Collect, D: DirectorySource> Events for WorkerOutlet<C, D> {
+impl<D: DirectorySource> Events for WorkerOutlet<D> {
     fn next_id(&mut self) -> DirId {
         if self.slot.ids.is_empty() {
             self.slot.ids = self.pool.take_ids();
@@ -287,13 +287,14 @@ impl<C: Collect, D: DirectorySource> Events for WorkerOutlet<C, D> {
         (progress.allocated_bytes).add(bytes.map(|&bytes| u128::from(bytes)).sum());
         progress.step();
         self.with_results(|results| {
+            let state = results.state.collector();
             let mut flow = match announce {
-                true => results.state.directory(directory),
+                true => state.directory(directory),
                 false => std::ops::ControlFlow::Continue(()),
             };
             for batch in batches {
                 if flow.is_continue() && !batch.is_empty() {
-                    flow = results.state.batch(directory, batch);
+                    flow = state.batch(directory, batch);
                 }
             }
             if flow.is_break() {
@@ -309,7 +310,7 @@ impl<C: Collect, D: DirectorySource> Events for WorkerOutlet<C, D> {
         if has_no_number(directory) {
             return;
         }
-        self.with_results(|results| results.state.incomplete(directory));
+        self.with_results(|results| results.state.collector().incomplete(directory));
     }
 
     fn changed(&mut self, directory: &Directory<'_>) {
@@ -321,7 +322,7 @@ impl<C: Collect, D: DirectorySource> Events for WorkerOutlet<C, D> {
         };
         self.with_results(|results| {
             results.roots[error.root].changed_dirs += 1;
-            results.state.incomplete(directory);
+            results.state.collector().incomplete(directory);
         });
         self.report(error);
     }

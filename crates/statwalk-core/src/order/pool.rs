@@ -25,16 +25,14 @@ use super::agenda::Agenda;
 use super::controller::Controller;
 use super::frontier::{Frontier, WorkerSlot};
 use super::parking::Parking;
+use super::results::{Results, State};
 use super::worker::{Duty, StopReason, Worker};
 use crate::entry::DirId;
-use crate::error::ErrorList;
 use crate::listing::context::ScanContext;
 use crate::listing::source::DirectorySource;
 use crate::lock::lock;
 use crate::machine;
 use crate::progress::WorkerProgress;
-use crate::report::{LeftOut, RootReport};
-use crate::sink::Collect;
 use crate::threads::{self, Condvar};
 
 pub(crate) use caller::WantedPool;
@@ -48,7 +46,7 @@ const STACK_BYTES: usize = 256 << 10;
 const RECURSION_STACK_BYTES: usize = 32 << 20;
 
 /// The state that the workers of one scan share.
-pub(crate) struct Pool<C, D> {
+pub(crate) struct Pool<D> {
     pub(super) context: Arc<ScanContext<D>>,
     pub(super) order: Order,
     pub(super) frontier: Frontier,
@@ -66,7 +64,7 @@ pub(crate) struct Pool<C, D> {
     pub(super) done: AtomicBool,
     /// Whether a worker has panicked, by a fault of a sink or of ours.
     panicked: AtomicBool,
-    pub(super) results: Box<[ResultsCell<C>]>,
+    pub(super) results: Box<[ResultsCell]>,
     pub(crate) progress: Box<[CachePadded<WorkerProgress>]>,
     pub(super) agenda: Mutex<Agenda>,
     crew: Mutex<Crew>,
@@ -122,18 +120,7 @@ struct Crew {
 }
 
 /// The results of one worker; empty once they were taken.
-pub(super) type ResultsCell<C> = CachePadded<Mutex<Option<Results<C>>>>;
-
-/// The results of one worker.
-///
-/// A worker locks them for a delivery, never across a system call. So they can be taken
-/// from a worker that hangs.
-pub(crate) struct Results<C> {
-    pub(crate) state: C,
-    pub(crate) roots: Vec<RootReport>,
-    pub(crate) errors: ErrorList,
-    pub(crate) left_out: Vec<LeftOut>,
-}
+pub(super) type ResultsCell = CachePadded<Mutex<Option<Results>>>;
 
 /// The options of a pool.
 pub(crate) struct PoolOptions {
@@ -148,23 +135,18 @@ pub(crate) struct PoolOptions {
     pub(crate) processors: usize,
 }
 
-impl<C: Collect, D: DirectorySource> Pool<C, D> {
+impl<D: DirectorySource> Pool<D> {
     /// A pool without workers.
     pub(crate) fn new(
         context: Arc<ScanContext<D>>,
-        states: Vec<C>,
+        states: Vec<Box<dyn State>>,
         options: PoolOptions,
-    ) -> Arc<Pool<C, D>> {
+    ) -> Arc<Pool<D>> {
         let count = states.len();
         let root_count = options.roots.len();
-        let results = states.into_iter().map(|state| {
-            CachePadded::new(Mutex::new(Some(Results {
-                state,
-                roots: vec![RootReport::default(); root_count],
-                errors: ErrorList::default(),
-                left_out: Vec::new(),
-            })))
-        });
+        let results = states
+            .into_iter()
+            .map(|state| CachePadded::new(Mutex::new(Some(Results::new(state, root_count)))));
         let started = threads::now();
         Arc::new(Pool {
             context,
@@ -329,24 +311,24 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
         let _ = self.at_end.set(call);
     }
 
-    /// Shows all states, each when its worker does not use it.
-    pub(crate) fn peek(&self, mut look: impl FnMut(&C)) {
+    /// Shows the results of all workers, each when its worker does not use it.
+    pub(crate) fn peek(&self, look: &mut dyn FnMut(&mut Results)) {
         let started = self.started_workers();
         for results in &self.results[..started] {
-            if let Some(results) = &*lock(results) {
-                look(&results.state);
+            if let Some(results) = &mut *lock(results) {
+                look(results);
             }
         }
     }
 
-    /// Shows the states that no worker uses right now.
-    pub(crate) fn visit_idle_states(&self, mut visit: impl FnMut(&mut C)) {
+    /// Shows the results that no worker uses right now.
+    pub(crate) fn visit_idle(&self, visit: &mut dyn FnMut(&mut Results)) {
         let started = self.started_workers();
         for results in &self.results[..started] {
             if let Ok(mut results) = results.try_lock()
                 && let Some(results) = &mut *results
             {
-                visit(&mut results.state);
+                visit(results);
             }
         }
     }
@@ -505,7 +487,7 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
     }
 
     /// Takes the results of all workers, also of those that hang.
-    pub(crate) fn take_results(&self) -> Vec<Results<C>> {
+    pub(crate) fn take_results(&self) -> Vec<Results> {
         self.results
             .iter()
             .filter_map(|results| lock(results).take())
@@ -525,9 +507,9 @@ impl<C: Collect, D: DirectorySource> Pool<C, D> {
 
 /// Ends the scan when its worker panics: the job of the worker is never done, and all
 /// others would wait for it.
-struct PanicGuard<'a, C: Collect, D: DirectorySource>(&'a Pool<C, D>);
+struct PanicGuard<'a, D: DirectorySource>(&'a Pool<D>);
 
-impl<C: Collect, D: DirectorySource> Drop for PanicGuard<'_, C, D> {
+impl<D: DirectorySource> Drop for PanicGuard<'_, D> {
     fn drop(&mut self) {
         if threads::is_panicking() {
             self.0.panicked.store(true, Ordering::Relaxed);

@@ -17,7 +17,6 @@ use crate::listing::shared::cut_off;
 use crate::listing::source::DirectorySource;
 use crate::listing::{Job, Lister};
 use crate::lock::lock;
-use crate::sink::Collect;
 use crate::tally;
 use crate::threads;
 
@@ -50,34 +49,34 @@ pub(super) enum Duty {
 }
 
 /// One worker: its part of the frontier, and its lister.
-pub(super) struct Worker<C, D> {
+pub(super) struct Worker<D> {
     lister: Lister<D>,
-    outlet: WorkerOutlet<C, D>,
+    outlet: WorkerOutlet<D>,
 }
 
-impl<C: Collect, D: DirectorySource> Worker<C, D> {
+impl<D: DirectorySource> Worker<D> {
     /// A worker on a thread of its own.
-    pub(super) fn new(pool: Arc<Pool<C, D>>, slot: WorkerSlot, duty: Duty) -> Worker<C, D> {
+    pub(super) fn new(pool: Arc<Pool<D>>, slot: WorkerSlot, duty: Duty) -> Worker<D> {
         Worker::with(pool, slot, duty, None)
     }
 
     /// A worker on a thread that is lent until a time. It does one job or one entry at
     /// least, and takes little of the stack.
     pub(super) fn on_lent_thread(
-        pool: Arc<Pool<C, D>>,
+        pool: Arc<Pool<D>>,
         slot: WorkerSlot,
         duty: Duty,
         until: Instant,
-    ) -> Worker<C, D> {
+    ) -> Worker<D> {
         Worker::with(pool, slot, duty, Some(until))
     }
 
     fn with(
-        pool: Arc<Pool<C, D>>,
+        pool: Arc<Pool<D>>,
         slot: WorkerSlot,
         duty: Duty,
         lent_until: Option<Instant>,
-    ) -> Worker<C, D> {
+    ) -> Worker<D> {
         if pool.idle_io {
             // A refusal costs politeness, not truth.
             let _ = statwalk_sys::io_priority::set_idle();

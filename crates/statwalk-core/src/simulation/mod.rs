@@ -113,9 +113,9 @@ fn call(scenario: &Scenario, log: &Arc<Mutex<Log>>, watched: &Mutex<Option<Watch
     let roots = scan.root_paths().expect("no root holds a NUL");
     let source = scenario.tree.source(scenario.listed_at_once);
     let running = scan.start_on(source, sink, roots, Vec::new(), threads::now());
-    let pool = Arc::downgrade(&running.pool);
+    let pool = Arc::downgrade(&running.ongoing.pool);
     *lock(watched) = Some(Watched {
-        context: Arc::clone(&running.scan_context),
+        context: Arc::clone(&running.ongoing.scan_context),
         sleeps_beside_work: Box::new(move || {
             pool.upgrade().is_some_and(|pool| pool.sleeps_beside_work())
         }),
@@ -126,6 +126,7 @@ fn call(scenario: &Scenario, log: &Arc<Mutex<Log>>, watched: &Mutex<Option<Watch
         let left = (scenario.caller.cancels).map(|end| end.saturating_sub(world.time()));
         let patience = scenario.caller.patience;
         if running
+            .ongoing
             .pool
             .wait(left.map_or(patience, |left| left.min(patience)))
         {
@@ -133,14 +134,16 @@ fn call(scenario: &Scenario, log: &Arc<Mutex<Log>>, watched: &Mutex<Option<Watch
         }
         if let Some(choices) = &mut choices {
             let entered = choices.choice(&lock(log).dirs).copied();
-            entered.into_iter().for_each(|id| running.pool.prefer(id));
+            entered
+                .into_iter()
+                .for_each(|id| running.ongoing.pool.prefer(id));
         }
         if left == Some(Duration::ZERO) {
             cancelled_at = Some(world.time());
-            running.pool.cancel();
+            running.ongoing.pool.cancel();
         }
     }
-    let workers_at_last = running.pool.workers_wanted();
+    let workers_at_last = running.ongoing.pool.workers_wanted();
     let outcome: Outcome<usize> = running.finish();
     Ended {
         report: outcome.report,

@@ -17,7 +17,6 @@ use crate::order::concurrency::{Concurrency, Step};
 use crate::order::controller::Effort;
 use crate::order::worker::{StopReason, Worker};
 use crate::reason::Reason;
-use crate::sink::Collect;
 use crate::threads;
 
 /// The time after which others take the jobs of a worker that hangs.
@@ -28,7 +27,7 @@ const HELP_DELAY_MAX: Duration = Duration::from_millis(20);
 const GRACE_MIN: Duration = Duration::from_millis(100);
 const GRACE_MAX: Duration = Duration::from_secs(1);
 
-impl<C: Collect, D: DirectorySource> Pool<C, D> {
+impl<D: DirectorySource> Pool<D> {
     /// Lets the worker without a thread, if there is one, work on this thread. It works
     /// until a time, or until others have taken all jobs.
     fn lend_thread(self: &Arc<Self>, until: Instant) {
@@ -236,23 +235,23 @@ fn grace(mut calls: Vec<Duration>) -> Duration {
 
 /// A pool whose answer is wanted. When this is dropped, workers end as soon as their
 /// system calls return, and nobody waits for them.
-pub(crate) struct WantedPool<C: Collect, D: DirectorySource>(Arc<Pool<C, D>>);
+pub(crate) struct WantedPool<D: DirectorySource>(Arc<Pool<D>>);
 
-impl<C: Collect, D: DirectorySource> WantedPool<C, D> {
-    pub(crate) fn new(pool: Arc<Pool<C, D>>) -> WantedPool<C, D> {
+impl<D: DirectorySource> WantedPool<D> {
+    pub(crate) fn new(pool: Arc<Pool<D>>) -> WantedPool<D> {
         WantedPool(pool)
     }
 }
 
-impl<C: Collect, D: DirectorySource> Deref for WantedPool<C, D> {
-    type Target = Arc<Pool<C, D>>;
+impl<D: DirectorySource> Deref for WantedPool<D> {
+    type Target = Arc<Pool<D>>;
 
-    fn deref(&self) -> &Arc<Pool<C, D>> {
+    fn deref(&self) -> &Arc<Pool<D>> {
         &self.0
     }
 }
 
-impl<C: Collect, D: DirectorySource> Drop for WantedPool<C, D> {
+impl<D: DirectorySource> Drop for WantedPool<D> {
     fn drop(&mut self) {
         self.dismiss_threadless();
         if !self.done.load(Ordering::Acquire) {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use super::super::results::{with_types, without_types};
 use super::*;
 use crate::batch::Batch;
 use crate::calls::Calls;
@@ -12,6 +13,7 @@ use crate::entry::Fields;
 use crate::error::{Cause, Errno};
 use crate::exclusion::Exclusions;
 use crate::listing::context::{RootTable, ScanOptions, Shortcuts};
+use crate::sink::Collect;
 use crate::source::memory::{Memory, MemoryEntry, MemoryTree};
 
 /// Says that it was reached, and waits.
@@ -66,7 +68,7 @@ fn a_place_is_not_given_out_before_it_is_given_back() {
         processors: 1,
     };
     let states = vec![Gate(reached, opened)];
-    let pool = Pool::new(context(MemoryTree::new()), states, options);
+    let pool = Pool::new(context(MemoryTree::new()), without_types(states), options);
     pool.start();
     is_reached.recv().unwrap();
     // The worker is asked to go, and another is wanted before it has gone.
@@ -118,15 +120,23 @@ fn a_scan_ends_where_numbers_for_directories_do() {
             processors: 2,
         };
         let states = (0..2).map(|_| Numbers(Vec::new())).collect();
+        let states = without_types(states);
         let pool = Pool::new(context(tree.clone()), states, options);
         pool.next_id_block
             .store(DirId::BLOCKS - 1, Ordering::Relaxed);
         pool.start();
         assert!(pool.wait_gone(Duration::from_secs(10)));
         let slots = pool.take_results();
-        let errors: Vec<_> = slots.iter().flat_map(|slot| &slot.errors.kept).collect();
-        let numbers = slots.iter().flat_map(|slot| &slot.state.0);
-        let numbers: Vec<_> = numbers.copied().collect();
+        let errors: Vec<_> = slots
+            .iter()
+            .flat_map(|slot| &slot.errors.kept)
+            .cloned()
+            .collect();
+        let states = slots.into_iter().map(|slot| slot.state).collect();
+        let numbers: Vec<_> = with_types(states)
+            .into_iter()
+            .flat_map(|Numbers(n)| n)
+            .collect();
         let known: HashSet<DirId> = numbers.iter().map(|&(id, _)| id).collect();
         assert_eq!(known.len(), numbers.len(), "{order:?}: a number came twice");
         let parents = numbers.iter().filter_map(|&(_, parent)| parent);
