@@ -6,6 +6,8 @@ use std::ffi::CStr;
 use std::fmt;
 use std::sync::{Arc, OnceLock, Weak};
 
+use statwalk_sys::c_strings;
+
 use crate::entry::{Attributes, DirId, FileId};
 use crate::exclusion::IgnoreRules;
 use crate::handle::OpenParent;
@@ -157,7 +159,7 @@ impl Dir {
     }
 
     pub(crate) fn child_name(&self, offset: u32) -> &CStr {
-        CStr::from_bytes_until_nul(&self.names[offset as usize..])
+        c_strings::first(&self.names[offset as usize..])
             .expect("every name in `names` ends with NUL")
     }
 }

@@ -1,8 +1,35 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Many C strings in one piece of memory.
+//! C strings in pieces of memory.
 
 use std::ffi::CStr;
+
+/// The C string at the start of the bytes; absent if they hold no NUL.
+///
+/// As `CStr::from_bytes_until_nul`, which looks at one byte after another. This is memchr(3)
+/// of the C library.
+///
+/// # Examples
+///
+/// ```
+/// use statwalk_sys::c_strings::first;
+///
+/// assert_eq!(first(b"one\0two\0"), Some(c"one"));
+/// assert_eq!(first(b"one"), None);
+/// ```
+#[inline]
+#[must_use]
+pub fn first(bytes: &[u8]) -> Option<&CStr> {
+    let start = bytes.as_ptr();
+    // SAFETY: memchr reads at most the `len` bytes of the slice.
+    let nul = unsafe { libc::memchr(start.cast(), 0, bytes.len()) };
+    if nul.is_null() {
+        return None;
+    }
+    let length = nul.addr() - start.addr();
+    // SAFETY: the NUL that was found is the first, and the last byte of this slice.
+    Some(unsafe { CStr::from_bytes_with_nul_unchecked(&bytes[..=length]) })
+}
 
 /// C strings, one after another.
 ///
@@ -90,6 +117,26 @@ mod tests {
         strings.clear();
         strings.push(c"b");
         assert_eq!((strings.get(0), strings.len()), (c"b", 1));
+    }
+
+    #[test]
+    fn the_first_string_is_that_of_the_library() {
+        for bytes in [
+            &b""[..],
+            b"\0",
+            b"a",
+            b"a\0",
+            b"a\0b\0",
+            b"\0a",
+            &[b'x'; 300],
+        ] {
+            assert_eq!(first(bytes), CStr::from_bytes_until_nul(bytes).ok());
+        }
+        let long = [&[0xFF; 300][..], b"\0", &[1; 40]].concat();
+        for start in 0..=300 {
+            let found = first(&long[start..]).unwrap();
+            assert_eq!(found.count_bytes(), 300 - start);
+        }
     }
 
     #[test]

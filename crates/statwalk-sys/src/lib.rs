@@ -19,6 +19,7 @@ pub mod block_device;
 pub mod btrfs;
 pub mod c_strings;
 pub mod device_map;
+pub mod directory_records;
 pub mod entry_point;
 pub mod fiemap;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

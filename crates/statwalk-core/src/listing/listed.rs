@@ -59,6 +59,14 @@ pub(crate) enum KeptNames {
     OfDirectories,
 }
 
+impl KeptNames {
+    /// Whether the name of an entry of this type is kept.
+    #[inline]
+    pub(crate) fn keep(self, kind: FileType) -> bool {
+        self == KeptNames::All || matches!(kind, FileType::Directory | FileType::Unknown)
+    }
+}
+
 impl Listed {
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
@@ -137,14 +145,16 @@ impl Listed {
     }
 
     /// Adds an entry with its name, or counts it if `names` leaves its name out.
-    #[inline]
-    pub(crate) fn push(&mut self, name: &CStr, ino: u64, kind: FileType, names: KeptNames) {
-        if names == KeptNames::OfDirectories
-            && !matches!(kind, FileType::Directory | FileType::Unknown)
-        {
-            self.counts[kind as usize] += 1;
-            return;
+    pub(crate) fn add(&mut self, name: &CStr, ino: u64, kind: FileType, names: KeptNames) {
+        match names.keep(kind) {
+            true => self.push(name, ino, kind),
+            false => self.count(kind),
         }
+    }
+
+    /// Adds an entry with its name.
+    #[inline]
+    pub(crate) fn push(&mut self, name: &CStr, ino: u64, kind: FileType) {
         self.entries.push(ListedEntry {
             ino,
             // It fits: the entries of some buffers are far below 2^32.
@@ -154,12 +164,18 @@ impl Listed {
         self.names.push(name);
     }
 
+    /// Counts an entry whose name is not kept.
+    #[inline]
+    pub(crate) fn count(&mut self, kind: FileType) {
+        self.counts[kind as usize] += 1;
+    }
+
     /// Adds an entry whose name begins with NUL. Its stat will fail.
     ///
     /// A file system in user space can list such a name.
     #[cold]
     pub(crate) fn push_nameless(&mut self, ino: u64) {
-        self.push(c"", ino, FileType::Unknown, KeptNames::All);
+        self.push(c"", ino, FileType::Unknown);
     }
 
     /// Sorts the entries into `contents`, and stats those that need it.

@@ -2,7 +2,6 @@
 
 //! Lists directories for one worker.
 
-use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use super::contents::Contents;
@@ -26,7 +25,7 @@ pub(crate) const REREADS_MAX: u32 = 3;
 /// Lists directories for one worker, in buffers that the whole scan reuses.
 pub(crate) struct Lister<D> {
     pub(crate) context: Arc<ScanContext<D>>,
-    pub(super) buffer: Box<[MaybeUninit<u8>]>,
+    pub(super) buffer: Box<[u8]>,
     pub(super) listed: Listed,
     pub(crate) contents: Contents,
     /// The last parent that had to be closed at the descriptor bound, with a handle of
@@ -40,7 +39,7 @@ pub(crate) struct Lister<D> {
 impl<D: DirectorySource> Lister<D> {
     pub(crate) fn new(context: Arc<ScanContext<D>>) -> Lister<D> {
         Lister {
-            buffer: vec![MaybeUninit::uninit(); context.source.buffer_bytes()].into_boxed_slice(),
+            buffer: vec![0; context.source.buffer_bytes()].into_boxed_slice(),
             listed: Listed::default(),
             contents: Contents::new(&context.options),
             kept: None,
@@ -54,7 +53,7 @@ impl<D: DirectorySource> Lister<D> {
     pub(super) fn enlarge_buffer(&mut self) {
         let bytes = self.context.source.large_buffer_bytes();
         if self.buffer.len() < bytes && !self.context.options.wanted.need_stat() {
-            self.buffer = vec![MaybeUninit::uninit(); bytes].into_boxed_slice();
+            self.buffer = vec![0; bytes].into_boxed_slice();
         }
     }
 

@@ -7,7 +7,6 @@
 
 use std::collections::HashSet;
 use std::ffi::CStr;
-use std::mem::MaybeUninit;
 
 use super::in_place::InPlace;
 use super::listed::{KeptNames, Listed};
@@ -86,7 +85,7 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
     fn list(
         &self,
         dir: &DirHandle,
-        buffer: &mut [MaybeUninit<u8>],
+        buffer: &mut [u8],
         names: KeptNames,
         into: &mut Listed,
     ) -> Result<More, Errno>;

@@ -3,7 +3,6 @@
 //! A tree in memory whose calls take time, fail, hang, and see it change.
 
 use std::ffi::CStr;
-use std::mem::MaybeUninit;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -313,7 +312,7 @@ impl DirectorySource for Simulated {
     fn list(
         &self,
         dir: &DirHandle,
-        _buffer: &mut [MaybeUninit<u8>],
+        _buffer: &mut [u8],
         names: KeptNames,
         into: &mut Listed,
     ) -> Result<More, Errno> {
@@ -346,7 +345,7 @@ impl DirectorySource for Simulated {
             position += 1;
             if self.fates[*node].is_there(now) {
                 let attributes = self.memory.attributes_of(*node);
-                into.push(name, attributes.id.ino, attributes.kind, names);
+                into.add(name, attributes.id.ino, attributes.kind, names);
                 listed += 1;
             }
         }

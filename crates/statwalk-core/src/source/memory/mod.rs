@@ -7,7 +7,6 @@
 mod tree;
 
 use std::ffi::{CStr, CString};
-use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use crate::entry::{Attributes, Fields, FileId, FileType};
@@ -190,7 +189,7 @@ impl DirectorySource for Memory {
     fn list(
         &self,
         dir: &DirHandle,
-        _buffer: &mut [MaybeUninit<u8>],
+        _buffer: &mut [u8],
         names: KeptNames,
         into: &mut Listed,
     ) -> Result<More, Errno> {
@@ -202,7 +201,7 @@ impl DirectorySource for Memory {
             .unwrap_or_default();
         for (name, node) in rest.iter().take(LISTED_AT_ONCE) {
             let attributes = self.attributes_of(*node);
-            into.push(name, attributes.id.ino, attributes.kind, names);
+            into.add(name, attributes.id.ino, attributes.kind, names);
         }
         dir.set_position((position + rest.len().min(LISTED_AT_ONCE)) as u64);
         Ok(match rest.is_empty() {

@@ -4,11 +4,10 @@
 //!
 //! `struct linux_dirent64`, include/linux/dirent.h of Linux 6.18.
 
-use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
 
-use rustix::fs::RawDir;
 use rustix::io::Errno;
+use statwalk_sys::directory_records::{self, DirectoryRecords};
 
 use crate::calls::TypeSource;
 use crate::entry::FileType;
@@ -21,7 +20,7 @@ use crate::statx::uninterrupted;
 /// It is compiled once for each [`KeptNames`], which keeps the loop small.
 pub(super) fn list<const ALL_NAMES: bool>(
     fd: BorrowedFd<'_>,
-    buffer: &mut [MaybeUninit<u8>],
+    buffer: &mut [u8],
     types: TypeSource,
     into: &mut Listed,
 ) -> Result<More, Errno> {
@@ -29,30 +28,38 @@ pub(super) fn list<const ALL_NAMES: bool>(
         true => KeptNames::All,
         false => KeptNames::OfDirectories,
     };
-    uninterrupted(|| {
-        let mut raw = RawDir::new(fd, buffer);
-        while let Some(entry) = raw.next() {
-            let entry = entry?;
-            let name = entry.file_name();
-            let bytes = name.to_bytes();
-            if bytes.len() > 2 || !matches!(bytes, b"." | b".." | b"") {
-                let kind = match types {
-                    TypeSource::Listing => kind(entry.file_type()),
-                    TypeSource::Stat => FileType::Unknown,
-                };
-                into.push(name, entry.ino(), kind, names);
-            } else if bytes.is_empty() {
-                into.push_nameless(entry.ino());
-            }
-            if raw.is_buffer_empty() {
-                return Ok(More::Entries);
-            }
+    let length = read(fd, buffer)?;
+    for record in DirectoryRecords::of(&buffer[..length]) {
+        if record.is_dot_or_dot_dot() {
+            continue;
         }
-        Ok(More::End)
+        if record.is_nameless() {
+            into.push_nameless(record.ino());
+            continue;
+        }
+        let kind = match types {
+            TypeSource::Listing => kind(record.kind()),
+            TypeSource::Stat => FileType::Unknown,
+        };
+        match names.keep(kind) {
+            true => into.push(record.name(), record.ino(), kind),
+            false => into.count(kind),
+        }
+    }
+    Ok(match length {
+        0 => More::End,
+        _ => More::Entries,
     })
 }
 
-/// `d_type`, readdir(3).
+/// Reads records into the buffer, and returns their length; 0 at the end.
+pub(super) fn read(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<usize, Errno> {
+    uninterrupted(|| {
+        let answer = directory_records::read(fd, buffer);
+        answer.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
+    })
+}
+
 fn kind(listed: rustix::fs::FileType) -> FileType {
     match listed {
         rustix::fs::FileType::RegularFile => FileType::File,

@@ -15,7 +15,6 @@ pub(crate) mod stat;
 
 use std::collections::HashSet;
 use std::ffi::CStr;
-use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -176,7 +175,7 @@ impl DirectorySource for Posix {
     fn list(
         &self,
         dir: &DirHandle,
-        buffer: &mut [MaybeUninit<u8>],
+        buffer: &mut [u8],
         names: KeptNames,
         into: &mut Listed,
     ) -> Result<More, Errno> {

@@ -6,16 +6,14 @@
 //! symbolic link and crosses no mount, unless the lister has decided that.
 
 use std::ffi::CStr;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering;
 
-use rustix::fs::{
-    CWD, Mode, OFlags, RawDir, ResolveFlags, SeekFrom, fstatfs, openat, openat2, seek,
-};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, SeekFrom, fstatfs, openat, openat2, seek};
 use rustix::io::Errno;
+use statwalk_sys::directory_records::DirectoryRecords;
 
-use super::Posix;
+use super::{Posix, list};
 use crate::exclusion::{CACHE_TAG, GITIGNORE_MAX};
 use crate::listing::source::NotOpened;
 use crate::statx::{self, uninterrupted};
@@ -132,15 +130,14 @@ pub(crate) fn is_autofs(fd: BorrowedFd<'_>) -> bool {
 
 /// Whether an open directory is empty. The next listing begins at its start.
 fn is_empty(dir: &OwnedFd) -> Result<bool, Errno> {
-    let mut buffer = [MaybeUninit::uninit(); 1024];
-    let mut listing = RawDir::new(dir, &mut buffer);
-    let mut is_empty = true;
-    while let Some(entry) = listing.next() {
-        if !matches!(entry?.file_name().to_bytes(), b"." | b"..") {
-            is_empty = false;
-            break;
+    let mut buffer = [0; 1024];
+    let is_empty = loop {
+        let length = list::read(dir.as_fd(), &mut buffer)?;
+        let mut records = DirectoryRecords::of(&buffer[..length]);
+        if length == 0 || !records.all(|record| record.is_dot_or_dot_dot()) {
+            break length == 0;
         }
-    }
+    };
     seek(dir, SeekFrom::Start(0))?;
     Ok(is_empty)
 }
