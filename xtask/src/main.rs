@@ -116,8 +116,6 @@ fn model() -> Result<(), String> {
         .env("RUSTFLAGS", "--cfg loom")
         // Apart, so that the flag does not rebuild everything twice.
         .env("CARGO_TARGET_DIR", "target/loom")
-        // Fat linking gains nothing here and takes minutes.
-        .env("CARGO_PROFILE_RELEASE_LTO", "off")
         .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
         .run()
 }

@@ -80,7 +80,6 @@ fn install(more: &[&str]) -> Result<(), String> {
     words.extend(more);
     Step::cargo(&words)
         // Optimisation changes no error of a build, and takes minutes twice.
-        .env("CARGO_PROFILE_RELEASE_LTO", "off")
         .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
         .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
         .run()?;

@@ -108,6 +108,7 @@ pub fn next_record(bytes: &[u8], offset: usize, format: DirectoryFormat) -> Opti
 }
 
 /// Returns the inode of `.`, the first entry of a directory's first block.
+#[inline]
 #[must_use]
 pub fn own_inode(block: &[u8]) -> Option<u32> {
     let is_dot = u8_at(block, 6) == Some(1) && u8_at(block, 8) == Some(b'.');

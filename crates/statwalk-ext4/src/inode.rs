@@ -315,6 +315,7 @@ impl Inode {
 
     /// Returns whether it holds a large attribute of another inode. No directory
     /// lists such an inode.
+    #[inline]
     #[must_use]
     pub fn is_attribute(&self) -> bool {
         self.has_flag(FLAG_EA_INODE)
