@@ -45,6 +45,16 @@ def drift(case: dict, later: dict) -> float:
     return max((abs(now[name] / then[name] - 1) for name in CONTROLS if name in then and name in now), default=inf)
 
 
+# A median of fewer says little of a difference.
+ROUNDS_MIN = 5
+
+
+def thin_rows(case: dict) -> set[str]:
+    """The ways of a case whose times are of few rounds."""
+    enough = ROUNDS_MIN if not case["cold"] else ROUNDS_MIN - 1
+    return {r["name"] for r in case["results"] if "wall_s" in r and r["rounds"] < enough}
+
+
 def replace_rows(case: dict, later: dict) -> None:
     """Puts rows of a later sitting into a case, where each names its sitting, and the case the conditions of it."""
     rows = {r["name"]: r | {"sitting": later["sitting"]} for r in later["results"] if r["name"] not in CONTROLS}

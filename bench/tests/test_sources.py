@@ -85,6 +85,14 @@ class Rows(unittest.TestCase):
         self.assertEqual(rows, {"c-getdents": (1.0, None), "perl/readdir": (2.0, 4), "go/walk": (3.0, 4)})
         self.assertEqual((then["later"][0]["sitting"], then["later"][0]["drift"]), (4, 0.01))
 
+    def test_few_rounds_are_thin_and_a_cold_one_counts_from_the_first(self):
+        found = case(c_getdents=1.0, perl__readdir=1.0, go__walk=1.0)
+        for row, rounds in zip(found["results"], (5, 4, 1)):
+            row["rounds"] = rounds
+        found["results"].append({"name": "qt/list", "wrong": "no answer"})
+        self.assertEqual(results.thin_rows(found), {"perl/readdir", "go/walk"})
+        self.assertEqual(results.thin_rows(found | {"cold": True}), {"go/walk"})
+
 
 if __name__ == "__main__":
     unittest.main()
