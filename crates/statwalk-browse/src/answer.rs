@@ -41,6 +41,11 @@ pub fn answer(data: &dyn Data, query: &Query, stop: &dyn Fn() -> bool) -> Option
                 Some(dir) => list.children(data, dir, stop)?,
                 None => list.these(data, &data.roots()),
             }
+            // While a scan goes on, files are known that the sums lack still.
+            let whole = match data.is_final() {
+                true => whole,
+                false => whole.map(|whole| whole.max(list.sum)),
+            };
             list.answer(whole)
         }
         Wanted::These(ids) => {

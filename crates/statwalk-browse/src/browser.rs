@@ -242,6 +242,7 @@ impl Browser {
             Event::Resize(width, height) => (self.width, self.height) = (width, height),
             Event::Tick => {}
             Event::Answer(answer) => {
+                self.list.settle(|id| data.settled(id));
                 self.take_answer(answer);
                 self.follow_way(data);
             }
@@ -254,7 +255,10 @@ impl Browser {
                 self.waits = (waits >= STALL_TIME).then_some(waits);
                 self.scan = scan;
             }
-            Event::Data => self.is_outdated = true,
+            Event::Data => {
+                self.marks.settle(data);
+                self.is_outdated = true;
+            }
             Event::Details(details) => {
                 if let Mode::Info(id, known) = &mut self.mode
                     && *id == details.id
@@ -692,7 +696,7 @@ impl Browser {
         };
         let is_rest = data.item(id).is_some_and(|item| item.kind == Kind::Rest);
         if is_rest {
-            return self.say("files can be marked once the scan is done", at);
+            return self.say("these can be marked once the scan is done", at);
         }
         self.marks.invert(id);
         if action == Action::MarkDown {

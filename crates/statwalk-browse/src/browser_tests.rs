@@ -172,6 +172,39 @@ fn the_end_of_a_scan_moves_no_row_under_a_finger() {
     assert_eq!(trial.cursor(), Some(2));
 }
 
+/// Files that are known before the end get the numbers of the tree there.
+#[test]
+fn the_cursor_and_marks_follow_to_other_numbers() {
+    let mut small = Small::example();
+    small.is_live = true;
+    let mut trial = Trial::new(small.clone(), 80, 20);
+    trial.keys("jj ");
+    assert_eq!(trial.cursor(), Some(7));
+    small.is_live = false;
+    for (early, settled) in [(7, 70), (8, 80)] {
+        let item = small.items.remove(&early).unwrap();
+        small.items.insert(settled, item);
+        small.moved.insert(early, settled);
+    }
+    trial.data = std::sync::Arc::new(small);
+    trial.give(Event::Data);
+    trial.at += Duration::from_secs(1);
+    trial.give(Event::Tick);
+    assert_eq!(trial.cursor(), Some(70));
+    assert_eq!(trial.browser.marks.all(), [ItemId(70)]);
+}
+
+/// They are known earlier than the sums that they are a part of.
+#[test]
+fn shares_stay_below_one_while_a_scan_goes_on() {
+    let mut small = Small::example();
+    small.is_live = true;
+    small.items.get_mut(&1).unwrap().1.allocated_bytes = 1 << 20;
+    let mut trial = Trial::new(small, 80, 20);
+    let screen = trial.screen();
+    assert!(screen[2].contains(" 96 % "), "{}", screen[2]);
+}
+
 #[test]
 fn a_scan_that_waits_says_where() {
     let mut small = Small::example();

@@ -7,7 +7,8 @@ use std::ops::ControlFlow;
 
 /// The number of an item. Only its data knows its meaning.
 ///
-/// An item keeps its number while a scan goes on, and in the tree at its end.
+/// An item keeps its number while a scan goes on. At its end a file can get another:
+/// [`Data::settled`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ItemId(pub u64);
 
@@ -22,7 +23,7 @@ pub enum Kind {
     Link,
     /// A device, a socket or a pipe, or something of unknown type.
     Other,
-    /// Everything in a directory that is no directory, while a scan goes on.
+    /// Everything in a directory that has no row of its own, while a scan goes on.
     Rest,
 }
 
@@ -94,6 +95,13 @@ pub trait Data: Send + Sync {
 
     /// An item; absent where the number belongs to none.
     fn item(&self, id: ItemId) -> Option<Item<'_>>;
+
+    /// The number that an item of earlier data has here; absent where it is not here.
+    ///
+    /// Its time can grow with the number of items in a directory.
+    fn settled(&self, id: ItemId) -> Option<ItemId> {
+        Some(id)
+    }
 
     /// The directory that holds an item; absent for a root.
     fn parent(&self, id: ItemId) -> Option<ItemId>;

@@ -142,6 +142,23 @@ impl List {
         self.cursor = self.cursor.min(self.rows.len().saturating_sub(1));
     }
 
+    /// Gives the row under the cursor the number that it has in other data.
+    pub(crate) fn settle(&mut self, settled: impl Fn(ItemId) -> Option<ItemId>) {
+        let Rows::Items(ids) = &mut self.rows else {
+            return;
+        };
+        if let Some(id) = ids.get_mut(self.cursor)
+            && let Some(other) = settled(*id)
+        {
+            *id = other;
+        }
+        if let Some(RowKey::Item(id)) = &mut self.wanted
+            && let Some(other) = settled(*id)
+        {
+            *id = other;
+        }
+    }
+
     /// Lets the cursor stay on its row from now on: the user has pressed a key.
     pub(crate) fn hold(&mut self) {
         self.is_held = !self.is_waiting;

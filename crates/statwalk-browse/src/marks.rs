@@ -24,6 +24,12 @@ impl Marks {
         self.ids.contains(&id)
     }
 
+    /// Gives the marked items the numbers that they have in other data.
+    pub(crate) fn settle(&mut self, data: &dyn Data) {
+        let settled = self.ids.iter().filter_map(|id| data.settled(*id));
+        self.ids = settled.collect();
+    }
+
     /// Takes back the marks of everything in a directory.
     pub(crate) fn forget_below(&mut self, dir: ItemId, data: &dyn Data) {
         let parents = |id: ItemId| std::iter::successors(data.parent(id), |id| data.parent(*id));

@@ -86,7 +86,12 @@ impl Browser {
         }
         let marked = self.marks.outermost(data);
         let items = match marked.is_empty() {
-            true => self.list.item().into_iter().collect(),
+            true => self
+                .list
+                .item()
+                .and_then(|id| data.settled(id))
+                .into_iter()
+                .collect(),
             false => marked,
         };
         let is_real = |id: &ItemId| data.item(*id).is_some_and(|item| item.kind != Kind::Rest);

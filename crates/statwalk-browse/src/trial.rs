@@ -27,6 +27,8 @@ pub(crate) struct Small {
     pub(crate) items: BTreeMap<u64, (Option<u64>, Item<'static>)>,
     pub(crate) faults: Vec<Fault>,
     pub(crate) is_live: bool,
+    /// Items of earlier data, and their numbers here.
+    pub(crate) moved: BTreeMap<u64, u64>,
 }
 
 impl Small {
@@ -88,6 +90,10 @@ impl Data for Small {
 
     fn item(&self, id: ItemId) -> Option<Item<'_>> {
         self.items.get(&id.0).map(|(_, item)| item.clone())
+    }
+
+    fn settled(&self, id: ItemId) -> Option<ItemId> {
+        Some(ItemId(self.moved.get(&id.0).copied().unwrap_or(id.0)))
     }
 
     fn parent(&self, id: ItemId) -> Option<ItemId> {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The numbers while a scan goes on: directories, and their files as one row.
+//! The numbers while a scan goes on: directories, and the files of those that were looked
+//! at. All other files of a directory are one row.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use statwalk_browse::{Data, Fault, Item, ItemId, Kind, Notes};
+use statwalk_browse::{Data, Entry, Fault, Item, ItemId, Kind, Notes};
 use statwalk_core::{DirId, LiveDir, LiveTree};
 
+use super::early_files::EarlyFiles;
 use super::numbers::Place;
 use crate::request::owners;
 
@@ -20,6 +22,7 @@ pub(crate) struct LiveData {
     /// The files of directories, as their rows were made: to sum them up takes longer than
     /// a frame may.
     pub(crate) rests: Mutex<HashMap<DirId, Item<'static>>>,
+    pub(crate) early: Arc<EarlyFiles>,
 }
 
 impl LiveData {
@@ -28,6 +31,7 @@ impl LiveData {
             tree,
             roots,
             rests: Mutex::default(),
+            early: Arc::default(),
         }
     }
 
@@ -35,8 +39,14 @@ impl LiveData {
         self.tree.root(index)
     }
 
-    /// The files of a directory together: its sums without those of its directories.
-    fn rest(&self, id: DirId, children: &[LiveDir]) -> Option<Item<'static>> {
+    /// The files of a directory together: its sums without those of its directories, and of
+    /// the files that have rows of their own.
+    fn rest(
+        &self,
+        id: DirId,
+        children: &[LiveDir],
+        files: &[Item<'static>],
+    ) -> Option<Item<'static>> {
         let dir = self.tree.directory(id)?;
         let mut rest = (dir.entries, dir.allocated_bytes, dir.apparent_bytes);
         rest.0 = rest.0.saturating_sub(1);
@@ -46,11 +56,17 @@ impl LiveData {
             rest.1 = rest.1.saturating_sub(child.allocated_bytes);
             rest.2 = rest.2.saturating_sub(child.apparent_bytes);
         }
+        let mut rest = (rest.0, u128::from(rest.1), u128::from(rest.2));
+        for file in files {
+            rest.0 = rest.0.saturating_sub(1);
+            rest.1 = rest.1.saturating_sub(file.allocated_bytes);
+            rest.2 = rest.2.saturating_sub(file.apparent_bytes);
+        }
         let rest = (rest.0 > 0).then(|| Item {
             name: b"".into(),
             kind: Kind::Rest,
-            allocated_bytes: rest.1.into(),
-            apparent_bytes: rest.2.into(),
+            allocated_bytes: rest.1,
+            apparent_bytes: rest.2,
             entries: rest.0,
             newest_ns: None,
             uid: None,
@@ -96,6 +112,7 @@ impl Data for LiveData {
                 let rests = self.rests.lock().unwrap_or_else(PoisonError::into_inner);
                 rests.get(&dir).cloned()
             }
+            Place::Early(dir, place) => self.early.of(dir)?.get(place).cloned(),
             Place::File(..) => None,
             Place::Root(index) => Some(Item {
                 name: (&self.roots.get(index)?[..]).into(),
@@ -116,7 +133,9 @@ impl Data for LiveData {
                 let parent = self.tree.directory(dir)?.parent?;
                 Some(Place::Dir(parent).id())
             }
-            Place::Rest(dir) | Place::File(dir, _) => Some(Place::Dir(dir).id()),
+            Place::Rest(dir) | Place::File(dir, _) | Place::Early(dir, _) => {
+                Some(Place::Dir(dir).id())
+            }
             Place::Root(_) => None,
         }
     }
@@ -126,15 +145,47 @@ impl Data for LiveData {
             return;
         };
         let children = self.tree.children(dir);
-        let rest = self.rest(dir, &children);
+        let files = self.early.of(dir).unwrap_or_default();
+        let rest = self.rest(dir, &children, files.all());
         for child in children {
             let id = Place::Dir(child.id).id();
             if visit(id, item_of(child)).is_break() {
                 return;
             }
         }
+        for (place, file) in files.all().iter().enumerate() {
+            if visit(Place::Early(dir, place).id(), file.clone()).is_break() {
+                return;
+            }
+        }
         if let Some(rest) = rest {
             let _ = visit(Place::Rest(dir).id(), rest);
+        }
+    }
+
+    /// Without files: those of a few directories say nothing of all below one.
+    fn walk(&self, dir: ItemId, visit: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>) {
+        let Place::Dir(top) = Place::of(dir) else {
+            return;
+        };
+        let mut waiting = vec![top];
+        while let Some(above) = waiting.pop() {
+            let children = self.tree.children(above);
+            let rest = self.rest(above, &children, &[]);
+            let dirs = children.into_iter().map(|child| {
+                let id = child.id;
+                (Place::Dir(id), item_of(child))
+            });
+            let parent = Place::Dir(above).id();
+            for (place, item) in dirs.chain(rest.map(|rest| (Place::Rest(above), rest))) {
+                if let (Place::Dir(id), Kind::Directory) = (place, item.kind) {
+                    waiting.push(id);
+                }
+                let id = place.id();
+                if visit(Entry { id, parent, item }).is_break() {
+                    return;
+                }
+            }
         }
     }
 
@@ -154,4 +205,71 @@ impl Data for LiveData {
 /// The name of an owner, as far as it is text.
 pub(super) fn owner_name(uid: u32) -> Option<String> {
     owners::user_name(uid).map(|name| String::from_utf8_lossy(&name).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use statwalk_core::Scan;
+
+    use super::super::early_files;
+    use super::*;
+
+    #[test]
+    fn files_with_rows_are_not_counted_twice() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("sub")).unwrap();
+        for (name, bytes) in [("one", 40_000), ("two", 9_000), ("sub/three", 100_000)] {
+            std::fs::write(root.path().join(name), vec![1; bytes]).unwrap();
+        }
+        let scan = Scan::new(root.path());
+        let tree = LiveTree::new();
+        scan.run(&tree).unwrap();
+        let path = root.path().as_os_str().as_encoded_bytes().to_vec();
+        let data = LiveData::new(tree, vec![path.clone()]);
+        let rows = || {
+            let mut rows = Vec::new();
+            data.children(data.roots()[0], &mut |_, item| {
+                rows.push((item.name.into_owned(), item.kind, item.apparent_bytes));
+                ControlFlow::Continue(())
+            });
+            rows.sort_by(|a, b| a.0.cmp(&b.0));
+            rows
+        };
+        let sub = (b"sub".to_vec(), Kind::Directory, 100_000);
+        assert_eq!(rows(), [(Vec::new(), Kind::Rest, 49_000), sub.clone()]);
+        let Place::Dir(dir) = Place::of(data.roots()[0]) else {
+            panic!("the root is a directory");
+        };
+        let files = early_files::read(&scan, &path, &|| false).unwrap();
+        data.early.keep(dir, files);
+        let one = (b"one".to_vec(), Kind::File, 40_000);
+        let two = (b"two".to_vec(), Kind::File, 9_000);
+        assert_eq!(rows(), [one.clone(), sub, two]);
+        // One that came after the reading is a rest again.
+        std::fs::write(root.path().join("four"), vec![1; 7_000]).unwrap();
+        let tree = LiveTree::new();
+        scan.run(&tree).unwrap();
+        let later = LiveData {
+            tree,
+            roots: vec![path],
+            rests: Mutex::default(),
+            early: Arc::clone(&data.early),
+        };
+        let mut rest = 0;
+        later.children(later.roots()[0], &mut |id, item| {
+            if item.kind == Kind::Rest {
+                rest = item.apparent_bytes;
+            }
+            assert_eq!(later.item(id).map(|it| it.kind), Some(item.kind));
+            ControlFlow::Continue(())
+        });
+        assert_eq!(rest, 7_000);
+        let mut walked = Vec::new();
+        data.walk(data.roots()[0], &mut |entry| {
+            walked.push(entry.item.kind);
+            ControlFlow::Continue(())
+        });
+        walked.sort_by_key(|kind| *kind as u8);
+        assert_eq!(walked, [Kind::Directory, Kind::Rest, Kind::Rest]);
+    }
 }

@@ -8,6 +8,7 @@
 
 mod clerk;
 mod details;
+mod early_files;
 mod form;
 pub(crate) mod keys_file;
 mod live_data;
@@ -38,6 +39,7 @@ use statwalk_browse::{
 use statwalk_view::SizeFormat;
 
 use self::clerk::Clerk;
+use self::numbers::Place;
 use self::removal::{Proposed, Remover};
 use self::scan::LiveScan;
 use self::space::SpaceDesk;
@@ -90,6 +92,9 @@ struct Shell {
     filters: Clerk,
     facts: Clerk,
     readers: Clerk,
+    listers: Clerk,
+    /// The directory whose files were asked for last, while a scan goes on.
+    listed: Option<ItemId>,
     remover: Remover,
     space: SpaceDesk,
     /// How many directories were read again since the scan.
@@ -185,6 +190,8 @@ fn run_on(screen: &mut Screen, request: Request, options: Options) -> Result<Exi
         filters: clerk("filter")?,
         facts: clerk("facts")?,
         readers: clerk("refresh")?,
+        listers: clerk("files")?,
+        listed: None,
         remover,
         space,
         layers: 0,
@@ -332,6 +339,32 @@ impl Shell {
         for wish in self.browser.update(event, at, &*data) {
             self.fulfil(wish, screen);
         }
+        self.list_files();
+    }
+
+    /// Has the files of the directory in view read, while the scan goes on. The rows are
+    /// asked for again and again then, and find them.
+    fn list_files(&mut self) {
+        let dir = self.browser.directory();
+        if self.base.is_final() || dir == self.listed {
+            return;
+        }
+        self.listed = dir;
+        let Some(Place::Dir(number)) = dir.map(Place::of) else {
+            return;
+        };
+        let early = Arc::clone(&self.scan.data.early);
+        if early.of(number).is_some() {
+            return;
+        }
+        let (scan, path) = (
+            self.request.scan.clone(),
+            dir.map(|dir| self.base.path(dir)),
+        );
+        self.listers.give(move |stop| {
+            early.keep(number, early_files::read(&scan, &path?, stop)?);
+            None
+        });
     }
 
     fn say(&mut self, text: impl Into<String>, screen: &mut Screen) {
@@ -476,6 +509,7 @@ impl Shell {
         match LiveScan::start(&self.request, self.scans, self.sender.clone()) {
             Ok(scan) => {
                 self.scan = scan;
+                self.listed = None;
                 self.base = Arc::clone(&self.scan.data) as Arc<dyn Data>;
                 self.data = Arc::clone(&self.base);
                 self.update(Event::Data, screen);

@@ -11,6 +11,8 @@ pub(super) enum Place {
     Dir(DirId),
     /// The file at a place in its directory.
     File(DirId, usize),
+    /// The file at a place among those that are known before the scan ends.
+    Early(DirId, usize),
     /// All files of a directory.
     Rest(DirId),
     /// A root that is not known yet, by its index.
@@ -21,15 +23,19 @@ pub(super) enum Place {
 const NO_FILE: u32 = 0;
 const REST: u32 = u32::MAX;
 const ROOT: u32 = u32::MAX - 1;
+/// The first of the places of files before the scan ends; there are fewer than 2^20.
+const EARLY: u32 = u32::MAX - (1 << 20);
 
 impl Place {
     pub(super) fn id(self) -> ItemId {
         let (high, low) = match self {
             Place::Dir(dir) => (dir.index(), NO_FILE),
             // A directory with more files than that shows the first of them alone.
-            Place::File(dir, place) => {
-                (dir.index(), (place as u64 + 1).min(ROOT as u64 - 1) as u32)
-            }
+            Place::File(dir, place) => (
+                dir.index(),
+                (place as u64 + 1).min(u64::from(EARLY) - 1) as u32,
+            ),
+            Place::Early(dir, place) => (dir.index(), EARLY + place as u32),
             Place::Rest(dir) => (dir.index(), REST),
             Place::Root(index) => (index, ROOT),
         };
@@ -43,6 +49,7 @@ impl Place {
             NO_FILE => Place::Dir(dir),
             REST => Place::Rest(dir),
             ROOT => Place::Root(high),
+            EARLY.. => Place::Early(dir, (low - EARLY) as usize),
             place => Place::File(dir, place as usize - 1),
         }
     }
@@ -60,6 +67,8 @@ mod tests {
                 Place::Dir(dir),
                 Place::File(dir, 0),
                 Place::File(dir, 4_000_000_000),
+                Place::Early(dir, 0),
+                Place::Early(dir, (1 << 20) - 2),
                 Place::Rest(dir),
                 Place::Root(index),
             ] {

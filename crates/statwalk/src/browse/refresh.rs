@@ -49,7 +49,7 @@ pub(super) fn read_again(
     if let Some(errno) = missing {
         return Some(Err(format!("cannot read it again: {errno}")));
     }
-    let newer = TreeData::new(outcome.output, &[path], &outcome.report);
+    let newer = TreeData::new(outcome.output, &[path], &outcome.report, Arc::default());
     let layered = Layered::new(Arc::clone(below), at, Arc::new(newer), number);
     let Some(layered) = layered else {
         return Some(Err(

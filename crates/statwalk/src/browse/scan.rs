@@ -12,6 +12,7 @@ use statwalk_browse::{Event, ItemId, ScanState};
 use statwalk_core::{DirId, LiveTree, Progress, Running, Tree, TreeSink};
 
 use super::Message;
+use super::early_files::EarlyFiles;
 use super::live_data::LiveData;
 use super::numbers::Place;
 use super::tree_data::TreeData;
@@ -70,6 +71,7 @@ impl LiveScan {
             number,
             request: request.clone(),
             roots,
+            early: Arc::clone(&data.early),
             inodes,
             started: Instant::now(),
             news,
@@ -104,6 +106,7 @@ struct Lookout {
     number: u64,
     request: Request,
     roots: Vec<Vec<u8>>,
+    early: Arc<EarlyFiles>,
     /// The inodes in use, where the scan covers a whole file system.
     inodes: Option<u64>,
     started: Instant,
@@ -145,7 +148,7 @@ impl Lookout {
         let elsewhere = self.request.used_elsewhere(reached);
         let elsewhere = elsewhere.filter(|_| !report.interrupted);
         state.elsewhere_bytes = elsewhere.map(|(_, bytes)| bytes);
-        let data = TreeData::new(tree, &self.roots, &report);
+        let data = TreeData::new(tree, &self.roots, &report, self.early);
         let _ = (self.news).send(Message::Scanned(self.number, Arc::new(data)));
         let _ = self.news.send(Message::Event(Event::Scan(state)));
     }

@@ -3,10 +3,12 @@
 //! The numbers at the end of a scan.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use statwalk_browse::{Data, Fault, Item, ItemId, Kind, Notes};
 use statwalk_core::{DirState, FileType, Node, NodeKind, Report, Tree};
 
+use super::early_files::EarlyFiles;
 use super::live_data::owner_name;
 use super::numbers::Place;
 
@@ -15,10 +17,17 @@ pub(crate) struct TreeData {
     tree: Tree,
     faults: Vec<Fault>,
     fault_count: u64,
+    /// The files that were known before the end. Rows and marks can still be theirs.
+    early: Arc<EarlyFiles>,
 }
 
 impl TreeData {
-    pub(crate) fn new(tree: Tree, roots: &[Vec<u8>], report: &Report) -> TreeData {
+    pub(crate) fn new(
+        tree: Tree,
+        roots: &[Vec<u8>],
+        report: &Report,
+        early: Arc<EarlyFiles>,
+    ) -> TreeData {
         let missing = roots.iter().zip(&report.roots).filter_map(|(path, root)| {
             Some(Fault {
                 path: path.clone(),
@@ -40,6 +49,7 @@ impl TreeData {
             tree,
             fault_count: faults.len() as u64 + counted.saturating_sub(kept),
             faults,
+            early,
         }
     }
 
@@ -47,7 +57,7 @@ impl TreeData {
         match Place::of(id) {
             Place::Dir(dir) => self.tree.directory(dir),
             Place::File(dir, place) => self.tree.directory(dir)?.file_at(place),
-            Place::Rest(_) | Place::Root(_) => None,
+            Place::Early(..) | Place::Rest(_) | Place::Root(_) => None,
         }
     }
 }
@@ -96,10 +106,27 @@ impl Data for TreeData {
     }
 
     fn item(&self, id: ItemId) -> Option<Item<'_>> {
+        if let Place::Early(dir, place) = Place::of(id) {
+            return self.early.of(dir)?.get(place).cloned();
+        }
         self.node(id).map(item_of)
     }
 
+    fn settled(&self, id: ItemId) -> Option<ItemId> {
+        let Place::Early(dir, place) = Place::of(id) else {
+            return Some(id);
+        };
+        let early = self.early.of(dir)?;
+        let name = &early.get(place)?.name;
+        let mut files = self.tree.directory(dir)?.files();
+        let place = files.position(|file| file.name() == &name[..])?;
+        Some(Place::File(dir, place).id())
+    }
+
     fn parent(&self, id: ItemId) -> Option<ItemId> {
+        if let Place::Early(dir, _) = Place::of(id) {
+            return Some(Place::Dir(dir).id());
+        }
         let parent = self.node(id)?.parent()?.dir_id()?;
         Some(Place::Dir(parent).id())
     }

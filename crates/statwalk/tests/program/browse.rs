@@ -493,6 +493,37 @@ fn a_directory_that_hangs_is_named_and_can_be_left_behind() {
     assert_eq!(browser.end().0.code(), Some(0));
 }
 
+/// The scan waits for a directory, so it does not end before the user ends it.
+#[test]
+fn files_are_rows_before_the_scan_ends() {
+    let fs = FaultFs::builder()
+        .file("large", 5_000_000)
+        .file("small", 10)
+        .dir("sub")
+        .file("sub/deep", 3_000_000)
+        .dir("dead");
+    let fs = fs.hang("dead", Op::Opendir, Hang::UntilSignal);
+    let mount = or_skip!(fs.mount());
+    let path = mount.path().display().to_string();
+    let mut browser = or_skip!(Browser::start(mount.path().parent().unwrap(), &[&path]));
+    browser.wait_for("large");
+    browser.wait_for("small");
+    assert!(
+        !browser.screen().contains("<files>"),
+        "{}",
+        browser.screen()
+    );
+    // A mark stays on its file when all items get their numbers of the end.
+    browser.press("'sub\r\r");
+    browser.wait_for("deep");
+    browser.press(" ");
+    browser.wait_for("1 marked");
+    browser.press("S8");
+    browser.wait_for("sub/deep");
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
+
 #[test]
 fn keys_of_the_user_count() {
     let tree = tree();
