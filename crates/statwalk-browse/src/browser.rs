@@ -116,7 +116,7 @@ impl View {
     pub(crate) const ALL: [(View, &'static str); 8] = [
         (View::Tree, "Tree"),
         (View::Largest, "Largest"),
-        (View::Groups(By::Ending), "Types"),
+        (View::Groups(By::Category), "Types"),
         (View::Groups(By::Owner), "Owners"),
         (View::Groups(By::Age), "Ages"),
         (View::Groups(By::Size), "Sizes"),
@@ -125,8 +125,20 @@ impl View {
     ];
 
     pub(crate) fn number(self) -> usize {
-        let place = Self::ALL.iter().position(|(view, _)| *view == self);
+        // Endings are the finer form of the types.
+        let view = match self {
+            View::Groups(By::Ending) => View::Groups(By::Category),
+            view => view,
+        };
+        let place = Self::ALL.iter().position(|(known, _)| *known == view);
         place.unwrap_or(0)
+    }
+
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            View::Groups(By::Ending) => "Endings",
+            view => Self::ALL[view.number()].1,
+        }
     }
 
     fn step(self, by: usize) -> View {
@@ -650,7 +662,10 @@ impl Browser {
             }
             Action::Tree => self.show(View::Tree),
             Action::Largest => self.show(View::Largest),
-            Action::Endings => self.show(View::Groups(By::Ending)),
+            Action::Types => self.show(match self.view {
+                View::Groups(By::Category) => View::Groups(By::Ending),
+                _ => View::Groups(By::Category),
+            }),
             Action::Owners => self.show(View::Groups(By::Owner)),
             Action::Ages => self.show(View::Groups(By::Age)),
             Action::Sizes => self.show(View::Groups(By::Size)),

@@ -276,6 +276,24 @@ fn a_name_is_jumped_to() {
 fn groups_filter_the_tree() {
     let mut trial = Trial::new(Small::example(), 80, 20);
     trial.keys("3");
+    assert!(trial.screen()[0].starts_with(" Types  /data"));
+    let groups = [
+        "images",
+        "unknown",
+        "directories",
+        "links, devices, sockets, pipes",
+    ];
+    assert_eq!(trial.names(), groups);
+    // A category alone, and the endings in it.
+    trial.keys("\n");
+    assert_eq!(trial.names(), ["photos/"]);
+    trial.keys("33");
+    assert!(trial.screen()[0].starts_with(" Endings  /data"));
+    assert_eq!(trial.names(), [".jpg"]);
+    trial.keys("3");
+    assert_eq!(trial.names(), ["images"]);
+    let mut trial = Trial::new(Small::example(), 80, 20);
+    trial.keys("33");
     let groups = [
         ".jpg",
         ".txt",
@@ -301,7 +319,7 @@ fn groups_filter_the_tree() {
 #[test]
 fn all_views_have_the_same_sum() {
     let mut trial = Trial::new(Small::example(), 80, 20);
-    for view in ["3", "4", "5", "6"] {
+    for view in ["3", "3", "4", "5", "6"] {
         trial.keys(view);
         assert_eq!(
             trial.browser.list.whole,

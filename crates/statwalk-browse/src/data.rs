@@ -134,6 +134,9 @@ pub trait Data: Send + Sync {
     /// The name of an owner; absent where nobody knows it.
     fn owner_name(&self, uid: u32) -> Option<String>;
 
+    /// The category of a file with this name: the content that the name promises.
+    fn category(&self, name: &[u8]) -> &'static str;
+
     /// Whether the numbers are those at the end of a scan.
     fn is_final(&self) -> bool;
 

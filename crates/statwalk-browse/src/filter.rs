@@ -4,7 +4,7 @@
 
 use statwalk_view::SizeFilter;
 
-use crate::data::{Item, Kind};
+use crate::data::{Data, Item, Kind};
 use crate::tally::{By, Group, group_of};
 
 /// Which of the two sizes is shown.
@@ -82,10 +82,10 @@ impl Filter {
         *self == Filter::default()
     }
 
-    /// Whether an item that is no directory passes. `now_ns` is the moment that ages
-    /// count from.
+    /// Whether an item of the data that is no directory passes. `now_ns` is the moment that
+    /// ages count from.
     #[must_use]
-    pub fn passes(&self, item: &Item<'_>, now_ns: i64) -> bool {
+    pub fn passes(&self, item: &Item<'_>, now_ns: i64, data: &dyn Data) -> bool {
         let changed_ns = item.newest_ns;
         let from = |ns: i64| changed_ns.is_some_and(|changed| changed >= ns);
         let before = |ns: i64| changed_ns.is_some_and(|changed| changed < ns);
@@ -98,7 +98,7 @@ impl Filter {
             && self.changed_before_ns.is_none_or(before)
             && self.uid.is_none_or(|uid| item.uid == Some(uid))
             && (self.name_end.as_ref()).is_none_or(|end| ends_with(&item.name, end.as_bytes()))
-            && (self.groups.iter()).all(|(by, group)| group_of(item, *by, now_ns) == *group)
+            && (self.groups.iter()).all(|(by, group)| group_of(item, *by, now_ns, data) == *group)
     }
 
     /// Lets only one group of a partition pass.

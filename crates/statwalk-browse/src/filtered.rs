@@ -47,7 +47,7 @@ impl Filtered {
         for root in data.roots() {
             order.push((root, None));
             if let Some(item) = data.item(root).filter(|item| item.kind != Kind::Directory) {
-                if filter.passes(&item, now_ns) {
+                if filter.passes(&item, now_ns, &*data) {
                     sums.entry(root).or_default().take(&item);
                 }
                 continue;
@@ -61,7 +61,7 @@ impl Filtered {
                 let item = &entry.item;
                 if item.kind == Kind::Directory {
                     order.push((entry.id, Some(entry.parent)));
-                } else if filter.passes(item, now_ns) {
+                } else if filter.passes(item, now_ns, &*data) {
                     sums.entry(entry.parent).or_default().take(item);
                 }
                 ControlFlow::Continue(())
@@ -135,7 +135,7 @@ impl Data for Filtered {
         self.data.children(dir, &mut |id, item| {
             let counts = match item.kind {
                 Kind::Directory => self.sums.contains_key(&id),
-                _ => self.filter.passes(&item, self.now_ns),
+                _ => self.filter.passes(&item, self.now_ns, &*self.data),
             };
             match counts {
                 true => visit(id, self.adapted(id, item)),
@@ -150,6 +150,10 @@ impl Data for Filtered {
 
     fn owner_name(&self, uid: u32) -> Option<String> {
         self.data.owner_name(uid)
+    }
+
+    fn category(&self, name: &[u8]) -> &'static str {
+        self.data.category(name)
     }
 
     fn is_final(&self) -> bool {

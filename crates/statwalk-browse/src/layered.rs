@@ -187,6 +187,10 @@ impl Data for Layered {
         self.below.owner_name(uid)
     }
 
+    fn category(&self, name: &[u8]) -> &'static str {
+        self.below.category(name)
+    }
+
     fn is_final(&self) -> bool {
         self.below.is_final()
     }

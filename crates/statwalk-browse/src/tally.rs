@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The items below a directory in groups: by ending, owner, age or size.
+//! The items below a directory in groups: by category, ending, owner, age or size.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -11,6 +11,8 @@ use crate::filter::Bytes;
 /// The property by which items make groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum By {
+    /// The content that the name promises.
+    Category,
     /// The ending of the name.
     Ending,
     /// The owner.
@@ -28,6 +30,8 @@ pub enum Group {
     Directories,
     /// Everything that is neither a directory nor a regular file.
     Others,
+    /// Files of a category, by its name.
+    Category(&'static str),
     /// Files without an ending.
     NoEnding,
     /// Files whose names end with a point and this, in small letters.
@@ -110,11 +114,14 @@ fn ending(name: &[u8]) -> Option<&[u8]> {
 }
 
 /// The group that an item belongs to.
-pub(crate) fn group_of(item: &Item<'_>, by: By, now_ns: i64) -> Group {
+pub(crate) fn group_of(item: &Item<'_>, by: By, now_ns: i64, data: &dyn Data) -> Group {
     match (by, item.kind) {
         (By::Owner, _) => item.uid.map_or(Group::UnknownOwner, Group::Owner),
-        (By::Ending | By::Size | By::Age, Kind::Directory) => Group::Directories,
-        (By::Ending | By::Size, Kind::Link | Kind::Other | Kind::Rest) => Group::Others,
+        (By::Category | By::Ending | By::Size | By::Age, Kind::Directory) => Group::Directories,
+        (By::Category | By::Ending | By::Size, Kind::Link | Kind::Other | Kind::Rest) => {
+            Group::Others
+        }
+        (By::Category, Kind::File) => Group::Category(data.category(&item.name)),
         (By::Ending, Kind::File) => match ending(&item.name) {
             Some(ending) => Group::Ending(ending.to_ascii_lowercase()),
             None => Group::NoEnding,
@@ -166,7 +173,7 @@ pub(crate) fn tally(
     };
     let root = data.item(dir)?;
     if root.kind != Kind::Directory {
-        let group = group_of(&root, by, now_ns);
+        let group = group_of(&root, by, now_ns, data);
         add(group, &Part::of(&root));
         return Some(groups.into_values().collect());
     }
@@ -186,7 +193,7 @@ pub(crate) fn tally(
             own.take_away(&child);
             match child.kind {
                 Kind::Directory => waiting.push((id, owned(child))),
-                _ => add(group_of(&child, by, now_ns), &Part::of(&child)),
+                _ => add(group_of(&child, by, now_ns, data), &Part::of(&child)),
             }
             ControlFlow::Continue(())
         });
@@ -194,7 +201,7 @@ pub(crate) fn tally(
             return None;
         }
         own.newest_ns = None;
-        add(group_of(&item, by, now_ns), &own);
+        add(group_of(&item, by, now_ns, data), &own);
     }
     let groups = groups.into_values();
     // Under a filter, directories count as nothing themselves.

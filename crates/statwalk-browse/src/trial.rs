@@ -116,6 +116,11 @@ impl Data for Small {
         (uid == 0).then(|| "root".to_owned())
     }
 
+    fn category(&self, name: &[u8]) -> &'static str {
+        let is_image = name.to_ascii_lowercase().ends_with(b".jpg");
+        if is_image { "images" } else { "unknown" }
+    }
+
     fn is_final(&self) -> bool {
         !self.is_live
     }

@@ -9,6 +9,7 @@ use super::canvas::{Canvas, Look};
 use crate::browser::{Browser, Mode, View};
 use crate::data::Data;
 use crate::list::Rows;
+use crate::tally::By;
 
 impl Browser {
     pub(super) fn draw_foot(&self, data: &dyn Data, canvas: &mut Canvas<'_>) -> Option<Position> {
@@ -152,7 +153,25 @@ impl Browser {
                     "i info",
                     "q quit",
                 ],
-                View::Groups(_) => &["? help", "Enter filter", "Tab views", "1 tree", "q quit"],
+                View::Groups(by) => match by {
+                    By::Category => &[
+                        "? help",
+                        "Enter filter",
+                        "3 endings",
+                        "Tab views",
+                        "1 tree",
+                        "q quit",
+                    ],
+                    By::Ending => &[
+                        "? help",
+                        "Enter filter",
+                        "3 types",
+                        "Tab views",
+                        "1 tree",
+                        "q quit",
+                    ],
+                    _ => &["? help", "Enter filter", "Tab views", "1 tree", "q quit"],
+                },
                 View::Errors => &["? help", "/ names", "Tab views", "1 tree", "q quit"],
             },
         };

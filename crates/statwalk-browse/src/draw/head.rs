@@ -21,7 +21,7 @@ impl Browser {
         };
         let view = match self.view {
             View::Tree => "statwalk".to_owned(),
-            view => View::ALL[view.number()].1.to_owned(),
+            view => view.title().to_owned(),
         };
         let left_width = width.saturating_sub(right_width + 3);
         let path_width = left_width.saturating_sub(text_width(&view) + 2);

@@ -141,6 +141,7 @@ impl Browser {
         let name = match &tally.group {
             Group::Directories => "directories".to_owned(),
             Group::Others => "links, devices, sockets, pipes".to_owned(),
+            Group::Category(name) => (*name).to_owned(),
             Group::NoEnding => "no ending".to_owned(),
             Group::Ending(ending) => format!(".{}", canvas.name(ending)),
             Group::Owner(uid) => owner_text(*uid, data, canvas),

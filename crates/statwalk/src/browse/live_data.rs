@@ -8,10 +8,11 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use statwalk_browse::{Data, Entry, Fault, Item, ItemId, Kind, Notes};
-use statwalk_core::{DirId, LiveDir, LiveTree};
+use statwalk_core::{Category, DirId, LiveDir, LiveTree};
 
 use super::early_files::EarlyFiles;
 use super::numbers::Place;
+use crate::output::group_label::category_label;
 use crate::request::owners;
 
 /// The numbers of a scan that goes on.
@@ -195,6 +196,10 @@ impl Data for LiveData {
 
     fn owner_name(&self, uid: u32) -> Option<String> {
         owner_name(uid)
+    }
+
+    fn category(&self, name: &[u8]) -> &'static str {
+        category_label(Category::of_name(name))
     }
 
     fn is_final(&self) -> bool {

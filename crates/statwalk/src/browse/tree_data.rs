@@ -6,11 +6,12 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use statwalk_browse::{Data, Fault, Item, ItemId, Kind, Notes};
-use statwalk_core::{DirState, FileType, Node, NodeKind, Report, Tree};
+use statwalk_core::{Category, DirState, FileType, Node, NodeKind, Report, Tree};
 
 use super::early_files::EarlyFiles;
 use super::live_data::owner_name;
 use super::numbers::Place;
+use crate::output::group_label::category_label;
 
 /// The numbers of a scan that is over.
 pub(crate) struct TreeData {
@@ -171,6 +172,10 @@ impl Data for TreeData {
 
     fn owner_name(&self, uid: u32) -> Option<String> {
         owner_name(uid)
+    }
+
+    fn category(&self, name: &[u8]) -> &'static str {
+        category_label(Category::of_name(name))
     }
 
     fn is_final(&self) -> bool {

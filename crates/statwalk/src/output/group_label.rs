@@ -42,7 +42,7 @@ pub(crate) fn label(key: &GroupKey) -> Cow<'static, [u8]> {
     Cow::Owned(text.into_bytes())
 }
 
-fn category_label(category: Category) -> &'static str {
+pub(crate) fn category_label(category: Category) -> &'static str {
     match category {
         Category::Image => "images",
         Category::Video => "video",
