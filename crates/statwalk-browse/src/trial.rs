@@ -173,8 +173,12 @@ impl Trial {
                     Effect::SetFilter(filter) => {
                         let all = Arc::new(self.all.clone());
                         let stop = || false;
-                        self.data =
-                            Arc::new(Filtered::new(all, filter.clone(), NOW_NS, &stop).unwrap());
+                        self.data = match filter.is_empty() {
+                            true => all,
+                            false => {
+                                Arc::new(Filtered::new(all, filter.clone(), NOW_NS, &stop).unwrap())
+                            }
+                        };
                         events.push(Event::Filtered(filter));
                     }
                     other => self.wishes.push(other),

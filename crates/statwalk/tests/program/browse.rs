@@ -493,6 +493,57 @@ fn a_directory_that_hangs_is_named_and_can_be_left_behind() {
     assert_eq!(browser.end().0.code(), Some(0));
 }
 
+/// The keys that the tests of statwalk-browse replay on data of their own.
+#[test]
+fn a_session_is_replayed() {
+    let session = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let session = session.join("../statwalk-browse/sessions/everyday.keys");
+    let session = std::fs::read_to_string(session).unwrap();
+    let tree = Tree::new("photos/\nsrc/\n");
+    let files = [
+        ("photos/sea.JPG", 5_000_000),
+        ("photos/hills.jpg", 2_000_000),
+        ("src/main.rs", 8_000),
+        ("\x1b[2Jred\n", 100_000),
+        ("日本語.txt", 200_000),
+    ];
+    for (name, bytes) in files {
+        std::fs::write(tree.path().join(name), vec![1; bytes]).unwrap();
+    }
+    std::os::unix::fs::symlink("nowhere", tree.path().join(".hidden")).unwrap();
+    let mut browser = or_skip!(Browser::start(tree.parent(), &["tree"]));
+    for line in session.lines() {
+        match line.split_once(' ') {
+            _ if line.is_empty() || line.starts_with('#') => {}
+            Some(("see", text)) => browser.wait_for(text),
+            Some(("not", text)) => {
+                wait_until(line, || !browser.screen().contains(text));
+            }
+            Some(_) => {}
+            None => {
+                browser.press(match line {
+                    "right" => "\x1b[C",
+                    "left" => "\x1b[D",
+                    "down" => "\x1b[B",
+                    "home" => "\x1b[H",
+                    "enter" => "\r",
+                    "space" => " ",
+                    "esc" => "\x1b",
+                    key => {
+                        assert_eq!(key.len(), 1, "{key}");
+                        key
+                    }
+                });
+                // A key at once behind Esc would be one together with Alt.
+                let pause = if line == "esc" { 100 } else { 0 };
+                std::thread::sleep(std::time::Duration::from_millis(pause));
+            }
+        }
+    }
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
+
 /// The scan waits for a directory, so it does not end before the user ends it.
 #[test]
 fn files_are_rows_before_the_scan_ends() {
