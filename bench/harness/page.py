@@ -215,12 +215,21 @@ def _accesses(data: dict) -> list[str]:
     case = case_of(data, "one-file", "ext4", "size")
     if not case or not any("calls" in r for r in case["results"]):
         return absent("one file in one directory, with its system calls")
-    lines = ["| way | accesses of the file | by name |", "|---|---:|---|"]
+    # Ways of a folder that ask alike are one row.
+    alike: dict[tuple[str, str], list[tuple[str, dict]]] = {}
     for r in sorted(case["results"], key=lambda r: r["name"]):
         if "calls" in r:
             own = {name: number for name, number in r["calls"].items() if name in FILE_CALLS}
-            lines.append(f"| {shown_name(r)} | {sum(own.values())} "
-                         f"| {', '.join(f'{name} {number}' for name, number in own.items()) or '–'} |")
+            folder, _, way = shown_name(r).partition("/")
+            names = ", ".join(f"{name} {number}" for name, number in own.items()) or "–"
+            alike.setdefault((folder if way else "", names), []).append((way or folder, own))
+    lines = ["| ways | accesses of the file | by name |", "|---|---:|---|"]
+    for (folder, names), ways in alike.items():
+        others = any(other == folder and calls != names for other, calls in alike)
+        shown = f"{folder}/{ways[0][0]}" if len(ways) == 1 and folder else f"{folder}/*"
+        if folder and len(ways) > 1 and others:
+            shown = f"{folder}: {', '.join(way for way, _ in ways)}"
+        lines.append(f"| {shown if folder else ways[0][0]} | {sum(ways[0][1].values())} | {names} |")
     return lines
 
 
