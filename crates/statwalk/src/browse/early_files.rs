@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use statwalk_browse::{Item, Kind, Notes};
-use statwalk_core::{Attributes, DirId, Fields, FileType, Fill, Found, Next, Scan};
+use statwalk_core::{Attributes, DirId, Fields, FileType, Fill, Found, Next, Scan, Source};
 
 /// The most files of a directory that are rows before the scan ends: the largest.
 const ROWS_MAX: usize = 10_000;
@@ -71,6 +71,8 @@ pub(crate) fn read(scan: &Scan, path: &[u8], stop: &dyn Fn() -> bool) -> Option<
         | Fields::MTIME;
     let gathered = scan
         .max_depth(1)
+        // To read a file system in place begins with more work than one directory is.
+        .source(Source::Posix)
         .gather(fields, |items: &mut Vec<Item<'static>>, found| {
             if let Found::Entries(_, batch) = found {
                 let files = batch
