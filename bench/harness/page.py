@@ -79,7 +79,8 @@ def _conditions(data: dict) -> list[str]:
     lines.append("")
     for processor, how in machines.items():
         lines.append(f"- {processor}: {how['memory']}; mitigations: {how['mitigations']}.")
-    return lines + [f"- missing: {text}" for text in missing] + [""] + _left(data)
+    left = _left(data)
+    return lines + [f"- missing: {text}" for text in missing] + ([""] + left if left else [])
 
 
 def _left(data: dict) -> list[str]:
@@ -151,6 +152,8 @@ def _treescan(data: dict) -> list[str]:
         base = by_name.get("program/find") or by_name.get("program/du")
         scan, ours = by_name.get("program/treescan"), by_name.get("program/statwalk")
         if case["corpus"] not in ("home", "data") or not (base and scan):
+            continue
+        if not case["cold"] and case["corpus"] != compared()["treescan"]["warm"]:
             continue
         share = scan["wall_s"]["median"] / base["wall_s"]["median"]
         cells = [f"{shown_ms(base['wall_s'])} ({base['name'].removeprefix('program/')})", shown_ms(base["cpu_s"]),
@@ -246,7 +249,24 @@ def _user_and_system(data: dict) -> list[str]:
                 user_ms = 1e3 * (r["cpu_s"]["median"] - r["system_s"]["median"])
                 lines.append(f"| home on {case['file_system']} | {state(case)} | {shown_name(r)} "
                              f"| {shown_ms(r['wall_s'])} | {max(0.0, user_ms):,.0f} | {shown_ms(r['system_s'])} |")
+        lines += _pools(case, wanted)
     return lines if len(lines) > 2 else absent("home: records, with user and system time")
+
+
+def _pools(case: dict, wanted: dict) -> list[str]:
+    """A row for each pool, with its times by number of threads."""
+    by_name = {r["name"]: r for r in timed(case) if "system_s" in r}
+    lines = []
+    for pool in wanted["pools"]:
+        rows = [by_name.get(f"{pool}-{threads}") for threads in wanted["pool_threads"]]
+        if any(rows):
+            user = [r and {"median": max(0.0, r["cpu_s"]["median"] - r["system_s"]["median"])} for r in rows]
+            columns = [[r and r["wall_s"] for r in rows], user, [r and r["system_s"] for r in rows]]
+            cells = [" · ".join(shown_ms(time) for time in column) for column in columns]
+            threads = ", ".join(str(number) for number in wanted["pool_threads"])
+            lines.append(f"| home on {case['file_system']} | {state(case)} | {pool} on {threads} threads | "
+                         + " | ".join(cells) + " |")
+    return lines
 
 
 def file_calls(case: dict, baselines: dict[str, dict[str, int]]) -> dict[str, dict[str, float]]:

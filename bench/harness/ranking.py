@@ -40,8 +40,8 @@ def who_is_first(data: dict, is_all: bool = True) -> list[str]:
     library = [best for case in cases if (best := best_of(case, "statwalk/"))]
     lines = [f"statwalk is first in {len(found) - len(behind)} of {len(found)} cases; "
              f"its library alone, which asks the kernel as the others do, in "
-             f"{sum(lead_of(best) >= 1 for best in library)} of {len(library)}.",
-             *([f"Left out, because statwalk has no time there: {'; '.join(left_out)}."] if left_out else []),
+             f"{sum(lead_of(best) >= 1 for best in library)} of {len(library)}."
+             + (f" Left out, because statwalk has no time there: {'; '.join(left_out)}." if left_out else ""),
              f"The best of the others takes {_leads(found, False)} as long warm, {_leads(found, True)} cold: "
              "the median, and the middle half.", "",
              "| tree | state | model | first | ms | best of statwalk | ms | best of the others | ms "
