@@ -97,8 +97,6 @@ pub trait Data: Send + Sync {
     fn item(&self, id: ItemId) -> Option<Item<'_>>;
 
     /// The number that an item of earlier data has here; absent where it is not here.
-    ///
-    /// Its time can grow with the number of items in a directory.
     fn settled(&self, id: ItemId) -> Option<ItemId> {
         Some(id)
     }

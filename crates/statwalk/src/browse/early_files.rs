@@ -52,6 +52,12 @@ impl EarlyFiles {
         dirs.get(&dir).cloned()
     }
 
+    /// All of them, by directory.
+    pub(crate) fn all(&self) -> HashMap<DirId, Arc<Files>> {
+        let dirs = self.dirs.lock().unwrap_or_else(PoisonError::into_inner);
+        dirs.clone()
+    }
+
     pub(crate) fn keep(&self, dir: DirId, files: Files) {
         let mut dirs = self.dirs.lock().unwrap_or_else(PoisonError::into_inner);
         dirs.insert(dir, Arc::new(files));

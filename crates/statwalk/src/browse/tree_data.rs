@@ -2,13 +2,14 @@
 
 //! The numbers at the end of a scan.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use statwalk_browse::{Data, Fault, Item, ItemId, Kind, Notes};
-use statwalk_core::{Category, DirState, FileType, Node, NodeKind, Report, Tree};
+use statwalk_core::{Category, DirId, DirState, FileType, Node, NodeKind, Report, Tree};
 
-use super::early_files::EarlyFiles;
+use super::early_files::{EarlyFiles, Files};
 use super::live_data::owner_name;
 use super::numbers::Place;
 use crate::output::group_label::category_label;
@@ -20,6 +21,8 @@ pub(crate) struct TreeData {
     fault_count: u64,
     /// The files that were known before the end. Rows and marks can still be theirs.
     early: Arc<EarlyFiles>,
+    /// Their places in the tree, in their order; absent where a file is gone.
+    places: HashMap<DirId, Vec<Option<usize>>>,
 }
 
 impl TreeData {
@@ -44,9 +47,13 @@ impl TreeData {
             path: path.clone(),
             cause: "no answer".to_owned(),
         }));
+        // Here, and not when a mark asks: all 10,000 files of a directory can be marked.
+        let settled = early.all().into_iter();
+        let settled = settled.map(|(dir, files)| (dir, places(&tree, dir, &files)));
         let counted: u64 = report.error_counts.iter().map(|(.., count)| count).sum();
         let kept = report.errors.len() as u64;
         TreeData {
+            places: settled.collect(),
             tree,
             fault_count: faults.len() as u64 + counted.saturating_sub(kept),
             faults,
@@ -61,6 +68,24 @@ impl TreeData {
             Place::Early(..) | Place::Rest(_) | Place::Root(_) => None,
         }
     }
+}
+
+/// The places that files of a directory have in the tree.
+fn places(tree: &Tree, dir: DirId, files: &Files) -> Vec<Option<usize>> {
+    let Some(node) = tree.directory(dir) else {
+        return Vec::new();
+    };
+    let known: HashMap<&[u8], usize> = (files.all().iter())
+        .enumerate()
+        .map(|(place, file)| (&*file.name, place))
+        .collect();
+    let mut places = vec![None; files.all().len()];
+    for (place, file) in node.files().enumerate() {
+        if let Some(&early) = known.get(file.name()) {
+            places[early] = Some(place);
+        }
+    }
+    places
 }
 
 fn item_of(node: Node<'_>) -> Item<'_> {
@@ -117,11 +142,8 @@ impl Data for TreeData {
         let Place::Early(dir, place) = Place::of(id) else {
             return Some(id);
         };
-        let early = self.early.of(dir)?;
-        let name = &early.get(place)?.name;
-        let mut files = self.tree.directory(dir)?.files();
-        let place = files.position(|file| file.name() == &name[..])?;
-        Some(Place::File(dir, place).id())
+        let place = *self.places.get(&dir)?.get(place)?;
+        Some(Place::File(dir, place?).id())
     }
 
     fn parent(&self, id: ItemId) -> Option<ItemId> {
@@ -180,5 +202,44 @@ impl Data for TreeData {
 
     fn is_final(&self) -> bool {
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use statwalk_core::{Scan, TreeSink};
+
+    use super::super::early_files;
+    use super::*;
+
+    #[test]
+    fn early_files_have_their_places_at_the_end() {
+        // Before and at the end: one has gone, and one has come.
+        let [before, end] = [300, 7].map(|absent| {
+            let root = tempfile::tempdir().unwrap();
+            for number in (0..=300).filter(|number| *number != absent) {
+                std::fs::write(root.path().join(format!("f{number}")), [1; 9]).unwrap();
+            }
+            root
+        });
+        let path = |root: &tempfile::TempDir| root.path().as_os_str().as_encoded_bytes().to_vec();
+        let scan = Scan::new(end.path());
+        let files = early_files::read(&scan, &path(&before), &|| false).unwrap();
+        let names: Vec<_> = files.all().iter().map(|file| file.name.clone()).collect();
+        assert_eq!(names.len(), 300);
+        let outcome = scan.run(&TreeSink::with_files()).unwrap();
+        let dir = outcome.output.root(0).unwrap().dir_id().unwrap();
+        let early = Arc::new(EarlyFiles::default());
+        early.keep(dir, files);
+        let data = TreeData::new(outcome.output, &[path(&end)], &outcome.report, early);
+        for (place, name) in names.iter().enumerate() {
+            let id = Place::Early(dir, place).id();
+            // A row shows the file until other rows come.
+            assert_eq!(data.item(id).unwrap().name, *name);
+            let settled = data.settled(id);
+            let item = settled.and_then(|id| data.item(id));
+            let expected = (**name != *b"f7").then_some(name);
+            assert_eq!(item.as_ref().map(|item| &item.name), expected);
+        }
     }
 }
