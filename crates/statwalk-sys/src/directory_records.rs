@@ -71,6 +71,12 @@ impl<'a> DirectoryRecords<'a> {
     pub fn of(bytes: &'a [u8]) -> Self {
         DirectoryRecords { rest: bytes }
     }
+
+    /// Whether bytes are left: before the end of the records, or because they are none.
+    #[must_use]
+    pub fn has_rest(&self) -> bool {
+        !self.rest.is_empty()
+    }
 }
 
 impl<'a> Iterator for DirectoryRecords<'a> {
@@ -237,6 +243,12 @@ mod tests {
                 let names = DirectoryRecords::of(&bytes).map(|record| record.name());
                 assert!(names.count() <= bytes.len() / LENGTH_MIN);
             }
+        }
+        // What is no record is left, so that a caller sees it.
+        for (end, has_rest) in [(0, false), (whole.len(), false), (whole.len() - 1, true)] {
+            let mut records = DirectoryRecords::of(&whole[..end]);
+            records.by_ref().for_each(drop);
+            assert_eq!(records.has_rest(), has_rest);
         }
         // Without an end of the name.
         let mut bytes = record(b"1234", 1, 8);

@@ -29,7 +29,8 @@ pub(super) fn list<const ALL_NAMES: bool>(
         false => KeptNames::OfDirectories,
     };
     let length = read(fd, buffer)?;
-    for record in DirectoryRecords::of(&buffer[..length]) {
+    let mut records = DirectoryRecords::of(&buffer[..length]);
+    for record in records.by_ref() {
         if record.is_dot_or_dot_dot() {
             continue;
         }
@@ -45,6 +46,10 @@ pub(super) fn list<const ALL_NAMES: bool>(
             true => into.push(record.name(), record.ino(), kind),
             false => into.count(kind),
         }
+    }
+    // No kernel does that. Entries that cannot be read must not be missing in silence.
+    if records.has_rest() {
+        return Err(Errno::UCLEAN);
     }
     Ok(match length {
         0 => More::End,
