@@ -310,11 +310,12 @@ impl<D: DirectorySource> Lister<D> {
             }
             let may_share = self.context.options.wanted.need_stat()
                 && self.context.options.calls.sharing == Sharing::WhenIdle;
-            let worth_it = match out.is_slow() {
+            // `somebody_idle` may start a worker, so it is asked last.
+            let is_worth_it = || match out.is_slow() {
                 true => self.listed.len() >= 2 * PART_MIN,
                 false => buffers > 1 && out.somebody_idle(),
             };
-            if may_share && worth_it {
+            if may_share && is_worth_it() {
                 return End::Share;
             }
             let (listed, contents) = (&self.listed, &mut self.contents);
