@@ -14,6 +14,10 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(volume) = Volume::open_with(bytes, Checksums::Ignored) else {
         return;
     };
+    let _ = volume.hidden_files();
+    if let Ok(unlinked) = volume.unlinked_inodes() {
+        assert!(unlinked.iter().all(|inode| inode.links() == 0));
+    }
     let mut scratch = DirectoryScratch::new();
     let mut verified = DirectoryScratch::new();
     let mut seen = HashSet::from([ROOT_INODE]);

@@ -6,6 +6,8 @@ use std::fmt;
 
 /// `EXT4_FEATURE_COMPAT_SPARSE_SUPER2`: two groups have a copy of the superblock.
 pub const COMPAT_SPARSE_SUPER2: u32 = 0x200;
+/// `EXT4_FEATURE_COMPAT_ORPHAN_FILE`: a file lists inodes in use that have no name.
+pub const COMPAT_ORPHAN_FILE: u32 = 0x1000;
 
 /// `EXT4_FEATURE_INCOMPAT_FILETYPE`: directory entries hold types.
 pub const INCOMPAT_FILETYPE: u32 = 0x2;
@@ -42,6 +44,8 @@ pub const RO_COMPAT_SPARSE_SUPER: u32 = 0x1;
 pub const RO_COMPAT_HUGE_FILE: u32 = 0x8;
 /// `EXT4_FEATURE_RO_COMPAT_GDT_CSUM`: group descriptors have a CRC-16.
 pub const RO_COMPAT_GDT_CSUM: u32 = 0x10;
+/// `EXT4_FEATURE_RO_COMPAT_QUOTA`: hidden files hold the use of users, groups, projects.
+pub const RO_COMPAT_QUOTA: u32 = 0x100;
 /// `EXT4_FEATURE_RO_COMPAT_BIGALLOC`: clusters are allocated, not blocks.
 pub const RO_COMPAT_BIGALLOC: u32 = 0x200;
 /// `EXT4_FEATURE_RO_COMPAT_METADATA_CSUM`: everything has a CRC-32C.

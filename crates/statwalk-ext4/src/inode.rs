@@ -289,6 +289,13 @@ impl Inode {
         self.u32(0x20)
     }
 
+    /// Returns `i_dtime`: the number of the next inode in the chain of orphans, or 0 at
+    /// its end. In a free inode it is the time of its deletion.
+    #[must_use]
+    pub fn next_orphan(&self) -> u32 {
+        self.u32(0x14)
+    }
+
     /// Returns `i_generation`, which differs for each use of the number.
     #[must_use]
     pub fn generation(&self) -> u32 {

@@ -48,6 +48,7 @@ mod inode_kind;
 mod little_endian;
 mod malformed;
 mod name;
+mod orphan;
 mod timestamp;
 mod volume;
 

@@ -114,6 +114,10 @@ pub struct Superblock {
     pub state: u16,
     /// `s_encoding`: the encoding of casefolded names; 0 without.
     pub encoding: u16,
+    /// `s_orphan_file_inum`: the inode of the orphan file, with `orphan_file`.
+    pub orphan_file: u32,
+    /// `s_usr_quota_inum`, `s_grp_quota_inum` and `s_prj_quota_inum`: 0 where there is none.
+    pub quota_files: [u32; 3],
 }
 
 impl Superblock {
@@ -263,6 +267,8 @@ impl Superblock {
             backup_groups: [u32(0x24C), u32(0x250)],
             state: u16(0x3A),
             encoding: u16(0x27C),
+            orphan_file: u32(0x280),
+            quota_files: [u32(0x240), u32(0x244), u32(0x26C)],
         })
     }
 

@@ -16,6 +16,7 @@ use super::damage::{Damage, Fault};
 use super::directory_reader::{Ahead, DirectoryReader, DirectoryScratch};
 use super::group_table::{GROUPS_MAX, GroupTable, NoPlace};
 use crate::directory_block::{DirectoryEntries, DirectoryEntry};
+use crate::feature;
 use crate::inode::{self, Inode, InodeFormat, ROOT_INODE};
 use crate::inode_kind::InodeKind;
 use crate::superblock::{Checksums, SUPERBLOCK_BYTES, SUPERBLOCK_OFFSET_BYTES, Superblock, Unfit};
@@ -205,6 +206,35 @@ impl<B: Bytes> Volume<B> {
         inode
             .check()
             .map_err(|malformed| Damage::malformed(number, 0, malformed))
+    }
+
+    /// Copies the inodes of files that no directory lists and that count as used: the
+    /// orphan file, and those of quotas.
+    ///
+    /// # Errors
+    ///
+    /// One of them cannot be read, or makes no sense.
+    pub fn hidden_files(&self) -> Result<Vec<Inode>, Damage> {
+        let features = self.superblock.features;
+        let mut numbers = Vec::new();
+        if features.compat & feature::COMPAT_ORPHAN_FILE != 0 {
+            numbers.push(self.superblock.orphan_file);
+        }
+        if features.ro_compat(feature::RO_COMPAT_QUOTA) {
+            numbers.extend(self.superblock.quota_files);
+        }
+        let numbers = numbers.into_iter().filter(|&number| number != 0);
+        let copy = |number| {
+            if number > self.superblock.inodes_count {
+                return Err(Damage::of_inode(number, Fault::NoSuchInode));
+            }
+            let mut inode = Inode::empty(self.inode_format);
+            inode.fill_with(number, |into| self.read_inode_bytes(number, into))?;
+            let malformed = |malformed| Damage::malformed(number, 0, malformed);
+            inode.check().map_err(malformed)?;
+            Ok(inode)
+        };
+        numbers.map(copy).collect()
     }
 
     /// Makes an inode for [`read_inode`](Self::read_inode).

@@ -165,6 +165,7 @@ const ADAPTERS: [(&str, &[&str]); 3] = [
         &[
             "crates/statwalk-core/src/source/ext4",
             "crates/statwalk-core/src/source/volumes.rs",
+            "crates/statwalk-core/src/space/own_space.rs",
         ],
     ),
     (

@@ -27,6 +27,7 @@ use crate::statx::uninterrupted;
 
 use mounted::Mounted;
 use open_files::Belonging;
+use own_space::{Nameless, nameless};
 pub use table::UsedPart;
 use table::{Facts, parts};
 
@@ -48,7 +49,8 @@ pub struct UnnamedFile {
     /// Its blocks, in bytes.
     pub allocated_bytes: u64,
     /// The last path that it had in the mounts of its first holder, or the one that the
-    /// kernel shows for a file that never had a name. Absent where no process is known.
+    /// kernel shows for a file that never had a name. Absent where no process is known:
+    /// the kernel holds it, or a process that this one cannot see.
     pub path: Option<Vec<u8>>,
     /// Processes that hold it, up to 16.
     pub holders: Vec<Holder>,
@@ -244,7 +246,8 @@ impl FileSystem {
                 None
             }
         };
-        let (unnamed, unnamed_bytes) = self.unnamed(&mut unknown);
+        let nameless = self.nameless();
+        let (unnamed, unnamed_bytes) = self.unnamed(nameless.as_ref(), &mut unknown);
         let numbers = uninterrupted(|| statvfs(self.point()));
         let numbers = numbers
             .map_err(|errno| Error::io(Op::Stat, Some(self.point().to_owned()), errno.into()))?;
@@ -253,6 +256,7 @@ impl FileSystem {
             reached_bytes: sum(reached),
             hidden_bytes,
             unnamed_bytes,
+            metadata_bytes: nameless.map(|found| found.metadata_bytes),
             ..Facts::default()
         };
         match (self.file_system(), &self.top) {
@@ -276,36 +280,49 @@ impl FileSystem {
         })
     }
 
-    /// The files without a name, and the sum of their blocks. Without the right to see
-    /// all processes the sum is not known.
-    fn unnamed(&self, unknown: &mut Vec<UnknownPart>) -> (Vec<UnnamedFile>, Option<u64>) {
+    /// The files without a name, and the sum of their blocks. The sum is not known where
+    /// neither all processes can be seen nor the file system has a list of such files.
+    fn unnamed(
+        &self,
+        nameless: Option<&Nameless>,
+        unknown: &mut Vec<UnknownPart>,
+    ) -> (Vec<UnnamedFile>, Option<u64>) {
         let belonging = Belonging {
             device: self.mounted.device(),
             mounts: self.mounted.mount_ids(),
         };
-        let mut lacks = |reason: String| {
-            unknown.push(UnknownPart {
+        let (mut files, lack) = match open_files::find(&belonging) {
+            Ok(found) => {
+                let hidden = found.hidden_processes;
+                let lack = format!("needs CAP_SYS_PTRACE for {hidden} more processes");
+                (Some(found.files), (hidden > 0).then_some(lack))
+            }
+            Err(error) => (None, Some(format!("needs /proc: {error}"))),
+        };
+        match nameless {
+            Some(Nameless { unlinked, .. }) => {
+                open_files::add_unseen(files.get_or_insert_default(), unlinked);
+            }
+            None => unknown.extend(lack.map(|reason| UnknownPart {
                 part: UsedPart::DeletedOpen,
                 reason,
-            });
-        };
-        match open_files::find(&belonging) {
-            Ok(found) => {
-                if found.hidden_processes > 0 {
-                    lacks(format!(
-                        "needs CAP_SYS_PTRACE for {} more processes",
-                        found.hidden_processes
-                    ));
-                }
-                let bytes = found.files.iter().map(|file| file.allocated_bytes);
-                let bytes = bytes.fold(0, u64::saturating_add);
-                (found.files, Some(bytes))
-            }
-            Err(error) => {
-                lacks(format!("needs /proc: {error}"));
-                (Vec::new(), None)
-            }
+            })),
         }
+        let sum = files.as_ref().map(|files| {
+            let bytes = files.iter().map(|file| file.allocated_bytes);
+            bytes.fold(0, u64::saturating_add)
+        });
+        (files.unwrap_or_default(), sum)
+    }
+
+    /// The space of an ext4 that no name leads to. Its list of deleted files has those,
+    /// too, that the kernel holds and no process: behind a loop device, or as swap space.
+    fn nameless(&self) -> Option<Nameless> {
+        let is_ext = matches!(self.file_system(), Some("ext2" | "ext3" | "ext4"));
+        let number = self.mounted.device_text().filter(|_| is_ext)?;
+        let top = self.top.as_ref()?.as_fd();
+        // Without the right to read the device, processes alone are asked.
+        nameless(number, top, &self.point().to_string_lossy()).ok()
     }
 
     fn capacity(&self, numbers: &StatVfs) -> Capacity {

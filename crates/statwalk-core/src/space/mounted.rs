@@ -156,6 +156,11 @@ impl Mounted {
         Some((minor & 0xff) | (major << 8) | ((minor & !0xff) << 12))
     }
 
+    /// The device number as the mount table has it, `major:minor`.
+    pub(super) fn device_text(&self) -> Option<&str> {
+        self.mount.as_ref().map(|mount| mount.device.as_str())
+    }
+
     /// The size of the block device.
     pub(super) fn device_bytes(&self) -> Option<u64> {
         let number = &self.mount.as_ref()?.device;

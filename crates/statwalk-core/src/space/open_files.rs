@@ -4,7 +4,7 @@
 //!
 //! Formats: proc_pid_fd(5), proc_pid_maps(5), proc_pid_map_files(5).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Statx, StatxFlags, statx};
 
+use super::own_space::Unlinked;
 use super::{Holder, UnnamedFile};
 use crate::statx::{file_id, has_mount_id, mount_id, uninterrupted};
 
@@ -69,11 +70,30 @@ pub(super) fn find(belonging: &Belonging) -> io::Result<OpenFiles> {
         return Err(io::ErrorKind::NotFound.into());
     }
     let mut files: Vec<_> = search.found.into_values().collect();
-    files.sort_unstable_by_key(|file| (std::cmp::Reverse(file.allocated_bytes), file.inode));
+    sort(&mut files);
     Ok(OpenFiles {
         files,
         hidden_processes: search.hidden_processes,
     })
+}
+
+/// Adds files of the file system's own list that no process was seen to hold.
+pub(super) fn add_unseen(files: &mut Vec<UnnamedFile>, unlinked: &[Unlinked]) {
+    let seen: HashSet<u64> = files.iter().map(|file| file.inode).collect();
+    let unseen = unlinked.iter().filter(|file| !seen.contains(&file.inode));
+    files.extend(unseen.map(|file| UnnamedFile {
+        inode: file.inode,
+        allocated_bytes: file.allocated_bytes,
+        path: None,
+        holders: Vec::new(),
+        more_holders: 0,
+    }));
+    sort(files);
+}
+
+/// Sorts files, the largest first.
+fn sort(files: &mut [UnnamedFile]) {
+    files.sort_unstable_by_key(|file| (std::cmp::Reverse(file.allocated_bytes), file.inode));
 }
 
 struct Search<'a> {

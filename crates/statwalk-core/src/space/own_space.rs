@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The space that XFS and btrfs need for themselves, and the space that files share.
+//! The space that ext4, XFS and btrfs need for themselves, and the space that files share.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -13,6 +13,7 @@ use statwalk_sys::xfs::{geometry, inodes_with_place};
 use super::UnknownPart;
 use super::table::{Facts, UsedPart};
 use crate::extent_usage::ExtentUsage;
+pub(super) use crate::source::ext4::nameless::{Nameless, Unlinked, nameless};
 
 /// Adds the facts of an XFS, from the map of its device.
 ///

@@ -5,6 +5,7 @@
 
 use std::fs::{self, File};
 use std::ops::ControlFlow;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -156,6 +157,63 @@ fn shared_extents_take_off_on_xfs_with_a_reverse_map() {
     check_causes(&account, "reflinks");
     assert_eq!(part(&account, UsedPart::Sharing), -60 * MIB);
     check_remainder(&account, 100, "reflinks on XFS");
+}
+
+/// A deleted image behind a loop device: the kernel holds it, and no process does.
+#[test]
+fn ext4_lists_deleted_files_that_the_kernel_holds() {
+    for features in ["orphan_file", "^orphan_file", "orphan_file,^extents,^64bit"] {
+        let scratch = Scratch::new().unwrap();
+        let at = scratch.subdirectory("at").unwrap();
+        let image = scratch.path().join("image");
+        File::create(&image).unwrap().set_len(256 << 20).unwrap();
+        let arguments = ["-q", "-F", "-t", "ext4", "-O", features];
+        let mkfs = Command::new("mkfs.ext4")
+            .args(arguments)
+            .arg(&image)
+            .status();
+        if !mkfs.is_ok_and(|status| status.success()) {
+            return statwalk_testkit::Skipped::needs("mkfs.ext4").report();
+        }
+        let access = mounts::Access::ReadWrite;
+        let mounted = or_skip!(mounts::image(&image, "ext4", &at, access, ""));
+        let inner = at.join("inner");
+        fs::write(&inner, noise(20 * MIB)).unwrap();
+        let made = Command::new("mkfs.ext4")
+            .args(["-q", "-F", "-E", "nodiscard"])
+            .arg(&inner)
+            .status();
+        assert!(made.unwrap().success());
+        let below = scratch.subdirectory("below").unwrap();
+        let held = or_skip!(mounts::image(&inner, "ext4", &below, access, ""));
+        mounted.settle().unwrap();
+        // mkfs makes holes in it.
+        let inner_stat = fs::metadata(&inner).unwrap();
+        fs::remove_file(&inner).unwrap();
+        let gone = at.join("gone");
+        fs::write(&gone, noise(7 * MIB)).unwrap();
+        let open = File::open(&gone).unwrap();
+        mounted.settle().unwrap();
+        let blocks = inner_stat.blocks() + open.metadata().unwrap().blocks();
+        fs::remove_file(&gone).unwrap();
+        mounted.settle().unwrap();
+
+        let account = account(&at);
+        let bytes = part(&account, UsedPart::DeletedOpen);
+        assert_eq!(bytes as u64, 512 * blocks, "{features}");
+        // statfs counts the blocks with pointers to a journal without extents.
+        check_remainder(&account, 500, features);
+        assert_eq!(account.unnamed.len(), 2, "{features}: {account:#?}");
+        let unseen = &account.unnamed[0];
+        assert_eq!(
+            (unseen.inode, &unseen.path),
+            (inner_stat.ino(), &None),
+            "{features}"
+        );
+        assert_eq!(unseen.holders, []);
+        assert!(account.unnamed[1].path.is_some(), "{features}");
+        drop((open, held));
+    }
 }
 
 #[test]

@@ -21,6 +21,8 @@ mod unmountable;
 
 mod doctored;
 
+mod orphans;
+
 mod hostile;
 
 mod examples;

@@ -383,12 +383,15 @@ impl Explained {
                 more => format!("{pid} +{more}"),
             };
             let name = first.map(|holder| holder.name.clone()).unwrap_or_default();
-            let path = file.path.clone().unwrap_or_default();
+            let path = match &file.path {
+                Some(path) => Cell::Name(path.clone().into()),
+                None => Cell::Text(format!("inode {}, no process seen", file.inode).into()),
+            };
             vec![
                 Cell::Text(format.text(file.allocated_bytes.into()).into()),
                 Cell::Text(pid.into()),
                 Cell::Name(name.into()),
-                Cell::Name(path.into()),
+                path,
             ]
         };
         files.map(cells).collect()

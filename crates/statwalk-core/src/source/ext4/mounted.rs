@@ -6,7 +6,7 @@
 use std::ffi::CStr;
 use std::io;
 use std::iter;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{fstatvfs, makedev};
@@ -82,27 +82,7 @@ impl Mounted {
     ///
     /// The reason why it is left to the kernel.
     pub(crate) fn of_mount(view: &MountView<'_>, now_ns: i64) -> Result<Mounted, NotInPlace> {
-        let point = &view.point;
-        let (device, name) = Device::open(&view.mount.device).map_err(|(path, error)| {
-            let needs = "root, or the right to read the device";
-            privilege::refused(&format!("cannot read {}", path.display()), &error, needs)
-        })?;
-        let name = name.display().to_string();
-        let volume = Volume::open_mounted(device)
-            .map_err(|refusal| unreadable(format!("{name}: {}", reason(refusal))))?;
-        let unknown = volume.superblock().unknown_read_only_features();
-        if unknown != 0 {
-            return Err(unreadable(format!(
-                "{name}: unknown features for reading: {unknown:#x}"
-            )));
-        }
-        // ext4_statfs, fs/ext4/super.c of Linux 6.18: both halves of the UUID in one number.
-        let shown =
-            fstatvfs(view.top.as_fd()).map_err(|errno| unreadable(format!("{point}: {errno}")))?;
-        if shown.f_fsid != folded(&volume.superblock().uuid) {
-            let text = format!("{name} is not what is mounted at {point}");
-            return Err(Obstacle::Mount.because(text));
-        }
+        let (volume, name) = open_volume(&view.mount.device, view.top.as_fd(), &view.point)?;
         Ok(Mounted {
             volume,
             dev: makedev(view.top_stat.stx_dev_major, view.top_stat.stx_dev_minor),
@@ -255,7 +235,40 @@ impl Mounted {
     }
 }
 
-fn unreadable(text: String) -> NotInPlace {
+/// Opens the volume on the device of a mount, and returns its path. `number` is that of
+/// the device, and `top` the topmost directory of the mount, which `point` shows.
+///
+/// # Errors
+///
+/// The right to read it is missing, or it is not the file system that is mounted there.
+pub(super) fn open_volume(
+    number: &str,
+    top: BorrowedFd<'_>,
+    point: &str,
+) -> Result<(Volume<Device>, String), NotInPlace> {
+    let (device, name) = Device::open(number).map_err(|(path, error)| {
+        let needs = "root, or the right to read the device";
+        privilege::refused(&format!("cannot read {}", path.display()), &error, needs)
+    })?;
+    let name = name.display().to_string();
+    let volume = Volume::open_mounted(device)
+        .map_err(|refusal| unreadable(format!("{name}: {}", reason(refusal))))?;
+    let unknown = volume.superblock().unknown_read_only_features();
+    if unknown != 0 {
+        return Err(unreadable(format!(
+            "{name}: unknown features for reading: {unknown:#x}"
+        )));
+    }
+    // ext4_statfs, fs/ext4/super.c of Linux 6.18: both halves of the UUID in one number.
+    let shown = fstatvfs(top).map_err(|errno| unreadable(format!("{point}: {errno}")))?;
+    if shown.f_fsid != folded(&volume.superblock().uuid) {
+        let text = format!("{name} is not what is mounted at {point}");
+        return Err(Obstacle::Mount.because(text));
+    }
+    Ok((volume, name))
+}
+
+pub(super) fn unreadable(text: String) -> NotInPlace {
     Obstacle::Unreadable.because(text)
 }
 
