@@ -446,7 +446,7 @@ impl<D: DirectorySource> Lister<D> {
     ) -> Crossing {
         let (root, depth) = (parent.dir.root, parent.dir.depth + 1);
         let name = place.name();
-        let found = match self.context.source.stat_subdirectory(base, name) {
+        let found = match self.context.source.recognise(base, name) {
             Ok(found) => found,
             Err(errno) => return Crossing::Refused(NotOpened::from(errno)),
         };

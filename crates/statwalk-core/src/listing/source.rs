@@ -72,6 +72,11 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
     /// Stats an entry with its identity and mount, besides the wanted fields.
     fn stat_subdirectory(&self, dir: &DirHandle, name: &CStr) -> Result<Self::Stat, Errno>;
 
+    /// Finds out type, identity and mount of an entry, and nothing else.
+    ///
+    /// Where a file system is mounted on it, that one is not asked: it may be dead.
+    fn recognise(&self, dir: &DirHandle, name: &CStr) -> Result<Self::Stat, Errno>;
+
     /// Stats the target of a symbolic link; with `None` the name is a path of the caller.
     fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<Self::Stat, Errno>;
 

@@ -292,6 +292,10 @@ impl DirectorySource for Simulated {
         self.stat_entry(dir, name)
     }
 
+    fn recognise(&self, dir: &DirHandle, name: &CStr) -> Result<SimulatedStat, Errno> {
+        self.stat_entry(dir, name)
+    }
+
     fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<SimulatedStat, Errno> {
         self.stat(self.memory.stat_target(dir, name))
     }

@@ -8,13 +8,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use serde::Serialize;
 use statwalk_core::btrfs::{ExtentUsage, extent_usage};
 use statwalk_core::space::{FileSystem, SpaceAccount, UnnamedFile, UsedPart};
 use statwalk_core::{InodeTable, Inodes, Outcome, Report, Sink, Totals};
 use statwalk_view::{
-    Align, Cell, Column, SizeFormat, Terminal, escape, grouped, list_table, share, wrap,
+    Align, Cell, Charset, Column, SizeFormat, Terminal, escape, grouped, list_table, share, wrap,
 };
 
 use crate::exit_status::ExitStatus;
@@ -28,6 +31,9 @@ use crate::output::screen::Screen;
 use crate::request::{Form, Request, RowEnd, Sizes, form};
 use crate::watch::progress::ShareLine;
 use crate::watch::{PERIOD, watch};
+
+/// How long a file system may take to answer.
+const ANSWER_WAIT: Duration = Duration::from_secs(10);
 
 /// The number of files without a name, unless the user sets one.
 const FILES_DEFAULT: usize = 5;
@@ -62,10 +68,10 @@ pub(super) fn run(flags: DfFlags) -> Result<ExitStatus, Failure> {
     let mut status = ExitStatus::Complete;
     let mut seen = HashSet::new();
     for path in paths {
-        let file_system = match FileSystem::holding(&path) {
+        let file_system = match file_system_of(&path) {
             Ok(file_system) => file_system,
-            Err(error) => {
-                status = Failure::from(error).report();
+            Err(failure) => {
+                status = failure.report();
                 continue;
             }
         };
@@ -93,6 +99,33 @@ pub(super) fn run(flags: DfFlags) -> Result<ExitStatus, Failure> {
     Ok(status)
 }
 
+/// Finds the file system that holds a path. It may be on a server that is dead: a thread
+/// asks it, and stays behind.
+///
+/// # Errors
+///
+/// Returns the reason why there is none, or that there is no answer.
+fn file_system_of(path: &Path) -> Result<FileSystem, Failure> {
+    let (sender, answer) = mpsc::channel();
+    let asked = path.to_owned();
+    let asks = thread::Builder::new().spawn(move || {
+        let _ = sender.send(FileSystem::holding(&asked));
+    });
+    if asks.is_err() {
+        // The system gives no thread.
+        return Ok(FileSystem::holding(path)?);
+    }
+    match answer.recv_timeout(ANSWER_WAIT) {
+        Ok(found) => Ok(found?),
+        Err(_) => {
+            let path = escape(path.as_os_str().as_bytes(), Charset::Unicode);
+            let seconds = ANSWER_WAIT.as_secs();
+            let text = format!("cannot stat {path}: no answer for {seconds} s");
+            Err(Failure::Usage(text))
+        }
+    }
+}
+
 /// The table for the file system of a directory, for the browser. It shows nothing while
 /// it scans, and ends where `stop` asks for it.
 ///
@@ -105,7 +138,7 @@ pub(crate) fn table_of(
     terminal: Terminal,
     stop: &AtomicBool,
 ) -> Result<Vec<String>, Failure> {
-    let file_system = FileSystem::holding(directory)?;
+    let file_system = file_system_of(directory)?;
     let points = file_system.shown().map(PathBuf::from).collect();
     let form = Form::Rows(RowEnd::Newline);
     let request = Request::of_scan(file_system.scan(), points, form, When::Never);

@@ -5,8 +5,11 @@
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
+use statwalk_testkit::fault_fs::{FaultFs, Hang, Op};
 use statwalk_testkit::mounts::{self, FileSystem};
 use statwalk_testkit::{Scratch, or_skip};
 
@@ -150,6 +153,30 @@ fn df_refuses_paths_without_an_answer() {
     let none = tree.run(&["df", "--table", "/proc"]);
     assert!(none.lines().join("\n").contains("no blocks of its own"));
     assert_eq!(none.code, Some(0));
+}
+
+/// A dead file system is named, and holds up no scan that does not enter it.
+#[test]
+fn a_dead_file_system_holds_up_nobody() {
+    let fs = FaultFs::builder().dir("below");
+    let dead = or_skip!(fs.hang("", Op::Getattr, Hang::UntilReleased).mount());
+    let tree = Tree::new("at/\nfile 5");
+    let at = tree.path().join("at");
+    let bound = or_skip!(mounts::bind(dead.path(), &at));
+    let told = tree.run(&["-x", "tree", "--json"]);
+    assert_eq!((told.code, told.stderr.as_str()), (Some(0), ""));
+    let told = thread::scope(|scope| {
+        // The kernel keeps the program until such a server takes back its request.
+        scope.spawn(|| {
+            thread::sleep(Duration::from_secs(12));
+            dead.release();
+        });
+        tree.run(&["df", "tree/at"])
+    });
+    assert_eq!(told.code, Some(2));
+    let message = &told.stderr;
+    assert!(message.contains("tree/at: no answer for 10 s"), "{message}");
+    drop(bound);
 }
 
 #[test]

@@ -171,6 +171,10 @@ impl DirectorySource for Memory {
         self.stat_entry(dir, name)
     }
 
+    fn recognise(&self, dir: &DirHandle, name: &CStr) -> Result<MemoryStat, Errno> {
+        self.stat_entry(dir, name)
+    }
+
     fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<MemoryStat, Errno> {
         let from = dir.map_or(0, |dir| dir.memory().node);
         let target = self.target(self.node_at(from, name.to_bytes())?)?;

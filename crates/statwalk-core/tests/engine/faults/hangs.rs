@@ -4,9 +4,9 @@
 
 use std::time::{Duration, Instant};
 
-use statwalk_core::{Scan, Totals};
+use statwalk_core::{MountCrossing, Scan, Source, Totals};
 use statwalk_testkit::fault_fs::{FaultFs, FaultFsBuilder, Hang, Latency, Op, Where};
-use statwalk_testkit::or_skip;
+use statwalk_testkit::{Scratch, mounts, or_skip};
 
 use super::{FINISH_MAX, LONG, TREE};
 use crate::harness::text;
@@ -80,6 +80,35 @@ fn a_hanging_root_is_named() {
         .hang("", Op::Readdir, Hang::UntilReleased);
     hanging_scan(fs.clone(), 1, "", 0);
     hanging_scan(fs, 4, "", 0);
+}
+
+/// A dead file system is not asked where the scan does not enter it.
+#[test]
+fn a_scan_that_stays_passes_a_dead_mount() {
+    let fs = FaultFs::builder().entries(TREE);
+    let mount = or_skip!(fs.hang("", Op::Getattr, Hang::UntilReleased).mount());
+    let scratch = Scratch::new().unwrap();
+    let at = scratch.subdirectory("at").unwrap();
+    std::fs::write(scratch.path().join("file"), "12345").unwrap();
+    let bound = or_skip!(mounts::bind(mount.path(), &at));
+    for source in [Source::Auto, Source::Posix] {
+        for threads in [1, 4] {
+            let scan = Scan::new(scratch.path())
+                .crossing(MountCrossing::Stay)
+                .source(source)
+                .threads(threads);
+            let sink = Totals::with_sizes();
+            let running = scan.start(&sink).unwrap();
+            assert!(running.wait_for(LONG), "it hangs");
+            let outcome = running.finish();
+            let root = &outcome.report.roots[0];
+            assert_eq!((root.crossings, root.unreadable), (1, 0), "{root:?}");
+            // The root, the file and the mount point.
+            assert_eq!(outcome.output[0].entries, 3);
+        }
+    }
+    drop(bound);
+    mount.release();
 }
 
 /// In a large directory that workers share it may be any of them that hangs.
