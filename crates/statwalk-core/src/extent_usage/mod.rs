@@ -132,6 +132,8 @@ pub struct ExtentUsage {
     pub files_elsewhere: u64,
     /// Extents that went away meanwhile.
     pub extents_gone: u64,
+    /// Subvolumes and snapshots of these file systems that hold no file of the roots.
+    pub other_subvolumes: u64,
     dirs: InodeTable,
     sums: Vec<ExtentSums>,
 }
@@ -246,8 +248,12 @@ pub fn extent_usage(
     }
     let survey = Survey::of(&inodes)?;
     let accounts = Accounts::new(&inodes, &survey, &proceed);
+    let mut other_subvolumes = 0;
     for volume in &survey.volumes {
         let failed = |error| Error::io(Op::Read, Some(volume.path.clone()), error);
+        let trees = volume.reader.subvolume_trees().map_err(failed)?;
+        let is_other = |tree: &&u64| !volume.holds(**tree);
+        other_subvolumes += trees.iter().filter(is_other).count() as u64;
         accounts.add_volume(volume).map_err(failed)?;
     }
     if !accounts.fit() {
@@ -265,6 +271,7 @@ pub fn extent_usage(
         generations: survey.volumes.iter().map(generation).collect(),
         files_elsewhere: survey.files_elsewhere,
         extents_gone,
+        other_subvolumes,
         dirs: inodes,
         sums,
     })

@@ -30,6 +30,12 @@ pub(super) struct Volume {
 }
 
 impl Volume {
+    /// Whether files of the roots lie in a subvolume.
+    pub(super) fn holds(&self, tree: u64) -> bool {
+        let mut all = self.subvolumes.iter();
+        all.any(|(subvolume, inodes)| subvolume.tree == tree && !inodes.is_empty())
+    }
+
     /// The subvolume of an inode that is on it.
     pub(super) fn subvolume_of(&self, inode: usize) -> Subvolume {
         let mut all = self.subvolumes.iter();

@@ -113,13 +113,18 @@ pub(super) fn of_btrfs(
         Ok(infos) => infos,
         Err(error) => return both(unknown, &lack("the space by profile", &error)),
     };
-    let (metadata, reserve) = btrfs_sums(&infos);
+    let (data, metadata, reserve) = btrfs_sums(&infos);
     facts.reserved_bytes = Some(reserve);
     facts.metadata_bytes = Some(metadata);
     match extents {
         Some(usage) => {
             let blocks = facts.reached_bytes + facts.hidden_bytes.unwrap_or(0);
             facts.sharing_bytes = Some(difference(usage.total.disk_bytes, blocks));
+            if usage.other_subvolumes > 0 {
+                // The extents of all files less those that the scan met.
+                let met = usage.total.disk_bytes + facts.unnamed_bytes.unwrap_or(0);
+                facts.elsewhere_bytes = Some(data.saturating_sub(met));
+            }
         }
         None => unknown.push(UnknownPart {
             part: UsedPart::Sharing,
@@ -128,20 +133,24 @@ pub(super) fn of_btrfs(
     }
 }
 
-/// The bytes of metadata that count as used, and those of the reserve.
-fn btrfs_sums(infos: &[SpaceInfo]) -> (u64, i64) {
+/// The bytes of data and of metadata that count as used, and those of the reserve.
+fn btrfs_sums(infos: &[SpaceInfo]) -> (u64, u64, i64) {
     // With several profiles the kernel takes the last one too.
-    let data = infos.iter().rfind(|info| info.holds_data());
-    let factor = data.map_or(1, SpaceInfo::copies);
-    let (mut metadata, mut reserve) = (0, 0);
+    let last = infos.iter().rfind(|info| info.holds_data());
+    let factor = last.map_or(1, SpaceInfo::copies);
+    let (mut data, mut metadata, mut reserve) = (0, 0, 0);
     for info in infos {
+        let used = info.used_bytes.saturating_mul(info.copies()) / factor;
         if info.is_global_reserve() {
             reserve += info.total_bytes;
-        } else if !info.holds_data() {
-            metadata += info.used_bytes.saturating_mul(info.copies()) / factor;
+        } else if info.holds_data() {
+            data += used;
+        } else {
+            metadata += used;
         }
     }
-    (metadata, i64::try_from(reserve).unwrap_or(i64::MAX))
+    let reserve = i64::try_from(reserve).unwrap_or(i64::MAX);
+    (data, metadata, reserve)
 }
 
 fn difference(a: u64, b: u64) -> i64 {
@@ -199,10 +208,10 @@ mod tests {
             info(4 | dup, 3),
             info(4 | 1 << 49, 0),
         ];
-        assert_eq!(btrfs_sums(&infos), (8, 100));
+        assert_eq!(btrfs_sums(&infos), (50, 8, 100));
         // With data on RAID1 the kernel halves all.
         let raid1 = 1 << 4;
         let infos = [info(1 | raid1, 50), info(4 | raid1, 3)];
-        assert_eq!(btrfs_sums(&infos), (3, 0));
+        assert_eq!(btrfs_sums(&infos), (50, 3, 0));
     }
 }

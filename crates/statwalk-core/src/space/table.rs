@@ -19,6 +19,8 @@ pub(super) struct Facts {
     pub(super) reserved_bytes: Option<i64>,
     /// The bytes on the device of the files that the scan found, less their blocks.
     pub(super) sharing_bytes: Option<i64>,
+    /// The bytes on the device that only other subvolumes hold.
+    pub(super) elsewhere_bytes: Option<u64>,
 }
 
 /// A part of the used bytes.
@@ -38,6 +40,9 @@ pub enum UsedPart {
     /// The saving by compression and shared extents, below zero; above zero if files
     /// hold on to more than their content.
     Sharing,
+    /// The data that only other subvolumes and snapshots hold, in which the scan met no
+    /// file: those outside all mounts, and deleted ones that are still being cleaned up.
+    OtherSubvolumes,
     /// The rest: unreadable directories, changes meanwhile, and all that is not known.
     Remainder,
 }
@@ -53,6 +58,7 @@ impl UsedPart {
             UsedPart::Metadata => "metadata",
             UsedPart::Reserved => "kept-back",
             UsedPart::Sharing => "compression-and-sharing",
+            UsedPart::OtherSubvolumes => "other-subvolumes",
             UsedPart::Remainder => "remainder",
         }
     }
@@ -69,6 +75,7 @@ pub(super) fn parts(facts: &Facts) -> Vec<(UsedPart, i64)> {
         (UsedPart::Metadata, facts.metadata_bytes.map(signed)),
         (UsedPart::Reserved, facts.reserved_bytes),
         (UsedPart::Sharing, facts.sharing_bytes),
+        (UsedPart::OtherSubvolumes, facts.elsewhere_bytes.map(signed)),
     ];
     let mut parts: Vec<_> = known
         .into_iter()

@@ -239,6 +239,36 @@ fn compression_and_clones_take_off_on_btrfs() {
     check_remainder(&account, 100, "compression on btrfs");
 }
 
+/// No mount shows the snapshot and the other subvolume.
+#[test]
+fn subvolumes_outside_all_mounts_are_named() {
+    let scratch = Scratch::new().unwrap();
+    let [top, at] = ["top", "at"].map(|name| scratch.subdirectory(name).unwrap());
+    let mounted = or_skip!(Made::Btrfs.mount(&top));
+    for (name, mib) in [("a", 20), ("b", 30)] {
+        or_skip!(mounts::btrfs_subvolume(&top.join(name)));
+        fs::write(top.join(name).join("file"), noise(mib * MIB)).unwrap();
+    }
+    fs::write(top.join("a/gone"), noise(10 * MIB)).unwrap();
+    or_skip!(mounts::btrfs_snapshot(
+        &top.join("a"),
+        &top.join("snapshot")
+    ));
+    fs::remove_file(top.join("a/gone")).unwrap();
+    mounted.settle().unwrap();
+    let _at = or_skip!(mounts::btrfs_mount_subvolume(&mounted, "a", &at));
+    let with_top = account(&at);
+    // The top has no file of its own.
+    assert_eq!(part(&with_top, UsedPart::OtherSubvolumes), 0);
+    let cover = Scratch::new().unwrap();
+    let _cover = or_skip!(mounts::bind(cover.path(), &top));
+    let account = account(&at);
+    assert_eq!(part(&account, UsedPart::Reached), 20 * MIB);
+    // The other subvolume, and the file that only the snapshot has.
+    assert_eq!(part(&account, UsedPart::OtherSubvolumes), 40 * MIB);
+    check_remainder(&account, 100, "outside all mounts");
+}
+
 #[test]
 fn subvolumes_that_are_mounted_side_by_side_are_all_reached() {
     let scratch = Scratch::new().unwrap();

@@ -264,6 +264,7 @@ fn words(part: UsedPart) -> &'static str {
         UsedPart::Metadata => "metadata",
         UsedPart::Reserved => "kept back by the file system",
         UsedPart::Sharing => "compression and shared extents",
+        UsedPart::OtherSubvolumes => "held by other subvolumes and snapshots",
         _ => "remainder",
     }
 }

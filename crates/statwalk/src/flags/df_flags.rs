@@ -23,6 +23,7 @@ use super::{FormFlags, UnitFlags, When};
 /// - metadata: metadata that counts as used
 /// - kept-back: space that the file system keeps for itself; nothing lies there
 /// - compression-and-sharing: the saving of btrfs and XFS, below zero
+/// - other-subvolumes: data that only subvolumes and snapshots outside the mounts hold
 /// - remainder: changes meanwhile, unreadable directories, unknown parts
 ///
 /// Deleted files need CAP_SYS_PTRACE, hidden entries and a btrfs CAP_SYS_ADMIN. Without

@@ -155,6 +155,11 @@ fn require(since: &Generation, mounted: &Mounted) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, reason))
 }
 
+/// The trees of all subvolumes of a file system, deleted ones until they are cleaned up.
+pub(super) fn subvolume_trees(mounted: &Mounted) -> io::Result<Vec<u64>> {
+    Ok(subvolumes(mounted)?.into_keys().collect())
+}
+
 /// All subvolumes of a file system, by their numbers.
 fn subvolumes(mounted: &Mounted) -> io::Result<HashMap<u64, Subvolume>> {
     let mut all: HashMap<u64, Subvolume> = HashMap::new();

@@ -13,6 +13,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use statwalk_sys::btrfs::{ExtentRef, ExtentRefs, Key, SearchKey, fs_info};
 use statwalk_sys::fiemap::FileExtent;
 
+use super::changes::subvolume_trees;
 use super::mounted::{Mounted, SEARCH_BYTES};
 use crate::decode::Malformed;
 use crate::decode::btrfs::extent_data::{Extent, ExtentData, Place};
@@ -114,6 +115,11 @@ impl ExtentReader {
     /// The last transaction before the search.
     pub(crate) fn generation(&self) -> u64 {
         self.mounted.generation
+    }
+
+    /// The trees of all subvolumes and snapshots of the file system.
+    pub(crate) fn subvolume_trees(&self) -> io::Result<Vec<u64>> {
+        subvolume_trees(&self.mounted)
     }
 
     /// The subvolume of an open file.
