@@ -13,6 +13,7 @@ use crate::dialog::Dialog;
 use crate::event::{Details, Effect, Event, Key, Mouse, ScanState};
 use crate::filter::{Bytes, Filter, Sort, SortKey};
 use crate::keys::{Action, Keymap};
+use crate::known_answers::KnownAnswers;
 use crate::list::{List, Query, RowKey, Rows, Wanted};
 use crate::marks::Marks;
 use crate::prompt::{Form, Line};
@@ -100,6 +101,8 @@ pub struct Browser {
     /// The names of the directories to go into, as soon as they are there, the last first;
     /// and then the name of the item for the cursor.
     way: Vec<Vec<u8>>,
+    /// Answers about the present data, once it is final.
+    known: KnownAnswers,
 }
 
 /// The subject of the rows.
@@ -209,6 +212,7 @@ impl Browser {
             is_stale: true,
             is_outdated: false,
             way: Vec::new(),
+            known: KnownAnswers::default(),
         }
     }
 
@@ -237,6 +241,12 @@ impl Browser {
     /// Takes an event that happened at a time since the start, and answers with wishes.
     pub fn update(&mut self, event: Event, at: Duration, data: &dyn Data) -> Vec<Effect> {
         let mut wishes = Vec::new();
+        if matches!(
+            event,
+            Event::Data | Event::Filtered(_) | Event::Refreshed(..) | Event::Removed(_)
+        ) {
+            self.known.forget();
+        }
         match event {
             Event::Key(key) => {
                 self.last_key = Some(at);
@@ -255,6 +265,10 @@ impl Browser {
             Event::Tick => {}
             Event::Answer(answer) => {
                 self.list.settle(|id| data.settled(id));
+                // One that was asked of older data is not kept.
+                if data.is_final() && answer.number == self.asked && !self.is_outdated {
+                    self.known.keep(self.query(), &answer);
+                }
                 self.take_answer(answer);
                 self.follow_way(data);
             }
@@ -406,7 +420,11 @@ impl Browser {
             self.is_outdated = false;
             self.last_ask = at;
             self.asked += 1;
-            wishes.push(Effect::Ask(self.query()));
+            let query = self.query();
+            match self.known.to(&query) {
+                Some(answer) => self.take_answer(answer),
+                None => wishes.push(Effect::Ask(query)),
+            }
         }
     }
 

@@ -50,6 +50,33 @@ fn a_directory_on_40_columns() {
     );
 }
 
+/// A view of groups looks at each item, which takes a second for ten million.
+#[test]
+fn a_view_is_made_once_for_the_same_data() {
+    let mut trial = Trial::new(Small::example(), 80, 12);
+    trial.keys("3");
+    let types = trial.screen();
+    trial.keys("2");
+    let largest = trial.screen();
+    let before = trial.questions;
+    trial.keys("3");
+    assert_eq!(trial.screen(), types);
+    trial.keys("2");
+    assert_eq!(trial.screen(), largest);
+    assert_eq!(trial.questions, before);
+    // Another order is another question.
+    trial.keys("3n");
+    assert_eq!(trial.questions, before + 1);
+    assert_ne!(trial.screen(), types);
+    // Other data: everything is asked anew.
+    let mut more = trial.all.clone();
+    more.put(10, Some(2), b"sky.jpg", Kind::File, 90 << 20);
+    trial.data = std::sync::Arc::new(more);
+    trial.give(Event::Data);
+    trial.keys("2");
+    assert_ne!(trial.screen(), largest);
+}
+
 #[test]
 fn a_screen_without_room_says_so() {
     for (width, height) in [(29, 24), (80, 5), (1, 1)] {

@@ -23,6 +23,7 @@ mod event;
 mod filter;
 mod filtered;
 mod keys;
+mod known_answers;
 mod layered;
 mod list;
 mod marks;

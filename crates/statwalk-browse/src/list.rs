@@ -22,6 +22,18 @@ pub struct Query {
     pub(crate) now_ns: i64,
 }
 
+impl Query {
+    /// Whether it asks for the same as another one, whatever their numbers.
+    pub(crate) fn asks_as(&self, other: &Query) -> bool {
+        let number = self.number;
+        *self
+            == Query {
+                number,
+                ..other.clone()
+            }
+    }
+}
+
 /// The rows that a view has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {

@@ -134,6 +134,8 @@ pub(crate) struct Trial {
     pub(crate) at: Duration,
     /// The wishes to the shell, but for answers.
     pub(crate) wishes: Vec<Effect>,
+    /// The number of questions.
+    pub(crate) questions: usize,
 }
 
 impl Trial {
@@ -153,6 +155,7 @@ impl Trial {
             all: data,
             at: Duration::ZERO,
             wishes: Vec::new(),
+            questions: 0,
         };
         trial.give(Event::Scan(ScanState {
             is_over: !trial.all.is_live,
@@ -167,6 +170,7 @@ impl Trial {
             for wish in self.browser.update(event, self.at, &*self.data) {
                 match wish {
                     Effect::Ask(query) => {
+                        self.questions += 1;
                         let answer: Option<Answer> = answer(&*self.data, &query, &|| false);
                         events.push(Event::Answer(answer.unwrap()));
                     }

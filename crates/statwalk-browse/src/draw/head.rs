@@ -12,9 +12,12 @@ use crate::filter::{Bytes, SortKey};
 impl Browser {
     pub(super) fn draw_head(&self, data: &dyn Data, canvas: &mut Canvas<'_>) {
         let width = canvas.width();
-        let right = self.totals(data);
-        let right_width = text_width(&right).min(width / 2);
-        canvas.right(width - right_width - 1, 0, right_width, &right, Look::Bold);
+        let forms = self.totals(data);
+        let fits = |form: &&String| text_width(form) <= width / 2;
+        let right = forms.iter().find(fits).or(forms.last());
+        let right = right.map_or("", String::as_str);
+        let right_width = text_width(right).min(width / 2);
+        canvas.right(width - right_width - 1, 0, right_width, right, Look::Bold);
         let path = match self.directory() {
             Some(dir) => canvas.name(&data.path(dir)),
             None => "all paths".to_owned(),
@@ -31,15 +34,15 @@ impl Browser {
         self.draw_titles(canvas);
     }
 
-    /// The sums of the directory.
-    fn totals(&self, data: &dyn Data) -> String {
+    /// The sums of the directory, the longest form first.
+    fn totals(&self, data: &dyn Data) -> Vec<String> {
         let items = match self.directory() {
             Some(dir) => vec![dir],
             None => data.roots(),
         };
         let items: Vec<_> = items.into_iter().filter_map(|id| data.item(id)).collect();
         if items.is_empty() {
-            return String::new();
+            return Vec::new();
         }
         let bytes = items.iter().map(|item| self.bytes.of(item)).sum();
         let entries = items.iter().map(|item| item.entries).sum();
@@ -50,10 +53,13 @@ impl Browser {
             (true, statwalk_view::Charset::Ascii) => ">= ",
         };
         let size = self.options.format.text(bytes);
-        match entries {
-            1 => format!("{bound}{size}, 1 entry"),
-            _ => format!("{bound}{size}, {} entries", grouped(entries)),
-        }
+        let sum = format!("{bound}{size}");
+        let count = grouped(entries);
+        let long = match entries {
+            1 => format!("{sum}, 1 entry"),
+            _ => format!("{sum}, {count} entries"),
+        };
+        vec![long, format!("{sum}, {count}"), sum]
     }
 
     fn draw_titles(&self, canvas: &mut Canvas<'_>) {
