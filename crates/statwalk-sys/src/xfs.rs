@@ -20,6 +20,8 @@ pub struct Geometry {
     pub sector_bytes: u32,
     /// The size of an inode.
     pub inode_bytes: u32,
+    /// Whether files can share extents.
+    pub shares_extents: bool,
 }
 
 /// `struct xfs_fsop_geom_v1`.
@@ -36,9 +38,15 @@ struct GeometryV1 {
     /// Data blocks, real-time blocks and extents, the start of the log.
     places: [u64; 4],
     uuid: [u8; 16],
-    /// Stripe unit and width, version, flags, and the sizes of sectors and directories.
-    rest: [u32; 7],
+    /// Stripe unit and width, and the version.
+    stripes: [u32; 3],
+    flags: u32,
+    /// The sizes of sectors of the log and of real time, and of blocks of directories.
+    sizes: [u32; 3],
 }
+
+/// `XFS_FSOP_GEOM_FLAGS_REFLINK`.
+const REFLINK: u32 = 1 << 20;
 
 /// `struct xfs_fsop_counts`.
 #[repr(C)]
@@ -70,6 +78,7 @@ pub fn geometry(fd: BorrowedFd<'_>) -> io::Result<Geometry> {
         group_count: found.ag_count,
         sector_bytes: found.sector_size,
         inode_bytes: found.inode_size,
+        shares_extents: found.flags & REFLINK != 0,
     })
 }
 
@@ -102,6 +111,8 @@ mod tests {
         let root = File::open(&at).unwrap();
         let found = geometry(root.as_fd()).unwrap();
         assert_eq!((found.block_bytes, found.inode_bytes), (4096, 512));
+        // The default since xfsprogs 5.1.
+        assert!(found.shares_extents);
         assert!(found.group_count > 1 && found.sector_bytes >= 512);
         // They come in chunks of 64.
         let inodes = inodes_with_place(root.as_fd()).unwrap();

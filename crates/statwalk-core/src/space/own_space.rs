@@ -8,10 +8,10 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::StatVfs;
 use statwalk_sys::btrfs::{SpaceInfo, space_info};
 use statwalk_sys::fsmap::{SpaceOwner, space_map};
-use statwalk_sys::xfs::{geometry, inodes_with_place};
+use statwalk_sys::xfs::{Geometry, geometry, inodes_with_place};
 
 use super::UnknownPart;
-use super::table::{Facts, UsedPart};
+use super::table::{Facts, UsedPart, remainder};
 use crate::extent_usage::ExtentUsage;
 pub(super) use crate::source::ext4::nameless::{Nameless, Unlinked, nameless};
 
@@ -40,7 +40,17 @@ pub(super) fn of_xfs(
     let free = numbers.f_bfree.saturating_mul(numbers.f_frsize);
     facts.reserved_bytes = Some(difference(sums.free, free));
     if sums.unknown > 0 {
-        facts.metadata_bytes = fixed_metadata(top).ok();
+        let Ok(geometry) = geometry(top) else {
+            return;
+        };
+        facts.metadata_bytes = fixed_metadata(top, &geometry).ok();
+        if !geometry.shares_extents {
+            facts.sharing_bytes = Some(0);
+            return;
+        }
+        // Files that have more blocks than are used share them.
+        let rest = remainder(facts);
+        facts.sharing_bytes = (rest < 0).then_some(rest);
         let reason = "needs an XFS with a reverse map (rmapbt), and CAP_SYS_ADMIN";
         return unknown.push(UnknownPart {
             part: UsedPart::Sharing,
@@ -53,12 +63,11 @@ pub(super) fn of_xfs(
 
 /// The metadata of an XFS without the inner blocks of its trees: all inodes with a place,
 /// and of each group the headers and the roots of its trees.
-fn fixed_metadata(top: BorrowedFd<'_>) -> io::Result<u64> {
+fn fixed_metadata(top: BorrowedFd<'_>, geometry: &Geometry) -> io::Result<u64> {
     /// The trees of free space, by place and by size, and those of inodes and free inodes.
     const ROOTS: u64 = 4;
     /// Superblock, AGF, AGI and AGFL take a sector each: fs/xfs/libxfs/xfs_format.h.
     const HEADER_SECTORS: u64 = 4;
-    let geometry = geometry(top)?;
     let inodes = inodes_with_place(top)?;
     let block = u64::from(geometry.block_bytes);
     let header = HEADER_SECTORS * u64::from(geometry.sector_bytes);

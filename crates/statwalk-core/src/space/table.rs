@@ -64,6 +64,11 @@ impl UsedPart {
     }
 }
 
+/// The used bytes less all known parts.
+pub(super) fn remainder(facts: &Facts) -> i64 {
+    parts(facts).last().map_or(0, |(_, bytes)| *bytes)
+}
+
 /// The known parts with their bytes, in the order of the table. They add up to the used
 /// bytes, because the last one is the remainder.
 pub(super) fn parts(facts: &Facts) -> Vec<(UsedPart, i64)> {
