@@ -38,6 +38,8 @@ def install(folder: Path) -> list[str]:
         try:
             if "crate" in how:
                 _at_version(name, how["version"], folder, lambda: _crate(how["crate"], how["version"], folder))
+            elif "suite" in how:
+                _at_version(name, how["suite"], folder, lambda: _suite(name, how, folder))
             elif "go" in how:
                 version = _go_version(name, how["go"])
                 _at_version(name, version, folder, lambda: _go(name, how, version, folder))
@@ -59,6 +61,40 @@ def _debian(packages: dict[str, str], folder: Path) -> list[str]:
     lacking = {program: package for program, package in packages.items() if not shutil.which(program)}
     return [f"{program}: package {package} is not installed and apt could not (log/apt.log)"
             for program, package in lacking.items()]
+
+
+def _suite(program: str, how: dict, folder: Path) -> None:
+    """A program of another suite of Debian, with the libraries of that suite beside it.
+
+    apt keeps lists of its own here, so that nothing of the machine changes, and checks their signatures.
+    """
+    home = folder / "lib" / program
+    shutil.rmtree(home, ignore_errors=True)
+    for name in ("sources", "lists/partial", "cache/archives/partial", "packages"):
+        (home / name).mkdir(parents=True)
+    keys = "/usr/share/keyrings/debian-archive-keyring.gpg"
+    if not shutil.which("apt-get") or not Path(keys).exists():
+        raise Missing("no apt-get with Debian's keys")
+    (home / "sources" / "suite.sources").write_text(
+        f"Types: deb\nURIs: http://deb.debian.org/debian\nSuites: {how['suite']}\nComponents: main\nSigned-By: {keys}\n")
+    settings = {"Dir::Etc::SourceList": "/dev/null", "Dir::Etc::SourceParts": home / "sources",
+                "Dir::State::Lists": home / "lists", "Dir::Cache": home / "cache", "APT::Sandbox::User": "root",
+                "Acquire::Languages": "none", "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled": "false"}
+    apt = ["apt-get", *(word for name, value in settings.items() for word in ("-o", f"{name}={value}"))]
+    log = folder / "log" / f"{program}.log"
+    if not _logged([*apt, "update"], log, str(home / "packages"), {}) or not _logged(
+            [*apt, "download", how["package"], *how["libraries"]], log, str(home / "packages"), {}):
+        raise Missing(f"apt-get could not get {how['package']} of {how['suite']} (log/{log.name})")
+    for package in sorted((home / "packages").iterdir()):
+        subprocess.run(["dpkg-deb", "-x", str(package), str(home / "root")], check=True)
+    loaders = list((home / "root").glob("usr/lib/*/ld-linux-*.so.*"))
+    if len(loaders) != 1 or _debian({"patchelf": "patchelf"}, folder):
+        raise Missing("no loader, or no patchelf")
+    built = shutil.copy2(home / "root" / "usr" / "bin" / how["package"], folder / "bin" / program)
+    subprocess.run(["patchelf", "--set-interpreter", str(loaders[0]), "--set-rpath", str(loaders[0].parent), built],
+                   check=True)
+    for name in ("lists", "cache", "packages"):
+        shutil.rmtree(home / name)
 
 
 def _at_version(program: str, version: str, folder: Path, make) -> None:
