@@ -38,6 +38,8 @@ pub struct Notes {
     pub is_excluded: bool,
     /// The directory is another file system that the scan does not enter.
     pub is_mount: bool,
+    /// The directory changed each time that it was read.
+    pub has_changed: bool,
     /// The bytes of the inode count under another of its names.
     pub counts_elsewhere: bool,
     /// The inode has other names.

@@ -14,12 +14,13 @@ use crate::keys::TABLE;
 use crate::prompt::{FIELDS, Form, Line};
 
 /// The signs of rows, as in the second column.
-const SIGNS: [(&str, &str); 9] = [
+const SIGNS: [(&str, &str); 10] = [
     ("*", "marked"),
     ("!", "could not be read"),
     (".", "something below could not be read"),
     ("<", "excluded"),
     (">", "another file system"),
+    ("~", "changed while it was read"),
     ("H", "counts under another of its names"),
     ("h", "has other names"),
     ("@", "a link, device, socket or pipe"),
@@ -93,6 +94,7 @@ impl Browser {
             (notes.is_incomplete, "something below could not be read"),
             (notes.is_excluded, "excluded"),
             (notes.is_mount, "another file system"),
+            (notes.has_changed, "changed while it was read"),
             (
                 notes.counts_elsewhere,
                 "its bytes count under another of its names",

@@ -181,6 +181,7 @@ fn letter(item: &Item<'_>) -> char {
         _ if notes.is_excluded => '<',
         _ if notes.is_mount => '>',
         _ if notes.counts_elsewhere => 'H',
+        _ if notes.has_changed => '~',
         _ if notes.is_incomplete => '.',
         _ if is_dir && item.entries <= 1 => 'e',
         Kind::Link | Kind::Other => '@',

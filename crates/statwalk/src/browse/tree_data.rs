@@ -2,12 +2,12 @@
 
 //! The numbers at the end of a scan.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use statwalk_browse::{Data, Fault, Item, ItemId, Kind, Notes};
-use statwalk_core::{Category, DirId, DirState, FileType, Node, NodeKind, Report, Tree};
+use statwalk_core::{Category, Cause, DirId, DirState, FileType, Node, NodeKind, Report, Tree};
 
 use super::early_files::{EarlyFiles, Files};
 use super::live_data::owner_name;
@@ -19,6 +19,8 @@ pub(crate) struct TreeData {
     tree: Tree,
     faults: Vec<Fault>,
     fault_count: u64,
+    /// Directories that changed each time that they were read.
+    changed: HashSet<DirId>,
     /// The files that were known before the end. Rows and marks can still be theirs.
     early: Arc<EarlyFiles>,
     /// Their places in the tree, in their order; absent where a file is gone.
@@ -52,13 +54,29 @@ impl TreeData {
         let settled = settled.map(|(dir, files)| (dir, places(&tree, dir, &files)));
         let counted: u64 = report.error_counts.iter().map(|(.., count)| count).sum();
         let kept = report.errors.len() as u64;
+        let changed = report.errors.iter();
+        let changed = changed.filter(|error| error.cause == Cause::Changed);
+        let changed = changed.filter_map(|error| {
+            let path = error.path.strip_prefix(&roots.get(error.root)?[..])?;
+            found(tree.root(error.root)?, path)?.dir_id()
+        });
+        let changed = changed.collect();
         TreeData {
+            changed,
             places: settled.collect(),
             tree,
             fault_count: faults.len() as u64 + counted.saturating_sub(kept),
             faults,
             early,
         }
+    }
+
+    fn item_of<'t>(&self, node: Node<'t>) -> Item<'t> {
+        let mut item = item_of(node);
+        // Most scans meet no such directory.
+        item.notes.has_changed = !self.changed.is_empty()
+            && (node.dir_id()).is_some_and(|id| self.changed.contains(&id));
+        item
     }
 
     fn node(&self, id: ItemId) -> Option<Node<'_>> {
@@ -68,6 +86,15 @@ impl TreeData {
             Place::Early(..) | Place::Rest(_) | Place::Root(_) => None,
         }
     }
+}
+
+/// The directory at a path below another one.
+fn found<'t>(from: Node<'t>, path: &[u8]) -> Option<Node<'t>> {
+    let mut names = path.split(|&byte| byte == b'/');
+    let mut names = names.by_ref().filter(|name| !name.is_empty());
+    names.try_fold(from, |dir, name| {
+        dir.children().find(|child| child.name() == name)
+    })
 }
 
 /// The places that files of a directory have in the tree.
@@ -135,7 +162,7 @@ impl Data for TreeData {
         if let Place::Early(dir, place) = Place::of(id) {
             return self.early.of(dir)?.get(place).cloned();
         }
-        self.node(id).map(item_of)
+        self.node(id).map(|node| self.item_of(node))
     }
 
     fn settled(&self, id: ItemId) -> Option<ItemId> {
@@ -168,7 +195,7 @@ impl Data for TreeData {
         let files = node.files().enumerate();
         let files = files.map(|(place, file)| (Place::File(dir, place), file));
         for (place, child) in dirs.chain(files) {
-            if visit(place.id(), item_of(child)).is_break() {
+            if visit(place.id(), self.item_of(child)).is_break() {
                 return;
             }
         }
@@ -208,6 +235,8 @@ impl Data for TreeData {
 #[cfg(test)]
 mod tests {
     use statwalk_core::{Scan, TreeSink};
+    use statwalk_testkit::fault_fs::{Changes, FaultFs};
+    use statwalk_testkit::or_skip;
 
     use super::super::early_files;
     use super::*;
@@ -241,5 +270,27 @@ mod tests {
             let expected = (**name != *b"f7").then_some(name);
             assert_eq!(item.as_ref().map(|item| &item.name), expected);
         }
+    }
+
+    #[test]
+    fn a_directory_that_goes_on_changing_is_marked() {
+        let fs = FaultFs::builder().dir("a").dir("b").dir("a/deep");
+        let fs = fs.file("a/y", 3).file("a/deep/x", 5);
+        let fs = fs.attributes_change("a/deep", Changes::Forever);
+        let mount = or_skip!(fs.mount());
+        let outcome = Scan::new(mount.path())
+            .run(&TreeSink::with_files())
+            .unwrap();
+        let root = mount.path().as_os_str().as_encoded_bytes().to_vec();
+        let early = Arc::new(EarlyFiles::default());
+        let data = TreeData::new(outcome.output, &[root], &outcome.report, early);
+        let mut marked = Vec::new();
+        data.walk(data.roots()[0], &mut |entry| {
+            if entry.item.notes.has_changed {
+                marked.push(entry.item.name.into_owned());
+            }
+            ControlFlow::Continue(())
+        });
+        assert_eq!(marked, [b"deep"]);
     }
 }
