@@ -52,6 +52,7 @@ pub(crate) struct Proposed {
     surroundings: Surroundings,
     journal: Option<Journal>,
     entries: u64,
+    freed_most: Option<u64>,
 }
 
 struct Ongoing {
@@ -59,6 +60,8 @@ struct Ongoing {
     /// The number that the browser has of each item.
     ids: Vec<(Vec<u8>, ItemId)>,
     entries: u64,
+    /// The most that becomes free, where clones or snapshots share some of it.
+    freed_most: Option<u64>,
     thread: thread::JoinHandle<()>,
 }
 
@@ -154,6 +157,7 @@ impl Remover {
             monitor,
             ids: proposed.ids,
             entries: proposed.entries,
+            freed_most: proposed.freed_most,
             thread,
         });
         Ok(())
@@ -182,8 +186,14 @@ impl Remover {
     }
 
     /// Takes the end of a removal.
-    pub(super) fn take_outcome(&mut self, outcome: Outcome) -> Option<Ended> {
-        let Ongoing { ids, .. } = self.removal.take()?;
+    pub(super) fn take_outcome(&mut self, mut outcome: Outcome) -> Option<Ended> {
+        let Ongoing {
+            ids, freed_most, ..
+        } = self.removal.take()?;
+        // The removal asks no file system what a file shares; the survey did.
+        if let Some(most) = freed_most {
+            outcome.freed_bytes = outcome.freed_bytes.min(most);
+        }
         let id_of = |path: &[u8]| {
             let found = ids.iter().find(|(known, _)| known == path);
             found.map(|(_, id)| *id)
@@ -313,6 +323,7 @@ fn propose(
         surroundings,
         journal,
         entries: survey.total.entry_count,
+        freed_most: (survey.total.shared_bytes > 0).then_some(survey.total.freed_bytes),
     };
     Ok((proposal, proposed))
 }

@@ -11,8 +11,10 @@ use std::path::Path;
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 
+use rustix::fs::ioctl_ficlone;
 use rustix::process::{Pid, Signal, kill_process};
 use statwalk_testkit::fault_fs::{FaultFs, Hang, Op};
+use statwalk_testkit::mounts::FileSystem;
 use statwalk_testkit::{Skipped, or_skip, program};
 
 use super::run::{Answer, LONG, Tree, resize, statwalk, terminal, wait_until};
@@ -319,6 +321,30 @@ fn the_confirmed_directory_is_removed() {
     let line: serde_json::Value = serde_json::from_str(&journal).unwrap();
     assert_eq!(line["path"], sub.to_str().unwrap());
     assert_eq!(line["kind"], "permanent");
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
+
+/// A clone outside keeps what the removed file shared with it.
+#[test]
+fn shared_extents_are_not_freed() {
+    let tree = Tree::new("at/");
+    let at = tree.path().join("at");
+    let mounted = or_skip!(FileSystem::Btrfs.mount(&at));
+    let sub = at.join("sub");
+    std::fs::create_dir(&sub).unwrap();
+    std::fs::write(at.join("origin"), vec![7; 8 << 20]).unwrap();
+    std::fs::write(sub.join("own"), vec![8; 2 << 20]).unwrap();
+    let clone = File::create(sub.join("clone")).unwrap();
+    ioctl_ficlone(&clone, File::open(at.join("origin")).unwrap()).unwrap();
+    drop(clone);
+    mounted.settle().unwrap();
+    let mut browser = or_skip!(remover(&tree, &["--enable-delete", "tree/at"]));
+    browser.press("d");
+    browser.wait_for("8.00 MiB are shared");
+    browser.wait_for("[Cancel]");
+    browser.press("\t\t\rsub\r");
+    browser.wait_for("3 entries removed, 2.00 MiB freed");
     browser.press("q");
     assert_eq!(browser.end().0.code(), Some(0));
 }
