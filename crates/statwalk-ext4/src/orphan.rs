@@ -29,6 +29,12 @@ const MAGIC: u32 = 0x0B10_CA04;
 const TAIL_BYTES: usize = 8;
 
 impl<B: Bytes> Volume<B> {
+    /// Returns whether the kernel keeps the list: only with a journal.
+    #[must_use]
+    pub fn lists_unlinked_inodes(&self) -> bool {
+        self.superblock().features.compat & feature::COMPAT_HAS_JOURNAL != 0
+    }
+
     /// Reads the inodes that are in use and have no name, in the order of their numbers.
     ///
     /// Files that were deleted while a process had them open, and files that never had a

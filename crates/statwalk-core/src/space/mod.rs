@@ -299,9 +299,17 @@ impl FileSystem {
             }
             Err(error) => (None, Some(format!("needs /proc: {error}"))),
         };
-        match nameless {
-            Some(Nameless { unlinked, .. }) => {
-                open_files::add_unseen(files.get_or_insert_default(), unlinked);
+        match nameless.and_then(|found| found.unlinked.as_deref()) {
+            Some(unlinked) => {
+                let files = files.get_or_insert_default();
+                let mut unseen = open_files::unseen(files, unlinked);
+                if !unseen.is_empty()
+                    && let Some(now) = self.nameless().and_then(|found| found.unlinked)
+                {
+                    // Others were closed before their process was looked at.
+                    unseen.retain(|file| now.iter().any(|still| still.inode == file.inode));
+                }
+                open_files::add(files, &unseen);
             }
             None => unknown.extend(lack.map(|reason| UnknownPart {
                 part: UsedPart::DeletedOpen,

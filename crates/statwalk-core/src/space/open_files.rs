@@ -77,11 +77,16 @@ pub(super) fn find(belonging: &Belonging) -> io::Result<OpenFiles> {
     })
 }
 
-/// Adds files of the file system's own list that no process was seen to hold.
-pub(super) fn add_unseen(files: &mut Vec<UnnamedFile>, unlinked: &[Unlinked]) {
-    let seen: HashSet<u64> = files.iter().map(|file| file.inode).collect();
+/// The files of the file system's own list that no process was seen to hold.
+pub(super) fn unseen(seen: &[UnnamedFile], unlinked: &[Unlinked]) -> Vec<Unlinked> {
+    let seen: HashSet<u64> = seen.iter().map(|file| file.inode).collect();
     let unseen = unlinked.iter().filter(|file| !seen.contains(&file.inode));
-    files.extend(unseen.map(|file| UnnamedFile {
+    unseen.copied().collect()
+}
+
+/// Adds files that no process was seen to hold.
+pub(super) fn add(files: &mut Vec<UnnamedFile>, unseen: &[Unlinked]) {
+    files.extend(unseen.iter().map(|file| UnnamedFile {
         inode: file.inode,
         allocated_bytes: file.allocated_bytes,
         path: None,

@@ -215,6 +215,26 @@ fn ext4_lists_deleted_files_that_the_kernel_holds() {
     }
 }
 
+/// Without a journal the kernel keeps no list: then only processes know.
+#[test]
+fn an_ext4_without_a_journal_has_no_list() {
+    let scratch = Scratch::new().unwrap();
+    let at = scratch.subdirectory("at").unwrap();
+    let image = scratch.path().join("image");
+    File::create(&image).unwrap().set_len(256 << 20).unwrap();
+    let mut mkfs = Command::new("mkfs.ext4");
+    mkfs.args(["-q", "-F", "-O", "^has_journal"]).arg(&image);
+    if !mkfs.status().is_ok_and(|status| status.success()) {
+        return statwalk_testkit::Skipped::needs("mkfs.ext4").report();
+    }
+    let access = mounts::Access::ReadWrite;
+    let mounted = or_skip!(mounts::image(&image, "ext4", &at, access, ""));
+    let _kept = or_skip!(disagree(&at, &mounted));
+    let account = account(&at);
+    check_causes(&account, "no journal");
+    check_remainder(&account, 1000, "no journal");
+}
+
 #[test]
 fn compression_and_clones_take_off_on_btrfs() {
     let scratch = Scratch::new().unwrap();

@@ -34,7 +34,8 @@ impl Unlinked {
 /// The space that no name leads to.
 #[derive(Debug)]
 pub(crate) struct Nameless {
-    pub(crate) unlinked: Vec<Unlinked>,
+    /// Absent where the file system has no such list.
+    pub(crate) unlinked: Option<Vec<Unlinked>>,
     /// The blocks of files of the file system itself that statfs counts as used.
     pub(crate) metadata_bytes: u64,
 }
@@ -56,6 +57,13 @@ pub(crate) fn nameless(
     let wrong = |fault: String| unreadable(format!("{name}: {fault}"));
     let hidden = volume.hidden_files();
     let hidden = hidden.map_err(|damage| wrong(damage.to_string()))?;
+    let metadata_bytes = hidden.iter().map(Inode::allocated_bytes).sum();
+    if !volume.lists_unlinked_inodes() {
+        return Ok(Nameless {
+            unlinked: None,
+            metadata_bytes,
+        });
+    }
     let mut before = read(&volume);
     for _ in 1..READS_MAX {
         let now = read(&volume);
@@ -63,8 +71,8 @@ pub(crate) fn nameless(
             && before == *now
         {
             return Ok(Nameless {
-                unlinked: before,
-                metadata_bytes: hidden.iter().map(Inode::allocated_bytes).sum(),
+                unlinked: Some(before),
+                metadata_bytes,
             });
         }
         before = now;
