@@ -27,6 +27,9 @@ pub struct Progress {
     pub allocated_bytes: u128,
     /// Entries that could not be read.
     pub unreadable: u64,
+    /// The number of entries at the end, about. Absent unless all roots are images of file
+    /// systems, which count their inodes in use. Of mounted ones statvfs(3) tells as much.
+    pub entries_expected: Option<u64>,
     /// For each worker that has something to do, the directory it reads and
     /// how many steps it has made: a worker whose steps stand still hangs there.
     pub current: Vec<(Vec<u8>, u64)>,

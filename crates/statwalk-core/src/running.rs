@@ -202,7 +202,10 @@ impl<S: Sink, D: DirectorySource> RunningOn<S, D> {
 
 impl<D: DirectorySource> Ongoing<D> {
     fn progress(&self) -> Progress {
-        progress::sum_of(&self.pool.progress)
+        Progress {
+            entries_expected: self.scan_context.source.entries_expected(),
+            ..progress::sum_of(&self.pool.progress)
+        }
     }
 
     fn canceller(&self) -> Canceller {

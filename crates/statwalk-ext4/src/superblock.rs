@@ -102,6 +102,8 @@ pub struct Superblock {
     pub inodes_per_group: u32,
     /// The highest number of an inode; at most the groups times their inodes.
     pub inodes_count: u32,
+    /// `s_free_inodes_count`. While the file system is mounted it may be old.
+    pub free_inodes_count: u32,
     /// The lowest number that is not reserved.
     pub first_inode: u32,
     /// The number of groups that it claims.
@@ -257,6 +259,7 @@ impl Superblock {
             blocks_per_group,
             inodes_per_group,
             inodes_count,
+            free_inodes_count: u32(0x10),
             first_inode: if is_dynamic {
                 u32(0x54)
             } else {

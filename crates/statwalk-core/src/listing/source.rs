@@ -101,6 +101,11 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
     /// Goes on at an earlier [`position`](Self::position); 0 is the start.
     fn seek(&self, dir: &DirHandle, position: u64) -> Result<(), Errno>;
 
+    /// The number of entries that the roots have in all, where the source knows it.
+    fn entries_expected(&self) -> Option<u64> {
+        None
+    }
+
     /// The size of a worker's buffer.
     fn buffer_bytes(&self) -> usize {
         0

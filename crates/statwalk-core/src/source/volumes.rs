@@ -278,6 +278,21 @@ impl VolumeTable {
         }
     }
 
+    /// The number of inodes in use of all roots, if each of them is an image.
+    pub(crate) fn used_inodes_of_images(&self, root_count: usize) -> Option<u64> {
+        if self.choice != Source::Ext4 {
+            return None;
+        }
+        let known = self.lock();
+        let images = known.iter().filter(|(id, _)| id & IMAGE != 0);
+        let used = images.filter_map(|(_, known)| match known {
+            Known::Open(Volume::Ext4(mounted)) => Some(mounted.used_inodes()),
+            _ => None,
+        });
+        let used: Vec<u64> = used.collect();
+        (used.len() == root_count).then(|| used.iter().sum())
+    }
+
     /// The generation of the first btrfs that was read in place, if there was one.
     pub(crate) fn generation(&self) -> Option<Generation> {
         self.lock().iter().find_map(|(_, known)| match known {

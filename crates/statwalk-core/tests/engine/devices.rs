@@ -279,6 +279,43 @@ fn images_and_devices_agree_with_what_they_held() {
     assert_eq!((as_file.output[0].entries, as_file.output[0].files), (1, 1));
 }
 
+/// So that progress has a share: a scan of an image knows how much there is.
+#[test]
+fn images_say_how_many_entries_to_expect() {
+    let scratch = Scratch::new().unwrap();
+    let tree = scratch.subdirectory("tree").unwrap();
+    make_wide(&tree.join("wide"), 500, WideFiles::Empty).unwrap();
+    let image = scratch.path().join("image");
+    or_skip!(ext4_images::make(
+        &image,
+        32 << 20,
+        &["-t", "ext4"],
+        Some(&tree)
+    ));
+    let sink = Totals::with_sizes();
+    let expected_of = |roots: &[&Path], source: Source| {
+        let scan = Scan::of(
+            roots
+                .iter()
+                .map(|root| root.to_path_buf())
+                .collect::<Vec<_>>(),
+        );
+        let running = scan.source(source).start(&sink).unwrap();
+        let expected = running.progress().entries_expected;
+        running.wait();
+        let outcome = running.finish();
+        let entries: u64 = outcome.output.iter().map(|root| root.entries).sum();
+        (expected, entries)
+    };
+    let (expected, entries) = expected_of(&[&image], Source::Ext4);
+    // Ten inodes have no name, and the orphan file has none.
+    let difference = expected.unwrap() - entries;
+    assert!((9..=10).contains(&difference), "{expected:?} and {entries}");
+    let (both, _) = expected_of(&[&image, &image], Source::Ext4);
+    assert_eq!(both, expected.map(|one| 2 * one));
+    assert_eq!(expected_of(&[&image, &tree], Source::Auto).0, None);
+}
+
 /// Nanoseconds of 64 bits end in 2262, the seconds of ext4 in 2446. A damaged image
 /// with such a time lost the file, and its answer was complete.
 #[test]

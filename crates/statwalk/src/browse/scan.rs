@@ -154,7 +154,7 @@ impl Lookout {
     }
 
     fn state(&self, progress: &Progress) -> ScanState {
-        let percent = self.inodes.map(|all| {
+        let percent = self.inodes.or(progress.entries_expected).map(|all| {
             let done = u128::from(progress.entries) * 100 / u128::from(all.max(1));
             // The number of inodes is no promise.
             u8::try_from(done).unwrap_or(99).min(99)

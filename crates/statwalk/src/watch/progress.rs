@@ -109,7 +109,7 @@ impl ProgressLine {
 
     fn text(&mut self, snapshot: &ScanProgress, now: Instant, terminal: Terminal) -> String {
         let elapsed = now - self.started;
-        let (percent, left) = match self.share_done(snapshot.entries) {
+        let (percent, left) = match self.share_done(snapshot.entries, snapshot.entries_expected) {
             Some(done) => (Some((done * 100.0) as u8), time_left(elapsed, done)),
             None => (None, None),
         };
@@ -138,11 +138,11 @@ impl ProgressLine {
     }
 
     /// The share of the whole that is done, where the whole is known.
-    fn share_done(&mut self, entries: u64) -> Option<f64> {
+    fn share_done(&mut self, entries: u64, expected: Option<u64>) -> Option<f64> {
         let options = &self.options;
         let inodes = *self.inodes.get_or_insert_with(|| {
-            let cover = options.cover.as_ref()?;
-            used_inodes::covered(cover)
+            let of_mounts = || used_inodes::covered(options.cover.as_ref()?);
+            expected.or_else(of_mounts)
         });
         // With more entries than inodes, hard links make the share a guess.
         let inodes = inodes.filter(|&inodes| entries < inodes)?;
@@ -327,9 +327,12 @@ mod tests {
     #[test]
     fn there_is_no_share_of_an_unknown_or_exceeded_whole() {
         let mut line = ProgressLine::new(options());
-        assert_eq!(line.share_done(5), None);
+        assert_eq!(line.share_done(5, None), None);
         line.inodes = Some(Some(10));
-        assert_eq!(line.share_done(5), Some(0.5));
-        assert_eq!(line.share_done(10), None);
+        assert_eq!(line.share_done(5, None), Some(0.5));
+        assert_eq!(line.share_done(10, None), None);
+        // An image knows it by itself.
+        let mut line = ProgressLine::new(options());
+        assert_eq!(line.share_done(5, Some(20)), Some(0.25));
     }
 }

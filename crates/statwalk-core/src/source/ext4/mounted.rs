@@ -184,6 +184,13 @@ impl Mounted {
         self.volume.lists(own, number, &mut scratch) || !self.misplaced.insert(id)
     }
 
+    /// The number of inodes in use, as the superblock of an image has it.
+    pub(crate) fn used_inodes(&self) -> u64 {
+        let superblock = self.volume.superblock();
+        let free = superblock.free_inodes_count;
+        superblock.inodes_count.saturating_sub(free).into()
+    }
+
     /// The number of directories that were read in place.
     pub(crate) fn dirs(&self) -> u64 {
         self.counts.dirs.load(Ordering::Relaxed)

@@ -205,6 +205,10 @@ impl DirectorySource for Posix {
         Ok(())
     }
 
+    fn entries_expected(&self) -> Option<u64> {
+        self.volumes.used_inodes_of_images(self.root_paths.len())
+    }
+
     fn buffer_bytes(&self) -> usize {
         self.calls.buffer_bytes.unwrap_or(BUFFER_BYTES)
     }
