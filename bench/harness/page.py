@@ -20,11 +20,18 @@ FILE_CALLS = {
 def fill_page(page: Path, record: str, data: dict) -> None:
     """Puts the tables between their marks; what stands around them is written by hand."""
     mark_changed(data)
+    data = in_order(data)
     text = page.read_text()
     text = re.sub(r"(<!-- table: ([^>]+) -->\n).*?(<!-- end -->)",
                   lambda m: m[1] + "\n".join(_section(m[2].strip(), record, data)) + "\n" + m[3], text, flags=re.S)
     page.write_text(text)
     pictures.draw(page.parent / "pictures", data, page.parent / "record")
+
+
+def in_order(data: dict) -> dict:
+    """The record with its cases in the order of the agenda. Cases that are measured anew come last in it."""
+    places = {wanted.key(): place for place, wanted in enumerate(agenda.agenda().cases("ext4"))}
+    return {**data, "cases": sorted(data["cases"], key=lambda case: places.get(agenda.key(case), len(places)))}
 
 
 def mark_changed(data: dict) -> None:
@@ -71,6 +78,8 @@ def _conditions(data: dict) -> list[str]:
     for number, sitting in enumerate(results.sittings(data)):
         how, limits = sitting["conditions"], sitting["limits"]
         cases = sum(case.get("sitting", 0) == number for case in data["cases"])
+        if not cases:
+            continue
         lines.append(f"| {number} | {how['date']} | {how['statwalk commit']} | {how['kernel']} | {how['processor']} "
                      f"| {how['load average at the start']} | {cases} | {limits['rounds']} | {limits['budget_s']:g} |")
         missing |= dict.fromkeys(sitting["missing"])
@@ -116,11 +125,12 @@ def _ratios(data: dict, article: str) -> list[str]:
                      f"{f' {CHANGED}' if _is_changed(case, over, under) else ''}" if quotient else "–"
                      for case, quotient in zip(cases, quotients)]
             lines.append(f"| {what} (`{over}` ÷ `{under}`) | " + " | ".join(shown) + " |")
+    notes = []
     if not all(map(_is_within, cases)):
-        lines += ["", "¹ Times of whole processes; the others are within one process."]
+        notes.append("¹ Times of whole processes; the others are within one process.")
     if any("²" in line for line in lines):
-        lines += ["", "² At least one of the two has a single run."]
-    return lines
+        notes.append("² At least one of the two has a single run.")
+    return [*lines, "", " ".join(notes)] if notes else lines
 
 
 def _is_within(case: dict) -> bool:
