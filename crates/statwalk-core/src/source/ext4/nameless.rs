@@ -57,7 +57,9 @@ pub(crate) fn nameless(
     let wrong = |fault: String| unreadable(format!("{name}: {fault}"));
     let hidden = volume.hidden_files();
     let hidden = hidden.map_err(|damage| wrong(damage.to_string()))?;
-    let metadata_bytes = hidden.iter().map(Inode::allocated_bytes).sum();
+    let metadata_bytes = hidden.iter().map(Inode::allocated_bytes);
+    // Damaged inodes can claim anything.
+    let metadata_bytes = metadata_bytes.fold(0, u64::saturating_add);
     if !volume.lists_unlinked_inodes() {
         return Ok(Nameless {
             unlinked: None,
