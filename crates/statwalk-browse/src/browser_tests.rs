@@ -50,7 +50,7 @@ fn a_directory_on_40_columns() {
     );
 }
 
-/// A view of groups looks at each item, which takes a second for ten million.
+/// A view of groups looks at each item.
 #[test]
 fn a_view_is_made_once_for_the_same_data() {
     let mut trial = Trial::new(Small::example(), 80, 12);

@@ -5,9 +5,12 @@
 use crate::answer::Answer;
 use crate::list::{Query, Wanted};
 
-/// The number of answers that are kept. One has 1,000 rows at most, or one for each
-/// ending of names.
+/// The number of answers that are kept.
 const KEPT_MAX: usize = 16;
+
+/// The rows of the longest answer that is kept. Files whose names end with a number each
+/// can have a row for each file.
+const ROWS_MAX: usize = 4096;
 
 /// The answers to slow questions about data that is final, the newest last.
 ///
@@ -21,7 +24,7 @@ impl KnownAnswers {
     /// Keeps an answer if its question is a slow one.
     pub(crate) fn keep(&mut self, query: Query, answer: &Answer) {
         let is_slow = matches!(query.rows, Wanted::Largest | Wanted::Groups(_));
-        if !is_slow {
+        if !is_slow || answer.rows.len() > ROWS_MAX {
             return;
         }
         self.kept.retain(|(known, _)| !known.asks_as(&query));

@@ -12,6 +12,7 @@ mod open_files;
 mod own_space;
 mod table;
 
+use std::collections::HashSet;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -307,7 +308,8 @@ impl FileSystem {
                     && let Some(now) = self.nameless().and_then(|found| found.unlinked)
                 {
                     // Others were closed before their process was looked at.
-                    unseen.retain(|file| now.iter().any(|still| still.inode == file.inode));
+                    let still: HashSet<u64> = now.iter().map(|file| file.inode).collect();
+                    unseen.retain(|file| still.contains(&file.inode));
                 }
                 open_files::add(files, &unseen);
             }

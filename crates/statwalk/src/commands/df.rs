@@ -99,8 +99,8 @@ pub(super) fn run(flags: DfFlags) -> Result<ExitStatus, Failure> {
     Ok(status)
 }
 
-/// Finds the file system that holds a path. It may be on a server that is dead: a thread
-/// asks it, and stays behind.
+/// Finds the file system that holds a path. It may be on a server that is dead, so a
+/// thread asks it first, and stays behind. To find it can take longer, for an XFS is synced.
 ///
 /// # Errors
 ///
@@ -109,21 +109,17 @@ fn file_system_of(path: &Path) -> Result<FileSystem, Failure> {
     let (sender, answer) = mpsc::channel();
     let asked = path.to_owned();
     let asks = thread::Builder::new().spawn(move || {
-        let _ = sender.send(FileSystem::holding(&asked));
+        let _ = (std::fs::metadata(&asked), rustix::fs::statvfs(&asked));
+        let _ = sender.send(());
     });
-    if asks.is_err() {
-        // The system gives no thread.
-        return Ok(FileSystem::holding(path)?);
+    // Where the system gives no thread, the caller waits.
+    if asks.is_ok() && answer.recv_timeout(ANSWER_WAIT).is_err() {
+        let path = escape(path.as_os_str().as_bytes(), Charset::Unicode);
+        let seconds = ANSWER_WAIT.as_secs();
+        let text = format!("cannot stat {path}: no answer for {seconds} s");
+        return Err(Failure::Usage(text));
     }
-    match answer.recv_timeout(ANSWER_WAIT) {
-        Ok(found) => Ok(found?),
-        Err(_) => {
-            let path = escape(path.as_os_str().as_bytes(), Charset::Unicode);
-            let seconds = ANSWER_WAIT.as_secs();
-            let text = format!("cannot stat {path}: no answer for {seconds} s");
-            Err(Failure::Usage(text))
-        }
-    }
+    Ok(FileSystem::holding(path)?)
 }
 
 /// The table for the file system of a directory, for the browser. It shows nothing while
