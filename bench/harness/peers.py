@@ -43,7 +43,7 @@ def install(folder: Path) -> list[str]:
             elif "go" in how:
                 version = _go_version(name, how["go"])
                 _at_version(name, version, folder, lambda: _go(name, how, version, folder))
-        except Missing as reason:
+        except (Missing, subprocess.CalledProcessError) as reason:
             missing.append(f"{name}: {reason}")
             print(missing[-1], file=sys.stderr)
     (folder / "missing.txt").write_text("".join(f"{line}\n" for line in missing))
@@ -88,8 +88,10 @@ def _suite(program: str, how: dict, folder: Path) -> None:
     for package in sorted((home / "packages").iterdir()):
         subprocess.run(["dpkg-deb", "-x", str(package), str(home / "root")], check=True)
     loaders = list((home / "root").glob("usr/lib/*/ld-linux-*.so.*"))
-    if len(loaders) != 1 or _debian({"patchelf": "patchelf"}, folder):
-        raise Missing("no loader, or no patchelf")
+    if len(loaders) != 1:
+        raise Missing(f"the packages have {len(loaders)} loaders")
+    for reason in _debian({"patchelf": "patchelf"}, folder):
+        raise Missing(reason)
     built = shutil.copy2(home / "root" / "usr" / "bin" / how["package"], folder / "bin" / program)
     subprocess.run(["patchelf", "--set-interpreter", str(loaders[0]), "--set-rpath", str(loaders[0].parent), built],
                    check=True)
