@@ -108,6 +108,7 @@ class Who:
     models: list[str] = field(default_factory=list)
     states: list[str] = field(default_factory=list)
     where: str = "everywhere"
+    patience_s: float = 2.0
     why: str = ""
 
     def fits(self, case: Wanted, here: str, mode: str) -> bool:
@@ -147,8 +148,11 @@ class Agenda:
 
     def ways(self, case: Wanted, here: str, mode: str = RECORD) -> str:
         """Patterns of the names of those who are asked, separated by commas."""
-        rule = next(rule for rule in self.rules if rule.fits(case, here, mode))
-        return ",".join(self._spelled(rule.ways))
+        return ",".join(self._spelled(self.rule(case, here, mode).ways))
+
+    def rule(self, case: Wanted, here: str, mode: str = RECORD) -> Who:
+        """Who is asked, and how long a run may take."""
+        return next(rule for rule in self.rules if rule.fits(case, here, mode))
 
     def _spelled(self, names: list[str]) -> Iterator[str]:
         """Patterns, with those of groups in place of their names."""
@@ -180,7 +184,8 @@ class Agenda:
             if name not in known[what]:
                 raise Misstated(f"cases.toml: no {what} `{name}`; there are {', '.join(known[what])}")
         for mode in MODES:
-            if not any(rule == Who(ways=rule.ways, mode=mode, why=rule.why) for rule in self.rules):
+            if not any(rule == Who(ways=rule.ways, mode=mode, patience_s=rule.patience_s, why=rule.why)
+                       for rule in self.rules):
                 raise Misstated(f"cases.toml: the mode `{mode}` has no rule for every case")
 
 

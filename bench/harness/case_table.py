@@ -92,9 +92,14 @@ def table(case: dict, wanted: Callable[[str], bool] = lambda name: True) -> list
         sitting = f", sitting {r['sitting']}" if "sitting" in r else ""
         lines.append(f"| {shown_name(r)} | {shown_ms(r['wall_s'])} | {spread} | {shown_ms(r['cpu_s'])} | {times} "
                      f"| {shown_ms(r.get('inner_s'))} | {r['max_rss_kib'] / 1024:,.1f} | {calls} "
-                     f"| {r['rounds']}{', not warmed' if r.get('unwarmed') else ''}{sitting} |")
-    left_out = [r for r in case["results"] if ("wrong" in r or "unjudged" in r) and wanted(r["name"])]
-    if left_out:
-        lines += ["", "No time:", ""]
-        lines += [f"- {r['name']}: {r.get('wrong') or r.get('unjudged')}" for r in left_out]
-    return lines
+                     f"| {r['rounds']}{sitting} |")
+    reasons = [(r["name"], no_time(r)) for r in case["results"] if wanted(r["name"])]
+    left_out = [f"- {name}: {reason}" for name, reason in reasons if reason]
+    return [*lines, "", "No time:", "", *left_out] if left_out else lines
+
+
+def no_time(r: dict) -> str | None:
+    """Why a row has no time."""
+    if "slow_s" in r:
+        return f"a run takes more than {r['slow_s']:g} s, too long for five rounds"
+    return r.get("wrong") or r.get("unjudged")

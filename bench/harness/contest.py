@@ -30,12 +30,13 @@ class Limits:
     rounds: int = 11
     # Rounds within one process, as article 1 has them; 0 for none.
     inner_rounds: int = 11
-    # A way to walk takes part in rounds until it used this much time. Who is in front
-    # has so many runs in any case: who comes first is not told by one.
-    budget_s: float = 5.0
-    runs_in_front: int = 5
+    # Every time is of so many rounds. A way takes part in more until it used this much time;
+    # who took at most so many times as long as the fastest takes part in all.
+    rounds_min: int = 5
+    budget_s: float = 3.0
     front: float = 1.5
-    timeout_s: float = 120.0
+    # A way with a longer run has no time: it is too slow for that many rounds.
+    patience_s: float = 2.0
     strace_timeout_s: float = 60.0
     # A run that others disturbed is repeated, so often, and all of them in a
     # case for so long.
@@ -91,8 +92,8 @@ class Result:
     inner_s: list[float] = field(default_factory=list)
     wrong: str | None = None
     unjudged: str | None = None
-    # Its only run is the one that is dropped otherwise, because it used the whole budget.
-    is_unwarmed: bool = False
+    # A run of it was ended, because it took longer than this.
+    slow_s: float | None = None
     used_s: float = 0.0
     # How often the present run was repeated.
     repeated: int = 0
@@ -104,7 +105,7 @@ class Result:
     @property
     def is_out(self) -> bool:
         """Whether it has no time."""
-        return self.wrong is not None or self.unjudged is not None
+        return self.wrong is not None or self.unjudged is not None or self.slow_s is not None
 
 
 class Contest:
@@ -168,28 +169,20 @@ class Contest:
                     tree.count(result.contestant.subject.counts)
                 except Unjudged as reason:
                     result.unjudged = str(reason)
-        first: dict[str, Run] = {}
         for number in range(self.limits.rounds):
             order = [r for r in results if not r.is_out]
             if number == 1:
                 self._find_front(order)
             self.random.shuffle(order)
             for result in order:
-                name = result.contestant.name
-                has_few = result.is_in_front and number <= self.limits.runs_in_front
-                if number > 0 and result.used_s > self.limits.budget_s and not has_few:
-                    if not result.runs and name in first:
-                        # A second run would cost as much again and say little more.
-                        self._keep(result, first[name], cold=False)
-                        result.is_unwarmed = True
+                has_enough = len(result.runs) >= self.limits.rounds_min and result.used_s > self.limits.budget_s
+                if has_enough and not result.is_in_front:
                     continue
                 if drop:
                     drop()
                     self._start_once(result)
                 run = self._run(result, path, 1, tree, answer)
                 if number == 0 and not drop:
-                    if run:
-                        first[name] = run
                     continue
                 while run and not drop and self._is_to_repeat(result, run):
                     run = self._run(result, path, 1, tree, answer)
@@ -205,7 +198,7 @@ class Contest:
                 self._count_calls(result, path, tree)
         for result in results:
             if result.is_out:
-                say(f"    {result.contestant.name}: {result.wrong or result.unjudged}")
+                say(f"    {result.contestant.name}: {result.wrong or result.unjudged or 'too slow'}")
         return results
 
     def _find_front(self, results: list[Result]) -> None:
@@ -243,7 +236,7 @@ class Contest:
         """Brings a program's own files back into memory: the tree is to be cold, not the program."""
         command = result.contestant.command(self.empty, self.empty, 1)
         try:
-            self.runner.run(command, "/", self.limits.timeout_s, result.contestant.settings())
+            self.runner.run(command, "/", self.limits.patience_s, result.contestant.settings())
         except Timeout as error:
             result.note = f"on an empty directory: {error}"
 
@@ -254,10 +247,10 @@ class Contest:
         try:
             # Full paths: under Wine there is no working directory of ours.
             command = contestant.command(path, self.empty, rounds)
-            run = self.runner.run(command, "/", self.limits.timeout_s, contestant.settings())
+            run = self.runner.run(command, "/", rounds * self.limits.patience_s, contestant.settings())
             problem, inner = contestant.judge(run, rounds, tree, answer)
-        except Timeout as error:
-            result.wrong = str(error)
+        except Timeout:
+            result.slow_s = self.limits.patience_s
             return None
         finally:
             result.used_s += time.monotonic() - started
@@ -276,7 +269,7 @@ class Contest:
             return
         try:
             command = subject.command(subject.variants[0], path, self.empty, check=True)
-            run = self.runner.run(command, "/", self.limits.timeout_s)
+            run = self.runner.run(command, "/", self.limits.strace_timeout_s)
         except Timeout as error:
             result.wrong = str(error)
             return
@@ -286,9 +279,9 @@ class Contest:
         if result.is_out or result.contestant.is_tool or self.limits.inner_rounds < 2:
             return
         walls = [run.wall_s for run in result.runs]
-        # Slow ones get as many rounds as they have time for, two at least.
         affordable = int(self.limits.budget_s / max(min(walls, default=1.0), 1e-3))
-        rounds = max(2, min(self.limits.inner_rounds, affordable))
+        # One more, because the first is dropped.
+        rounds = min(self.limits.inner_rounds, max(self.limits.rounds_min + 1, affordable))
         times: list[float] = []
         if self._run(result, path, rounds, tree, answer, times):
             result.inner_s = times[1:]

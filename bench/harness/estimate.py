@@ -13,11 +13,6 @@ def entries_of(corpus: str, cases: list[dict]) -> int:
     return known[0] if known else TREES[corpus].entries or 200_000
 
 
-def timeout_s(entries: int, cold: bool) -> float:
-    """How long a run may take: slow ways need some tens of microseconds for an entry."""
-    return (20 + 40e-6 * entries) * (3 if cold else 1)
-
-
 # What is assumed of a way that no case says anything of.
 UNKNOWN_START_S, UNKNOWN_ENTRY_S = 0.1, 6e-6
 # The oracle and the harness, for each entry and for each run.
@@ -33,17 +28,19 @@ def case_s(wanted: Wanted, names: list[str], cases: list[dict], limits: Limits, 
     entries = entries_of(wanted.corpus, cases)
     total = ORACLE_ENTRY_S * entries
     walls = {name: _wall_s(name, entries, wanted, cases) for name in names}
-    walls = {name: min(wall, limits.timeout_s) for name, wall in walls.items() if wall is not None}
+    walls = {name: wall for name, wall in walls.items() if wall is not None}
     front_s = limits.front * min((wall for name, wall in walls.items() if "/nothing" not in name), default=0.0)
     for name, wall in walls.items():
         step = wall + RUN_S + (DROP_S if wanted.cold else 0.0)
-        runs, used = 1, wall
-        runs_min = limits.runs_in_front if wall <= front_s else 1
-        while runs < limits.rounds and (used <= limits.budget_s or runs <= runs_min):
-            runs, used = runs + 1, used + wall
+        if wall > limits.patience_s:
+            total += limits.patience_s
+            continue
+        affordable = int(limits.budget_s / max(wall, 1e-3))
+        rounds_min = limits.rounds_min + (not wanted.cold)
+        runs = limits.rounds if wall <= front_s else min(limits.rounds, max(rounds_min, affordable))
         total += runs * step
         if limits.inner_rounds > 1 and not wanted.cold and not name.startswith("program/"):
-            total += min(limits.inner_rounds * wall, max(limits.budget_s, 2 * wall))
+            total += min(limits.inner_rounds, max(rounds_min, affordable)) * wall
         if counts_calls:
             total += CALLS_TIMES * wall
     return total

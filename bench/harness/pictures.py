@@ -29,12 +29,10 @@ class Bar:
 
     label: str
     median: float
-    # Where the whisker begins and ends; None where there is one run.
+    # Where the whisker begins and ends; None where there is one number.
     ends: tuple[float, float] | None
     # Of statwalk, of the floor, or of another.
     kind: str
-    # What stands behind the number.
-    remark: str = ""
     # Whether a group of bars begins with it.
     is_begin: bool = False
 
@@ -71,10 +69,10 @@ def _times(picture: dict, data: dict) -> list[Bar]:
 
 
 def _bar(label: str, r: dict, time: str) -> Bar:
-    spread, is_single = r[time], r["inner_rounds" if time == "inner_s" else "rounds"] == 1
+    spread = r[time]
     ends = (spread.get("least", spread["low"]) * 1e3, spread.get("most", spread["high"]) * 1e3)
     kind = "ours" if "statwalk" in r["name"] else "floor" if "floor" in r["name"] else "bar"
-    return Bar(label, spread["median"] * 1e3, None if is_single else ends, kind, ", one run" if is_single else "")
+    return Bar(label, spread["median"] * 1e3, ends, kind)
 
 
 def _said(picture: dict, data: dict) -> str:
@@ -129,7 +127,7 @@ def svg(title: str, said: str, bars: list[Bar], cut: float | None = None, unit: 
             out.append(f'<path class="line" d="M{low:.1f} {middle}H{high:.1f}'
                        f'M{low:.1f} {middle - 4}v8M{high:.1f} {middle - 4}v8"/>')
             behind = max(width, high - LEFT)
-        out.append(f'<text x="{LEFT + behind + 8:.1f}" y="{y + 12}">{_shown(bar.median)}{unit}{bar.remark}</text>')
+        out.append(f'<text x="{LEFT + behind + 8:.1f}" y="{y + 12}">{_shown(bar.median)}{unit}</text>')
     return "\n".join([*out, "</svg>", ""])
 
 

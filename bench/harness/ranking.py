@@ -54,11 +54,10 @@ def who_is_first(data: dict, is_all: bool = True) -> list[str]:
         ratio = f"{lead_of(best):.2f}"
         share = case.get("others_cpu_share")
         lines.append(f"| {case['corpus']} on {case['file_system']} | {case_table.state(case)} | {case['model']} "
-                     f"| {_shown(first)} | {_shown(ours)} | {_shown(others)}{' ²' if others['rounds'] == 1 else ''} "
+                     f"| {_shown(first)} | {_shown(ours)} | {_shown(others)} "
                      f"| {f'**{ratio}**' if case in behind else ratio} "
                      f"| {'–' if share is None else f'{share:.1%}'} |")
-    single = sum(best[2]["rounds"] == 1 for _, best in found)
-    return [*lines, "", f"² A single run, which used all the time that it was given. So in {single} cases."]
+    return lines
 
 
 def _shown(r: dict) -> str:

@@ -13,7 +13,7 @@ from .record import quartiles
 from .walk_oracle import Count
 
 
-SCHEMA = 2
+SCHEMA = 3
 
 
 def case_data(tree: Corpus, where: str, model: str, cold: bool, names: Count, found: list[Result]) -> dict:
@@ -45,14 +45,9 @@ def drift(case: dict, later: dict) -> float:
     return max((abs(now[name] / then[name] - 1) for name in CONTROLS if name in then and name in now), default=inf)
 
 
-# A median of fewer says little of a difference.
-ROUNDS_MIN = 5
-
-
-def thin_rows(case: dict) -> set[str]:
-    """The ways of a case whose times are of few rounds."""
-    enough = ROUNDS_MIN if not case["cold"] else ROUNDS_MIN - 1
-    return {r["name"] for r in case["results"] if "wall_s" in r and r["rounds"] < enough}
+def too_slow(case: dict, patience_s: float) -> set[str]:
+    """The ways of a case that have no time, and may have one with this patience."""
+    return {r["name"] for r in case["results"] if r.get("slow_s", patience_s) < patience_s}
 
 
 def replace_rows(case: dict, later: dict) -> None:
@@ -70,9 +65,9 @@ def _result(result: Result, entries: int) -> dict:
     if result.unjudged:
         return data | {"unjudged": result.unjudged}
     runs = result.runs
+    if result.slow_s is not None:
+        return data | {"slow_s": result.slow_s}
     if runs:
-        if result.is_unwarmed:
-            data["unwarmed"] = True
         data["wall_s"] = _spread([run.wall_s for run in runs])
         data["cpu_s"] = _spread([run.cpu_s for run in runs])
         data["system_s"] = _spread([run.system_s for run in runs])

@@ -5,7 +5,7 @@ import re
 import unittest
 import xml.etree.ElementTree as xml
 
-from harness import page, pictures
+from harness import case_table, page, pictures
 from harness.case_table import compared
 from harness.pictures import Bar
 from harness.walker import all_walkers
@@ -14,7 +14,8 @@ from harness.walker import all_walkers
 def row(name: str, ms: float, **more) -> dict:
     """A row with a time within one process and one of processes."""
     spread = {"median": ms / 1e3, "low": ms / 1.1e3, "high": ms / 0.9e3}
-    return {"name": name, "wall_s": spread, "inner_s": spread, "rounds": 5, "inner_rounds": 5} | more
+    return {"name": name, "wall_s": spread, "cpu_s": spread, "inner_s": spread, "rounds": 5, "inner_rounds": 5,
+            "max_rss_kib": 1024} | more
 
 
 def record(*cases: tuple) -> dict:
@@ -41,6 +42,16 @@ class Tables(unittest.TestCase):
         self.assertIn("| Qt | 28 | – | – | 481 | 400 | `qt/iterator-stack` |", lines)
         self.assertIn("music-down", lines[-1])
 
+    def test_a_way_that_is_too_slow_has_a_mark_and_no_time(self):
+        rows = [row(name, 10) for _, *ways in compared()["ratios"]["article-3"]["rows"] for name in ways]
+        slow = [{"name": r["name"], "slow_s": 2.0} if r["name"] == "c-getdents" else r for r in rows]
+        data = record(("nine-thousand", "directory", rows), ("flat", "directory", slow))
+        lines = page._ratios(data, "article-3")
+        self.assertTrue(any(line.endswith("| 1.00 | – ² |") for line in lines))
+        self.assertIn("too slow", lines[-1])
+        table = case_table.table(data["cases"][1])
+        self.assertIn("- c-getdents: a run takes more than 2 s, too long for five rounds", table)
+
     def test_what_is_compared_is_there(self):
         names = {walker.name for walker in all_walkers()}
         said = [way for part in compared()["ratios"].values() for _, *ways in part["rows"] for way in ways]
@@ -49,7 +60,7 @@ class Tables(unittest.TestCase):
 
 
 class Pictures(unittest.TestCase):
-    bars = [Bar("a <b> & c", 100, (90, 120), "bar"), Bar("statwalk", 50, None, "ours", ", one run"),
+    bars = [Bar("a <b> & c", 100, (90, 120), "bar"), Bar("statwalk", 50, None, "ours"),
             Bar("slow", 4000, (3900, 4100), "bar", is_begin=True)]
 
     def drawn(self, **more) -> xml.Element:
@@ -72,7 +83,7 @@ class Pictures(unittest.TestCase):
         texts = [text.text for text in self.drawn(cut=200).findall(".//{*}text")]
         self.assertIn("4,000 ms", texts)
         self.assertIn("a <b> & c", texts)
-        self.assertIn("50.0 ms, one run", texts)
+        self.assertIn("50.0 ms", texts)
 
     def test_only_a_bar_that_was_cut_shows_it(self):
         for cut, marks in ((None, 0), (200, 1)):

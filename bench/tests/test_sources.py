@@ -85,13 +85,11 @@ class Rows(unittest.TestCase):
         self.assertEqual(rows, {"c-getdents": (1.0, None), "perl/readdir": (2.0, 4), "go/walk": (3.0, 4)})
         self.assertEqual((then["later"][0]["sitting"], then["later"][0]["drift"]), (4, 0.01))
 
-    def test_few_rounds_are_thin_and_a_cold_one_counts_from_the_first(self):
-        found = case(c_getdents=1.0, perl__readdir=1.0, go__walk=1.0)
-        for row, rounds in zip(found["results"], (5, 4, 1)):
-            row["rounds"] = rounds
-        found["results"].append({"name": "qt/list", "wrong": "no answer"})
-        self.assertEqual(results.thin_rows(found), {"perl/readdir", "go/walk"})
-        self.assertEqual(results.thin_rows(found | {"cold": True}), {"go/walk"})
+    def test_more_patience_asks_the_slow_again(self):
+        found = case(c_getdents=1.0)
+        found["results"] += [{"name": "qt/list", "wrong": "no answer"}, {"name": "winapi/stack", "slow_s": 2.0}]
+        self.assertEqual(results.too_slow(found, 2.0), set())
+        self.assertEqual(results.too_slow(found, 5.0), {"winapi/stack"})
 
 
 if __name__ == "__main__":
