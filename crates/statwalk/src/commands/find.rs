@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use statwalk_core::{Attributes, Fields, Fill, Found, Gathered, Next, path_order};
+use statwalk_core::{Attributes, Batch, Fields, Fill, Found, Gathered, Next, path_order};
 use statwalk_view::escape;
 
 use crate::exit_status::ExitStatus;
@@ -190,6 +190,13 @@ impl Search {
             }
             Found::Entries(directory, batch) => {
                 let mut path = std::mem::take(&mut rows.path);
+                if let (Some(end), Keeps::Rows) = (self.plain_end(), keeps) {
+                    path.clear();
+                    directory.push_entry_path(b"", &mut path);
+                    rows.add_paths(&path, batch, end);
+                    rows.path = path;
+                    return;
+                }
                 // Built when the first entry passes; most directories need none.
                 let mut stem = None;
                 for entry in batch.iter() {
@@ -216,13 +223,17 @@ impl Search {
         self.passes_all || self.filters.pass(name, attributes)
     }
 
+    /// The end of each row, where every entry passes and a row is its path alone.
+    fn plain_end(&self) -> Option<u8> {
+        match self.form {
+            Form::Rows(end) if self.passes_all && self.shown.names().is_empty() => Some(end.byte()),
+            _ => None,
+        }
+    }
+
     #[inline]
     fn add_row(&self, rows: &mut Rows, path: &[u8], attributes: &Attributes, keeps: Keeps) {
-        let out = &mut rows.bytes;
-        if out.capacity() == 0 {
-            // Once, and not by doubling: the row that fills it has room too.
-            out.reserve(ROWS_BYTES + PATH_BYTES);
-        }
+        let out = rows.room();
         match self.form {
             Form::Screen(screen) => {
                 self.shown.write_columns(attributes, Some(screen), out);
@@ -250,6 +261,30 @@ impl Search {
 }
 
 impl Rows {
+    /// The bytes, with room for all rows that are going to be in them.
+    #[inline]
+    fn room(&mut self) -> &mut Vec<u8> {
+        if self.bytes.capacity() == 0 {
+            // Once, and not by doubling: the row that fills it has room too.
+            self.bytes.reserve(ROWS_BYTES + PATH_BYTES);
+        }
+        &mut self.bytes
+    }
+
+    /// Adds a row for each entry of a batch: the stem, its name, and the end of the row.
+    ///
+    /// Straight from the columns. To make an entry of each costs more than its row.
+    fn add_paths(&mut self, stem: &[u8], batch: &Batch, row_end: u8) {
+        let out = self.room();
+        out.reserve(batch.names().len() + batch.len() * (stem.len() + 1));
+        let ends = batch.name_ends().iter().map(|&end| end as usize);
+        for name in slices(batch.names(), ends) {
+            out.extend_from_slice(stem);
+            out.extend_from_slice(name);
+            out.push(row_end);
+        }
+    }
+
     fn fill(&self) -> Fill {
         match self.bytes.len() {
             0 => Fill::Nothing,
@@ -267,13 +302,20 @@ impl Rows {
 
     /// Each row behind its path, where all paths were kept.
     fn with_paths(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        slices(&self.paths, &self.path_ends).zip(slices(&self.bytes, &self.ends))
+        let path_ends = self.path_ends.iter().copied();
+        let ends = self.ends.iter().copied();
+        slices(&self.paths, path_ends).zip(slices(&self.bytes, ends))
     }
 }
 
-fn slices<'a>(bytes: &'a [u8], ends: &'a [usize]) -> impl Iterator<Item = &'a [u8]> {
-    let starts = std::iter::once(&0).chain(ends);
-    starts.zip(ends).map(|(&start, &end)| &bytes[start..end])
+/// The pieces of `bytes`, by their ends.
+fn slices(bytes: &[u8], ends: impl Iterator<Item = usize>) -> impl Iterator<Item = &[u8]> {
+    let mut start = 0;
+    ends.map(move |end| {
+        let piece = &bytes[start..end];
+        start = end;
+        piece
+    })
 }
 
 /// Rows on their way to stdout, which are sorted while they are few.
