@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::calls::Calls;
+use crate::calls::{Calls, Sharing};
 use crate::directory::{DirFilter, Subdirectory};
 use crate::entry::Fields;
 use crate::error::{Error, Op};
@@ -481,9 +481,15 @@ impl Scan {
 
     fn options(&self, wanted: Fields, roots: RootTable) -> ScanOptions {
         let follows = self.symlinks == SymlinkPolicy::Follow;
+        let mut calls = self.calls.clone();
+        if self.order == Order::Inode {
+            // A part that is handed out becomes a job for each of its entries there, and
+            // only a gathered directory counts them so.
+            calls.sharing = Sharing::Never;
+        }
         ScanOptions {
             wanted,
-            calls: self.calls.clone(),
+            calls,
             enters_mounts: self.crossing == MountCrossing::Enter,
             enters_kernel_file_systems: self.kernel_file_systems == KernelFileSystems::Enter,
             follows,
