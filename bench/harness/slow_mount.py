@@ -10,6 +10,10 @@ from dataclasses import dataclass
 from harness import programs
 
 
+class Unmounted(Exception):
+    """The file system could not be mounted."""
+
+
 @dataclass
 class SlowMount:
     """One mount: where it is, and what is in it."""
@@ -42,12 +46,15 @@ def names(shape: tuple[int, int, int]) -> str:
 
 
 @contextmanager
-def slow_mount(program: str, milliseconds: tuple[int, int], shape: tuple[int, int, int]) -> Iterator[SlowMount]:
+def slow_mount(program: str, milliseconds: tuple[int, int], shape: tuple[int, int, int],
+               is_untyped: bool = False) -> Iterator[SlowMount]:
     """A fresh mount, of which nothing is remembered: every call takes between so many milliseconds, and below the
     root the tree is so deep, with so many directories and files in each directory."""
-    words = [program, *map(str, milliseconds), *map(str, shape)]
+    words = [program, *map(str, milliseconds), *map(str, shape), *(["untyped"] if is_untyped else [])]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as mount:
         path, entries, allocated = (mount.stdout.readline().strip() for _ in range(3))
+        if not allocated:
+            raise Unmounted("the slow file system is not there: it has said why")
         found = SlowMount(path, int(entries), int(allocated))
         try:
             yield found

@@ -4,8 +4,10 @@
 //! input ends, for measurements by other programs.
 //!
 //! ```text
-//! slow_fs LEAST_MS MOST_MS DEPTH DIRS_EACH FILES_EACH
+//! slow_fs LEAST_MS MOST_MS DEPTH DIRS_EACH FILES_EACH [untyped]
 //! ```
+//!
+//! With `untyped`, its listings have no types.
 //!
 //! Prints, each on a line: where it is, the entries, the bytes on disk.
 
@@ -17,12 +19,14 @@ use std::time::Duration;
 use statwalk_testkit::fault_fs::{FaultFs, Latency, Uniform, Where};
 
 fn main() {
-    let numbers: Vec<u32> = std::env::args()
-        .skip(1)
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    let is_untyped = words.pop_if(|word| word == "untyped").is_some();
+    let numbers: Vec<u32> = words
+        .iter()
         .map(|word| word.parse().expect("a number"))
         .collect();
     let &[least, most, depth, dirs_each, files_each] = numbers.as_slice() else {
-        panic!("usage: slow_fs LEAST_MS MOST_MS DEPTH DIRS_EACH FILES_EACH");
+        panic!("usage: slow_fs LEAST_MS MOST_MS DEPTH DIRS_EACH FILES_EACH [untyped]");
     };
     let latency = Latency::Between {
         least: Duration::from_millis(least.into()),
@@ -35,9 +39,12 @@ fn main() {
         files_each: files_each.into(),
         file_size_bytes: 4096,
     };
-    let fs = FaultFs::builder()
+    let mut fs = FaultFs::builder()
         .uniform("tree", shape)
         .latency(Where::Everywhere, latency);
+    if is_untyped {
+        fs = fs.unknown_types(Where::Everywhere);
+    }
     let (entries, bytes) = (fs.expected().entries, fs.expected_allocated_bytes());
     match fs.mount() {
         Ok(mount) => {

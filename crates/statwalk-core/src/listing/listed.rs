@@ -203,18 +203,23 @@ impl Listed {
         out: &dyn Pace,
     ) -> Reading {
         let (options, source) = (&context.options, &context.source);
-        if options.shortcuts.shape_only {
-            return match find_directories(self, fd, dir, context, contents, out) {
+        let (start, end) = (which.start, which.end);
+        if start == 0 {
+            self.add_counted_to(&mut contents.batch);
+        }
+        let has_unknown = self.has_unknown();
+        let shape_only = options.shortcuts.shape_only;
+        if (shape_only || options.shortcuts.types_only) && !has_unknown {
+            self.sort_typed(which, contents);
+            return Reading::Whole;
+        }
+        if shape_only && contents.link_stop.ask(fd, dir, context) {
+            return match find_directories(self, fd, context, contents, out) {
                 true => Reading::Whole,
                 false => Reading::Stopped,
             };
         }
-        if options.shortcuts.types_only {
-            return match self.sort_by_type(fd, context, contents, out) {
-                true => Reading::Whole,
-                false => Reading::Stopped,
-            };
-        }
+        let looks_inside = shape_only && options.calls.looks_inside;
         let needs_stat = options.wanted.need_stat();
         let roots_here = match dir.identity {
             Some(id) if !options.roots.others.is_empty() => options.roots.roots_in(id),
@@ -230,8 +235,7 @@ impl Listed {
             }
         }
         let directory_length = path.len();
-        let shares = needs_stat && options.calls.sharing == Sharing::WhenIdle;
-        let (start, end) = (which.start, which.end);
+        let shares = (needs_stat || has_unknown) && options.calls.sharing == Sharing::WhenIdle;
         for index in which {
             let listed = &self.entries[index];
             // Where the file system is slow, even a few stats take too long.
@@ -266,6 +270,13 @@ impl Listed {
                 FileType::Symlink if options.follows => {
                     contents.push_link(name.to_bytes());
                 }
+                // If the stat of `entry/.` does not fail with ENOTDIR, the entry may be a
+                // directory or a link to one: a stat of the entry decides.
+                FileType::Unknown if looks_inside && source.has_no_inside(fd, name) => {
+                    contents
+                        .batch
+                        .push_listed(name.to_bytes(), FileType::Unknown, false);
+                }
                 kind if needs_stat || kind == FileType::Unknown => {
                     let found = match stats_by_path {
                         true => stat_by_path(fd, &mut path, name, source),
@@ -286,39 +297,15 @@ impl Listed {
         Reading::Whole
     }
 
-    /// As [`read_some`](Self::read_some), for scans that want types only.
-    ///
-    /// Returns false if the scan was cancelled.
-    fn sort_by_type(
-        &self,
-        fd: &DirHandle,
-        context: &ScanContext<impl DirectorySource>,
-        contents: &mut Contents,
-        out: &dyn Pace,
-    ) -> bool {
-        self.add_counted_to(&mut contents.batch);
-        for (index, listed) in self.entries.iter().enumerate() {
+    /// As [`read_some`](Self::read_some), where no entry needs a stat.
+    fn sort_typed(&self, which: Range<usize>, contents: &mut Contents) {
+        for index in which {
+            let (name, listed) = (self.name_bytes(index), &self.entries[index]);
             match listed.kind {
-                FileType::Directory => contents.push_subdir(self.name_bytes(index), listed.ino),
-                FileType::Unknown => {
-                    if out.tick() == Tick::Stop {
-                        return false;
-                    }
-                    let name = self.name(index);
-                    match context.source.stat_entry(fd, name) {
-                        Ok(found) if found.kind() == FileType::Directory => {
-                            contents.push_subdir(name.to_bytes(), listed.ino);
-                        }
-                        Ok(found) => {
-                            contents.batch.push_listed(&[], found.kind(), false);
-                        }
-                        Err(errno) => failed(name, FileType::Unknown, errno, contents),
-                    }
-                }
-                kind => contents.batch.push_listed(&[], kind, false),
+                FileType::Directory => contents.push_subdir(name, listed.ino),
+                kind => contents.batch.push_listed(name, kind, false),
             }
         }
-        true
     }
 }
 

@@ -280,7 +280,7 @@ impl<D: DirectorySource> Lister<D> {
             }
             // Up to `withheld_max` entries are listed before the first stat: the likely
             // directories of the whole directory come first, not those of each buffer.
-            let gathers = sorts || self.seeks_likely_first();
+            let gathers = sorts || self.seeks_likely_first(fd, dir);
             let mut is_end = false;
             while gathers && self.listed.len() < withheld_max && !out.cancelled() {
                 match self.fill_on(fd) {
@@ -308,8 +308,8 @@ impl<D: DirectorySource> Lister<D> {
             if self.contents.entry_count() + self.listed.len_with_counted() > withheld_max {
                 return End::Share;
             }
-            let may_share = self.context.options.wanted.need_stat()
-                && self.context.options.calls.sharing == Sharing::WhenIdle;
+            let may_share =
+                self.needs_stats() && self.context.options.calls.sharing == Sharing::WhenIdle;
             // `somebody_idle` may start a worker, so it is asked last.
             let is_worth_it = || match out.is_slow() {
                 true => self.listed.len() >= 2 * PART_MIN,
@@ -332,9 +332,21 @@ impl<D: DirectorySource> Lister<D> {
     }
 
     /// Whether likely directories are to be stat'ed first among `listed`.
-    fn seeks_likely_first(&self) -> bool {
+    ///
+    /// Only where a link count can end the search: else every entry is stat'ed anyway,
+    /// and other workers can take some of them at once.
+    fn seeks_likely_first(&mut self, fd: &DirHandle, dir: &OpenDir) -> bool {
         let options = &self.context.options;
-        options.shortcuts.shape_only && options.calls.likely_first && self.listed.has_unknown()
+        options.shortcuts.shape_only
+            && options.calls.likely_first
+            && self.listed.has_unknown()
+            && self.contents.link_stop.ask(fd, dir, &self.context)
+    }
+
+    /// Whether the entries in `listed` are stat'ed one and all.
+    pub(super) fn needs_stats(&self) -> bool {
+        let is_searched = self.contents.link_stop.can_be_used();
+        self.context.options.wanted.need_stat() || !is_searched && self.listed.has_unknown()
     }
 
     /// Queues the subdirectories and delivers the entries.

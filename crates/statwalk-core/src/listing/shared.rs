@@ -354,7 +354,9 @@ impl<D: DirectorySource> Lister<D> {
         out: &mut dyn Outlet,
     ) -> bool {
         let shares = self.context.options.calls.sharing == Sharing::WhenIdle;
-        if shares && self.context.options.wanted.need_stat() && out.is_slow() {
+        // Nothing is searched by the link count in a shared directory.
+        let needs_stats = self.context.options.wanted.need_stat() || self.listed.has_unknown();
+        if shares && needs_stats && out.is_slow() {
             let start = self.listed.len().min(PART_MIN);
             self.hand_parts(listing, start, out);
         }
@@ -362,7 +364,7 @@ impl<D: DirectorySource> Lister<D> {
         // idle worker would wait until this one has done its piece. For types alone the
         // listing is all the work, and only one worker at a time can do that: a
         // hand-over would only cost a wake-up.
-        let passes_on = match self.context.options.wanted.need_stat() {
+        let passes_on = match needs_stats {
             true => out.has_company(),
             false if self.listed.has_types_alone() => false,
             false => out.somebody_idle(),
@@ -616,15 +618,14 @@ impl<D: DirectorySource> Lister<D> {
         out: &dyn Pace,
     ) -> bool {
         let mut start = 0;
-        while start < self.listed.len() {
+        loop {
             let rest = start..self.listed.len();
             match (self.listed).read_some(rest, fd, dir, &self.context, contents, out) {
-                Reading::Whole => break,
+                Reading::Whole => return true,
                 Reading::Stopped => return false,
                 Reading::Until(index) => start = index,
             }
         }
-        true
     }
 
     /// Reads the whole directory again, and returns whether it held still.

@@ -29,19 +29,33 @@ pub(super) struct LinkStop {
 }
 
 impl LinkStop {
-    /// Reads the link count at the first call.
-    fn ask(&mut self, fd: &DirHandle, dir: &OpenDir, context: &ScanContext<impl DirectorySource>) {
-        if self.was_asked || !context.options.calls.link_stop || dir.link_stop_is_off {
-            return;
+    /// Reads the link count at the first call, and returns whether it tells the number
+    /// of subdirectories.
+    pub(super) fn ask(
+        &mut self,
+        fd: &DirHandle,
+        dir: &OpenDir,
+        context: &ScanContext<impl DirectorySource>,
+    ) -> bool {
+        if !context.options.calls.link_stop || dir.link_stop_is_off {
+            return false;
+        }
+        if self.was_asked {
+            return self.can_be_used();
         }
         self.was_asked = true;
-        if !context.source.links_count_subdirs(fd) {
-            return;
-        }
-        if let Ok(found) = context.source.stat_directory(fd) {
+        if context.source.links_count_subdirs(fd)
+            && let Ok(found) = context.source.stat_directory(fd)
+        {
             self.subdirs = found.links().checked_sub(2);
             self.before = Some(found.change_stamp());
         }
+        self.can_be_used()
+    }
+
+    /// Whether the link count tells when all subdirectories are found.
+    pub(super) fn can_be_used(&self) -> bool {
+        self.subdirs.is_some()
     }
 
     /// Whether entries were left without a stat.
@@ -69,40 +83,29 @@ impl LinkStop {
     }
 }
 
-/// Sorts entries into directories and others.
+/// Sorts entries into directories and others, until the link count says that all
+/// directories are found.
 ///
 /// Returns false if the scan was cancelled.
 pub(super) fn find_directories(
     listed: &Listed,
     fd: &DirHandle,
-    dir: &OpenDir,
     context: &ScanContext<impl DirectorySource>,
     contents: &mut Contents,
     out: &dyn Pace,
 ) -> bool {
-    // A scan for types keeps no names of files.
-    let name_of = |index: usize| match context.options.shortcuts.types_only {
-        true => [].as_slice(),
-        false => listed.name_bytes(index),
-    };
-    listed.add_counted_to(&mut contents.batch);
     let mut unknown = Vec::new();
     for index in 0..listed.len() {
+        let name = listed.name_bytes(index);
         match listed.kind(index) {
-            FileType::Directory => {
-                contents.push_subdir(listed.name_bytes(index), listed.ino(index))
-            }
+            FileType::Directory => contents.push_subdir(name, listed.ino(index)),
             FileType::Unknown => unknown.push(index),
-            kind => contents.batch.push_listed(name_of(index), kind, false),
+            kind => contents.batch.push_listed(name, kind, false),
         }
-    }
-    if unknown.is_empty() {
-        return true;
     }
     if context.options.calls.likely_first {
         unknown.sort_by_key(|&index| likeliness(listed.name_bytes(index)));
     }
-    contents.link_stop.ask(fd, dir, context);
     for index in unknown {
         let name = listed.name(index);
         if contents.link_stop.all_found(contents) {

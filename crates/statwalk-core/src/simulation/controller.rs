@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use super::run;
 use super::scenario::{Caller, Scenario, Tree};
+use super::source::Listings;
 use super::world::{Machine, Span};
 use crate::entry::Fields;
 use crate::order::Order;
@@ -91,8 +92,13 @@ fn scenario(device: &Device, processors: usize, threads: Option<usize>, tree: &T
         threads,
         fields: Fields::NAME | Fields::SIZE,
         max_depth: u32::MAX,
+        leaves_out_caches: false,
         withheld_max: 64 * 1024,
-        listed_at_once: 256,
+        listings: Listings {
+            at_once: 256,
+            have_types: true,
+            links_count: true,
+        },
         caller: Caller {
             cancels: None,
             enters: None,

@@ -111,7 +111,7 @@ fn call(scenario: &Scenario, log: &Arc<Mutex<Log>>, watched: &Mutex<Option<Watch
     };
     let scan = scenario.scan();
     let roots = scan.root_paths().expect("no root holds a NUL");
-    let source = scenario.tree.source(scenario.listed_at_once);
+    let source = scenario.tree.source(scenario.listings);
     let running = scan.start_on(source, sink, roots, Vec::new(), threads::now());
     let pool = Arc::downgrade(&running.ongoing.pool);
     *lock(watched) = Some(Watched {

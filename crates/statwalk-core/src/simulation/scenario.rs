@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use fastrand::Rng;
 
-use super::source::{Call, Fate, Simulated};
+use super::source::{Call, Fate, Listings, Simulated};
 use super::world::{Machine, Span};
 use crate::entry::Fields;
 use crate::error::SystemErrno as Errno;
+use crate::exclusion::Exclusions;
 use crate::order::Order;
 use crate::scan::Scan;
 use crate::source::memory::{MemoryEntry, MemoryTree};
@@ -25,8 +26,10 @@ pub(super) struct Scenario {
     pub(super) threads: Option<usize>,
     pub(super) fields: Fields,
     pub(super) max_depth: u32,
+    /// Whether caches are left out. There is none, but each directory is looked at.
+    pub(super) leaves_out_caches: bool,
     pub(super) withheld_max: usize,
-    pub(super) listed_at_once: usize,
+    pub(super) listings: Listings,
     pub(super) caller: Caller,
 }
 
@@ -122,7 +125,7 @@ impl Tree {
         counts.into_iter().filter(|&count| count > entries).count()
     }
 
-    pub(super) fn source(&self, listed_at_once: usize) -> Simulated {
+    pub(super) fn source(&self, listings: Listings) -> Simulated {
         let mut tree = MemoryTree::new();
         for node in &self.nodes[1..] {
             let entry = match node.is_directory {
@@ -134,7 +137,7 @@ impl Tree {
         let fates = self.nodes.iter().map(|node| node.fate).collect();
         let parents = self.nodes.iter().map(|node| node.parent).collect();
         let paths = self.nodes.iter().map(|node| node.path.clone()).collect();
-        Simulated::new(tree, fates, parents, paths, listed_at_once)
+        Simulated::new(tree, fates, parents, paths, listings)
     }
 }
 
@@ -188,19 +191,25 @@ impl Scenario {
             .clone(),
             order,
             threads: rng.bool().then(|| 1 + some(rng, 32) as usize),
-            fields: match rng.u32(0..3) {
-                0 => Fields::NAME | Fields::TYPE,
+            fields: match rng.u32(0..6) {
+                0 => Fields::NAME,
+                1 | 2 => Fields::NAME | Fields::TYPE,
                 _ => Fields::NAME | Fields::SIZE,
             },
             max_depth: match rng.u32(0..6) {
                 0 => rng.u32(0..6),
                 _ => u32::MAX,
             },
+            leaves_out_caches: rng.u32(0..8) == 0,
             withheld_max: match rng.bool() {
                 true => 1 + some(rng, 64) as usize,
                 false => 64 * 1024,
             },
-            listed_at_once: 1 + some(rng, 256) as usize,
+            listings: Listings {
+                at_once: 1 + some(rng, 256) as usize,
+                have_types: rng.u32(0..3) > 0,
+                links_count: rng.bool(),
+            },
             caller: Caller {
                 cancels: (hangs || rng.u32(0..5) == 0).then(|| match hangs {
                     // Until then all is done that does not hang.
@@ -220,6 +229,7 @@ impl Scenario {
         let scan = Scan::of(self.roots.iter().copied())
             .order(self.order)
             .max_depth(self.max_depth)
+            .exclusions(Exclusions::new().caches(self.leaves_out_caches))
             .withheld_max(self.withheld_max)
             .errors_kept(usize::MAX);
         match self.threads {

@@ -76,8 +76,17 @@ pub(super) struct Simulated {
     /// The directory that holds each node.
     parents: Vec<usize>,
     paths: Vec<String>,
-    /// Up to how many entries one call of a listing brings.
-    listed_at_once: usize,
+    listings: Listings,
+}
+
+/// What the listings of the simulated file system tell.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Listings {
+    /// Up to how many entries one call brings.
+    pub(super) at_once: usize,
+    pub(super) have_types: bool,
+    /// Whether the link count of a directory tells the number of its subdirectories.
+    pub(super) links_count: bool,
 }
 
 /// Attributes as they are at a moment.
@@ -94,14 +103,14 @@ impl Simulated {
         fates: Vec<Fate>,
         parents: Vec<usize>,
         paths: Vec<String>,
-        listed_at_once: usize,
+        listings: Listings,
     ) -> Simulated {
         Simulated {
             memory: Memory::new(tree),
             fates,
             parents,
             paths,
-            listed_at_once,
+            listings,
         }
     }
 
@@ -335,7 +344,7 @@ impl DirectorySource for Simulated {
             .iter()
             .skip(position as usize)
         {
-            if listed == self.listed_at_once {
+            if listed == self.listings.at_once {
                 break;
             }
             if let Some((after, errno)) = fate.listing
@@ -349,7 +358,11 @@ impl DirectorySource for Simulated {
             position += 1;
             if self.fates[*node].is_there(now) {
                 let attributes = self.memory.attributes_of(*node);
-                into.add(name, attributes.id.ino, attributes.kind, names);
+                let kind = match self.listings.have_types {
+                    true => attributes.kind,
+                    false => FileType::Unknown,
+                };
+                into.add(name, attributes.id.ino, kind, names);
                 listed += 1;
             }
         }
@@ -369,7 +382,7 @@ impl DirectorySource for Simulated {
     }
 
     fn links_count_subdirs(&self, dir: &DirHandle) -> bool {
-        self.memory.links_count_subdirs(dir)
+        self.listings.links_count && self.memory.links_count_subdirs(dir)
     }
 
     fn now_s(&self) -> i64 {

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use statwalk_core::tuning::{Calls, Detail, Freshness, Naming, Sharing, StatOrder, TypeSource};
 use statwalk_core::{
-    Batch, Collect, Context, Directory, Fields, Outcome, RootTotals, Scan, Sink, Source, Totals,
+    Batch, Collect, Context, Directory, Exclusions, Fields, Order, Outcome, RootTotals, Scan, Sink,
+    Source, Totals,
 };
 use statwalk_testkit::fault_fs::{self, FaultFs, FaultFsBuilder, Latency, Where};
 use statwalk_testkit::mounts::FileSystem;
@@ -398,18 +399,35 @@ fn a_name_in_an_open_directory_is_one_lookup() {
 
 #[test]
 fn one_directory_is_stated_by_several_workers() {
-    const FILES: u32 = 400;
-    let latency = Duration::from_millis(2);
+    check_shared_stats(false, &Totals::with_sizes());
+}
+
+/// The entries of a directory waited for each other where their types alone were wanted: one
+/// after another, in one worker.
+#[test]
+fn types_that_a_listing_lacks_are_stated_by_several_workers() {
+    check_shared_stats(true, &Totals::of_types());
+    check_shared_stats(true, &Totals::of_names());
+}
+
+/// Checks that workers stat the entries of one slow directory together.
+fn check_shared_stats(is_untyped: bool, sink: &Totals) {
+    const FILES: u32 = 200;
+    let latency = Duration::from_millis(5);
     let took = |sharing| {
-        let fs = FaultFs::builder()
+        let mut fs = FaultFs::builder()
             .files("d", FILES.into(), 1)
             .latency(Where::Everywhere, Latency::Fixed(latency));
+        if is_untyped {
+            fs = fs.unknown_types(Where::Everywhere);
+        }
         let mount = fs.mount()?;
         let calls = Calls::default().sharing(sharing);
         let scan = Scan::new(mount.path()).threads(16).calls(calls);
         let start = Instant::now();
-        let outcome = scan.run(&Totals::with_sizes()).unwrap();
-        assert_eq!(outcome.output[0].files, FILES.into());
+        let outcome = scan.run(sink).unwrap();
+        assert!(outcome.report.is_complete(), "{:?}", outcome.report);
+        assert_eq!(outcome.output[0].entries, u64::from(FILES) + 2);
         Ok::<_, statwalk_testkit::Skipped>((start.elapsed(), mount.counts().waiting_max))
     };
     let (alone, one) = or_skip!(took(Sharing::Never));
