@@ -10,7 +10,7 @@ use super::outlet::{Backlog, Events, Note};
 use super::unknown::LinkStop;
 use crate::batch::Batch;
 use crate::directory::Directory;
-use crate::entry::FileType;
+use crate::entry::{Attributes, FileType};
 use crate::error::{Op, SystemErrno as Errno};
 use crate::handle::OpenParent;
 
@@ -21,6 +21,8 @@ const FEW: usize = 12;
 #[derive(Default)]
 pub(crate) struct Contents {
     pub(crate) batch: Batch,
+    /// The targets of symbolic links to files, by the names of the links.
+    pub(crate) followed: Batch,
     /// The names of subdirectories and links, each ended by NUL.
     ///
     /// `subdir_offsets` and `link_offsets` say where each begins.
@@ -28,7 +30,7 @@ pub(crate) struct Contents {
     pub(crate) subdir_offsets: Vec<u32>,
     /// The inode numbers of the subdirectories, as the listing has them.
     pub(crate) subdir_inos: Vec<u64>,
-    /// Symbolic links to follow.
+    /// Symbolic links that wait: see [`push_link`](Self::push_link).
     pub(crate) link_offsets: Vec<u32>,
     pub(crate) failures: Vec<(Vec<u8>, Op, Errno)>,
     /// Listed names for which a stat returned ENOENT, with their types in the listing.
@@ -44,12 +46,14 @@ impl Contents {
     pub(crate) fn new(options: &ScanOptions) -> Contents {
         Contents {
             batch: Batch::new(options.wanted),
+            followed: Batch::new(options.wanted),
             ..Contents::default()
         }
     }
 
     pub(crate) fn clear(&mut self) {
         self.batch.clear();
+        self.followed.clear();
         self.waiting_names.clear();
         self.subdir_offsets.clear();
         self.subdir_inos.clear();
@@ -113,7 +117,16 @@ impl Contents {
         doubles
     }
 
-    /// Adds a symbolic link to follow. Its name must hold no NUL.
+    /// Adds the target of a symbolic link, which is no directory.
+    pub(crate) fn push_followed(&mut self, name: &[u8], target: &Attributes) {
+        match self.followed.wanted().need_stat() {
+            true => self.followed.push_stated(name, target),
+            false => self.followed.push_listed(name, target.kind, false),
+        }
+    }
+
+    /// Adds a symbolic link that workers follow when the rest is done: it leads to a
+    /// directory, or nowhere, or nobody has looked. Its name must hold no NUL.
     pub(crate) fn push_link(&mut self, name: &[u8]) {
         self.link_offsets.push(self.waiting_names.len() as u32);
         self.push_waiting(name);
@@ -125,7 +138,7 @@ impl Contents {
     }
 
     pub(crate) fn entry_count(&self) -> usize {
-        self.batch.len() + self.subdir_offsets.len() + self.link_offsets.len()
+        self.batch.len() + self.followed.len() + self.subdir_offsets.len() + self.link_offsets.len()
     }
 }
 
@@ -137,6 +150,13 @@ pub(crate) fn deliver(
     out: &mut dyn Events,
 ) {
     out.deliver(directory, announce, &[&contents.batch]);
+    if !contents.followed.is_empty() {
+        let behind_links = Directory {
+            followed: true,
+            ..*directory
+        };
+        out.deliver(&behind_links, false, &[&contents.followed]);
+    }
     let root = directory.root;
     for _ in 0..contents.vanished + contents.missing.len() as u64 {
         out.note(root, Note::Vanished);

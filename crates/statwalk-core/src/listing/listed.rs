@@ -94,9 +94,13 @@ impl Listed {
         }
     }
 
-    /// Whether the listing lacks the type of an entry.
-    pub(super) fn has_unknown(&self) -> bool {
-        (self.entries.iter()).any(|entry| entry.kind == FileType::Unknown)
+    /// Whether an entry has to be stat'ed to find its type, or that of its target.
+    pub(super) fn has_unknown(&self, follows: bool) -> bool {
+        let is_unknown = |kind| match kind {
+            FileType::Symlink => follows,
+            kind => kind == FileType::Unknown,
+        };
+        self.entries.iter().any(|entry| is_unknown(entry.kind))
     }
 
     /// Whether an entry has this name.
@@ -207,7 +211,7 @@ impl Listed {
         if start == 0 {
             self.add_counted_to(&mut contents.batch);
         }
-        let has_unknown = self.has_unknown();
+        let has_unknown = self.has_unknown(options.follows);
         let shape_only = options.shortcuts.shape_only;
         if (shape_only || options.shortcuts.types_only) && !has_unknown {
             self.sort_typed(which, contents);
@@ -268,7 +272,7 @@ impl Listed {
             match listed.kind {
                 FileType::Directory => contents.push_subdir(name.to_bytes(), listed.ino),
                 FileType::Symlink if options.follows => {
-                    contents.push_link(name.to_bytes());
+                    follow_to_file(fd, name, context, contents);
                 }
                 // If the stat of `entry/.` does not fail with ENOTDIR, the entry may be a
                 // directory or a link to one: a stat of the entry decides.
@@ -282,14 +286,19 @@ impl Listed {
                         true => stat_by_path(fd, &mut path, name, source),
                         false => source.stat_entry(fd, name),
                     };
-                    sort_in(
-                        found,
-                        name,
-                        (listed.kind, listed.ino),
-                        dir.mount.id,
-                        options,
-                        contents,
-                    );
+                    match &found {
+                        Ok(found) if options.follows && found.kind() == FileType::Symlink => {
+                            follow_to_file(fd, name, context, contents);
+                        }
+                        _ => sort_in(
+                            found,
+                            name,
+                            (listed.kind, listed.ino),
+                            dir.mount.id,
+                            options,
+                            contents,
+                        ),
+                    }
                 }
                 kind => contents.batch.push_listed(name.to_bytes(), kind, false),
             }
@@ -306,6 +315,25 @@ impl Listed {
                 kind => contents.batch.push_listed(name, kind, false),
             }
         }
+    }
+}
+
+/// Adds the target of a symbolic link, unless it is a directory.
+///
+/// Whether a directory counts below this link or another is a question of order. So a
+/// link to one waits, and one that leads nowhere with it.
+fn follow_to_file<D: DirectorySource>(
+    fd: &DirHandle,
+    name: &CStr,
+    context: &ScanContext<D>,
+    contents: &mut Contents,
+) {
+    match context.source.stat_target(Some(fd), name) {
+        Ok(target) if target.kind() != FileType::Directory => {
+            let attributes = target.attributes(context.options.wanted);
+            contents.push_followed(name.to_bytes(), &attributes);
+        }
+        _ => contents.push_link(name.to_bytes()),
     }
 }
 

@@ -339,14 +339,15 @@ impl<D: DirectorySource> Lister<D> {
         let options = &self.context.options;
         options.shortcuts.shape_only
             && options.calls.likely_first
-            && self.listed.has_unknown()
+            && self.listed.has_unknown(options.follows)
             && self.contents.link_stop.ask(fd, dir, &self.context)
     }
 
     /// Whether the entries in `listed` are stat'ed one and all.
     pub(super) fn needs_stats(&self) -> bool {
+        let options = &self.context.options;
         let is_searched = self.contents.link_stop.can_be_used();
-        self.context.options.wanted.need_stat() || !is_searched && self.listed.has_unknown()
+        options.wanted.need_stat() || !is_searched && self.listed.has_unknown(options.follows)
     }
 
     /// Queues the subdirectories and delivers the entries.

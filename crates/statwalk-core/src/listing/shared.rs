@@ -353,9 +353,10 @@ impl<D: DirectorySource> Lister<D> {
         fd: &Arc<SharedFd>,
         out: &mut dyn Outlet,
     ) -> bool {
-        let shares = self.context.options.calls.sharing == Sharing::WhenIdle;
+        let options = &self.context.options;
+        let shares = options.calls.sharing == Sharing::WhenIdle;
         // Nothing is searched by the link count in a shared directory.
-        let needs_stats = self.context.options.wanted.need_stat() || self.listed.has_unknown();
+        let needs_stats = options.wanted.need_stat() || self.listed.has_unknown(options.follows);
         if shares && needs_stats && out.is_slow() {
             let start = self.listed.len().min(PART_MIN);
             self.hand_parts(listing, start, out);

@@ -6,7 +6,7 @@
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 
-use statwalk_core::{Scan, SymlinkPolicy, Totals, TreeSink};
+use statwalk_core::{Scan, Source, SymlinkPolicy, Totals, TreeSink};
 use statwalk_testkit::{Scratch, settle, trees};
 
 use super::harness::THREADS;
@@ -40,6 +40,33 @@ fn make(top: &Path) -> PathBuf {
     trees::followable_links().materialise(&dir).unwrap();
     settle(&dir).unwrap();
     dir
+}
+
+/// Each link was followed when all else was done, one after another: its directory was opened
+/// anew, and it cost three stats.
+#[test]
+fn a_link_to_a_file_costs_one_stat() {
+    let scratch = Scratch::new().unwrap();
+    let links = scratch.path().join("links");
+    std::fs::create_dir(&links).unwrap();
+    std::fs::write(scratch.path().join("file"), b"x").unwrap();
+    let mut made = 0;
+    let mut calls_for = |count: u64| {
+        for number in made..count {
+            symlink("../file", links.join(number.to_string())).unwrap();
+        }
+        made = count;
+        [Totals::with_sizes(), Totals::of_types()].map(|sink| {
+            let scan = following(&links, 1).source(Source::Posix);
+            let outcome = scan.run(&sink).unwrap();
+            assert!(outcome.report.is_complete(), "{:?}", outcome.report);
+            // Types alone know no inode, and count the names.
+            assert_eq!(outcome.output[0].entries, count + 1);
+            outcome.report.calls
+        })
+    };
+    let (few, many) = (calls_for(10), calls_for(60));
+    assert_eq!([many[0] - few[0], many[1] - few[1]], [50, 50]);
 }
 
 #[test]

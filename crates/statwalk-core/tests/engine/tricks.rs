@@ -9,8 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use statwalk_core::tuning::{Calls, Detail, Freshness, Naming, Sharing, StatOrder, TypeSource};
 use statwalk_core::{
-    Batch, Collect, Context, Directory, Exclusions, Fields, Order, Outcome, RootTotals, Scan, Sink,
-    Source, Totals,
+    Batch, Collect, Context, Directory, Fields, Outcome, RootTotals, Scan, Sink, Source, Totals,
 };
 use statwalk_testkit::fault_fs::{self, FaultFs, FaultFsBuilder, Latency, Where};
 use statwalk_testkit::mounts::FileSystem;
