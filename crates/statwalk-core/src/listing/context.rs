@@ -52,10 +52,17 @@ pub(crate) struct RootTable {
     /// Roots that are directories, each with its mount.
     pub(crate) directories: HashMap<FileId, (u32, u64)>,
     /// Roots that are no directories, by their parent directory.
-    pub(crate) others: HashMap<FileId, Vec<(Vec<u8>, u32)>>,
+    pub(crate) others: HashMap<FileId, NamedRoots>,
     /// Whether an earlier root is the same.
     pub(crate) repeat: Vec<bool>,
+    /// Whether a root was something else than a directory when the scan began.
+    no_directory: Vec<bool>,
 }
+
+/// The roots among the entries of one directory: their numbers, by name.
+///
+/// A shell gives thousands of names for `*`, so nobody may search them one by one.
+pub(crate) type NamedRoots = HashMap<Vec<u8>, u32>;
 
 /// The options, the source, and the state that the workers of one scan share.
 pub(crate) struct ScanContext<D> {
@@ -93,6 +100,9 @@ impl RootTable {
             return table;
         }
         table.repeat = vec![false; roots.len()];
+        table.no_directory = vec![false; roots.len()];
+        // Names of one directory come together: it is asked about once.
+        let mut last_parent: Option<(CString, FileId)> = None;
         for (index, root) in roots.iter().enumerate() {
             let found = match follows {
                 true => source.stat_target(None, root),
@@ -104,27 +114,32 @@ impl RootTable {
                 let entry = table.directories.entry(found.id());
                 entry.or_insert((number, found.mount())).0
             } else {
+                table.no_directory[index] = true;
                 let (parent, name) = split(root.to_bytes());
-                let Ok(parent) = source.stat_target(None, &parent) else {
-                    continue;
+                let id = match &last_parent {
+                    Some((last, id)) if *last == parent => *id,
+                    _ => match source.stat_target(None, &parent) {
+                        Ok(found) => last_parent.insert((parent, found.id())).1,
+                        Err(_) => continue,
+                    },
                 };
-                let named = table.others.entry(parent.id()).or_default();
-                match named.iter().find(|(other, _)| other == name) {
-                    Some(&(_, first)) => first,
-                    None => {
-                        named.push((name.to_vec(), number));
-                        number
-                    }
-                }
+                let named = table.others.entry(id).or_default();
+                *named.entry(name.to_vec()).or_insert(number)
             };
             table.repeat[index] = first != number;
         }
         table
     }
 
+    /// Whether a root was something else than a directory when the scan began: to open
+    /// it would fail.
+    pub(super) fn was_no_directory(&self, root: u32) -> bool {
+        self.no_directory.get(root as usize).is_some_and(|&is| is)
+    }
+
     /// The roots among the entries of a directory.
-    pub(crate) fn roots_in(&self, id: FileId) -> &[(Vec<u8>, u32)] {
-        self.others.get(&id).map_or(&[], Vec::as_slice)
+    pub(crate) fn roots_in(&self, id: FileId) -> Option<&NamedRoots> {
+        self.others.get(&id)
     }
 }
 
@@ -251,10 +266,10 @@ impl<D: DirectorySource> ScanContext<D> {
     }
 
     /// Notes a visit to an entry of a directory that holds roots.
-    pub(super) fn visit_other(&self, named: &[(Vec<u8>, u32)], name: &[u8], root: u32) -> Visit {
-        match named.iter().find(|(other, _)| other == name) {
-            Some(&(_, other)) if other < root => Visit::EarlierRoot,
-            Some(&(_, other)) => {
+    pub(super) fn visit_other(&self, named: &NamedRoots, name: &[u8], root: u32) -> Visit {
+        match named.get(name) {
+            Some(&other) if other < root => Visit::EarlierRoot,
+            Some(&other) => {
                 self.reached_roots[other as usize].store(true, Ordering::Relaxed);
                 Visit::First
             }

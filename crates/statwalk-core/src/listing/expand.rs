@@ -66,6 +66,13 @@ impl<D: DirectorySource> Lister<D> {
             self.image(path, root, id, out);
             return Ok(());
         }
+        if self.context.options.roots.was_no_directory(root) {
+            let found = self.context.source.stat_path(path)?;
+            let found = found.attributes(self.context.options.wanted);
+            if found.kind != FileType::Directory {
+                return self.root_entry(path, root, found, Errno::NOTDIR, out);
+            }
+        }
         match self.context.source.open_root(path) {
             Ok(fd) => {
                 let opening = Opening {
@@ -89,16 +96,7 @@ impl<D: DirectorySource> Lister<D> {
                     self.unreadable(&place, root, 0, Some(&found), errno, out);
                     return Ok(());
                 }
-                let target = self.target_of(None, path, found.kind);
-                // A scan that follows links cannot take a dangling one as its root.
-                if self.context.options.follows
-                    && found.kind == FileType::Symlink
-                    && target.is_none()
-                {
-                    return Err(errno);
-                }
-                self.root_file(path, root, &target.unwrap_or(found), out);
-                Ok(())
+                self.root_entry(path, root, found, errno, out)
             }
             Err(refused) => {
                 let found = self.context.source.stat_path(path)?;
@@ -113,6 +111,24 @@ impl<D: DirectorySource> Lister<D> {
                 Ok(())
             }
         }
+    }
+
+    /// Delivers a root that is no directory, as `errno` says.
+    fn root_entry(
+        &mut self,
+        path: &Arc<CStr>,
+        root: u32,
+        found: Attributes,
+        errno: Errno,
+        out: &mut dyn Outlet,
+    ) -> Result<(), Errno> {
+        let target = self.target_of(None, path, found.kind);
+        // A scan that follows links cannot take a dangling one as its root.
+        if self.context.options.follows && found.kind == FileType::Symlink && target.is_none() {
+            return Err(errno);
+        }
+        self.root_file(path, root, &target.unwrap_or(found), out);
+        Ok(())
     }
 
     /// Lists a crossing that had to wait.

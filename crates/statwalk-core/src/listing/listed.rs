@@ -225,10 +225,7 @@ impl Listed {
         }
         let looks_inside = shape_only && options.calls.looks_inside;
         let needs_stat = options.wanted.need_stat();
-        let roots_here = match dir.identity {
-            Some(id) if !options.roots.others.is_empty() => options.roots.roots_in(id),
-            _ => &[],
-        };
+        let roots_here = dir.identity.and_then(|id| options.roots.roots_in(id));
         let mut path = Vec::new();
         let stats_by_path = options.calls.naming == Naming::Path;
         let matches_paths = options.exclusions.need_paths();
@@ -264,8 +261,8 @@ impl Listed {
                     continue;
                 }
             }
-            if !roots_here.is_empty()
-                && context.visit_other(roots_here, name.to_bytes(), dir.root) == Visit::EarlierRoot
+            if let Some(roots) = roots_here
+                && context.visit_other(roots, name.to_bytes(), dir.root) == Visit::EarlierRoot
             {
                 continue;
             }

@@ -156,7 +156,7 @@ impl<D: DirectorySource> WorkerOutlet<D> {
     }
 
     pub(super) fn missing(&self, root: usize, errno: SystemErrno) {
-        self.with_results(|results| results.roots[root].missing = Some(Errno::of(errno)));
+        self.with_results(|results| results.root(root).missing = Some(Errno::of(errno)));
     }
 }
 
@@ -321,7 +321,7 @@ impl<D: DirectorySource> Events for WorkerOutlet<D> {
             root: directory.root(),
         };
         self.with_results(|results| {
-            results.roots[error.root].changed_dirs += 1;
+            results.root(error.root).changed_dirs += 1;
             results.state.collector().incomplete(directory);
         });
         self.report(error);
@@ -331,7 +331,7 @@ impl<D: DirectorySource> Events for WorkerOutlet<D> {
         let errno = Errno::of(errno);
         WorkerProgress::add(&self.pool.progress[self.slot.index()].unreadable, 1);
         self.with_results(|results| {
-            results.roots[root as usize].unreadable += 1;
+            results.root(root as usize).unreadable += 1;
             results.errors.count(op, errno, 1);
         });
         self.report(EntryError {
@@ -344,7 +344,7 @@ impl<D: DirectorySource> Events for WorkerOutlet<D> {
 
     fn note(&mut self, root: u32, note: Note) {
         self.with_results(|results| {
-            let root = &mut results.roots[root as usize];
+            let root = results.root(root as usize);
             match note {
                 Note::Vanished => root.vanished += 1,
                 Note::Excluded => root.excluded += 1,

@@ -143,10 +143,9 @@ impl<D: DirectorySource> Pool<D> {
         options: PoolOptions,
     ) -> Arc<Pool<D>> {
         let count = states.len();
-        let root_count = options.roots.len();
         let results = states
             .into_iter()
-            .map(|state| CachePadded::new(Mutex::new(Some(Results::new(state, root_count)))));
+            .map(|state| CachePadded::new(Mutex::new(Some(Results::new(state)))));
         let started = threads::now();
         Arc::new(Pool {
             context,

@@ -7,6 +7,7 @@ use std::any::Any;
 use crossbeam_utils::CachePadded;
 
 use crate::error::ErrorList;
+use crate::per_root::of_root;
 use crate::report::{LeftOut, RootReport};
 use crate::sink::Collect;
 
@@ -48,19 +49,25 @@ const ONE_TYPE: &str = "all states of a scan are of its sink";
 /// from a worker that hangs.
 pub(crate) struct Results {
     pub(crate) state: Box<dyn State>,
+    /// By root; shorter than the roots where the worker had nothing to say of the last.
     pub(crate) roots: Vec<RootReport>,
     pub(crate) errors: ErrorList,
     pub(crate) left_out: Vec<LeftOut>,
 }
 
 impl Results {
-    pub(crate) fn new(state: Box<dyn State>, roots: usize) -> Results {
+    pub(crate) fn new(state: Box<dyn State>) -> Results {
         Results {
             state,
-            roots: vec![RootReport::default(); roots],
+            roots: Vec::new(),
             errors: ErrorList::default(),
             left_out: Vec::new(),
         }
+    }
+
+    /// The report of a root.
+    pub(crate) fn root(&mut self, root: usize) -> &mut RootReport {
+        of_root(&mut self.roots, root)
     }
 
     /// Its state as the sink made it.

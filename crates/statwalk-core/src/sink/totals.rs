@@ -10,6 +10,7 @@ use super::{Collect, Context, Sink};
 use crate::batch::{Batch, EntryRef};
 use crate::directory::Directory;
 use crate::entry::{Fields, FileType};
+use crate::per_root::of_root;
 
 /// Counts and sums for each root, as `CLI.md` defines them for JSON.
 ///
@@ -159,7 +160,7 @@ impl Sink for Totals {
         (0..count)
             .map(|_| TotalsState {
                 sizes: self.fields.need_stat(),
-                roots: vec![RootTotals::default(); context.roots.len()],
+                roots: vec![RootTotals::default()],
                 seen: seen.clone(),
                 filter: self.filter.clone(),
             })
@@ -187,6 +188,9 @@ pub struct TotalsState {
 
 impl TotalsState {
     /// The sums of this worker, by root: for [`Running::peek`](crate::Running::peek).
+    ///
+    /// The first root is always there. Those behind the last that the worker has met are
+    /// absent.
     #[must_use]
     pub fn roots(&self) -> &[RootTotals] {
         &self.roots
@@ -198,7 +202,7 @@ impl Collect for TotalsState {
         if !self.filter.passes_directory(directory) {
             return ControlFlow::Continue(());
         }
-        let totals = &mut self.roots[directory.root()];
+        let totals = of_root(&mut self.roots, directory.root());
         totals.count(FileType::Directory, 1);
         let allocated_bytes = directory.attributes().allocated_bytes().unwrap_or(0);
         totals.allocated_bytes += u128::from(allocated_bytes);
@@ -206,7 +210,7 @@ impl Collect for TotalsState {
     }
 
     fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
-        let totals = &mut self.roots[directory.root()];
+        let totals = of_root(&mut self.roots, directory.root());
         if !self.filter.is_set() {
             // A batch of types alone has long runs of one type.
             for run in batch.kinds().chunk_by(|a, b| a == b) {

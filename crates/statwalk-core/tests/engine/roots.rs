@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use statwalk_core::{Errno, Scan, Totals, TreeSink};
+use statwalk_core::{Errno, Scan, Source, Totals, TreeSink};
 use statwalk_testkit::naive::Options;
 use statwalk_testkit::unprivileged::as_ordinary_user;
 use statwalk_testkit::{Scratch, or_skip, trees};
@@ -286,4 +286,31 @@ fn many_roots_and_none() {
     let none: [&Path; 0] = [];
     let outcome = Scan::of(none).run(&Totals::with_sizes()).unwrap();
     assert!(outcome.output.is_empty() && outcome.report.is_complete());
+}
+
+/// Each of them was compared with all before it, opened in vain, and had a value for each
+/// worker: 13,000 names for `*` took eight times as long as with du, and 139 MB.
+#[test]
+fn thousands_of_files_as_roots_cost_a_stat_each() {
+    let scratch = Scratch::new().unwrap();
+    let files: Vec<PathBuf> = (0..2_000)
+        .map(|number| scratch.path().join(number.to_string()))
+        .collect();
+    for file in &files {
+        std::fs::write(file, b"x").unwrap();
+    }
+    let calls = |roots: &[PathBuf]| {
+        let scan = Scan::of(roots).threads(1).source(Source::Posix);
+        let outcome = scan.run(&Totals::with_sizes()).unwrap();
+        assert!(outcome.report.is_complete(), "{:?}", outcome.report);
+        let counted = outcome.output.iter().filter(|root| root.files == 1).count();
+        assert_eq!(counted, roots.len());
+        outcome.report.calls
+    };
+    // The one that finds doubles comes before the scan, and is not counted.
+    assert_eq!(calls(&files) - calls(&files[..1_000]), 1_000);
+    // A directory that holds them all comes last, and counts none of them again.
+    let mut roots = files;
+    roots.push(scratch.path().to_owned());
+    assert_eq!(total(&roots, 2).files, 2_000);
 }

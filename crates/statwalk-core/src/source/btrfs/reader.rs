@@ -143,7 +143,7 @@ impl InPlace for Reader {
         _is_cancelled: &dyn Fn() -> bool,
     ) -> Begun {
         let is_kernels = self.mounted.mount_points.lie_in(node.id)
-            || !options.roots.roots_in(node.id).is_empty()
+            || options.roots.roots_in(node.id).is_some()
             || dir.place.leads_through(node.id, dir.mount.id);
         if is_kernels {
             return Begun::AskKernel;

@@ -86,7 +86,7 @@ impl Reader {
             // A file with patterns may come after the delivery of a first piece.
             || (options.exclusions.read_files() && inode.size_bytes() > WITHHELD_BYTES_MIN);
         let id = self.mounted.id_of(inode);
-        !self.mounted.is_image && (is_large || !options.roots.roots_in(id).is_empty())
+        !self.mounted.is_image && (is_large || options.roots.roots_in(id).is_some())
     }
 }
 
