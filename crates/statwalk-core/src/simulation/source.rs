@@ -79,7 +79,7 @@ pub(super) struct Simulated {
     listings: Listings,
 }
 
-/// What the listings of the simulated file system tell.
+/// The listings of the simulated file system.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Listings {
     /// Up to how many entries one call brings.
