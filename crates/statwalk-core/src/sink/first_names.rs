@@ -249,7 +249,7 @@ mod tests {
 
     fn context() -> Context {
         Context {
-            roots: Vec::new(),
+            roots: Arc::default(),
             links: LinkPolicy::Once,
             follows: true,
             now_ns: 0,

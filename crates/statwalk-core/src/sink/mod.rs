@@ -44,8 +44,8 @@ use crate::inode_numbers::InodeNumbers;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Context {
-    /// The roots, as the caller gave them.
-    pub roots: Vec<Vec<u8>>,
+    /// The roots, as the caller gave them. The states of all workers share them.
+    pub roots: Arc<[Vec<u8>]>,
     /// How hard links count.
     pub links: LinkPolicy,
     /// Whether symbolic links are followed, so that any inode, and not only one

@@ -14,6 +14,7 @@ mod sink;
 mod state;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use self::names::Names;
 use self::node::At;
@@ -28,7 +29,7 @@ use crate::entry::{DirId, FileType};
 
 /// A scanned tree.
 pub struct Tree {
-    roots: Vec<Vec<u8>>,
+    roots: Arc<[Vec<u8>]>,
     root_ids: Vec<Option<u32>>,
     /// Directories by their number.
     blocks: Vec<Option<Box<[DirRecord]>>>,
@@ -58,7 +59,7 @@ pub struct Tree {
 impl Tree {
     fn merge(context: &Context, states: Vec<TreeState>) -> Tree {
         let mut tree = Tree {
-            roots: context.roots.clone(),
+            roots: Arc::clone(&context.roots),
             root_ids: vec![None; context.roots.len()],
             blocks: Vec::new(),
             block_names: Vec::new(),
@@ -288,7 +289,7 @@ impl Tree {
         let roots: usize = self.roots.iter().map(Vec::capacity).sum();
         // A bucket has a byte of control beside its pair.
         let foreign = self.foreign_names.capacity() * (size_of::<(u32, u16)>() + 1);
-        let lists = of(&self.roots)
+        let lists = size_of_val(&*self.roots)
             + of(&self.root_ids)
             + of(&self.blocks)
             + of(&self.block_names)
