@@ -25,7 +25,7 @@ def fill_page(page: Path, record: str, data: dict) -> None:
     text = re.sub(r"(<!-- table: ([^>]+) -->\n).*?(<!-- end -->)",
                   lambda m: m[1] + "\n".join(_section(m[2].strip(), record, data)) + "\n" + m[3], text, flags=re.S)
     page.write_text(text)
-    pictures.draw(page.parent / "pictures", data, page.parent / "record")
+    pictures.draw(page.parent / "pictures", data)
 
 
 def in_order(data: dict) -> dict:

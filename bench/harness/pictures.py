@@ -2,7 +2,6 @@
 """The pictures of RESULTS.md: bars of medians with whiskers, as `page.toml` names them."""
 
 import html
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,13 +36,12 @@ class Bar:
     is_begin: bool = False
 
 
-def draw(folder: Path, data: dict, records: Path) -> None:
-    """Draws all that the record, or the record that a picture names, has bars for."""
+def draw(folder: Path, data: dict) -> None:
+    """Draws all that the record has bars for."""
     folder.mkdir(exist_ok=True)
     for picture in case_table.compared()["picture"]:
-        source = json.loads((records / f"{picture['record']}.json").read_text()) if "record" in picture else data
-        bars = _leads(source) if picture.get("leads") else _times(picture, source)
-        said = picture["said"] if picture.get("leads") else _said(picture, source)
+        bars = _leads(data) if picture.get("leads") else _times(picture, data)
+        said = picture["said"] if picture.get("leads") else _said(picture, data)
         if bars:
             unit = "" if picture.get("leads") else " ms"
             (folder / picture["file"]).write_text(svg(picture["title"], said, bars, picture.get("cut"), unit))
