@@ -18,6 +18,7 @@ mod programs;
 mod refresh;
 mod removal;
 mod scan;
+mod screen;
 mod space;
 mod terminal;
 mod tree_data;
@@ -29,7 +30,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use statwalk_browse::{
     Browser, Data, Effect, Event, Filter, Filtered, ItemId, Options, Proposal, RemovalReport,
@@ -42,8 +43,9 @@ use self::clerk::Clerk;
 use self::numbers::Place;
 use self::removal::{Proposed, Remover};
 use self::scan::LiveScan;
+use self::screen::{Input, Screen};
 use self::space::SpaceDesk;
-use self::terminal::{Input, Screen};
+use self::terminal::Tty;
 use crate::clock;
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, reason};
@@ -79,7 +81,6 @@ pub(crate) enum Message {
 struct Shell {
     browser: Browser,
     request: Request,
-    started: Instant,
     format: SizeFormat,
     /// The number of the scan; answers about an earlier one come too late.
     scans: u64,
@@ -121,7 +122,7 @@ pub(crate) fn run(request: Request, options: Options) -> Result<ExitStatus, Fail
             )));
         }
     }
-    let mut screen = Screen::open()?;
+    let mut screen = Tty::open()?;
     signals::install();
     run_on(&mut screen, request, options)
 }
@@ -135,7 +136,7 @@ pub(crate) fn run_on_mounts(
     request: impl FnOnce(OsString) -> Result<Request, Failure>,
     options: Options,
 ) -> Result<ExitStatus, Failure> {
-    let mut screen = Screen::open()?;
+    let mut screen = Tty::open()?;
     signals::install();
     let selected = mounts::select(&mut screen, &options);
     let started = match selected {
@@ -156,48 +157,18 @@ pub(crate) fn run_on_mounts(
     }
 }
 
-fn run_on(screen: &mut Screen, request: Request, options: Options) -> Result<ExitStatus, Failure> {
+fn run_on(
+    screen: &mut dyn Screen,
+    request: Request,
+    options: Options,
+) -> Result<ExitStatus, Failure> {
     open_files::raise_limit();
-    let (sender, messages) = mpsc::channel();
-    let scan = match LiveScan::start(&request, 0, sender.clone()) {
-        Ok(scan) => scan,
+    let mut shell = match Shell::new(request, options, screen.size()) {
+        Ok(shell) => shell,
         Err(error) => {
             screen.close();
             return Err(error);
         }
-    };
-    let base: Arc<dyn Data> = Arc::clone(&scan.data) as Arc<dyn Data>;
-    let (width, height) = screen.size();
-    let mut clerk = |name| {
-        Clerk::new(name, sender.clone()).map_err(|error| {
-            screen.close();
-            Failure::Usage(format!("cannot start a thread: {}", reason(&error)))
-        })
-    };
-    let space = SpaceDesk::new(options.format, options.charset, sender.clone());
-    let remover = Remover::new(options.format, sender.clone());
-    let mut shell = Shell {
-        format: options.format,
-        browser: Browser::new(options, width, height, clock::now_ns()),
-        request,
-        started: Instant::now(),
-        scans: 0,
-        scan,
-        data: Arc::clone(&base),
-        base,
-        filter: Filter::default(),
-        rows: clerk("rows")?,
-        filters: clerk("filter")?,
-        facts: clerk("facts")?,
-        readers: clerk("refresh")?,
-        listers: clerk("files")?,
-        listed: None,
-        remover,
-        space,
-        layers: 0,
-        messages,
-        sender,
-        end: None,
     };
     let result = shell.work(screen);
     // A removal ends between two entries, and its journal is written.
@@ -219,8 +190,48 @@ fn run_on(screen: &mut Screen, request: Request, options: Options) -> Result<Exi
 }
 
 impl Shell {
+    /// Starts the scan, and the threads that answer questions, for a screen of this size.
+    fn new(
+        request: Request,
+        options: Options,
+        (width, height): (u16, u16),
+    ) -> Result<Shell, Failure> {
+        let (sender, messages) = mpsc::channel();
+        let scan = LiveScan::start(&request, 0, sender.clone())?;
+        let base: Arc<dyn Data> = Arc::clone(&scan.data) as Arc<dyn Data>;
+        let clerk = |name| {
+            Clerk::new(name, sender.clone()).map_err(|error| {
+                Failure::Usage(format!("cannot start a thread: {}", reason(&error)))
+            })
+        };
+        let space = SpaceDesk::new(options.format, options.charset, sender.clone());
+        let remover = Remover::new(options.format, sender.clone());
+        Ok(Shell {
+            format: options.format,
+            browser: Browser::new(options, width, height, clock::now_ns()),
+            request,
+            scans: 0,
+            scan,
+            data: Arc::clone(&base),
+            base,
+            filter: Filter::default(),
+            rows: clerk("rows")?,
+            filters: clerk("filter")?,
+            facts: clerk("facts")?,
+            readers: clerk("refresh")?,
+            listers: clerk("files")?,
+            listed: None,
+            remover,
+            space,
+            layers: 0,
+            messages,
+            sender,
+            end: None,
+        })
+    }
+
     /// Works until the user quits. Answers with the path to print.
-    fn work(&mut self, screen: &mut Screen) -> Result<Option<Vec<u8>>, Failure> {
+    fn work(&mut self, screen: &mut dyn Screen) -> Result<Option<Vec<u8>>, Failure> {
         self.update(Event::Tick, screen);
         self.draw(screen)?;
         loop {
@@ -268,12 +279,12 @@ impl Shell {
         }
     }
 
-    fn draw(&mut self, screen: &mut Screen) -> Result<(), Failure> {
+    fn draw(&mut self, screen: &mut dyn Screen) -> Result<(), Failure> {
         let (browser, data) = (&mut self.browser, &*self.data);
-        screen.draw(|buffer| browser.draw(data, buffer))
+        screen.draw(&mut |buffer| browser.draw(data, buffer))
     }
 
-    fn take_input(&mut self, input: Input, screen: &mut Screen) {
+    fn take_input(&mut self, input: Input, screen: &mut dyn Screen) {
         match input {
             Input::Key(key) => self.update(Event::Key(key), screen),
             Input::Mouse(mouse) => self.update(Event::Mouse(mouse), screen),
@@ -282,7 +293,7 @@ impl Shell {
         }
     }
 
-    fn take(&mut self, message: Message, screen: &mut Screen) {
+    fn take(&mut self, message: Message, screen: &mut dyn Screen) {
         match message {
             Message::Event(event) => self.update(event, screen),
             Message::Scanned(number, data) if number == self.scans => {
@@ -309,7 +320,7 @@ impl Shell {
                 self.layers = layer;
                 let before = std::mem::replace(&mut self.data, Arc::clone(&data));
                 self.base = data;
-                let at = self.started.elapsed();
+                let at = screen.now();
                 let event = Event::Refreshed(dir, text);
                 for wish in self.browser.update(event, at, &*before) {
                     self.fulfil(wish, screen);
@@ -333,8 +344,8 @@ impl Shell {
         }
     }
 
-    fn update(&mut self, event: Event, screen: &mut Screen) {
-        let at = self.started.elapsed();
+    fn update(&mut self, event: Event, screen: &mut dyn Screen) {
+        let at = screen.now();
         let data = Arc::clone(&self.data);
         for wish in self.browser.update(event, at, &*data) {
             self.fulfil(wish, screen);
@@ -367,11 +378,11 @@ impl Shell {
         });
     }
 
-    fn say(&mut self, text: impl Into<String>, screen: &mut Screen) {
+    fn say(&mut self, text: impl Into<String>, screen: &mut dyn Screen) {
         self.update(Event::Message(text.into()), screen);
     }
 
-    fn fulfil(&mut self, wish: Effect, screen: &mut Screen) {
+    fn fulfil(&mut self, wish: Effect, screen: &mut dyn Screen) {
         match wish {
             Effect::Ask(query) => {
                 let data = Arc::clone(&self.data);
@@ -458,7 +469,7 @@ impl Shell {
     }
 
     /// Takes what is gone out of all numbers, and reads again what is gone in part.
-    fn take_removed(&mut self, outcome: statwalk_remove::Outcome, screen: &mut Screen) {
+    fn take_removed(&mut self, outcome: statwalk_remove::Outcome, screen: &mut dyn Screen) {
         let Some(ended) = self.remover.take_outcome(outcome) else {
             return;
         };
@@ -503,7 +514,7 @@ impl Shell {
         });
     }
 
-    fn scan_again(&mut self, screen: &mut Screen) {
+    fn scan_again(&mut self, screen: &mut dyn Screen) {
         self.scans += 1;
         self.layers = 0;
         match LiveScan::start(&self.request, self.scans, self.sender.clone()) {
@@ -520,8 +531,8 @@ impl Shell {
 
     fn run_program(
         &mut self,
-        screen: &mut Screen,
-        run: impl FnOnce(&mut Screen) -> Result<(), String>,
+        screen: &mut dyn Screen,
+        run: impl FnOnce(&mut dyn Screen) -> Result<(), String>,
     ) {
         screen.leave();
         let result = run(screen);

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use statwalk_browse::{Event, Mount, MountSpace, MountWish, Mounts, Options};
 use statwalk_sys::mount_table;
 
-use super::terminal::{Input, Screen};
+use super::screen::{Input, Screen};
 use crate::failure::{Failure, reason};
 use crate::watch::signals;
 
@@ -28,7 +28,10 @@ const PERIOD: Duration = Duration::from_millis(100);
 /// # Errors
 ///
 /// Returns an error if the mount table or the terminal cannot be read.
-pub(super) fn select(screen: &mut Screen, options: &Options) -> Result<Option<Vec<u8>>, Failure> {
+pub(super) fn select(
+    screen: &mut dyn Screen,
+    options: &Options,
+) -> Result<Option<Vec<u8>>, Failure> {
     let table = mount_table::read().map_err(|error| {
         let reason = reason(&error);
         Failure::Usage(format!("cannot read the mount table: {reason}"))
@@ -56,7 +59,7 @@ pub(super) fn select(screen: &mut Screen, options: &Options) -> Result<Option<Ve
     ) {}
     let mut list = Mounts::new(options.clone(), shown(&rows));
     loop {
-        screen.draw(|buffer| {
+        screen.draw(&mut |buffer| {
             list.draw(buffer);
             None
         })?;

@@ -10,7 +10,7 @@ use std::io::{self, BufWriter, Write as _};
 use std::panic;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -28,6 +28,7 @@ use signal_hook::consts::{SIGCONT, SIGTSTP};
 use signal_hook::{flag, low_level};
 use statwalk_browse::{Key, Mouse};
 
+use super::screen::{Input, Screen};
 use crate::failure::{Failure, reason};
 
 /// The longest path that is copied: terminals refuse long ones, and some are confused.
@@ -36,29 +37,22 @@ const COPY_MAX: usize = 64 << 10;
 type Backend = CrosstermBackend<BufWriter<File>>;
 
 /// The terminal, in the modes of the browser.
-pub(crate) struct Screen {
+pub(crate) struct Tty {
     terminal: Terminal<Backend>,
+    opened: Instant,
     /// Whether the program was in the background.
     continued: Arc<AtomicBool>,
     /// Whether somebody asks the program to go there.
     is_to_stop: Arc<AtomicBool>,
 }
 
-/// Something from the terminal.
-pub(crate) enum Input {
-    Key(Key),
-    Mouse(Mouse),
-    Size(u16, u16),
-    Nothing,
-}
-
-impl Screen {
+impl Tty {
     /// Takes the terminal.
     ///
     /// # Errors
     ///
     /// Returns an error if there is none.
-    pub(crate) fn open() -> Result<Screen, Failure> {
+    pub(crate) fn open() -> Result<Tty, Failure> {
         let none = |error: io::Error| {
             let reason = reason(&error);
             let message = format!(
@@ -89,31 +83,27 @@ impl Screen {
         let terminal = Terminal::new(backend)
             .inspect_err(|_| restore())
             .map_err(none)?;
-        Ok(Screen {
+        Ok(Tty {
             terminal,
+            opened: Instant::now(),
             continued,
             is_to_stop,
         })
     }
+}
 
-    /// The width and the height.
-    pub(crate) fn size(&self) -> (u16, u16) {
+impl Screen for Tty {
+    fn size(&self) -> (u16, u16) {
         terminal::size().unwrap_or((80, 24))
     }
 
-    /// Gives the terminal back.
-    pub(crate) fn close(&mut self) {
-        restore();
+    fn now(&self) -> Duration {
+        self.opened.elapsed()
     }
 
-    /// Draws a screen. `draw` answers with the place of the cursor, if there is one.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the terminal is gone.
-    pub(crate) fn draw(
+    fn draw(
         &mut self,
-        draw: impl FnOnce(&mut Buffer) -> Option<Position>,
+        draw: &mut dyn FnMut(&mut Buffer) -> Option<Position>,
     ) -> Result<(), Failure> {
         let drawn = self.terminal.draw(|frame| {
             if let Some(place) = draw(frame.buffer_mut()) {
@@ -123,24 +113,14 @@ impl Screen {
         drawn.map(drop).map_err(Failure::Output)
     }
 
-    /// Whether there is input, or comes within a time.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the terminal is gone.
-    pub(crate) fn has_input(&mut self, wait: Duration) -> Result<bool, Failure> {
+    fn has_input(&mut self, wait: Duration) -> Result<bool, Failure> {
         if self.is_to_stop.swap(false, Ordering::Relaxed) {
             self.suspend();
         }
         event::poll(wait).map_err(Failure::Output)
     }
 
-    /// The next input, if it comes within a time.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the terminal is gone.
-    pub(crate) fn input(&mut self, wait: Duration) -> Result<Option<Input>, Failure> {
+    fn input(&mut self, wait: Duration) -> Result<Option<Input>, Failure> {
         if !self.has_input(wait)? {
             return Ok(None);
         }
@@ -148,25 +128,21 @@ impl Screen {
         Ok(Some(input_of(event)))
     }
 
-    /// Whether the program came back from the background since the last call.
-    pub(crate) fn was_continued(&self) -> bool {
+    fn was_continued(&self) -> bool {
         self.continued.swap(false, Ordering::Relaxed)
     }
 
-    /// Gives the terminal to another program for a time.
-    pub(crate) fn leave(&mut self) {
+    fn leave(&mut self) {
         restore();
     }
 
-    /// Takes the terminal again, and forgets what was on it.
-    pub(crate) fn resume(&mut self) {
+    fn resume(&mut self) {
         // A terminal that is gone is noticed at the next frame.
         let _ = enter();
         let _ = self.terminal.clear();
     }
 
-    /// Puts the program into the background, as Ctrl-Z does.
-    pub(crate) fn suspend(&mut self) {
+    fn suspend(&mut self) {
         restore();
         // The default of SIGTSTP: the call returns when somebody continues the program.
         let _ = low_level::emulate_default_handler(SIGTSTP);
@@ -174,12 +150,8 @@ impl Screen {
         self.resume();
     }
 
-    /// Asks the terminal to put a path into the clipboard (OSC 52, xterm's ctlseqs).
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the path is too long, or the terminal is gone.
-    pub(crate) fn copy(&mut self, path: &[u8]) -> io::Result<()> {
+    /// Asks the terminal (OSC 52, xterm's ctlseqs).
+    fn copy(&mut self, path: &[u8]) -> io::Result<()> {
         if path.len() > COPY_MAX {
             return Err(io::ErrorKind::InvalidInput.into());
         }
@@ -187,6 +159,10 @@ impl Screen {
         // The path is in base 64, so nothing of it acts on the terminal.
         write!(tty, "\x1b]52;c;{}\x07", BASE64.encode(path))?;
         tty.flush()
+    }
+
+    fn close(&mut self) {
+        restore();
     }
 }
 

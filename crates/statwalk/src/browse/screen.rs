@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The screen, as the shell of the browser uses it.
+//!
+//! The terminal is one ([`Tty`](super::terminal::Tty)). Tests have another, without a
+//! terminal, whose keys and frames they know.
+
+use std::io;
+use std::time::Duration;
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Position;
+use statwalk_browse::{Key, Mouse};
+
+use crate::failure::Failure;
+
+/// Something from the screen.
+pub(crate) enum Input {
+    Key(Key),
+    Mouse(Mouse),
+    Size(u16, u16),
+    Nothing,
+}
+
+/// A screen with a keyboard.
+pub(crate) trait Screen {
+    /// The width and the height.
+    fn size(&self) -> (u16, u16);
+
+    /// The time since it was opened.
+    fn now(&self) -> Duration;
+
+    /// Draws a frame. `draw` answers with the place of the cursor, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the screen is gone.
+    fn draw(
+        &mut self,
+        draw: &mut dyn FnMut(&mut Buffer) -> Option<Position>,
+    ) -> Result<(), Failure>;
+
+    /// Whether there is input, or comes within a time.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the screen is gone.
+    fn has_input(&mut self, wait: Duration) -> Result<bool, Failure>;
+
+    /// The next input, if it comes within a time.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the screen is gone.
+    fn input(&mut self, wait: Duration) -> Result<Option<Input>, Failure>;
+
+    /// Whether the program came back from the background since the last call.
+    fn was_continued(&self) -> bool;
+
+    /// Gives it to another program for a time.
+    fn leave(&mut self);
+
+    /// Takes it again, and forgets what was on it.
+    fn resume(&mut self);
+
+    /// Puts the program into the background, as Ctrl-Z does.
+    fn suspend(&mut self);
+
+    /// Puts a path into the clipboard.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the path is too long, or the screen is gone.
+    fn copy(&mut self, path: &[u8]) -> io::Result<()>;
+
+    /// Gives the screen back.
+    fn close(&mut self);
+}
