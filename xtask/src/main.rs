@@ -10,6 +10,7 @@
 
 mod attack;
 mod dist;
+mod figures;
 mod fuzz;
 mod install;
 mod linking;
@@ -31,13 +32,14 @@ usage: cargo xtask TASK
   model    the model checks of the hand-over of work (loom)
   simulate the simulation of the scheduler: `simulate SEED` runs one again with all its
            steps, `simulate seeds COUNT` many, `simulate table` writes docs/workers.md
-  tidy     licence lines, layers, paths and wording of documents
+  tidy     licence lines, layers, the map, paths, figures and wording of documents
   fuzz     every fuzz target for 15 seconds, or as many as are named: `fuzz 600`
   attack   random attacks on the program for 10 minutes, or as many as are named: `attack 60`
   dist     the program as it is released: static, position-independent, full RELRO;
            with its manual pages and completions
   package  builds the packages of the crates, and installs the program from the checkout
   picture  draws docs/pictures/screen.svg, the default view of a small tree (2 GiB of disk)
+  figures  writes the figures of README.md from the records of bench
   deny     licences, versions and sources of dependencies (needs cargo-deny)
   install  only installs what the tests need
 ";
@@ -62,6 +64,7 @@ fn main() -> ExitCode {
         },
         Some("dist") => dist::dist(),
         Some("package") => package::package(),
+        Some("figures") => figures::figures(),
         Some("picture") => picture::picture(),
         Some("deny") => deny(),
         Some("install") => {

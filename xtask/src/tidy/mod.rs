@@ -3,19 +3,29 @@
 //! Properties of the source that no compiler checks.
 
 mod door;
+mod environment;
 mod layers;
 mod licence;
+mod map;
 mod paths;
 mod prose;
 mod rust_versions;
 mod wording;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use crate::figures;
 
 pub(crate) fn tidy() -> Result<(), String> {
     let mut faults = Vec::new();
     let files = tracked_files()?;
+    let [map, platform, manual] = [
+        "ARCHITECTURE.md",
+        environment::PAGES[0],
+        environment::PAGES[1],
+    ]
+    .map(|page| fs::read_to_string(page).unwrap_or_default());
     for file in &files {
         let Ok(text) = fs::read_to_string(file) else {
             continue;
@@ -24,10 +34,16 @@ pub(crate) fn tidy() -> Result<(), String> {
         layers::check(file, &text, &mut faults);
         door::check(file, &text, &mut faults);
         wording::check(file, &text, &mut faults);
+        environment::check(file, &text, [&platform, &manual], &mut faults);
+        if is_product_source(file) {
+            paths::check_comments(file, &text, &files, &mut faults);
+        }
         if file.extension().is_some_and(|extension| extension == "md") {
             paths::check(file, &text, &mut faults);
         }
     }
+    map::check(&files, &map, &mut faults);
+    figures::check(&mut faults);
     rust_versions::check(&mut faults);
     if faults.is_empty() {
         println!("xtask: tidy: {} files", files.len());
@@ -35,6 +51,11 @@ pub(crate) fn tidy() -> Result<(), String> {
     } else {
         Err(format!("tidy:\n  {}", faults.join("\n  ")))
     }
+}
+
+/// Sources outside of the checks themselves, whose examples name pages that are not there.
+fn is_product_source(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "rs") && !file.starts_with("xtask")
 }
 
 fn tracked_files() -> Result<Vec<PathBuf>, String> {

@@ -12,7 +12,7 @@ use crate::directory::Directory;
 use crate::entry::{Fields, FileType};
 use crate::per_root::of_root;
 
-/// Counts and sums for each root, as `CLI.md` defines them for JSON.
+/// Counts and sums for each root, as `docs/json.md` defines them.
 ///
 /// Keeps nothing for an entry but, for an inode with several links, its
 /// number, so that its bytes count once.

@@ -16,15 +16,20 @@ use crate::flags;
 use crate::output::Output;
 
 /// The day of the last change of the sections below; options change without it.
-const DATE: &str = "2026-11-23";
+const DATE: &str = "2026-11-24";
 
 /// The longest line of a page that mandoc takes without a warning.
 const WIDTH: usize = 79;
 
-const ENVIRONMENT: [(&str, &str); 5] = [
+const ENVIRONMENT: [(&str, &str); 10] = [
     (
         "COLUMNS, LINES",
         "The size of the screen, before that of the terminal.",
+    ),
+    (
+        "HOME",
+        "The place of the three XDG directories below, where their variables are not set. \
+         The browser removes neither this directory nor one above it.",
     ),
     (
         "LC_ALL, LC_CTYPE, LANG",
@@ -33,13 +38,30 @@ const ENVIRONMENT: [(&str, &str); 5] = [
     ),
     ("NO_COLOR", "Any value but the empty one turns colour off."),
     (
+        "SHELL",
+        "The shell that the browser starts in a directory; /bin/sh without it.",
+    ),
+    (
         "TERM",
-        "With dumb, there is neither colour nor progress unless a flag asks for them.",
+        "With dumb, there is neither colour nor progress unless a flag asks for them, \
+         and no browser.",
     ),
     ("TZ", "The time zone of dates in filters and rows."),
+    (
+        "XDG_CONFIG_HOME",
+        "The directory of statwalk/keys.toml; ~/.config without it.",
+    ),
+    (
+        "XDG_DATA_HOME",
+        "The directory of the trash; ~/.local/share without it.",
+    ),
+    (
+        "XDG_STATE_HOME",
+        "The directory of statwalk/removed.jsonl; ~/.local/state without it.",
+    ),
 ];
 
-const FILES: [(&str, &str); 3] = [
+const FILES: [(&str, &str); 6] = [
     (
         "/etc/passwd, /etc/group",
         "The names of owners, before getent(1).",
@@ -48,6 +70,18 @@ const FILES: [(&str, &str); 3] = [
     (
         "CACHEDIR.TAG",
         "The mark of a directory that --exclude-caches skips.",
+    ),
+    (
+        "$XDG_CONFIG_HOME/statwalk/keys.toml",
+        "The keys of the browser, and whether it may remove.",
+    ),
+    (
+        "$XDG_STATE_HOME/statwalk/removed.jsonl",
+        "The journal of removals.",
+    ),
+    (
+        "$XDG_DATA_HOME/Trash, .Trash-UID",
+        "The trash of removals: that of the home, and that at the top of another mount.",
     ),
 ];
 

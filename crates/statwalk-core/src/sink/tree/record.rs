@@ -93,7 +93,7 @@ pub(super) struct FileRun {
     pub(super) dir: u32,
 }
 
-// The promise of DESIGN.md, "Hot path": bytes for a file, and for a directory
+// The bounds of ARCHITECTURE.md: bytes for a file, and for a directory
 // with its place among the children of its parent and its files.
 const _: () = assert!(size_of::<FileRecord>() <= 32);
 const _: () = assert!(size_of::<DirRecord>() + size_of::<u32>() + size_of::<FileRun>() <= 96);
