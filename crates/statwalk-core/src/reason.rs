@@ -129,6 +129,13 @@ pub enum Reason {
         /// The generation that the answer is at least of.
         generation: u64,
     },
+    /// An ext4 was synced before it was read in place.
+    Ext4Synced {
+        /// The device.
+        device: String,
+        /// How long that took.
+        time: Duration,
+    },
     /// A file system is mounted twice below a root.
     MountedTwice,
 }
@@ -192,7 +199,7 @@ impl Reason {
             Reason::CutImage { .. } => "cut-image",
             Reason::ReadAhead { .. } => "read-ahead",
             Reason::BtrfsInPlace { .. } => "btrfs-in-place",
-            Reason::Synced { .. } => "synced",
+            Reason::Synced { .. } | Reason::Ext4Synced { .. } => "synced",
             Reason::MountedTwice => "mounted-twice",
         }
     }
@@ -298,6 +305,11 @@ impl fmt::Display for Reason {
                 f,
                 "{mount}: it was synced first, in {:.3} s; the answer is that of generation \
                  {generation} or later",
+                time.as_secs_f64()
+            ),
+            Reason::Ext4Synced { device, time } => write!(
+                f,
+                "{device}: it was synced first, in {:.3} s",
                 time.as_secs_f64()
             ),
             Reason::MountedTwice => f.write_str(

@@ -31,6 +31,8 @@ const OLD_DESCRIPTOR_BYTES: u16 = 32;
 const CHECKSUM_TYPE_CRC32C: u8 = 1;
 /// `EXT4_VALID_FS`: it was unmounted, or never written to.
 const STATE_VALID: u16 = 1;
+/// `EXT4_ERROR_FS`: the kernel found errors.
+const STATE_ERRORS: u16 = 2;
 
 /// The treatment of checksums, where a structure has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -287,6 +289,12 @@ impl Superblock {
     #[must_use]
     pub fn is_unclean(&self) -> bool {
         self.state & STATE_VALID == 0
+    }
+
+    /// Returns whether the kernel has found errors that were not repaired since.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.state & STATE_ERRORS != 0
     }
 
     /// Returns whether structures have a CRC-32C that is compared.

@@ -18,6 +18,9 @@ pub enum Source {
     ///
     /// The process needs the right to read the device. A root that is a device or a
     /// regular file is read as an image.
+    ///
+    /// The device lacks sizes of files that wait to be written. So statwalk syncs a file
+    /// system that is mounted for writing first; see [`SyncPolicy`].
     Ext4,
     /// The trees of a btrfs; the process needs `CAP_SYS_ADMIN`.
     ///
@@ -28,7 +31,7 @@ pub enum Source {
 
 /// Whether statwalk may sync a file system before it reads it.
 ///
-/// Only [`Source::Btrfs`] does so.
+/// [`Source::Ext4`] does so where it is mounted for writing, and [`Source::Btrfs`] always.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum SyncPolicy {
     /// A source that needs it syncs the file system, and so writes the data of all

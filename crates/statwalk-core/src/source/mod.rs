@@ -12,4 +12,5 @@ pub(crate) mod memory;
 mod mount_points;
 pub(crate) mod posix;
 mod privilege;
+mod sync;
 pub(crate) mod volumes;

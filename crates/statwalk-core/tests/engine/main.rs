@@ -33,6 +33,7 @@ mod devices;
 mod mounts;
 mod read_ahead;
 mod subvolumes;
+mod unwritten;
 
 mod changes;
 mod extents;

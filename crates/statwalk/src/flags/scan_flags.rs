@@ -67,7 +67,7 @@ pub(crate) struct LinkFlags {
 
     /// Refuse sources that must sync the file system first
     ///
-    /// Only the btrfs source syncs.
+    /// The ext4 source syncs what is mounted for writing, and the btrfs source always does.
     #[arg(long, help_heading = READ)]
     pub(crate) no_sync: bool,
 }
@@ -138,10 +138,10 @@ pub(crate) struct ReadFlags {
 
     /// Set the metadata source: auto, posix, ext4 or btrfs [default: auto]
     ///
-    /// posix asks the kernel. ext4 reads the device below the file system, and needs the
-    /// permission to read it. With ext4, a PATH can be a device or an image file. The
-    /// btrfs source syncs the file system and searches its trees, which needs
-    /// CAP_SYS_ADMIN. By default statwalk takes the fastest source that works here.
+    /// posix asks the kernel. ext4 syncs the file system and reads the device below it,
+    /// which needs the permission to read the device. With ext4, a PATH can be a device or
+    /// an image file. The btrfs source syncs the file system and searches its trees, which
+    /// needs CAP_SYS_ADMIN. By default statwalk takes the fastest source that works here.
     #[arg(long, value_name = "SOURCE", help_heading = READ, hide_possible_values = true)]
     pub(crate) source: Option<SourceName>,
 

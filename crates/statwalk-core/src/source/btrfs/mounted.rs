@@ -6,27 +6,21 @@ use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rustix::fs::syncfs;
 use statwalk_sys::btrfs::{
     self, ExtentRefs, Key, SEARCH_ARGUMENT_BYTES, SearchKey, fs_info, tree_search,
 };
 use statwalk_sys::fiemap::{FileExtent, file_extents};
-use statwalk_sys::memory_info::MemoryInfo;
 
 use crate::generation::Uuid;
 use crate::lock::lock;
-use crate::reason::{NotInPlace, Obstacle, Reason};
-use crate::source::choice::SyncPolicy;
+use crate::reason::{NotInPlace, Reason};
 use crate::source::mount_points::MountPoints;
 use crate::source::privilege;
+use crate::source::sync::{SyncLimits, sync};
 use crate::source::volumes::MountView;
 use crate::tally;
-
-/// The most unwritten data for a sync that nobody asked for: some tenths of a second on
-/// a slow disk.
-const DIRTY_KIB_MAX: u64 = 16 * 1024;
 
 /// The buffer of one search: some 150 inodes.
 ///
@@ -61,21 +55,15 @@ pub(super) struct Counts {
 impl Mounted {
     /// Syncs the file system of a mount, after a first search of its trees.
     ///
-    /// `may_wait` says whether the sync may take long.
-    ///
     /// # Errors
     ///
     /// The reason why it is left to the kernel.
     pub(crate) fn of_mount(
         view: &MountView<'_>,
-        syncing: SyncPolicy,
-        may_wait: bool,
+        limits: SyncLimits,
     ) -> Result<Mounted, NotInPlace> {
         let point = &view.point;
-        if syncing == SyncPolicy::Refused {
-            let text = format!("{point} would have to be synced, which was refused");
-            return Err(Obstacle::SyncRefused.because(text));
-        }
+        limits.check(point)?;
         let top = view.top.as_fd();
         let described = |what: &str, error: std::io::Error| {
             let needs = "root, with CAP_SYS_ADMIN";
@@ -88,14 +76,7 @@ impl Mounted {
         let mut buffer = [0; SEARCH_ARGUMENT_BYTES + 4096];
         tree_search(top, &first, &mut buffer)
             .map_err(|error| described("its trees cannot be searched", error))?;
-        if !may_wait && let Some(dirty_kib) = dirty_kib().filter(|&kib| kib > DIRTY_KIB_MAX) {
-            let mib = dirty_kib / 1024;
-            let text = format!("{point} would have to be synced, and {mib} MiB wait to be written");
-            return Err(Obstacle::Unwritten.because(text));
-        }
-        let started = Instant::now();
-        syncfs(top).map_err(|errno| described("syncfs", errno.into()))?;
-        let sync_time = started.elapsed();
+        let sync_time = sync(top, point)?;
         let generation = btrfs::commit(top).map_err(|error| described("its commit", error))?;
         let info = fs_info(top).map_err(|error| described("its sizes", error))?;
         let top = view.top.try_clone();
@@ -215,10 +196,4 @@ impl Mounted {
             },
         ]
     }
-}
-
-/// The unwritten data of all file systems, in KiB. Absent if unknown.
-fn dirty_kib() -> Option<u64> {
-    let info = MemoryInfo::read()?;
-    Some(info.kib("Dirty")? + info.kib("Writeback")?)
 }

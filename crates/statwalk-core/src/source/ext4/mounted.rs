@@ -7,7 +7,9 @@ use std::ffi::CStr;
 use std::io;
 use std::iter;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use rustix::fs::{fstatvfs, makedev};
 use statwalk_ext4::{DirectoryScratch, Inode, InodeKind, ReadError, Refusal, Volume};
@@ -22,21 +24,16 @@ use crate::listing::in_place::InPlaceDir;
 use crate::reason::{NotInPlace, Obstacle, Reason};
 use crate::source::mount_points::MountPoints;
 use crate::source::privilege;
+use crate::source::sync::{SyncLimits, sync};
 use crate::source::volumes::MountView;
 
-/// Files that changed within this time are stat'ed.
+/// Files that changed within this time before the scan are stat'ed.
 ///
-/// Their sizes and blocks on the device can be old, because the kernel allocates space
-/// only when it writes data back. It does so after 30 s and looks every 5 s
-/// (Documentation/admin-guide/sysctl/vm.rst). This is a multiple of both.
-const FRESH_NS: i64 = 120 * NS_PER_SECOND;
-/// As [`FRESH_NS`], while blocks are still to be allocated.
-///
-/// Write-back can take longer than planned on a slow device.
-const FRESH_WHILE_PENDING_NS: i64 = 3600 * NS_PER_SECOND;
+/// The kernel sets the time of a write at its begin. So a write that was under way at the
+/// sync can end after it.
+const UNDER_WAY_NS: i64 = 2_000_000_000;
 /// Two ticks of the kernel's clock for file times: it can be 10 ms late at 100 Hz.
 const TICK_NS: i64 = 20_000_000;
-const NS_PER_SECOND: i64 = 1_000_000_000;
 
 /// A volume that can be read in place of the kernel.
 #[derive(Debug)]
@@ -52,6 +49,8 @@ pub(crate) struct Mounted {
     changed_ns: Option<i64>,
     /// The kernel stats files that changed since then. Absent for an image.
     fresh_ns: Option<i64>,
+    /// The time that the sync took. Absent if there was nothing to sync.
+    sync_time: Option<Duration>,
     pub(crate) mount_points: MountPoints,
     pub(super) counts: Counts,
     pub(super) read_ahead: ReadAhead,
@@ -76,25 +75,52 @@ pub(super) struct Counts {
 }
 
 impl Mounted {
-    /// Opens the volume of a mount.
+    /// Opens the volume of a mount, and syncs it if it can be written to.
+    ///
+    /// Afterwards the device has each file as it was at the sync or later: `docs/sources/ext4.md`.
+    /// That does not depend on any clock. `now_ns` only chooses the files and directories
+    /// about which the kernel knows more.
     ///
     /// # Errors
     ///
     /// The reason why it is left to the kernel.
-    pub(crate) fn of_mount(view: &MountView<'_>, now_ns: i64) -> Result<Mounted, NotInPlace> {
+    pub(crate) fn of_mount(
+        view: &MountView<'_>,
+        now_ns: i64,
+        limits: SyncLimits,
+    ) -> Result<Mounted, NotInPlace> {
+        let is_read_only = view.mount.is_read_only_file_system();
+        if !is_read_only {
+            limits.check(&view.point)?;
+        }
         let (volume, name) = open_volume(&view.mount.device, view.top.as_fd(), &view.point)?;
+        if view.mount.file_system == "ext2" && !sysfs_directory(&name).exists() {
+            return Err(unreadable(format!(
+                "{name}: the driver ext2 keeps directories and inodes elsewhere"
+            )));
+        }
+        let sync_time = match is_read_only {
+            true => None,
+            false => Some(sync(view.top.as_fd(), &view.point)?),
+        };
+        // After an error the kernel can hold data that it will never write.
+        if volume.superblock().has_errors() || (is_read_only && has_pending_blocks(&name)) {
+            return Err(unreadable(format!(
+                "{name} has had errors, so data may never be written to it"
+            )));
+        }
         Ok(Mounted {
             volume,
             dev: makedev(view.top_stat.stx_dev_major, view.top_stat.stx_dev_minor),
             is_image: false,
             changed_ns: Some(now_ns - TICK_NS),
-            // A read-only file system has no unwritten data, unless an error made it
-            // read-only. If it becomes writable during the scan, `TICK_NS` still covers
-            // the changes.
-            fresh_ns: Some(match has_pending_blocks(&name) {
-                false if view.mount.is_read_only_file_system() => now_ns - TICK_NS,
-                is_pending => now_ns - fresh_ns(is_pending),
+            // If a read-only file system becomes writable during the scan, `TICK_NS` still
+            // covers the changes.
+            fresh_ns: Some(match is_read_only {
+                true => now_ns - TICK_NS,
+                false => now_ns - UNDER_WAY_NS,
             }),
+            sync_time,
             name,
             mount_points: MountPoints::on(view.mount.id, view.table),
             counts: Counts::default(),
@@ -118,6 +144,7 @@ impl Mounted {
             is_image: true,
             changed_ns: None,
             fresh_ns: None,
+            sync_time: None,
             mount_points: MountPoints::default(),
             counts: Counts::default(),
             read_ahead: ReadAhead::default(),
@@ -137,7 +164,7 @@ impl Mounted {
             })
     }
 
-    /// Whether size and blocks of a file can be old on the device.
+    /// Whether size and blocks of a file can have changed since the sync.
     ///
     /// The kernel allocates space only when it writes data back (ext4_da_write_end and
     /// ext4_writepages, fs/ext4/inode.c of Linux 6.18).
@@ -225,7 +252,12 @@ impl Mounted {
                 dirs_by_kernel: count(dirs_by_kernel),
                 files_by_kernel: count(files_by_kernel),
             };
+            let synced = self.sync_time.map(|time| Reason::Ext4Synced {
+                device: name(),
+                time,
+            });
             return iter::once(in_place)
+                .chain(synced)
                 .chain(self.read_ahead.reason(&self.name))
                 .collect();
         }
@@ -304,33 +336,18 @@ fn folded(uuid: &[u8; 16]) -> u64 {
 /// Documentation/ABI/testing/sysfs-fs-ext4.
 ///
 /// "None" does not prove that all sizes are written: an append into allocated space is
-/// not counted. So the answer may only make the time longer.
+/// not counted.
 fn has_pending_blocks(device: &str) -> bool {
-    let name = device.rsplit('/').next().unwrap_or(device);
-    let path = format!("/sys/fs/ext4/{name}/delayed_allocation_blocks");
+    let path = sysfs_directory(device).join("delayed_allocation_blocks");
     std::fs::read_to_string(path).is_ok_and(|text| text.trim() != "0")
 }
 
-/// The time that data can stay unwritten by the kernel's settings, with room to spare.
-fn fresh_ns(is_pending: bool) -> i64 {
-    let setting = |name: &str| {
-        let text = std::fs::read_to_string(format!("/proc/sys/vm/{name}"));
-        text.unwrap_or_default().trim().parse().unwrap_or_default()
-    };
-    let expire = setting("dirty_expire_centisecs");
-    fresh_for(is_pending, expire, setting("dirty_writeback_centisecs"))
-}
-
-/// As [`fresh_ns`], for settings in hundredths of a second.
-///
-/// The kernel writes data older than `expire`, and looks for it every `writeback`.
-fn fresh_for(is_pending: bool, expire: i64, writeback: i64) -> i64 {
-    let least = match is_pending {
-        true => FRESH_WHILE_PENDING_NS,
-        false => FRESH_NS,
-    };
-    let set = expire.saturating_add(writeback);
-    least.max(set.saturating_mul(3 * NS_PER_SECOND / 100))
+/// The directory of a mounted file system that the driver ext4 reads:
+/// `ext4_register_sysfs`, fs/ext4/sysfs.c.
+fn sysfs_directory(device: &str) -> PathBuf {
+    let name = device.strip_prefix("/dev/").unwrap_or(device);
+    // A name with a slash has an exclamation mark there: kobject_set_name_vargs.
+    Path::new("/sys/fs/ext4").join(name.replace('/', "!"))
 }
 
 #[cfg(test)]
@@ -356,14 +373,12 @@ mod tests {
     }
 
     #[test]
-    fn files_are_fresh_for_three_times_what_the_kernel_waits() {
-        // The kernel's defaults: 30 s and 5 s.
-        assert_eq!(fresh_for(false, 3_000, 500), 120 * NS_PER_SECOND);
-        assert_eq!(fresh_for(true, 3_000, 500), FRESH_WHILE_PENDING_NS);
-        // A laptop that writes every ten minutes.
-        assert_eq!(fresh_for(false, 60_000, 60_000), 3_600 * NS_PER_SECOND);
-        assert_eq!(fresh_for(true, i64::MAX, 1), i64::MAX);
-        // No setting could be read.
-        assert_eq!(fresh_for(false, 0, 0), FRESH_NS);
+    fn the_driver_s_directory_has_the_name_of_the_device() {
+        let check = |device, expected: &str| {
+            let found = sysfs_directory(device);
+            assert_eq!(found, Path::new("/sys/fs/ext4").join(expected));
+        };
+        check("/dev/dm-0", "dm-0");
+        check("/dev/cciss/c0d0p1", "cciss!c0d0p1");
     }
 }

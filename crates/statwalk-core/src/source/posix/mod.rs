@@ -29,7 +29,7 @@ use crate::handle::DirHandle;
 use crate::listing::in_place::InPlace;
 use crate::listing::listed::{KeptNames, Listed};
 use crate::listing::source::{Account, DirectorySource, More, NotOpened, NotYet, Way};
-use crate::source::volumes::{DIR_BYTES_BEFORE, VolumeTable};
+use crate::source::volumes::{VolumeTable, is_worth_in_place};
 use crate::statx;
 use crate::tally;
 
@@ -258,7 +258,7 @@ impl DirectorySource for Posix {
     }
 
     fn is_worth_in_place(&self, size_bytes: u64) -> bool {
-        size_bytes >= DIR_BYTES_BEFORE
+        is_worth_in_place(size_bytes)
     }
 
     fn image(&self, root: u32) -> Option<u64> {
