@@ -653,10 +653,12 @@ impl Browser {
             Action::Filter => self.mode = Mode::Text,
             Action::Form => self.mode = Mode::Form(Form::default()),
             Action::Jump => self.mode = Mode::Jump(Line::default()),
-            Action::Mark | Action::MarkDown => self.mark(action, at, data),
+            Action::Mark | Action::MarkDown => self.mark(action, at, data, wishes),
             Action::MarkAll => {
                 if let Rows::Items(ids) = &self.list.rows {
+                    let ids = ids.clone();
                     ids.iter().for_each(|id| self.marks.invert(*id));
+                    self.identify(ids, wishes);
                 }
                 self.reorder_marks();
             }
@@ -723,7 +725,7 @@ impl Browser {
         self.reorder();
     }
 
-    fn mark(&mut self, action: Action, at: Duration, data: &dyn Data) {
+    fn mark(&mut self, action: Action, at: Duration, data: &dyn Data, wishes: &mut Vec<Effect>) {
         let Some(id) = self.list.item() else {
             return self.say("only files and directories can be marked", at);
         };
@@ -732,6 +734,7 @@ impl Browser {
             return self.say("these can be marked once the scan is done", at);
         }
         self.marks.invert(id);
+        self.identify(vec![id], wishes);
         if action == Action::MarkDown {
             self.list.move_by(1);
         }

@@ -106,6 +106,10 @@ pub trait Data: Send + Sync {
     /// The directory that holds an item; absent for a root.
     fn parent(&self, id: ItemId) -> Option<ItemId>;
 
+    /// The device and the inode number of a directory, as the scan met it; absent where
+    /// the data does not know them, and for anything else.
+    fn identity(&self, id: ItemId) -> Option<(u64, u64)>;
+
     /// Gives each item of a directory, in any order, until `visit` breaks.
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>);
 

@@ -159,6 +159,9 @@ pub enum Effect {
     Copy(ItemId),
     /// The paths of these items in a file of this name.
     Write(Vec<ItemId>, String),
+    /// The identity of these items, which were marked at this moment, for the comparison
+    /// before they are removed.
+    Identify(Vec<ItemId>),
     /// A survey of these items, before they are removed.
     Survey(Vec<ItemId>),
     /// The end of the survey, or of the thought of removing its items.

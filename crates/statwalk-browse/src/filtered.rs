@@ -131,6 +131,10 @@ impl Data for Filtered {
         self.data.parent(id)
     }
 
+    fn identity(&self, id: ItemId) -> Option<(u64, u64)> {
+        self.data.identity(id)
+    }
+
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {
         self.data.children(dir, &mut |id, item| {
             let counts = match item.kind {

@@ -157,6 +157,13 @@ impl Data for Layered {
         }
     }
 
+    fn identity(&self, id: ItemId) -> Option<(u64, u64)> {
+        match self.newer_id(id) {
+            Some(newer) => self.newer.identity(newer),
+            None => self.below.identity(id),
+        }
+    }
+
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {
         match self.newer_id(dir) {
             Some(newer) => {

@@ -68,6 +68,15 @@ pub struct RemovalReport {
 }
 
 impl Browser {
+    /// Has the shell look at items that were just marked. A removal takes what was marked,
+    /// and nothing that has its name later.
+    pub(crate) fn identify(&self, mut ids: Vec<ItemId>, wishes: &mut Vec<Effect>) {
+        ids.retain(|id| self.marks.has(*id));
+        if self.options.removes && !ids.is_empty() {
+            wishes.push(Effect::Identify(ids));
+        }
+    }
+
     /// Begins with the marked items, or the one under the cursor.
     pub(crate) fn propose_removal(
         &mut self,
@@ -85,7 +94,8 @@ impl Browser {
             return self.say("the scan goes on; S stops it", at);
         }
         let marked = self.marks.outermost(data);
-        let items = match marked.is_empty() {
+        let is_at_cursor = marked.is_empty();
+        let items = match is_at_cursor {
             true => self
                 .list
                 .item()
@@ -99,6 +109,10 @@ impl Browser {
             return self.say("only files and directories can be removed", at);
         }
         self.mode = Mode::Survey(0);
+        if is_at_cursor {
+            // This moment is that of its mark.
+            wishes.push(Effect::Identify(items.clone()));
+        }
         wishes.push(Effect::Survey(items));
     }
 

@@ -66,7 +66,9 @@ fn nothing_is_removed_while_a_scan_goes_on() {
 fn the_marks_are_proposed_or_the_item_under_the_cursor() {
     let mut trial = trial(80, 14);
     trial.keys("d");
-    assert_eq!(wishes(&mut trial), [Effect::Survey(vec![ItemId(2)])]);
+    let photos = vec![ItemId(2)];
+    let expected = [Effect::Identify(photos.clone()), Effect::Survey(photos)];
+    assert_eq!(wishes(&mut trial), expected);
     // Esc gives the survey up, and its answer comes too late.
     trial.keys("\x1b");
     assert_eq!(wishes(&mut trial), [Effect::EndSurvey]);
@@ -77,7 +79,10 @@ fn the_marks_are_proposed_or_the_item_under_the_cursor() {
     trial.keys("h jxxhgg");
     trial.keys("d");
     let marked = trial.browser.marks.outermost(&*trial.data);
-    assert_eq!(wishes(&mut trial), [Effect::Survey(marked)]);
+    // Each mark has its identity from the moment when it was made.
+    let identified = [2, 8, 7].map(|id| Effect::Identify(vec![ItemId(id)]));
+    let expected = [&identified[..], &[Effect::Survey(marked)]].concat();
+    assert_eq!(wishes(&mut trial), expected);
 }
 
 #[test]

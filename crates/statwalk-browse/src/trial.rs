@@ -100,6 +100,10 @@ impl Data for Small {
         self.items.get(&id.0)?.0.map(ItemId)
     }
 
+    fn identity(&self, _: ItemId) -> Option<(u64, u64)> {
+        None
+    }
+
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {
         for (id, (parent, item)) in &self.items {
             if *parent == Some(dir.0) && visit(ItemId(*id), item.clone()).is_break() {

@@ -86,6 +86,10 @@ impl Data for Without {
         self.below.parent(id)
     }
 
+    fn identity(&self, id: ItemId) -> Option<(u64, u64)> {
+        self.below.identity(id)
+    }
+
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {
         if self.gone.contains(&dir) {
             return;

@@ -92,6 +92,10 @@ impl Data for Small {
         self.items.get(&id.0)?.0.map(ItemId)
     }
 
+    fn identity(&self, _: ItemId) -> Option<(u64, u64)> {
+        None
+    }
+
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {
         let inside = |(parent, _): &(Option<u64>, Item<'static>)| *parent == Some(dir.0);
         for (id, (_, item)) in self.items.iter().filter(|(_, row)| inside(row)) {

@@ -4,21 +4,33 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 use rustix::io::Errno;
 
+use crate::failure::Cause;
 use crate::identity::Identity;
 use crate::opening::Opening;
 use crate::path;
 use crate::seen::Seen;
+
+/// The confirmed item and the open directory that holds it.
+pub(crate) struct Found {
+    pub base: OwnedFd,
+    pub seen: Seen,
+}
 
 /// An absolute path, and the identity that the entry must still have when it is removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     path: Vec<u8>,
     identity: Identity,
+    /// Device and inode of the directory that holds it, where they are confirmed too.
+    directory: Option<(u64, u64)>,
+    /// The time of the inode's creation, where it is known.
+    born: Option<(i64, u32)>,
     bytes: u64,
 }
 
@@ -32,13 +44,25 @@ impl Item {
         Item {
             path: path.into(),
             identity,
+            directory: None,
+            born: None,
             bytes: 0,
+        }
+    }
+
+    pub(crate) fn seen(path: Vec<u8>, directory: &Seen, seen: &Seen) -> Item {
+        let directory = &directory.identity;
+        Item {
+            directory: Some((directory.device, directory.inode)),
+            born: seen.born,
+            ..Item::new(path, seen.identity)
         }
     }
 
     /// Makes an item of a path as it is now, and resolves links in its directories.
     ///
-    /// A link at the end of the path is the item itself.
+    /// A link at the end of the path is the item itself. A path of a scan can lead elsewhere
+    /// than at the time of the scan: [`Lookout`](crate::Lookout) compares.
     ///
     /// # Errors
     ///
@@ -49,11 +73,10 @@ impl Item {
         let directory = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
         let directory = directory.canonicalize()?.into_os_string().into_vec();
         let open = Opening::probe().path(&directory)?;
+        let above = Seen::of_open(&open)?;
         let seen = Seen::of(&open, name.as_bytes())?;
-        Ok(Item::new(
-            path::join(&directory, name.as_bytes()),
-            seen.identity,
-        ))
+        let path = path::join(&directory, name.as_bytes());
+        Ok(Item::seen(path, &above, &seen))
     }
 
     /// Adds the bytes that the user saw in the dialog. Only the journal uses them.
@@ -63,11 +86,35 @@ impl Item {
         self
     }
 
-    /// Looks whether the entry is still the confirmed one.
-    pub(crate) fn is_as_confirmed(&self, opening: Opening) -> Result<bool, Errno> {
+    /// Opens the directory of the item without following links, and looks at the item.
+    ///
+    /// # Errors
+    ///
+    /// The item or its directory is not the confirmed one, or cannot be looked at.
+    pub(crate) fn find(&self, opening: Opening) -> Result<Found, Cause> {
         let (directory, name) = path::split(&self.path).ok_or(Errno::INVAL)?;
-        let seen = Seen::of(opening.path(directory)?, name)?;
-        Ok(seen.identity == self.identity)
+        let base = opening.path(directory)?;
+        if let Some(id) = self.directory {
+            let now = Seen::of_open(&base)?.identity;
+            if id != (now.device, now.inode) {
+                return Err(Cause::Changed);
+            }
+        }
+        let seen = Seen::of(&base, name)?;
+        // A network file system may know the time at one moment and not at another.
+        let is_born_then = match (self.born, seen.born) {
+            (Some(own), Some(born)) => own == born,
+            _ => true,
+        };
+        match is_born_then && seen.identity == self.identity {
+            true => Ok(Found { base, seen }),
+            false => Err(Cause::Changed),
+        }
+    }
+
+    /// The path of the directory that holds it; empty for `/`.
+    pub(crate) fn directory_path(&self) -> &[u8] {
+        path::split(&self.path).map_or(b"", |(directory, _)| directory)
     }
 
     /// The path.

@@ -4,7 +4,9 @@
 //!
 //! | Step | Use |
 //! |---|---|
-//! | a mark | [`Item`]: an absolute path and the [`Identity`] that the user sees |
+//! | the roots of a scan | [`Root`], resolved once |
+//! | a mark | [`Lookout`] finds an item by the way that the scan knows: a [`Sighting`] |
+//! | a confirmed mark | [`Item`]: an absolute path and the [`Identity`] that the user sees |
 //! | marks within marks | [`fold`] |
 //! | may it go at all? | [`refusal`] on the facts of [`Surroundings`] |
 //! | the numbers of the dialog | [`survey`], which also meets mounts, foreign owners and unreadable directories |
@@ -46,6 +48,10 @@ mod identity;
 mod item;
 mod path;
 
+mod root;
+mod sighting;
+mod way;
+
 mod fold;
 mod refusal;
 mod surroundings;
@@ -86,7 +92,10 @@ pub use now::Now;
 pub use outcome::{End, ItemOutcome, Outcome};
 pub use refusal::{Refusal, refusal};
 pub use removal::{Manner, Removal, Running};
+pub use root::Root;
+pub use sighting::Sighting;
 pub use sums::{Newest, Sums};
 pub use surroundings::Surroundings;
 pub use survey::{Survey, survey};
 pub use trash_can::{Trash, TrashPlace, Trashed, restore};
+pub use way::{Known, Lookout, Step};

@@ -7,6 +7,7 @@ use std::fmt;
 use statwalk_sys::mount_table::Mount;
 use statwalk_view::{Charset, escape};
 
+use crate::failure::Cause;
 use crate::item::Item;
 use crate::path::{is_plain, is_within};
 use crate::surroundings::Surroundings;
@@ -101,6 +102,39 @@ pub enum Refusal {
         /// The file.
         file: Vec<u8>,
     },
+    /// The root of the scan is gone, or another one stands at its path.
+    RootChanged {
+        /// The item.
+        path: Vec<u8>,
+        /// The root.
+        root: Vec<u8>,
+    },
+    /// A symbolic link is the item, or leads there; the scan met none, or has followed it.
+    BehindLink {
+        /// The item.
+        path: Vec<u8>,
+        /// The link.
+        link: Vec<u8>,
+    },
+    /// The item, or a directory above it, is not the one that the scan met.
+    Replaced {
+        /// The item.
+        path: Vec<u8>,
+        /// The entry that is another one.
+        at: Vec<u8>,
+    },
+    /// The item is not the one that the user has marked.
+    ReplacedAfterMark {
+        /// The item.
+        path: Vec<u8>,
+    },
+    /// The item cannot be looked at.
+    Unseen {
+        /// The item.
+        path: Vec<u8>,
+        /// The error number of the kernel.
+        errno: i32,
+    },
     /// No trash lies on the item's file system, and a trash elsewhere would need a copy.
     NoTrash {
         /// The item.
@@ -180,6 +214,41 @@ impl fmt::Display for Refusal {
                     shown(path),
                     shown(file)
                 )
+            }
+            Refusal::RootChanged { path, root } => write!(
+                f,
+                "{} was moved or replaced after the scan, so {} stays",
+                shown(root),
+                shown(path)
+            ),
+            Refusal::BehindLink { path, link } if path == link => write!(
+                f,
+                "{} is a symbolic link, but the scan has read something else",
+                shown(path)
+            ),
+            Refusal::BehindLink { path, link } => {
+                write!(
+                    f,
+                    "{} lies behind the symbolic link {}",
+                    shown(path),
+                    shown(link)
+                )
+            }
+            Refusal::Replaced { path, at } if path == at => {
+                write!(f, "{} was replaced after the scan", shown(path))
+            }
+            Refusal::Replaced { path, at } => write!(
+                f,
+                "{}, which holds {}, was replaced after the scan",
+                shown(at),
+                shown(path)
+            ),
+            Refusal::ReplacedAfterMark { path } => {
+                write!(f, "{} was replaced after it was marked", shown(path))
+            }
+            Refusal::Unseen { path, errno } => {
+                let reason = Cause::Errno(*errno);
+                write!(f, "cannot stat {}: {reason}", shown(path))
             }
             Refusal::NoTrash { path } => write!(
                 f,

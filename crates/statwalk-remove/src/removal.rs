@@ -186,10 +186,8 @@ impl Removal {
             return refuse(Operation::Trash, refusal.into());
         }
         // The journal gets no line for an item that stays.
-        match item.is_as_confirmed(self.opening) {
-            Ok(true) => {}
-            Ok(false) => return refuse(Operation::Stat, Cause::Changed),
-            Err(errno) => return refuse(Operation::Stat, errno.into()),
+        if let Err(cause) = item.find(self.opening) {
+            return refuse(Operation::Stat, cause);
         }
         let now = (self.clock)();
         if let Some(journal) = &mut self.journal

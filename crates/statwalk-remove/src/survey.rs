@@ -9,11 +9,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use crate::descent::Descent;
 use crate::failure::{Cause, Failures, Operation};
-use crate::item::Item;
+use crate::item::{Found, Item};
 use crate::listing::Listing;
 use crate::monitor::{Monitor, PathClock};
 use crate::opening::Opening;
-use crate::path;
 use crate::refusal::{Refusal, refusal};
 use crate::seen::Seen;
 use crate::sharing::Sharing;
@@ -91,21 +90,14 @@ type Waiting = Vec<(Vec<u8>, Seen)>;
 
 impl Surveyor<'_> {
     fn item(&mut self, item: &Item) {
-        let Some((directory, name)) = path::split(item.path()) else {
-            return;
-        };
+        let (directory, name) = (item.directory_path(), item.name());
         let own_path = || item.path().to_vec();
-        let opened = self.opening.path(directory);
-        let looked = opened.and_then(|base| Ok((Seen::of(&base, name)?, base)));
-        let (seen, base) = match looked {
-            Ok(looked) => looked,
-            Err(errno) => {
-                return (self.survey.failures).add(Operation::Stat, errno, own_path);
+        let Found { base, seen } = match item.find(self.opening) {
+            Ok(found) => found,
+            Err(cause) => {
+                return (self.survey.failures).add(Operation::Stat, cause, own_path);
             }
         };
-        if seen.identity != *item.identity() {
-            return (self.survey.failures).add(Operation::Stat, Cause::Changed, own_path);
-        }
         self.sharing = Sharing::of(&base);
         self.count(base.as_fd(), name, &seen, own_path);
         if !seen.is_directory() {

@@ -20,7 +20,7 @@ use rustix::io::Errno;
 use crate::door::{self, Expected};
 use crate::failure::{Cause, Failure, Operation};
 use crate::identity::Identity;
-use crate::item::Item;
+use crate::item::{Found, Item};
 use crate::now::Now;
 use crate::opening::Opening;
 use crate::path;
@@ -139,11 +139,8 @@ impl Trash {
         now: Now,
     ) -> Result<Trashed, Cause> {
         let place = self.place(item, surroundings)?;
-        let (directory, name) = path::split(item.path()).ok_or(Errno::INVAL)?;
-        let from = Opening::probe().path(directory)?;
-        if Seen::of(&from, name)?.identity != *item.identity() {
-            return Err(Cause::Changed);
-        }
+        let name = item.name();
+        let Found { base: from, .. } = item.find(Opening::probe())?;
         let Rooms { files, info } = Rooms::open(&place, surroundings.user)
             .map_err(|cause| refuse_unsafe(cause, item, &place))?;
         let original = match &place.top {

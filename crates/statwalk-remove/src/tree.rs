@@ -15,12 +15,11 @@ use rustix::io::Errno;
 use crate::descent::{Descent, Left};
 use crate::door::{self, Expected, Kept};
 use crate::failure::{Cause, Failures, Operation};
-use crate::item::Item;
+use crate::item::{Found, Item};
 use crate::listing::Listing;
 use crate::monitor::{Monitor, PathClock};
 use crate::opening::Opening;
 use crate::outcome::End;
-use crate::path;
 use crate::seen::Seen;
 
 /// So many subdirectories of one directory wait; the others come in the next pass.
@@ -91,12 +90,8 @@ impl<'a> Remover<'a> {
     }
 
     fn remove_item(&mut self, item: &Item) -> Result<bool, Cause> {
-        let (directory, name) = path::split(item.path()).ok_or(Errno::INVAL)?;
-        let base = self.opening.path(directory)?;
-        let seen = Seen::of(&base, name)?;
-        if seen.identity != *item.identity() {
-            return Err(Cause::Changed);
-        }
+        let (directory, name) = (item.directory_path(), item.name());
+        let Found { base, seen } = item.find(self.opening)?;
         if !seen.is_directory() {
             let expected = Expected::Item(item.identity());
             return match door::remove(base.as_fd(), name, expected) {

@@ -14,3 +14,4 @@ mod mounts;
 mod races;
 mod survey;
 mod trash;
+mod ways;

@@ -141,6 +141,10 @@ impl Data for LiveData {
         }
     }
 
+    fn identity(&self, _: ItemId) -> Option<(u64, u64)> {
+        None
+    }
+
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {
         let Place::Dir(dir) = Place::of(dir) else {
             return;

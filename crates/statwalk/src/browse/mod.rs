@@ -19,6 +19,7 @@ mod refresh;
 mod removal;
 mod scan;
 mod screen;
+mod sightings;
 mod space;
 mod terminal;
 mod tree_data;
@@ -81,6 +82,8 @@ pub(crate) enum Message {
 struct Shell {
     browser: Browser,
     request: Request,
+    /// Whether items may be removed.
+    removes: bool,
     format: SizeFormat,
     /// The number of the scan; answers about an earlier one come too late.
     scans: u64,
@@ -197,7 +200,12 @@ impl Shell {
         (width, height): (u16, u16),
     ) -> Result<Shell, Failure> {
         let (sender, messages) = mpsc::channel();
-        let scan = LiveScan::start(&request, 0, sender.clone())?;
+        let removes = options.removes;
+        let remover = Remover::new(options.format, sender.clone());
+        if removes {
+            remover.begin_scan(&request);
+        }
+        let scan = LiveScan::start(&request, 0, removes, sender.clone())?;
         let base: Arc<dyn Data> = Arc::clone(&scan.data) as Arc<dyn Data>;
         let clerk = |name| {
             Clerk::new(name, sender.clone()).map_err(|error| {
@@ -205,8 +213,8 @@ impl Shell {
             })
         };
         let space = SpaceDesk::new(options.format, options.charset, sender.clone());
-        let remover = Remover::new(options.format, sender.clone());
         Ok(Shell {
+            removes,
             format: options.format,
             browser: Browser::new(options, width, height, clock::now_ns()),
             request,
@@ -439,9 +447,9 @@ impl Shell {
                 self.space.ask(path, width);
             }
             Effect::EndSpace => self.space.end(),
+            Effect::Identify(ids) => self.remover.identify(ids, Arc::clone(&self.base)),
             Effect::Survey(ids) => {
-                let items = ids.into_iter().map(|id| (id, self.base.path(id)));
-                self.remover.survey(items.collect());
+                self.remover.survey(ids, Arc::clone(&self.base));
             }
             Effect::EndSurvey => self.remover.end_survey(),
             Effect::Remove(manner) => {
@@ -517,7 +525,11 @@ impl Shell {
     fn scan_again(&mut self, screen: &mut dyn Screen) {
         self.scans += 1;
         self.layers = 0;
-        match LiveScan::start(&self.request, self.scans, self.sender.clone()) {
+        if self.removes {
+            self.remover.begin_scan(&self.request);
+        }
+        let (scans, sender) = (self.scans, self.sender.clone());
+        match LiveScan::start(&self.request, scans, self.removes, sender) {
             Ok(scan) => {
                 self.scan = scan;
                 self.listed = None;

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use jiff::tz::TimeZone;
 use rustix::io::Errno;
 use statwalk_browse as browse;
-use statwalk_browse::{Event, ItemId, RemovalReport, RemovalState};
+use statwalk_browse::{Data, Event, ItemId, RemovalReport, RemovalState};
 use statwalk_remove::{
     Degree, End, Item, Journal, Manner, Monitor, Now, Outcome, Removal, Sums, Surroundings, Survey,
     Trash, Trashed, degree, fold, restore, survey, word_to_type,
@@ -24,17 +24,23 @@ use statwalk_remove::{
 use statwalk_view::{Charset, SizeFormat, escape, grouped};
 
 use super::Message;
+use super::sightings::{Sightings, Way};
 use crate::clock;
 use crate::failure::reason;
+use crate::request::Request;
 
 /// How often the browser learns how far a survey or a removal has come.
 const NEWS_PERIOD: Duration = Duration::from_millis(100);
 /// Entries that changed within this time are worth a warning.
 const RECENT: Duration = Duration::from_secs(3600);
+/// The reasons of so many items fit into a dialog.
+const REFUSALS_MAX: usize = 3;
+
 /// The desk for removals: one survey or one removal at a time.
 pub(super) struct Remover {
     format: SizeFormat,
     sender: Sender<Message>,
+    sightings: Sightings,
     /// Counts surveys; the answer of an earlier one comes too late.
     surveys: u64,
     survey: Option<Arc<Monitor>>,
@@ -79,6 +85,7 @@ impl Remover {
         Remover {
             format,
             sender,
+            sightings: Sightings::default(),
             surveys: 0,
             survey: None,
             proposed: None,
@@ -88,14 +95,28 @@ impl Remover {
         }
     }
 
-    /// Begins a survey of items, given by the number and the path that the browser has.
-    pub(super) fn survey(&mut self, items: Vec<(ItemId, Vec<u8>)>) {
+    /// Resolves the roots of a scan that is about to begin.
+    pub(super) fn begin_scan(&self, request: &Request) {
+        self.sightings.begin_scan(request);
+    }
+
+    /// Looks at items that were just marked.
+    pub(super) fn identify(&self, items: Vec<ItemId>, data: Arc<dyn Data>) {
+        self.sightings.identify(items, data);
+    }
+
+    /// Begins a survey of items.
+    pub(super) fn survey(&mut self, items: Vec<ItemId>, data: Arc<dyn Data>) {
         self.end_survey();
         let monitor = Arc::new(Monitor::new());
         self.survey = Some(Arc::clone(&monitor));
         let (number, sender, format) = (self.surveys, self.sender.clone(), self.format);
+        let sightings = self.sightings.clone();
         let work = move || {
-            let proposal = propose(&items, &monitor, format);
+            let ways: Vec<Way> = (items.iter())
+                .filter_map(|id| Way::of(*id, &*data))
+                .collect();
+            let proposal = propose(&ways, &sightings, &monitor, format);
             let _ = sender.send(Message::Surveyed(number, proposal.map(Box::new)));
         };
         if let Err(error) = start("survey", work) {
@@ -267,7 +288,8 @@ fn start(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<thread:
 
 /// Looks at items, counts what is in them, and makes sentences of it.
 fn propose(
-    wanted: &[(ItemId, Vec<u8>)],
+    wanted: &[Way],
+    sightings: &Sightings,
     monitor: &Monitor,
     format: SizeFormat,
 ) -> Result<(browse::Proposal, Proposed), String> {
@@ -278,19 +300,26 @@ fn propose(
     if let Some(path) = journal_path() {
         surroundings.kept.push(path.into_os_string().into_vec());
     }
+    let stopped = || "the survey was stopped".to_owned();
+    let seen = sightings.compare(wanted, monitor).ok_or_else(stopped)?;
     let (mut items, mut ids) = (Vec::new(), Vec::new());
-    for (id, path) in wanted {
-        let item = Item::look(path).map_err(|error| {
-            let path = escape(path, Charset::Unicode);
-            format!("cannot stat {path}: {}", reason(&error))
-        })?;
-        ids.push((item.path().to_vec(), *id));
-        items.push(item);
+    let (mut others, mut refusals) = (Vec::new(), Vec::new());
+    for (way, seen) in wanted.iter().zip(seen) {
+        match seen {
+            Ok(seen) => {
+                ids.push((seen.path().to_vec(), way.id));
+                items.push(seen.into_item());
+            }
+            Err(sentence) => {
+                others.push(way.path.clone());
+                refusals.push(sentence);
+            }
+        }
     }
     let items = fold(items);
     let survey = survey(&items, &surroundings, monitor);
     if !survey.is_complete {
-        return Err("the survey was stopped".to_owned());
+        return Err(stopped());
     }
     let trash = home_trash();
     let no_trash = match &trash {
@@ -301,16 +330,18 @@ fn propose(
     };
     let mut warnings = warnings(&survey.total, &survey, format);
     warnings.extend(journal_warning);
-    let refusals: Vec<String> = survey.refusals.iter().map(ToString::to_string).collect();
+    refusals.extend(survey.refusals.iter().map(ToString::to_string));
     let is_large =
         trash.is_some_and(|trash| degree(&survey.total, &Manner::Trash(trash)) != Degree::Key);
     let proposal = browse::Proposal {
-        paths: items.iter().map(|item| item.path().to_vec()).collect(),
+        paths: (items.iter().map(|item| item.path().to_vec()))
+            .chain(others)
+            .collect(),
         entries: survey.total.entry_count,
         bytes: survey.total.allocated_bytes.into(),
         freed_bytes: survey.total.freed_bytes.into(),
         warnings,
-        refusal: (!refusals.is_empty()).then(|| refusals.join("; ")),
+        refusal: sentence_of(&refusals),
         no_trash,
         is_large,
         word: word_to_type(&items),
@@ -326,6 +357,21 @@ fn propose(
         freed_most: (survey.total.shared_bytes > 0).then_some(survey.total.freed_bytes),
     };
     Ok((proposal, proposed))
+}
+
+/// The first refusals, and the number of the others.
+fn sentence_of(refusals: &[String]) -> Option<String> {
+    let shown = refusals.len().min(REFUSALS_MAX);
+    let mut sentence = refusals[..shown].join("; ");
+    match refusals.len() - shown {
+        0 => {}
+        1 => sentence.push_str("; and 1 more item must stay"),
+        more => {
+            let more = grouped(more as u64);
+            sentence.push_str(&format!("; and {more} more items must stay"));
+        }
+    }
+    (shown > 0).then_some(sentence)
 }
 
 fn warnings(total: &Sums, survey: &Survey, format: SizeFormat) -> Vec<String> {

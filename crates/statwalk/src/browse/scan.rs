@@ -46,7 +46,7 @@ enum Wish {
 type Sinks = (LiveTree, TreeSink);
 
 impl LiveScan {
-    /// Starts the scan with a number.
+    /// Starts the scan with a number. For removals its tree keeps identities.
     ///
     /// # Errors
     ///
@@ -54,10 +54,15 @@ impl LiveScan {
     pub(crate) fn start(
         request: &Request,
         number: u64,
+        keeps_identities: bool,
         news: Sender<Message>,
     ) -> Result<LiveScan, Failure> {
         let tree = LiveTree::new();
-        let sinks = (tree.clone(), TreeSink::with_files().with_owners());
+        let mut sink = TreeSink::with_files().with_owners();
+        if keeps_identities {
+            sink = sink.with_identities();
+        }
+        let sinks = (tree.clone(), sink);
         let scan = request.scan.clone().errors_kept(ERRORS_KEPT);
         let running = scan.start(sinks)?;
         let roots: Vec<Vec<u8>> = (request.paths.iter())

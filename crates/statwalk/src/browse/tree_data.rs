@@ -181,6 +181,11 @@ impl Data for TreeData {
         Some(Place::Dir(parent).id())
     }
 
+    fn identity(&self, id: ItemId) -> Option<(u64, u64)> {
+        let id = self.node(id)?.identity()?;
+        Some((id.dev, id.ino))
+    }
+
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {
         let Place::Dir(dir) = Place::of(dir) else {
             return;

@@ -39,6 +39,8 @@ pub(crate) struct Request {
     pub(crate) explain: bool,
     /// The condition for progress.
     pub(crate) progress: When,
+    /// Whether symbolic links are followed.
+    pub(crate) follows: bool,
     stays: bool,
     enters_kernel: bool,
     /// Whether the scan covers everything below its roots.
@@ -119,6 +121,7 @@ impl Request {
         }
         if flags.follow {
             scan = scan.symlinks(SymlinkPolicy::Follow);
+            self.follows = true;
             self.is_whole = false;
         }
         if flags.count_links {
@@ -182,6 +185,7 @@ impl Request {
             form: Form::Rows(RowEnd::Newline),
             explain: false,
             progress: When::Never,
+            follows: false,
             stays: flags.one_file_system,
             enters_kernel: flags.include_kernfs,
             is_whole: !excludes,
@@ -196,6 +200,7 @@ impl Request {
             form,
             explain: false,
             progress,
+            follows: false,
             stays: true,
             enters_kernel: false,
             is_whole: paths.len() == 1,

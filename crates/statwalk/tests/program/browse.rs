@@ -389,6 +389,77 @@ fn another_directory_of_the_same_name_stays() {
     assert_eq!(browser.end().0.code(), Some(0));
 }
 
+/// The row said `tree/cache/old`, but a link had taken the place of `tree/cache` after the
+/// scan: `d` proposed another directory's `old`, and `y` removed it.
+#[test]
+fn a_link_in_place_of_a_scanned_directory_leads_nowhere() {
+    for mark_count in [0, 1, 9] {
+        let files: Vec<String> = (0..8).map(|n| format!("\ncache/x{n} 1")).collect();
+        let tree = Tree::new(&format!(
+            "cache/\ncache/old/\ncache/old/a 10{}",
+            files.concat()
+        ));
+        let cache = tree.path().join("cache");
+        let victim = tree.parent().join("victim");
+        std::fs::create_dir_all(victim.join("old")).unwrap();
+        std::fs::write(victim.join("old/a"), "precious").unwrap();
+        let started = Browser::start(tree.parent(), &["--enable-delete", "tree"]);
+        let mut browser = or_skip!(started);
+        browser.wait_for("cache/");
+        browser.press("\r");
+        browser.wait_for("old/");
+        browser.press("'old\r");
+        match mark_count {
+            0 => {}
+            1 => browser.press(" "),
+            _ => browser.press("*"),
+        }
+        if mark_count > 0 {
+            browser.wait_for(&format!("{mark_count} marked"));
+        }
+        let moved = tree.parent().join("moved");
+        std::fs::rename(&cache, &moved).unwrap();
+        std::os::unix::fs::symlink(&victim, &cache).unwrap();
+        browser.press("d");
+        browser.wait_for("[Cancel]");
+        browser.wait_for("lies behind the symbolic link");
+        if mark_count == 9 {
+            browser.wait_for("and 2 more; view 8 has them");
+            browser.wait_for("and 6 more items must stay");
+        }
+        assert!(!browser.screen().contains("victim"), "{}", browser.screen());
+        // There is nothing but Cancel.
+        browser.press("y\ty\r");
+        browser.wait_for("nothing was removed");
+        browser.press("q");
+        assert_eq!(browser.end().0.code(), Some(0));
+        assert!(victim.join("old/a").exists() && moved.join("old/a").exists());
+        assert_eq!(journal(&tree), "");
+    }
+}
+
+/// A mark is bound to its item, and not to the name.
+#[test]
+fn a_file_that_took_the_place_of_a_marked_one_stays() {
+    let tree = tree();
+    let (large, other) = (tree.path().join("large"), tree.parent().join("other"));
+    let started = Browser::start(tree.parent(), &["--enable-delete", "tree"]);
+    let mut browser = or_skip!(started);
+    browser.wait_for("sub/");
+    browser.press("'large\r ");
+    browser.wait_for("1 marked");
+    // Without a mark, the moment of `d` counts.
+    std::fs::write(&other, "precious").unwrap();
+    std::fs::rename(&other, &large).unwrap();
+    browser.press("d");
+    browser.wait_for("was replaced after it was marked");
+    browser.press("y\r");
+    browser.wait_for("nothing was removed");
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+    assert_eq!(std::fs::read_to_string(&large).unwrap(), "precious");
+}
+
 #[test]
 fn the_working_directory_is_refused() {
     let tree = tree();

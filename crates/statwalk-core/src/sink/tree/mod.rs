@@ -6,6 +6,7 @@
 //! millions of entries grows without copies. A directory takes [`DirRecord`], a file,
 //! where files are kept, [`FileRecord`], plus names.
 
+mod identities;
 mod names;
 mod node;
 mod owners;
@@ -16,6 +17,7 @@ mod state;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use self::identities::{DirIdentity, Identities};
 use self::names::Names;
 use self::node::At;
 pub use self::node::{Node, NodeKind};
@@ -52,6 +54,10 @@ pub struct Tree {
     owners: Vec<u32>,
     /// The owner of each directory; empty where none are kept.
     dir_owners: Vec<OwnerNumber>,
+    /// Devices by their number.
+    devices: Vec<u64>,
+    /// The identity of each directory; empty where none are kept.
+    identities: Vec<DirIdentity>,
     /// Whether files of several names are marked.
     knows_links: bool,
 }
@@ -73,10 +79,14 @@ impl Tree {
             time: states.first().and_then(|state| state.time),
             owners: Vec::new(),
             dir_owners: Vec::new(),
+            devices: Vec::new(),
+            identities: Vec::new(),
             knows_links: states.first().is_some_and(|state| state.sizes),
         };
         let owners = states.first().and_then(|state| state.owners.clone());
         tree.owners = owners.map_or(Vec::new(), Owners::into_uids);
+        let identities = states.first().and_then(|state| state.identities.clone());
+        tree.devices = identities.map_or(Vec::new(), Identities::into_devices);
         let links = states.first().map(|state| state.links.clone());
         let inodes = states.first().is_some_and(|state| state.inodes);
         let workers = states.iter().map(|state| usize::from(state.worker) + 1);
@@ -115,6 +125,13 @@ impl Tree {
                     tree.dir_owners.resize(index + 1, OwnerNumber::UNKNOWN);
                 }
                 tree.dir_owners[index] = owner;
+            }
+            for (dir, identity) in state.identities.into_iter().flat_map(Identities::into_all) {
+                let index = dir as usize;
+                if tree.identities.len() <= index {
+                    tree.identities.resize(index + 1, DirIdentity::UNKNOWN);
+                }
+                tree.identities[index] = identity;
             }
         }
         for (worker, id, record) in foreign {
@@ -299,7 +316,9 @@ impl Tree {
             + of(&self.file_names)
             + of(&self.file_runs)
             + of(&self.owners)
-            + of(&self.dir_owners);
+            + of(&self.dir_owners)
+            + of(&self.devices)
+            + of(&self.identities);
         size_of::<Tree>() + records + files + names + roots + foreign + lists
     }
 

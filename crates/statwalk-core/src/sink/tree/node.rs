@@ -8,7 +8,7 @@ use super::owners;
 use super::record::{DirRecord, FileRecord, FileRun, NOWHERE, Sums, Traits};
 use super::state::{BLOCK, TreeState};
 use crate::directory::{DirState, join};
-use crate::entry::{DirId, FileType, is_time};
+use crate::entry::{DirId, FileId, FileType, is_time};
 
 /// A directory of a [`Tree`], or a file where files are kept.
 #[derive(Clone, Copy)]
@@ -220,6 +220,18 @@ impl<'a> Node<'a> {
             (None, At::File { .. }) => return None,
         };
         owners::uid(&self.tree.owners, number)
+    }
+
+    /// The device and the inode number of a directory; absent for files, where they are
+    /// unknown, and where the sink keeps none
+    /// ([`TreeSink::with_identities`](super::TreeSink::with_identities)).
+    #[must_use]
+    pub fn identity(&self) -> Option<FileId> {
+        let identity = match self.at {
+            At::Dir(id) => self.tree.identities.get(id as usize)?,
+            At::File { .. } => return None,
+        };
+        identity.file_id(&self.tree.devices)
     }
 
     fn sum<T>(&self, of_dir: impl Fn(&Sums) -> T, of_file: impl Fn(&FileRecord) -> T) -> T {

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Tree;
+use super::identities::Identities;
 use super::names::Names;
 use super::owners::Owners;
 use super::state::{Links, TreeState};
@@ -39,6 +40,7 @@ pub struct TreeSink {
     time: Option<TimeKind>,
     filter: EntryFilter,
     owners: bool,
+    identities: bool,
 }
 
 /// One of the times of an entry.
@@ -75,6 +77,7 @@ impl TreeSink {
             time: None,
             filter: EntryFilter::default(),
             owners: false,
+            identities: false,
         }
     }
 
@@ -99,6 +102,7 @@ impl TreeSink {
             time: None,
             filter: EntryFilter::default(),
             owners: false,
+            identities: false,
         }
     }
 
@@ -133,6 +137,7 @@ impl TreeSink {
             time: None,
             filter: EntryFilter::default(),
             owners: false,
+            identities: false,
         }
     }
 
@@ -149,6 +154,23 @@ impl TreeSink {
     pub fn with_owners(self) -> TreeSink {
         TreeSink {
             owners: true,
+            ..self
+        }
+    }
+
+    /// Keeps the device and the inode number of directories too: ten bytes each.
+    ///
+    /// ```
+    /// use statwalk_core::{Scan, TreeSink};
+    /// let sink = TreeSink::of_directories().with_identities();
+    /// let tree = Scan::new(".").run(&sink)?.output;
+    /// assert!(tree.root(0).is_some_and(|root| root.identity().is_some()));
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_identities(self) -> TreeSink {
+        TreeSink {
+            identities: true,
             ..self
         }
     }
@@ -264,6 +286,7 @@ impl Sink for TreeSink {
             false => Links::Bytes(Arc::new(FirstNames::new(context))),
         };
         let owners = self.owners.then(Owners::default);
+        let identities = self.identities.then(Identities::default);
         (0..count)
             .map(|worker| TreeState {
                 worker: worker as u16,
@@ -281,6 +304,7 @@ impl Sink for TreeSink {
                 filter: self.filter.clone(),
                 owners: owners.clone(),
                 dir_owners: Vec::new(),
+                identities: identities.clone(),
             })
             .collect()
     }

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::TimeKind;
+use super::identities::Identities;
 use super::names::Names;
 use super::owners::{OwnerNumber, Owners};
 use super::record::{DirRecord, FileRecord, FileRun, NEVER, NOWHERE, RecordKind, Sums, Traits};
@@ -46,6 +47,8 @@ pub struct TreeState {
     /// The owners, for all workers; absent where none are kept.
     pub(super) owners: Option<Owners>,
     pub(super) dir_owners: Vec<(u32, OwnerNumber)>,
+    /// The identities of directories; absent where none are kept.
+    pub(super) identities: Option<Identities>,
 }
 
 /// From how many bytes on the blocks of a directory itself are kept apart. Most have
@@ -154,6 +157,9 @@ impl Collect for TreeState {
         if let (Some(owners), Some(uid)) = (&mut self.owners, directory.attributes().uid()) {
             let owner = owners.number(uid);
             self.dir_owners.push((directory.id().0, owner));
+        }
+        if let (Some(identities), Some(id)) = (&mut self.identities, directory.attributes().id()) {
+            identities.push(directory.id().0, id);
         }
         let record = self.record(directory.id(), own);
         record.parent = parent.map_or(NOWHERE, |parent| parent.0);

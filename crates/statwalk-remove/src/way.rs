@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The way from a root down to an item, by the names that a scan met.
+//!
+//! Each directory on the way is opened by its name in the one above, and must be the one
+//! that the scan met. So a link, a mount or another directory that took its place later
+//! leads nowhere.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::identity::EntryType;
+use crate::opening::Opening;
+use crate::path;
+use crate::refusal::Refusal;
+use crate::root::Root;
+use crate::seen::Seen;
+use crate::sighting::Sighting;
+
+/// One name on the way, with what the scan knows of its entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The name.
+    pub name: Vec<u8>,
+    /// The facts of the scan.
+    pub known: Known,
+}
+
+/// The facts of a scan about an entry; each can be absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// `st_dev` and `st_ino`.
+    pub device_and_inode: Option<(u64, u64)>,
+    /// The type.
+    pub entry_type: Option<EntryType>,
+}
+
+impl Known {
+    fn fits(&self, seen: &Seen) -> bool {
+        let identity = &seen.identity;
+        let id = (identity.device, identity.inode);
+        self.device_and_inode.is_none_or(|known| known == id)
+            && (self.entry_type).is_none_or(|known| known == identity.entry_type)
+    }
+}
+
+/// Looks for items below roots, one after another.
+#[derive(Debug)]
+pub struct Lookout {
+    opening: Opening,
+    /// The directory of the last item: neighbours come one after another.
+    last: Option<(Vec<u8>, OwnedFd, Seen)>,
+}
+
+impl Default for Lookout {
+    fn default() -> Lookout {
+        Lookout {
+            opening: Opening::probe(),
+            last: None,
+        }
+    }
+}
+
+impl Lookout {
+    /// Looks at the item at the end of the way, or at the root itself where there is no
+    /// step. `root_known` has the facts of the scan about the root.
+    ///
+    /// The facts are those of one moment: an item that is removed later is compared again.
+    ///
+    /// # Errors
+    ///
+    /// The way leads elsewhere than at the time of the scan, or nowhere.
+    pub fn look(
+        &mut self,
+        root: &Root,
+        root_known: Known,
+        steps: &[Step],
+    ) -> Result<Sighting, Refusal> {
+        let path = steps.iter().fold(root.path().to_vec(), |path, step| {
+            path::join(&path, &step.name)
+        });
+        let looked = self.look_on(root, root_known, steps, &path);
+        looked.map_err(|at| at.refusal(path, root))
+    }
+
+    fn look_on(
+        &mut self,
+        root: &Root,
+        root_known: Known,
+        steps: &[Step],
+        path: &[u8],
+    ) -> Result<Sighting, Stop> {
+        let (directory_path, name) = path::split(path).ok_or(Stop::Failed(Errno::INVAL))?;
+        let Some((last, above)) = steps.split_last() else {
+            if root.is_behind_link {
+                return Err(Stop::Link(path.to_vec()));
+            }
+            let open = self.opening.path(directory_path).map_err(Stop::of_root)?;
+            let directory = Seen::of_open(&open)?;
+            let seen = Seen::of(&open, name).map_err(Stop::of_root)?;
+            if !seen.is_same_inode(&root.seen) || !root_known.fits(&seen) {
+                return Err(Stop::Root);
+            }
+            return Ok(Sighting::new(path.to_vec(), directory, seen));
+        };
+        if self
+            .last
+            .as_ref()
+            .is_none_or(|last| last.0 != directory_path)
+        {
+            let (open, seen) = self.directory(root, root_known, above)?;
+            self.last = Some((directory_path.to_vec(), open, seen));
+        }
+        let Some((_, open, directory)) = &self.last else {
+            return Err(Stop::Failed(Errno::INVAL));
+        };
+        let seen = Seen::of(open, &last.name)?;
+        if !last.known.fits(&seen) {
+            return Err(Stop::elsewhere(&seen, path.to_vec()));
+        }
+        Ok(Sighting::new(path.to_vec(), *directory, seen))
+    }
+
+    /// Opens the last of the directories below a root.
+    fn directory(
+        &self,
+        root: &Root,
+        root_known: Known,
+        steps: &[Step],
+    ) -> Result<(OwnedFd, Seen), Stop> {
+        let mut here = self.opening.path(root.path()).map_err(Stop::of_root)?;
+        let mut seen = Seen::of_open(&here)?;
+        if !seen.is_same_inode(&root.seen) || !root_known.fits(&seen) {
+            return Err(Stop::Root);
+        }
+        let mut path = root.path().to_vec();
+        for step in steps {
+            if !path::is_plain_name(&step.name) {
+                return Err(Stop::Failed(Errno::INVAL));
+            }
+            path = path::join(&path, &step.name);
+            here = open(&here, &step.name)?;
+            seen = Seen::of_open(&here)?;
+            if !seen.is_directory() || !step.known.fits(&seen) {
+                return Err(Stop::elsewhere(&seen, path));
+            }
+        }
+        Ok((here, seen))
+    }
+}
+
+/// Opens an entry of any type, a link too, and starts no automount.
+fn open(directory: impl AsFd, name: &[u8]) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(directory, name, flags, Mode::empty())
+}
+
+/// The reason why a way ends too early.
+enum Stop {
+    Root,
+    Link(Vec<u8>),
+    Replaced(Vec<u8>),
+    Failed(Errno),
+}
+
+impl From<Errno> for Stop {
+    fn from(errno: Errno) -> Stop {
+        Stop::Failed(errno)
+    }
+}
+
+impl Stop {
+    fn elsewhere(seen: &Seen, path: Vec<u8>) -> Stop {
+        match seen.identity.entry_type {
+            EntryType::Link => Stop::Link(path),
+            _ => Stop::Replaced(path),
+        }
+    }
+
+    /// A root that cannot be opened is gone, or stands behind a link now.
+    fn of_root(errno: Errno) -> Stop {
+        match errno {
+            Errno::NOENT | Errno::NOTDIR | Errno::LOOP => Stop::Root,
+            errno => Stop::Failed(errno),
+        }
+    }
+
+    fn refusal(self, path: Vec<u8>, root: &Root) -> Refusal {
+        match self {
+            Stop::Root => {
+                let root = root.path().to_vec();
+                Refusal::RootChanged { path, root }
+            }
+            Stop::Link(link) => Refusal::BehindLink { path, link },
+            Stop::Replaced(at) => Refusal::Replaced { path, at },
+            Stop::Failed(errno) => {
+                let errno = errno.raw_os_error();
+                Refusal::Unseen { path, errno }
+            }
+        }
+    }
+}
