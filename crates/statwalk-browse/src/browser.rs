@@ -2,13 +2,14 @@
 
 //! The state of the browser, and how events change it.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
-use statwalk_view::{Charset, Colour, SizeFormat};
+use statwalk_view::{Charset, Colour, SizeFormat, grouped};
 
 use crate::answer::Answer;
 use crate::columns::{Columns, Widths};
-use crate::data::{Data, ItemId, Kind};
+use crate::data::{Data, Item, ItemId, Kind};
 use crate::dialog::Dialog;
 use crate::event::{Details, Effect, Event, Key, Mouse, ScanState};
 use crate::filter::{Bytes, Filter, Sort, SortKey};
@@ -98,9 +99,10 @@ pub struct Browser {
     is_stale: bool,
     /// Whether other rows are there, which can wait for the fingers to rest.
     is_outdated: bool,
-    /// The names of the directories to go into, as soon as they are there, the last first;
-    /// and then the name of the item for the cursor.
+    /// The names of the directories to go into, as soon as they are there, the last first.
     way: Vec<Vec<u8>>,
+    /// The name of the item for the cursor, once all of them are there.
+    way_end: Option<Vec<u8>>,
     /// Answers about the present data, once it is final.
     known: KnownAnswers,
 }
@@ -212,6 +214,7 @@ impl Browser {
             is_stale: true,
             is_outdated: false,
             way: Vec::new(),
+            way_end: None,
             known: KnownAnswers::default(),
         }
     }
@@ -243,7 +246,11 @@ impl Browser {
         let mut wishes = Vec::new();
         if matches!(
             event,
-            Event::Data | Event::Filtered(_) | Event::Refreshed(..) | Event::Removed(_)
+            Event::Replacing(_)
+                | Event::Data
+                | Event::Filtered(_)
+                | Event::Refreshed(_)
+                | Event::Removed(_)
         ) {
             self.known.forget();
         }
@@ -254,6 +261,7 @@ impl Browser {
                 self.list.hold();
                 // The user has another way.
                 self.way.clear();
+                self.way_end = None;
                 self.key(key, at, data, &mut wishes);
             }
             Event::Mouse(mouse) => {
@@ -263,14 +271,17 @@ impl Browser {
             }
             Event::Resize(width, height) => (self.width, self.height) = (width, height),
             Event::Tick => {}
-            Event::Answer(answer) => {
-                self.list.settle(|id| data.settled(id));
+            Event::Answer(mut answer) => {
+                // The rows are those of the data of before.
+                if self.is_outdated {
+                    answer.rows.settle(data);
+                }
                 // One that was asked of older data is not kept.
                 if data.is_final() && answer.number == self.asked && !self.is_outdated {
                     self.known.keep(self.query(), &answer);
                 }
                 self.take_answer(answer);
-                self.follow_way(data);
+                self.go_way(data);
             }
             Event::Scan(scan) => {
                 let has_more = scan.entries != self.scan.entries || scan.is_over;
@@ -281,10 +292,8 @@ impl Browser {
                 self.waits = (waits >= STALL_TIME).then_some(waits);
                 self.scan = scan;
             }
-            Event::Data => {
-                self.marks.settle(data);
-                self.is_outdated = true;
-            }
+            Event::Replacing(dir) => return self.leave_numbers(dir, data),
+            Event::Data => self.take_data(at, data),
             Event::Details(details) => {
                 if let Mode::Info(id, known) = &mut self.mode
                     && *id == details.id
@@ -307,10 +316,7 @@ impl Browser {
                 self.is_stale = true;
                 self.last_key = None;
             }
-            Event::Refreshed(dir, text) => {
-                self.take_refreshed(dir, data);
-                self.message = Some((text, at));
-            }
+            Event::Refreshed(text) => self.take_refreshed(text, at, data),
             Event::Space(table) => self.take_space(table, at),
             Event::Surveying(entries) => {
                 if let Mode::Survey(so_far) = &mut self.mode {
@@ -334,8 +340,13 @@ impl Browser {
         wishes
     }
 
-    /// Goes into the only root, as soon as it is there.
+    /// Leaves what is not there, and goes into the only root, as soon as it is there.
     fn settle(&mut self, data: &dyn Data) {
+        if let Mode::Info(id, _) = self.mode
+            && data.item(id).is_none()
+        {
+            self.mode = Mode::Rows;
+        }
         let is_gone = |id: &ItemId| data.item(*id).is_none();
         if let Some(first) = self.place.iter().position(is_gone) {
             self.place.truncate(first);
@@ -363,47 +374,96 @@ impl Browser {
         }
     }
 
-    /// Takes newer numbers of a directory. `data` has the old ones still.
-    fn take_refreshed(&mut self, dir: ItemId, data: &dyn Data) {
-        self.marks.forget_below(dir, data);
-        let is_here = self.directory() == Some(dir);
-        let name = self
-            .list
-            .item()
-            .and_then(|id| Some(data.item(id)?.name.into_owned()));
-        if let Some(place) = self.place.iter().position(|id| *id == dir) {
-            self.place.truncate(place + 1);
-            self.renew(None);
+    /// Keeps no number of an item in a directory, or of any item, but names instead: these
+    /// items get other numbers. `data` has the old ones.
+    fn leave_numbers(&mut self, dir: Option<ItemId>, data: &dyn Data) -> Vec<Effect> {
+        self.marks.keep_ways(dir, data);
+        if let Mode::Info(..) = self.mode {
+            self.mode = Mode::Rows;
         }
-        self.way = name.filter(|_| is_here).into_iter().collect();
-    }
-
-    /// Remembers the way to the item under the cursor, before all numbers change.
-    fn remember_way(&mut self, data: &dyn Data) {
-        let below_root = self.place.iter().skip(1).copied();
-        let items = below_root.chain(self.list.item().filter(|_| self.view == View::Tree));
-        let names = items.filter_map(|id| Some(data.item(id)?.name.into_owned()));
+        let depth = match dir {
+            None => 0,
+            Some(dir) => match self.place.iter().position(|id| *id == dir) {
+                Some(place) => place + 1,
+                // The directory in view lies elsewhere.
+                None => return Vec::new(),
+            },
+        };
+        let name = |id: ItemId| Some(data.item(id)?.name.into_owned());
+        // The browser goes into an only root by itself.
+        let skipped = depth.max(usize::from(dir.is_none() && data.roots().len() == 1));
+        let names = self.place.iter().skip(skipped).map_while(|id| name(*id));
         self.way = names.collect();
         self.way.reverse();
+        let cursor = self.item_here(data).filter(|_| self.view == View::Tree);
+        self.way_end = cursor.and_then(name);
+        self.place.truncate(depth);
+        self.renew(None);
+        Vec::new()
     }
 
-    /// Goes one step of a remembered way, where the rows have it.
-    fn follow_way(&mut self, data: &dyn Data) {
-        let (Some(name), Rows::Items(ids)) = (self.way.last(), &self.list.rows) else {
+    /// Takes the data of another scan, or of the end of the scan.
+    fn take_data(&mut self, at: Duration, data: &dyn Data) {
+        let gone = self.marks.settle(data);
+        self.list.settle(data);
+        self.is_outdated = true;
+        if gone > 0 {
+            self.say(marks_are_gone(gone), at);
+        }
+    }
+
+    /// Takes newer numbers of a directory.
+    fn take_refreshed(&mut self, mut text: String, at: Duration, data: &dyn Data) {
+        let gone = self.marks.settle(data);
+        if gone > 0 {
+            text = format!("{text}; {}", marks_are_gone(gone));
+        }
+        self.is_stale = true;
+        self.say(text, at);
+        self.go_way(data);
+    }
+
+    /// Goes the remembered way, as far as it is there.
+    fn go_way(&mut self, data: &dyn Data) {
+        while let Some(name) = self.way.last() {
+            let mut found = None;
+            let mut look = |id: ItemId, item: &Item<'_>| {
+                let is_it = item.kind == Kind::Directory && item.name == &name[..];
+                found = is_it.then_some(id);
+                found.map_or(ControlFlow::Continue(()), |_| ControlFlow::Break(()))
+            };
+            match self.directory() {
+                Some(dir) => data.children(dir, &mut |id, item| look(id, &item)),
+                None => {
+                    let mut roots = data.roots().into_iter();
+                    let _ = roots.try_for_each(|id| match data.item(id) {
+                        Some(item) => look(id, &item),
+                        None => ControlFlow::Continue(()),
+                    });
+                }
+            }
+            let Some(found) = found else { return };
+            self.way.pop();
+            self.place.push(found);
+            self.renew(None);
+        }
+        let (Some(name), Rows::Items(ids)) = (&self.way_end, &self.list.rows) else {
             return;
         };
         let has_name = |id: &&ItemId| data.item(**id).is_some_and(|item| item.name == &name[..]);
-        let Some(&found) = ids.iter().find(has_name) else {
-            return;
-        };
-        self.way.pop();
-        match self.way.is_empty() {
-            true => self.list.wish(RowKey::Item(found)),
-            false => {
-                self.place.push(found);
-                self.renew(None);
-            }
+        if let Some(&found) = ids
+            .iter()
+            .find(has_name)
+            .filter(|_| self.view == View::Tree)
+        {
+            self.way_end = None;
+            self.list.wish(RowKey::Item(found));
         }
+    }
+
+    /// The item under the cursor, by its number in this data.
+    pub(crate) fn item_here(&self, data: &dyn Data) -> Option<ItemId> {
+        self.list.item().and_then(|id| data.settled(id))
     }
 
     fn ask_if_stale(&mut self, at: Duration, data: &dyn Data, wishes: &mut Vec<Effect>) {
@@ -514,7 +574,7 @@ impl Browser {
                 match action {
                     Some(Action::Up | Action::Down) => {
                         self.row_key(key, at, data, wishes);
-                        self.show_info(wishes);
+                        self.show_info(data, wishes);
                     }
                     Some(Action::Info | Action::Escape | Action::Quit) | None => {}
                     Some(Action::Copy) => {
@@ -585,8 +645,8 @@ impl Browser {
         self.mode = Mode::Help(top, line);
     }
 
-    fn show_info(&mut self, wishes: &mut Vec<Effect>) {
-        if let Some(id) = self.list.item() {
+    fn show_info(&mut self, data: &dyn Data, wishes: &mut Vec<Effect>) {
+        if let Some(id) = self.item_here(data) {
             self.mode = Mode::Info(id, None);
             wishes.push(Effect::Details(id));
         }
@@ -629,16 +689,13 @@ impl Browser {
                 self.hides = !self.hides;
                 self.reorder();
             }
-            Action::Info => self.show_info(wishes),
+            Action::Info => self.show_info(data, wishes),
             // These would give the items that go other numbers.
             Action::Refresh | Action::ScanAgain | Action::Undo if self.removal.is_some() => {
                 self.say("a removal goes on: Esc stops it", at);
             }
             Action::Refresh => self.refresh(at, data, wishes),
-            Action::ScanAgain => {
-                self.remember_way(data);
-                wishes.push(Effect::ScanAgain);
-            }
+            Action::ScanAgain => wishes.push(Effect::ScanAgain),
             Action::StopScan if self.removal.is_some() => wishes.push(Effect::StopRemoval),
             Action::StopScan if self.scan.is_over => self.say("no scan goes on", at),
             Action::StopScan => wishes.push(Effect::StopScan),
@@ -656,13 +713,17 @@ impl Browser {
             Action::Mark | Action::MarkDown => self.mark(action, at, data, wishes),
             Action::MarkAll => {
                 if let Rows::Items(ids) = &self.list.rows {
-                    let ids = ids.clone();
+                    let ids = ids.iter().filter_map(|id| data.settled(*id));
+                    let ids: Vec<ItemId> = ids.filter(|id| is_one_item(*id, data)).collect();
                     ids.iter().for_each(|id| self.marks.invert(*id));
                     self.identify(ids, wishes);
                 }
                 self.reorder_marks();
             }
             Action::Write => match self.marks.len() {
+                _ if self.marks.waiting_len() > 0 => {
+                    self.say("marks come back at the end of the scan", at);
+                }
                 0 => self.say("nothing is marked: Space marks the item", at),
                 _ => self.mode = Mode::File(Line::default()),
             },
@@ -672,12 +733,12 @@ impl Browser {
             Action::Undo => wishes.push(Effect::Undo),
             Action::Shell => self.start(at, Effect::Shell(self.directory()), wishes),
             Action::Open => {
-                if let Some(id) = self.list.item() {
+                if let Some(id) = self.item_here(data) {
                     self.start(at, Effect::Open(id), wishes);
                 }
             }
             Action::Copy => {
-                let id = self.list.item().or(self.directory());
+                let id = self.item_here(data).or(self.directory());
                 wishes.extend(id.map(Effect::Copy));
             }
             Action::Tree => self.show(View::Tree),
@@ -698,7 +759,7 @@ impl Browser {
             Action::Suspend => wishes.push(Effect::Suspend),
             Action::Quit => wishes.push(Effect::Quit(None)),
             Action::QuitPrint => {
-                let id = self.directory().or(self.list.item());
+                let id = self.directory().or(self.item_here(data));
                 wishes.push(Effect::Quit(id));
             }
         }
@@ -726,11 +787,10 @@ impl Browser {
     }
 
     fn mark(&mut self, action: Action, at: Duration, data: &dyn Data, wishes: &mut Vec<Effect>) {
-        let Some(id) = self.list.item() else {
+        let Some(id) = self.item_here(data) else {
             return self.say("only files and directories can be marked", at);
         };
-        let is_rest = data.item(id).is_some_and(|item| item.kind == Kind::Rest);
-        if is_rest {
+        if !is_one_item(id, data) {
             return self.say("these can be marked once the scan is done", at);
         }
         self.marks.invert(id);
@@ -763,7 +823,9 @@ impl Browser {
             self.renew(None);
             return self.set_filter(filter, wishes);
         }
-        let Some(id) = self.list.item() else { return };
+        let Some(id) = self.item_here(data) else {
+            return;
+        };
         let Some(item) = data.item(id) else { return };
         if self.view != View::Tree {
             return self.go_to_item(id, data, wishes);
@@ -876,6 +938,18 @@ impl Browser {
     /// The number of rows that the screen has room for.
     pub(crate) fn row_count(&self) -> usize {
         usize::from(self.height).saturating_sub(HEAD_LINES + FOOT_LINES)
+    }
+}
+
+/// Whether a row stands for one item, and not for several.
+fn is_one_item(id: ItemId, data: &dyn Data) -> bool {
+    data.item(id).is_some_and(|item| item.kind != Kind::Rest)
+}
+
+fn marks_are_gone(count: usize) -> String {
+    match count {
+        1 => "1 mark is gone".to_owned(),
+        count => format!("{} marks are gone", grouped(count as u64)),
     }
 }
 

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
+use crate::Layered;
 use crate::data::{Data, Fault, ItemId, Kind};
 use crate::event::{Details, Effect, Event, Key, Mouse, ScanState};
 use crate::filter::Filter;
-use crate::trial::{Small, Trial, assert_screen};
-use crate::{Layered, answer};
+use crate::trial::{Small, Trial, assert_screen, id};
 
 #[test]
 fn a_directory_on_80_columns() {
@@ -218,7 +218,7 @@ fn the_cursor_and_marks_follow_to_other_numbers() {
     trial.at += Duration::from_secs(1);
     trial.give(Event::Tick);
     assert_eq!(trial.cursor(), Some(70));
-    assert_eq!(trial.browser.marks.all(), [ItemId(70)]);
+    assert_eq!(trial.browser.marks.all(), [id(70)]);
 }
 
 /// They are known earlier than the sums that they are a part of.
@@ -268,7 +268,7 @@ fn a_directory_that_is_entered_is_read_next() {
     small.is_live = true;
     let mut trial = Trial::new(small, 80, 20);
     trial.keys("l");
-    assert_eq!(trial.wishes, [Effect::Prefer(ItemId(2))]);
+    assert_eq!(trial.wishes, [Effect::Prefer(id(2))]);
 }
 
 #[test]
@@ -381,7 +381,7 @@ fn marks_count_once() {
     trial.keys("8");
     assert_eq!(trial.names(), ["/data/photos/", "/data/photos/sea.JPG"]);
     trial.keys("Elist\n");
-    let outermost = Effect::Write(vec![ItemId(2)], "list".to_owned());
+    let outermost = Effect::Write(vec![id(2)], "list".to_owned());
     assert_eq!(trial.wishes, [outermost]);
     // The first mark is taken back.
     trial.keys(" ");
@@ -407,16 +407,16 @@ fn errors_are_rows() {
 fn information_comes_when_it_is_there() {
     let mut trial = Trial::new(Small::example(), 80, 24);
     trial.keys("i");
-    assert_eq!(trial.wishes, [Effect::Details(ItemId(2))]);
+    assert_eq!(trial.wishes, [Effect::Details(id(2))]);
     assert!(
         trial
             .screen()
             .iter()
             .any(|line| line.contains("asking the system"))
     );
-    let details = |id, text: &str| {
+    let details = |number, text: &str| {
         Event::Details(Details {
-            id: ItemId(id),
+            id: id(number),
             rows: vec![("Mode", text.to_owned())],
         })
     };
@@ -432,7 +432,7 @@ fn information_comes_when_it_is_there() {
 fn the_space_of_the_file_system_is_a_table() {
     let mut trial = Trial::new(Small::example(), 60, 12);
     trial.keys("D");
-    let asked = Effect::Space(Some(ItemId(1)), 56);
+    let asked = Effect::Space(Some(id(1)), 56);
     assert_eq!(trial.wishes, [asked]);
     let lines: Vec<String> = (0..30).map(|n| format!("{n} GiB")).collect();
     let screen = trial.screen().join("\n");
@@ -490,7 +490,7 @@ fn without_programs_none_is_started() {
 fn the_end_prints_the_directory() {
     let mut trial = Trial::new(Small::example(), 80, 20);
     trial.keys("lQ");
-    assert_eq!(trial.wishes, [Effect::Quit(Some(ItemId(2)))]);
+    assert_eq!(trial.wishes, [Effect::Quit(Some(id(2)))]);
 }
 
 #[test]
@@ -499,12 +499,13 @@ fn a_new_scan_leads_to_the_same_place() {
     trial.keys("lj");
     trial.keys("R");
     assert_eq!(trial.wishes, [Effect::ScanAgain]);
-    let mut other = Small::default();
+    let mut other = Small {
+        scan: 1,
+        ..Small::default()
+    };
     other.put(50, None, b"/data", Kind::Directory, 4096);
     other.is_live = true;
-    trial.data = std::sync::Arc::new(other.clone());
-    trial.at += Duration::from_secs(1);
-    trial.give(Event::Data);
+    trial.replace(None, other.clone());
     other.put(51, Some(50), b"photos", Kind::Directory, 4096);
     other.put(52, Some(51), b"new", Kind::File, 4 << 30);
     other.put(53, Some(51), b"hills.jpg", Kind::File, 512);
@@ -516,41 +517,133 @@ fn a_new_scan_leads_to_the_same_place() {
     assert_eq!(trial.cursor(), Some(53));
 }
 
+/// Items of `Small::example` with other numbers, each of another item there.
+fn with_other_numbers(scan: u64, left_out: &[u64]) -> Small {
+    let (old, mut new) = (
+        Small::example(),
+        Small {
+            scan,
+            ..Small::default()
+        },
+    );
+    let number = |old: u64| match old {
+        1 => 1,
+        old => 11 - old,
+    };
+    for (id, (parent, item)) in &old.items {
+        if !left_out.contains(id) {
+            let bytes = match item.kind {
+                Kind::Directory => 4096,
+                _ => item.allocated_bytes,
+            };
+            new.put(
+                number(*id),
+                parent.map(number),
+                &item.name,
+                item.kind,
+                bytes,
+            );
+        }
+    }
+    new
+}
+
+/// The user marked directory 17 of 24, scanned everything again, and the mark was on
+/// directory 6: ids of the old scan named items of the new one.
+#[test]
+fn a_mark_is_on_the_same_path_after_a_new_scan() {
+    let mut trial = Trial::new(Small::example(), 80, 20);
+    // photos/, and the two files in it.
+    trial.keys(" l*");
+    assert_eq!(trial.browser.marks.len(), 3);
+    let old: Vec<ItemId> = trial.browser.marks.all();
+    // The beginning of a scan knows only directories.
+    let mut begun = with_other_numbers(1, &[4, 5, 6, 7, 8, 9]);
+    begun.is_live = true;
+    trial.replace(None, begun);
+    assert_eq!(trial.browser.marks.len(), 0);
+    assert!(old.iter().all(|id| trial.data.item(*id).is_none()));
+    assert!(trial.screen()[18].contains("3 marks at the end of the scan"));
+    // Nothing acts on marks that may be none.
+    trial.wishes.clear();
+    trial.keys("Elist\n");
+    assert_eq!(trial.wishes, []);
+    trial.keys("q\x1b");
+    // hills.jpg is gone, and sea.JPG is a directory now.
+    let mut end = with_other_numbers(1, &[4, 5]);
+    end.put(20, Some(9), b"sea.JPG", Kind::Directory, 4096);
+    trial.data = std::sync::Arc::new(end);
+    trial.at += Duration::from_secs(1);
+    trial.give(Event::Data);
+    assert!(trial.screen()[18].contains("2 marks are gone"));
+    let marked = trial.browser.marks.all();
+    let paths = marked.iter().map(|id| trial.data.path(*id).unwrap());
+    assert_eq!(paths.collect::<Vec<_>>(), [b"/data/photos"]);
+    trial.wishes.clear();
+    trial.keys("8");
+    assert_eq!(trial.names(), ["/data/photos/"]);
+}
+
+/// Of several roots, a name below one can be the name of another.
+#[test]
+fn a_new_scan_leads_to_the_same_root() {
+    let roots = |scan| {
+        let mut small = with_other_numbers(scan, &[]);
+        small.put(20, None, b"photos", Kind::Directory, 4096);
+        small.put(21, Some(20), b"other", Kind::File, 512);
+        small
+    };
+    let mut trial = Trial::new(roots(1), 80, 20);
+    trial.keys("lljR");
+    assert!(trial.screen()[0].starts_with(" statwalk  /data/photos "));
+    trial.replace(None, roots(2));
+    assert!(trial.screen()[0].starts_with(" statwalk  /data/photos "));
+    assert_eq!(trial.names(), ["sea.JPG", "hills.jpg"]);
+    let here = trial.browser.item_here(&*trial.data).unwrap();
+    assert_eq!(trial.data.path(here).unwrap(), b"/data/photos/hills.jpg");
+}
+
 #[test]
 fn a_directory_is_read_again() {
     let mut trial = Trial::new(Small::example(), 80, 20);
-    trial.keys("ljx");
+    trial.keys("l*");
     trial.keys("jr");
-    assert_eq!(trial.wishes, [Effect::Refresh(ItemId(2))]);
-    let mut newer = Small::default();
+    assert_eq!(trial.wishes, [Effect::Refresh(id(2))]);
+    let mut newer = Small {
+        scan: 1,
+        ..Small::default()
+    };
     newer.put(1, None, b"/data/photos", Kind::Directory, 4096);
     newer.put(7, Some(1), b"hills.jpg", Kind::File, 20 << 20);
     newer.put(3, Some(1), b"raw", Kind::Directory, 4096);
     newer.put(4, Some(3), b"sea.raw", Kind::File, 1 << 30);
     let old = std::sync::Arc::new(Small::example());
     let newer = std::sync::Arc::new(newer);
-    let layered = Layered::new(old, ItemId(2), newer, 1).unwrap();
+    let layered = Layered::new(old, id(2), newer).unwrap();
     let [bytes, entries] = layered.difference();
     assert_eq!(bytes, (false, (1 << 30) + 4096 - (50 << 20)));
     assert_eq!(entries, (false, 1));
-    // The browser has the old numbers when it learns of the new ones.
-    let event = Event::Refreshed(ItemId(2), "read again".to_owned());
-    let wishes = trial.browser.update(event, trial.at, &*trial.data);
-    trial.data = std::sync::Arc::new(layered);
-    for wish in wishes {
-        let Effect::Ask(query) = wish else {
-            panic!("{wish:?}")
-        };
-        let answer = answer(&*trial.data, &query, &|| false).unwrap();
-        trial.give(Event::Answer(answer));
+    let replaced = trial.browser.marks.all();
+    trial.replace(Some(id(2)), layered);
+    // Nothing knows the items of before.
+    for id in replaced {
+        let data = &trial.data;
+        assert_eq!(
+            (data.item(id), data.settled(id), data.path(id)),
+            (None, None, None)
+        );
     }
     assert_eq!(trial.names(), ["raw/", "hills.jpg"]);
     assert!(trial.screen()[0].ends_with("1.02 GiB, 4 entries"));
-    assert!(trial.screen()[18].contains("read again"));
-    // The mark below is taken back, and the cursor is on the same name.
-    assert_eq!(trial.browser.marks.len(), 0);
+    // A mark stays on its path, and the cursor on its name.
+    let foot = trial.screen()[18].clone();
+    assert!(foot.contains("read again; 1 mark is gone"), "{foot}");
+    let [marked] = trial.browser.marks.all()[..] else {
+        panic!("one mark");
+    };
     let here = trial.browser.list.item().unwrap();
-    assert_eq!(trial.data.path(here), b"/data/photos/hills.jpg");
+    assert_eq!(marked, here);
+    assert_eq!(trial.data.path(here).unwrap(), b"/data/photos/hills.jpg");
     trial.keys("kl");
     assert_eq!(trial.names(), ["sea.raw"]);
     trial.keys("hh");
@@ -561,8 +654,43 @@ fn a_directory_is_read_again() {
         check_sums(&*trial.data, root);
     }
     trial.keys("3");
-    let whole = trial.data.item(ItemId(1)).unwrap().allocated_bytes;
+    let whole = trial.data.item(id(1)).unwrap().allocated_bytes;
     assert_eq!(trial.browser.list.whole, whole);
+}
+
+/// The numbers come while the user is already in a directory below.
+#[test]
+fn a_directory_that_is_read_again_is_not_left() {
+    let mut trial = Trial::new(Small::example(), 80, 20);
+    trial.keys("rlj");
+    assert_eq!(trial.wishes, [Effect::Refresh(id(1))]);
+    let old = std::sync::Arc::new(Small::example());
+    let newer = std::sync::Arc::new(with_other_numbers(1, &[]));
+    let layered = Layered::new(old, id(1), newer).unwrap();
+    trial.replace(Some(id(1)), layered);
+    assert!(trial.screen()[0].starts_with(" statwalk  /data/photos "));
+    let here = trial.browser.item_here(&*trial.data).unwrap();
+    assert_eq!(trial.data.path(here).unwrap(), b"/data/photos/hills.jpg");
+}
+
+/// The row of all other files was marked by `*`, and named nothing that could be removed.
+#[test]
+fn no_key_marks_a_row_of_several_items() {
+    let mut small = Small::example();
+    small.is_live = true;
+    small.put(10, Some(1), b"", Kind::Rest, 80 << 20);
+    let mut trial = Trial::new(small, 80, 20);
+    assert_eq!(trial.names()[0], "<files>");
+    for keys in [" ", "kx", "*"] {
+        trial.keys("H");
+        trial.keys(keys);
+        assert!(!trial.browser.marks.has(id(10)), "{keys}");
+    }
+    assert_eq!(trial.browser.marks.len(), 5);
+    trial.keys("H");
+    trial.give(Event::Mouse(Mouse::Press(30, 2)));
+    trial.keys("*");
+    assert_eq!(trial.browser.marks.len(), 0);
 }
 
 /// The numbers of a directory are those of its items and its own block.
@@ -586,12 +714,13 @@ fn check_sums(data: &dyn Data, dir: ItemId) {
 fn a_directory_that_is_gone_is_left() {
     let mut trial = Trial::new(Small::example(), 80, 20);
     trial.keys("l");
-    let mut other = Small::default();
+    let mut other = Small {
+        scan: 1,
+        ..Small::default()
+    };
     other.put(50, None, b"/data", Kind::Directory, 4096);
     other.put(51, Some(50), b"new", Kind::File, 512);
-    trial.data = std::sync::Arc::new(other);
-    trial.at += Duration::from_secs(1);
-    trial.give(Event::Data);
+    trial.replace(None, other);
     assert_eq!(trial.names(), ["new"]);
 }
 

@@ -9,11 +9,20 @@ use std::ops::ControlFlow;
 ///
 /// An item keeps its number while a scan goes on. At its end a file can get another:
 /// [`Data::settled`].
+///
+/// It carries the number of its scan, because another scan gives the same numbers to other
+/// items. So a mark of an old scan never names an item that nobody marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ItemId(pub u64);
+pub struct ItemId {
+    /// The number of the scan that found it. A directory that is read again is a scan of
+    /// its own.
+    pub scan: u64,
+    /// The number within that scan.
+    pub number: u64,
+}
 
 /// The kind of an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A directory.
     Directory,
@@ -91,6 +100,8 @@ pub struct Fault {
 ///
 /// Every call but [`children`](Self::children) and [`walk`](Self::walk) takes about as
 /// long for a large tree as for a small one, so that a frame never waits.
+///
+/// No call knows anything about an item of another scan: it answers with nothing.
 pub trait Data: Send + Sync {
     /// The roots, in the order of the user.
     fn roots(&self) -> Vec<ItemId>;
@@ -98,10 +109,9 @@ pub trait Data: Send + Sync {
     /// An item; absent where the number belongs to none.
     fn item(&self, id: ItemId) -> Option<Item<'_>>;
 
-    /// The number that an item of earlier data has here; absent where it is not here.
-    fn settled(&self, id: ItemId) -> Option<ItemId> {
-        Some(id)
-    }
+    /// The number that an item of earlier data of the same scan has here; absent where it
+    /// is not here.
+    fn settled(&self, id: ItemId) -> Option<ItemId>;
 
     /// The directory that holds an item; absent for a root.
     fn parent(&self, id: ItemId) -> Option<ItemId>;
@@ -144,13 +154,14 @@ pub trait Data: Send + Sync {
     /// Whether the numbers are those at the end of a scan.
     fn is_final(&self) -> bool;
 
-    /// The path of an item, beginning with the root as the user gave it.
-    fn path(&self, id: ItemId) -> Vec<u8> {
-        let mut names = Vec::new();
-        let mut next = Some(id);
-        while let Some(item) = next.and_then(|id| self.item(id)) {
-            names.push(item.name.into_owned());
-            next = next.and_then(|id| self.parent(id));
+    /// The path of an item, beginning with the root as the user gave it; absent where the
+    /// number belongs to none, or no root leads there any more.
+    fn path(&self, id: ItemId) -> Option<Vec<u8>> {
+        let mut names = vec![self.item(id)?.name.into_owned()];
+        let mut next = self.parent(id);
+        while let Some(id) = next {
+            names.push(self.item(id)?.name.into_owned());
+            next = self.parent(id);
         }
         let mut path = Vec::new();
         for name in names.iter().rev() {
@@ -159,6 +170,6 @@ pub trait Data: Send + Sync {
             }
             path.extend_from_slice(name);
         }
-        path
+        Some(path)
     }
 }

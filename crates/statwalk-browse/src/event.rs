@@ -107,7 +107,11 @@ pub enum Event {
     Answer(Answer),
     /// The scan has come further.
     Scan(ScanState),
-    /// The data is another: at the end of a scan, or with another filter.
+    /// All numbers, or those in a directory, are about to be those of another scan. The
+    /// data has the old ones still; the new ones come with [`Data`](Event::Data) or with
+    /// [`Refreshed`](Event::Refreshed).
+    Replacing(Option<ItemId>),
+    /// The data is another: at the beginning of a scan, or at its end.
     Data,
     /// The system answered about an item.
     Details(Details),
@@ -115,8 +119,9 @@ pub enum Event {
     Form(Result<Filter, String>),
     /// A filter has its numbers now.
     Filtered(Filter),
-    /// A directory was read again, and its items have other numbers.
-    Refreshed(ItemId, String),
+    /// A directory was read again, and the data has its items with other numbers. A
+    /// sentence tells the difference.
+    Refreshed(String),
     /// The survey before a removal has met so many entries.
     Surveying(u64),
     /// The survey is done, or there is a reason why it is not.

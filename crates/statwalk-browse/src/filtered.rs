@@ -127,6 +127,11 @@ impl Data for Filtered {
         Some(self.adapted(id, item))
     }
 
+    /// That it does not pass changes nothing: it is an item of the data.
+    fn settled(&self, id: ItemId) -> Option<ItemId> {
+        self.data.settled(id)
+    }
+
     fn parent(&self, id: ItemId) -> Option<ItemId> {
         self.data.parent(id)
     }

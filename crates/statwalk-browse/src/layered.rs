@@ -8,16 +8,14 @@ use std::sync::Arc;
 
 use crate::data::{Data, Fault, Item, ItemId, Kind};
 
-/// The bits of a number that say which layer it belongs to.
-const LAYER_SHIFT: u32 = 60;
-/// The most layers; then everything must be read again.
-const LAYERS_MAX: u64 = (1 << (64 - LAYER_SHIFT)) - 1;
-
 /// Other data, where one directory has newer numbers.
 ///
 /// The sums of the directories above change by the difference. A file with names both
 /// inside and outside of the directory can count twice then, and the newest change above
 /// can be that of a file that is gone.
+///
+/// The newer data is a scan of its own, so the numbers of items say where they belong.
+/// Older items in the directory are in the data no more.
 pub struct Layered {
     below: Arc<dyn Data>,
     /// The directory, by its number below.
@@ -25,7 +23,6 @@ pub struct Layered {
     newer: Arc<dyn Data>,
     /// The root of the newer data.
     root: ItemId,
-    layer: u64,
     above: HashSet<ItemId>,
     /// Before and after.
     sums: [Sums; 2],
@@ -50,17 +47,11 @@ impl Sums {
 }
 
 impl Layered {
-    /// Puts newer numbers of a directory over the others. `number` counts the layers from
-    /// 1, and `newer` has the directory as its only root.
+    /// Puts newer numbers of a directory over the others. `newer` has the directory as its
+    /// only root.
     ///
-    /// Absent where there are too many layers or directories for the numbers of items,
-    /// where the directory is not there, and where it is no directory any more.
-    pub fn new(
-        below: Arc<dyn Data>,
-        at: ItemId,
-        newer: Arc<dyn Data>,
-        number: u64,
-    ) -> Option<Layered> {
+    /// Absent where the directory is not there, and where it is no directory any more.
+    pub fn new(below: Arc<dyn Data>, at: ItemId, newer: Arc<dyn Data>) -> Option<Layered> {
         let [root] = newer.roots()[..] else {
             return None;
         };
@@ -69,17 +60,12 @@ impl Layered {
             .filter(|item| item.kind == Kind::Directory)?;
         let sums = [Sums::of(&below.item(at)?), Sums::of(&new)];
         let above = std::iter::successors(below.parent(at), |id| below.parent(*id));
-        let fits = |id: ItemId| id.0 >> LAYER_SHIFT == 0;
-        if number == 0 || number > LAYERS_MAX || !fits(root) {
-            return None;
-        }
         Some(Layered {
             above: above.collect(),
             below,
             at,
             newer,
             root,
-            layer: number << LAYER_SHIFT,
             sums,
         })
     }
@@ -99,18 +85,21 @@ impl Layered {
     fn newer_id(&self, id: ItemId) -> Option<ItemId> {
         match id {
             id if id == self.at => Some(self.root),
-            id => {
-                let is_newer = id.0 >> LAYER_SHIFT == self.layer >> LAYER_SHIFT;
-                is_newer.then_some(ItemId(id.0 & !self.layer))
-            }
+            id => (id.scan == self.root.scan).then_some(id),
         }
     }
 
     fn outer_id(&self, id: ItemId) -> ItemId {
         match id == self.root {
             true => self.at,
-            false => ItemId(id.0 | self.layer),
+            false => id,
         }
+    }
+
+    /// Whether an item of the other data lies in the directory, as it was before.
+    fn is_replaced(&self, id: ItemId) -> bool {
+        let mut above = std::iter::successors(self.below.parent(id), |id| self.below.parent(*id));
+        above.any(|above| above == self.at)
     }
 
     fn adapted<'a>(&'a self, id: ItemId, item: Item<'a>) -> Item<'a> {
@@ -145,8 +134,20 @@ impl Data for Layered {
 
     fn item(&self, id: ItemId) -> Option<Item<'_>> {
         match self.newer_id(id) {
+            // It is known as the directory alone.
+            _ if id == self.root => None,
             Some(newer) if id != self.at => self.newer.item(newer),
+            _ if self.is_replaced(id) => None,
             _ => Some(self.adapted(id, self.below.item(id)?)),
+        }
+    }
+
+    fn settled(&self, id: ItemId) -> Option<ItemId> {
+        match self.newer_id(id) {
+            _ if id == self.root => None,
+            Some(newer) if id != self.at => self.newer.settled(newer),
+            _ if self.is_replaced(id) => None,
+            _ => self.below.settled(id),
         }
     }
 
@@ -159,7 +160,9 @@ impl Data for Layered {
 
     fn identity(&self, id: ItemId) -> Option<(u64, u64)> {
         match self.newer_id(id) {
+            _ if id == self.root => None,
             Some(newer) => self.newer.identity(newer),
+            None if self.is_replaced(id) => None,
             None => self.below.identity(id),
         }
     }
@@ -169,6 +172,7 @@ impl Data for Layered {
             Some(newer) => {
                 (self.newer).children(newer, &mut |id, item| visit(self.outer_id(id), item));
             }
+            None if self.is_replaced(dir) => {}
             None => {
                 (self.below).children(dir, &mut |id, item| visit(id, self.adapted(id, item)));
             }
@@ -178,6 +182,9 @@ impl Data for Layered {
     fn faults(&self, dir: ItemId) -> (Vec<Fault>, u64) {
         if let Some(newer) = self.newer_id(dir) {
             return self.newer.faults(newer);
+        }
+        if self.is_replaced(dir) {
+            return (Vec::new(), 0);
         }
         let (mut faults, count) = self.below.faults(dir);
         if !self.above.contains(&dir) {

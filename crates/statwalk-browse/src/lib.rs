@@ -36,6 +36,7 @@ mod space;
 mod tally;
 #[cfg(test)]
 mod trial;
+mod way;
 mod without;
 
 pub use answer::{Answer, answer};

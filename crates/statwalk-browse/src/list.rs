@@ -2,7 +2,7 @@
 
 //! The rows of a view, and the cursor on one of them.
 
-use crate::data::{Fault, ItemId};
+use crate::data::{Data, Fault, ItemId};
 use crate::filter::{Bytes, Sort};
 use crate::tally::{By, Group, Tally};
 
@@ -72,6 +72,15 @@ impl Rows {
             Rows::Items(ids) => ids.len(),
             Rows::Groups(groups) => groups.len(),
             Rows::Faults(faults, _) => faults.len(),
+        }
+    }
+
+    /// Gives the items the numbers that they have in other data, where they are there.
+    pub(crate) fn settle(&mut self, data: &dyn Data) {
+        if let Rows::Items(ids) = self {
+            for id in ids {
+                *id = data.settled(*id).unwrap_or(*id);
+            }
         }
     }
 
@@ -154,18 +163,12 @@ impl List {
         self.cursor = self.cursor.min(self.rows.len().saturating_sub(1));
     }
 
-    /// Gives the row under the cursor the number that it has in other data.
-    pub(crate) fn settle(&mut self, settled: impl Fn(ItemId) -> Option<ItemId>) {
-        let Rows::Items(ids) = &mut self.rows else {
-            return;
-        };
-        if let Some(id) = ids.get_mut(self.cursor)
-            && let Some(other) = settled(*id)
-        {
-            *id = other;
-        }
+    /// Gives the rows the numbers that their items have in other data. A row whose item is
+    /// not there stays until other rows come.
+    pub(crate) fn settle(&mut self, data: &dyn Data) {
+        self.rows.settle(data);
         if let Some(RowKey::Item(id)) = &mut self.wanted
-            && let Some(other) = settled(*id)
+            && let Some(other) = data.settled(*id)
         {
             *id = other;
         }

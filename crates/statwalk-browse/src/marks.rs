@@ -2,15 +2,18 @@
 
 //! The items that the user marked.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::data::{Data, ItemId};
 use crate::filter::Bytes;
+use crate::way::{self, Way};
 
 /// The marked items.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Marks {
     ids: BTreeSet<ItemId>,
+    /// The ways to marked items of earlier scans, until a scan knows everything there.
+    waiting: HashSet<Way>,
 }
 
 impl Marks {
@@ -24,17 +27,32 @@ impl Marks {
         self.ids.contains(&id)
     }
 
-    /// Gives the marked items the numbers that they have in other data.
-    pub(crate) fn settle(&mut self, data: &dyn Data) {
+    /// Gives the marked items the numbers that they have in other data, and answers how
+    /// many are not there.
+    pub(crate) fn settle(&mut self, data: &dyn Data) -> usize {
+        let before = self.ids.len();
         let settled = self.ids.iter().filter_map(|id| data.settled(*id));
         self.ids = settled.collect();
+        let mut gone = before - self.ids.len();
+        if data.is_final() {
+            let ways: Vec<Way> = self.waiting.drain().collect();
+            let found = way::find(&ways, data);
+            gone += ways.len().saturating_sub(found.len());
+            self.ids.extend(found);
+        }
+        gone
     }
 
-    /// Takes back the marks of everything in a directory.
-    pub(crate) fn forget_below(&mut self, dir: ItemId, data: &dyn Data) {
+    /// Remembers the ways to marked items instead of their numbers, because those in a
+    /// directory, or all of them, get others. The directory itself keeps its number.
+    pub(crate) fn keep_ways(&mut self, dir: Option<ItemId>, data: &dyn Data) {
         let parents = |id: ItemId| std::iter::successors(data.parent(id), |id| data.parent(*id));
-        let is_below = |id: ItemId| parents(id).any(|above| above == dir);
-        self.ids.retain(|id| !is_below(*id));
+        let is_in = |id: ItemId| dir.is_none_or(|dir| parents(id).any(|above| above == dir));
+        let (changing, staying) = self.ids.iter().partition(|id| is_in(**id));
+        self.ids = staying;
+        let changing: BTreeSet<ItemId> = changing;
+        let ways = changing.into_iter().filter_map(|id| Way::to(id, data));
+        self.waiting.extend(ways);
     }
 
     /// Takes back the marks of items that are gone, and of everything in them.
@@ -44,6 +62,11 @@ impl Marks {
             way.all(|id| data.item(id).is_some())
         };
         self.ids.retain(|id| is_there(*id));
+    }
+
+    /// The number of marks of items that the scan may still find.
+    pub(crate) fn waiting_len(&self) -> usize {
+        self.waiting.len()
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -96,12 +96,7 @@ impl Browser {
         let marked = self.marks.outermost(data);
         let is_at_cursor = marked.is_empty();
         let items = match is_at_cursor {
-            true => self
-                .list
-                .item()
-                .and_then(|id| data.settled(id))
-                .into_iter()
-                .collect(),
+            true => self.item_here(data).into_iter().collect(),
             false => marked,
         };
         let is_real = |id: &ItemId| data.item(*id).is_some_and(|item| item.kind != Kind::Rest);

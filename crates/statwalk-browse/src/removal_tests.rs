@@ -4,10 +4,9 @@
 
 use std::sync::Arc;
 
-use crate::data::ItemId;
 use crate::event::{Effect, Event, Key};
 use crate::removal::{Manner, Proposal, RemovalReport, RemovalState};
-use crate::trial::{Small, Trial, assert_screen};
+use crate::trial::{Small, Trial, assert_screen, id};
 use crate::without::Without;
 
 fn trial(width: u16, height: u16) -> Trial {
@@ -66,7 +65,7 @@ fn nothing_is_removed_while_a_scan_goes_on() {
 fn the_marks_are_proposed_or_the_item_under_the_cursor() {
     let mut trial = trial(80, 14);
     trial.keys("d");
-    let photos = vec![ItemId(2)];
+    let photos = vec![id(2)];
     let expected = [Effect::Identify(photos.clone()), Effect::Survey(photos)];
     assert_eq!(wishes(&mut trial), expected);
     // Esc gives the survey up, and its answer comes too late.
@@ -80,7 +79,7 @@ fn the_marks_are_proposed_or_the_item_under_the_cursor() {
     trial.keys("d");
     let marked = trial.browser.marks.outermost(&*trial.data);
     // Each mark has its identity from the moment when it was made.
-    let identified = [2, 8, 7].map(|id| Effect::Identify(vec![ItemId(id)]));
+    let identified = [2, 8, 7].map(|number| Effect::Identify(vec![id(number)]));
     let expected = [&identified[..], &[Effect::Survey(marked)]].concat();
     assert_eq!(wishes(&mut trial), expected);
 }
@@ -223,12 +222,12 @@ fn esc_stops_a_removal() {
 #[test]
 fn removed_items_are_in_no_sum_and_no_mark() {
     let mut trial = trial(80, 14);
-    let before = trial.data.item(ItemId(1)).unwrap().into_owned_sums();
-    let photos = trial.data.item(ItemId(2)).unwrap().into_owned_sums();
+    let before = trial.data.item(id(1)).unwrap().into_owned_sums();
+    let photos = trial.data.item(id(2)).unwrap().into_owned_sums();
     trial.keys(" d");
     trial.give(Event::Surveyed(Ok(proposal(&[b"/data/photos"]))));
     trial.keys("y");
-    trial.data = Arc::new(Without::new(Arc::clone(&trial.data), &[ItemId(2)]));
+    trial.data = Arc::new(Without::new(Arc::clone(&trial.data), &[id(2)]));
     trial.give(Event::Removed(RemovalReport {
         sentence: "3 entries are in the trash".to_owned(),
         freed_bytes: 5 << 20,
@@ -238,11 +237,11 @@ fn removed_items_are_in_no_sum_and_no_mark() {
     assert!(screen.contains("3 entries are in the trash"), "{screen}");
     assert!(!screen.contains("photos"), "{screen}");
     assert_eq!(trial.browser.marks.len(), 0);
-    let after = trial.data.item(ItemId(1)).unwrap().into_owned_sums();
+    let after = trial.data.item(id(1)).unwrap().into_owned_sums();
     assert_eq!(after.0, before.0 - photos.0);
     assert_eq!(after.1, before.1 - photos.1);
     let mut sum = (4096, 1);
-    trial.data.children(ItemId(1), &mut |_, item| {
+    trial.data.children(id(1), &mut |_, item| {
         sum.0 += item.allocated_bytes;
         sum.1 += item.entries;
         std::ops::ControlFlow::Continue(())
@@ -258,10 +257,10 @@ fn removed_items_are_in_no_sum_and_no_mark() {
 fn an_item_that_is_open_and_goes_is_left() {
     let mut trial = trial(80, 14);
     trial.keys("l");
-    assert_eq!(trial.browser.directory(), Some(ItemId(2)));
-    trial.data = Arc::new(Without::new(Arc::clone(&trial.data), &[ItemId(2)]));
+    assert_eq!(trial.browser.directory(), Some(id(2)));
+    trial.data = Arc::new(Without::new(Arc::clone(&trial.data), &[id(2)]));
     trial.give(Event::Removed(RemovalReport::default()));
-    assert_eq!(trial.browser.directory(), Some(ItemId(1)));
+    assert_eq!(trial.browser.directory(), Some(id(1)));
 }
 
 #[test]

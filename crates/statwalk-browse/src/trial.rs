@@ -21,9 +21,16 @@ use crate::{Answer, Browser, Options, answer};
 pub(crate) const NOW_NS: i64 = 1_700_000_000_000_000_000;
 pub(crate) const DAY_NS: i64 = 86_400_000_000_000;
 
+/// The number of an item in the scan with the number 0.
+pub(crate) fn id(number: u64) -> ItemId {
+    ItemId { scan: 0, number }
+}
+
 /// A tree of few items.
 #[derive(Clone, Default)]
 pub(crate) struct Small {
+    /// The number of its scan.
+    pub(crate) scan: u64,
     pub(crate) items: BTreeMap<u64, (Option<u64>, Item<'static>)>,
     pub(crate) faults: Vec<Fault>,
     pub(crate) is_live: bool,
@@ -79,25 +86,42 @@ impl Small {
     }
 }
 
+impl Small {
+    fn id(&self, number: u64) -> ItemId {
+        ItemId {
+            scan: self.scan,
+            number,
+        }
+    }
+
+    fn found(&self, id: ItemId) -> Option<&(Option<u64>, Item<'static>)> {
+        let is_own = id.scan == self.scan;
+        self.items.get(&id.number).filter(|_| is_own)
+    }
+}
+
 impl Data for Small {
     fn roots(&self) -> Vec<ItemId> {
         let roots = self
             .items
             .iter()
             .filter(|(_, (parent, _))| parent.is_none());
-        roots.map(|(id, _)| ItemId(*id)).collect()
+        roots.map(|(id, _)| self.id(*id)).collect()
     }
 
     fn item(&self, id: ItemId) -> Option<Item<'_>> {
-        self.items.get(&id.0).map(|(_, item)| item.clone())
+        self.found(id).map(|(_, item)| item.clone())
     }
 
     fn settled(&self, id: ItemId) -> Option<ItemId> {
-        Some(ItemId(self.moved.get(&id.0).copied().unwrap_or(id.0)))
+        let moved = self.moved.get(&id.number).copied();
+        let settled = self.id(moved.unwrap_or(id.number));
+        (id.scan == self.scan && self.found(settled).is_some()).then_some(settled)
     }
 
     fn parent(&self, id: ItemId) -> Option<ItemId> {
-        self.items.get(&id.0)?.0.map(ItemId)
+        let (parent, _) = self.found(id)?;
+        parent.map(|number| self.id(number))
     }
 
     fn identity(&self, _: ItemId) -> Option<(u64, u64)> {
@@ -106,7 +130,8 @@ impl Data for Small {
 
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {
         for (id, (parent, item)) in &self.items {
-            if *parent == Some(dir.0) && visit(ItemId(*id), item.clone()).is_break() {
+            let is_inside = dir.scan == self.scan && *parent == Some(dir.number);
+            if is_inside && visit(self.id(*id), item.clone()).is_break() {
                 return;
             }
         }
@@ -195,6 +220,17 @@ impl Trial {
         }
     }
 
+    /// Gives the browser other numbers of a directory, or of everything.
+    pub(crate) fn replace(&mut self, dir: Option<ItemId>, data: impl Data + 'static) {
+        self.give(Event::Replacing(dir));
+        self.data = Arc::new(data);
+        self.at += Duration::from_secs(1);
+        self.give(match dir {
+            None => Event::Data,
+            Some(_) => Event::Refreshed("read again".to_owned()),
+        });
+    }
+
     pub(crate) fn keys(&mut self, keys: &str) {
         for key in keys.chars() {
             self.give(Event::Key(match key {
@@ -239,7 +275,7 @@ impl Trial {
     }
 
     pub(crate) fn cursor(&self) -> Option<u64> {
-        self.browser.list.item().map(|id| id.0)
+        self.browser.list.item().map(|id| id.number)
     }
 }
 

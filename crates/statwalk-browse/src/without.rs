@@ -13,9 +13,6 @@ use crate::data::{Data, Fault, Item, ItemId};
 /// The directories above have smaller sums. A file with names both inside and outside of
 /// the removed items can be missing from these sums. The newest change above can be that
 /// of a file that is gone.
-///
-/// [`item`](Data::item) still knows the entries below a removed directory: nothing but the
-/// directory itself leads there.
 pub struct Without {
     below: Arc<dyn Data>,
     gone: HashSet<ItemId>,
@@ -55,6 +52,12 @@ impl Without {
         Without { below, gone, lost }
     }
 
+    /// Whether an item was removed, or lies in a removed one.
+    fn is_gone(&self, id: ItemId) -> bool {
+        let mut way = std::iter::successors(Some(id), |id| self.below.parent(*id));
+        way.any(|id| self.gone.contains(&id))
+    }
+
     fn adapted<'a>(&self, id: ItemId, item: Item<'a>) -> Item<'a> {
         let Some(lost) = self.lost.get(&id) else {
             return item;
@@ -76,10 +79,15 @@ impl Data for Without {
     }
 
     fn item(&self, id: ItemId) -> Option<Item<'_>> {
-        match self.gone.contains(&id) {
+        match self.is_gone(id) {
             true => None,
             false => Some(self.adapted(id, self.below.item(id)?)),
         }
+    }
+
+    fn settled(&self, id: ItemId) -> Option<ItemId> {
+        let settled = self.below.settled(id)?;
+        (!self.is_gone(settled)).then_some(settled)
     }
 
     fn parent(&self, id: ItemId) -> Option<ItemId> {
@@ -87,11 +95,14 @@ impl Data for Without {
     }
 
     fn identity(&self, id: ItemId) -> Option<(u64, u64)> {
-        self.below.identity(id)
+        match self.is_gone(id) {
+            true => None,
+            false => self.below.identity(id),
+        }
     }
 
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {
-        if self.gone.contains(&dir) {
+        if self.is_gone(dir) {
             return;
         }
         (self.below).children(dir, &mut |id, item| match self.gone.contains(&id) {
@@ -101,6 +112,9 @@ impl Data for Without {
     }
 
     fn faults(&self, dir: ItemId) -> (Vec<Fault>, u64) {
+        if self.is_gone(dir) {
+            return (Vec::new(), 0);
+        }
         let (mut faults, mut count) = self.below.faults(dir);
         for &id in &self.gone {
             let above = std::iter::successors(self.below.parent(id), |id| self.below.parent(*id));

@@ -79,17 +79,26 @@ impl Small {
     }
 }
 
+fn id(number: u64) -> ItemId {
+    ItemId { scan: 0, number }
+}
+
 impl Data for Small {
     fn roots(&self) -> Vec<ItemId> {
-        vec![ItemId(1)]
+        vec![id(1)]
     }
 
     fn item(&self, id: ItemId) -> Option<Item<'_>> {
-        Some(self.items.get(&id.0)?.1.clone())
+        Some(self.items.get(&id.number)?.1.clone())
+    }
+
+    fn settled(&self, id: ItemId) -> Option<ItemId> {
+        Some(id)
     }
 
     fn parent(&self, id: ItemId) -> Option<ItemId> {
-        self.items.get(&id.0)?.0.map(ItemId)
+        let number = self.items.get(&id.number)?.0?;
+        Some(self::id(number))
     }
 
     fn identity(&self, _: ItemId) -> Option<(u64, u64)> {
@@ -97,9 +106,9 @@ impl Data for Small {
     }
 
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {
-        let inside = |(parent, _): &(Option<u64>, Item<'static>)| *parent == Some(dir.0);
-        for (id, (_, item)) in self.items.iter().filter(|(_, row)| inside(row)) {
-            if visit(ItemId(*id), item.clone()).is_break() {
+        let inside = |(parent, _): &(Option<u64>, Item<'static>)| *parent == Some(dir.number);
+        for (number, (_, item)) in self.items.iter().filter(|(_, row)| inside(row)) {
+            if visit(id(*number), item.clone()).is_break() {
                 return;
             }
         }

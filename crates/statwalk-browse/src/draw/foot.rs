@@ -101,6 +101,11 @@ impl Browser {
             let bytes = self.options.format.text(self.marks.bytes(data, self.bytes));
             parts.push(format!("{} marked: {bytes}", grouped(marked)));
         }
+        let waiting = self.marks.waiting_len() as u64;
+        if waiting > 0 {
+            let marks = counted(waiting, "mark", "marks");
+            parts.push(format!("{marks} at the end of the scan"));
+        }
         if self.freed_bytes > 0 {
             let size = self.options.format.text(self.freed_bytes);
             parts.push(format!("{size} freed"));

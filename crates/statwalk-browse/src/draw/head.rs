@@ -19,7 +19,7 @@ impl Browser {
         let right_width = text_width(right).min(width / 2);
         canvas.right(width - right_width - 1, 0, right_width, right, Look::Bold);
         let path = match self.directory() {
-            Some(dir) => canvas.name(&data.path(dir)),
+            Some(dir) => canvas.name(&data.path(dir).unwrap_or_default()),
             None => "all paths".to_owned(),
         };
         let view = match self.view {

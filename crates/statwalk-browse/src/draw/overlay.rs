@@ -69,7 +69,9 @@ impl Browser {
         data: &dyn Data,
         canvas: &mut Canvas<'_>,
     ) {
-        let Some(item) = data.item(id) else { return };
+        let (Some(item), Some(path)) = (data.item(id), data.path(id)) else {
+            return;
+        };
         let bytes = |bytes: u128| {
             let exact = SizeFormat::Unit(Unit::B).text(bytes);
             match bytes {
@@ -103,7 +105,7 @@ impl Browser {
         let sentences = sentences.into_iter().filter(|(is_true, _)| *is_true);
         rows.extend(sentences.map(|(_, text)| ("Note", text.to_owned())));
         let width = canvas.width().min(76);
-        let name = canvas.name(&data.path(id));
+        let name = canvas.name(&path);
         let terminal = Terminal {
             width: width.saturating_sub(4),
             charset: canvas.charset,

@@ -117,11 +117,11 @@ impl Browser {
 
     /// The path below the directory that is shown.
     fn short_path(&self, id: ItemId, data: &dyn Data) -> Vec<u8> {
-        let path = data.path(id);
-        let Some(dir) = self.directory().filter(|_| self.view != View::Marks) else {
+        let path = data.path(id).unwrap_or_default();
+        let dir = self.directory().filter(|_| self.view != View::Marks);
+        let Some(above) = dir.and_then(|dir| data.path(dir)) else {
             return path;
         };
-        let above = data.path(dir);
         match path.strip_prefix(&above[..]) {
             Some([b'/', rest @ ..]) if !rest.is_empty() => rest.to_vec(),
             Some(rest) if above.ends_with(b"/") && !rest.is_empty() => rest.to_vec(),

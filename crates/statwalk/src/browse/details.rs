@@ -22,7 +22,10 @@ const NAMES_MAX: usize = 8;
 
 /// The facts about an item, as lstat(2) has them now. Absent where `stop` asked to end.
 pub(super) fn of(id: ItemId, data: &dyn Data, stop: &dyn Fn() -> bool) -> Option<Details> {
-    let path = data.path(id);
+    let Some(path) = data.path(id) else {
+        let rows = vec![("Error", "the item is gone".to_owned())];
+        return Some(Details { id, rows });
+    };
     let path = Path::new(OsStr::from_bytes(&path));
     let rows = match fs::symlink_metadata(path) {
         Ok(metadata) => {
@@ -65,7 +68,9 @@ fn other_names(
             if !is_like || entry.id == id {
                 return ControlFlow::Continue(());
             }
-            let path = data.path(entry.id);
+            let Some(path) = data.path(entry.id) else {
+                return ControlFlow::Continue(());
+            };
             let other = fs::symlink_metadata(Path::new(OsStr::from_bytes(&path)));
             let is_same = other
                 .is_ok_and(|other| other.dev() == metadata.dev() && other.ino() == metadata.ino());

@@ -17,6 +17,8 @@ use crate::request::owners;
 
 /// The numbers of a scan that goes on.
 pub(crate) struct LiveData {
+    /// The number of the scan.
+    pub(crate) number: u64,
     pub(crate) tree: LiveTree,
     /// The roots, as the user gave them.
     pub(crate) roots: Vec<Vec<u8>>,
@@ -27,13 +29,23 @@ pub(crate) struct LiveData {
 }
 
 impl LiveData {
-    pub(crate) fn new(tree: LiveTree, roots: Vec<Vec<u8>>) -> LiveData {
+    /// The numbers of a scan that begins, with the number of the scan.
+    pub(crate) fn new(number: u64, tree: LiveTree, roots: Vec<Vec<u8>>) -> LiveData {
         LiveData {
+            number,
             tree,
             roots,
             rests: Mutex::default(),
             early: Arc::default(),
         }
+    }
+
+    fn place(&self, id: ItemId) -> Option<Place> {
+        Place::of(id, self.number)
+    }
+
+    fn id(&self, place: Place) -> ItemId {
+        place.id(self.number)
     }
 
     fn root_of(&self, index: usize) -> Option<LiveDir> {
@@ -102,12 +114,12 @@ impl Data for LiveData {
             None => Place::Root(index),
         };
         (0..self.roots.len())
-            .map(|index| root(index).id())
+            .map(|index| self.id(root(index)))
             .collect()
     }
 
     fn item(&self, id: ItemId) -> Option<Item<'_>> {
-        match Place::of(id) {
+        match self.place(id)? {
             Place::Dir(dir) => self.tree.directory(dir).map(item_of),
             Place::Rest(dir) => {
                 let rests = self.rests.lock().unwrap_or_else(PoisonError::into_inner);
@@ -128,14 +140,24 @@ impl Data for LiveData {
         }
     }
 
+    /// A root gets another number once its directory is known.
+    fn settled(&self, id: ItemId) -> Option<ItemId> {
+        if let Place::Root(index) = self.place(id)?
+            && let Some(dir) = self.root_of(index)
+        {
+            return Some(self.id(Place::Dir(dir.id)));
+        }
+        self.item(id).map(|_| id)
+    }
+
     fn parent(&self, id: ItemId) -> Option<ItemId> {
-        match Place::of(id) {
+        match self.place(id)? {
             Place::Dir(dir) => {
                 let parent = self.tree.directory(dir)?.parent?;
-                Some(Place::Dir(parent).id())
+                Some(self.id(Place::Dir(parent)))
             }
             Place::Rest(dir) | Place::File(dir, _) | Place::Early(dir, _) => {
-                Some(Place::Dir(dir).id())
+                Some(self.id(Place::Dir(dir)))
             }
             Place::Root(_) => None,
         }
@@ -146,31 +168,31 @@ impl Data for LiveData {
     }
 
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {
-        let Place::Dir(dir) = Place::of(dir) else {
+        let Some(Place::Dir(dir)) = self.place(dir) else {
             return;
         };
         let children = self.tree.children(dir);
         let files = self.early.of(dir).unwrap_or_default();
         let rest = self.rest(dir, &children, files.all());
         for child in children {
-            let id = Place::Dir(child.id).id();
+            let id = self.id(Place::Dir(child.id));
             if visit(id, item_of(child)).is_break() {
                 return;
             }
         }
         for (place, file) in files.all().iter().enumerate() {
-            if visit(Place::Early(dir, place).id(), file.clone()).is_break() {
+            if visit(self.id(Place::Early(dir, place)), file.clone()).is_break() {
                 return;
             }
         }
         if let Some(rest) = rest {
-            let _ = visit(Place::Rest(dir).id(), rest);
+            let _ = visit(self.id(Place::Rest(dir)), rest);
         }
     }
 
     /// Without files: those of a few directories say nothing of all below one.
     fn walk(&self, dir: ItemId, visit: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>) {
-        let Place::Dir(top) = Place::of(dir) else {
+        let Some(Place::Dir(top)) = self.place(dir) else {
             return;
         };
         let mut waiting = vec![top];
@@ -181,12 +203,12 @@ impl Data for LiveData {
                 let id = child.id;
                 (Place::Dir(id), item_of(child))
             });
-            let parent = Place::Dir(above).id();
+            let parent = self.id(Place::Dir(above));
             for (place, item) in dirs.chain(rest.map(|rest| (Place::Rest(above), rest))) {
                 if let (Place::Dir(id), Kind::Directory) = (place, item.kind) {
                     waiting.push(id);
                 }
-                let id = place.id();
+                let id = self.id(place);
                 if visit(Entry { id, parent, item }).is_break() {
                     return;
                 }
@@ -234,7 +256,7 @@ mod tests {
         let tree = LiveTree::new();
         scan.run(&tree).unwrap();
         let path = root.path().as_os_str().as_encoded_bytes().to_vec();
-        let data = LiveData::new(tree, vec![path.clone()]);
+        let data = LiveData::new(1, tree, vec![path.clone()]);
         let rows = || {
             let mut rows = Vec::new();
             data.children(data.roots()[0], &mut |_, item| {
@@ -246,7 +268,7 @@ mod tests {
         };
         let sub = (b"sub".to_vec(), Kind::Directory, 100_000);
         assert_eq!(rows(), [(Vec::new(), Kind::Rest, 49_000), sub.clone()]);
-        let Place::Dir(dir) = Place::of(data.roots()[0]) else {
+        let Some(Place::Dir(dir)) = data.place(data.roots()[0]) else {
             panic!("the root is a directory");
         };
         let files = early_files::read(&scan, &path, &|| false).unwrap();
@@ -259,6 +281,7 @@ mod tests {
         let tree = LiveTree::new();
         scan.run(&tree).unwrap();
         let later = LiveData {
+            number: 1,
             tree,
             roots: vec![path],
             rests: Mutex::default(),

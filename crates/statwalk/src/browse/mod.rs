@@ -60,13 +60,16 @@ const ANSWER_WAIT: Duration = Duration::from_millis(8);
 const BUSY_WAIT: Duration = Duration::from_millis(15);
 const IDLE_WAIT: Duration = Duration::from_millis(200);
 
+/// The answer to a wish about an item that the numbers do not have any more.
+pub(super) const GONE: &str = "the item is gone";
+
 /// News from another thread for the one with the terminal.
 pub(crate) enum Message {
     Event(Event),
     /// The numbers at the end of a scan.
     Scanned(u64, Arc<dyn Data>),
     /// The numbers with a directory that was read again, of the scan with this number and
-    /// as the layer with the second number; and a sentence about the difference.
+    /// as the so manieth; and a sentence about the difference.
     Refreshed(u64, u64, ItemId, Arc<dyn Data>, String),
     /// The numbers of items that pass, of the scan with this number.
     Filtered(u64, Filter, Arc<dyn Data>),
@@ -85,8 +88,7 @@ struct Shell {
     /// Whether items may be removed.
     removes: bool,
     format: SizeFormat,
-    /// The number of the scan; answers about an earlier one come too late.
-    scans: u64,
+    /// The scan. Answers about one with another number come too late.
     scan: LiveScan,
     /// All numbers, and those that pass the filter.
     base: Arc<dyn Data>,
@@ -205,7 +207,7 @@ impl Shell {
         if removes {
             remover.begin_scan(&request);
         }
-        let scan = LiveScan::start(&request, 0, removes, sender.clone())?;
+        let scan = LiveScan::start(&request, removes, sender.clone())?;
         let base: Arc<dyn Data> = Arc::clone(&scan.data) as Arc<dyn Data>;
         let clerk = |name| {
             Clerk::new(name, sender.clone()).map_err(|error| {
@@ -218,7 +220,6 @@ impl Shell {
             format: options.format,
             browser: Browser::new(options, width, height, clock::now_ns()),
             request,
-            scans: 0,
             scan,
             data: Arc::clone(&base),
             base,
@@ -304,7 +305,7 @@ impl Shell {
     fn take(&mut self, message: Message, screen: &mut dyn Screen) {
         match message {
             Message::Event(event) => self.update(event, screen),
-            Message::Scanned(number, data) if number == self.scans => {
+            Message::Scanned(number, data) if number == self.scan.data.number => {
                 self.base = Arc::clone(&data);
                 self.data = data;
                 self.update(Event::Data, screen);
@@ -313,7 +314,7 @@ impl Shell {
                     self.set_filter(self.filter.clone());
                 }
             }
-            Message::Filtered(number, filter, data) if number == self.scans => {
+            Message::Filtered(number, filter, data) if number == self.scan.data.number => {
                 self.data = data;
                 self.filter = filter.clone();
                 self.update(Event::Filtered(filter), screen);
@@ -323,16 +324,13 @@ impl Shell {
                 self.say("not read again: a removal is at work", screen);
             }
             Message::Refreshed(number, layer, dir, data, text)
-                if number == self.scans && layer == self.layers + 1 =>
+                if number == self.scan.data.number && layer == self.layers + 1 =>
             {
                 self.layers = layer;
-                let before = std::mem::replace(&mut self.data, Arc::clone(&data));
+                self.update(Event::Replacing(Some(dir)), screen);
+                self.data = Arc::clone(&data);
                 self.base = data;
-                let at = screen.now();
-                let event = Event::Refreshed(dir, text);
-                for wish in self.browser.update(event, at, &*before) {
-                    self.fulfil(wish, screen);
-                }
+                self.update(Event::Refreshed(text), screen);
                 if !self.filter.is_empty() {
                     self.set_filter(self.filter.clone());
                 }
@@ -369,7 +367,8 @@ impl Shell {
             return;
         }
         self.listed = dir;
-        let Some(Place::Dir(number)) = dir.map(Place::of) else {
+        let place = dir.and_then(|dir| Place::of(dir, self.scan.data.number));
+        let Some(Place::Dir(number)) = place else {
             return;
         };
         let early = Arc::clone(&self.scan.data.early);
@@ -378,7 +377,7 @@ impl Shell {
         }
         let (scan, path) = (
             self.request.scan.clone(),
-            dir.map(|dir| self.base.path(dir)),
+            dir.and_then(|dir| self.base.path(dir)),
         );
         self.listers.give(move |stop| {
             early.keep(number, early_files::read(&scan, &path?, stop)?);
@@ -417,24 +416,37 @@ impl Shell {
             Effect::StopScan => self.scan.stop(),
             Effect::Shell(id) => {
                 let path = id.map(|id| self.base.path(id));
-                self.run_program(screen, |_| programs::shell(path.as_deref()));
+                match path {
+                    Some(None) => self.say(GONE, screen),
+                    path => {
+                        let path = path.flatten();
+                        self.run_program(screen, |_| programs::shell(path.as_deref()));
+                    }
+                }
             }
             Effect::Open(id) => {
-                let path = self.base.path(id);
-                if let Err(error) = programs::open(&path) {
+                let opened = match self.base.path(id) {
+                    Some(path) => programs::open(&path),
+                    None => Err(GONE.to_owned()),
+                };
+                if let Err(error) = opened {
                     self.say(error, screen);
                 }
             }
             Effect::Copy(id) => {
-                let path = self.base.path(id);
-                let text = match screen.copy(&path) {
-                    Ok(()) => "the terminal has the path, if it takes such",
-                    Err(_) => "the terminal does not take the path",
+                let copied = self.base.path(id).map(|path| screen.copy(&path));
+                let text = match copied {
+                    Some(Ok(())) => "the terminal has the path, if it takes such",
+                    Some(Err(_)) => "the terminal does not take the path",
+                    None => GONE,
                 };
                 self.say(text, screen);
             }
             Effect::Write(ids, name) => {
-                let paths: Vec<_> = ids.into_iter().map(|id| self.base.path(id)).collect();
+                let paths = ids.into_iter().map(|id| self.base.path(id));
+                let Some(paths) = paths.collect::<Option<Vec<_>>>() else {
+                    return self.say(GONE, screen);
+                };
                 let text = match write::marks(&paths, Path::new(&name)) {
                     Ok(()) => format!("{} paths are in {name}", paths.len()),
                     Err(error) => format!("cannot write {name}: {}", reason(&error)),
@@ -443,7 +455,7 @@ impl Shell {
             }
             Effect::Space(id, width) => {
                 let root = self.base.roots().first().copied();
-                let path = id.or(root).map(|id| self.base.path(id));
+                let path = id.or(root).and_then(|id| self.base.path(id));
                 self.space.ask(path, width);
             }
             Effect::EndSpace => self.space.end(),
@@ -471,7 +483,7 @@ impl Shell {
             }
             Effect::Suspend => screen.suspend(),
             Effect::Quit(id) => {
-                self.end = Some(id.map(|id| self.base.path(id)));
+                self.end = Some(id.and_then(|id| self.base.path(id)));
             }
         }
     }
@@ -494,10 +506,10 @@ impl Shell {
 
     fn read_again(&mut self, dir: ItemId) {
         let (scan, base) = (self.request.scan.clone(), Arc::clone(&self.base));
-        let (number, layer) = (self.scans, self.layers + 1);
+        let (number, layer) = (self.scan.data.number, self.layers + 1);
         let format = self.format;
         self.readers.give(move |stop| {
-            let read = refresh::read_again(&scan, &base, dir, layer, format, stop)?;
+            let read = refresh::read_again(&scan, &base, dir, format, stop)?;
             Some(match read {
                 Ok((data, text)) => Message::Refreshed(number, layer, dir, data, text),
                 Err(error) => Message::Event(Event::Message(error)),
@@ -506,7 +518,7 @@ impl Shell {
     }
 
     fn set_filter(&mut self, filter: Filter) {
-        let (base, number) = (Arc::clone(&self.base), self.scans);
+        let (base, number) = (Arc::clone(&self.base), self.scan.data.number);
         self.filter = filter.clone();
         if !base.is_final() && !filter.is_empty() {
             // Files are known at the end alone; then it applies.
@@ -523,14 +535,14 @@ impl Shell {
     }
 
     fn scan_again(&mut self, screen: &mut dyn Screen) {
-        self.scans += 1;
-        self.layers = 0;
         if self.removes {
             self.remover.begin_scan(&self.request);
         }
-        let (scans, sender) = (self.scans, self.sender.clone());
-        match LiveScan::start(&self.request, scans, self.removes, sender) {
+        match LiveScan::start(&self.request, self.removes, self.sender.clone()) {
             Ok(scan) => {
+                // Ids of the scan before mean nothing from now on.
+                self.update(Event::Replacing(None), screen);
+                self.layers = 0;
                 self.scan = scan;
                 self.listed = None;
                 self.base = Arc::clone(&self.scan.data) as Arc<dyn Data>;

@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The numbers of items: those of their directories, with a place for files.
+//! The numbers of items: those of their directories, with a place for files, and the
+//! number of the scan that gave them.
+
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use statwalk_browse::ItemId;
 use statwalk_core::DirId;
 
-/// The meaning of the number of an item.
+/// The number of a scan that no other scan of this process has.
+pub(super) fn new_scan() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// The meaning of the number of an item, within its scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Dir(DirId),
@@ -27,7 +36,7 @@ const ROOT: u32 = u32::MAX - 1;
 const EARLY: u32 = u32::MAX - (1 << 20);
 
 impl Place {
-    pub(super) fn id(self) -> ItemId {
+    pub(super) fn id(self, scan: u64) -> ItemId {
         let (high, low) = match self {
             Place::Dir(dir) => (dir.index(), NO_FILE),
             // A directory with more files than that shows the first of them alone.
@@ -39,19 +48,26 @@ impl Place {
             Place::Rest(dir) => (dir.index(), REST),
             Place::Root(index) => (index, ROOT),
         };
-        ItemId((high as u64) << 32 | u64::from(low))
+        ItemId {
+            scan,
+            number: (high as u64) << 32 | u64::from(low),
+        }
     }
 
-    pub(super) fn of(id: ItemId) -> Place {
-        let (high, low) = ((id.0 >> 32) as usize, id.0 as u32);
+    /// The place in a scan; absent where the number is that of another scan.
+    pub(super) fn of(id: ItemId, scan: u64) -> Option<Place> {
+        if id.scan != scan {
+            return None;
+        }
+        let (high, low) = ((id.number >> 32) as usize, id.number as u32);
         let dir = DirId::from_index(high).expect("half of the bits of a number");
-        match low {
+        Some(match low {
             NO_FILE => Place::Dir(dir),
             REST => Place::Rest(dir),
             ROOT => Place::Root(high),
             EARLY.. => Place::Early(dir, (low - EARLY) as usize),
             place => Place::File(dir, place as usize - 1),
-        }
+        })
     }
 }
 
@@ -72,7 +88,8 @@ mod tests {
                 Place::Rest(dir),
                 Place::Root(index),
             ] {
-                assert_eq!(Place::of(place.id()), place);
+                assert_eq!(Place::of(place.id(7), 7), Some(place));
+                assert_eq!(Place::of(place.id(7), 8), None);
             }
         }
     }

@@ -12,6 +12,7 @@ use statwalk_browse::{Data, ItemId, Layered};
 use statwalk_core::{Scan, TreeSink};
 use statwalk_view::{SizeFormat, grouped};
 
+use super::numbers::new_scan;
 use super::scan::ERRORS_KEPT;
 use super::tree_data::TreeData;
 
@@ -21,18 +22,19 @@ const PERIOD: Duration = Duration::from_millis(20);
 /// New numbers, and a sentence about the difference.
 pub(super) type Refreshed = (Arc<dyn Data>, String);
 
-/// Reads a directory again, and puts its numbers over the others, as layer `number`.
+/// Reads a directory again, and puts its numbers over the others.
 /// Answers with the new numbers and a sentence about the difference, or with the reason
 /// why there are none. Absent where `stop` asked to end.
 pub(super) fn read_again(
     scan: &Scan,
     below: &Arc<dyn Data>,
     at: ItemId,
-    number: u64,
     format: SizeFormat,
     stop: &dyn Fn() -> bool,
 ) -> Option<Result<Refreshed, String>> {
-    let path = below.path(at);
+    let Some(path) = below.path(at) else {
+        return Some(Err("cannot read it again: it is gone".to_owned()));
+    };
     let scan = scan.clone().with_root(Path::new(OsStr::from_bytes(&path)));
     let scan = scan.errors_kept(ERRORS_KEPT);
     let running = match scan.start(TreeSink::with_files().with_owners().with_identities()) {
@@ -49,8 +51,14 @@ pub(super) fn read_again(
     if let Some(errno) = missing {
         return Some(Err(format!("cannot read it again: {errno}")));
     }
-    let newer = TreeData::new(outcome.output, &[path], &outcome.report, Arc::default());
-    let layered = Layered::new(Arc::clone(below), at, Arc::new(newer), number);
+    let newer = TreeData::new(
+        new_scan(),
+        outcome.output,
+        &[path],
+        &outcome.report,
+        Arc::default(),
+    );
+    let layered = Layered::new(Arc::clone(below), at, Arc::new(newer));
     let Some(layered) = layered else {
         return Some(Err(
             "cannot read it again alone: R scans everything".to_owned()

@@ -23,8 +23,8 @@ use statwalk_remove::{
 };
 use statwalk_view::{Charset, SizeFormat, escape, grouped};
 
-use super::Message;
 use super::sightings::{Sightings, Way};
+use super::{GONE, Message};
 use crate::clock;
 use crate::failure::reason;
 use crate::request::Request;
@@ -113,10 +113,11 @@ impl Remover {
         let (number, sender, format) = (self.surveys, self.sender.clone(), self.format);
         let sightings = self.sightings.clone();
         let work = move || {
-            let ways: Vec<Way> = (items.iter())
-                .filter_map(|id| Way::of(*id, &*data))
-                .collect();
-            let proposal = propose(&ways, &sightings, &monitor, format);
+            let ways = items.iter().map(|id| Way::of(*id, &*data));
+            let proposal = match ways.collect::<Option<Vec<Way>>>() {
+                Some(ways) => propose(&ways, &sightings, &monitor, format),
+                None => Err(GONE.to_owned()),
+            };
             let _ = sender.send(Message::Surveyed(number, proposal.map(Box::new)));
         };
         if let Err(error) = start("survey", work) {

@@ -14,7 +14,7 @@ use statwalk_core::{DirId, LiveTree, Progress, Running, Tree, TreeSink};
 use super::Message;
 use super::early_files::EarlyFiles;
 use super::live_data::LiveData;
-use super::numbers::Place;
+use super::numbers::{Place, new_scan};
 use super::tree_data::TreeData;
 use crate::failure::Failure;
 use crate::request::Request;
@@ -46,17 +46,17 @@ enum Wish {
 type Sinks = (LiveTree, TreeSink);
 
 impl LiveScan {
-    /// Starts the scan with a number. For removals its tree keeps identities.
+    /// Starts a scan. For removals its tree keeps identities.
     ///
     /// # Errors
     ///
     /// Returns an error if it cannot begin.
     pub(crate) fn start(
         request: &Request,
-        number: u64,
         keeps_identities: bool,
         news: Sender<Message>,
     ) -> Result<LiveScan, Failure> {
+        let number = new_scan();
         let tree = LiveTree::new();
         let mut sink = TreeSink::with_files().with_owners();
         if keeps_identities {
@@ -71,7 +71,7 @@ impl LiveScan {
         let cover = request.cover();
         let inodes = cover.and_then(|cover| used_inodes::covered(&cover));
         let (wishes, wanted) = mpsc::channel();
-        let data = Arc::new(LiveData::new(tree, roots.clone()));
+        let data = Arc::new(LiveData::new(number, tree, roots.clone()));
         let lookout = Lookout {
             number,
             request: request.clone(),
@@ -94,7 +94,7 @@ impl LiveScan {
 
     /// Reads a directory next.
     pub(crate) fn prefer(&self, id: ItemId) {
-        if let Place::Dir(dir) = Place::of(id) {
+        if let Some(Place::Dir(dir)) = Place::of(id, self.data.number) {
             // The scan may be over.
             let _ = self.wishes.send(Wish::Prefer(dir));
         }
@@ -153,7 +153,7 @@ impl Lookout {
         let elsewhere = self.request.used_elsewhere(reached);
         let elsewhere = elsewhere.filter(|_| !report.interrupted);
         state.elsewhere_bytes = elsewhere.map(|(_, bytes)| bytes);
-        let data = TreeData::new(tree, &self.roots, &report, self.early);
+        let data = TreeData::new(self.number, tree, &self.roots, &report, self.early);
         let _ = (self.news).send(Message::Scanned(self.number, Arc::new(data)));
         let _ = self.news.send(Message::Event(Event::Scan(state)));
     }

@@ -90,7 +90,7 @@ impl Way {
         steps.reverse();
         Some(Way {
             id,
-            path: data.path(id),
+            path: data.path(id)?,
             root: root.name,
             root_known: root.known,
             steps,

@@ -16,6 +16,8 @@ use crate::output::group_label::category_label;
 
 /// The numbers of a scan that is over.
 pub(crate) struct TreeData {
+    /// The number of the scan.
+    number: u64,
     tree: Tree,
     faults: Vec<Fault>,
     fault_count: u64,
@@ -28,7 +30,9 @@ pub(crate) struct TreeData {
 }
 
 impl TreeData {
+    /// The numbers of a scan, with the number of the scan.
     pub(crate) fn new(
+        number: u64,
         tree: Tree,
         roots: &[Vec<u8>],
         report: &Report,
@@ -62,6 +66,7 @@ impl TreeData {
         });
         let changed = changed.collect();
         TreeData {
+            number,
             changed,
             places: settled.collect(),
             tree,
@@ -79,8 +84,16 @@ impl TreeData {
         item
     }
 
+    fn place(&self, id: ItemId) -> Option<Place> {
+        Place::of(id, self.number)
+    }
+
+    fn id(&self, place: Place) -> ItemId {
+        place.id(self.number)
+    }
+
     fn node(&self, id: ItemId) -> Option<Node<'_>> {
-        match Place::of(id) {
+        match self.place(id)? {
             Place::Dir(dir) => self.tree.directory(dir),
             Place::File(dir, place) => self.tree.directory(dir)?.file_at(place),
             Place::Early(..) | Place::Rest(_) | Place::Root(_) => None,
@@ -155,30 +168,37 @@ impl Data for TreeData {
     fn roots(&self) -> Vec<ItemId> {
         let roots = (0..self.tree.root_count()).filter_map(|index| self.tree.root(index));
         let ids = roots.filter_map(|root| root.dir_id());
-        ids.map(|id| Place::Dir(id).id()).collect()
+        ids.map(|id| self.id(Place::Dir(id))).collect()
     }
 
     fn item(&self, id: ItemId) -> Option<Item<'_>> {
-        if let Place::Early(dir, place) = Place::of(id) {
+        if let Place::Early(dir, place) = self.place(id)? {
             return self.early.of(dir)?.get(place).cloned();
         }
         self.node(id).map(|node| self.item_of(node))
     }
 
     fn settled(&self, id: ItemId) -> Option<ItemId> {
-        let Place::Early(dir, place) = Place::of(id) else {
-            return Some(id);
-        };
-        let place = *self.places.get(&dir)?.get(place)?;
-        Some(Place::File(dir, place?).id())
+        match self.place(id)? {
+            Place::Dir(_) | Place::File(..) => self.node(id).map(|_| id),
+            Place::Early(dir, place) => {
+                let place = *self.places.get(&dir)?.get(place)?;
+                Some(self.id(Place::File(dir, place?)))
+            }
+            Place::Root(index) => {
+                let dir = self.tree.root(index)?.dir_id()?;
+                Some(self.id(Place::Dir(dir)))
+            }
+            Place::Rest(_) => None,
+        }
     }
 
     fn parent(&self, id: ItemId) -> Option<ItemId> {
-        if let Place::Early(dir, _) = Place::of(id) {
-            return Some(Place::Dir(dir).id());
+        if let Place::Early(dir, _) = self.place(id)? {
+            return Some(self.id(Place::Dir(dir)));
         }
         let parent = self.node(id)?.parent()?.dir_id()?;
-        Some(Place::Dir(parent).id())
+        Some(self.id(Place::Dir(parent)))
     }
 
     fn identity(&self, id: ItemId) -> Option<(u64, u64)> {
@@ -187,7 +207,7 @@ impl Data for TreeData {
     }
 
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {
-        let Place::Dir(dir) = Place::of(dir) else {
+        let Some(Place::Dir(dir)) = self.place(dir) else {
             return;
         };
         let Some(node) = self.tree.directory(dir) else {
@@ -200,14 +220,16 @@ impl Data for TreeData {
         let files = node.files().enumerate();
         let files = files.map(|(place, file)| (Place::File(dir, place), file));
         for (place, child) in dirs.chain(files) {
-            if visit(place.id(), self.item_of(child)).is_break() {
+            if visit(self.id(place), self.item_of(child)).is_break() {
                 return;
             }
         }
     }
 
     fn faults(&self, dir: ItemId) -> (Vec<Fault>, u64) {
-        let path = self.path(dir);
+        let Some(path) = self.path(dir) else {
+            return (Vec::new(), 0);
+        };
         let is_below = |fault: &&Fault| {
             let rest = fault.path.strip_prefix(&path[..]);
             rest.is_some_and(|rest| {
@@ -265,9 +287,11 @@ mod tests {
         let dir = outcome.output.root(0).unwrap().dir_id().unwrap();
         let early = Arc::new(EarlyFiles::default());
         early.keep(dir, files);
-        let data = TreeData::new(outcome.output, &[path(&end)], &outcome.report, early);
+        let data = TreeData::new(3, outcome.output, &[path(&end)], &outcome.report, early);
         for (place, name) in names.iter().enumerate() {
-            let id = Place::Early(dir, place).id();
+            let id = Place::Early(dir, place).id(3);
+            let other = Place::Early(dir, place).id(4);
+            assert_eq!((data.item(other), data.settled(other)), (None, None));
             // A row shows the file until other rows come.
             assert_eq!(data.item(id).unwrap().name, *name);
             let settled = data.settled(id);
@@ -288,7 +312,7 @@ mod tests {
             .unwrap();
         let root = mount.path().as_os_str().as_encoded_bytes().to_vec();
         let early = Arc::new(EarlyFiles::default());
-        let data = TreeData::new(outcome.output, &[root], &outcome.report, early);
+        let data = TreeData::new(3, outcome.output, &[root], &outcome.report, early);
         let mut marked = Vec::new();
         data.walk(data.roots()[0], &mut |entry| {
             if entry.item.notes.has_changed {

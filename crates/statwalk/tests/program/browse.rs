@@ -37,7 +37,7 @@ impl Browser {
         Browser::with(directory, arguments, Vec::new(), Stdio::inherit)
     }
 
-    fn with(
+    pub(crate) fn with(
         directory: &Path,
         arguments: &[&str],
         environment: Vec<(&str, String)>,
@@ -84,7 +84,7 @@ impl Browser {
     }
 
     /// The screen that a terminal shows.
-    fn screen(&self) -> String {
+    pub(crate) fn screen(&self) -> String {
         let rustix::termios::Winsize { ws_row, ws_col, .. } =
             rustix::termios::tcgetwinsize(&self.screen).unwrap();
         let mut parser = vt100::Parser::new(ws_row, ws_col, 0);
@@ -98,7 +98,7 @@ impl Browser {
     }
 
     #[track_caller]
-    fn wait_for(&self, text: &str) {
+    pub(crate) fn wait_for(&self, text: &str) {
         let start = std::time::Instant::now();
         while !self.screen().contains(text) {
             let late = start.elapsed() > LONG;
@@ -112,7 +112,7 @@ impl Browser {
         }
     }
 
-    fn press(&mut self, keys: &str) {
+    pub(crate) fn press(&mut self, keys: &str) {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
     }
 
@@ -122,7 +122,7 @@ impl Browser {
     }
 
     /// Waits for the end. Answers with the status, and the text of stdout if it is a pipe.
-    fn end(mut self) -> (ExitStatus, String, String) {
+    pub(crate) fn end(mut self) -> (ExitStatus, String, String) {
         // What it prints is smaller than a pipe.
         let mut status = None;
         wait_until("the browser does not end", || {

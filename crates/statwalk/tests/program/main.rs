@@ -12,6 +12,7 @@
 mod bad_input;
 mod bench;
 mod browse;
+mod browse_numbers;
 mod completion;
 mod df;
 mod documented;

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The browser on a terminal: its items and their numbers, when the numbers change.
+
+use std::path::Path;
+
+use statwalk_testkit::or_skip;
+
+use super::browse::Browser;
+use super::run::Tree;
+
+/// 24 directories of 10 subdirectories: workers number them in another order each time.
+fn crowd() -> Tree {
+    let dirs = (0..24).flat_map(|dir| {
+        let subs = (0..10).map(move |sub| format!("dir{dir:02}/sub{sub}/\n"));
+        std::iter::once(format!("dir{dir:02}/\n")).chain(subs)
+    });
+    Tree::new(&dirs.collect::<String>())
+}
+
+/// Waits for rows that are those of the end of a scan.
+fn wait_for_end(browser: &Browser) {
+    browser.wait_for("265 entries");
+}
+
+/// The user marked dir17 and scanned everything again, and dir06 was marked; `E` wrote its
+/// path for `xargs -0 rm`.
+#[test]
+fn marks_and_the_place_are_the_same_paths_after_a_new_scan() {
+    let tree = crowd();
+    let mut browser = or_skip!(Browser::start(tree.parent(), &["tree"]));
+    wait_for_end(&browser);
+    browser.press("'dir17\r ");
+    browser.wait_for("1 marked");
+    for round in 0..6 {
+        browser.press("R");
+        wait_for_end(&browser);
+        browser.wait_for("1 marked");
+        let list = format!("list{round}");
+        browser.press("8");
+        browser.wait_for("Marks");
+        browser.wait_for("tree/dir17/");
+        browser.press(&format!("E{list}\r"));
+        browser.wait_for(&format!("paths are in {list}"));
+        let written = std::fs::read(tree.parent().join(&list)).unwrap();
+        let path = tree.path().join("dir17");
+        let expected = [path.as_os_str().as_encoded_bytes(), b"\0"].concat();
+        assert_eq!(written, expected, "round {round}");
+        browser.press("1");
+        browser.wait_for("NAME");
+    }
+    // The directory in view.
+    browser.press("'dir05\r");
+    browser.press("\r");
+    browser.wait_for("tree/dir05 ");
+    for _ in 0..6 {
+        browser.press("R");
+        browser.wait_for("tree/dir05 ");
+        browser.wait_for("11 entries");
+        browser.wait_for("1 marked");
+    }
+    // A mark whose directory went is gone, and the user hears of it.
+    std::fs::remove_dir_all(tree.path().join("dir17")).unwrap();
+    browser.press("R");
+    browser.wait_for("1 mark is gone");
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+    assert!(Path::new(&tree.path().join("dir06")).exists());
+}
