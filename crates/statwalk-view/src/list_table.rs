@@ -46,7 +46,7 @@ impl<'a> Column<'a> {
 }
 
 /// The room that the last column has before another one goes; less where its cells
-/// are shorter.
+/// are shorter. Bars go before any cell of it is cut.
 const LAST_WIDTH: usize = 40;
 
 /// Where a cell stands in its column.
@@ -65,22 +65,21 @@ pub enum Cell<'a> {
     Text(Cow<'a, str>),
     /// A name or path from a disk; it is escaped here.
     Name(Cow<'a, [u8]>),
-    /// A share of the whole, and its bar, which is full for the largest part.
+    /// A share of the whole, and its bar, which is full for the whole.
     Share {
         /// The amount of the row.
         part: u128,
         /// The amount of all rows together, shown or not.
         whole: u128,
-        /// The amount of the largest row.
-        largest: u128,
     },
 }
 
 /// Returns the lines of a table: its head, then one for each row.
 ///
-/// The last column takes the room that the others leave. Where it has less than 40
-/// columns and needs more, the bars go first, then the optional columns from the right.
-/// A cell that is still too long is cut in its middle. Missing cells are blank.
+/// The last column takes the room that the others leave. Where it needs more, the bars go:
+/// the share beside them has the number. Where it then has less than 40 columns and needs
+/// more, the optional columns go from the right. A cell that is still too long is cut in
+/// its middle. Missing cells are blank.
 ///
 /// # Examples
 ///
@@ -92,15 +91,15 @@ pub enum Cell<'a> {
 ///     Column::new("SHARE", Align::Left).optional(),
 ///     Column::new("FILE", Align::Left),
 /// ];
-/// let share = |part| Cell::Share { part, whole: 420, largest: 202 };
+/// let share = |part| Cell::Share { part, whole: 420 };
 /// let rows = [
 ///     vec![Cell::Text("2.02 TiB".into()), share(202), Cell::Name(b"/data/a".into())],
 ///     vec![Cell::Text("412 GiB".into()), share(41), Cell::Name(b"/data/b\n".into())],
 /// ];
 /// assert_eq!(list_table(&columns, &rows, Terminal::default()), [
 ///     r"    DISK  SHARE             FILE",
-///     r"2.02 TiB   48 % ██████████  /data/a",
-///     r" 412 GiB   10 % ██          /data/b\n",
+///     r"2.02 TiB   48 % ████▊       /data/a",
+///     r" 412 GiB   10 % █           /data/b\n",
 /// ]);
 /// ```
 #[must_use]
@@ -117,7 +116,12 @@ pub fn list_table(
     }));
 
     let mut columns = columns.to_vec();
-    while lacks_room(&columns, &table, terminal) && give_way(&mut columns, &mut table) {}
+    if lacks_room(&columns, &table, usize::MAX, terminal) {
+        remove_bars(&mut table);
+    }
+    while lacks_room(&columns, &table, LAST_WIDTH, terminal)
+        && remove_optional(&mut columns, &mut table)
+    {}
 
     let Some((last, others)) = columns.split_last() else {
         return vec![String::new(); table.len()];
@@ -154,25 +158,27 @@ fn room(widths: &[usize], terminal: Terminal) -> usize {
     terminal.width.saturating_sub(taken)
 }
 
-fn lacks_room(columns: &[Column<'_>], table: &[Vec<Text>], terminal: Terminal) -> bool {
+/// Whether the last column has less room than it needs, and less than `enough`.
+fn lacks_room(
+    columns: &[Column<'_>],
+    table: &[Vec<Text>],
+    enough: usize,
+    terminal: Terminal,
+) -> bool {
     let (widths, last_width) = widths(table, columns.len().saturating_sub(1));
-    room(&widths, terminal) < last_width.min(LAST_WIDTH)
+    room(&widths, terminal) < last_width.min(enough)
 }
 
-/// Takes the bars away, or else the last optional column. Returns whether there was any.
-fn give_way(columns: &mut Vec<Column<'_>>, table: &mut [Vec<Text>]) -> bool {
-    let mut bars = table
-        .iter_mut()
-        .flatten()
-        .filter(|text| !text.bar.is_empty())
-        .peekable();
-    if bars.peek().is_some() {
-        for text in bars {
-            text.bar.clear();
-            text.plain.truncate(text.plain.trim_end().len());
-        }
-        return true;
+fn remove_bars(table: &mut [Vec<Text>]) {
+    let texts = table.iter_mut().flatten();
+    for text in texts.filter(|text| !text.bar.is_empty()) {
+        text.bar.clear();
+        text.plain.truncate(text.plain.trim_end().len());
     }
+}
+
+/// Takes the last optional column away. Returns whether there was any.
+fn remove_optional(columns: &mut Vec<Column<'_>>, table: &mut [Vec<Text>]) -> bool {
     let Some(index) = columns.iter().rposition(|column| column.optional) else {
         return false;
     };
@@ -201,13 +207,9 @@ impl Text {
         match cell {
             Cell::Text(text) => Text::plain(text),
             Cell::Name(name) => Text::plain(&escape(name, terminal.charset)),
-            Cell::Share {
-                part,
-                whole,
-                largest,
-            } => Text {
+            Cell::Share { part, whole } => Text {
                 plain: format!("{:>SHARE_WIDTH$} ", share(*part, *whole)),
-                bar: bar(*part, *largest, BAR_WIDTH, terminal.charset),
+                bar: bar(*part, *whole, BAR_WIDTH, terminal.charset),
             },
         }
     }
@@ -270,11 +272,7 @@ mod tests {
     }
 
     fn rows() -> Vec<Vec<Cell<'static>>> {
-        let share = |part| Cell::Share {
-            part,
-            whole: 100,
-            largest: 60,
-        };
+        let share = |part| Cell::Share { part, whole: 100 };
         vec![
             vec![
                 Cell::Text("600 GiB".into()),
@@ -305,8 +303,8 @@ mod tests {
             list_table(&columns(), &rows(), terminal(80)),
             [
                 r"    DISK  SHARE                  FILES  TYPE",
-                r" 600 GiB   60 % ██████████       1,204  netcdf",
-                r"39.5 GiB   39 % ██████▌     12,403,118  no\x1btype",
+                r" 600 GiB   60 % ██████           1,204  netcdf",
+                r"39.5 GiB   39 % ███▉        12,403,118  no\x1btype",
                 r"     0 B    0 %",
             ]
         );
@@ -348,6 +346,27 @@ mod tests {
         );
     }
 
+    /// `top` on 80 columns cut paths of 45 letters in their middle, and drew bars.
+    #[test]
+    fn no_path_is_cut_for_a_bar() {
+        let mut rows = rows();
+        let long = "x".repeat(45);
+        rows[0][3] = Cell::Name(long.as_bytes().to_vec().into());
+        for width in 74..=90 {
+            let lines = list_table(&columns(), &rows, terminal(width));
+            assert!(lines[1].ends_with(&long), "{lines:#?}");
+            let has_bars = lines[1].contains('█');
+            assert_eq!(has_bars, width >= 85, "{lines:#?}");
+        }
+    }
+
+    /// The bar of 60 % was full, because no other row was larger.
+    #[test]
+    fn the_bar_is_the_share() {
+        let lines = list_table(&columns(), &rows(), terminal(80));
+        assert!(lines[1].contains("60 % ██████  "), "{}", lines[1]);
+    }
+
     #[test]
     fn nothing_to_show() {
         assert_eq!(list_table(&columns()[..1], &[], terminal(80)), ["DISK"]);
@@ -362,7 +381,7 @@ mod tests {
         };
         let lines = list_table(&columns(), &rows(), coloured);
         assert!(
-            lines[1].contains("\x1b[36m██████████\x1b[0m"),
+            lines[1].contains("\x1b[36m██████    \x1b[0m"),
             "{:?}",
             lines[1]
         );

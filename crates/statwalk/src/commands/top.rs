@@ -179,7 +179,6 @@ impl Answer for LargestAnswer {
         let whole = self
             .sizes
             .of(summary.allocated_bytes, summary.apparent_bytes);
-        let largest = self.large.iter().map(|one| one.bytes).max().unwrap_or(0);
         let columns = [
             Column::new(self.sizes.title(), Align::Right),
             Column::new("SHARE", Align::Left).optional(),
@@ -197,7 +196,6 @@ impl Answer for LargestAnswer {
                 Cell::Share {
                     part: one.bytes,
                     whole,
-                    largest,
                 },
                 Cell::Text(newest.into()),
                 Cell::Name((&one.path).into()),

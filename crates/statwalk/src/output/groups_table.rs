@@ -120,9 +120,7 @@ impl GroupsTable<'_> {
         }
         columns.push(Column::new(&self.title, Align::Left));
         let (sections, parts) = self.fit(rows_max);
-        let of_all = self.sections.iter();
-        let largest = of_all.map(|section| section.sum.bytes(self.sizes)).max();
-        let row = |sum: &Sum, name| self.cells(sum, largest.unwrap_or(0), name);
+        let row = |sum: &Sum, name| self.cells(sum, name);
         let ellipsis = terminal.charset.ellipsis();
         let rest = |indent: &str, sums: &mut dyn Iterator<Item = &Sum>| {
             let mut all = Sum::default();
@@ -176,14 +174,13 @@ impl GroupsTable<'_> {
         (sections.max(1).min(all), PARTS_MIN)
     }
 
-    fn cells<'c>(&self, sum: &Sum, largest: u128, name: Cell<'c>) -> Vec<Cell<'c>> {
+    fn cells<'c>(&self, sum: &Sum, name: Cell<'c>) -> Vec<Cell<'c>> {
         let bytes = sum.bytes(self.sizes);
         let mut cells = vec![
             Cell::Text(self.sizes.format.text(bytes).into()),
             Cell::Share {
                 part: bytes,
                 whole: self.whole,
-                largest: largest.max(bytes),
             },
             Cell::Text(grouped(sum.tally.entries).into()),
         ];

@@ -415,7 +415,6 @@ impl SummaryAnswer {
         let roots = self.own_roots(true);
         let all = self.scanned.totals.iter();
         let whole = all.map(|totals| self.number_of(totals)).sum();
-        let largest = roots.iter().map(|(_, totals)| self.number_of(totals)).max();
         if roots.len() > 1 {
             columns.push(Column::new("SHARE", Align::Left).optional());
         }
@@ -430,7 +429,6 @@ impl SummaryAnswer {
             row.extend((roots.len() > 1).then_some(Cell::Share {
                 part: number,
                 whole,
-                largest: largest.unwrap_or(0),
             }));
             row.push(Cell::Name((*path).into()));
             row
