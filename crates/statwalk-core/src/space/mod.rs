@@ -59,6 +59,21 @@ pub struct UnnamedFile {
     pub more_holders: u64,
 }
 
+/// A directory that a mount covers, with all that lies below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HiddenDirectory {
+    /// The mount point that covers it.
+    pub point: PathBuf,
+    /// The mount point of its own file system: a bind mount of it elsewhere, without the
+    /// mounts in it, shows the directory.
+    pub within: PathBuf,
+    /// The blocks of all entries in it, its own too.
+    pub allocated_bytes: u64,
+    /// The number of entries in it. An empty directory has none, as most mount points are.
+    pub entries: u64,
+}
+
 /// A part of the used bytes that is not known, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownPart {
@@ -104,6 +119,8 @@ pub struct SpaceAccount {
     pub unreadable: u64,
     /// Files without a name, largest first.
     pub unnamed: Vec<UnnamedFile>,
+    /// Directories below mount points, largest first.
+    pub hidden: Vec<HiddenDirectory>,
 }
 
 /// A mounted file system whose used bytes are to be explained.
@@ -207,7 +224,8 @@ impl FileSystem {
     /// are mounted beside. The last roots are the directories that mounts hide, seen
     /// through a private copy of the mount: they need `CAP_SYS_ADMIN`.
     pub fn scan(&self) -> Scan {
-        let roots = self.mounted.shown().chain(self.mounted.hidden());
+        let hidden = self.mounted.hidden().iter().map(|covered| &covered.seen);
+        let roots = self.mounted.shown().chain(hidden);
         let scan = Scan::of(roots.cloned().collect::<Vec<PathBuf>>());
         let scan = scan.crossing(MountCrossing::Stay);
         // Without blocks, as in /proc, entries explain nothing.
@@ -278,7 +296,27 @@ impl FileSystem {
             unknown,
             unreadable: report.sum().unreadable,
             unnamed,
+            hidden: self.hidden(hidden),
         })
+    }
+
+    /// The directories below mount points, by the totals of their roots.
+    fn hidden(&self, totals: &[RootTotals]) -> Vec<HiddenDirectory> {
+        let all = self.mounted.hidden().iter().zip(totals);
+        let mut all: Vec<HiddenDirectory> = all
+            .map(|(covered, totals)| HiddenDirectory {
+                point: covered.point.clone(),
+                within: covered.within.clone(),
+                allocated_bytes: u64::try_from(totals.allocated_bytes).unwrap_or(u64::MAX),
+                // The directory itself is one.
+                entries: totals.entries.saturating_sub(1),
+            })
+            .collect();
+        all.sort_by(|a, b| {
+            let by_size = b.allocated_bytes.cmp(&a.allocated_bytes);
+            by_size.then_with(|| a.point.cmp(&b.point))
+        });
+        all
     }
 
     /// The files without a name, and the sum of their blocks. The sum is not known where

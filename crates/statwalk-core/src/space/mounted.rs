@@ -20,8 +20,8 @@ use crate::statx::{file_id, has_mount_id, mount_id, uninterrupted};
 pub(super) struct Mounted {
     /// The mount points that show its parts; the first shows the given path or more.
     shown: Vec<PathBuf>,
-    /// The directories that mounts hide, by paths through `copies`.
-    hidden: Vec<PathBuf>,
+    /// The directories that mounts hide.
+    hidden: Vec<Covered>,
     /// The reason why hidden directories cannot be seen.
     obstacle: Option<String>,
     /// Private copies of the mounts, without the mounts in them.
@@ -31,6 +31,17 @@ pub(super) struct Mounted {
     mount_ids: Vec<u64>,
     /// `st_dev` of the topmost directory.
     device: u64,
+}
+
+/// A directory that a mount covers.
+#[derive(Debug)]
+pub(super) struct Covered {
+    /// The mount point that covers it.
+    pub(super) point: PathBuf,
+    /// The mount point of its own file system.
+    pub(super) within: PathBuf,
+    /// Its path through a private copy of its mount.
+    pub(super) seen: PathBuf,
 }
 
 impl Mounted {
@@ -79,7 +90,10 @@ impl Mounted {
             let below = below.strip_prefix(OsStr::from_bytes(&mount.point)).ok()?;
             is_in.then(|| below.to_owned())
         });
-        let covered: Vec<PathBuf> = covered.collect();
+        let mut covered: Vec<PathBuf> = covered.collect();
+        // Two mounts can cover one directory. Of one within another, the outer comes first.
+        covered.sort_unstable();
+        covered.dedup();
         if covered.is_empty() {
             return;
         }
@@ -89,7 +103,11 @@ impl Mounted {
         match open_tree(CWD, point, flags) {
             Ok(copy) => {
                 let top = PathBuf::from(format!("/proc/self/fd/{}", copy.as_raw_fd()));
-                let hidden = covered.into_iter().map(|below| top.join(below));
+                let hidden = covered.into_iter().map(|below| Covered {
+                    point: point.join(&below),
+                    within: point.to_owned(),
+                    seen: top.join(below),
+                });
                 self.hidden.extend(hidden);
                 self.copies.push(copy);
             }
@@ -112,8 +130,8 @@ impl Mounted {
         self.shown.iter()
     }
 
-    pub(super) fn hidden(&self) -> impl Iterator<Item = &PathBuf> {
-        self.hidden.iter()
+    pub(super) fn hidden(&self) -> &[Covered] {
+        &self.hidden
     }
 
     pub(super) fn obstacle(&self) -> Option<&str> {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `statwalk df PATH…`: the used space of a file system, and the parts of it.
+//! `statwalk df [PATH…]`: the used space of file systems, and the parts of it.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -14,20 +16,21 @@ use std::time::Duration;
 
 use serde::Serialize;
 use statwalk_core::btrfs::{ExtentUsage, extent_usage};
-use statwalk_core::space::{FileSystem, SpaceAccount, UnnamedFile, UsedPart};
+use statwalk_core::space::{FileSystem, SpaceAccount};
 use statwalk_core::{InodeTable, Inodes, Outcome, Report, Sink, Totals};
-use statwalk_view::{
-    Align, Cell, Charset, Column, SizeFormat, Terminal, escape, grouped, list_table, share, wrap,
-};
+use statwalk_view::{Charset, SizeFormat, Terminal, escape};
 
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::{DfFlags, When};
 use crate::output::ending::{self, Errors};
-use crate::output::json::{self, DfJson, FileSystemJson};
+use crate::output::json::{self, DfJson, FileSystemJson, NotScannedJson};
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, print};
 use crate::output::screen::Screen;
+use crate::output::space_list::{self, ListedSpace, Note};
+use crate::output::space_table::{SpaceTable, signed_text};
+use crate::request::file_systems::{MountedSpace, Space, file_systems};
 use crate::request::{Form, Request, RowEnd, Sizes, form};
 use crate::watch::progress::ShareLine;
 use crate::watch::{PERIOD, watch};
@@ -35,14 +38,24 @@ use crate::watch::{PERIOD, watch};
 /// How long a file system may take to answer.
 const ANSWER_WAIT: Duration = Duration::from_secs(10);
 
-/// The number of files without a name, unless the user sets one.
-const FILES_DEFAULT: usize = 5;
+/// The number of files without a name and of hidden directories, unless the user sets one.
+const DETAILS_DEFAULT: usize = 5;
 
-/// The file systems of all paths.
+/// The file systems of all paths, or all of the machine.
 struct DfAnswer {
     sizes: Sizes,
-    files_max: usize,
+    details_max: usize,
     explained: Vec<Explained>,
+    /// Those that no scan explains, where the user named no path.
+    not_scanned: Vec<NotScanned>,
+    /// Whether the user named no path, and there are several: then one table has them all.
+    is_list: bool,
+}
+
+/// A file system without a scan, and the reason.
+struct NotScanned {
+    mounted: MountedSpace,
+    reason: String,
 }
 
 /// A file system with its account.
@@ -56,47 +69,122 @@ struct Explained {
 pub(super) fn run(flags: DfFlags) -> Result<ExitStatus, Failure> {
     let sizes = Sizes::on_disk(&flags.units)?;
     let form = form(&flags.form);
-    let mut paths: Vec<PathBuf> = flags.paths.iter().map(PathBuf::from).collect();
-    if paths.is_empty() {
-        paths.push(PathBuf::from("."));
-    }
     let mut answer = DfAnswer {
         sizes,
-        files_max: flags.lines.unwrap_or(FILES_DEFAULT),
+        details_max: flags.lines.unwrap_or(DETAILS_DEFAULT),
         explained: Vec::new(),
+        not_scanned: Vec::new(),
+        is_list: false,
     };
-    let mut status = ExitStatus::Complete;
-    let mut seen = HashSet::new();
-    for path in paths {
-        let file_system = match file_system_of(&path) {
-            Ok(file_system) => file_system,
-            Err(failure) => {
-                status = failure.report();
-                continue;
-            }
-        };
-        if !seen.insert(file_system.device()) {
-            continue;
-        }
-        let points = file_system.shown().map(PathBuf::from).collect();
-        let request = Request::of_scan(file_system.scan(), points, form, flags.progress);
-        let lookout = Watched {
-            progress: flags.progress,
-            format: sizes.format,
-        };
-        let explained = explain(file_system, request, &lookout)?;
-        let is_interrupted = explained.report.interrupted;
-        answer.explained.push(explained);
-        if is_interrupted {
-            break;
-        }
-    }
+    let lookout = Watched {
+        progress: flags.progress,
+        format: sizes.format,
+    };
+    let mut status = match flags.paths.is_empty() {
+        true => answer.add_all(form, &lookout)?,
+        false => answer.add_paths(&flags.paths, form, &lookout)?,
+    };
+    answer.is_list =
+        flags.paths.is_empty() && (answer.explained.len() != 1 || !answer.not_scanned.is_empty());
     print(&answer, form)?;
     for explained in &answer.explained {
         let errors = ending::conclude(&explained.request, &explained.report, Errors::Untold);
         status = worse(status, errors);
     }
     Ok(status)
+}
+
+impl DfAnswer {
+    /// Explains the file systems of paths, each once.
+    fn add_paths(
+        &mut self,
+        paths: &[OsString],
+        form: Form,
+        lookout: &Watched,
+    ) -> Result<ExitStatus, Failure> {
+        let mut status = ExitStatus::Complete;
+        let mut seen = HashSet::new();
+        for path in paths {
+            let file_system = match file_system_of(Path::new(path)) {
+                Ok(file_system) => file_system,
+                Err(failure) => {
+                    status = failure.report();
+                    continue;
+                }
+            };
+            if seen.insert(file_system.device()) && self.add(file_system, form, lookout)? {
+                break;
+            }
+        }
+        Ok(status)
+    }
+
+    /// Explains the file systems of the machine, but for those elsewhere.
+    fn add_all(&mut self, form: Form, lookout: &Watched) -> Result<ExitStatus, Failure> {
+        let mut status = ExitStatus::Complete;
+        let mut is_interrupted = false;
+        let mut seen = HashSet::new();
+        for mounted in file_systems(ANSWER_WAIT)? {
+            let mut leave_out = |reason: String| {
+                self.not_scanned.push(NotScanned {
+                    mounted: mounted.clone(),
+                    reason,
+                })
+            };
+            if mounted.space.is_none() {
+                status = ExitStatus::Incomplete;
+                leave_out(format!("no answer for {} s", ANSWER_WAIT.as_secs()));
+            } else if is_interrupted {
+                leave_out("interrupted before its scan".to_owned());
+            } else if mounted.is_remote() {
+                leave_out(format!("{} is not scanned unasked", mounted.file_system));
+            } else {
+                match file_system_of(&mounted.point) {
+                    Ok(file_system) if seen.insert(file_system.device()) => {
+                        is_interrupted = self.add(file_system, form, lookout)?;
+                    }
+                    Ok(_) => {}
+                    Err(failure) => {
+                        status = ExitStatus::Incomplete;
+                        leave_out(failure.to_string());
+                    }
+                }
+            }
+        }
+        Ok(status)
+    }
+
+    /// Scans a file system. Returns whether the user interrupted that.
+    fn add(
+        &mut self,
+        file_system: FileSystem,
+        form: Form,
+        lookout: &Watched,
+    ) -> Result<bool, Failure> {
+        let points = file_system.shown().map(PathBuf::from).collect();
+        let request = Request::of_scan(file_system.scan(), points, form, lookout.progress);
+        let explained = explain(file_system, request, lookout)?;
+        let is_interrupted = explained.report.interrupted;
+        self.explained.push(explained);
+        Ok(is_interrupted)
+    }
+
+    /// The file systems as one list, the fullest first.
+    fn listed(&self) -> Vec<ListedSpace<'_>> {
+        let explained = self.explained.iter().map(|explained| ListedSpace {
+            point: explained.file_system.point(),
+            space: Some(explained.space()),
+            note: Note::Explained(&explained.account),
+        });
+        let others = self.not_scanned.iter().map(|other| ListedSpace {
+            point: &other.mounted.point,
+            space: other.mounted.space,
+            note: Note::NotScanned(&other.reason),
+        });
+        let mut listed: Vec<_> = explained.chain(others).collect();
+        listed.sort_by_key(|one| Reverse(one.space.map(|space| space.used_bytes)));
+        listed
+    }
 }
 
 /// Finds the file system that holds a path. It may be on a server that is dead, so a
@@ -139,7 +227,10 @@ pub(crate) fn table_of(
     let form = Form::Rows(RowEnd::Newline);
     let request = Request::of_scan(file_system.scan(), points, form, When::Never);
     let explained = explain(file_system, request, &Quiet(stop))?;
-    Ok(explained.lines(format, FILES_DEFAULT, terminal))
+    // The box of the browser scrolls.
+    Ok(explained
+        .table(format, DETAILS_DEFAULT)
+        .lines(usize::MAX, terminal))
 }
 
 /// The one who looks after the scan.
@@ -242,219 +333,64 @@ fn worse(a: ExitStatus, b: ExitStatus) -> ExitStatus {
     }
 }
 
-/// A size that can be below zero.
-fn signed_text(format: SizeFormat, bytes: i64) -> String {
-    let text = format.text(bytes.unsigned_abs().into());
-    match bytes < 0 {
-        true => format!("-{text}"),
-        false => text,
-    }
-}
-
-/// The words for a part.
-fn words(part: UsedPart) -> &'static str {
-    match part {
-        UsedPart::Reached => "reached by the scan",
-        UsedPart::DeletedOpen => "deleted but still open",
-        UsedPart::HiddenByMounts => "hidden below mount points",
-        UsedPart::Metadata => "metadata",
-        UsedPart::Reserved => "kept back by the file system",
-        UsedPart::Sharing => "compression and shared extents",
-        UsedPart::OtherSubvolumes => "held by other subvolumes and snapshots",
-        _ => "remainder",
-    }
-}
-
 impl Explained {
-    /// The tables, and the sentences below them.
-    fn lines(&self, format: SizeFormat, files_max: usize, terminal: Terminal) -> Vec<String> {
-        let right = |title| Column::new(title, Align::Right);
-        let left = |title| Column::new(title, Align::Left);
-        let mut lines = wrap(&self.title(format, terminal), terminal);
-        let columns = [right("DISK"), right("SHARE").optional(), left("SPACE")];
-        lines.extend(list_table(&columns, &self.space_rows(format), terminal));
-        let files = self.file_rows(format, files_max);
-        if !files.is_empty() {
-            lines.push(String::new());
-            let columns = [
-                right("DISK"),
-                right("PID"),
-                left("PROCESS").optional(),
-                left("DELETED, STILL OPEN"),
-            ];
-            lines.extend(list_table(&columns, &files, terminal));
-            let rest = self.account.unnamed.len() - files.len();
-            if rest > 0 {
-                lines.push(format!("… {} more", grouped(rest as u64)));
-            }
-        }
-        let sentences = self.sentences(format);
-        if !sentences.is_empty() {
-            lines.push(String::new());
-        }
-        lines.extend(sentences.iter().flat_map(|text| wrap(text, terminal)));
-        lines
-    }
-
-    /// The line that names the file system.
-    fn title(&self, format: SizeFormat, terminal: Terminal) -> String {
-        let charset = terminal.charset;
-        let point = escape(self.file_system.point().as_os_str().as_bytes(), charset).into_owned();
-        match (self.file_system.file_system(), self.file_system.source()) {
-            (Some(kind), Some(source)) => {
-                let kind = escape(kind.as_bytes(), charset);
-                let source = escape(source, charset);
-                let whole = self.account.capacity.total_bytes + self.outside_bytes().unwrap_or(0);
-                format!("{point}: {kind} on {source}, {}", format.text(whole.into()))
-            }
-            _ => point,
+    fn table(&self, format: SizeFormat, details_max: usize) -> SpaceTable<'_> {
+        SpaceTable {
+            file_system: &self.file_system,
+            account: &self.account,
+            format,
+            details_max,
         }
     }
 
-    /// The space of the device that is not in the blocks of files.
-    fn outside_bytes(&self) -> Option<u64> {
+    fn space(&self) -> Space {
         let capacity = self.account.capacity;
-        // statfs counts the devices of a btrfs together.
-        let device = capacity
-            .device_bytes
-            .filter(|_| self.file_system.file_system() != Some("btrfs"));
-        let outside = device?.checked_sub(capacity.total_bytes);
-        outside.filter(|bytes| *bytes > 0)
-    }
-
-    /// The rows of the device, then those of the used bytes.
-    fn space_rows(&self, format: SizeFormat) -> Vec<Vec<Cell<'static>>> {
-        let capacity = self.account.capacity;
-        let size = |bytes: u64| format.text(bytes.into());
-        let row = |size: String, share: String, words: &'static str| {
-            vec![
-                Cell::Text(size.into()),
-                Cell::Text(share.into()),
-                Cell::Text(words.into()),
-            ]
-        };
-        let whole = capacity.total_bytes + self.outside_bytes().unwrap_or(0);
-        let of_whole = |bytes: u64| share(bytes.into(), whole.into());
-        let mut rows = Vec::new();
-        if let Some(outside) = self.outside_bytes() {
-            rows.push(row(
-                size(outside),
-                of_whole(outside),
-                "outside the blocks of files: metadata, journal",
-            ));
+        Space {
+            total_bytes: capacity.total_bytes,
+            used_bytes: capacity.used_bytes,
+            free_bytes: capacity.free_bytes,
         }
-        let used = capacity.used_bytes;
-        rows.push(row(
-            size(capacity.free_bytes),
-            of_whole(capacity.free_bytes),
-            "free",
-        ));
-        if capacity.reserved_bytes > 0 {
-            rows.push(row(
-                size(capacity.reserved_bytes),
-                of_whole(capacity.reserved_bytes),
-                "  of this reserved for root",
-            ));
-        }
-        rows.push(row(size(used), of_whole(used), "used, of this:"));
-        let parts = self.account.parts.iter();
-        let shown = parts.filter(|(part, bytes)| *bytes != 0 || *part == UsedPart::Remainder);
-        rows.extend(shown.map(|(part, bytes)| {
-            let sign = if *bytes < 0 { "-" } else { "" };
-            let share = share(bytes.unsigned_abs().into(), used.into());
-            vec![
-                Cell::Text(signed_text(format, *bytes).into()),
-                Cell::Text(format!("{sign}{share}").into()),
-                Cell::Text(format!("  {}", words(*part)).into()),
-            ]
-        }));
-        rows
-    }
-
-    /// The sentences below the table.
-    fn sentences(&self, format: SizeFormat) -> Vec<String> {
-        let mut lines: Vec<String> = self
-            .account
-            .unknown
-            .iter()
-            .map(|unknown| {
-                let part = words(unknown.part);
-                format!("In the remainder: {part}; {}.", unknown.reason)
-            })
-            .collect();
-        if self.account.unreadable > 0 {
-            let count = grouped(self.account.unreadable);
-            lines.push(format!("In the remainder: {count} unreadable entries."));
-        }
-        let changed = self.account.changed_bytes;
-        if changed != 0 {
-            lines.push(format!(
-                "The used space changed by {} during the scan.",
-                signed_text(format, changed)
-            ));
-        }
-        if self.account.capacity.total_bytes == 0 {
-            lines.push("This file system has no blocks of its own.".to_owned());
-        }
-        lines
-    }
-
-    /// The rows of the largest files without a name.
-    fn file_rows(&self, format: SizeFormat, files_max: usize) -> Vec<Vec<Cell<'_>>> {
-        let files = self.account.unnamed.iter().take(files_max);
-        let cells = |file: &'_ UnnamedFile| {
-            let first = file.holders.first();
-            let more = file.holders.len().saturating_sub(1) as u64 + file.more_holders;
-            let pid = first
-                .map(|holder| holder.pid.to_string())
-                .unwrap_or_default();
-            let pid = match more {
-                0 => pid,
-                more => format!("{pid} +{more}"),
-            };
-            let name = first.map(|holder| holder.name.clone()).unwrap_or_default();
-            let path = match &file.path {
-                Some(path) => Cell::Name(path.clone().into()),
-                None => Cell::Text(format!("inode {}, no process seen", file.inode).into()),
-            };
-            vec![
-                Cell::Text(format.text(file.allocated_bytes.into()).into()),
-                Cell::Text(pid.into()),
-                Cell::Name(name.into()),
-                path,
-            ]
-        };
-        files.map(cells).collect()
     }
 }
 
 impl Answer for DfAnswer {
     fn lines(&self, screen: Screen) -> Vec<String> {
+        let format = self.sizes.format;
+        let (rows, terminal) = (screen.rows, screen.terminal);
+        if self.is_list {
+            return space_list::lines(&self.listed(), format, rows, terminal);
+        }
         let mut lines = Vec::new();
         for explained in &self.explained {
             if !lines.is_empty() {
                 lines.push(String::new());
             }
-            let format = self.sizes.format;
-            lines.extend(explained.lines(format, self.files_max, screen.terminal));
+            let table = explained.table(format, self.details_max);
+            lines.extend(table.lines(rows, terminal));
         }
         lines
     }
 
     fn write_rows(&self, rows: &mut Rows) -> Result<(), Failure> {
         let format = self.sizes.format_in_rows;
-        for explained in &self.explained {
-            let capacity = explained.account.capacity;
-            let point = explained.file_system.point().as_os_str().as_bytes();
+        let explained = self.explained.iter();
+        let explained = explained.map(|one| (one.file_system.point(), one.space(), Some(one)));
+        let others = self.not_scanned.iter();
+        let others = others.filter_map(|one| Some((&*one.mounted.point, one.mounted.space?, None)));
+        for (point, space, explained) in explained.chain(others) {
+            let point = point.as_os_str().as_bytes();
+            let account = explained.map(|one| &one.account);
+            let reserved = account.map(|account| account.capacity.reserved_bytes);
             for (name, bytes) in [
-                ("total", capacity.total_bytes),
-                ("free", capacity.free_bytes),
-                ("reserved-for-root", capacity.reserved_bytes),
-                ("used", capacity.used_bytes),
+                ("total", Some(space.total_bytes)),
+                ("free", Some(space.free_bytes)),
+                ("reserved-for-root", reserved),
+                ("used", Some(space.used_bytes)),
             ] {
+                let Some(bytes) = bytes else { continue };
                 rows.row(&[&format.text(bytes.into()), name], point)?;
             }
-            for (part, bytes) in &explained.account.parts {
+            for (part, bytes) in account.iter().flat_map(|account| &account.parts) {
                 rows.row(&[&signed_text(format, *bytes), part.name()], point)?;
             }
         }
@@ -470,6 +406,8 @@ impl Answer for DfAnswer {
                 ending::errors(&explained.request, &explained.report),
             )
         });
-        json::alone(DfJson::new(file_systems.collect()))
+        let not_scanned = self.not_scanned.iter();
+        let not_scanned = not_scanned.map(|one| NotScannedJson::new(&one.mounted, &one.reason));
+        json::alone(DfJson::new(file_systems.collect(), not_scanned.collect()))
     }
 }

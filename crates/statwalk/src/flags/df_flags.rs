@@ -9,17 +9,22 @@ use clap::Parser;
 use super::scan_flags::SHOWN;
 use super::{FormFlags, UnitFlags, When};
 
-/// Explain the used space of a file system: why df and du disagree
+/// Explain the used space of file systems: why df and du disagree
+///
+/// Without PATH, one table has every file system of this machine that holds something,
+/// and a sentence for each says where its used bytes are. Those of other machines are
+/// named and not scanned.
 ///
 /// statwalk scans the whole file system that holds PATH, from the mount point that shows
 /// most of it. Of a btrfs it also scans subvolumes that are mounted elsewhere. Other file
 /// systems in it are left out.
 ///
-/// The used bytes of df are the sum of these parts.
+/// The used bytes of df are the sum of these parts. Shares are of the file system's size.
 ///
 /// - reached: all entries that the scan reaches
 /// - deleted-open: files without a name that processes hold
-/// - hidden-by-mounts: entries below a directory that another mount covers
+/// - hidden-by-mounts: entries below a directory that another mount covers. A table has
+///   these mount points, and a command shows what lies below the largest
 /// - metadata: metadata that counts as used
 /// - kept-back: space that the file system keeps for itself; nothing lies there
 /// - compression-and-sharing: the saving of btrfs and XFS, below zero
@@ -40,11 +45,11 @@ use super::{FormFlags, UnitFlags, When};
     verbatim_doc_comment
 )]
 pub(crate) struct DfFlags {
-    /// Explain the file systems that hold these paths [default: .]
+    /// Explain the file systems that hold these paths [default: all file systems]
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<OsString>,
 
-    /// Show this many of the files without a name [default: 5]
+    /// Show this many files without a name and hidden directories [default: 5]
     #[arg(short = 'n', long, value_name = "N", help_heading = SHOWN)]
     pub(crate) lines: Option<usize>,
 

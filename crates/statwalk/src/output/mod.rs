@@ -17,6 +17,8 @@ pub(crate) mod plain;
 pub(crate) mod printer;
 pub(crate) mod rows;
 pub(crate) mod screen;
+pub(crate) mod space_list;
+pub(crate) mod space_table;
 pub(crate) mod summary;
 pub(crate) mod tree_picture;
 

@@ -5,6 +5,7 @@
 //! Texts become values here. A text without a meaning becomes an error that names it.
 
 pub(crate) mod accounts;
+pub(crate) mod file_systems;
 pub(crate) mod filters;
 pub(crate) mod name_pattern;
 pub(crate) mod open_files;

@@ -5,6 +5,7 @@
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
@@ -81,6 +82,11 @@ fn df_explains_a_file_system_that_disagrees() {
         bytes(found, "remainder").unwrap().abs() < 64 << 10,
         "{document:#}"
     );
+    let hidden = found["hidden"].as_array().unwrap();
+    assert_eq!(hidden.len(), 1, "{document:#}");
+    assert_eq!(hidden[0]["entries"], 1);
+    let point = hidden[0]["path"].as_str().unwrap();
+    assert!(point.ends_with("/tree/mount/below"), "{point}");
     let unnamed = found["unnamed"].as_array().unwrap();
     assert_eq!(unnamed.len(), 1, "{document:#}");
     assert_eq!(unnamed[0]["holders"][0]["pid"], std::process::id());
@@ -100,6 +106,23 @@ fn df_explains_a_file_system_that_disagrees() {
             "{text}"
         );
         assert!(!text.contains('\u{1b}'), "{text}");
+        // One base: the free and the used bytes are the whole.
+        assert!(text.contains(" = 100 %") || width == "40", "{text}");
+        let joined = text.replace('\n', " ");
+        assert!(joined.contains("HIDDEN BELOW"), "{text}");
+        let commands = "/tree/mount /mnt; statwalk /mnt/below; umount /mnt";
+        assert!(joined.contains(commands), "{text}");
+    }
+    // "df has no room on 40 columns and 10 rows, and scrolls its title away."
+    let mut small = statwalk();
+    small.current_dir(tree.parent()).env("LINES", "10");
+    let told = Answer::of(small.args(["df", "--width", "40", "tree/mount"])).good();
+    let lines = told.lines();
+    assert!(lines.len() < 10, "{lines:#?}");
+    assert!(lines.iter().all(|line| line.chars().count() <= 40));
+    let text = lines.join("\n");
+    for words in ["used, of this:", "hidden below", "--table | less"] {
+        assert!(text.contains(words), "{words}: {text}");
     }
     let told = tree.run(&["df", "tree/mount"]).good();
     let rows = told.lines();
@@ -141,6 +164,90 @@ fn df_explains_a_file_system_that_disagrees() {
         "{unknown}"
     );
     drop((gone, kept));
+}
+
+/// "df says that mounts hide bytes, and not which, nor how to see them." The commands of
+/// the sentence show exactly these bytes, whatever the names are.
+#[test]
+fn the_commands_show_the_hidden_bytes() {
+    let tree = Tree::new("mount/");
+    let at = tree.path().join("mount");
+    let mounted = or_skip!(FileSystem::Ext4.mount(&at));
+    let below = at.join("it's a\ttrap");
+    fs::create_dir_all(&below).unwrap();
+    fs::create_dir(at.join("empty")).unwrap();
+    fs::write(below.join("hidden"), vec![7; 2 << 20]).unwrap();
+    mounted.settle().unwrap();
+    let other = Scratch::new().unwrap();
+    let _first = or_skip!(mounts::bind(other.path(), &below));
+    let _second = or_skip!(mounts::bind(other.path(), &at.join("empty")));
+    let told = tree.run(&["df", "--width", "200", "tree/mount"]).good();
+    let lines = told.lines();
+    let line = lines
+        .iter()
+        .find_map(|line| line.strip_prefix("To look below: "));
+    let commands = line.unwrap_or_else(|| panic!("{lines:#?}"));
+    // The empty directory hides nothing.
+    let rows = lines.iter().filter(|line| line.contains("/tree/mount/"));
+    assert_eq!(rows.count(), 1, "{lines:#?}");
+    // In a mount namespace of its own, so that no other test sees /mnt.
+    let path = std::path::Path::new(env!("CARGO_BIN_EXE_statwalk"))
+        .parent()
+        .unwrap();
+    let shown = Command::new("unshare")
+        .args(["--mount", "bash", "-ec", commands])
+        .env(
+            "PATH",
+            format!("{}:/usr/sbin:/usr/bin:/sbin:/bin", path.display()),
+        )
+        .output()
+        .unwrap();
+    let text = String::from_utf8(shown.stdout).unwrap();
+    let bytes: u64 = text
+        .lines()
+        .last()
+        .unwrap()
+        .split('\t')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert_eq!(bytes >> 20, 2, "{commands}: {text}");
+}
+
+/// "df alone shows the file system of the working directory; I wanted all of them."
+#[test]
+fn without_a_path_all_file_systems_are_explained() {
+    let tree = Tree::new("mount/");
+    let at = tree.path().join("mount");
+    let mounted = or_skip!(FileSystem::Ext4.mount(&at));
+    fs::write(at.join("plain"), vec![7; 20 << 20]).unwrap();
+    mounted.settle().unwrap();
+    let document = tree.run(&["df", "--json"]).json();
+    schema::check("df", &document);
+    let all = document["file_systems"].as_array().unwrap();
+    let points: Vec<_> = all
+        .iter()
+        .map(|one| one["path"].as_str().unwrap())
+        .collect();
+    assert!(
+        points.iter().any(|point| point.ends_with("/tree/mount")),
+        "{points:?}"
+    );
+    let told = tree.run(&["df", "--width", "80"]);
+    let lines = told.lines();
+    assert!(lines[0].contains("USED  SHARE"), "{lines:#?}");
+    let blank = lines.iter().position(|line| line.is_empty()).unwrap();
+    let has = |lines: &[&str], words: &str| lines.join(" ").contains(words);
+    assert!(has(&lines[..blank], "/tree/mount"), "{lines:#?}");
+    assert!(has(&lines[blank..], "/tree/mount:"), "{lines:#?}");
+    assert!(has(&lines[blank..], "reached by the scan"), "{lines:#?}");
+    let mut small = statwalk();
+    small.current_dir(tree.parent()).env("LINES", "10");
+    let told = Answer::of(small.args(["df", "--width", "40"]));
+    let lines = told.lines();
+    assert!(lines.len() < 10, "{lines:#?}");
+    assert_eq!(lines.last(), Some(&"Explain one: statwalk df PATH"));
 }
 
 #[test]

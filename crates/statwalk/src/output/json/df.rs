@@ -6,12 +6,13 @@ use std::os::unix::ffi::OsStrExt;
 
 use serde::Serialize;
 use statwalk_core::Report;
-use statwalk_core::space::{FileSystem, Holder, SpaceAccount, UnnamedFile};
+use statwalk_core::space::{FileSystem, HiddenDirectory, Holder, SpaceAccount, UnnamedFile};
 use statwalk_view::json_path;
 
 use super::is_false;
 use super::scan_report::ErrorJson;
 use crate::output::ending::PathError;
+use crate::request::file_systems::MountedSpace;
 
 /// The answer of `df`.
 #[derive(Serialize)]
@@ -20,6 +21,24 @@ pub(crate) struct DfJson {
     #[serde(skip_serializing_if = "is_false")]
     interrupted: bool,
     file_systems: Vec<FileSystemJson>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_scanned: Vec<NotScannedJson>,
+}
+
+/// A file system that no scan explains.
+#[derive(Serialize)]
+pub(crate) struct NotScannedJson {
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_b64: Option<String>,
+    file_system: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    free_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    used_bytes: Option<u64>,
+    reason: String,
 }
 
 /// A file system, and the parts of its used bytes.
@@ -50,6 +69,7 @@ pub(crate) struct FileSystemJson {
     unknown: Vec<UnknownJson>,
     unreadable: u64,
     unnamed: Vec<UnnamedJson>,
+    hidden: Vec<HiddenJson>,
     errors: Vec<ErrorJson>,
 }
 
@@ -77,6 +97,16 @@ struct UnnamedJson {
     more_holders: u64,
 }
 
+/// A directory that a mount covers.
+#[derive(Serialize)]
+struct HiddenJson {
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_b64: Option<String>,
+    allocated_bytes: u64,
+    entries: u64,
+}
+
 #[derive(Serialize)]
 struct HolderJson {
     pid: u32,
@@ -86,11 +116,42 @@ struct HolderJson {
 }
 
 impl DfJson {
-    pub(crate) fn new(file_systems: Vec<FileSystemJson>) -> DfJson {
+    pub(crate) fn new(
+        file_systems: Vec<FileSystemJson>,
+        not_scanned: Vec<NotScannedJson>,
+    ) -> DfJson {
         DfJson {
             complete: file_systems.iter().all(|found| found.complete),
             interrupted: file_systems.iter().any(|found| found.interrupted),
             file_systems,
+            not_scanned,
+        }
+    }
+}
+
+impl NotScannedJson {
+    pub(crate) fn new(mounted: &MountedSpace, reason: &str) -> NotScannedJson {
+        let (path, path_b64) = json_path(mounted.point.as_os_str().as_bytes());
+        NotScannedJson {
+            path,
+            path_b64,
+            file_system: mounted.file_system.clone(),
+            total_bytes: mounted.space.map(|space| space.total_bytes),
+            free_bytes: mounted.space.map(|space| space.free_bytes),
+            used_bytes: mounted.space.map(|space| space.used_bytes),
+            reason: reason.to_owned(),
+        }
+    }
+}
+
+impl HiddenJson {
+    fn new(hidden: &HiddenDirectory) -> HiddenJson {
+        let (path, path_b64) = json_path(hidden.point.as_os_str().as_bytes());
+        HiddenJson {
+            path,
+            path_b64,
+            allocated_bytes: hidden.allocated_bytes,
+            entries: hidden.entries,
         }
     }
 }
@@ -137,6 +198,7 @@ impl FileSystemJson {
                 .collect(),
             unreadable: account.unreadable,
             unnamed: account.unnamed.iter().map(UnnamedJson::new).collect(),
+            hidden: account.hidden.iter().map(HiddenJson::new).collect(),
             errors: errors.map(ErrorJson::new).collect(),
         }
     }

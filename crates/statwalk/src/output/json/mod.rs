@@ -23,7 +23,7 @@ use statwalk_core::{Report, RootTotals};
 
 pub(crate) use bench::{BenchJson, ConditionsJson, ResultJson};
 pub(crate) use changes::ChangesJson;
-pub(crate) use df::{DfJson, FileSystemJson};
+pub(crate) use df::{DfJson, FileSystemJson, NotScannedJson};
 pub(crate) use entries::{
     FoundJson, GroupJson, GroupsAnswer, TopAnswer, TopJson, size_max, size_min,
 };
