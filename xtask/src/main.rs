@@ -28,7 +28,7 @@ const USAGE: &str = "\
 usage: cargo xtask TASK
 
   test     installs what the tests need and runs all of them, model checks too
-  check    formatting, clippy with warnings denied, tidy
+  check    formatting, clippy and docs with warnings denied, tidy
   model    the model checks of the hand-over of work (loom)
   simulate the simulation of the scheduler: `simulate SEED` runs one again with all its
            steps, `simulate seeds COUNT` many, `simulate table` writes docs/workers.md
@@ -103,6 +103,9 @@ fn check() -> Result<(), String> {
         "warnings",
     ];
     Step::cargo(&clippy).run()?;
+    Step::cargo(&["doc", "--workspace", "--no-deps"])
+        .env("RUSTDOCFLAGS", "-D warnings")
+        .run()?;
     tidy::tidy()
 }
 

@@ -21,6 +21,7 @@ pub(crate) fn package() -> Result<(), String> {
         "--workspace",
         "--exclude=xtask",
         "--exclude=statwalk-testkit",
+        "--exclude=statwalk-first-programs",
         "--allow-dirty",
     ];
     Step::cargo(&package).run()?;

@@ -40,11 +40,11 @@ pub enum Group {
     Owner(u32),
     /// Items whose owner is not known.
     UnknownOwner,
-    /// Items of an age, by the place in [`AGES`].
+    /// Items of an age, by the place in the table of ages.
     Age(usize),
     /// Items whose modification is not known, or lies in the future.
     NoAge,
-    /// Files of a length, by the place in [`SIZES`].
+    /// Files of a length, by the place in the table of sizes.
     Size(usize),
 }
 

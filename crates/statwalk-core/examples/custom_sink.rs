@@ -6,19 +6,20 @@
 
 #![allow(clippy::print_stdout, reason = "an example shows its answer")]
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use statwalk_core::{Batch, Collect, Context, Directory, Fields, Scan, Sink};
+use statwalk_core::{Batch, Collect, Context, DirId, Directory, Fields, Scan, Sink};
 
 /// Finds the directory that holds the most entries that are not directories.
-struct Fullest;
+pub struct Fullest;
 
-/// What one worker has seen.
+/// What one worker has seen of each directory: its path, and how many entries.
+///
+/// A large directory comes in several batches, and several workers can have some of
+/// them. Only the sum of all is its count, so the number of the directory is the key.
 #[derive(Default)]
-struct FullestState {
-    count: usize,
-    path: Vec<u8>,
-}
+pub struct FullestState(HashMap<DirId, (Vec<u8>, usize)>);
 
 impl Sink for Fullest {
     type State = FullestState;
@@ -34,10 +35,13 @@ impl Sink for Fullest {
     }
 
     fn merge(&self, _: &Context, states: Vec<FullestState>) -> (usize, Vec<u8>) {
+        let mut sums: HashMap<DirId, (Vec<u8>, usize)> = HashMap::new();
+        for (id, (path, count)) in states.into_iter().flat_map(|state| state.0) {
+            sums.entry(id).or_insert((path, 0)).1 += count;
+        }
         // Of two that are equally full, the first by path, whoever saw it.
-        states
-            .into_iter()
-            .map(|state| (state.count, state.path))
+        sums.into_values()
+            .map(|(path, count)| (count, path))
             .max_by(|a, b| a.0.cmp(&b.0).then_with(|| b.1.cmp(&a.1)))
             .unwrap_or_default()
     }
@@ -45,12 +49,8 @@ impl Sink for Fullest {
 
 impl Collect for FullestState {
     fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
-        // A directory of more than 65,536 entries comes in several batches; this
-        // example is content with the fullest batch.
-        if batch.len() > self.count {
-            self.count = batch.len();
-            self.path = directory.path();
-        }
+        let path = || (directory.path(), 0);
+        self.0.entry(directory.id()).or_insert_with(path).1 += batch.len();
         ControlFlow::Continue(())
     }
 }
@@ -60,5 +60,8 @@ fn main() -> Result<(), statwalk_core::Error> {
     let outcome = Scan::new(root).run(&Fullest)?;
     let (count, path) = outcome.output;
     println!("{count} entries in {}", String::from_utf8_lossy(&path));
+    if !outcome.report.is_complete() {
+        println!("Some entries could not be read: another directory may hold more.");
+    }
     Ok(())
 }

@@ -2,8 +2,9 @@
 
 //! Directories: the nodes of the frontier, and what a sink sees of one.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, OsStr};
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, Weak};
 
 use statwalk_sys::c_strings;
@@ -11,6 +12,7 @@ use statwalk_sys::c_strings;
 use crate::entry::{Attributes, DirId, FileId};
 use crate::exclusion::IgnoreRules;
 use crate::handle::OpenParent;
+use crate::path::{file_name, file_name_of_root, path_buf};
 
 /// A directory that was listed and has subdirectories.
 ///
@@ -273,6 +275,15 @@ impl Directory<'_> {
         self.place.name().to_bytes()
     }
 
+    /// The name as `std` has it; for a root the last name of the path.
+    #[must_use]
+    pub fn file_name(&self) -> &OsStr {
+        match self.depth {
+            0 => file_name_of_root(self.name()),
+            _ => file_name(self.name()),
+        }
+    }
+
     /// The attributes; where it was not entered, those that are known.
     #[must_use]
     pub fn attributes(&self) -> &Attributes {
@@ -295,6 +306,12 @@ impl Directory<'_> {
         path
     }
 
+    /// The whole path as `std` has it.
+    #[must_use]
+    pub fn to_path_buf(&self) -> PathBuf {
+        path_buf(self.path())
+    }
+
     /// Appends the path, as in [`path`](Self::path), to a buffer that the caller keeps.
     pub fn push_path(&self, out: &mut Vec<u8>) {
         if !self.holds_root {
@@ -315,7 +332,7 @@ impl Directory<'_> {
     /// ```
     /// use statwalk_core::{Fields, Found, Fill, Scan};
     ///
-    /// let lists = Scan::new("src").gather(Fields::NAME, |list: &mut Vec<u8>, found| {
+    /// let mut lists = Scan::new("src").gather(Fields::NAME, |list: &mut Vec<u8>, found| {
     ///     if let Found::Entries(directory, batch) = found {
     ///         for entry in batch.iter() {
     ///             directory.push_entry_path(entry.name, list);
@@ -324,7 +341,11 @@ impl Directory<'_> {
     ///     }
     ///     Fill::Some
     /// })?;
-    /// let list: Vec<u8> = lists.flatten().flatten().collect();
+    /// let mut list = Vec::new();
+    /// for part in &mut lists {
+    ///     list.extend(part?);
+    /// }
+    /// assert!(lists.finish().is_complete());
     /// assert!(list.split(|&byte| byte == b'\n').any(|path| path == b"src/lib.rs"));
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
@@ -366,6 +387,24 @@ impl<'a> Subdirectory<'a> {
     #[must_use]
     pub fn path(&self) -> Vec<u8> {
         self.place.path()
+    }
+
+    /// The name as `std` has it.
+    ///
+    /// ```
+    /// use statwalk_core::Scan;
+    /// let scan = Scan::new(".").filter_dir(|dir| dir.file_name() != "target");
+    /// # let _ = scan;
+    /// ```
+    #[must_use]
+    pub fn file_name(&self) -> &'a OsStr {
+        file_name(self.name())
+    }
+
+    /// The whole path as `std` has it.
+    #[must_use]
+    pub fn to_path_buf(&self) -> PathBuf {
+        path_buf(self.path())
     }
 
     /// The distance from the root: 1 for a directory in a root.

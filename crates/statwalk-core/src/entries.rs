@@ -3,16 +3,21 @@
 //! Rows of a scan while it goes on, for a caller who takes them one after another.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::batch::Batch;
 use crate::directory::{DirState, Directory, join};
 use crate::entry::{Attributes, Fields, FileType};
 use crate::error::{EntryError, Error};
-use crate::gather::{Fill, Found, Gathered};
+use crate::gather::{Fill, Found, Gathered, Next, deadline_after};
+use crate::path::{file_name, file_name_of_root, path_buf};
 use crate::progress::Progress;
 use crate::report::Report;
+use crate::running::Canceller;
 use crate::scan::Scan;
 
 /// From so many blocks on, or so many entries, a worker gives them to the caller.
@@ -20,7 +25,7 @@ const BLOCKS_FULL: usize = 16;
 const ENTRIES_FULL: usize = 4_096;
 
 /// Some entries of one directory, with the directory itself where it comes first.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Block {
     directory: Vec<u8>,
     root: usize,
@@ -92,14 +97,14 @@ impl Scan {
     /// ```
     /// use statwalk_core::{Fields, Scan};
     ///
-    /// let mut largest = (0, Vec::new());
-    /// for entry in Scan::new("src").fields(Fields::SIZE).entries()? {
-    ///     let Ok(entry) = entry else { continue };
-    ///     if let Some(bytes) = entry.attributes().size_bytes().filter(|&it| it > largest.0) {
-    ///         largest = (bytes, entry.path());
-    ///     }
+    /// let mut largest = None;
+    /// let mut entries = Scan::new("src").fields(Fields::SIZE).entries()?;
+    /// for entry in &mut entries {
+    ///     let entry = entry?;
+    ///     largest = largest.max(Some((entry.size_bytes(), entry.to_path_buf())));
     /// }
-    /// assert!(largest.0 > 0);
+    /// assert!(entries.finish().is_complete());
+    /// assert!(largest.is_some_and(|(bytes, _)| bytes > Some(0)));
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     pub fn entries(&self) -> Result<Entries, Error> {
@@ -128,10 +133,11 @@ impl Scan {
     /// use statwalk_core::{Fields, Scan};
     ///
     /// let mut bytes = 0;
-    /// for block in Scan::new("src").fields(Fields::SIZE).blocks()? {
-    ///     bytes += block.map_or(0, |block| block.batch().size_bytes().iter().sum());
+    /// let mut blocks = Scan::new("src").fields(Fields::SIZE).blocks()?;
+    /// for block in &mut blocks {
+    ///     bytes += block?.batch().size_bytes().iter().sum::<u64>();
     /// }
-    /// assert!(bytes > 0);
+    /// assert!(bytes > 0 && blocks.finish().is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     pub fn blocks(&self) -> Result<Blocks, Error> {
@@ -248,6 +254,35 @@ impl Entry {
         }
     }
 
+    /// The path as `std` has it.
+    #[must_use]
+    pub fn to_path_buf(&self) -> PathBuf {
+        path_buf(self.path())
+    }
+
+    /// The name as `std` has it; for a root the last name of the path.
+    #[must_use]
+    pub fn file_name(&self) -> &OsStr {
+        match self.depth() {
+            0 => file_name_of_root(self.name()),
+            _ => file_name(self.name()),
+        }
+    }
+
+    /// `st_size`, in bytes. Absent without [`Fields::SIZE`], and where it could not be
+    /// read.
+    #[must_use]
+    pub fn size_bytes(&self) -> Option<u64> {
+        self.attributes().size_bytes()
+    }
+
+    /// Last change of the content. Absent without [`Fields::MTIME`], where it could not be
+    /// read, and before 1677 or after 2262.
+    #[must_use]
+    pub fn modified(&self) -> Option<SystemTime> {
+        self.attributes().modified()
+    }
+
     /// The attributes, as far as they are wanted and known.
     #[must_use]
     pub fn attributes(&self) -> Attributes {
@@ -286,10 +321,39 @@ impl Blocks {
         self.gathered.progress()
     }
 
+    /// A handle by which another thread can stop the scan; absent at its end.
+    #[must_use]
+    pub fn canceller(&self) -> Option<Canceller> {
+        self.gathered.canceller()
+    }
+
+    /// Takes the next block, and waits for it up to a time.
+    pub fn next_within(&mut self, timeout: Duration) -> Next<Block> {
+        let deadline = deadline_after(timeout);
+        loop {
+            if let Some(block) = self.taken.next() {
+                return Next::Value(block);
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.gathered.next_within(left) {
+                Next::Value(gathering) => self.taken = gathering.blocks.into_iter(),
+                Next::Failed(error) => return Next::Failed(error),
+                Next::Waiting => return Next::Waiting,
+                Next::End => return Next::End,
+            }
+        }
+    }
+
     /// The report of the scan, once the last block was taken.
     #[must_use]
     pub fn report(&self) -> Option<&Report> {
         self.gathered.report()
+    }
+
+    /// Stops the scan if it still goes on, and gives its report.
+    #[must_use]
+    pub fn finish(self) -> Report {
+        self.gathered.finish()
     }
 }
 
@@ -342,11 +406,11 @@ impl Entries {
     ///
     /// let mut entries = Scan::new(".").entries()?;
     /// while let Some(entry) = entries.next() {
-    ///     let Ok(entry) = entry else { continue };
-    ///     if entry.name() == b"src" {
+    ///     if entry?.file_name() == "src" {
     ///         entries.skip_subtree();
     ///     }
     /// }
+    /// assert!(entries.finish().is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     pub fn skip_subtree(&mut self) {
@@ -359,10 +423,104 @@ impl Entries {
         }
     }
 
+    /// The next entry of the block that was begun.
+    fn next_of_current(&mut self) -> Option<Entry> {
+        let (block, next) = self.current.as_mut()?;
+        if *next >= block.batch.len() {
+            return None;
+        }
+        *next += 1;
+        Some(Entry {
+            block: Arc::clone(block),
+            index: Some(*next - 1),
+        })
+    }
+
+    /// Goes on with a block, if the caller has not skipped it. Gives the directory that
+    /// it announces.
+    fn begin(&mut self, block: Block) -> Option<Entry> {
+        let skipped = &self.skipped;
+        if skipped.has_some() && skipped.has_one_at_or_above(block.root, &block.directory) {
+            return None;
+        }
+        let block = Arc::new(block);
+        let is_directory = block.announced.is_some();
+        self.current = Some((Arc::clone(&block), 0));
+        is_directory.then_some(Entry { block, index: None })
+    }
+
+    /// Takes the next entry, and waits for it up to a time.
+    ///
+    /// For a caller who has something else to do now and then, such as to look at a clock
+    /// or for signals.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use statwalk_core::{Next, Scan};
+    ///
+    /// let mut entries = Scan::new("src").entries()?;
+    /// let mut count = 0;
+    /// loop {
+    ///     match entries.next_within(Duration::from_millis(100)) {
+    ///         Next::Value(_) => count += 1,
+    ///         Next::Failed(error) => return Err(error.into()),
+    ///         Next::Waiting => println!("{count} entries so far"),
+    ///         _ => break,
+    ///     }
+    /// }
+    /// assert!(entries.finish().is_complete());
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    pub fn next_within(&mut self, timeout: Duration) -> Next<Entry> {
+        let deadline = deadline_after(timeout);
+        loop {
+            if let Some(entry) = self.next_of_current() {
+                return Next::Value(entry);
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.blocks.next_within(left) {
+                Next::Value(block) => {
+                    if let Some(directory) = self.begin(block) {
+                        return Next::Value(directory);
+                    }
+                }
+                Next::Failed(error) => return Next::Failed(error),
+                Next::Waiting => return Next::Waiting,
+                Next::End => return Next::End,
+            }
+        }
+    }
+
+    /// Stops the scan. Entries that the workers have found can still be taken.
+    pub fn cancel(&self) {
+        self.blocks.cancel();
+    }
+
+    /// A handle by which another thread can stop the scan; absent at its end.
+    #[must_use]
+    pub fn canceller(&self) -> Option<Canceller> {
+        self.blocks.canceller()
+    }
+
+    /// How far the scan has come; absent at its end.
+    #[must_use]
+    pub fn progress(&self) -> Option<Progress> {
+        self.blocks.progress()
+    }
+
     /// The report of the scan, once the last entry was taken.
     #[must_use]
     pub fn report(&self) -> Option<&Report> {
         self.blocks.report()
+    }
+
+    /// Stops the scan if it still goes on, and gives its report.
+    ///
+    /// After the last entry there is nothing to stop, and the report is that of the whole
+    /// scan.
+    #[must_use]
+    pub fn finish(self) -> Report {
+        self.blocks.finish()
     }
 }
 
@@ -371,30 +529,16 @@ impl Iterator for Entries {
 
     fn next(&mut self) -> Option<Result<Entry, EntryError>> {
         loop {
-            if let Some((block, next)) = &mut self.current
-                && *next < block.batch.len()
-            {
-                *next += 1;
-                return Some(Ok(Entry {
-                    block: Arc::clone(block),
-                    index: Some(*next - 1),
-                }));
+            if let Some(entry) = self.next_of_current() {
+                return Some(Ok(entry));
             }
-            let block = match self.blocks.next()? {
-                Ok(block) => Arc::new(block),
+            match self.blocks.next()? {
+                Ok(block) => {
+                    if let Some(directory) = self.begin(block) {
+                        return Some(Ok(directory));
+                    }
+                }
                 Err(error) => return Some(Err(error)),
-            };
-            if self.skipped.has_some()
-                && self
-                    .skipped
-                    .has_one_at_or_above(block.root, &block.directory)
-            {
-                continue;
-            }
-            let is_directory = block.announced.is_some();
-            self.current = Some((Arc::clone(&block), 0));
-            if is_directory {
-                return Some(Ok(Entry { block, index: None }));
             }
         }
     }

@@ -7,10 +7,12 @@
 use std::cmp::Ordering;
 use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
+use std::time::{Duration, SystemTime};
 
 /// The type of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum FileType {
     /// A regular file.
     File,
@@ -73,6 +75,29 @@ impl FileType {
             7 => FileType::Symlink,
             _ => FileType::Unknown,
         }
+    }
+
+    /// Whether it is a regular file.
+    #[must_use]
+    pub fn is_file(self) -> bool {
+        self == FileType::File
+    }
+
+    /// Whether it is a directory.
+    #[must_use]
+    pub fn is_dir(self) -> bool {
+        self == FileType::Directory
+    }
+
+    /// Whether it is a symbolic link.
+    ///
+    /// ```
+    /// use statwalk_core::FileType;
+    /// assert!(FileType::Symlink.is_symlink() && !FileType::Symlink.is_file());
+    /// ```
+    #[must_use]
+    pub fn is_symlink(self) -> bool {
+        self == FileType::Symlink
     }
 
     /// The letter that `find -type` uses; `?` where the type is unknown.
@@ -380,6 +405,27 @@ impl Attributes {
     /// The same in nanoseconds since 1970, with what stands for times that do not fit.
     pub(crate) fn clamped_mtime_ns(&self) -> Option<i64> {
         self.mtime_order(0).map(|_| self.mtime_ns)
+    }
+
+    /// Last change of the content, as `std` has it; absent as [`mtime_ns`](Self::mtime_ns).
+    ///
+    /// ```
+    /// use statwalk_core::{Fields, Scan};
+    /// for entry in Scan::new("src").fields(Fields::MTIME).entries()? {
+    ///     let entry = entry?;
+    ///     let metadata = std::fs::symlink_metadata(entry.to_path_buf())?;
+    ///     assert_eq!(entry.attributes().modified(), metadata.modified().ok());
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn modified(&self) -> Option<SystemTime> {
+        let ns = self.mtime_ns()?;
+        let distance = Duration::from_nanos(ns.unsigned_abs());
+        match ns < 0 {
+            true => SystemTime::UNIX_EPOCH.checked_sub(distance),
+            false => SystemTime::UNIX_EPOCH.checked_add(distance),
+        }
     }
 
     accessor!(/// `st_size`, in bytes.

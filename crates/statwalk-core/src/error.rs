@@ -7,7 +7,10 @@
 
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use crate::path::path_buf;
 
 /// The operation during which an error came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -69,6 +72,15 @@ impl fmt::Display for Errno {
     }
 }
 
+impl std::error::Error for Errno {}
+
+/// The same number: `raw_os_error` and `kind` of the new error work.
+impl From<Errno> for io::Error {
+    fn from(errno: Errno) -> io::Error {
+        io::Error::from_raw_os_error(errno.0)
+    }
+}
+
 /// Why an entry could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -99,7 +111,22 @@ impl fmt::Display for Cause {
     }
 }
 
+// No source: its words are those of the number, which `Cause::errno` gives.
+impl std::error::Error for Cause {}
+
+/// Keeps the error number, where there is one.
+impl From<Cause> for io::Error {
+    fn from(cause: Cause) -> io::Error {
+        match cause {
+            Cause::System(errno) => errno.into(),
+            Cause::Changed => io::Error::other(cause),
+        }
+    }
+}
+
 /// An entry that could not be read, or a directory that did not hold still.
+///
+/// `?` turns it into an [`Error`] and into the errors of `std`, anyhow and others.
 ///
 /// ```
 /// use statwalk_core::{Cause, EntryError, Errno, Op};
@@ -111,7 +138,7 @@ impl fmt::Display for Cause {
 /// };
 /// assert_eq!(error.to_string(), "open /data/hr: permission denied");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct EntryError {
     /// The path, beginning with its root as the caller wrote it.
     pub path: Vec<u8>,
@@ -123,6 +150,26 @@ pub struct EntryError {
     pub root: usize,
 }
 
+impl EntryError {
+    /// The path as `std` has it.
+    #[must_use]
+    pub fn to_path_buf(&self) -> PathBuf {
+        path_buf(self.path.clone())
+    }
+}
+
+/// With a readable path: `main` shows the errors that it returns in this form.
+impl fmt::Debug for EntryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EntryError")
+            .field("path", &self.to_path_buf())
+            .field("op", &self.op)
+            .field("cause", &self.cause)
+            .field("root", &self.root)
+            .finish()
+    }
+}
+
 impl fmt::Display for EntryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = String::from_utf8_lossy(&self.path);
@@ -130,7 +177,47 @@ impl fmt::Display for EntryError {
     }
 }
 
-/// A scan that could not begin, or that its sink ended.
+impl std::error::Error for EntryError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.cause)
+    }
+}
+
+/// For a caller to whom an entry that cannot be read is the end.
+///
+/// ```
+/// use statwalk_core::{Error, Fields, Scan};
+///
+/// fn bytes_below(root: &str) -> Result<u64, Error> {
+///     let mut bytes = 0;
+///     for entry in Scan::new(root).fields(Fields::SIZE).entries()? {
+///         bytes += entry?.size_bytes().unwrap_or(0);
+///     }
+///     Ok(bytes)
+/// }
+/// assert!(bytes_below("src")? > 0);
+/// assert_eq!(bytes_below("absent").expect_err("no such root").path(), Some(&b"absent"[..]));
+/// # Ok::<(), Error>(())
+/// ```
+impl From<EntryError> for Error {
+    fn from(error: EntryError) -> Error {
+        let path = path_buf(error.path);
+        Error::io(error.op, Some(path), error.cause.into())
+    }
+}
+
+/// Keeps the error number where there is one, and then, as the errors of `std`, no path.
+impl From<EntryError> for io::Error {
+    fn from(error: EntryError) -> io::Error {
+        match error.cause.errno() {
+            Some(errno) => errno.into(),
+            None => io::Error::other(error),
+        }
+    }
+}
+
+/// A scan that could not begin, or that its sink ended, or that its caller ended because
+/// of an [`EntryError`].
 #[derive(Debug)]
 pub struct Error {
     op: Op,
@@ -163,8 +250,14 @@ impl Error {
 
     /// The path that the error is about, where there is one.
     #[must_use]
-    pub fn path(&self) -> Option<&Path> {
-        self.path.as_deref()
+    pub fn path(&self) -> Option<&[u8]> {
+        self.path.as_ref().map(|path| path.as_os_str().as_bytes())
+    }
+
+    /// The same path as `std` has it.
+    #[must_use]
+    pub fn to_path_buf(&self) -> Option<PathBuf> {
+        self.path.clone()
     }
 
     /// The operation that failed.
@@ -200,6 +293,36 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.io_error().map(|error| error as _)
+    }
+}
+
+/// Keeps the error number where there is one, and then, as the errors of `std`, no path.
+///
+/// ```
+/// use std::io;
+/// use statwalk_core::Scan;
+///
+/// fn count(root: &str) -> io::Result<usize> {
+///     let mut count = 0;
+///     for entry in Scan::new(root).entries()? {
+///         entry?;
+///         count += 1;
+///     }
+///     Ok(count)
+/// }
+/// let error = count("absent").expect_err("no such root");
+/// assert_eq!((error.kind(), error.raw_os_error()), (io::ErrorKind::NotFound, Some(2)));
+/// ```
+impl From<Error> for io::Error {
+    fn from(error: Error) -> io::Error {
+        let number = error
+            .io_error()
+            .map(|cause| (cause.raw_os_error(), cause.kind()));
+        match number {
+            Some((Some(number), _)) => io::Error::from_raw_os_error(number),
+            Some((None, kind)) => io::Error::new(kind, error),
+            None => io::Error::new(io::ErrorKind::InvalidInput, error),
+        }
     }
 }
 

@@ -46,6 +46,7 @@ pub enum Found<'a> {
 
 /// How full a value is that a worker fills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Fill {
     /// It holds nothing that the caller wants.
     #[default]
@@ -58,6 +59,7 @@ pub enum Fill {
 
 /// The answer of [`Gathered::next_within`].
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Next<T> {
     /// The next value.
     Value(T),
@@ -67,6 +69,13 @@ pub enum Next<T> {
     Waiting,
     /// The scan is over, and everything was taken.
     End,
+}
+
+/// The end of a time that begins now; a time beyond the clock's range ends in a year.
+pub(crate) fn deadline_after(timeout: Duration) -> Instant {
+    const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
+    let now = Instant::now();
+    now.checked_add(timeout).unwrap_or(now + YEAR)
 }
 
 type Each<T> = dyn Fn(&mut T, Found<'_>) -> Fill + Send + Sync;
@@ -140,7 +149,7 @@ impl Scan {
     /// ```
     /// use statwalk_core::{Fields, Fill, Found, Scan};
     ///
-    /// let sources = Scan::new("src").gather(Fields::NAME, |paths: &mut Vec<Vec<u8>>, found| {
+    /// let mut sources = Scan::new("src").gather(Fields::NAME, |paths: &mut Vec<Vec<u8>>, found| {
     ///     if let Found::Entries(directory, batch) = found {
     ///         let sources = batch.iter().filter(|entry| entry.name.ends_with(b".rs"));
     ///         paths.extend(sources.map(|entry| directory.entry_path(entry.name)));
@@ -151,7 +160,11 @@ impl Scan {
     ///         _ => Fill::Full,
     ///     }
     /// })?;
-    /// assert!(sources.flatten().flatten().any(|path| path.ends_with(b"lib.rs")));
+    /// let mut found = false;
+    /// for paths in &mut sources {
+    ///     found |= paths?.iter().any(|path| path.ends_with(b"lib.rs"));
+    /// }
+    /// assert!(found && sources.finish().is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     pub fn gather<T: Default + Send + 'static>(
@@ -183,7 +196,7 @@ impl<T: Default + Send + 'static> Gathered<T> {
     /// For a caller who has something else to do now and then, such as to look for
     /// signals.
     pub fn next_within(&mut self, timeout: Duration) -> Next<T> {
-        let deadline = Instant::now() + timeout;
+        let deadline = deadline_after(timeout);
         let mut is_first_wait = true;
         loop {
             if let Some(value) = self.swept.pop_front() {

@@ -51,6 +51,7 @@ mod lock;
 mod machine;
 mod order;
 mod parts;
+mod path;
 mod per_root;
 mod plan;
 mod progress;

@@ -335,8 +335,10 @@ impl fmt::Display for NotInPlace {
     }
 }
 
+impl std::error::Error for NotInPlace {}
+
 impl From<NotInPlace> for io::Error {
     fn from(not: NotInPlace) -> io::Error {
-        io::Error::new(io::ErrorKind::InvalidInput, not.text)
+        io::Error::new(io::ErrorKind::InvalidInput, not)
     }
 }

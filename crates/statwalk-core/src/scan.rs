@@ -36,6 +36,7 @@ use crate::threads;
 
 /// The choice where another file system begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum MountCrossing {
     /// It is entered.
     #[default]
@@ -46,6 +47,7 @@ pub enum MountCrossing {
 
 /// The choice for symbolic links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum SymlinkPolicy {
     /// A link is an entry.
     #[default]
@@ -57,6 +59,7 @@ pub enum SymlinkPolicy {
 
 /// The choice for file systems that live in the kernel alone, such as `/proc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum KernelFileSystems {
     /// They are left out, and named in the report. A root is scanned all the same.
     #[default]
@@ -67,6 +70,7 @@ pub enum KernelFileSystems {
 
 /// How the scan competes with others for the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum IoClass {
     /// As the process does.
     #[default]

@@ -82,6 +82,9 @@ impl fmt::Display for Cause {
     }
 }
 
+// No source: its words are those of the refusal or of the number.
+impl std::error::Error for Cause {}
+
 impl From<Errno> for Cause {
     fn from(errno: Errno) -> Cause {
         match errno {
@@ -125,7 +128,11 @@ impl fmt::Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for Failure {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.cause)
+    }
+}
 
 /// Failures: the first of them, and the count of all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

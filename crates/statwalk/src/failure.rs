@@ -61,7 +61,7 @@ impl fmt::Display for Failure {
             Failure::Output(error) => write!(f, "cannot write the output: {}", reason(error)),
             Failure::Scan(error) => match (error.io_error(), error.path()) {
                 (Some(cause), Some(path)) => {
-                    let path = escape(path.as_os_str().as_encoded_bytes(), Charset::Unicode);
+                    let path = escape(path, Charset::Unicode);
                     let op = error.op().name();
                     write!(f, "cannot {op} {path}: {}", reason(cause))
                 }

@@ -4,6 +4,7 @@
 
 mod door;
 mod environment;
+mod errors;
 mod layers;
 mod licence;
 mod map;
@@ -33,6 +34,7 @@ pub(crate) fn tidy() -> Result<(), String> {
         licence::check(file, &text, &mut faults);
         layers::check(file, &text, &mut faults);
         door::check(file, &text, &mut faults);
+        errors::check(file, &text, &mut faults);
         wording::check(file, &text, &mut faults);
         environment::check(file, &text, [&platform, &manual], &mut faults);
         if is_product_source(file) {

@@ -59,6 +59,7 @@ pub struct Context {
 
 /// How an inode with several names counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum LinkPolicy {
     /// Its bytes count once.
     #[default]

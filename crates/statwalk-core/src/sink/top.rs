@@ -16,6 +16,7 @@ use crate::entry::{Attributes, DirId, Fields, FileId};
 
 /// By what entries are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Largest {
     /// The space they take.
     Allocated,

@@ -33,6 +33,7 @@ pub enum Source {
 ///
 /// [`Source::Ext4`] does so where it is mounted for writing, and [`Source::Btrfs`] always.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum SyncPolicy {
     /// A source that needs it syncs the file system, and so writes the data of all
     /// processes to the device.

@@ -16,6 +16,7 @@
 mod harness;
 
 mod entries;
+mod example;
 mod gather;
 mod in_memory;
 mod inodes_and_times;

@@ -53,7 +53,7 @@ pub struct Counts {
     pub unreadable: u64,
     /// Entries that were listed and then gone.
     pub vanished: u64,
-    /// Kernel file systems, and entries that [`Options::exclude`] excludes.
+    /// Kernel file systems, and entries that [`Options::exclude`](super::Options::exclude) excludes.
     pub excluded: u64,
     /// Mounts that were not entered.
     pub crossings: u64,

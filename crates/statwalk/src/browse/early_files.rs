@@ -97,12 +97,13 @@ pub(crate) fn read(scan: &Scan, path: &[u8], stop: &dyn Fn() -> bool) -> Option<
     loop {
         match gathered.next_within(PERIOD) {
             Next::Value(items) => items.into_iter().for_each(|item| largest.take(item)),
-            Next::Failed(_) | Next::Waiting => {}
             Next::End => {
                 return Some(Files {
                     items: largest.end(),
                 });
             }
+            // The rest is no value.
+            _ => {}
         }
         if stop() {
             return None;

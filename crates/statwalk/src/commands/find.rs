@@ -104,10 +104,10 @@ fn print_all(
     loop {
         match found.next_within(printer.patience()) {
             Next::Value(rows) => printer.take(rows)?,
-            // The report has it.
-            Next::Failed(_) => {}
             Next::Waiting => printer.write_old()?,
             Next::End => return Ok(()),
+            // The report has errors.
+            _ => {}
         }
         if printer.has_enough() {
             return Ok(());

@@ -108,7 +108,7 @@ fn kind_name(kind: FileType) -> &'static str {
         FileType::Socket => "sockets",
         FileType::CharDevice => "character devices",
         FileType::BlockDevice => "block devices",
-        FileType::Unknown => "unknown",
+        _ => "unknown",
     }
 }
 
