@@ -23,6 +23,9 @@
 //! An entry that cannot be read is no error of a scan but part of its answer.
 //! Names are bytes. A field that is not known is absent, never zero.
 
+#[cfg(not(target_os = "linux"))]
+compile_error!("statwalk runs on Linux only: its engine needs Linux system calls");
+
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -13,6 +13,10 @@
     reason = "calls into the C library; every block says why it is sound"
 )]
 
+// The engine says the same, but its build ends here: this crate comes first.
+#[cfg(not(target_os = "linux"))]
+compile_error!("statwalk runs on Linux only: its engine needs Linux system calls");
+
 pub mod address_space;
 pub mod allocator;
 pub mod block_device;
