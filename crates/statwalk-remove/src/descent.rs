@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
+use crate::births::Births;
 use crate::failure::Cause;
 use crate::opening::Opening;
 use crate::path;
@@ -64,6 +65,7 @@ pub(crate) struct Descent<'a, T> {
     first_open: usize,
     open_max: usize,
     looked: Instant,
+    births: Births,
     /// `..` may lead up, where creation times tell inodes apart.
     may_go_up: bool,
 }
@@ -76,11 +78,13 @@ impl<'a, T> Descent<'a, T> {
         base_path: &'a [u8],
         protected: &'a [(u64, u64)],
     ) -> Result<Descent<'a, T>, Errno> {
+        let births = Births::of(base);
         Ok(Descent {
             opening,
             base,
             base_path,
-            base_seen: Seen::of_open(base)?,
+            base_seen: births.kept(Seen::of_open(base)?),
+            births,
             protected,
             levels: Vec::new(),
             first_open: 1,
@@ -158,7 +162,7 @@ impl<'a, T> Descent<'a, T> {
             return Err(Cause::Protected);
         }
         let open = self.open(name)?;
-        let seen = Seen::of_open(&open)?;
+        let seen = self.births.kept(Seen::of_open(&open)?);
         if !seen.is_same(expected) {
             return Err(Cause::Changed);
         }
@@ -177,7 +181,13 @@ impl<'a, T> Descent<'a, T> {
     /// If that one is no longer found, the directory in work is the nearest open one
     /// above, and [`Left::lost`] names the levels between both.
     pub(crate) fn leave(&mut self) -> Option<Left<T>> {
-        let left = self.levels.pop()?;
+        let mut left = self.levels.pop()?;
+        if let Some(open) = &left.open
+            && !self.births.stay()
+            && let Ok(now) = Seen::of_open(open)
+        {
+            left.seen = self.births.kept(now);
+        }
         let mut lost = None;
         if self.levels.last().is_some_and(|level| level.open.is_none()) {
             let is_found = left.open.is_some_and(|from| self.go_up(&from)) || self.walk_again();
@@ -216,13 +226,20 @@ impl<'a, T> Descent<'a, T> {
     }
 
     fn is_in_place(&self, index: usize) -> bool {
-        let above = match index.checked_sub(1) {
-            Some(above) => &self.levels[above].seen,
-            None => &self.base_seen,
+        let (above, above_open) = match index.checked_sub(1) {
+            Some(above) => {
+                let above = &self.levels[above];
+                (&above.seen, above.open.as_ref().map(AsFd::as_fd))
+            }
+            None => (&self.base_seen, Some(self.base)),
         };
         let open = self.levels[index].open.as_ref();
-        open.and_then(|open| Seen::of(open, b"..").ok())
-            .is_some_and(|found| found.is_same_inode(above))
+        let Some(found) = open.and_then(|open| Seen::of(open, b"..").ok()) else {
+            return false;
+        };
+        // A union without numbers of its own shows others after it has copied a directory.
+        let is_above_now = |open| Seen::of_open(open).is_ok_and(|now| found.is_same_inode(&now));
+        found.is_same_inode(above) || above_open.is_some_and(is_above_now)
     }
 
     fn open(&mut self, name: &[u8]) -> Result<OwnedFd, Errno> {

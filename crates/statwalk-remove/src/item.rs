@@ -10,6 +10,7 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
+use crate::births::Births;
 use crate::failure::Cause;
 use crate::identity::Identity;
 use crate::opening::Opening;
@@ -74,7 +75,7 @@ impl Item {
         let directory = directory.canonicalize()?.into_os_string().into_vec();
         let open = Opening::probe().path(&directory)?;
         let above = Seen::of_open(&open)?;
-        let seen = Seen::of(&open, name.as_bytes())?;
+        let seen = Births::of(&open).kept(Seen::of(&open, name.as_bytes())?);
         let path = path::join(&directory, name.as_bytes());
         Ok(Item::seen(path, &above, &seen))
     }

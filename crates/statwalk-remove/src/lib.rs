@@ -61,6 +61,7 @@ mod failure;
 mod monitor;
 mod sums;
 
+mod births;
 mod descent;
 mod listing;
 mod opening;

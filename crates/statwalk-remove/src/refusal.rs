@@ -140,6 +140,11 @@ pub enum Refusal {
         /// The item.
         path: Vec<u8>,
     },
+    /// The kernel renames no directory of a lower layer of an overlay without redirects.
+    LowerLayer {
+        /// The item.
+        path: Vec<u8>,
+    },
     /// The directory of the trash belongs to another user, or others can write it.
     UnsafeTrash {
         /// The item.
@@ -253,6 +258,12 @@ impl fmt::Display for Refusal {
             Refusal::NoTrash { path } => write!(
                 f,
                 "the file system of {} has no trash; another trash would need a copy",
+                shown(path)
+            ),
+            Refusal::LowerLayer { path } => write!(
+                f,
+                "{} lies in a lower layer of an overlay, and the kernel does not move it: \
+                 only a removal for good is possible",
                 shown(path)
             ),
             Refusal::UnsafeTrash { path, trash } => write!(

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags};
 
+use crate::births::Births;
 use crate::path;
 use crate::seen::Seen;
 
@@ -52,7 +53,7 @@ impl Root {
         };
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let open = rustix::fs::openat(CWD, &as_named, flags, Mode::empty())?;
-        let seen = Seen::of_open(&open)?;
+        let seen = Births::of(&open).kept(Seen::of_open(&open)?);
         let without_slash = Path::new(given.as_os_str()).components().as_path();
         let named = Seen::of(CWD, without_slash.as_os_str().as_bytes())?;
         Ok(Root {

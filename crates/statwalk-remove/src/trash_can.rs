@@ -17,6 +17,7 @@ use std::path::Path;
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::births::Births;
 use crate::door::{self, Expected};
 use crate::failure::{Cause, Failure, Operation};
 use crate::identity::Identity;
@@ -140,7 +141,7 @@ impl Trash {
     ) -> Result<Trashed, Cause> {
         let place = self.place(item, surroundings)?;
         let name = item.name();
-        let Found { base: from, .. } = item.find(Opening::probe())?;
+        let Found { base: from, seen } = item.find(Opening::probe())?;
         let Rooms { files, info } = Rooms::open(&place, surroundings.user)
             .map_err(|cause| refuse_unsafe(cause, item, &place))?;
         let original = match &place.top {
@@ -185,7 +186,12 @@ impl Trash {
                 Cause::Errno(number) if number == Errno::EXIST.raw_os_error() => {}
                 Cause::Mount => {
                     let path = item.path().to_vec();
-                    return Err(Refusal::NoTrash { path }.into());
+                    let is_on_overlay = Births::of(&from).is_of_overlay();
+                    return Err(match is_on_overlay && seen.is_directory() {
+                        true => Refusal::LowerLayer { path },
+                        false => Refusal::NoTrash { path },
+                    }
+                    .into());
                 }
                 cause => return Err(cause),
             }

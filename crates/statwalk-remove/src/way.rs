@@ -11,6 +11,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::births::Births;
 use crate::identity::EntryType;
 use crate::opening::Opening;
 use crate::path;
@@ -51,7 +52,7 @@ impl Known {
 pub struct Lookout {
     opening: Opening,
     /// The directory of the last item: neighbours come one after another.
-    last: Option<(Vec<u8>, OwnedFd, Seen)>,
+    last: Option<(Vec<u8>, OwnedFd, Seen, Births)>,
 }
 
 impl Default for Lookout {
@@ -98,8 +99,9 @@ impl Lookout {
                 return Err(Stop::Link(path.to_vec()));
             }
             let open = self.opening.path(directory_path).map_err(Stop::of_root)?;
-            let directory = Seen::of_open(&open)?;
-            let seen = Seen::of(&open, name).map_err(Stop::of_root)?;
+            let births = Births::of(&open);
+            let directory = births.kept(Seen::of_open(&open)?);
+            let seen = births.kept(Seen::of(&open, name).map_err(Stop::of_root)?);
             if !seen.is_same_inode(&root.seen) || !root_known.fits(&seen) {
                 return Err(Stop::Root);
             }
@@ -111,12 +113,14 @@ impl Lookout {
             .is_none_or(|last| last.0 != directory_path)
         {
             let (open, seen) = self.directory(root, root_known, above)?;
-            self.last = Some((directory_path.to_vec(), open, seen));
+            let births = Births::of(&open);
+            let seen = births.kept(seen);
+            self.last = Some((directory_path.to_vec(), open, seen, births));
         }
-        let Some((_, open, directory)) = &self.last else {
+        let Some((_, open, directory, births)) = &self.last else {
             return Err(Stop::Failed(Errno::INVAL));
         };
-        let seen = Seen::of(open, &last.name)?;
+        let seen = births.kept(Seen::of(open, &last.name)?);
         if !last.known.fits(&seen) {
             return Err(Stop::elsewhere(&seen, path.to_vec()));
         }

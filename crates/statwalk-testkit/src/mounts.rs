@@ -327,6 +327,26 @@ pub fn squashfs(at: &Path, from: &Path) -> Result<Mounted, Skipped> {
 ///
 /// If the kernel refuses the directories.
 pub fn overlay(at: &Path, lower: &Path, upper: &Path, work: &Path) -> Result<Mounted, Skipped> {
+    overlay_with(at, &[lower], upper, work, "")
+}
+
+/// The same with several lower directories, the uppermost first, and more options, each
+/// with a comma before it.
+///
+/// # Errors
+///
+/// Skipped without root or the kernel's support.
+///
+/// # Panics
+///
+/// If the kernel refuses the directories or the options.
+pub fn overlay_with(
+    at: &Path,
+    lower: &[&Path],
+    upper: &Path,
+    work: &Path,
+    more: &str,
+) -> Result<Mounted, Skipped> {
     needs_root()?;
     let text = |path: &Path| {
         let text = path.to_str().expect("a test's path is text").to_owned();
@@ -337,8 +357,12 @@ pub fn overlay(at: &Path, lower: &Path, upper: &Path, work: &Path) -> Result<Mou
         text
     };
     let options = format!(
-        "lowerdir={},upperdir={},workdir={}",
-        text(lower),
+        "lowerdir={},upperdir={},workdir={}{more}",
+        lower
+            .iter()
+            .map(|path| text(path))
+            .collect::<Vec<_>>()
+            .join(":"),
         text(upper),
         text(work)
     );

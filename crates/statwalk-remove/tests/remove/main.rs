@@ -11,6 +11,7 @@ mod contents;
 mod harness;
 mod journal;
 mod mounts;
+mod overlay;
 mod races;
 mod survey;
 mod trash;
