@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The record of removed items: one line of JSON before each act.
+//! The record of items: a line of JSON before each act, and one with its end.
 //!
 //! A user removes files because the disk is full, and a full disk has no room for the
 //! line. So a line that fails for want of space does not stop the removal: the journal
 //! keeps it, and writes it after the next items have gone, marked as late. Any other
 //! failure, for instance of permission, stops the item: then the user can choose to
 //! remove without a journal. A report counts late and lost lines.
+//!
+//! The line of the end is not on the disk before the next line or the end of the removal
+//! is: one sync serves both.
 
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, OpenOptions};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -22,36 +26,79 @@ use statwalk_view::json_path;
 
 use crate::item::Item;
 use crate::now::Now;
+use crate::outcome::End;
 
-/// A file that gets a line before each item is removed.
+/// A file that gets a line before each item is removed, and one after.
+///
+/// The line before:
 ///
 /// | Key | Value |
 /// |---|---|
+/// | `id` | joins the lines of one item |
 /// | `time_s`, `user` | seconds since 1970; the number of the user |
 /// | `kind` | `permanent` or `trash` |
 /// | `path`, `path_b64` | the path as in the JSON of statwalk; `path_b64` only where it is no UTF-8 |
 /// | `device`, `inode`, `bytes` | the confirmed identity; the bytes that the user saw |
 /// | `late` | `true` where the line was written after the act, else absent |
+///
+/// The line after:
+///
+/// | Key | Value |
+/// |---|---|
+/// | `id`, `time_s` | as before; the time of the end |
+/// | `end` | `removed`, `partly` or `stayed` |
+/// | `entries`, `freed` | removed entries, an item in the trash is one; freed bytes |
+/// | `errors` | entries that could not be removed |
+/// | `reason` | the first error, or `stopped`; absent where the item is gone |
+/// | `trash`, `trash_b64` | the path in the trash |
+///
+/// An item that is refused has one line with the keys of both, but `late`.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
     path: Vec<u8>,
     user: u32,
-    waiting: Vec<Vec<u8>>,
+    /// Random, so that other runs have other ids.
+    run: u64,
+    /// Counts items.
+    item: u64,
+    /// The id of the item whose first line was written or waits.
+    announced: Option<String>,
+    waiting: Vec<Waiting>,
+    /// The last line is perhaps not on the disk.
+    is_unsynced: bool,
     report: JournalReport,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    line: Vec<u8>,
+    is_end: bool,
+}
+
+/// The end of one item.
+pub(crate) struct ItemEnd {
+    pub end: End,
+    pub entry_count: u64,
+    pub freed_bytes: u64,
+    pub error_count: u64,
+    pub reason: Option<String>,
+    /// The path in the trash.
+    pub trash: Option<Vec<u8>>,
 }
 
 /// Lines that are not where a journal promises them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JournalReport {
-    /// Lines that were written after the act, because the disk was full before.
+    /// Lines of the beginning that were written after the act, because the disk was full.
     pub late_count: u64,
-    /// Lines that were never written, because the disk stayed full.
+    /// Lines that were never written, because the disk stayed full or failed.
     pub lost_count: u64,
 }
 
 #[derive(Serialize)]
 struct Line<'a> {
+    id: &'a str,
     time_s: i64,
     user: u32,
     kind: &'a str,
@@ -63,6 +110,37 @@ struct Line<'a> {
     bytes: u64,
     #[serde(skip_serializing_if = "is_false")]
     late: bool,
+}
+
+#[derive(Serialize)]
+struct EndLine<'a> {
+    id: &'a str,
+    time_s: i64,
+    #[serde(flatten)]
+    end: EndPart<'a>,
+}
+
+/// The line of an item that was refused.
+#[derive(Serialize)]
+struct Refused<'a> {
+    #[serde(flatten)]
+    line: Line<'a>,
+    #[serde(flatten)]
+    end: EndPart<'a>,
+}
+
+#[derive(Serialize)]
+struct EndPart<'a> {
+    end: &'a str,
+    entries: u64,
+    freed: u64,
+    errors: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trash: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trash_b64: Option<String>,
 }
 
 fn is_false(value: &bool) -> bool {
@@ -99,7 +177,11 @@ impl Journal {
             file,
             path,
             user: rustix::process::geteuid().as_raw(),
+            run: RandomState::new().build_hasher().finish(),
+            item: 0,
+            announced: None,
             waiting: Vec::new(),
+            is_unsynced: false,
             report: JournalReport::default(),
         })
     }
@@ -116,8 +198,75 @@ impl Journal {
     /// The file cannot be written, for another reason than a full disk or quota.
     pub(crate) fn announce(&mut self, item: &Item, kind: &str, now: Now) -> io::Result<()> {
         self.catch_up();
+        let id = self.next_id();
+        let mut line = self.line(&id, item, kind, now);
+        match self.append(&text(&line)?, Sync::Now) {
+            Err(error) if is_full(&error) => {
+                line.late = true;
+                let line = text(&line)?;
+                let is_end = false;
+                self.waiting.push(Waiting { line, is_end });
+            }
+            other => other?,
+        }
+        self.announced = Some(id);
+        Ok(())
+    }
+
+    /// Writes the end of an item, or all of its facts where it was refused.
+    ///
+    /// A line that fails waits, and counts as lost if it stays so: the item is gone.
+    pub(crate) fn end(&mut self, item: &Item, kind: &str, now: Now, end: &ItemEnd) {
+        self.catch_up();
+        let (trash, trash_b64) = match end.trash.as_deref().map(json_path) {
+            Some((path, code)) => (Some(path), code),
+            None => (None, None),
+        };
+        let part = EndPart {
+            end: match end.end {
+                End::Removed => "removed",
+                End::Partly => "partly",
+                End::Untouched => "stayed",
+            },
+            entries: end.entry_count,
+            freed: end.freed_bytes,
+            errors: end.error_count,
+            reason: end.reason.as_deref(),
+            trash,
+            trash_b64,
+        };
+        let line = match self.announced.take() {
+            Some(id) => text(&EndLine {
+                id: &id,
+                time_s: now.seconds,
+                end: part,
+            }),
+            None => {
+                let id = self.next_id();
+                text(&Refused {
+                    line: self.line(&id, item, kind, now),
+                    end: part,
+                })
+            }
+        };
+        let Ok(line) = line else {
+            self.report.lost_count += 1;
+            return;
+        };
+        if !self.waiting.is_empty() || self.append(&line, Sync::Later).is_err() {
+            self.waiting.push(Waiting { line, is_end: true });
+        }
+    }
+
+    fn next_id(&mut self) -> String {
+        self.item += 1;
+        format!("{:016x}-{}", self.run, self.item)
+    }
+
+    fn line<'a>(&self, id: &'a str, item: &Item, kind: &'a str, now: Now) -> Line<'a> {
         let (path, path_b64) = json_path(item.path());
-        let mut line = Line {
+        Line {
+            id,
             time_s: now.seconds,
             user: self.user,
             kind,
@@ -127,47 +276,42 @@ impl Journal {
             inode: item.identity().inode,
             bytes: item.bytes(),
             late: false,
-        };
-        match self.append(&text(&line)?) {
-            Err(error) if is_full(&error) => {
-                line.late = true;
-                self.waiting.push(text(&line)?);
-                Ok(())
-            }
-            other => other,
         }
     }
 
     /// Writes the lines that found no room before.
-    pub(crate) fn catch_up(&mut self) {
+    fn catch_up(&mut self) {
         let mut waiting = std::mem::take(&mut self.waiting).into_iter();
-        while let Some(line) = waiting.next() {
-            if self.append(&line).is_err() {
-                self.waiting.push(line);
+        while let Some(next) = waiting.next() {
+            if self.append(&next.line, Sync::Now).is_err() {
+                self.waiting.push(next);
                 self.waiting.extend(waiting);
                 return;
             }
-            self.report.late_count += 1;
+            self.report.late_count += u64::from(!next.is_end);
         }
     }
 
     /// The lines that came late or not at all.
     pub(crate) fn close(mut self) -> JournalReport {
         self.catch_up();
-        self.report.lost_count = self.waiting.len() as u64;
+        if self.is_unsynced && self.file.sync_data().is_err() {
+            self.report.lost_count += 1;
+        }
+        self.report.lost_count += self.waiting.len() as u64;
         self.report
     }
 
     /// Appends a whole line or nothing. A lock keeps other processes out meanwhile.
-    fn append(&mut self, line: &[u8]) -> io::Result<()> {
+    fn append(&mut self, line: &[u8], sync: Sync) -> io::Result<()> {
         rustix::fs::flock(&self.file, FlockOperation::LockExclusive)?;
-        let appended = self.append_locked(line);
+        let appended = self.append_locked(line, sync);
         // The lock ends with the file at the latest.
         let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
         appended
     }
 
-    fn append_locked(&mut self, line: &[u8]) -> io::Result<()> {
+    fn append_locked(&mut self, line: &[u8], sync: Sync) -> io::Result<()> {
         let length = self.file.metadata()?.len();
         // A line that a crash cut off must not swallow this one.
         let mut last = [b'\n'];
@@ -176,16 +320,28 @@ impl Journal {
             self.file.read_exact(&mut last)?;
         }
         let begin: &[u8] = if last == *b"\n" { b"" } else { b"\n" };
-        let written =
-            (self.file.write_all(&[begin, line].concat())).and_then(|()| self.file.sync_data());
+        let written = self.file.write_all(&[begin, line].concat());
+        let written = match sync {
+            Sync::Now => written.and_then(|()| self.file.sync_data()),
+            Sync::Later => written,
+        };
         if written.is_err() {
             self.file.set_len(length)?;
+        } else {
+            self.is_unsynced = sync == Sync::Later;
         }
         written
     }
 }
 
-fn text(line: &Line<'_>) -> io::Result<Vec<u8>> {
+/// When a line must be on the disk.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sync {
+    Now,
+    Later,
+}
+
+fn text(line: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');
     Ok(text)

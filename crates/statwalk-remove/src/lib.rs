@@ -12,7 +12,7 @@
 //! | the numbers of the dialog | [`survey`], which also meets mounts, foreign owners and unreadable directories |
 //! | how firmly to ask | [`degree`] and [`word_to_type`] |
 //! | the act | [`Removal`], on a thread of its own, watched through [`Monitor`] |
-//! | the record | [`Journal`], one line before each item |
+//! | the record | [`Journal`], a line before each item, and one after |
 //! | undo | [`restore`], for items in the trash |
 //!
 //! # Guarantees

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use crate::failure::{Cause, Operation};
 use crate::fold::fold;
 use crate::item::Item;
-use crate::journal::Journal;
+use crate::journal::{ItemEnd, Journal};
 use crate::monitor::Monitor;
 use crate::now::Now;
 use crate::opening::Opening;
@@ -94,7 +94,7 @@ impl Removal {
         }
     }
 
-    /// Writes a line to a journal before each item. An item that holds the journal is refused.
+    /// Writes a line to a journal before each item, and one after. An item that holds the journal is refused.
     #[must_use]
     pub fn journal(mut self, journal: Journal) -> Removal {
         self.surroundings.kept.push(journal.path().to_vec());
@@ -139,20 +139,37 @@ impl Removal {
         let mut outcome = Outcome::default();
         for item in std::mem::take(&mut self.items) {
             let before = (outcome.entry_count, outcome.freed_bytes);
-            let (end, trashed) = match monitor.is_stopped() {
+            let failures_before = (outcome.failures.listed.len(), outcome.failures.count);
+            let was_stopped = monitor.is_stopped();
+            let (end, trashed) = match was_stopped {
                 true => (End::Untouched, None),
                 false => {
                     monitor.set_path(item.path().to_vec());
                     self.item(&item, monitor, &mut outcome)
                 }
             };
-            outcome.items.push(ItemOutcome {
+            let ended = ItemOutcome {
                 path: item.path().to_vec(),
                 end,
                 entry_count: outcome.entry_count - before.0,
                 freed_bytes: outcome.freed_bytes - before.1,
                 trashed,
-            });
+            };
+            if let (Some(journal), false) = (&mut self.journal, was_stopped) {
+                let first = outcome.failures.listed.get(failures_before.0);
+                let stopped = || monitor.is_stopped().then(|| "stopped".to_owned());
+                let reason = first.map(ToString::to_string).or_else(stopped);
+                let end = ItemEnd {
+                    end,
+                    entry_count: ended.entry_count,
+                    freed_bytes: ended.freed_bytes,
+                    error_count: outcome.failures.count - failures_before.1,
+                    reason: reason.filter(|_| end != End::Removed),
+                    trash: ended.trashed.as_ref().map(Trashed::place),
+                };
+                journal.end(&item, self.manner.kind(), (self.clock)(), &end);
+            }
+            outcome.items.push(ended);
         }
         if let Some(journal) = self.journal {
             outcome.journal = journal.close();
@@ -185,7 +202,7 @@ impl Removal {
         {
             return refuse(Operation::Trash, refusal.into());
         }
-        // The journal gets no line for an item that stays.
+        // An item that stays has no line of its beginning.
         if let Err(cause) = item.find(self.opening) {
             return refuse(Operation::Stat, cause);
         }
@@ -195,7 +212,7 @@ impl Removal {
         {
             return refuse(Operation::Journal, cause_of(&error));
         }
-        let ended = match &self.manner {
+        match &self.manner {
             Manner::Trash(trash) => match trash.take(item, &surroundings, now) {
                 Ok(trashed) => {
                     outcome.entry_count += 1;
@@ -213,11 +230,7 @@ impl Removal {
                 outcome.freed_bytes += remover.freed_bytes;
                 (end, None)
             }
-        };
-        if let Some(journal) = &mut self.journal {
-            journal.catch_up();
         }
-        ended
     }
 }
 

@@ -67,6 +67,13 @@ pub struct Trashed {
     identity: Identity,
 }
 
+impl Trashed {
+    /// The path in the trash.
+    pub(crate) fn place(&self) -> Vec<u8> {
+        path::join(&path::join(&self.trash, b"files"), &self.name)
+    }
+}
+
 impl Trash {
     /// The argument is the home trash, `$XDG_DATA_HOME/Trash`.
     #[must_use]

@@ -3,14 +3,15 @@
 //! The lines of the journal.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
+use serde_json::{Value, json};
 use statwalk_remove::{End, Item, Journal, Manner, Monitor, Now, Operation, Removal};
 use statwalk_testkit::mounts::FileSystem;
-use statwalk_testkit::{Scratch, or_skip};
+use statwalk_testkit::{Scratch, Skipped, or_skip};
 
 use crate::harness::{bytes, item, make, surroundings};
 
@@ -25,8 +26,14 @@ fn removal(items: Vec<Item>, journal: &Path) -> Removal {
         .clock(|| NOW)
 }
 
+fn lines(journal: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(journal).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines.collect()
+}
+
 #[test]
-fn each_item_has_its_line() {
+fn each_item_has_its_lines() {
     let scratch = Scratch::new().unwrap();
     let journal = scratch.path().join("state/statwalk/removed.jsonl");
     let dir = make(&scratch.path().join("a\nb"), &["x"]);
@@ -35,30 +42,140 @@ fn each_item_has_its_line() {
     let (a, b) = (item(&dir).with_bytes(77), item(&file));
     let changed = item(&make(&scratch.path().join("changed"), &["x"]));
     fs::write(scratch.path().join("changed/y"), b"").unwrap();
-    let outcome = removal(vec![a.clone(), b.clone(), changed], &journal).run(&Monitor::new());
+    let items = vec![a.clone(), b.clone(), changed.clone()];
+    let outcome = removal(items, &journal).run(&Monitor::new());
     assert_eq!(outcome.items[1].end, End::Removed);
     assert_eq!(outcome.journal, statwalk_remove::JournalReport::default());
-    let text = fs::read_to_string(&journal).unwrap();
     let user = rustix::process::geteuid().as_raw();
     let root = scratch.path().to_str().unwrap();
     let mut whole = bytes(scratch.path()).to_vec();
     whole.extend_from_slice(b"/f\xff");
     let code = statwalk_view::json_path(&whole).1.unwrap();
-    let expected = format!(
-        "{{\"time_s\":1700000000,\"user\":{user},\"kind\":\"permanent\",\"path\":\"{root}/a\\nb\",\
-         \"device\":{},\"inode\":{},\"bytes\":77}}\n\
-         {{\"time_s\":1700000000,\"user\":{user},\"kind\":\"permanent\",\"path\":\"{root}/f\u{fffd}\",\
-         \"path_b64\":\"{code}\",\"device\":{},\"inode\":{},\"bytes\":0}}\n",
-        a.identity().device,
-        a.identity().inode,
-        b.identity().device,
-        b.identity().inode,
-    );
-    // No line for the item that had changed.
-    assert_eq!(text, expected);
+    let lines = lines(&journal);
+    let id = |line: usize| lines[line]["id"].as_str().unwrap();
+    let run = id(0).strip_suffix("-1").unwrap();
+    let end = |number: usize, freed: u64, entries: u64| {
+        json!({
+            "id": format!("{run}-{number}"), "time_s": NOW.seconds, "end": "removed",
+            "entries": entries, "freed": freed, "errors": 0,
+        })
+    };
+    let begin = |number: usize, item: &Item, path: String, bytes: u64| {
+        json!({
+            "id": format!("{run}-{number}"), "time_s": NOW.seconds, "user": user,
+            "kind": "permanent", "path": path, "bytes": bytes,
+            "device": item.identity().device, "inode": item.identity().inode,
+        })
+    };
+    let mut second = begin(2, &b, format!("{root}/f\u{fffd}"), 0);
+    second["path_b64"] = code.into();
+    // An item that is refused has one line, with all.
+    let mut third = begin(3, &changed, format!("{root}/changed"), 0);
+    let reason = format!("stat {root}/changed: it changed after the confirmation");
+    for (key, value) in [("end", json!("stayed")), ("reason", reason.into())] {
+        third[key] = value;
+    }
+    for (key, number) in [("entries", 0), ("freed", 0), ("errors", 1)] {
+        third[key] = number.into();
+    }
+    let [first, other] = [0, 1].map(|index| &outcome.items[index]);
+    let expected = [
+        begin(1, &a, format!("{root}/a\nb"), 77),
+        end(1, first.freed_bytes, 2),
+        second,
+        end(2, other.freed_bytes, 1),
+        third,
+    ];
+    assert_eq!(lines, expected);
     let modes = [&journal, &scratch.path().join("state")]
         .map(|path| fs::metadata(path).unwrap().permissions().mode() & 0o777);
     assert_eq!(modes, [0o600, 0o700]);
+}
+
+/// The journal said "permanent" of items that stayed, for instance for want of permission.
+#[test]
+fn the_end_of_an_item_that_stays_is_told() {
+    let scratch = Scratch::new().unwrap();
+    let journal = scratch.path().join("removed.jsonl");
+    let dir = make(&scratch.path().join("dir"), &["fixed", "a"]);
+    let fixed = File::open(dir.join("fixed")).unwrap();
+    let flags = rustix::fs::ioctl_getflags(&fixed);
+    let Ok(flags) = flags else {
+        return Skipped::needs("a file system with flags").report();
+    };
+    let set = |flags| rustix::fs::ioctl_setflags(&fixed, flags);
+    if set(flags | rustix::fs::IFlags::IMMUTABLE).is_err() {
+        return Skipped::needs("root and immutable files").report();
+    }
+    let whole = item(&dir.join("fixed"));
+    let outcomes =
+        [vec![whole], vec![item(&dir)]].map(|items| removal(items, &journal).run(&Monitor::new()));
+    set(flags).unwrap();
+    assert_eq!(outcomes[0].items[0].end, End::Untouched);
+    let lines = lines(&journal);
+    assert_eq!(lines.len(), 4);
+    let path = dir.join("fixed").display().to_string();
+    for (end, word, entries) in [(1, "stayed", 0), (3, "partly", 1)] {
+        let (begin, end) = (&lines[end - 1], &lines[end]);
+        assert_eq!(begin["id"], end["id"]);
+        assert_eq!(
+            (&begin["kind"], &begin["end"]),
+            (&json!("permanent"), &Value::Null)
+        );
+        assert_eq!(
+            (&end["end"], &end["entries"]),
+            (&json!(word), &json!(entries))
+        );
+        assert_eq!(
+            end["reason"],
+            format!("remove {path}: operation not permitted")
+        );
+        assert_eq!(end["errors"], 1);
+    }
+    assert_ne!(lines[0]["id"], lines[2]["id"]);
+}
+
+#[test]
+fn the_place_in_the_trash_and_a_stop_are_told() {
+    let scratch = Scratch::new().unwrap();
+    let journal = scratch.path().join("removed.jsonl");
+    let dir = make(&scratch.path().join("dir"), &["x"]);
+    let trash = make(&scratch.path().join("Trash"), &["files/", "info/"]);
+    fs::set_permissions(&trash, PermissionsExt::from_mode(0o700)).unwrap();
+    let manner = Manner::Trash(statwalk_remove::Trash::new(bytes(&trash)));
+    let _ = Removal::new(vec![item(&dir)], manner, surroundings())
+        .journal(Journal::open(bytes(&journal)).unwrap())
+        .run(&Monitor::new());
+    let place = trash.join("files/dir").display().to_string();
+    let moved = lines(&journal);
+    assert_eq!((moved.len(), &moved[1]["trash"]), (2, &json!(place)));
+    assert_eq!(
+        (&moved[0]["kind"], &moved[1]["end"]),
+        (&json!("trash"), &json!("removed"))
+    );
+    // The clock runs between the first look and the act, and stops the removal there.
+    let dir = make(&scratch.path().join("dir"), &["x"]);
+    let monitor = std::sync::Arc::new(Monitor::new());
+    let own = std::sync::Arc::clone(&monitor);
+    let other = make(&scratch.path().join("other"), &["x"]);
+    let stopped = Removal::new(
+        vec![item(&dir), item(&other)],
+        Manner::Permanent,
+        surroundings(),
+    )
+    .journal(Journal::open(bytes(&journal)).unwrap())
+    .clock(move || {
+        own.stop();
+        NOW
+    });
+    let _ = stopped.run(&monitor);
+    let lines = lines(&journal);
+    // No line for the item that was never begun.
+    assert_eq!(lines.len(), 4);
+    assert_eq!(
+        (&lines[3]["end"], &lines[3]["reason"]),
+        (&json!("stayed"), &json!("stopped"))
+    );
 }
 
 #[test]
@@ -69,8 +186,8 @@ fn a_line_follows_a_cut_off_one_on_a_new_line() {
     let dir = make(&scratch.path().join("dir"), &["x"]);
     let _ = removal(vec![item(&dir)], &journal).run(&Monitor::new());
     let text = fs::read_to_string(&journal).unwrap();
-    assert_eq!(text.lines().count(), 2);
-    assert!(text.starts_with("{\"time_s\":1\n{\"time_s\":17"), "{text}");
+    assert_eq!(text.lines().count(), 3);
+    assert!(text.starts_with("{\"time_s\":1\n{\"id\":"), "{text}");
 }
 
 #[test]
@@ -106,16 +223,22 @@ fn on_a_full_disk_the_line_comes_after_the_act() {
         (outcome.journal.late_count, outcome.journal.lost_count),
         (2, 0)
     );
-    let text = fs::read_to_string(&journal).unwrap();
-    let lines: Vec<&str> = text.lines().collect();
-    assert!(
-        lines[0].contains("small") && lines[1].contains("big"),
-        "{text}"
-    );
-    assert!(
-        lines.iter().all(|line| line.ends_with(",\"late\":true}")),
-        "{text}"
-    );
+    // All lines in their order.
+    let lines = lines(&journal);
+    let parts = lines.iter().map(|line| {
+        let path = line["path"].as_str().unwrap_or_default();
+        let name = path.rsplit('/').next().unwrap().to_owned();
+        let end = line["end"].as_str().unwrap_or_default().to_owned();
+        (name, end, line["late"] == true)
+    });
+    let part = |name: &str, end: &str, is_late| (name.to_owned(), end.to_owned(), is_late);
+    let expected = [
+        part("small", "", true),
+        part("", "removed", false),
+        part("big", "", true),
+        part("", "removed", false),
+    ];
+    assert_eq!(parts.collect::<Vec<_>>(), expected);
 }
 
 #[test]
@@ -133,7 +256,7 @@ fn on_a_disk_that_stays_full_the_line_is_lost_and_counted() {
     assert_eq!(outcome.items[0].end, End::Removed);
     assert_eq!(
         (outcome.journal.late_count, outcome.journal.lost_count),
-        (0, 1)
+        (0, 2)
     );
     assert_eq!(fs::metadata(&journal).unwrap().size(), 0);
 }
@@ -145,7 +268,7 @@ fn a_journal_that_cannot_be_written_keeps_the_item() {
     let dir = make(&scratch.path().join("dir"), &["x"]);
     // The kernel takes numbers alone here, and answers EINVAL to a line.
     let Ok(journal) = Journal::open(bytes(full)) else {
-        return statwalk_testkit::Skipped::needs("a writable /proc").report();
+        return Skipped::needs("a writable /proc").report();
     };
     let outcome = Removal::new(vec![item(&dir)], Manner::Permanent, surroundings())
         .journal(journal)

@@ -440,7 +440,7 @@ fn report(outcome: &Outcome, trashed: usize, format: SizeFormat) -> RemovalRepor
     }
     if outcome.journal.lost_count > 0 {
         let lost = grouped(outcome.journal.lost_count);
-        sentence.push_str(&format!("; the journal has no room for {lost} lines"));
+        sentence.push_str(&format!("; the journal lacks {lost} lines"));
     }
     let listed = outcome.failures.listed.iter();
     RemovalReport {

@@ -318,9 +318,16 @@ fn the_confirmed_directory_is_removed() {
         browser.screen()
     );
     let journal = journal(&tree);
-    let line: serde_json::Value = serde_json::from_str(&journal).unwrap();
-    assert_eq!(line["path"], sub.to_str().unwrap());
-    assert_eq!(line["kind"], "permanent");
+    let lines = journal
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    let [begin, end]: [serde_json::Value; 2] = lines.collect::<Vec<_>>().try_into().unwrap();
+    assert_eq!(begin["path"], sub.to_str().unwrap());
+    assert_eq!(
+        (&begin["kind"], &end["end"]),
+        (&"permanent".into(), &"removed".into())
+    );
+    assert_eq!(begin["id"], end["id"]);
     browser.press("q");
     assert_eq!(browser.end().0.code(), Some(0));
 }
