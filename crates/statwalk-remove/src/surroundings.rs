@@ -60,6 +60,14 @@ impl Surroundings {
         })
     }
 
+    /// Keeps a directory from removal, by whatever path. A missing one needs none.
+    pub fn protect(&mut self, path: &[u8]) {
+        let path = Path::new(OsStr::from_bytes(path));
+        if let Ok(path) = path.canonicalize() {
+            protect(&path, &mut self.protected);
+        }
+    }
+
     /// The same with the mounts of this moment.
     pub(crate) fn with_mounts_of_now(&self) -> io::Result<Surroundings> {
         Ok(Surroundings {

@@ -23,6 +23,7 @@ mod exit_status;
 mod failure;
 mod flags;
 mod output;
+mod places;
 mod request;
 mod watch;
 

@@ -4,15 +4,15 @@
 //! items may be removed.
 
 use std::collections::BTreeMap;
-use std::env;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Deserialize;
 use statwalk_browse::Keymap;
 
 use crate::failure::{Failure, reason};
+use crate::places;
 use crate::request::safe;
 
 /// The choices of the user.
@@ -58,14 +58,8 @@ pub(crate) fn read() -> Result<KeysFile, Failure> {
     Ok(own)
 }
 
-/// As the XDG Base Directory Specification 0.8 has it: a path that is not absolute does
-/// not count.
 fn path() -> Option<PathBuf> {
-    let variable = |name| env::var_os(name).map(PathBuf::from);
-    let set = variable("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
-    let home = variable("HOME").filter(|path| path.is_absolute());
-    let config = set.or_else(|| home.map(|home| home.join(".config")))?;
-    Some(config.join(Path::new("statwalk/keys.toml")))
+    Some(places::config()?.join("statwalk/keys.toml"))
 }
 
 fn set(own: &mut KeysFile, text: &str) -> Result<(), String> {

@@ -3,7 +3,6 @@
 //! Surveys and removals for the browser. `statwalk-remove` knows the rules and acts; here
 //! its facts become sentences.
 
-use std::env;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -27,6 +26,7 @@ use super::sightings::{Sightings, Way};
 use super::{GONE, Message};
 use crate::clock;
 use crate::failure::reason;
+use crate::places;
 use crate::request::Request;
 
 /// How often the browser learns how far a survey or a removal has come.
@@ -280,7 +280,7 @@ impl Remover {
     }
 }
 
-const NO_HOME: &str = "HOME is not set, so there is no trash";
+const NO_HOME: &str = "The user has no home directory, so there is no trash";
 
 fn start(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<thread::JoinHandle<()>> {
     let builder = thread::Builder::new().name(format!("browse-{name}"));
@@ -294,9 +294,12 @@ fn propose(
     monitor: &Monitor,
     format: SizeFormat,
 ) -> Result<(browse::Proposal, Proposed), String> {
-    let home = directory("HOME", None);
+    let [home, own_home] = places::homes();
     let mut surroundings = Surroundings::read(home.as_deref().map(bytes_of))
         .map_err(|error| format!("cannot read the table of mounts: {}", reason(&error)))?;
+    for above in own_home.iter().flat_map(|home| home.ancestors()) {
+        surroundings.protect(bytes_of(above));
+    }
     let (journal, journal_warning) = open_journal()?;
     if let Some(path) = journal_path() {
         surroundings.kept.push(path.into_os_string().into_vec());
@@ -460,7 +463,8 @@ fn items(count: usize) -> String {
 /// The journal, and a warning where there is none for want of space: a removal is the
 /// remedy then.
 fn open_journal() -> Result<(Option<Journal>, Option<String>), String> {
-    let path = journal_path().ok_or("HOME is not set, so there is no place for the journal")?;
+    let path = journal_path()
+        .ok_or("the user has no home directory, so there is no place for the journal")?;
     match Journal::open(bytes_of(&path)) {
         Ok(journal) => Ok((Some(journal), None)),
         Err(error) => {
@@ -476,24 +480,13 @@ fn open_journal() -> Result<(Option<Journal>, Option<String>), String> {
 }
 
 fn journal_path() -> Option<PathBuf> {
-    let state = directory("XDG_STATE_HOME", Some(".local/state"))?;
+    let state = places::state()?;
     Some(state.join("statwalk/removed.jsonl"))
 }
 
 fn home_trash() -> Option<Trash> {
-    let data = directory("XDG_DATA_HOME", Some(".local/share"))?;
+    let data = places::data()?;
     Some(Trash::new(data.join("Trash").into_os_string().into_vec()))
-}
-
-/// A directory of the XDG Base Directory Specification 0.8: a variable, or a place below
-/// the home. A path that is not absolute does not count.
-fn directory(variable: &str, below_home: Option<&str>) -> Option<PathBuf> {
-    let read = |name: &str| env::var_os(name).map(PathBuf::from);
-    let set = read(variable).filter(|path| path.is_absolute());
-    set.or_else(|| {
-        let home = read("HOME").filter(|path| path.is_absolute())?;
-        Some(home.join(below_home?))
-    })
 }
 
 fn bytes_of(path: &(impl AsRef<Path> + ?Sized)) -> &[u8] {

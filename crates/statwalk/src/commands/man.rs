@@ -29,7 +29,9 @@ const ENVIRONMENT: [(&str, &str); 10] = [
     (
         "HOME",
         "The place of the three XDG directories below, where their variables are not set. \
-         The browser removes neither this directory nor one above it.",
+         Where it belongs to another user than the effective one, as with sudo, the home of \
+         the effective user in the database of accounts is taken for them. \
+         The browser removes neither of these directories nor one above.",
     ),
     (
         "LC_ALL, LC_CTYPE, LANG",

@@ -70,6 +70,10 @@ impl Accounts {
     }
 
     fn ask(&self, key: &[u8]) -> Option<(Vec<u8>, u32)> {
+        account(self.answer(key)?.split(|&byte| byte == b'\n').next()?)
+    }
+
+    fn answer(&self, key: &[u8]) -> Option<Vec<u8>> {
         use std::os::unix::ffi::OsStrExt;
         let answer = Command::new("getent")
             .args(["--", self.table])
@@ -78,8 +82,23 @@ impl Accounts {
             .stderr(Stdio::null())
             .output()
             .ok()?;
-        account(answer.stdout.split(|&byte| byte == b'\n').next()?)
+        Some(answer.stdout)
     }
+}
+
+/// The home of a user; absent where nobody has the number.
+pub(crate) fn home(user: u32) -> Option<Vec<u8>> {
+    let file = std::fs::read("/etc/passwd").unwrap_or_default();
+    let local = home_in(&file, user);
+    local.or_else(|| home_in(&USERS.answer(user.to_string().as_bytes())?, user))
+}
+
+/// The sixth field of the first line of a user in `/etc/passwd`.
+fn home_in(text: &[u8], user: u32) -> Option<Vec<u8>> {
+    let mut lines = text.split(|&byte| byte == b'\n');
+    let own = lines.find(|line| account(line).is_some_and(|(_, number)| number == user))?;
+    let home = own.split(|&byte| byte == b':').nth(5)?;
+    (!home.is_empty()).then(|| home.to_vec())
 }
 
 impl Known {
@@ -108,6 +127,15 @@ fn account(line: &[u8]) -> Option<(Vec<u8>, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_home_is_the_sixth_field() {
+        let text = b"root:x:0:0:root:/root:/bin/sh\nkim:x:7:7::/home/kim:\nlee:x:8:8:::\nno:x:9";
+        let home = |user| home_in(text, user);
+        assert_eq!(home(0), Some(b"/root".to_vec()));
+        assert_eq!(home(7), Some(b"/home/kim".to_vec()));
+        assert_eq!((home(8), home(9), home(10)), (None, None, None));
+    }
 
     #[test]
     fn lines_of_both_files_are_read() {

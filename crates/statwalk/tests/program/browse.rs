@@ -467,6 +467,28 @@ fn a_file_that_took_the_place_of_a_marked_one_stays() {
     assert_eq!(std::fs::read_to_string(&large).unwrap(), "precious");
 }
 
+/// With `sudo` and the user's `HOME`, files of root came there, and the user's settings
+/// held for root.
+#[test]
+fn the_settings_of_another_user_do_not_count() {
+    let tree = tree();
+    let config = tree.parent().join(".config/statwalk");
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::write(config.join("keys.toml"), "enable-delete = true").unwrap();
+    for (owner, sentence) in [(None, "[Cancel]"), (Some(4_242), "nothing is removed here")] {
+        if let Some(owner) = owner
+            && std::os::unix::fs::chown(tree.parent(), Some(owner), None).is_err()
+        {
+            return Skipped::needs("root").report();
+        }
+        let mut browser = or_skip!(remover(&tree, &["tree"]));
+        browser.press("d");
+        browser.wait_for(sentence);
+        browser.press("nq");
+        assert_eq!(browser.end().0.code(), Some(0));
+    }
+}
+
 #[test]
 fn the_working_directory_is_refused() {
     let tree = tree();
