@@ -237,12 +237,27 @@ impl fmt::Debug for Fields {
 ///
 /// Inode numbers repeat across devices, and every btrfs subvolume has inode
 /// 256, so the device is part of it.
+///
+/// [`ino`](Self::ino) has 128 bits, because some file systems number files so. All
+/// sources of today have 64, and so does the memory behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId {
+    pub(crate) dev: u64,
+    pub(crate) ino: u64,
+}
+
+impl FileId {
     /// `st_dev`.
-    pub dev: u64,
+    #[must_use]
+    pub fn dev(self) -> u64 {
+        self.dev
+    }
+
     /// `st_ino`.
-    pub ino: u64,
+    #[must_use]
+    pub fn ino(self) -> u128 {
+        u128::from(self.ino)
+    }
 }
 
 /// Names a directory within one scan.

@@ -160,7 +160,7 @@ impl Sink for Inodes {
 impl Collect for InodesState {
     fn batch(&mut self, _: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
         let ids = batch.iter().filter_map(|entry| entry.attributes.id());
-        self.0.extend(ids.map(|id| id.ino));
+        self.0.extend(ids.map(|id| id.ino() as u64));
         ControlFlow::Continue(())
     }
 }

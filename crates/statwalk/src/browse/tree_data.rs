@@ -203,7 +203,8 @@ impl Data for TreeData {
 
     fn identity(&self, id: ItemId) -> Option<(u64, u64)> {
         let id = self.node(id)?.identity()?;
-        Some((id.dev, id.ino))
+        // A removal compares with the inode number of statx, which has 64 bits.
+        Some((id.dev(), u64::try_from(id.ino()).ok()?))
     }
 
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {

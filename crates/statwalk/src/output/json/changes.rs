@@ -35,7 +35,7 @@ struct ChangeJson {
     #[serde(flatten)]
     entry: FileJson,
     #[serde(skip_serializing_if = "Option::is_none")]
-    inode: Option<u64>,
+    inode: Option<u128>,
     /// All names that a changed directory has now.
     #[serde(skip_serializing_if = "Option::is_none")]
     names: Option<Vec<NameJson>>,
@@ -78,7 +78,7 @@ impl ChangeJson {
         ChangeJson {
             new: change.kind.name(),
             entry: FileJson::new(&change.path, &change.attributes),
-            inode: change.attributes.id().map(|id| id.ino),
+            inode: change.attributes.id().map(|id| id.ino()),
             names: change
                 .names
                 .as_ref()

@@ -225,7 +225,7 @@ pub(crate) struct FoundJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     links: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    inode: Option<u64>,
+    inode: Option<u128>,
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -291,8 +291,8 @@ impl FoundJson {
             FieldName::Size => self.apparent_bytes = attributes.size_bytes(),
             FieldName::Allocated => self.allocated_bytes = attributes.allocated_bytes(),
             FieldName::Links => self.links = attributes.links(),
-            FieldName::Inode => self.inode = attributes.id().map(|id| id.ino),
-            FieldName::Device => self.device = attributes.id().map(|id| device(id.dev)),
+            FieldName::Inode => self.inode = attributes.id().map(|id| id.ino()),
+            FieldName::Device => self.device = attributes.id().map(|id| device(id.dev())),
             FieldName::Mtime => {
                 (self.mtime_s, self.mtime_ns) = seconds_and_rest(attributes.mtime_ns());
             }
