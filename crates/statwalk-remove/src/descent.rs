@@ -7,7 +7,7 @@
 //! found there is the level's, with its creation time: inode numbers are used again.
 //! Without a creation time, or where `..` leads elsewhere, the names are walked from the
 //! item. So each open directory lay in the item when it was opened, whatever other
-//! processes rename.
+//! processes rename. A level that moves out later is looked for now and then.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -25,6 +25,16 @@ const OPEN_MAX: usize = 32;
 
 /// So often all open levels are looked at, and not only the last.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
+
+/// The time of one look at closed levels: a tenth of the interval.
+const CLIMB_TIME: Duration = Duration::from_millis(1);
+
+/// A way up through the closed levels, which goes on at the next look.
+struct Climb {
+    /// The level with this number, as `..` of the one below.
+    open: OwnedFd,
+    index: usize,
+}
 
 /// One directory on the way, with the caller's state for it.
 struct Level<T> {
@@ -66,6 +76,7 @@ pub(crate) struct Descent<'a, T> {
     open_max: usize,
     looked: Instant,
     births: Births,
+    climb: Option<Climb>,
     /// `..` may lead up, where creation times tell inodes apart.
     may_go_up: bool,
 }
@@ -85,6 +96,7 @@ impl<'a, T> Descent<'a, T> {
             base_path,
             base_seen: births.kept(Seen::of_open(base)?),
             births,
+            climb: None,
             protected,
             levels: Vec::new(),
             first_open: 1,
@@ -182,6 +194,8 @@ impl<'a, T> Descent<'a, T> {
     /// above, and [`Left::lost`] names the levels between both.
     pub(crate) fn leave(&mut self) -> Option<Left<T>> {
         let mut left = self.levels.pop()?;
+        // Another directory can become the level of this number.
+        (self.climb).take_if(|climb| climb.index >= self.levels.len());
         if let Some(open) = &left.open
             && !self.births.stay()
             && let Ok(now) = Seen::of_open(open)
@@ -212,6 +226,7 @@ impl<'a, T> Descent<'a, T> {
     /// Finds a level that another process has moved out of the one above.
     ///
     /// The directory in work is looked at each time, the other open levels every 10 ms.
+    /// The closed levels follow one after another, for at most 1 ms at each look.
     pub(crate) fn displaced(&mut self) -> Option<usize> {
         let last = self.levels.len().checked_sub(1)?;
         if !self.is_in_place(last) {
@@ -221,8 +236,38 @@ impl<'a, T> Descent<'a, T> {
             return None;
         }
         self.looked = Instant::now();
-        let open = (0..last).filter(|&index| self.levels[index].open.is_some());
-        open.into_iter().find(|&index| !self.is_in_place(index))
+        let mut open = (0..last).filter(|&index| self.levels[index].open.is_some());
+        open.find(|&index| !self.is_in_place(index))
+            .or_else(|| self.displaced_above())
+    }
+
+    /// Climbs through the closed levels by `..`, and finds one that lies elsewhere.
+    fn displaced_above(&mut self) -> Option<usize> {
+        let begin = Instant::now();
+        let (mut from, mut index) = match self.climb.take() {
+            Some(climb) => (climb.open, climb.index),
+            None if self.first_open < 2 => return None,
+            None => {
+                let lowest = self.levels.get(self.first_open)?.open.as_ref()?;
+                // It was looked at just now.
+                (self.opening.above(lowest).ok()?, self.first_open - 1)
+            }
+        };
+        // The item itself is always open.
+        while index > 0 {
+            // Without the right to look there is no answer.
+            let open = self.opening.above(&from).ok()?;
+            let found = Seen::of_open(&open).ok()?;
+            if !found.is_same_inode(&self.levels[index - 1].seen) {
+                return Some(index);
+            }
+            (from, index) = (open, index - 1);
+            if begin.elapsed() >= CLIMB_TIME {
+                self.climb = Some(Climb { open: from, index });
+                break;
+            }
+        }
+        None
     }
 
     fn is_in_place(&self, index: usize) -> bool {

@@ -73,6 +73,11 @@ impl Opening {
         }
     }
 
+    /// Opens the directory above, to look at it. It can lie anywhere.
+    pub(crate) fn above(self, from: impl AsFd) -> Result<OwnedFd, Errno> {
+        rustix::fs::openat(from, "..", PLACE, Mode::empty())
+    }
+
     /// Opens a subdirectory, or `..`, to list it. `openat2` refuses another mount.
     pub(crate) fn listing(self, from: impl AsFd, name: &[u8]) -> Result<OwnedFd, Errno> {
         match self {

@@ -98,6 +98,46 @@ fn a_displaced_level_is_noticed() {
     });
 }
 
+/// A level above the open ones moved out of the item, and nobody noticed until the end.
+#[test]
+fn a_displaced_level_is_noticed_after_its_descriptor_was_closed() {
+    at_the_end(|descent, paths, scratch| {
+        let outside = scratch.subdirectory("outside").unwrap();
+        let look = |descent: &mut Descent<'_, ()>| {
+            // One look has 1 ms, and on a busy machine that is for few levels.
+            for _ in 0..200 {
+                std::thread::sleep(LOOK_INTERVAL);
+                if let Some(index) = descent.displaced() {
+                    return Some(index);
+                }
+                descent.climb.as_ref()?;
+            }
+            None
+        };
+        assert_eq!(look(descent), None);
+        for index in [1, 20, DEPTH - OPEN_MAX - 1] {
+            assert!(descent.levels[index].open.is_none());
+            fs::rename(&paths[index], outside.join("d")).unwrap();
+            // Another one in its place is no substitute.
+            fs::create_dir_all(paths.last().unwrap()).unwrap();
+            assert_eq!(look(descent), Some(index));
+            fs::remove_dir_all(&paths[index]).unwrap();
+            fs::rename(outside.join("d"), &paths[index]).unwrap();
+            assert_eq!(look(descent), None);
+        }
+        // A climb that goes on does not outlive its levels.
+        std::thread::sleep(LOOK_INTERVAL);
+        let open = descent.opening.above(descent.directory()).unwrap();
+        descent.climb = Some(Climb {
+            open,
+            index: DEPTH - 2,
+        });
+        descent.leave();
+        descent.leave();
+        assert!(descent.climb.is_none());
+    });
+}
+
 #[test]
 fn another_directory_or_a_link_is_not_entered() {
     at_the_end(|descent, paths, scratch| {
