@@ -3,25 +3,25 @@
 //! Draws the picture of the README: the default view of a small tree, as an SVG.
 //!
 //! The tree is the same on every run, and so are its sizes and ages. The time of the scan
-//! is not, and is replaced. Bars are drawn as rectangles: a font of the reader can lack
-//! their characters. The colours follow the scheme of the page.
+//! is not, and is replaced.
 
-use std::fmt::Write as _;
+mod cells;
+mod session;
+
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
+use self::cells::{CELL, MARGIN, Piece, STYLE, draw, pieces};
 use crate::step::Step;
+
+pub(crate) use self::session::session;
 
 const PICTURE: &str = "docs/pictures/screen.svg";
 
 /// Where the tree stands while the program looks at it; it takes 2 GiB of disk.
 const FOLDER: &str = "target/picture";
-
-/// The width of a character and the height of a line.
-const CELL: (f64, f64) = (8.4, 17.0);
-const MARGIN: f64 = 14.0;
 
 const MIB: u64 = 1 << 20;
 const DAY: u64 = 86_400;
@@ -120,24 +120,17 @@ fn shown() -> Result<String, String> {
     Ok(format!("$ statwalk ana\n{front}2 ms.{back}"))
 }
 
-/// A piece of a line in one style.
-struct Piece<'a> {
-    column: usize,
-    class: &'static str,
-    text: &'a str,
-}
-
 fn svg(text: &str) -> String {
     let lines: Vec<Vec<Piece<'_>>> = text.lines().map(pieces).collect();
     let columns = lines.iter().flatten();
-    let columns = columns.map(|piece| piece.column + piece.text.chars().count());
+    let columns = columns.map(Piece::end);
     let width = columns.max().unwrap_or(0) as f64 * CELL.0 + 2.0 * MARGIN;
     let height = lines.len() as f64 * CELL.1 + 2.0 * MARGIN;
     let mut out = format!(
         "<!-- Made by `cargo xtask picture`. -->\n\
          <svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
          viewBox=\"0 0 {width:.0} {height:.0}\" role=\"img\" aria-label=\"The default view of \
-         statwalk\">\n{STYLE}<rect class=\"page\" width=\"100%\" height=\"100%\" rx=\"8\"/>\n"
+         statwalk\">\n<style>{STYLE}</style>\n<rect class=\"page\" width=\"100%\" height=\"100%\" rx=\"8\"/>\n"
     );
     for (line, pieces) in lines.iter().enumerate() {
         let top = MARGIN + line as f64 * CELL.1;
@@ -147,110 +140,4 @@ fn svg(text: &str) -> String {
     }
     out.push_str("</svg>\n");
     out
-}
-
-fn draw(piece: &Piece<'_>, top: f64, out: &mut String) {
-    let x = MARGIN + piece.column as f64 * CELL.0;
-    if piece.class == "bar" {
-        let columns: f64 = piece.text.chars().map(filled).sum();
-        let (width, height) = (columns * CELL.0, CELL.1 - 4.0);
-        let y = top + 2.0;
-        // Writing into a string cannot fail.
-        let _ = writeln!(
-            out,
-            "<rect class=\"bar\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
-        );
-        return;
-    }
-    let length = piece.text.chars().count() as f64 * CELL.0;
-    let (y, class) = (top + 13.0, piece.class);
-    let text = piece.text.replace('&', "&amp;").replace('<', "&lt;");
-    let _ = writeln!(
-        out,
-        "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" textLength=\"{length:.1}\">{text}</text>"
-    );
-}
-
-/// How much of its column a character of a bar fills.
-fn filled(character: char) -> f64 {
-    // U+2588 is a full block, and U+258F one eighth.
-    match u32::from(character) {
-        code @ 0x2588..=0x258F => f64::from(0x2590 - code) / 8.0,
-        _ => 0.0,
-    }
-}
-
-/// Divides a line at its escape codes and at wide gaps.
-fn pieces(line: &str) -> Vec<Piece<'_>> {
-    let mut pieces = Vec::new();
-    let (mut column, mut class) = (0, "plain");
-    for part in line.split('\x1b') {
-        let text = match part.strip_prefix('[').and_then(|part| part.split_once('m')) {
-            Some((code, text)) => {
-                class = match code {
-                    "1" => "bold",
-                    "2" => "dim",
-                    "31" => "warning",
-                    "36" => "bar",
-                    _ => "plain",
-                };
-                text
-            }
-            None => part,
-        };
-        // Blanks have no ink, and a browser would fold them.
-        let mut rest = text;
-        while !rest.is_empty() {
-            let blank = rest.len() - rest.trim_start_matches(' ').len();
-            column += blank;
-            rest = &rest[blank..];
-            let end = rest.find("  ").unwrap_or(rest.len());
-            let (text, next) = rest.split_at(end);
-            let text = text.trim_end_matches(' ');
-            if !text.is_empty() {
-                pieces.push(Piece {
-                    column,
-                    class,
-                    text,
-                });
-            }
-            column += rest[..end].chars().count();
-            rest = next;
-        }
-    }
-    pieces
-}
-
-const STYLE: &str = "<style>\
-text { font: 14px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; \
-fill: #1f2328; white-space: pre; }\
-.page { fill: #f6f8fa; } .bold { font-weight: bold; } .dim { fill: #6e7781; }\
-.warning { fill: #cf222e; } .bar { fill: #1b7c83; }\
-@media (prefers-color-scheme: dark) { text { fill: #e6edf3; } .page { fill: #161b22; }\
-.dim { fill: #8b949e; } .warning { fill: #ff7b72; } .bar { fill: #39c5cf; } }\
-</style>\n";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pieces_stand_where_the_terminal_shows_them() {
-        let line = "  1 B \x1b[36m█▌\x1b[0m   \x1b[1ma b/\x1b[0m";
-        let found: Vec<_> = pieces(line)
-            .iter()
-            .map(|piece| (piece.column, piece.class, piece.text))
-            .collect();
-        assert_eq!(
-            found,
-            [(2, "plain", "1 B"), (6, "bar", "█▌"), (11, "bold", "a b/")]
-        );
-        assert_eq!("█▌▏".chars().map(filled).sum::<f64>(), 1.625);
-    }
-
-    #[test]
-    fn names_are_text_and_no_markup() {
-        let picture = svg("<b> & c");
-        assert!(picture.contains(">&lt;b> &amp; c</text>"), "{picture}");
-    }
 }
