@@ -206,11 +206,11 @@ fn esc_stops_a_removal() {
     trial.give(Event::Removing(RemovalState {
         entries: 1,
         of_entries: 3,
-        errors: 0,
+        errors: 2,
     }));
     let foot = trial.screen()[12].clone();
     assert!(
-        foot.starts_with(" removing (Esc stops): 1 of 3 entries"),
+        foot.starts_with(" removing (Esc stops): 1 of 3 entries · 2 are still there"),
         "{foot}"
     );
     wishes(&mut trial);

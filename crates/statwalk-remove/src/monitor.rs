@@ -15,6 +15,7 @@ pub struct Monitor {
     is_stopped: AtomicBool,
     entry_count: AtomicU64,
     bytes: AtomicU64,
+    failure_count: AtomicU64,
     path: Mutex<Vec<u8>>,
 }
 
@@ -48,6 +49,12 @@ impl Monitor {
         self.bytes.load(Relaxed)
     }
 
+    /// Entries that a removal could not take so far. A survey counts none.
+    #[must_use]
+    pub fn failure_count(&self) -> u64 {
+        self.failure_count.load(Relaxed)
+    }
+
     /// The item or directory in work, at most 50 ms old while entries are removed.
     #[must_use]
     pub fn path(&self) -> Vec<u8> {
@@ -60,6 +67,10 @@ impl Monitor {
     pub(crate) fn count(&self, bytes: u64) {
         self.entry_count.fetch_add(1, Relaxed);
         self.bytes.fetch_add(bytes, Relaxed);
+    }
+
+    pub(crate) fn fail(&self) {
+        self.failure_count.fetch_add(1, Relaxed);
     }
 
     pub(crate) fn set_path(&self, path: Vec<u8>) {

@@ -186,6 +186,7 @@ impl Removal {
     ) -> (End, Option<Trashed>) {
         let path = || item.path().to_vec();
         let mut refuse = |operation, cause: Cause| {
+            monitor.fail();
             outcome.failures.add(operation, cause, path);
             (End::Untouched, None)
         };

@@ -78,6 +78,7 @@ impl<'a> Remover<'a> {
         let is_removed = match self.remove_item(item) {
             Ok(is_removed) => is_removed,
             Err(cause) => {
+                self.monitor.fail();
                 (self.failures).add(Operation::Remove, cause, || item.path().to_vec());
                 false
             }
@@ -160,6 +161,7 @@ impl<'a> Remover<'a> {
             lost,
         } = left;
         if let Some(lost) = lost {
+            self.monitor.fail();
             (self.failures).add(Operation::Remove, Cause::Moved, || lost.path);
             if let Some(state) = descent.state() {
                 state.kept.insert(lost.name);
@@ -212,6 +214,7 @@ impl<'a> Remover<'a> {
     /// Leaves a directory that another process has moved, and all below it.
     fn abandon(&mut self, descent: &mut Descent<'_, Emptying>, index: usize) {
         let path = descent.path_of_level(index);
+        self.monitor.fail();
         (self.failures).add(Operation::Remove, Cause::Moved, || path);
         while descent.depth() > index {
             let Some(left) = descent.leave() else {
@@ -241,6 +244,7 @@ impl<'a> Remover<'a> {
                 }
                 Ok(None) => break,
                 Err(errno) => {
+                    self.monitor.fail();
                     (self.failures).add(Operation::List, errno, || descent.path());
                     state.kept.insert(Vec::new());
                     break;
@@ -284,6 +288,7 @@ impl<'a> Remover<'a> {
                 Err(Kept::Failed(Cause::Errno(number)))
                     if number == Errno::NOENT.raw_os_error() => {}
                 Err(Kept::Failed(cause)) => {
+                    self.monitor.fail();
                     (self.failures).add(Operation::Remove, cause, || descent.path_of(&name));
                     state.kept.insert(name);
                 }
@@ -298,6 +303,7 @@ impl<'a> Remover<'a> {
         operation: Operation,
         cause: Cause,
     ) {
+        self.monitor.fail();
         (self.failures).add(operation, cause, || descent.path_of(&name));
         if let Some(state) = descent.state() {
             state.kept.insert(name);

@@ -49,7 +49,11 @@ pub(crate) fn removal(paths: &[&Path]) -> Removal {
 }
 
 pub(crate) fn remove(paths: &[&Path]) -> Outcome {
-    removal(paths).run(&Monitor::new())
+    let monitor = Monitor::new();
+    let outcome = removal(paths).run(&monitor);
+    // Whoever looks on knows all of them.
+    assert_eq!(monitor.failure_count(), outcome.failures.count);
+    outcome
 }
 
 pub(crate) fn survey_of(paths: &[&Path]) -> Survey {
