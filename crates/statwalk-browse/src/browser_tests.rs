@@ -232,6 +232,31 @@ fn shares_stay_below_one_while_a_scan_goes_on() {
     assert!(screen[2].contains(" 96 % "), "{}", screen[2]);
 }
 
+/// The rows showed 79 and 23 per cent: shares of a sum of before.
+#[test]
+fn shares_are_those_of_the_sums_that_are_shown() {
+    let mut small = Small::default();
+    small.put(1, None, b"/data", Kind::Directory, 0);
+    small.put(2, Some(1), b"one", Kind::Directory, 60 << 20);
+    small.put(3, Some(1), b"two", Kind::Directory, 40 << 20);
+    small.is_live = true;
+    let mut trial = Trial::new(small.clone(), 80, 20);
+    assert!(trial.screen()[2].contains(" 60 % "));
+    // More of both comes before the next question.
+    small.put(4, Some(3), b"three", Kind::Directory, 60 << 20);
+    trial.data = std::sync::Arc::new(small.clone());
+    let screen = trial.screen();
+    assert!(
+        screen[2].contains(" 38 % ") && screen[3].contains(" 63 % "),
+        "{screen:?}"
+    );
+    // A directory that nobody has read yet is not an empty one.
+    assert!(screen[2].starts_with("   "), "{}", screen[2]);
+    small.is_live = false;
+    let mut trial = Trial::new(small, 80, 20);
+    assert!(trial.screen()[3].starts_with(" e"), "{:?}", trial.screen());
+}
+
 #[test]
 fn a_scan_that_waits_says_where() {
     let mut small = Small::example();

@@ -34,6 +34,7 @@ impl Browser {
             canvas.text(widths.marks, HEAD_LINES, usize::MAX, text, Look::Dim);
             return;
         }
+        let sums = self.sums_of_now(data);
         for line in 0..height.min(self.list.rows.len() - top) {
             let place = top + line;
             let y = HEAD_LINES + line;
@@ -41,7 +42,7 @@ impl Browser {
                 Rows::Items(ids) => {
                     let id = ids[place];
                     if let Some(item) = data.item(id) {
-                        let cells = self.item_cells(id, &item, data, &widths, canvas);
+                        let cells = self.item_cells(id, &item, data, sums, &widths, canvas);
                         draw_cells(&cells, &widths, y, canvas);
                     }
                 }
@@ -55,6 +56,23 @@ impl Browser {
                 canvas.reverse(y);
             }
         }
+    }
+
+    /// The size of the whole, and of the largest row. While a scan goes on, rows show sums
+    /// of now, so their shares are shares of a sum of now.
+    fn sums_of_now(&self, data: &dyn Data) -> (u128, u128) {
+        let of_answer = (self.list.whole, self.list.largest);
+        let Rows::Items(ids) = &self.list.rows else {
+            return of_answer;
+        };
+        if data.is_final() {
+            return of_answer;
+        }
+        let bytes = |id: &ItemId| data.item(*id).map_or(0, |item| self.bytes.of(&item));
+        let sum: u128 = ids.iter().map(bytes).sum();
+        let largest = ids.iter().map(bytes).max().unwrap_or(0);
+        let dir = (self.directory()).filter(|_| self.view != View::Marks);
+        (dir.map_or(0, |dir| bytes(&dir)).max(sum), largest)
     }
 
     fn empty_text(&self, data: &dyn Data) -> &'static str {
@@ -77,6 +95,7 @@ impl Browser {
         id: ItemId,
         item: &Item<'_>,
         data: &dyn Data,
+        (whole, largest): (u128, u128),
         widths: &Widths,
         canvas: &Canvas<'_>,
     ) -> Cells {
@@ -99,10 +118,10 @@ impl Browser {
         let is_marked = self.marks.has(id);
         let mark = if is_marked { '*' } else { ' ' };
         Cells {
-            marks: format!("{mark}{}", letter(item)),
+            marks: format!("{mark}{}", letter(item, data.is_final())),
             size: self.options.format.text(bytes),
-            percent: share(bytes, self.list.whole),
-            bar: bar(bytes, self.list.largest, widths.bar, canvas.charset),
+            percent: share(bytes, whole),
+            bar: bar(bytes, largest, widths.bar, canvas.charset),
             entries: grouped(item.entries),
             newest: (item.newest_ns).map_or_else(absent, |ns| age(ns, self.now_ns)),
             owner,
@@ -173,7 +192,9 @@ pub(super) fn owner_text(uid: u32, data: &dyn Data, canvas: &Canvas<'_>) -> Stri
 }
 
 /// The letter of an item, as in ncdu's manual.
-fn letter(item: &Item<'_>) -> char {
+///
+/// While a scan goes on, a directory without entries can be one that nobody has read.
+fn letter(item: &Item<'_>, is_final: bool) -> char {
     let notes = item.notes;
     let is_dir = item.kind == Kind::Directory;
     match item.kind {
@@ -183,7 +204,7 @@ fn letter(item: &Item<'_>) -> char {
         _ if notes.counts_elsewhere => 'H',
         _ if notes.has_changed => '~',
         _ if notes.is_incomplete => '.',
-        _ if is_dir && item.entries <= 1 => 'e',
+        _ if is_dir && is_final && item.entries <= 1 => 'e',
         Kind::Link | Kind::Other => '@',
         Kind::File if notes.has_other_names => 'h',
         Kind::Directory | Kind::File | Kind::Rest => ' ',
