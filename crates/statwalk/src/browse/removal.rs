@@ -272,7 +272,7 @@ impl Remover {
             return Some(Event::Removing(RemovalState {
                 entries: removal.monitor.entry_count(),
                 of_entries: removal.entries,
-                errors: 0,
+                errors: removal.monitor.failure_count(),
             }));
         }
         let survey = self.survey.as_ref()?;
