@@ -62,6 +62,21 @@ impl UsedPart {
             UsedPart::Remainder => "remainder",
         }
     }
+
+    /// Its name for people. A new part must have one of its own, and not the remainder's.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            UsedPart::Reached => "reached by the scan",
+            UsedPart::DeletedOpen => "deleted but still open",
+            UsedPart::HiddenByMounts => "hidden below mount points",
+            UsedPart::Metadata => "metadata",
+            UsedPart::Reserved => "kept back by the file system",
+            UsedPart::Sharing => "compression and shared extents",
+            UsedPart::OtherSubvolumes => "held by other subvolumes and snapshots",
+            UsedPart::Remainder => "remainder",
+        }
+    }
 }
 
 /// The used bytes less all known parts.

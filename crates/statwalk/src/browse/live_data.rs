@@ -12,7 +12,6 @@ use statwalk_core::{Category, DirId, LiveDir, LiveTree};
 
 use super::early_files::EarlyFiles;
 use super::numbers::Place;
-use crate::output::group_label::category_label;
 use crate::request::owners;
 
 /// The numbers of a scan that goes on.
@@ -225,7 +224,7 @@ impl Data for LiveData {
     }
 
     fn category(&self, name: &[u8]) -> &'static str {
-        category_label(Category::of_name(name))
+        Category::of_name(name).label()
     }
 
     fn is_final(&self) -> bool {

@@ -12,7 +12,6 @@ use statwalk_core::{Category, Cause, DirId, DirState, FileType, Node, NodeKind, 
 use super::early_files::{EarlyFiles, Files};
 use super::live_data::owner_name;
 use super::numbers::Place;
-use crate::output::group_label::category_label;
 
 /// The numbers of a scan that is over.
 pub(crate) struct TreeData {
@@ -252,7 +251,7 @@ impl Data for TreeData {
     }
 
     fn category(&self, name: &[u8]) -> &'static str {
-        category_label(Category::of_name(name))
+        Category::of_name(name).label()
     }
 
     fn is_final(&self) -> bool {

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use statwalk_core::{Category, FileType, GroupKey};
+use statwalk_core::{FileType, GroupKey};
 use statwalk_view::SizeFormat;
 
 use crate::output::json::{size_max, size_min};
@@ -16,7 +16,7 @@ pub(crate) fn label(key: &GroupKey) -> Cow<'static, [u8]> {
         GroupKey::Kind(kind) => return Cow::Borrowed(kind_name(*kind).as_bytes()),
         GroupKey::Extension(extension) if extension.is_empty() => "no extension".to_owned(),
         GroupKey::Extension(extension) => return Cow::Owned([b".", &extension[..]].concat()),
-        GroupKey::Category(category) => return Cow::Borrowed(category_label(*category).as_bytes()),
+        GroupKey::Category(category) => return Cow::Borrowed(category.label().as_bytes()),
         GroupKey::Owner(uid) => match owners::user_name(*uid) {
             Some(name) => return Cow::Owned(name),
             None => uid.to_string(),
@@ -40,63 +40,6 @@ pub(crate) fn label(key: &GroupKey) -> Cow<'static, [u8]> {
         _ => "unknown".to_owned(),
     };
     Cow::Owned(text.into_bytes())
-}
-
-pub(crate) fn category_label(category: Category) -> &'static str {
-    match category {
-        Category::Image => "images",
-        Category::Video => "video",
-        Category::Audio => "audio",
-        Category::Archive => "archives",
-        Category::Document => "documents",
-        Category::Source => "source code",
-        Category::Object => "object files and libraries",
-        Category::Machine => "virtual machines and containers",
-        Category::Database => "databases",
-        Category::Log => "logs",
-        Category::Cache => "caches",
-        Category::Package => "packages",
-        Category::Font => "fonts",
-        Category::Web => "web pages",
-        Category::Data => "data",
-        Category::Model => "AI models",
-        Category::Configuration => "configuration",
-        Category::Key => "keys and certificates",
-        Category::Temporary => "backups and temporary files",
-        Category::Mail => "mail",
-        Category::Design => "drawings and 3D models",
-        Category::NoExtension => "no extension",
-        _ => "other",
-    }
-}
-
-/// The word of a category in JSON.
-pub(crate) fn category_word(category: Category) -> &'static str {
-    match category {
-        Category::Image => "image",
-        Category::Video => "video",
-        Category::Audio => "audio",
-        Category::Archive => "archive",
-        Category::Document => "document",
-        Category::Source => "source",
-        Category::Object => "object",
-        Category::Machine => "machine",
-        Category::Database => "database",
-        Category::Log => "log",
-        Category::Cache => "cache",
-        Category::Package => "package",
-        Category::Font => "font",
-        Category::Web => "web",
-        Category::Data => "data",
-        Category::Model => "model",
-        Category::Configuration => "configuration",
-        Category::Key => "key",
-        Category::Temporary => "temporary",
-        Category::Mail => "mail",
-        Category::Design => "design",
-        Category::NoExtension => "no_extension",
-        _ => "other",
-    }
 }
 
 fn kind_name(kind: FileType) -> &'static str {
@@ -129,6 +72,7 @@ fn span(limit_s: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use statwalk_core::Category;
 
     #[test]
     fn groups_have_names() {

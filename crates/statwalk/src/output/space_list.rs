@@ -12,7 +12,7 @@ use statwalk_view::{
 };
 
 use crate::output::printer::ROWS_FOR_SENTENCES;
-use crate::output::space_table::{signed_text, words};
+use crate::output::space_table::signed_text;
 use crate::request::file_systems::Space;
 
 /// The line of a small screen in place of the sentences.
@@ -107,7 +107,7 @@ impl ListedSpace<'_> {
         let parts = account.parts.iter();
         let matters = |bytes: i64| u128::from(bytes.unsigned_abs()) * 100 >= u128::from(used);
         let text =
-            |part: UsedPart, bytes: i64| format!("{} {}", signed_text(format, bytes), words(part));
+            |part: UsedPart, bytes: i64| format!("{} {}", signed_text(format, bytes), part.label());
         let parts: Vec<String> = parts
             .filter(|(part, bytes)| *part == UsedPart::Reached || (*bytes != 0 && matters(*bytes)))
             .map(|(part, bytes)| text(*part, *bytes))
@@ -116,7 +116,7 @@ impl ListedSpace<'_> {
         let mut sentence = format!("{name}: {used} used: {}", parts.join(", "));
         let rest = account.parts.last().map_or(0, |(_, bytes)| *bytes);
         if let Some(unknown) = account.unknown.first().filter(|_| matters(rest)) {
-            let part = words(unknown.part);
+            let part = unknown.part.label();
             sentence.push_str(&format!(" ({part}: {})", unknown.reason));
         }
         sentence.push('.');

@@ -46,20 +46,6 @@ pub(crate) fn signed_text(format: SizeFormat, bytes: i64) -> String {
     }
 }
 
-/// The words for a part.
-pub(crate) fn words(part: UsedPart) -> &'static str {
-    match part {
-        UsedPart::Reached => "reached by the scan",
-        UsedPart::DeletedOpen => "deleted but still open",
-        UsedPart::HiddenByMounts => "hidden below mount points",
-        UsedPart::Metadata => "metadata",
-        UsedPart::Reserved => "kept back by the file system",
-        UsedPart::Sharing => "compression and shared extents",
-        UsedPart::OtherSubvolumes => "held by other subvolumes and snapshots",
-        _ => "remainder",
-    }
-}
-
 impl SpaceTable<'_> {
     /// The tables, and the sentences below them. On few rows the largest parts alone are
     /// shown, and a line says how to see the rest.
@@ -188,7 +174,7 @@ impl SpaceTable<'_> {
         let shown = parts.filter(|(part, bytes)| *bytes != 0 || *part == UsedPart::Remainder);
         let parts = shown.map(|(part, bytes)| SpaceRow {
             bytes: *bytes,
-            words: words(*part).to_owned(),
+            words: part.label().to_owned(),
         });
         (head, parts.collect())
     }
@@ -303,7 +289,7 @@ impl SpaceTable<'_> {
             .unknown
             .iter()
             .map(|unknown| {
-                let part = words(unknown.part);
+                let part = unknown.part.label();
                 format!("In the remainder: {part}; {}.", unknown.reason)
             })
             .collect();

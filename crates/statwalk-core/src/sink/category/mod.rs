@@ -85,6 +85,46 @@ impl Category {
         Category::with_last(name, Extension::last_of(name))
     }
 
+    /// Its name for people, in the plural: a new category must have one of its own.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        self.texts().1
+    }
+
+    /// Its name for programs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.texts().0
+    }
+
+    fn texts(self) -> (&'static str, &'static str) {
+        match self {
+            Category::Image => ("image", "images"),
+            Category::Video => ("video", "video"),
+            Category::Audio => ("audio", "audio"),
+            Category::Archive => ("archive", "archives"),
+            Category::Document => ("document", "documents"),
+            Category::Source => ("source", "source code"),
+            Category::Object => ("object", "object files and libraries"),
+            Category::Machine => ("machine", "virtual machines and containers"),
+            Category::Database => ("database", "databases"),
+            Category::Log => ("log", "logs"),
+            Category::Cache => ("cache", "caches"),
+            Category::Package => ("package", "packages"),
+            Category::Font => ("font", "fonts"),
+            Category::Web => ("web", "web pages"),
+            Category::Data => ("data", "data"),
+            Category::Model => ("model", "AI models"),
+            Category::Configuration => ("configuration", "configuration"),
+            Category::Key => ("key", "keys and certificates"),
+            Category::Temporary => ("temporary", "backups and temporary files"),
+            Category::Mail => ("mail", "mail"),
+            Category::Design => ("design", "drawings and 3D models"),
+            Category::Other => ("other", "other"),
+            Category::NoExtension => ("no_extension", "no extension"),
+        }
+    }
+
     /// The category of a name whose last extension is known.
     ///
     /// Names that need no extension before it ([`Extension::needs_the_one_before`]) and have
@@ -199,6 +239,22 @@ mod tests {
             let path = format!("some/dir.d/{word}");
             assert_eq!(Category::of_name(path.as_bytes()), category, "{word}");
         }
+    }
+
+    /// A new category was shown as a second "other" wherever somebody forgot its label.
+    #[test]
+    fn each_category_has_its_own_label() {
+        let known = words(table::EXTENSIONS).chain(words(table::NAMES));
+        let mut all: Vec<Category> = known.map(|(category, _)| category).collect();
+        all.extend([Category::Other, Category::NoExtension]);
+        all.sort_unstable();
+        all.dedup();
+        let distinct = |text: fn(Category) -> &'static str| {
+            let texts: std::collections::BTreeSet<_> = all.iter().map(|one| text(*one)).collect();
+            texts.len()
+        };
+        assert_eq!(distinct(Category::label), all.len());
+        assert_eq!(distinct(Category::name), all.len());
     }
 
     #[test]

@@ -11,7 +11,6 @@ use super::seconds_and_rest;
 use super::tree_rows::NodeJson;
 use crate::flags::FieldName;
 use crate::output::found_fields::{device, permissions, rdev};
-use crate::output::group_label::category_word;
 use crate::request::owners;
 
 /// The answer of `top`: the largest first.
@@ -173,7 +172,7 @@ impl GroupJson {
             }
             GroupKey::Category(category) => {
                 group.kind = Some('f');
-                group.category = Some(category_word(*category));
+                group.category = Some(category.name());
             }
             GroupKey::Owner(uid) => {
                 group.uid = Some(*uid);
