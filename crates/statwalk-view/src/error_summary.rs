@@ -108,6 +108,28 @@ impl ErrorSummary<'_> {
         lines.into_iter().map(|line| fit(line, terminal)).collect()
     }
 
+    /// Returns at most two lines for a small screen, none wider than it: the number, and
+    /// the command that shows all or else the most frequent cause.
+    #[must_use]
+    pub fn brief_lines(&self, terminal: Terminal) -> Vec<String> {
+        let changed = counted(self.changed_dirs, "directory", "directories");
+        let mut lines = match (self.unreadable, self.changed_dirs) {
+            (0, 0) => return Vec::new(),
+            (0, _) => vec![format!("statwalk: {changed} changed while being read")],
+            (unreadable, _) => {
+                let entries = counted(unreadable, "entry", "entries");
+                vec![format!("statwalk: could not read {entries}")]
+            }
+        };
+        if self.unreadable > 0 {
+            match self.command {
+                Some(command) => lines.push(format!("  {command} shows all")),
+                None => lines.extend(self.rows(1, terminal).0),
+            }
+        }
+        lines.into_iter().map(|line| fit(line, terminal)).collect()
+    }
+
     /// Returns at most `rows_max` rows, one for each cause, and whether they have every
     /// path in full.
     fn rows(&self, rows_max: usize, terminal: Terminal) -> (Vec<String>, bool) {
@@ -232,6 +254,33 @@ mod tests {
                 "  (8 entries vanished while scanning: not counted as errors)",
             ],
         );
+    }
+
+    /// "Six lines of errors on ten rows leave two for the directories."
+    #[test]
+    fn a_small_screen_gets_two_lines() {
+        let brief = |errors: &ErrorSummary<'_>| {
+            errors.brief_lines(Terminal {
+                width: 40,
+                ..Terminal::default()
+            })
+        };
+        let head = "statwalk: could not read 17 entries";
+        let lines = brief(&example());
+        assert_eq!(lines, [head, "  2 other causes  17"]);
+        let errors = ErrorSummary {
+            command: Some("statwalk errors /data"),
+            changed_dirs: 3,
+            ..example()
+        };
+        assert_eq!(brief(&errors), [head, "  statwalk errors /data shows all"]);
+        let changed = ErrorSummary {
+            unreadable: 0,
+            ..errors
+        };
+        let line = "statwalk: 3 directories changed while b…";
+        assert_eq!(brief(&changed), [line]);
+        assert!(brief(&ErrorSummary::default()).is_empty());
     }
 
     #[test]

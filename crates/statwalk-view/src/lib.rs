@@ -60,7 +60,7 @@ pub use spread::Spread;
 pub use summary::{Ending, Summary};
 pub use terminal::Terminal;
 pub use tree_table::{
-    Direction, Figures, Files, SizeColumn, SortKey, Tree, TreeOptions, tree_table,
+    Direction, Figures, Files, SizeColumn, Small, SortKey, Tree, TreeOptions, tree_table,
 };
 pub use truncate::{text_width, truncate_end, truncate_to_width};
 pub use wrap::wrap;

@@ -133,6 +133,8 @@ pub struct TreeOptions {
     pub files: Files,
     /// The size of the smallest node with a row; smaller ones are in the rest.
     pub min_bytes: u128,
+    /// Whether rows below 1 % of the root fill the rows that are left.
+    pub small: Small,
     /// The size that is shown, and that shares are of.
     pub column: SizeColumn,
     /// How sizes are written. With [`SizeFormat::Count`] the sizes of the tree are
@@ -156,6 +158,16 @@ pub enum Files {
     Hidden,
     /// Files have rows as directories have.
     Shown,
+}
+
+/// Whether small nodes have rows of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Small {
+    /// While there is room, the next largest node has a row.
+    #[default]
+    Shown,
+    /// By size, no node below 1 % of the root has a row once there are five.
+    Hidden,
 }
 
 /// The size that is shown.
@@ -203,6 +215,7 @@ impl Default for TreeOptions {
             depth_max: None,
             files: Files::default(),
             min_bytes: 0,
+            small: Small::default(),
             column: SizeColumn::default(),
             size: SizeFormat::default(),
             sort: SortKey::default(),
@@ -215,7 +228,8 @@ impl Default for TreeOptions {
 
 /// Returns the lines of the view: a head, then at most `rows_max` rows.
 ///
-/// The largest nodes whose parents are shown are the rows. A directory with one child
+/// The largest nodes whose parents are shown are the rows. Of two siblings with
+/// children of at least 1 % of the root, the larger is opened first. A directory with one child
 /// stands in one row with this child, as in `src/main/java/`. So does one whose largest
 /// child has 95 % of it, where the others are less than 1 % of the root.
 ///

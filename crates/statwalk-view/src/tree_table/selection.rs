@@ -8,10 +8,14 @@ use std::collections::BinaryHeap;
 use super::best::{Best, Candidate};
 use super::rest::Rest;
 use super::row::{Label, Names, Row};
-use super::{Direction, Figures, Files, SizeColumn, SortKey, Tree, TreeOptions};
+use super::{Direction, Figures, Files, SizeColumn, Small, SortKey, Tree, TreeOptions};
 use crate::SizeFormat;
 use crate::charset::Position;
 use crate::share::narrowed;
+
+/// The rows that small nodes have in every case: a directory of many small ones would
+/// else have none.
+const SMALL_ROWS: usize = 5;
 
 /// The longest chain of directories in one row: a tree of only children can be of any
 /// depth.
@@ -32,6 +36,10 @@ struct Shown<N> {
     candidates: Vec<Candidate<N>>,
     /// The rows of the first of the candidates.
     children: Vec<usize>,
+    /// The number of the first of these rows that are open or need not be.
+    settled: usize,
+    /// The row above.
+    parent: usize,
     /// The sums of these rows.
     shown: Bytes,
     /// The children that cannot be shown.
@@ -55,6 +63,8 @@ struct Step {
     age: Reverse<usize>,
     /// The row whose next candidate gets a row.
     parent: usize,
+    /// The number of rows below it at that time.
+    children: usize,
 }
 
 /// The rows that were found by now.
@@ -81,7 +91,7 @@ impl<'a, T: Tree> Selection<'a, T> {
             steps_count: 0,
             rows_used: 0,
         };
-        selection.add(tree.root(), 0, 0);
+        selection.add(tree.root(), ROOT, 0, 0);
         // Of the root there is a row for the rest from the start, for there must be
         // something.
         selection.rows_used = usize::from(selection.has_rest_row(ROOT));
@@ -89,7 +99,7 @@ impl<'a, T: Tree> Selection<'a, T> {
     }
 
     /// Adds a node to those shown, and its first child to the rows that can follow.
-    fn add(&mut self, node: T::Node, row_depth: usize, depth: usize) {
+    fn add(&mut self, node: T::Node, parent: usize, row_depth: usize, depth: usize) {
         let is_dir = self.tree.is_dir(node);
         self.shown.push(Shown {
             chain: vec![node],
@@ -99,6 +109,8 @@ impl<'a, T: Tree> Selection<'a, T> {
             is_dir,
             candidates: Vec::new(),
             children: Vec::new(),
+            settled: 0,
+            parent,
             shown: Bytes::default(),
             beyond: Rest::default(),
             beside: Rest::default(),
@@ -132,13 +144,60 @@ impl<'a, T: Tree> Selection<'a, T> {
         while self.rows_used < self.options.rows_max
             && let Some(step) = self.steps.pop()
         {
-            self.show(step.parent);
+            if self.shown[step.parent].children.len() != step.children {
+                continue;
+            }
+            let is_enough = self.options.small == Small::Hidden && self.shown.len() > SMALL_ROWS;
+            if is_enough && self.is_by_size() && !self.deserves_row(step.key) {
+                break;
+            }
+            match self.larger_closed(&step) {
+                // The one with the largest child would else be opened before a larger one
+                // of several children.
+                Some(larger) => {
+                    self.show(larger);
+                    // Where it has no room with its rest, the smaller one stays closed, too.
+                    if !self.shown[larger].children.is_empty() {
+                        self.steps.push(step);
+                    }
+                }
+                None => self.show(step.parent),
+            }
         }
         // A row `… 1 more` can as well be that one.
         for index in 0..self.shown.len() {
             if self.has_rest_row(index) && self.hidden_count(index) == 1 {
                 self.show(index);
             }
+        }
+    }
+
+    /// Whether the keys are sizes.
+    fn is_by_size(&self) -> bool {
+        matches!(self.options.sort, SortKey::Size | SortKey::Name)
+    }
+
+    /// Returns the first closed sibling of the directory that this step opens, if it is
+    /// larger and deserves to be open: its largest child deserves a row.
+    fn larger_closed(&mut self, step: &Step) -> Option<usize> {
+        if step.children > 0 || step.parent == ROOT || !self.is_by_size() {
+            return None;
+        }
+        let parent = self.shown[step.parent].parent;
+        loop {
+            // The siblings stand by size, and none is closed again.
+            let above = &self.shown[parent];
+            let sibling = *above.children.get(above.settled)?;
+            if sibling == step.parent {
+                return None;
+            }
+            let row = &self.shown[sibling];
+            let largest = row.candidates.first();
+            if row.children.is_empty() && largest.is_some_and(|child| self.deserves_row(child.key))
+            {
+                return Some(sibling);
+            }
+            self.shown[parent].settled += 1;
         }
     }
 
@@ -219,6 +278,7 @@ impl<'a, T: Tree> Selection<'a, T> {
                 key: next.key,
                 age,
                 parent,
+                children: row.children.len(),
             });
         }
     }
@@ -250,7 +310,7 @@ impl<'a, T: Tree> Selection<'a, T> {
         }
         self.rows_used = rows_used;
         let (row_depth, depth) = (row.row_depth + 1, row.depth + 1);
-        self.add(node, row_depth, depth);
+        self.add(node, index, row_depth, depth);
         self.push_step(index);
     }
 

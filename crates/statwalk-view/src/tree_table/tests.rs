@@ -582,6 +582,59 @@ fn one_node_can_stand_for_many_files() {
     check(None, 2, "    301   –      └── … 301 more");
 }
 
+/// "The third directory is open, and the second is not: what is in it?" It has several
+/// children, each smaller than the only large one of the third.
+#[test]
+fn the_second_directory_opens_before_the_third() {
+    let part = |name: &str| leaf(name, 60, 1, 0);
+    let second = dir("second", ["p", "q", "r", "s"].map(part).to_vec());
+    let third = dir("third", vec![leaf("large", 200, 1, 0), leaf("x", 20, 1, 0)]);
+    let root = dir("/", vec![leaf("first", 520, 1, 0), second, third]);
+    let all = names(&root, &rows(5));
+    assert_eq!(all, ["first/", "second/", "p/", "… 3 more", "third/"]);
+    // The rows of siblings come first.
+    assert_eq!(names(&root, &rows(3)), ["first/", "second/", "third/"]);
+    // Nothing in the second deserves a row.
+    let crumbs: Vec<Item> = (0..120)
+        .map(|n| leaf(&format!("{n:03}"), 2, 1, 0))
+        .collect();
+    let third = dir("third", vec![leaf("large", 200, 1, 0), leaf("x", 20, 1, 0)]);
+    let root = dir(
+        "/",
+        vec![leaf("first", 520, 1, 0), dir("second", crumbs), third],
+    );
+    let all = names(&root, &rows(5));
+    assert_eq!(all, ["first/", "second/", "third/", "large/", "x/"]);
+}
+
+/// "Half of the screen is directories of 0.1 %: I looked for the large ones."
+#[test]
+fn small_rows_do_not_fill_the_screen() {
+    let mut children = vec![
+        leaf("a", 400, 1, 0),
+        leaf("b", 300, 1, 0),
+        leaf("c", 200, 1, 0),
+    ];
+    children.extend((0..50).map(|n| leaf(&format!("small{n:02}"), 2, 1, 0)));
+    let root = dir("/", children);
+    let hidden = TreeOptions {
+        small: Small::Hidden,
+        ..rows(20)
+    };
+    let shown = names(&root, &hidden);
+    assert_eq!(
+        shown,
+        ["a/", "b/", "c/", "small00/", "small01/", "… 48 more"]
+    );
+    assert_eq!(names(&root, &rows(20)).len(), 20);
+    // By count the sizes say nothing.
+    let by_count = TreeOptions {
+        sort: SortKey::Count,
+        ..hidden
+    };
+    assert_eq!(names(&root, &by_count).len(), 20);
+}
+
 #[test]
 fn times_before_1970_are_older() {
     let mut root = dir(
@@ -891,6 +944,7 @@ fn any_options() -> impl Strategy<Value = TreeOptions> {
         .prop_map(
             |((rows_max, depth_max, width), files, sort, direction, charset, colour)| TreeOptions {
                 min_bytes: 0,
+                small: Small::Shown,
                 rows_max,
                 depth_max,
                 files,

@@ -60,7 +60,7 @@ pub(crate) fn conclude(request: &Request, report: &Report, errors: Errors) -> Ex
         }
     }
     if errors == Errors::Untold {
-        for text in error_summary::lines(request, report, screen::stderr_or_default().terminal) {
+        for text in error_summary::lines(request, report, screen::stderr_or_default()) {
             line(&text);
         }
     }
@@ -80,9 +80,7 @@ pub(crate) fn error_lines(request: &Request, report: &Report) -> usize {
         return 0;
     };
     let missing = report.roots.iter().filter(|root| root.missing.is_some());
-    error_summary::lines(request, report, screen.terminal).len()
-        + missing.count()
-        + report.hanging.len()
+    error_summary::lines(request, report, screen).len() + missing.count() + report.hanging.len()
 }
 
 /// Whether the error says that a root does not exist: ENOENT, ENOTDIR, ENAMETOOLONG,

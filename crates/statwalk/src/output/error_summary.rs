@@ -5,15 +5,17 @@
 use std::os::unix::ffi::OsStrExt;
 
 use statwalk_core::Report;
-use statwalk_view::{ErrorCause, ErrorSummary, Terminal};
+use statwalk_view::{ErrorCause, ErrorSummary};
 
+use crate::output::printer::ROWS_FOR_SENTENCES;
+use crate::output::screen::Screen;
 use crate::request::{Form, Request};
 
 /// The paths shown for one cause.
 const EXAMPLES: usize = 3;
 
-/// The lines of the errors; none where statwalk read everything.
-pub(crate) fn lines(request: &Request, report: &Report, terminal: Terminal) -> Vec<String> {
+/// The lines of the errors, two on a small screen; none where statwalk read everything.
+pub(crate) fn lines(request: &Request, report: &Report, screen: Screen) -> Vec<String> {
     // Few users ask for the operation; most ask for the reason.
     let mut causes: Vec<(String, u64, Vec<&[u8]>)> = Vec::new();
     for (_, errno, count) in &report.error_counts {
@@ -47,7 +49,10 @@ pub(crate) fn lines(request: &Request, report: &Report, terminal: Terminal) -> V
         // A document has every error.
         command: Some(&*command).filter(|_| !matches!(request.form, Form::Json(_))),
     };
-    summary.lines(terminal)
+    match screen.rows < ROWS_FOR_SENTENCES {
+        true => summary.brief_lines(screen.terminal),
+        false => summary.lines(screen.terminal),
+    }
 }
 
 /// The command of this name for the paths of a scan, to be copied into a shell.

@@ -9,8 +9,8 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use statwalk_core::{Node, RootTotals, TopOf, Tree};
 use statwalk_view::{
-    Align, Cell, Column, DateStyle, Direction, Files, SizeColumn, SizeFormat, SortKey, Terminal,
-    TreeOptions, escape, grouped, list_table, tree_table, truncate_end, wrap,
+    Align, Cell, Column, DateStyle, Direction, Files, SizeColumn, SizeFormat, Small, SortKey,
+    Terminal, TreeOptions, escape, grouped, list_table, tree_table, truncate_end, wrap,
 };
 
 use crate::clock;
@@ -355,6 +355,15 @@ impl SummaryAnswer {
             depth_max: view.depth_max.map(|depth| depth as usize + 1),
             files: view.files,
             min_bytes: view.min_bytes,
+            // A user who asks for a number of rows, a depth or every file gets them.
+            small: match view.rows_max.is_some()
+                || view.depth_max.is_some()
+                || view.files == Files::Shown
+                || view.min_bytes > 0
+            {
+                true => Small::Shown,
+                false => Small::Hidden,
+            },
             column: view.sizes.column,
             size: match view.counted {
                 Counted::Names | Counted::Inodes => SizeFormat::Count,

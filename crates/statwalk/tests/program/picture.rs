@@ -73,9 +73,8 @@ APPARENT SHARE                  ENTRIES  NEWEST  PATH
  733 KiB  79 % ███████████▉           5  25 y    ├── projects/climate/  … 1000 B
  488 KiB  53 % ███████▉               1  25 y    │   ├── raw
  244 KiB  26 % ████                   1  25 y    │   └── plan
- 195 KiB  21 % ███▏                   3  25 y    └── home/
- 195 KiB  21 % ███▏                   1  25 y        ├── film
-     0 B   0 %                        1   –          └── empty/
+ 195 KiB  21 % ███▏                   3  25 y    └── home/  … 1 more, 0 B
+ 195 KiB  21 % ███▏                   1  25 y        └── film
 
 929 KiB apparent; 9 entries: 4 files, 5 directories, in T.
 "
@@ -215,7 +214,8 @@ fn the_rows_below_a_directory_add_up_to_it() {
 #[test]
 fn the_picture_fills_the_terminal_and_no_more() {
     let tree = Tree::new("");
-    for n in 0..200 {
+    // Each has more than 1 %: smaller ones do not fill the screen.
+    for n in 0..60 {
         let dir = tree.path().join(format!("d{n}"));
         std::fs::create_dir(&dir).unwrap();
         std::fs::create_dir(dir.join("inner")).unwrap();
@@ -240,6 +240,22 @@ fn the_picture_fills_the_terminal_and_no_more() {
     );
     let text = shown(&tree, &["-d1", "tree"]);
     assert!(!text.contains("inner"), "{text}");
+}
+
+/// "Half of the screen is directories of 0.1 %."
+#[test]
+fn small_directories_do_not_fill_the_screen() {
+    let tree = Tree::new("");
+    for n in 0..300 {
+        std::fs::create_dir(tree.path().join(format!("d{n}"))).unwrap();
+    }
+    let rows = |arguments: &[&str]| {
+        let text = shown(&tree, &[arguments, &["--color=never", "tree"]].concat());
+        text.lines().filter(|line| line.contains("── d")).count()
+    };
+    assert!((3..=5).contains(&rows(&[])), "{}", rows(&[]));
+    // Who asks for rows gets them.
+    assert!(rows(&["-d1"]) > 10 && rows(&["-n9"]) > 5);
 }
 
 #[test]
