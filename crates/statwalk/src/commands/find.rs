@@ -3,6 +3,8 @@
 //! `statwalk find`: entries whose names match, as fd lists them.
 
 use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -12,7 +14,7 @@ use statwalk_view::escape;
 
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, say};
-use crate::flags::FindFlags;
+use crate::flags::{FindFlags, shown_word};
 use crate::output::ending::{self, Errors};
 use crate::output::found_fields::FoundFields;
 use crate::output::interruptible::InterruptibleStdout;
@@ -34,7 +36,16 @@ const PERIOD: Duration = Duration::from_millis(40);
 pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
     refuse_ignored(&flags)?;
     let mut filters = Filters::new(&flags.filters)?;
-    let (paths, pattern) = paths_and_pattern(flags.words, !flags.filters.glob.is_empty());
+    let (mut paths, pattern) = paths_and_pattern(flags.words, !flags.filters.glob.is_empty());
+    if let ([word], None, true) = (&paths[..], &pattern, flags.filters.glob.is_empty())
+        && is_glob(word)
+    {
+        filters.push_pattern(NamePattern::glob(&word.to_string_lossy())?);
+        paths.clear();
+    }
+    if let Some(pattern) = &pattern {
+        refuse_fd_order(&paths, pattern)?;
+    }
     let one_word = match (&paths[..], &pattern) {
         // A word with a slash is a path in every place.
         ([word], None) if is_pattern(word.as_os_str()) => Some(safe(&word.to_string_lossy())),
@@ -128,6 +139,45 @@ fn paths_and_pattern(mut words: Vec<OsString>, has_glob: bool) -> (Vec<OsString>
         pattern = words.pop().map(|word| word.to_string_lossy().into_owned());
     }
     (words, pattern)
+}
+
+/// Whether a word is a pattern of the shell for names, and not the name of an entry.
+fn is_glob(word: &OsStr) -> bool {
+    let bytes = word.as_encoded_bytes();
+    let has_sign = bytes.iter().any(|byte| b"*?[".contains(byte));
+    has_sign && is_pattern(word) && is_missing(word)
+}
+
+fn is_missing(word: &OsStr) -> bool {
+    let found = Path::new(word).symlink_metadata();
+    found.is_err_and(|error| error.kind() == ErrorKind::NotFound)
+}
+
+/// Refuses a pattern before the paths, as fd has it: `find gz .` would search a path `gz`
+/// for any name with a letter.
+fn refuse_fd_order(paths: &[OsString], pattern: &str) -> Result<(), Failure> {
+    let Some((first, others)) = paths.split_first() else {
+        return Ok(());
+    };
+    let is_swapped = is_pattern(first)
+        && is_missing(first)
+        && !is_missing(OsStr::new(pattern))
+        && !others.iter().any(|word| is_missing(word));
+    if !is_swapped {
+        return Ok(());
+    }
+    let mut words: Vec<String> = others.iter().map(|word| shown_word(word)).collect();
+    words.push(shown_word(OsStr::new(pattern)));
+    let (word, paths) = (shown_word(first), words.join(" "));
+    let remedy = match is_glob(first) {
+        true => format!("statwalk find -g {word} {paths}"),
+        false => format!("statwalk find {paths} {word}"),
+    };
+    let first = safe(&first.to_string_lossy());
+    Err(Failure::Usage(format!(
+        "cannot open {first}: no such file or directory; paths come before the pattern: try \
+         {remedy}"
+    )))
 }
 
 /// Whether a word can be a pattern: no name holds a slash.

@@ -11,7 +11,8 @@ use super::{FilterFlags, ScanFlags};
 
 /// List entries whose name matches, as fd does
 ///
-/// One word is the PATH to search. Of several words the last is the PATTERN, a
+/// One word is the PATH to search; a word with *, ? or [ that names no entry is a
+/// glob for the current directory. Of several words the last is the PATTERN, a
 /// regular expression that matches anywhere in the name. A word with a slash is
 /// always a path, and with -g all words are paths. The search is case-insensitive
 /// unless PATTERN has a capital.

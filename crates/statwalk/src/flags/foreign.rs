@@ -9,6 +9,7 @@ use std::path::Path;
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use statwalk_view::{Charset, shell_word};
 
 use super::{add_tip, is_command};
 
@@ -91,7 +92,42 @@ const FOREIGN: Tips = &[
         "use -0 and a pipe to 'xargs -0'",
     ),
     (&["--depth", "--maxdepth"], "use -d N or --max-depth N"),
+    (
+        &["-o", "--output", "--output-file"],
+        "to write a file use 'statwalk PATH > FILE', or 'statwalk --json PATH > FILE'",
+    ),
+    (
+        &["-v", "--verbose"],
+        "to see how statwalk reads use 'statwalk --explain PATH'",
+    ),
+    (
+        &["-q", "--quiet", "--silent"],
+        "use 'statwalk --progress never PATH 2> /dev/null'",
+    ),
+    (
+        &["-u", "--unrestricted"],
+        "'statwalk find PATH' lists hidden and ignored files always",
+    ),
+    (
+        &["-f", "--filecount"],
+        "to count files use 'statwalk --count PATH'",
+    ),
+    (
+        &["-R", "--recursive"],
+        "statwalk sums whole subtrees; to list every path use 'statwalk find PATH'",
+    ),
+    (
+        &["--top", "--head"],
+        "use 'statwalk top -n N PATH', or 'statwalk top --dirs -n N PATH'",
+    ),
 ];
+
+/// Flags that only the default view and `stats` have, where `find` and others get them.
+const SORTS: Tips = &[(
+    &["--sort"],
+    "by size use 'statwalk top PATH'; by name 'statwalk find PATH | sort'; \
+     by time 'statwalk find --fields mtime PATH | sort -n'",
+)];
 
 /// Predicates of find(1), which begin with one dash, and the flag to use.
 const PREDICATES: [(&str, &str); 44] = [
@@ -130,13 +166,19 @@ const PREDICATES: [(&str, &str); 44] = [
     ("-follow", "use -L"),
     ("-prune", "use --exclude GLOB"),
     ("-not", "use --exclude GLOB, or grep -v"),
-    ("-o", "use several -g, -e or -t"),
+    (
+        "-o",
+        "use several -g, -e or -t; to write a file use 'statwalk find PATH > FILE'",
+    ),
     ("-or", "use several -g, -e or -t"),
     ("-and", "a path must pass all filters anyway"),
     ("-print", "statwalk prints every path that it finds"),
     ("-print0", "use -0"),
     ("-printf", "use --fields FIELD,…"),
-    ("-ls", "use --fields FIELD,…"),
+    (
+        "-ls",
+        "use 'statwalk find --fields inode,mode,links,owner,group,size,mtime PATH'",
+    ),
     ("-delete", "use -0 and a pipe to 'xargs -0 rm'"),
     ("-exec", XARGS),
     ("-execdir", XARGS),
@@ -154,8 +196,9 @@ const PLACEHOLDERS: [&str; 5] = ["{}", "{/}", "{//}", "{.}", "{/.}"];
 /// Refuses the words of find(1) and fd where statwalk would take them for others:
 /// `-exec` for the extension `xec`, and a command behind `-x` for a pattern.
 pub(super) fn refused(command: &mut Command, words: &[OsString]) -> Option<clap::Error> {
+    let is_find = command.get_name() == "find";
     let flags = words.iter().take_while(|word| *word != "--");
-    let mut told = flags.filter_map(|word| match predicate(word) {
+    let mut told = flags.filter_map(|word| match predicate(word, is_find) {
         Some((name, tip)) => Some(format!("'{name}' belongs to find(1): {tip}")),
         None if PLACEHOLDERS.iter().any(|place| word == place) => Some(format!(
             "statwalk runs no command: {XARGS}; -x is --one-file-system here"
@@ -166,8 +209,38 @@ pub(super) fn refused(command: &mut Command, words: &[OsString]) -> Option<clap:
     Some(command.error(ErrorKind::UnknownArgument, message))
 }
 
-fn predicate(word: &OsStr) -> Option<&'static (&'static str, &'static str)> {
-    PREDICATES.iter().find(|(name, _)| word == *name)
+/// The predicate that a word is. Beside other commands `-o` is the file of the output.
+fn predicate(word: &OsStr, is_find: bool) -> Option<&'static (&'static str, &'static str)> {
+    let mut predicates = PREDICATES.iter();
+    predicates.find(|(name, _)| word == *name && (is_find || *name != "-o"))
+}
+
+/// The pipe for a command behind fd's `-x` or `-X`: a word that is no entry, where the rest
+/// has a flag that statwalk does not know.
+fn command_of_fd(words: &[OsString]) -> Option<String> {
+    let place = words.iter().position(|word| word == "-x" || word == "-X")?;
+    let (before, program) = (&words[..place], &words[place + 1..]);
+    let first = program.first()?;
+    let is_program =
+        !first.as_encoded_bytes().starts_with(b"-") && Path::new(first).symlink_metadata().is_err();
+    let text = |words: &[OsString]| -> String {
+        let words = words.iter().map(|word| shown(word));
+        words.collect::<Vec<_>>().join(" ")
+    };
+    is_program.then(|| match before {
+        [] => format!("statwalk find -0 -t f | xargs -0 {}", text(program)),
+        before => format!(
+            "statwalk find -0 {} | xargs -0 {}",
+            text(before),
+            text(program)
+        ),
+    })
+}
+
+/// A word as the user must write it.
+pub(crate) fn shown(word: &OsStr) -> String {
+    let word = shell_word(word.as_encoded_bytes(), Charset::Unicode);
+    word.replace('\u{a0}', " ")
 }
 
 /// The words that `help`, `help COMMAND` and `version` stand for, where no path has such
@@ -192,7 +265,15 @@ pub(super) fn with_tip(mut error: clap::Error, command: &str, words: &[OsString]
     if !error.use_stderr() {
         return error;
     }
-    if let Some((predicate, tip)) = words.iter().find_map(|word| predicate(word)) {
+    let is_find = command == "find";
+    if is_find && let Some(pipe) = command_of_fd(words) {
+        error.remove(ContextKind::Suggested);
+        error.remove(ContextKind::SuggestedArg);
+        let tip = format!("-x is --one-file-system here; to run a program use '{pipe}'");
+        add_tip(&mut error, tip);
+        return error;
+    }
+    if let Some((predicate, tip)) = words.iter().find_map(|word| predicate(word, is_find)) {
         error.remove(ContextKind::Suggested);
         add_tip(
             &mut error,
@@ -215,7 +296,9 @@ pub(super) fn with_tip(mut error: clap::Error, command: &str, words: &[OsString]
     // Beside the default view these letters are du's.
     let tip = match command {
         "" => known(FOREIGN).or_else(|| known(ELSEWHERE)),
-        _ => known(ELSEWHERE).or_else(|| known(FOREIGN)),
+        _ => known(ELSEWHERE)
+            .or_else(|| known(FOREIGN))
+            .or_else(|| known(SORTS)),
     };
     if let Some(tip) = tip {
         // clap guesses at a misspelt flag or a value; this one is known.

@@ -39,6 +39,7 @@ pub(crate) use errors_flags::ErrorsFlags;
 pub(crate) use extents_flags::{ExtentsFlags, ExtentsSortName};
 pub(crate) use filter_flags::FilterFlags;
 pub(crate) use find_flags::{FieldName, FindFlags};
+pub(crate) use foreign::shown as shown_word;
 pub(crate) use scan_flags::{
     FormFlags, LinkFlags, ORDERS, OrderChoice, ReadFlags, ScanFlags, SourceName, StatByName,
     StatOrderName, WalkFlags, When,

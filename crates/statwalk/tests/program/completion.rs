@@ -218,3 +218,35 @@ fn zsh_offers_commands_paths_and_values() {
         "#,
     );
 }
+
+/// "source <(statwalk completions zsh) prints an error of _arguments." A script that is
+/// read has to ask for the completion; one in fpath is a function already.
+#[test]
+fn each_script_can_be_sourced() {
+    let tree = tree();
+    for (shell, arguments, line, expected) in [
+        (
+            "zsh",
+            &["-f"][..],
+            "source ../script.zsh && print -r -- $_comps[statwalk]",
+            "_statwalk",
+        ),
+        (
+            "bash",
+            &["--norc"],
+            "source ../script.bash; complete -p statwalk",
+            "complete -F _statwalk statwalk",
+        ),
+        (
+            "fish",
+            &["--no-config"],
+            "source ../script.fish; complete -C 'statwalk fin'",
+            "find",
+        ),
+    ] {
+        match offered(&tree, shell, arguments, line, "") {
+            Some(words) => assert!(words.iter().any(|word| word == expected), "{words:?}"),
+            None => Skipped::needs(shell).report(),
+        }
+    }
+}

@@ -147,6 +147,39 @@ fn a_flag_of_another_program_or_command_gets_its_place() {
         (&["find", ".", "-type", "f"], "use -t TYPE"),
         (&["top", "-group", "root"], "use --owner :GROUP"),
         (&[".", "-name", "x"], "use 'statwalk find -g GLOB PATH'"),
+        (
+            &["find", "gz", "tree"],
+            "paths come before the pattern: try statwalk find tree gz",
+        ),
+        (&["find", "*.gz", "."], "try statwalk find -g '*.gz' ."),
+        (
+            &["find", "-x", "wc", "-c"],
+            "use 'statwalk find -0 -t f | xargs -0 wc -c'",
+        ),
+        (
+            &["find", "tree", "x", "-x", "wc", "-c"],
+            "use 'statwalk find -0 tree x | xargs -0 wc -c'",
+        ),
+        (
+            &["find", "--sort", "size"],
+            "by size use 'statwalk top PATH'",
+        ),
+        (&["--top", "5"], "use 'statwalk top -n N PATH'"),
+        (&["-o", "list", "tree"], "'statwalk --json PATH > FILE'"),
+        (&["top", "-o", "list"], "'statwalk PATH > FILE'"),
+        (
+            &["find", "tree", "-o", "list"],
+            "'statwalk find PATH > FILE'",
+        ),
+        (&["-v", "tree"], "'statwalk --explain PATH'"),
+        (&["-q", "tree"], "'statwalk --progress never PATH"),
+        (&["-u", "tree"], "'statwalk find PATH' lists hidden"),
+        (&["-f", "tree"], "'statwalk --count PATH'"),
+        (&["-R", "tree"], "'statwalk find PATH'"),
+        (
+            &["find", "tree", "-ls"],
+            "--fields inode,mode,links,owner,group,size,mtime PATH",
+        ),
     ] {
         let answer = tree.run(arguments);
         assert_eq!(answer.code, Some(2), "{arguments:?}");
@@ -262,6 +295,28 @@ fn flags_that_would_change_nothing_are_refused() {
         assert!(answer.stdout.is_empty(), "{arguments:?}");
     }
     tree.run(&["errors", "-l", "--json", "tree"]).good();
+}
+
+/// "statwalk find '*.iso' says that there is no such path." The word can be no path.
+#[test]
+fn a_lone_glob_searches_the_working_directory() {
+    let tree = tree();
+    let run = |words: &[&str]| {
+        let mut command = statwalk();
+        command.args(words).current_dir(tree.path());
+        Answer::of(&mut command)
+    };
+    assert_eq!(
+        run(&["find", "[xz]"]).good().sorted(),
+        run(&["find", ".", "^[xz]$"]).good().sorted()
+    );
+    assert_eq!(run(&["find", "[xz]"]).good().lines().len(), 2);
+    assert_eq!(run(&["find", "?", "-t", "f"]).good().lines().len(), 4);
+    // An entry of this name is the path, and a word with a slash is always one.
+    std::fs::write(tree.path().join("[xz]"), "").unwrap();
+    assert_eq!(run(&["find", "[xz]"]).good().lines(), ["[xz]"]);
+    assert_eq!(run(&["find", "./*.iso"]).code, Some(2));
+    assert_eq!(run(&["find", "*.iso", "-g", "*"]).code, Some(2));
 }
 
 /// The tip for a word would be wrong for a path: behind a dot it is a path again.

@@ -58,7 +58,14 @@ _statwalk_paths() {
     _files -/ || _files
 }
 
-_statwalk
+if [[ $funcstack[1] == _statwalk ]]; then
+    # The completion system loaded this file and waits for the words.
+    _statwalk
+else
+    # Read by source. Without the completion system nobody has defined compdef.
+    (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
+    compdef _statwalk statwalk
+fi
 ";
 
 fn specs(page: &Page) -> String {
