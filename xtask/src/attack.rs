@@ -12,7 +12,7 @@ use crate::step::Step;
 pub(crate) const MINUTES: u64 = 10;
 
 /// The files of `crates/statwalk/tests/attack`.
-const KINDS: [&str; 9] = [
+const KINDS: [&str; 10] = [
     "torn_output",
     "loops",
     "fuse_errors",
@@ -22,6 +22,7 @@ const KINDS: [&str; 9] = [
     "mutation",
     "random_trees",
     "hostile_images",
+    "stops",
 ];
 
 /// The result of a kind, by its own report.

@@ -9,10 +9,11 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use statwalk_sys::c_strings;
 
-use crate::entry::{Attributes, DirId, FileId};
+use crate::entry::{Attributes, DirId, FileId, FileType};
 use crate::exclusion::IgnoreRules;
 use crate::handle::OpenParent;
 use crate::path::{file_name, file_name_of_root, path_buf};
+use crate::unfinished::Unfinished;
 
 /// A directory that was listed and has subdirectories.
 ///
@@ -41,7 +42,14 @@ pub(crate) struct Dir {
     /// Names of subdirectories, each ended by NUL.
     pub(crate) names: Box<[u8]>,
     pub(crate) ignore: Option<Arc<IgnoreRules>>,
+    /// Its own delivery, and what waits by the names above.
+    pub(crate) unfinished: Unfinished,
+    /// Where it is read in pieces, a node for each: the pieces, and the listing itself.
+    pub(crate) pieces: Option<Arc<Unfinished>>,
 }
+
+/// The attributes of a directory whose own are not at hand.
+static OF_A_DIRECTORY: Attributes = Attributes::of_type(FileType::Directory);
 
 /// Where a directory hangs.
 #[derive(Clone)]
@@ -160,6 +168,22 @@ impl Dir {
         false
     }
 
+    /// The directory as a sink sees it, without its attributes.
+    pub(crate) fn view(&self) -> Directory<'_> {
+        Directory {
+            place: &self.place,
+            id: self.id,
+            own: false,
+            followed: self.followed,
+            root: self.root,
+            depth: self.depth,
+            attributes: &OF_A_DIRECTORY,
+            state: DirState::Listed,
+            holds_root: false,
+            is_last: false,
+        }
+    }
+
     pub(crate) fn child_name(&self, offset: u32) -> &CStr {
         c_strings::first(&self.names[offset as usize..])
             .expect("every name in `names` ends with NUL")
@@ -217,6 +241,8 @@ pub struct Directory<'a> {
     pub(crate) state: DirState,
     /// Whether it is none, and its only entry is a root.
     pub(crate) holds_root: bool,
+    /// Whether this delivery is its last, and nothing below it waits.
+    pub(crate) is_last: bool,
 }
 
 impl Directory<'_> {
@@ -516,6 +542,8 @@ mod tests {
             held: OnceLock::new(),
             names: Box::from(*b"x\0"),
             ignore: None,
+            unfinished: Unfinished::new(1),
+            pieces: None,
         };
         Place::Child(Arc::new(dir), 0)
     }

@@ -348,7 +348,7 @@ macro_rules! accessor {
 impl Attributes {
     /// Attributes of which only the type is known.
     #[must_use]
-    pub fn of_type(kind: FileType) -> Attributes {
+    pub const fn of_type(kind: FileType) -> Attributes {
         Attributes {
             valid: Fields::TYPE,
             kind,

@@ -70,6 +70,7 @@ mod statx;
 mod tally;
 mod text_file;
 mod threads;
+mod unfinished;
 
 /// Questions that only a btrfs can answer: its changes since a generation, and the
 /// space of extents that several files share.

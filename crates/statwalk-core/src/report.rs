@@ -59,6 +59,8 @@ pub struct RootReport {
     pub missing: Option<Errno>,
     /// Whether an earlier root had reached it, so that it belongs there.
     pub reached_earlier: bool,
+    /// Whether the scan ended before it had read all below the root.
+    pub interrupted: bool,
     /// Entries that could not be read.
     pub unreadable: u64,
     /// Entries that were gone before they could be read.
@@ -76,6 +78,7 @@ impl RootReport {
     pub(crate) fn add(&mut self, other: &RootReport) {
         self.missing = self.missing.or(other.missing);
         self.reached_earlier |= other.reached_earlier;
+        self.interrupted |= other.interrupted;
         self.unreadable += other.unreadable;
         self.vanished += other.vanished;
         self.changed_dirs += other.changed_dirs;

@@ -241,6 +241,7 @@ impl<D: DirectorySource> Ongoing<D> {
         let results = self.pool.take_results();
         self.pool.clear();
         let mut roots = vec![RootReport::default(); self.context.roots.len()];
+        let mut is_finished = vec![false; roots.len()];
         let mut errors = ErrorList::default();
         let mut left_out = Vec::new();
         let mut states = Vec::with_capacity(results.len());
@@ -251,6 +252,9 @@ impl<D: DirectorySource> Ongoing<D> {
             for (sum, root) in roots.iter_mut().zip(&part.roots) {
                 sum.add(root);
             }
+            for (sum, finished) in is_finished.iter_mut().zip(part.finished_roots) {
+                *sum |= finished;
+            }
             errors.absorb(part.errors);
             left_out.extend(part.left_out);
             states.push(part.state);
@@ -258,6 +262,8 @@ impl<D: DirectorySource> Ongoing<D> {
         let calls = self.pool.calls();
         for (index, root) in roots.iter_mut().enumerate() {
             root.reached_earlier = self.scan_context.is_reached_earlier(index);
+            root.interrupted =
+                !is_finished[index] && root.missing.is_none() && !root.reached_earlier;
         }
         in_order(&mut errors, &mut left_out);
         // Each worker keeps that many.

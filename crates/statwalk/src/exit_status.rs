@@ -11,10 +11,10 @@ pub(crate) enum ExitStatus {
     /// 0: done, and everything was read. Entries that vanished meanwhile, and a
     /// reader of our output that left, are no failures.
     Complete,
-    /// 3: done, but a root is larger than `--fail-over` allows.
-    OverLimit,
     /// 1: done, but something could not be read: the result is a lower bound.
     Incomplete,
+    /// 3: done, but a root is larger than `--fail-over` allows, also by a lower bound.
+    OverLimit,
     /// 2: bad usage, a root that is not there (the others were counted), or an
     /// output that could not be written.
     Failed,

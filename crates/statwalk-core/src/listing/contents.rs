@@ -149,10 +149,16 @@ pub(crate) fn deliver(
     contents: &Contents,
     out: &mut dyn Events,
 ) {
-    out.deliver(directory, announce, &[&contents.batch]);
+    let has_more = !contents.followed.is_empty() || !contents.failures.is_empty();
+    let first = Directory {
+        is_last: directory.is_last && !has_more,
+        ..*directory
+    };
+    out.deliver(&first, announce, &[&contents.batch]);
     if !contents.followed.is_empty() {
         let behind_links = Directory {
             followed: true,
+            is_last: false,
             ..*directory
         };
         out.deliver(&behind_links, false, &[&contents.followed]);
@@ -176,6 +182,9 @@ pub(crate) fn deliver(
             out.failed(root, path, *op, *errno);
         }
         out.incomplete(directory);
+    }
+    if directory.is_last && has_more {
+        out.finished(directory);
     }
 }
 

@@ -23,7 +23,12 @@ pub(crate) trait Events {
     /// The number of the next directory.
     fn next_id(&mut self) -> DirId;
     /// Delivers some entries of a directory, and the directory itself if `announce`.
+    /// The last delivery ([`Directory::is_last`]) is a [`finished`](Self::finished) too.
     fn deliver(&mut self, directory: &Directory<'_>, announce: bool, batches: &[&Batch]);
+    /// Notes that a directory was delivered, and so was all below it.
+    fn finished(&mut self, directory: &Directory<'_>);
+    /// Notes that a root was delivered, and so was all below it.
+    fn root_finished(&mut self, root: u32);
     /// Notes that the result lacks something in the directory.
     fn incomplete(&mut self, directory: &Directory<'_>);
     /// Notes a directory that changed while it was read.

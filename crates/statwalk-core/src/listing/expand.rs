@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::Lister;
 use super::context::Visit;
 use super::in_place::InPlaceDir;
+use super::job::Fate;
 use super::outlet::{Events, Note, Outlet};
 use super::read::Opening;
 use super::source::{DirectorySource, EntryStat, NotOpened};
@@ -35,8 +36,8 @@ pub(super) enum Sight {
 enum Crossing {
     /// The lister must list it.
     Entered(DirHandle),
-    /// It stays unlisted: it was delivered, noted or deferred.
-    Settled,
+    /// It stays unlisted: it was delivered or noted, or else deferred.
+    Stays(Fate),
     Refused(NotOpened),
 }
 
@@ -56,15 +57,14 @@ impl<D: DirectorySource> Lister<D> {
         path: &Arc<CStr>,
         root: u32,
         out: &mut dyn Outlet,
-    ) -> Result<(), Errno> {
+    ) -> Result<Fate, Errno> {
         let place = Place::Root(Arc::clone(path));
         if self.context.options.exclusions.fits(path.to_bytes()) {
             out.note(root, Note::Excluded);
-            return Ok(());
+            return Ok(Fate::Settled);
         }
         if let Some(id) = self.context.source.image(root) {
-            self.image(path, root, id, out);
-            return Ok(());
+            return Ok(self.image(path, root, id, out));
         }
         if self.context.options.roots.was_no_directory(root) {
             let found = self.context.source.stat_path(path)?;
@@ -85,8 +85,7 @@ impl<D: DirectorySource> Lister<D> {
                     in_place_was_tried: false,
                     holds_doubles: false,
                 };
-                self.enter(opening, out);
-                Ok(())
+                Ok(self.enter(opening, out))
             }
             Err(NotOpened::Gone(errno)) => Err(errno),
             Err(NotOpened::NotADirectory(errno)) => {
@@ -94,7 +93,7 @@ impl<D: DirectorySource> Lister<D> {
                 let found = found.attributes(self.context.options.wanted);
                 if found.kind == FileType::Directory {
                     self.unreadable(&place, root, 0, Some(&found), errno, out);
-                    return Ok(());
+                    return Ok(Fate::Settled);
                 }
                 self.root_entry(path, root, found, errno, out)
             }
@@ -108,7 +107,7 @@ impl<D: DirectorySource> Lister<D> {
                     _ => Errno::XDEV,
                 };
                 self.unreadable(&place, root, 0, Some(&found), errno, out);
-                Ok(())
+                Ok(Fate::Settled)
             }
         }
     }
@@ -121,26 +120,33 @@ impl<D: DirectorySource> Lister<D> {
         found: Attributes,
         errno: Errno,
         out: &mut dyn Outlet,
-    ) -> Result<(), Errno> {
+    ) -> Result<Fate, Errno> {
         let target = self.target_of(None, path, found.kind);
         // A scan that follows links cannot take a dangling one as its root.
         if self.context.options.follows && found.kind == FileType::Symlink && target.is_none() {
             return Err(errno);
         }
         self.root_file(path, root, &target.unwrap_or(found), out);
-        Ok(())
+        Ok(Fate::Settled)
     }
 
     /// Lists a crossing that had to wait.
-    pub(crate) fn deferred(&mut self, parent: Arc<OpenParent>, offset: u32, out: &mut dyn Outlet) {
-        self.child(parent, offset, 0, Sight::Deferred, out);
+    pub(crate) fn deferred(
+        &mut self,
+        parent: Arc<OpenParent>,
+        offset: u32,
+        out: &mut dyn Outlet,
+    ) -> Fate {
+        self.child(parent, offset, 0, Sight::Deferred, out)
     }
 
     /// Follows a symbolic link.
-    pub(crate) fn follow(&mut self, parent: Arc<Dir>, offset: u32, out: &mut dyn Outlet) {
+    pub(crate) fn follow(&mut self, parent: Arc<Dir>, offset: u32, out: &mut dyn Outlet) -> Fate {
         let place = Place::Child(Arc::clone(&parent), offset);
-        let Some(Some(base)) = self.base_of(&Handle::Closed, &place, Sight::First, out) else {
-            return;
+        let base = match self.base_of(&Handle::Closed, &place, Sight::First, out) {
+            Ok(Some(base)) => base,
+            Ok(None) => unreachable!("a closed directory is opened again"),
+            Err(fate) => return fate,
         };
         let name = place.name();
         let target = self.context.source.stat_target(Some(&base), name);
@@ -151,14 +157,15 @@ impl<D: DirectorySource> Lister<D> {
         {
             let (root, depth) = (parent.root, parent.depth + 1);
             if self.context.options.refuses(&place, root, depth) {
-                return out.note(root, Note::Excluded);
+                out.note(root, Note::Excluded);
+                return Fate::Settled;
             }
             if depth >= self.context.options.max_depth {
                 let attributes = target.attributes(self.context.options.wanted);
                 if !(self.context).is_other_root(target.id(), target.mount(), root) {
                     self.at_limit(&place, root, depth, &attributes, out);
                 }
-                return;
+                return Fate::Settled;
             }
             match self.context.source.open_through_links(&base, name) {
                 Ok(fd)
@@ -186,7 +193,7 @@ impl<D: DirectorySource> Lister<D> {
                     self.context.visited.insert(target.id());
                     let attributes = target.attributes(self.context.options.wanted);
                     self.unreadable(&place, root, depth, Some(&attributes), errno, out);
-                    return;
+                    return Fate::Settled;
                 }
                 // A kernel file system or an automount point, or it has changed.
                 _ => {}
@@ -197,10 +204,12 @@ impl<D: DirectorySource> Lister<D> {
         let found = match self.stat_of(&base, name) {
             Ok(found) => found,
             Err(Errno::NOENT) if self.is_gone(&place, None, out) => {
-                return out.note(parent.root, Note::Vanished);
+                out.note(parent.root, Note::Vanished);
+                return Fate::Settled;
             }
             Err(errno) => {
-                return out.failed(parent.root, place.path(), Op::Follow, errno);
+                out.failed(parent.root, place.path(), Op::Follow, errno);
+                return Fate::Settled;
             }
         };
         let nowhere = [Errno::NOENT, Errno::NOTDIR, Errno::LOOP, Errno::NAMETOOLONG];
@@ -213,45 +222,55 @@ impl<D: DirectorySource> Lister<D> {
         let target = target.filter(|target| target.kind != FileType::Directory);
         let followed = target.is_some();
         self.deliver_alone(&parent, name, &target.unwrap_or(found), followed, out);
+        Fate::Settled
     }
 
-    /// Opens a closed parent again: `Some(None)` if `handle` is open.
+    /// Opens a closed parent again: `Ok(None)` if `handle` is open.
     ///
-    /// `None` if the parent cannot be opened; that is reported.
+    /// An error if the parent cannot be opened; that is reported, or the judgement is
+    /// deferred.
     fn base_of(
         &mut self,
         handle: &Handle,
         place: &Place,
         sight: Sight,
         out: &mut dyn Outlet,
-    ) -> Option<Option<DirHandle>> {
+    ) -> Result<Option<DirHandle>, Fate> {
         let Place::Child(parent, _) = place else {
-            return None;
+            return Err(Fate::Open);
         };
         if handle.get().is_some() {
-            return Some(None);
+            return Ok(None);
         }
         match self.reopen(parent) {
-            Ok(fd) => Some(Some(fd)),
+            Ok(fd) => Ok(Some(fd)),
+            // The parent is gone, or another directory stands in its place.
+            Err(errno) if is_no_way(errno) => Err(self.not_found(place, sight, errno, out)),
             Err(errno) => {
-                // The parent is gone, or another directory stands in its place.
-                match is_no_way(errno) {
-                    true => self.not_found(place, sight, errno, out),
-                    false => self.unreadable_child(place, None, errno, out),
-                }
-                None
+                self.unreadable_child(place, None, errno, out);
+                Err(Fate::Settled)
             }
         }
     }
 
     /// Defers a listed directory that was not found. When the rest of the tree is
     /// done, a worker judges whether it has vanished.
-    fn not_found(&mut self, place: &Place, sight: Sight, errno: Errno, out: &mut dyn Outlet) {
+    fn not_found(
+        &mut self,
+        place: &Place,
+        sight: Sight,
+        errno: Errno,
+        out: &mut dyn Outlet,
+    ) -> Fate {
         match place {
             Place::Child(parent, offset) if sight != Sight::Second => {
                 out.defer_vanished(parent, *offset);
+                Fate::Open
             }
-            _ => self.unreadable_child(place, None, errno, out),
+            _ => {
+                self.unreadable_child(place, None, errno, out);
+                Fate::Settled
+            }
         }
     }
 
@@ -276,12 +295,13 @@ impl<D: DirectorySource> Lister<D> {
         ino: u64,
         sight: Sight,
         out: &mut dyn Outlet,
-    ) {
+    ) -> Fate {
         let dir = &parent.dir;
         let (root, depth, mount) = (dir.root, dir.depth + 1, dir.mount);
         let place = Place::Child(Arc::clone(dir), offset);
         if sight == Sight::First && self.context.options.refuses(&place, root, depth) {
-            return out.note(root, Note::Excluded);
+            out.note(root, Note::Excluded);
+            return Fate::Settled;
         }
         let listed = || InPlaceDir {
             place: &place,
@@ -295,49 +315,57 @@ impl<D: DirectorySource> Lister<D> {
         if is_limit && !self.context.options.wanted.need_stat() && !self.context.has_several_roots()
         {
             let nothing = Attributes::of_type(FileType::Directory);
-            return self.at_limit(&place, root, depth, &nothing, out);
+            self.at_limit(&place, root, depth, &nothing, out);
+            return Fate::Settled;
         }
-        if ino != 0 && self.child_in_place(dir, ino, &listed(), out) {
-            return;
+        if ino != 0
+            && let Some(fate) = self.child_in_place(dir, ino, &listed(), out)
+        {
+            return fate;
         }
-        let Some(reopened) = self.base_of(&parent.handle, &place, sight, out) else {
-            return;
+        let reopened = match self.base_of(&parent.handle, &place, sight, out) {
+            Ok(reopened) => reopened,
+            Err(fate) => return fate,
         };
-        let Some(base) = reopened.as_ref().or(parent.handle.get()) else {
-            return;
-        };
+        let base = (reopened.as_ref().or(parent.handle.get()))
+            .expect("a closed directory was opened again");
         if is_limit {
             return self.child_at_limit(base, &place, sight, out);
         }
-        if let Some((fd, is_crossed)) = self.open_child(base, &parent, &place, sight, out) {
-            // A call can take long, and a scan that was stopped waits for it.
-            if out.cancelled() {
-                return;
+        let opened = self.open_child(base, &parent, &place, sight, out);
+        let (fd, is_crossed) = match opened {
+            Ok(opened) => opened,
+            Err(fate) => {
+                self.in_place.suspicion = None;
+                return fate;
             }
-            let confirmed = match self.in_place.suspicion {
-                Some(_) => self.confirm_suspicion(&listed(), &fd),
-                None => Confirmed::Nothing,
-            };
-            if confirmed == Confirmed::Double {
-                return self.unreadable_child(&place, None, Errno::UCLEAN, out);
-            }
-            let opening = Opening {
-                fd,
-                parent_mount: (!is_crossed).then_some(mount),
-                followed: false,
-                in_place_was_tried: ino != 0 && dir.subvolume != 0,
-                holds_doubles: confirmed == Confirmed::HoldsDoubles,
-                place,
-                root,
-                depth,
-            };
-            // The last subdirectory closes its parent, and its copy is one more
-            // descriptor than a worker may need.
-            drop((reopened, parent));
-            self.enter(opening, out);
-        } else {
-            self.in_place.suspicion = None;
+        };
+        // A call can take long, and a scan that was stopped waits for it.
+        if out.cancelled() {
+            return Fate::Open;
         }
+        let confirmed = match self.in_place.suspicion {
+            Some(_) => self.confirm_suspicion(&listed(), &fd),
+            None => Confirmed::Nothing,
+        };
+        if confirmed == Confirmed::Double {
+            self.unreadable_child(&place, None, Errno::UCLEAN, out);
+            return Fate::Settled;
+        }
+        let opening = Opening {
+            fd,
+            parent_mount: (!is_crossed).then_some(mount),
+            followed: false,
+            in_place_was_tried: ino != 0 && dir.subvolume != 0,
+            holds_doubles: confirmed == Confirmed::HoldsDoubles,
+            place,
+            root,
+            depth,
+        };
+        // The last subdirectory closes its parent, and its copy is one more
+        // descriptor than a worker may need.
+        drop((reopened, parent));
+        self.enter(opening, out)
     }
 
     /// Delivers a subdirectory that lies at the depth limit.
@@ -347,32 +375,38 @@ impl<D: DirectorySource> Lister<D> {
         place: &Place,
         sight: Sight,
         out: &mut dyn Outlet,
-    ) {
+    ) -> Fate {
         let Place::Child(parent, _) = place else {
-            return;
+            return Fate::Open;
         };
         let (root, depth) = (parent.root, parent.depth + 1);
         let found = match self.context.source.stat_entry(base, place.name()) {
             Ok(found) => found,
             Err(errno @ Errno::NOENT) => return self.not_found(place, sight, errno, out),
-            Err(errno) => return self.unreadable_child(place, None, errno, out),
+            Err(errno) => {
+                self.unreadable_child(place, None, errno, out);
+                return Fate::Settled;
+            }
         };
         let attributes = found.attributes(self.context.options.wanted);
         if attributes.kind != FileType::Directory {
-            return self.deliver_alone(parent, place.name(), &attributes, false, out);
+            self.deliver_alone(parent, place.name(), &attributes, false, out);
+            return Fate::Settled;
         }
         if !self.context.options.enters_mounts && found.mount() != parent.mount.id {
             self.left_standing(place, root, depth, DirState::Crossing, out);
-            return out.note(root, Note::Crossing);
+            out.note(root, Note::Crossing);
+            return Fate::Settled;
         }
         if !(self.context).is_other_root(found.id(), found.mount(), root) {
             self.at_limit(place, root, depth, &attributes, out);
         }
+        Fate::Settled
     }
 
     /// Opens a subdirectory, and returns whether a mount begins there.
     ///
-    /// `None` if it stays unlisted; that was delivered, noted or deferred.
+    /// An error if it stays unlisted; that was delivered or noted, or else deferred.
     fn open_child(
         &mut self,
         base: &DirHandle,
@@ -380,34 +414,33 @@ impl<D: DirectorySource> Lister<D> {
         place: &Place,
         sight: Sight,
         out: &mut dyn Outlet,
-    ) -> Option<(DirHandle, bool)> {
+    ) -> Result<(DirHandle, bool), Fate> {
         let name = place.name();
         let mut tries_left = OPENS_MAX;
         loop {
             tries_left -= 1;
             let crossing = match self.context.source.open_child(base, name) {
-                Ok(fd) => return Some((fd, false)),
+                Ok(fd) => return Ok((fd, false)),
                 Err(refusal @ (NotOpened::OtherMount | NotOpened::Automount)) => {
                     self.cross(base, parent, place, refusal, sight, out)
                 }
                 Err(refusal) => Crossing::Refused(refusal),
             };
             let refusal = match crossing {
-                Crossing::Entered(fd) => return Some((fd, true)),
-                Crossing::Settled => return None,
+                Crossing::Entered(fd) => return Ok((fd, true)),
+                Crossing::Stays(fate) => return Err(fate),
                 Crossing::Refused(refusal) => refusal,
             };
             let (found, errno) = match refusal {
                 NotOpened::Gone(errno) => {
-                    self.not_found(place, sight, errno, out);
-                    return None;
+                    return Err(self.not_found(place, sight, errno, out));
                 }
                 NotOpened::Refused(errno) => {
                     let found = self.context.source.stat_entry(base, name).ok();
                     if let Some(found) = &found
                         && self.is_earlier_root(found, parent)
                     {
-                        return None;
+                        return Err(Fate::Settled);
                     }
                     let wanted = self.context.options.wanted;
                     (found.map(|found| found.attributes(wanted)), errno)
@@ -423,20 +456,19 @@ impl<D: DirectorySource> Lister<D> {
                 NotOpened::NotADirectory(errno) => match self.stat_of(base, name) {
                     Ok(found) if found.kind != FileType::Directory => {
                         self.deliver_alone(&parent.dir, name, &found, false, out);
-                        return None;
+                        return Err(Fate::Settled);
                     }
                     // It was something else for a moment.
                     Ok(_) if tries_left > 0 => continue,
                     Ok(found) => (Some(found), errno),
                     Err(errno @ Errno::NOENT) => {
-                        self.not_found(place, sight, errno, out);
-                        return None;
+                        return Err(self.not_found(place, sight, errno, out));
                     }
                     Err(errno) => (None, errno),
                 },
             };
             self.unreadable_child(place, found.as_ref(), errno, out);
-            return None;
+            return Err(Fate::Settled);
         }
     }
 
@@ -484,7 +516,7 @@ impl<D: DirectorySource> Lister<D> {
             Err(NotOpened::OtherMount | NotOpened::Automount) if !is_same_mount => {
                 self.left_standing(place, root, depth, DirState::Crossing, out);
                 out.note(root, Note::Crossing);
-                return Crossing::Settled;
+                return Crossing::Stays(Fate::Settled);
             }
             Err(refusal) => return Crossing::Refused(refusal),
         };
@@ -494,14 +526,14 @@ impl<D: DirectorySource> Lister<D> {
             self.left_standing(place, root, depth, DirState::Excluded, out);
             out.note(root, Note::Excluded);
             out.left_out(place.path(), file_system);
-            return Crossing::Settled;
+            return Crossing::Stays(Fate::Settled);
         }
         if sight != Sight::Deferred && self.context.is_reached_twice(found.mount()) {
             let Place::Child(_, offset) = place else {
-                return Crossing::Settled;
+                return Crossing::Stays(Fate::Open);
             };
             out.defer(parent, *offset);
-            return Crossing::Settled;
+            return Crossing::Stays(Fate::Open);
         }
         Crossing::Entered(fd)
     }

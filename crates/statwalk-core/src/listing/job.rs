@@ -26,6 +26,16 @@ pub(crate) enum Job {
     Entry(Box<Deferred>),
 }
 
+/// Whether a job leaves something when its worker has done with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "what is settled must be noted in the directory above"]
+pub(crate) enum Fate {
+    /// Nothing: it was delivered or noted, and nothing waits below it.
+    Settled,
+    /// Something: another job has taken it over, or the scan ends without it.
+    Open,
+}
+
 /// An entry that was listed and is to be stat'ed when its turn comes.
 pub(crate) struct Deferred {
     pub(crate) ino: u64,

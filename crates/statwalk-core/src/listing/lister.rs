@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::contents::Contents;
 use super::context::ScanContext;
 use super::expand::Sight;
-use super::job::Job;
+use super::job::{Fate, Job};
 use super::listed::Listed;
 use super::outlet::Outlet;
 use super::read_in_place::InPlaceState;
@@ -57,18 +57,20 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Does one job.
-    pub(crate) fn expand(&mut self, job: Job, out: &mut dyn Outlet) {
+    /// Does one job. A settled one is a subdirectory of its parent; a directory that is
+    /// read in pieces settles itself.
+    pub(crate) fn expand(&mut self, job: Job, out: &mut dyn Outlet) -> Fate {
         match job {
             Job::Child {
                 parent,
                 name_offset,
                 ino,
-            } => self.child(parent, name_offset, ino, Sight::First, out),
+            } => return self.child(parent, name_offset, ino, Sight::First, out),
             Job::Rest(listing) => self.rest(&listing, out),
             Job::Part(listing, part) => self.part(&listing, *part, out),
             Job::Entry(entry) => self.entry(&entry, out),
         }
+        Fate::Open
     }
 
     /// Closes the kept directory, before the worker sleeps.

@@ -33,5 +33,5 @@ pub(crate) mod names;
 mod read_in_place;
 pub(crate) mod suspicion;
 
-pub(crate) use job::Job;
+pub(crate) use job::{Fate, Job};
 pub(crate) use lister::{Lister, REREADS_MAX, WITHHELD_MAX};

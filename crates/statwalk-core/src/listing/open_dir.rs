@@ -4,11 +4,13 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::contents::Contents;
 use super::source::{ChangeStamp, DirectorySource, EntryStat};
 use crate::directory::{Dir, DirState, Directory, MountMark, Place};
 use crate::entry::{Attributes, DirId, FileId};
 use crate::exclusion::IgnoreRules;
 use crate::handle::{DirHandle, Handle, OpenParent};
+use crate::unfinished::Unfinished;
 
 /// A directory that is open and about to be read.
 pub(crate) struct OpenDir {
@@ -45,6 +47,7 @@ impl OpenDir {
             attributes: &self.attributes,
             state: DirState::Listed,
             holds_root: false,
+            is_last: false,
         }
     }
 
@@ -59,10 +62,14 @@ impl OpenDir {
         after.is_ok_and(|after| before == after.change_stamp())
     }
 
-    /// Makes the node that is the parent of the subdirectories.
+    /// Makes the node that is the parent of the subdirectories and links in `contents`.
+    ///
+    /// `pieces` counts the nodes of a directory that is read in pieces. The node waits
+    /// for a [`settle`](crate::unfinished::settle) after the delivery of its piece.
     pub(crate) fn node(
         &self,
-        names: &[u8],
+        contents: &Contents,
+        pieces: Option<&Arc<Unfinished>>,
         mount: MountMark,
         handle: Handle,
         identity: Option<FileId>,
@@ -72,6 +79,10 @@ impl OpenDir {
             Some(above) if !self.depth.is_power_of_two() => above.landmark,
             _ => identity,
         };
+        let waiting = contents.subdir_offsets.len() + contents.link_offsets.len();
+        if let Some(pieces) = pieces {
+            pieces.add_one();
+        }
         let dir = Arc::new(Dir {
             place: self.place.clone(),
             id: self.id,
@@ -83,8 +94,11 @@ impl OpenDir {
             landmark,
             subvolume: self.subvolume,
             held: OnceLock::new(),
-            names: names.into(),
+            names: contents.waiting_names.as_slice().into(),
             ignore: self.ignore.clone(),
+            // A piece has far fewer than 2^32 names.
+            unfinished: Unfinished::new(1 + waiting as u32),
+            pieces: pieces.map(Arc::clone),
         });
         OpenParent::new(dir, handle)
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::contents::{deliver, queue};
 use super::context::Visit;
 use super::in_place::{InPlace, InPlaceDir};
+use super::job::Fate;
 use super::listed::{KeptNames, Reading};
 use super::open_dir::OpenDir;
 use super::outlet::{Note, Outlet, Pace};
@@ -19,6 +20,7 @@ use crate::directory::{DirState, Directory, MountMark, Place};
 use crate::entry::{Attributes, FileId, FileType};
 use crate::error::{Op, SystemErrno as Errno};
 use crate::handle::{DirHandle, Handle};
+use crate::unfinished::settle;
 
 /// The buffers of a directory before it counts as large. The second one may be its last,
 /// and may be nearly empty.
@@ -51,9 +53,15 @@ enum End {
     Share,
 }
 
+/// Something that is wrong with a directory that was read to its end.
+enum Trouble {
+    Failed(Errno),
+    Changed,
+}
+
 impl<D: DirectorySource> Lister<D> {
     /// Reads, verifies and delivers an open directory.
-    pub(super) fn enter(&mut self, opening: Opening, out: &mut dyn Outlet) {
+    pub(super) fn enter(&mut self, opening: Opening, out: &mut dyn Outlet) -> Fate {
         let Opening {
             fd,
             place,
@@ -81,11 +89,11 @@ impl<D: DirectorySource> Lister<D> {
                 Ok(found) => found,
                 Err(errno) => {
                     self.unreadable(&place, root, depth, None, errno, out);
-                    return;
+                    return Fate::Settled;
                 }
             };
             if depth > 0 && out.cancelled() {
-                return;
+                return Fate::Open;
             }
             // The parent's mount, unless device numbers stand for mounts: then a nested
             // btrfs subvolume has its own.
@@ -99,21 +107,22 @@ impl<D: DirectorySource> Lister<D> {
                 Visit::Again => {
                     self.left_standing(&place, root, depth, DirState::Crossing, out);
                     out.note(root, Note::Crossing);
-                    return;
+                    return Fate::Settled;
                 }
-                Visit::EarlierRoot => return,
+                Visit::EarlierRoot => return Fate::Settled,
             }
             if place.leads_through(found.id(), mount.id) {
                 // The kernel's error if it notices the circle itself: d_splice_alias,
                 // fs/dcache.c.
                 self.unreadable(&place, root, depth, None, Errno::LOOP, out);
-                return;
+                return Fate::Settled;
             }
             identity = Some(found.id());
             // Only a root gets here: others are not opened at the limit.
             if depth >= context.options.max_depth {
                 attributes = found.attributes(context.options.wanted);
-                return self.at_limit(&place, root, depth, &attributes, out);
+                self.at_limit(&place, root, depth, &attributes, out);
+                return Fate::Settled;
             }
             // It is large enough to look for a volume now.
             let is_first_large = context.source.is_worth_in_place(found.size_bytes())
@@ -127,13 +136,13 @@ impl<D: DirectorySource> Lister<D> {
                     followed,
                     is_visited: true,
                 };
-                if self.opened_in_place(&fd, &found, &dir, out) {
-                    return;
+                if let Some(fate) = self.opened_in_place(&fd, &found, &dir, out) {
+                    return fate;
                 }
                 match self.confirm_suspicion(&dir, &fd) {
                     Confirmed::Double => {
                         self.unreadable(&place, root, depth, None, Errno::UCLEAN, out);
-                        return;
+                        return Fate::Settled;
                     }
                     Confirmed::HoldsDoubles => holds_doubles = true,
                     Confirmed::Nothing => {}
@@ -170,25 +179,26 @@ impl<D: DirectorySource> Lister<D> {
             self.contents.clear();
             let end = self.read_directory(&fd, &dir, out);
             match end {
-                End::Cancelled => return self.cut_off(&dir, out),
+                End::Cancelled => {
+                    self.cut_off(&dir, out);
+                    return Fate::Open;
+                }
                 End::Share => {
                     return self.share(dir, fd, out);
                 }
                 End::CacheDirectory => {
                     self.left_standing(&dir.place, root, depth, DirState::Excluded, out);
                     out.note(root, Note::Excluded);
-                    return;
+                    return Fate::Settled;
                 }
                 // ENOENT of getdents64: the directory was removed after the open, and
                 // its entries before.
                 End::Failed(Errno::NOENT) if self.is_gone(&dir.place, dir.identity, out) => {
-                    return out.note(root, Note::Vanished);
+                    out.note(root, Note::Vanished);
+                    return Fate::Settled;
                 }
                 End::Failed(errno) => {
-                    self.finish(&dir, fd, out);
-                    out.failed(root, dir.place.path(), Op::Read, errno);
-                    out.incomplete(&dir.view());
-                    return;
+                    return self.finish(&dir, fd, Some(Trouble::Failed(errno)), out);
                 }
                 End::Complete => {}
             }
@@ -197,13 +207,11 @@ impl<D: DirectorySource> Lister<D> {
             let doubtful = dir.link_stop_is_off && link_stop.was_used();
             if !doubtful && dir.held_still(&fd, &context.source) {
                 self.judge_missing_here(&fd, &dir, out);
-                return self.finish(&dir, fd, out);
+                return self.finish(&dir, fd, None, out);
             }
             if rereads == REREADS_MAX {
                 self.judge_missing_here(&fd, &dir, out);
-                self.finish(&dir, fd, out);
-                out.changed(&dir.view());
-                return;
+                return self.finish(&dir, fd, Some(Trouble::Changed), out);
             }
             rereads += 1;
             self.rewind(&mut dir, &fd);
@@ -350,8 +358,14 @@ impl<D: DirectorySource> Lister<D> {
         options.wanted.need_stat() || !is_searched && self.listed.has_unknown(options.follows)
     }
 
-    /// Queues the subdirectories and delivers the entries.
-    fn finish(&mut self, dir: &OpenDir, fd: DirHandle, out: &mut dyn Outlet) {
+    /// Queues the subdirectories, delivers the entries, and says what went wrong.
+    fn finish(
+        &mut self,
+        dir: &OpenDir,
+        fd: DirHandle,
+        trouble: Option<Trouble>,
+        out: &mut dyn Outlet,
+    ) -> Fate {
         let doubles = match dir.holds_doubles {
             true => self.contents.take_doubles(),
             false => Vec::new(),
@@ -368,7 +382,7 @@ impl<D: DirectorySource> Lister<D> {
                 None => dir.identity,
             };
             let mount = self.mount_below(dir);
-            let node = dir.node(&contents.waiting_names, mount, handle, identity);
+            let node = dir.node(contents, None, mount, handle, identity);
             if let Some(fd) = over {
                 self.kept = Some((Arc::clone(&node.dir), fd));
             }
@@ -377,13 +391,35 @@ impl<D: DirectorySource> Lister<D> {
         } else {
             drop(fd);
         }
+        let is_last = parent.is_none() && trouble.is_none();
         let view = Directory {
             own: true,
+            is_last,
             ..dir.view()
         };
         deliver(&view, true, &self.contents, out);
-        if let Some(parent) = parent {
-            self.deliver_doubles(&parent, &doubles, out);
+        if let Some(parent) = &parent {
+            self.deliver_doubles(parent, &doubles, out);
+        }
+        match trouble {
+            None => {}
+            Some(Trouble::Failed(errno)) => {
+                out.failed(dir.root, dir.place.path(), Op::Read, errno);
+                out.incomplete(&view);
+            }
+            Some(Trouble::Changed) => out.changed(&view),
+        }
+        match parent {
+            Some(parent) => {
+                settle(&parent, out);
+                Fate::Open
+            }
+            None => {
+                if !is_last {
+                    out.finished(&view);
+                }
+                Fate::Settled
+            }
         }
     }
 

@@ -9,6 +9,7 @@ use super::Lister;
 use super::contents::{Contents, deliver, queue};
 use super::context::Visit;
 use super::in_place::{Begun, Counted, InPlace, InPlaceDir, Node, Piece, StatLater};
+use super::job::Fate;
 use super::listed::sort_in;
 use super::lister::WITHHELD_MAX;
 use super::open_dir::OpenDir;
@@ -20,6 +21,7 @@ use crate::entry::Attributes;
 use crate::error::{Op, SystemErrno as Errno};
 use crate::handle::{DirHandle, Handle};
 use crate::tally;
+use crate::unfinished::{Unfinished, settle};
 
 /// The state of a lister for reading in place.
 #[derive(Default)]
@@ -34,7 +36,7 @@ pub(super) struct InPlaceState {
 /// The end of reading a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    Delivered,
+    Delivered(Fate),
     /// Nothing was delivered: the kernel must read the directory.
     ByKernel,
     Cancelled,
@@ -46,6 +48,12 @@ struct Delivery {
     visit: Option<Visit>,
     is_released: bool,
     is_image: bool,
+    /// The nodes of the pieces, where there is more than one, and the listing itself.
+    pieces: Option<Arc<Unfinished>>,
+    /// The node of the last piece, until nothing more is said of the directory.
+    node: Option<Arc<Dir>>,
+    /// Whether the directory was finished with the delivery of a piece.
+    is_finished: bool,
 }
 
 impl InPlaceDir<'_> {
@@ -83,7 +91,8 @@ impl Delivery {
         self.is_released
     }
 
-    /// Delivers a piece; `doubles` are second names of its subdirectories.
+    /// Delivers a piece; `doubles` are second names of its subdirectories. It is the
+    /// whole directory if `is_whole`.
     ///
     /// Returns false if the directory was visited before. That is reported, and no
     /// more pieces are wanted.
@@ -93,7 +102,7 @@ impl Delivery {
         dir: &InPlaceDir<'_>,
         open_dir: &OpenDir,
         contents: &Contents,
-        doubles: &[u32],
+        (doubles, is_whole): (&[u32], bool),
         out: &mut dyn Outlet,
     ) -> bool {
         let visit = match (self.visit, open_dir.identity) {
@@ -117,23 +126,52 @@ impl Delivery {
             Visit::EarlierRoot => return false,
         }
         tally::count_reads(contents.entry_count() as u64 + 1);
-        let mut parent = None;
-        if !contents.waiting_names.is_empty() {
-            let (names, mount) = (&contents.waiting_names, open_dir.mount);
-            let node = open_dir.node(names, mount, Handle::Closed, open_dir.identity);
-            queue(&node, contents, out);
-            parent = Some(Arc::clone(&node.dir));
+        if let Some(before) = self.node.take() {
+            settle(&before, out);
         }
+        if !is_whole && self.pieces.is_none() {
+            self.pieces = Some(Arc::new(Unfinished::new(1)));
+        }
+        if !contents.waiting_names.is_empty() {
+            let (pieces, mount) = (self.pieces.as_ref(), open_dir.mount);
+            let identity = open_dir.identity;
+            let node = open_dir.node(contents, pieces, mount, Handle::Closed, identity);
+            queue(&node, contents, out);
+            self.node = Some(Arc::clone(&node.dir));
+        }
+        self.is_finished = self.pieces.is_none() && self.node.is_none();
         let view = Directory {
             own: !self.is_released,
+            is_last: self.is_finished,
             ..open_dir.view()
         };
         deliver(&view, !self.is_released, contents, out);
-        if let Some(parent) = parent {
-            lister.deliver_doubles(&parent, doubles, out);
+        if let Some(parent) = &self.node {
+            lister.deliver_doubles(parent, doubles, out);
         }
         self.is_released = true;
         true
+    }
+
+    /// Ends the delivery: nothing more is said of the directory.
+    fn end(self, open_dir: &OpenDir, out: &mut dyn Outlet) -> Fate {
+        let has_node = self.node.is_some();
+        if let Some(node) = self.node {
+            settle(&node, out);
+        }
+        match self.pieces {
+            _ if self.is_finished => Fate::Settled,
+            Some(pieces) => {
+                if !pieces.take_one() {
+                    return Fate::Open;
+                }
+                out.finished(&open_dir.view());
+                Fate::Settled
+            }
+            None if has_node => Fate::Open,
+            // Nothing of it was delivered: somebody else has.
+            None => Fate::Settled,
+        }
     }
 }
 
@@ -152,7 +190,13 @@ impl<D: DirectorySource> Lister<D> {
     }
 
     /// Lists the tree of an image.
-    pub(super) fn image(&mut self, path: &Arc<CStr>, root: u32, id: u64, out: &mut dyn Outlet) {
+    pub(super) fn image(
+        &mut self,
+        path: &Arc<CStr>,
+        root: u32,
+        id: u64,
+        out: &mut dyn Outlet,
+    ) -> Fate {
         let node = self.in_place_of(id, 0).and_then(InPlace::root);
         let dir = InPlaceDir {
             place: &Place::Root(Arc::clone(path)),
@@ -163,60 +207,70 @@ impl<D: DirectorySource> Lister<D> {
             followed: false,
             is_visited: false,
         };
-        let is_read = node.is_some_and(|node| self.read_node(node, &dir, out));
-        debug_assert!(is_read, "nobody else can be asked");
+        let fate = node.and_then(|node| self.read_node(node, &dir, out));
+        debug_assert!(fate.is_some(), "nobody else can be asked");
+        fate.unwrap_or(Fate::Open)
     }
 
     /// Reads a subdirectory by the inode number in its parent's listing.
     ///
-    /// Returns false if the kernel must read it; nothing was delivered then.
+    /// Absent if the kernel must read it; nothing was delivered then.
     pub(super) fn child_in_place(
         &mut self,
         parent: &Arc<Dir>,
         ino: u64,
         dir: &InPlaceDir<'_>,
         out: &mut dyn Outlet,
-    ) -> bool {
+    ) -> Option<Fate> {
         let node = self
             .in_place_of(dir.mount.id, 0)
             .and_then(|volume| volume.child(parent, dir.place.name(), ino));
-        node.is_some_and(|node| self.read_node(node, dir, out))
+        self.read_node(node?, dir, out)
     }
 
     /// Reads a directory that the kernel has opened.
     ///
-    /// Returns false if the kernel must list it too; nothing was delivered then.
+    /// Absent if the kernel must list it too; nothing was delivered then.
     pub(super) fn opened_in_place(
         &mut self,
         fd: &DirHandle,
         found: &D::Stat,
         dir: &InPlaceDir<'_>,
         out: &mut dyn Outlet,
-    ) -> bool {
+    ) -> Option<Fate> {
         let node = self
             .in_place_of(dir.mount.id, found.size_bytes())
             .and_then(|volume| volume.opened(fd, found.id()));
-        node.is_some_and(|node| self.read_node(node, dir, out))
+        self.read_node(node?, dir, out)
     }
 
     /// Reads a directory with the reader in `near`.
     ///
-    /// Returns false if the kernel must read it.
-    fn read_node(&mut self, node: Node, dir: &InPlaceDir<'_>, out: &mut dyn Outlet) -> bool {
+    /// Absent if the kernel must read it.
+    fn read_node(
+        &mut self,
+        node: Node,
+        dir: &InPlaceDir<'_>,
+        out: &mut dyn Outlet,
+    ) -> Option<Fate> {
         let Some((mount, Some(mut volume))) = self.in_place.near.take() else {
-            return false;
+            return None;
         };
         let mut stat_later = std::mem::take(&mut self.in_place.stat_later);
         let end = self.read_from(&mut *volume, node, dir, &mut stat_later, out);
         stat_later.clear();
         self.in_place.stat_later = stat_later;
         match end {
-            End::Delivered => volume.count(Counted::Delivered),
+            End::Delivered(_) => volume.count(Counted::Delivered),
             End::ByKernel => volume.count(Counted::AskedKernel),
             End::Cancelled => {}
         }
         self.in_place.near = Some((mount, Some(volume)));
-        end != End::ByKernel
+        match end {
+            End::Delivered(fate) => Some(fate),
+            End::Cancelled => Some(Fate::Open),
+            End::ByKernel => None,
+        }
     }
 
     fn read_from(
@@ -245,14 +299,14 @@ impl<D: DirectorySource> Lister<D> {
             Begun::AskKernel => return End::ByKernel,
             Begun::Damaged(errno) => {
                 self.unreadable(dir.place, dir.root, dir.depth, None, errno, out);
-                return End::Delivered;
+                return End::Delivered(Fate::Settled);
             }
         };
         if dir.depth >= context.options.max_depth {
             if !context.is_other_root(node.id, dir.mount.id, dir.root) {
                 self.at_limit(dir.place, dir.root, dir.depth, &found, out);
             }
-            return End::Delivered;
+            return End::Delivered(Fate::Settled);
         }
         let open_dir = dir.begin(self, node, found, out);
         let mut contents = std::mem::take(&mut self.contents);
@@ -261,7 +315,11 @@ impl<D: DirectorySource> Lister<D> {
             visit: dir.is_visited.then_some(Visit::First),
             is_released: false,
             is_image,
+            pieces: None,
+            node: None,
+            is_finished: false,
         };
+        // Absent where the delivery has ended.
         let end = loop {
             stat_later.clear();
             let piece = volume.read(
@@ -272,23 +330,23 @@ impl<D: DirectorySource> Lister<D> {
                 &|| out.cancelled(),
             );
             if piece == Piece::Cancelled {
-                break End::Cancelled;
+                break Some(End::Cancelled);
             }
             let may_ask = !is_image && !delivery.has_begun();
             if may_ask && self.is_for_the_kernel(piece, &contents) {
-                break End::ByKernel;
+                break Some(End::ByKernel);
             }
             let held_still = match piece {
                 Piece::Whole => volume.held_still(),
                 piece => piece == Piece::Full,
             };
             if may_ask && !held_still {
-                break End::ByKernel;
+                break Some(End::ByKernel);
             }
             let is_sound = self.stat_by_kernel(stat_later, &open_dir, &mut contents) && held_still;
             volume.count(Counted::StatLater(stat_later.len() as u64));
             if may_ask && !is_sound {
-                break End::ByKernel;
+                break Some(End::ByKernel);
             }
             let doubles = match volume.numbers_tell_doubles() {
                 true => contents.take_doubles(),
@@ -301,34 +359,36 @@ impl<D: DirectorySource> Lister<D> {
                         true => Suspicion::Misplaced(node),
                         false => Suspicion::HoldsDoubles,
                     });
-                    break End::ByKernel;
+                    break Some(End::ByKernel);
                 }
                 if is_misplaced && volume.has_right_name_elsewhere(node, dir) {
                     let (root, depth) = (dir.root, dir.depth);
                     self.unreadable(dir.place, root, depth, None, Errno::UCLEAN, out);
-                    break End::Delivered;
+                    break None;
                 }
             }
-            if !delivery.add(self, dir, &open_dir, &contents, &doubles, out) {
-                break End::Delivered;
+            let is_whole = piece == Piece::Whole && (is_sound || is_image);
+            let extras = (doubles.as_slice(), is_whole);
+            if !delivery.add(self, dir, &open_dir, &contents, extras, out) {
+                break None;
             }
             match piece {
                 Piece::Full if is_sound => contents.clear(),
                 Piece::Damaged(errno) => {
                     out.failed(dir.root, dir.place.path(), Op::Read, errno);
                     out.incomplete(&open_dir.view());
-                    break End::Delivered;
+                    break None;
                 }
-                _ if is_sound || is_image => break End::Delivered,
+                _ if is_sound || is_image => break None,
                 // Too late for the kernel: a piece was delivered.
                 _ => {
                     out.changed(&open_dir.view());
-                    break End::Delivered;
+                    break None;
                 }
             }
         };
         self.contents = contents;
-        end
+        end.unwrap_or_else(|| End::Delivered(delivery.end(&open_dir, out)))
     }
 
     /// Whether the kernel must read the directory after this first piece.

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use super::contents::{Contents, deliver, queue};
-use super::job::Deferred;
+use super::job::{Deferred, Fate};
 use super::listed::{Listed, Reading};
 use super::open_dir::OpenDir;
 use super::outlet::{Backlog, Gathering, Note, Outlet, Pace};
@@ -35,6 +35,7 @@ use crate::entry::{DirId, FileId, FileType};
 use crate::error::{Op, SystemErrno as Errno};
 use crate::handle::{DirHandle, Handle, SharedFd};
 use crate::lock::lock;
+use crate::unfinished::{Unfinished, finish, settle};
 
 /// The entries of one part where calls wait.
 ///
@@ -55,6 +56,8 @@ pub(crate) struct SharedListing {
     /// The identity that the directory must have when it is opened again.
     identity: OnceLock<Option<FileId>>,
     announced: AtomicBool,
+    /// The nodes of its pieces, and the listing itself.
+    pieces: Arc<Unfinished>,
     /// Whether workers stat its entries together with those of other directories.
     is_gathered: bool,
     progress: Mutex<Progress>,
@@ -103,6 +106,7 @@ impl SharedListing {
             dir,
             identity: OnceLock::new(),
             announced: AtomicBool::new(false),
+            pieces: Arc::new(Unfinished::new(1)),
             is_gathered,
             progress: Mutex::new(Progress {
                 fd: Some(fd),
@@ -177,7 +181,7 @@ impl<D: DirectorySource> Lister<D> {
     /// Makes the directory in work a shared one, and reads on.
     ///
     /// `self.listed` holds a piece that was not stat'ed yet.
-    pub(super) fn share(&mut self, mut dir: OpenDir, fd: DirHandle, out: &mut dyn Outlet) {
+    pub(super) fn share(&mut self, mut dir: OpenDir, fd: DirHandle, out: &mut dyn Outlet) -> Fate {
         // A piece does not know the number of subdirectories in other pieces, and
         // delivered entries cannot be read again.
         dir.link_stop_is_off = true;
@@ -187,15 +191,17 @@ impl<D: DirectorySource> Lister<D> {
         if self.piece(&listing, &fd, out) {
             self.read_on(&listing, &fd, out);
         }
+        Fate::Open
     }
 
     /// Lists a directory whose entries workers stat later.
-    pub(super) fn gather(&mut self, dir: OpenDir, fd: DirHandle, out: &mut dyn Outlet) {
+    pub(super) fn gather(&mut self, dir: OpenDir, fd: DirHandle, out: &mut dyn Outlet) -> Fate {
         // The empty contents make sure that an empty directory is delivered too.
         let begun = Contents::new(&self.context.options);
         let listing = SharedListing::new(dir, SharedFd::new(fd), begun, true);
         out.gathering(Gathering::Begins);
         self.gather_on(&listing, out);
+        Fate::Open
     }
 
     /// Lists up to `WITHHELD_MAX` more entries and queues them.
@@ -571,6 +577,9 @@ impl<D: DirectorySource> Lister<D> {
         } else if !still || lost_sight {
             out.changed(&dir.view());
         }
+        if listing.pieces.take_one() {
+            finish(&dir.view(), out);
+        }
         if listing.is_gathered {
             out.gathering(Gathering::Ends);
         }
@@ -598,13 +607,15 @@ impl<D: DirectorySource> Lister<D> {
                 _ => Handle::Closed,
             };
             let mount = self.mount_below(&listing.dir);
-            let node = (listing.dir).node(&contents.waiting_names, mount, handle, identity);
+            let pieces = Some(&listing.pieces);
+            let node = (listing.dir).node(contents, pieces, mount, handle, identity);
             queue(&node, contents, out);
             parent = Some(Arc::clone(&node.dir));
         }
         deliver(&listing.dir.view(), announce, contents, out);
         if let Some(parent) = parent {
             self.deliver_doubles(&parent, &doubles, out);
+            settle(&parent, out);
         }
     }
 

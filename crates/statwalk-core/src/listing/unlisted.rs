@@ -34,6 +34,7 @@ impl<D: DirectorySource> Lister<D> {
             attributes: &Attributes::of_type(FileType::Unknown),
             state: DirState::Listed,
             holds_root: true,
+            is_last: false,
         };
         self.contents.clear();
         self.contents.batch.push_stated(path.to_bytes(), found);
@@ -61,9 +62,11 @@ impl<D: DirectorySource> Lister<D> {
             attributes: found.unwrap_or(&nothing),
             state: DirState::Unreadable,
             holds_root: false,
+            is_last: false,
         };
         out.deliver(&directory, true, &[]);
         out.incomplete(&directory);
+        out.finished(&directory);
         out.failed(root, place.path(), Op::Open, errno);
     }
 
@@ -125,6 +128,7 @@ impl<D: DirectorySource> Lister<D> {
             attributes,
             state,
             holds_root: false,
+            is_last: true,
         };
         out.deliver(&directory, true, &[]);
     }
@@ -151,6 +155,7 @@ impl<D: DirectorySource> Lister<D> {
             attributes: &nothing,
             state: DirState::Listed,
             holds_root: false,
+            is_last: false,
         };
         self.contents.clear();
         if self.context.options.wanted.need_stat() {

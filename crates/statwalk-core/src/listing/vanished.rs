@@ -15,6 +15,7 @@ use std::sync::Arc;
 use super::Lister;
 use super::contents::Contents;
 use super::expand::{Sight, is_no_way};
+use super::job::Fate;
 use super::listed::{KeptNames, Listed, fail, sort_in};
 use super::open_dir::OpenDir;
 use super::outlet::{Note, Outlet, Pace};
@@ -23,6 +24,7 @@ use crate::directory::{Dir, Place};
 use crate::entry::{FileId, FileType};
 use crate::error::SystemErrno as Errno;
 use crate::handle::{DirHandle, Handle, OpenParent};
+use crate::unfinished::settle;
 
 /// How often a directory is listed that changes under the second look.
 const LOOKS_MAX: u32 = 8;
@@ -169,6 +171,7 @@ impl<D: DirectorySource> Lister<D> {
                 for &offset in offsets {
                     let place = Place::Child(Arc::clone(dir), offset);
                     self.unreadable_child(&place, None, errno, out);
+                    settle(dir, out);
                 }
                 return;
             }
@@ -176,10 +179,13 @@ impl<D: DirectorySource> Lister<D> {
         };
         for _ in listed.len()..offsets.len() {
             out.note(dir.root, Note::Vanished);
+            settle(dir, out);
         }
         for (offset, _) in listed {
             let parent = OpenParent::new(Arc::clone(dir), Handle::Closed);
-            self.child(parent, offset, 0, Sight::Second, out);
+            if self.child(parent, offset, 0, Sight::Second, out) == Fate::Settled {
+                settle(dir, out);
+            }
         }
     }
 

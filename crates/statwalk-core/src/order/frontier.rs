@@ -421,6 +421,7 @@ mod tests {
     use super::*;
     use crate::directory::{MountMark, Place};
     use crate::handle::Handle;
+    use crate::unfinished::Unfinished;
 
     fn parent(id: u32, place: Place) -> Arc<OpenParent> {
         let dir = Dir {
@@ -439,6 +440,8 @@ mod tests {
             held: OnceLock::new(),
             names: b"a\0b\0c\0".to_vec().into(),
             ignore: None,
+            unfinished: Unfinished::new(1),
+            pieces: None,
         };
         OpenParent::new(Arc::new(dir), Handle::Closed)
     }

@@ -22,10 +22,12 @@ use crate::listing::outlet::{Backlog, Events, Gathering, Note, Pace, Tick};
 use crate::listing::shared::SharedListing;
 use crate::listing::source::DirectorySource;
 use crate::lock::lock;
+use crate::per_root::of_root;
 use crate::progress::WorkerProgress;
 use crate::report::LeftOut;
 use crate::tally;
 use crate::threads;
+use crate::unfinished::settle;
 
 /// One worker alone is too slow after this many directories, entries, or this time.
 /// Starting a thread takes as long as reading some ten directories.
@@ -93,6 +95,16 @@ impl<D: DirectorySource> WorkerOutlet<D> {
         if !same {
             self.last_parent = Some(Arc::clone(parent));
         }
+    }
+
+    /// Notes that the subdirectory or link of the last [`begin`](Self::begin) is
+    /// settled.
+    pub(super) fn settle_last_parent(&mut self) {
+        let parent = self.last_parent.take();
+        if let Some(parent) = &parent {
+            settle(parent, self);
+        }
+        self.last_parent = parent;
     }
 
     /// Publishes how much this worker has done.
@@ -300,9 +312,29 @@ impl<D: DirectorySource> Events for WorkerOutlet<D> {
             if flow.is_break() {
                 self.pool.end_for_sink();
             }
+            if directory.is_last && !self.pool.is_cancelled() {
+                state.finished(directory);
+            }
         });
         if self.pool.is_cancelled() {
             self.pool.parking.call_all();
+        }
+    }
+
+    /// Once the scan is cancelled nothing is finished any more: a worker that stops
+    /// may have left out anything.
+    fn finished(&mut self, directory: &Directory<'_>) {
+        if self.pool.is_cancelled() || has_no_number(directory) {
+            return;
+        }
+        self.with_results(|results| results.state.collector().finished(directory));
+    }
+
+    fn root_finished(&mut self, root: u32) {
+        if !self.pool.is_cancelled() {
+            self.with_results(|results| {
+                *of_root(&mut results.finished_roots, root as usize) = true
+            });
         }
     }
 

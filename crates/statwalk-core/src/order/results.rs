@@ -51,6 +51,8 @@ pub(crate) struct Results {
     pub(crate) state: Box<dyn State>,
     /// By root; shorter than the roots where the worker had nothing to say of the last.
     pub(crate) roots: Vec<RootReport>,
+    /// By root: whether this worker noted it as finished.
+    pub(crate) finished_roots: Vec<bool>,
     pub(crate) errors: ErrorList,
     pub(crate) left_out: Vec<LeftOut>,
 }
@@ -60,6 +62,7 @@ impl Results {
         Results {
             state,
             roots: Vec::new(),
+            finished_roots: Vec::new(),
             errors: ErrorList::default(),
             left_out: Vec::new(),
         }

@@ -12,10 +12,11 @@ use super::agenda::Item;
 use super::frontier::WorkerSlot;
 use super::outlet::{WorkerOutlet, work_of_thread};
 use super::pool::Pool;
+use crate::listing::events::Events;
 use crate::listing::pace::Pace;
 use crate::listing::shared::cut_off;
 use crate::listing::source::DirectorySource;
-use crate::listing::{Job, Lister};
+use crate::listing::{Fate, Job, Lister};
 use crate::lock::lock;
 use crate::tally;
 use crate::threads;
@@ -177,7 +178,9 @@ impl<D: DirectorySource> Worker<D> {
     fn visit(&mut self, job: Job, level: u32) {
         self.outlet.begin(&job);
         let lists = matches!(job, Job::Child { .. } | Job::Rest(_));
-        self.lister.expand(job, &mut self.outlet);
+        if self.lister.expand(job, &mut self.outlet) == Fate::Settled {
+            self.outlet.settle_last_parent();
+        }
         let pool = &self.outlet.pool;
         if let Some(queue) = pool.frontier.inode_queue().filter(|_| lists) {
             queue.listed();
@@ -234,17 +237,23 @@ impl<D: DirectorySource> Worker<D> {
                 Item::Root(root, path) => {
                     out.last_parent = None;
                     pool.progress[out.slot.index()].begin_root(&path);
-                    if let Err(errno) = lister.root(&path, root as u32, out) {
-                        out.missing(root, errno);
+                    match lister.root(&path, root as u32, out) {
+                        Ok(Fate::Settled) => out.root_finished(root as u32),
+                        Ok(Fate::Open) => {}
+                        Err(errno) => out.missing(root, errno),
                     }
                 }
                 Item::Crossing(parent, offset) => {
                     out.begin_child(&parent.dir, offset);
-                    lister.deferred(parent, offset, out);
+                    if lister.deferred(parent, offset, out) == Fate::Settled {
+                        out.settle_last_parent();
+                    }
                 }
                 Item::Link(parent, offset) => {
                     out.begin_child(&parent, offset);
-                    lister.follow(parent, offset, out);
+                    if lister.follow(parent, offset, out) == Fate::Settled {
+                        out.settle_last_parent();
+                    }
                 }
                 Item::Vanished(parent, offsets) => {
                     out.begin_in(&parent.place);

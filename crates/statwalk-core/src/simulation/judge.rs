@@ -34,6 +34,12 @@ pub(super) fn judge(scenario: &Scenario, ended: &Ended, log: &Log) {
         }
         None => {
             assert!(!report.interrupted, "nobody stopped it");
+            let finished: HashSet<_> = log.finished.iter().map(|(_, path)| path).collect();
+            for path in &log.dir_paths {
+                let name = String::from_utf8_lossy(path);
+                assert!(finished.contains(path), "{name} was never finished");
+            }
+            assert!(report.roots.iter().all(|root| !root.interrupted));
             let idle = ended.idle;
             assert!(idle <= IDLE_MAX, "all threads slept for {idle:?}");
         }
@@ -51,6 +57,11 @@ pub(super) fn judge(scenario: &Scenario, ended: &Ended, log: &Log) {
                 "{} is missing, and no error says why",
                 node.path
             );
+            assert!(
+                explained.may_always_miss(number) || !is_in_finished(scenario, node, log),
+                "{} is missing in a directory that counts as finished",
+                node.path
+            );
         }
         if node.is_directory && explained.must_be_of_a_moment(number) {
             assert!(
@@ -60,6 +71,17 @@ pub(super) fn judge(scenario: &Scenario, ended: &Ended, log: &Log) {
             );
         }
     }
+}
+
+/// Whether an entry lies in a finished directory of each root that it lies in: it belongs
+/// to the first, unless that goes no deeper.
+fn is_in_finished(scenario: &Scenario, node: &Node, log: &Log) -> bool {
+    let path = node.path.as_bytes();
+    let mut holders = (scenario.roots.iter().enumerate()).filter(|(_, root)| {
+        let below = path.strip_prefix(root.as_bytes());
+        below.is_some_and(|below| below.is_empty() || below.starts_with(b"/"))
+    });
+    holders.all(|(root, _)| log.is_in_finished(root, path))
 }
 
 /// Why something may be missing.
@@ -89,14 +111,16 @@ impl<'a> Explained<'a> {
     }
 
     fn may_miss(&self, number: usize) -> bool {
+        self.may_always_miss(number) || self.ended.report.interrupted && self.may_be_cut_off(number)
+    }
+
+    /// Whether something may be missing in a scan that nobody stopped.
+    fn may_always_miss(&self, number: usize) -> bool {
         let tree = &self.scenario.tree;
         let is_too_deep = tree.nodes[number].depth - 1 > self.scenario.max_depth;
         let came_or_went = |node: &Node| !node.fate.is_permanent();
         let has_failed = |node: &Node| self.failed.contains(node.path.as_bytes());
-        is_too_deep
-            || tree.way(number).any(came_or_went)
-            || tree.way(number).any(has_failed)
-            || self.ended.report.interrupted && self.may_be_cut_off(number)
+        is_too_deep || tree.way(number).any(came_or_went) || tree.way(number).any(has_failed)
     }
 
     /// Whether the end came too early for an entry.

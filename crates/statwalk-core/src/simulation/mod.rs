@@ -73,8 +73,16 @@ fn run(scenario: &Scenario, seed: u64, traces: bool) -> (Ended, Arc<Mutex<Log>>)
         .tree
         .directories_of_more_than(scenario.withheld_max);
     world.run(caller, |world| {
-        let twice = &lock(&log).twice;
-        assert!(twice.is_empty(), "{world}: delivered twice: {twice:?}");
+        {
+            let Log {
+                twice, too_late, ..
+            } = &*lock(&log);
+            assert!(twice.is_empty(), "{world}: delivered twice: {twice:?}");
+            assert!(
+                too_late.is_empty(),
+                "{world}: finished too early: {too_late:?}"
+            );
+        }
         if let Some(watched) = &*lock(&watched) {
             let since = match (watched.sleeps_beside_work)() {
                 true => *asleep_since.get_or_insert(world.time()),

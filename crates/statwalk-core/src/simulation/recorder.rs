@@ -2,7 +2,7 @@
 
 //! A sink that keeps all that it is given, and what is wrong with it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
@@ -22,6 +22,12 @@ pub(super) struct Log {
     pub(super) twice: Vec<Vec<u8>>,
     /// The directories that were delivered.
     pub(super) dirs: Vec<DirId>,
+    pub(super) dir_paths: HashSet<Vec<u8>>,
+    /// The directories that are finished, with their root.
+    pub(super) finished: HashSet<(usize, Vec<u8>)>,
+    /// Rows that came below a directory that was finished, and directories that were
+    /// finished twice or before they were delivered.
+    pub(super) too_late: Vec<Vec<u8>>,
 }
 
 /// Keeps all rows.
@@ -57,29 +63,54 @@ impl Sink for Recorder {
     }
 }
 
+impl Log {
+    /// Whether a directory above a path is finished, as a part of a root.
+    pub(super) fn is_in_finished(&self, root: usize, path: &[u8]) -> bool {
+        let slashes = path.iter().enumerate().filter(|&(_, &byte)| byte == b'/');
+        let mut above = slashes.map(|(end, _)| &path[..end]);
+        above.any(|above| self.finished.contains(&(root, above.to_vec())))
+    }
+}
+
 impl Recorded {
-    fn take(&mut self, path: Vec<u8>) {
+    fn take(&mut self, root: usize, path: Vec<u8>) {
         self.rows += 1;
         let mut log = lock(&self.log);
         log.rows += 1;
         let count = log.delivered.entry(path.clone()).or_default();
         *count += 1;
         if *count > 1 {
-            log.twice.push(path);
+            log.twice.push(path.clone());
+        }
+        if log.is_in_finished(root, &path) {
+            log.too_late.push(path);
         }
     }
 }
 
 impl Collect for Recorded {
     fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
-        self.take(directory.path());
-        lock(&self.log).dirs.push(directory.id());
+        self.take(directory.root(), directory.path());
+        let mut log = lock(&self.log);
+        log.dirs.push(directory.id());
+        log.dir_paths.insert(directory.path());
         ControlFlow::Continue(())
+    }
+
+    fn finished(&mut self, directory: &Directory<'_>) {
+        let path = directory.path();
+        let mut log = lock(&self.log);
+        let is_known = log.dir_paths.contains(&path);
+        let root = directory.root();
+        let is_in_finished = log.is_in_finished(root, &path);
+        if !is_known || is_in_finished || !log.finished.insert((root, path.clone())) {
+            log.too_late.push(path);
+        }
     }
 
     fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
         for entry in batch.iter() {
-            self.take(directory.entry_path(entry.name));
+            self.take(directory.root(), directory.entry_path(entry.name));
         }
         ControlFlow::Continue(())
     }

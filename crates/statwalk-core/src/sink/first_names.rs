@@ -47,6 +47,12 @@ pub(super) struct FirstNames<T> {
 pub(super) trait Kept: Copy {
     /// Stands where there is no name.
     const NOTHING: Self;
+
+    /// Takes in what is kept about another name of the inode.
+    #[must_use]
+    fn and(self, _other: Self) -> Self {
+        self
+    }
 }
 
 struct Part<T> {
@@ -110,7 +116,7 @@ impl<T: Kept> FirstNames<T> {
     }
 
     /// Offers a name of an inode.
-    pub(super) fn offer(&self, inode: InodeNumber, new: LinkName<'_>, value: T) {
+    pub(super) fn offer(&self, inode: InodeNumber, new: LinkName<'_>, mut value: T) {
         let mut part = self.parts.lock(inode.part);
         let Part { firsts, names } = &mut *part;
         while firsts.len() <= inode.index {
@@ -130,8 +136,11 @@ impl<T: Kept> FirstNames<T> {
             let old_at = first.name & !BEHIND_LINK;
             let old_behind = first.name & BEHIND_LINK != 0;
             if !self.comes_before(&new, first.dir, old_behind, names.get(old_at)) {
+                let kept = first.value;
+                first.value = kept.and(value);
                 return;
             }
+            value = value.and(first.value);
             if first.dir != dir {
                 let unused = self.release(first.dir);
                 self.hold(&new);
@@ -194,6 +203,11 @@ impl<T: Kept> FirstNames<T> {
         }
     }
 
+    /// The root of a directory that holds a first name.
+    pub(super) fn root_of(&self, dir: u32) -> Option<u32> {
+        self.holders.lock(dir).get(&dir).map(|holder| holder.root)
+    }
+
     /// Calls for each first name with its directory, in no particular order.
     pub(super) fn each(&self, mut found: impl FnMut(u32, T)) {
         for part in self.parts.each() {
@@ -246,6 +260,7 @@ mod tests {
     use crate::entry::{Attributes, DirId, FileType};
     use crate::inode_numbers::InodeNumbers;
     use crate::sink::LinkPolicy;
+    use crate::unfinished::Unfinished;
 
     fn context() -> Context {
         Context {
@@ -296,6 +311,8 @@ mod tests {
                         held: OnceLock::new(),
                         names: names.into(),
                         ignore: None,
+                        unfinished: Unfinished::new(1),
+                        pieces: None,
                     });
                     let second = names.iter().position(|&byte| byte == 0).unwrap() + 1;
                     places.push((Place::Child(Arc::clone(&dir), 0), root));
@@ -321,6 +338,7 @@ mod tests {
                 attributes: &self.attributes,
                 state: DirState::Listed,
                 holds_root: false,
+                is_last: false,
             }
         }
     }

@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::seen_inodes::SeenInodes;
@@ -34,8 +34,8 @@ const STAGE: u32 = 64;
 /// The sums of every subtree of a scan, as far as it has come.
 ///
 /// It is a sink, and a handle by which another thread reads the sums meanwhile. Clones
-/// share the sums. Each sum is a lower bound that only grows, and is final at the end
-/// of the scan. Bytes of an inode with several names belong to the name that came
+/// share the sums. Each sum is a lower bound that only grows, and is final once the
+/// directory is finished, or at the end of the scan. Bytes of an inode with several names belong to the name that came
 /// first; at the end [`Tree`](super::Tree) attributes them to the first in the order of
 /// paths. Files are counted and not kept: a directory takes 64 bytes and its name.
 ///
@@ -85,6 +85,9 @@ pub struct LiveDir {
     pub allocated_bytes: u64,
     /// The `st_size` of regular files and links in the subtree, in bytes, as above.
     pub apparent_bytes: u64,
+    /// Whether something in the subtree was not read: not yet, or because the scan was
+    /// stopped, or because of an error.
+    pub is_incomplete: bool,
 }
 
 /// Directories by their number.
@@ -111,16 +114,24 @@ struct Slot {
     first_child: AtomicU32,
     next_sibling: AtomicU32,
     entries: AtomicU64,
-    dirs: AtomicU64,
     allocated_bytes: AtomicU64,
     apparent_bytes: AtomicU64,
+    /// There are fewer numbers than 2^32.
+    dirs: AtomicU32,
+    /// [`FINISHED`] and [`LACKS`].
+    marks: AtomicU8,
 }
+
+/// All below a directory was delivered.
+const FINISHED: u8 = 1;
+/// An error kept something below a directory from being read.
+const LACKS: u8 = 2;
 
 /// Something to be added to a directory and to all above it.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     entries: u64,
-    dirs: u64,
+    dirs: u32,
     allocated_bytes: u64,
     apparent_bytes: u64,
 }
@@ -162,6 +173,8 @@ impl LiveTree {
     #[must_use]
     pub fn directory(&self, id: DirId) -> Option<LiveDir> {
         let slot = self.table.known(id.0)?;
+        // Before the sums: those of a finished directory are behind its mark.
+        let marks = slot.marks.load(Ordering::Acquire);
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let (parent, name) = slot.name.get()?.split_first_chunk()?;
         let parent = u32::from_le_bytes(*parent);
@@ -170,9 +183,10 @@ impl LiveTree {
             parent: (parent != NOBODY).then_some(DirId(parent)),
             name: name.to_vec(),
             entries: get(&slot.entries),
-            dirs: get(&slot.dirs),
+            dirs: slot.dirs.load(Ordering::Relaxed).into(),
             allocated_bytes: get(&slot.allocated_bytes),
             apparent_bytes: get(&slot.apparent_bytes),
+            is_incomplete: marks != FINISHED,
         })
     }
 
@@ -274,6 +288,28 @@ impl Table {
         Some(std::mem::take(&mut stage.sums))
     }
 
+    /// Notes that all below a directory was delivered. No sum waits in it any more.
+    fn finish(&self, directory: &Directory<'_>) {
+        let (id, depth) = (directory.id().0, directory.depth());
+        if depth > 0 && depth.is_multiple_of(STAGE) {
+            let stage = lock(&self.stages).remove(&(depth, id));
+            if let Some(stage) = stage {
+                self.add_above(stage.dir.place.parent(), stage.sums);
+            }
+        }
+        self.slot(id).marks.fetch_or(FINISHED, Ordering::Release);
+    }
+
+    /// Notes that something in a directory was not read.
+    fn lack(&self, directory: &Directory<'_>) {
+        let mark = |id: DirId| self.slot(id.0).marks.fetch_or(LACKS, Ordering::Relaxed);
+        mark(directory.id());
+        let mut above = directory.place.parent();
+        while let Some(dir) = above.filter(|dir| mark(dir.id) & LACKS == 0) {
+            above = dir.place.parent();
+        }
+    }
+
     /// Brings all sums to the top.
     fn settle(&self) {
         // The deepest first: what it passes on waits above, and its turn comes.
@@ -301,9 +337,10 @@ impl Slot {
             first_child: AtomicU32::new(NOBODY),
             next_sibling: AtomicU32::new(NOBODY),
             entries: AtomicU64::new(0),
-            dirs: AtomicU64::new(0),
             allocated_bytes: AtomicU64::new(0),
             apparent_bytes: AtomicU64::new(0),
+            dirs: AtomicU32::new(0),
+            marks: AtomicU8::new(0),
         }
     }
 
@@ -314,9 +351,11 @@ impl Slot {
             }
         };
         add(&self.entries, sums.entries);
-        add(&self.dirs, sums.dirs);
         add(&self.allocated_bytes, sums.allocated_bytes);
         add(&self.apparent_bytes, sums.apparent_bytes);
+        if sums.dirs > 0 {
+            self.dirs.fetch_add(sums.dirs, Ordering::Relaxed);
+        }
     }
 }
 
@@ -358,6 +397,7 @@ impl Collect for LiveState {
     fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
         if directory.holds_root {
             self.table.announce(directory);
+            self.table.finish(directory);
         }
         let mut sums = Sums {
             entries: batch.len() as u64,
@@ -376,6 +416,14 @@ impl Collect for LiveState {
         }
         self.table.add(directory, sums);
         ControlFlow::Continue(())
+    }
+
+    fn incomplete(&mut self, directory: &Directory<'_>) {
+        self.table.lack(directory);
+    }
+
+    fn finished(&mut self, directory: &Directory<'_>) {
+        self.table.finish(directory);
     }
 }
 

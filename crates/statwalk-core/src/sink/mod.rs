@@ -140,6 +140,18 @@ pub trait Collect: Send + 'static {
         let _ = directory;
     }
 
+    /// Learns that a directory and everything below it are finished: all of it was
+    /// delivered, to this state or others.
+    ///
+    /// Each comes once, those below it first. An unreadable entry was reported, and
+    /// counts as finished. A scan that ends early leaves directories unfinished: each
+    /// lacks something, or something below it does.
+    ///
+    /// Of its attributes this call may know the type alone.
+    fn finished(&mut self, directory: &Directory<'_>) {
+        let _ = directory;
+    }
+
     /// Takes an entry that could not be read, or a directory that did not hold still.
     fn failed(&mut self, error: &EntryError) -> ControlFlow<()> {
         let _ = error;
@@ -238,6 +250,10 @@ macro_rules! together {
                 $(self.$index.incomplete(directory);)+
             }
 
+            fn finished(&mut self, directory: &Directory<'_>) {
+                $(self.$index.finished(directory);)+
+            }
+
             fn failed(&mut self, error: &EntryError) -> ControlFlow<()> {
                 $(self.$index.failed(error)?;)+
                 ControlFlow::Continue(())
@@ -292,6 +308,12 @@ impl<C: Collect> Collect for Option<C> {
     fn incomplete(&mut self, directory: &Directory<'_>) {
         if let Some(state) = self {
             state.incomplete(directory);
+        }
+    }
+
+    fn finished(&mut self, directory: &Directory<'_>) {
+        if let Some(state) = self {
+            state.finished(directory);
         }
     }
 

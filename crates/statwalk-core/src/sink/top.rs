@@ -213,7 +213,7 @@ impl TopState {
         }
         self.kept.push(entry);
         // Twice the number, so that choosing is rare.
-        let is_full = self.kept.len() >= 2 * self.top.count.max(KEPT_MIN);
+        let is_full = self.kept.len() >= self.top.count.max(KEPT_MIN).saturating_mul(2);
         if is_full {
             self.shrink();
         }

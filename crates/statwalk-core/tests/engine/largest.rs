@@ -92,3 +92,16 @@ fn a_large_file_names_its_directory_in_the_tree() {
         }
     }
 }
+
+/// `Top::new(usize::MAX, …)`, for all of them, panicked.
+#[test]
+fn all_can_be_the_largest() {
+    let scratch = scratch_in_memory();
+    for file in 0..300 {
+        File::create(scratch.path().join(format!("f{file}"))).unwrap();
+    }
+    for count in [usize::MAX, usize::MAX / 2, usize::MAX / 2 + 1] {
+        let top = Scan::new(scratch.path()).run(&Top::new(count, Largest::Apparent));
+        assert_eq!(top.unwrap().output.len(), 300);
+    }
+}

@@ -53,6 +53,7 @@ mod dropped;
 mod large_directory;
 mod largest;
 mod memory;
+mod stops;
 
 mod calls;
 mod depth_limit;

@@ -322,8 +322,8 @@ fn explain(
 fn worse(a: ExitStatus, b: ExitStatus) -> ExitStatus {
     let rank = |status| match status {
         ExitStatus::Complete => 0,
-        ExitStatus::OverLimit => 1,
-        ExitStatus::Incomplete => 2,
+        ExitStatus::Incomplete => 1,
+        ExitStatus::OverLimit => 2,
         ExitStatus::Failed => 3,
         ExitStatus::Interrupted(_) => 4,
     };

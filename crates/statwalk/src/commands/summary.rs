@@ -77,7 +77,8 @@ pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
     let mut status = answer.scanned.conclude(Errors::Untold);
     if let Some(limit) = limit
         && answer.exceeds(limit)
-        && status == ExitStatus::Complete
+        // A lower bound above the limit is above it.
+        && matches!(status, ExitStatus::Complete | ExitStatus::Incomplete)
     {
         status = ExitStatus::OverLimit;
     }

@@ -157,5 +157,5 @@ Exit status:
   0    statwalk read everything
   1    statwalk could not read something: the result is a lower bound
   2    bad usage, a missing root, or output that cannot be written
-  3    a path is larger than --fail-over allows (1 and 2 come before it)
+  3    a path is larger than --fail-over allows (2 comes before it, 1 does not)
   130, 143  interrupted: the printed result is a lower bound";

@@ -28,4 +28,5 @@ mod limits;
 mod loops;
 mod mutation;
 mod random_trees;
+mod stops;
 mod torn_output;

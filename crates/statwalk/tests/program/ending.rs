@@ -285,6 +285,23 @@ fn a_root_that_is_missing_comes_before_what_is_unreadable() {
     assert_eq!(answer(&bench, &["./nope"]).code, Some(2));
 }
 
+/// An unreadable entry hid that the rest alone was too large: status 1 and not 3.
+#[test]
+fn a_lower_bound_above_the_limit_is_above_it() {
+    use rustix::io::Errno;
+    let fs = FaultFs::builder().entries("a/\na/x 100\na/no/");
+    let fs = fs.fail("a/no", Op::Opendir, Errno::IO, When::Always);
+    let mount = or_skip!(fs.mount());
+    let code = |limit: &str, paths: &[&str]| {
+        let mut command = statwalk();
+        command.args(["-sA", "--fail-over", limit]).args(paths);
+        Answer::of(command.current_dir(mount.path())).code
+    };
+    assert_eq!(code("1M", &["a"]), Some(1));
+    assert_eq!(code("99B", &["a"]), Some(3));
+    assert_eq!(code("99B", &["a", "nope"]), Some(2));
+}
+
 #[test]
 fn what_vanished_is_no_error_and_what_changed_is() {
     let gone = FaultFs::builder()

@@ -91,7 +91,8 @@ impl Tree {
         let inodes = states.first().is_some_and(|state| state.inodes);
         let workers = states.iter().map(|state| usize::from(state.worker) + 1);
         let mut first_chunks = vec![0; workers.max().unwrap_or(0)];
-        let mut foreign = Vec::new();
+        let follows = context.follows;
+        let (mut foreign, mut finished) = (Vec::new(), Vec::new());
         for (worker, state) in states.into_iter().enumerate() {
             for block in state.blocks {
                 let index = block.number as usize;
@@ -118,6 +119,7 @@ impl Tree {
             tree.files.extend(state.files);
             tree.file_names.resize(tree.files.len(), worker as u16);
             tree.names.push(state.names);
+            finished.extend(state.finished);
             tree.large_dirs.extend(state.large_dirs);
             for (dir, owner) in state.dir_owners {
                 let index = dir as usize;
@@ -137,12 +139,17 @@ impl Tree {
         for (worker, id, record) in foreign {
             tree.absorb_foreign(worker, id, record);
         }
-        if let Some(links) = links {
-            tree.settle_links(&links, &first_chunks, inodes);
+        for id in finished {
+            if let Some(record) = tree.record_mut(id) {
+                record.finish();
+            }
         }
+        let unsettled = links.map_or(Vec::new(), |links| {
+            tree.settle_links(&links, &first_chunks, inodes)
+        });
         tree.file_runs
             .sort_unstable_by_key(|run| (run.dir, run.start));
-        tree.sum_up();
+        tree.sum_up(&unsettled, follows);
         tree
     }
 
@@ -168,10 +175,22 @@ impl Tree {
     /// Brings the bytes of each inode with several names to the directory of the
     /// first, with one entry where `inodes` are counted. `first_chunks` is where the
     /// files of each worker begin.
-    fn settle_links(&mut self, links: &Links, first_chunks: &[usize], inodes: bool) {
+    ///
+    /// Returns the directories whose bytes another name would take, if one that was not
+    /// seen came before theirs, each with its root.
+    fn settle_links(
+        &mut self,
+        links: &Links,
+        first_chunks: &[usize],
+        inodes: bool,
+    ) -> Vec<(u32, u32)> {
         let entries = u64::from(inodes);
+        let mut unsettled = Vec::new();
         match links {
             Links::Bytes(firsts) => firsts.each(|dir, brought| {
+                if !{ brought.unseen }.is_nothing() {
+                    unsettled.push(dir);
+                }
                 if let Some(record) = self.record_mut(dir) {
                     let (apparent, allocated) = (brought.apparent_bytes, brought.allocated_bytes);
                     record.sums.add_bytes(FileType::File, apparent, allocated);
@@ -182,6 +201,9 @@ impl Tree {
                 let chunk = first_chunks[usize::from(at.worker)] + at.chunk as usize;
                 let file = &mut self.files[chunk][usize::from(at.place)];
                 file.traits.0 &= !Traits::EXTRA_LINK;
+                if !at.unseen.is_nothing() {
+                    unsettled.push(dir);
+                }
                 let file = *file;
                 if let Some(record) = self.record_mut(dir) {
                     let kind = file.traits.kind();
@@ -190,6 +212,16 @@ impl Tree {
                 }
             }),
         }
+        unsettled.sort_unstable();
+        unsettled.dedup();
+        let root_of = |dir| match links {
+            Links::Bytes(firsts) => firsts.root_of(dir),
+            Links::Files(firsts) => firsts.root_of(dir),
+        };
+        let rooted = unsettled.into_iter();
+        rooted
+            .filter_map(|dir| Some((dir, root_of(dir)?)))
+            .collect()
     }
 
     fn file(&self, number: u64) -> &FileRecord {
@@ -198,16 +230,40 @@ impl Tree {
     }
 
     /// Adds each directory to its parent, the deepest first, and links children.
-    fn sum_up(&mut self) {
+    ///
+    /// A directory that is not finished is incomplete. So is an `unsettled` one in a root
+    /// that is not finished: there the first name of an inode may wait. Names without a
+    /// link on the way come before others, whatever their root.
+    fn sum_up(&mut self, unsettled: &[(u32, u32)], follows: bool) {
         let mut by_depth: Vec<u32> = Vec::new();
+        let mut unfinished = Vec::new();
+        let mut unfinished_roots = vec![false; self.roots.len()];
         for (block, records) in self.blocks.iter().enumerate() {
             for (index, record) in records
                 .iter()
                 .flat_map(|records| records.iter().enumerate())
             {
-                if !{ record.kind }.is_nothing() {
-                    by_depth.push((block * BLOCK + index) as u32);
+                let kind = record.kind;
+                if kind.is_nothing() {
+                    continue;
                 }
+                let id = (block * BLOCK + index) as u32;
+                by_depth.push(id);
+                if !kind.is_finished() {
+                    unfinished.push(id);
+                    if { record.parent } == NOWHERE {
+                        unfinished_roots[record.root()] = true;
+                    }
+                }
+            }
+        }
+        let is_any = unfinished_roots.contains(&true);
+        let waits =
+            |&&(_, root): &&(u32, u32)| unfinished_roots[root as usize] || follows && is_any;
+        let doubtful = unsettled.iter().filter(waits).map(|&(dir, _)| dir);
+        for id in unfinished.into_iter().chain(doubtful) {
+            if let Some(record) = self.record_mut(id) {
+                record.sums.incomplete = true;
             }
         }
         by_depth.sort_by_key(|&id| std::cmp::Reverse(self.record(id).map_or(0, |r| r.depth)));

@@ -44,6 +44,8 @@ impl RecordKind {
     ];
     /// A root that is no directory has a record, for its sums where files are not kept.
     const ROOT_FILE: u8 = 8;
+    /// The bit of a directory that is finished.
+    const FINISHED: u8 = 1 << 7;
 
     pub(super) fn directory(state: DirState) -> RecordKind {
         RecordKind(state as u8 + 1)
@@ -53,8 +55,17 @@ impl RecordKind {
         RecordKind(kind as u8 + Self::ROOT_FILE)
     }
 
+    pub(super) fn finish(&mut self) {
+        self.0 |= Self::FINISHED;
+    }
+
+    /// Whether it was delivered, with all below it.
+    pub(super) fn is_finished(self) -> bool {
+        self.0 & Self::FINISHED != 0 || self.is_root_file()
+    }
+
     pub(super) fn is_root_file(self) -> bool {
-        self.0 >= Self::ROOT_FILE
+        self.0 & !Self::FINISHED >= Self::ROOT_FILE
     }
 
     pub(super) fn is_nothing(self) -> bool {
@@ -63,7 +74,7 @@ impl RecordKind {
 
     /// The kind of node; a directory that was not delivered counts as listed.
     pub(super) fn node_kind(self) -> NodeKind {
-        match self.0 {
+        match self.0 & !Self::FINISHED {
             0 => NodeKind::Directory(DirState::Listed),
             place @ 1..Self::ROOT_FILE => NodeKind::Directory(Self::STATES[usize::from(place - 1)]),
             place => NodeKind::Other(FileType::ALL[usize::from(place - Self::ROOT_FILE)]),
@@ -234,6 +245,12 @@ impl Sums {
 }
 
 impl DirRecord {
+    pub(super) fn finish(&mut self) {
+        let mut kind = self.kind;
+        kind.finish();
+        self.kind = kind;
+    }
+
     pub(super) const EMPTY: DirRecord = DirRecord {
         sums: Sums::NOTHING,
         parent: NOWHERE,
@@ -270,12 +287,16 @@ mod tests {
         for state in RecordKind::STATES {
             let kind = RecordKind::directory(state);
             assert_eq!(kind.node_kind(), NodeKind::Directory(state));
-            assert!(!kind.is_root_file() && !kind.is_nothing());
+            assert!(!kind.is_root_file() && !kind.is_nothing() && !kind.is_finished());
+            let mut finished = kind;
+            finished.finish();
+            assert!(finished.is_finished() && !finished.is_root_file());
+            assert_eq!(finished.node_kind(), NodeKind::Directory(state));
         }
         for file_type in FileType::ALL {
             let kind = RecordKind::root_file(file_type);
             assert_eq!(kind.node_kind(), NodeKind::Other(file_type));
-            assert!(kind.is_root_file());
+            assert!(kind.is_root_file() && kind.is_finished());
         }
     }
 

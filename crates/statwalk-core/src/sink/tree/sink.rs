@@ -305,6 +305,7 @@ impl Sink for TreeSink {
                 owners: owners.clone(),
                 dir_owners: Vec::new(),
                 identities: identities.clone(),
+                finished: Vec::new(),
             })
             .collect()
     }

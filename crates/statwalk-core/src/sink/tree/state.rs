@@ -49,6 +49,8 @@ pub struct TreeState {
     pub(super) dir_owners: Vec<(u32, OwnerNumber)>,
     /// The identities of directories; absent where none are kept.
     pub(super) identities: Option<Identities>,
+    /// Directories that were finished here, and whose records are not at hand.
+    pub(super) finished: Vec<u32>,
 }
 
 /// From how many bytes on the blocks of a directory itself are kept apart. Most have
@@ -75,13 +77,54 @@ pub(super) enum Links {
 pub(super) struct LinkBytes {
     pub(super) apparent_bytes: u64,
     pub(super) allocated_bytes: u64,
+    pub(super) unseen: Unseen,
 }
 
 impl Kept for LinkBytes {
     const NOTHING: LinkBytes = LinkBytes {
         apparent_bytes: 0,
         allocated_bytes: 0,
+        unseen: Unseen::NOBODY_KNOWS,
     };
+
+    fn and(self, other: LinkBytes) -> LinkBytes {
+        LinkBytes {
+            unseen: self.unseen.and(other.unseen),
+            ..self
+        }
+    }
+}
+
+/// How many names of an inode were not seen yet, one of which can come before the first
+/// so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unseen(u32);
+
+impl Unseen {
+    /// A link led to each of the seen names, and links are not among the counted ones.
+    const NOBODY_KNOWS: Unseen = Unseen(u32::MAX);
+
+    /// After one name of an inode that has so many.
+    fn after_one(links: u32, behind_link: bool) -> Unseen {
+        match behind_link {
+            true => Self::NOBODY_KNOWS,
+            false => Unseen(links.saturating_sub(1)),
+        }
+    }
+
+    /// After the names of both.
+    fn and(self, other: Unseen) -> Unseen {
+        match (self, other) {
+            (Self::NOBODY_KNOWS, known) | (known, Self::NOBODY_KNOWS) => known,
+            // Each has left out all names but its own.
+            (Unseen(one), Unseen(other)) => Unseen(one.min(other).saturating_sub(1)),
+        }
+    }
+
+    /// Whether all names were seen.
+    pub(super) fn is_nothing(self) -> bool {
+        self == Unseen(0)
+    }
 }
 
 /// Where the record of a file is.
@@ -90,6 +133,7 @@ pub(super) struct FileAt {
     pub(super) chunk: u32,
     pub(super) place: u16,
     pub(super) worker: u16,
+    pub(super) unseen: Unseen,
 }
 
 impl Kept for FileAt {
@@ -97,7 +141,15 @@ impl Kept for FileAt {
         chunk: 0,
         place: 0,
         worker: 0,
+        unseen: Unseen::NOBODY_KNOWS,
     };
+
+    fn and(self, other: FileAt) -> FileAt {
+        FileAt {
+            unseen: self.unseen.and(other.unseen),
+            ..self
+        }
+    }
 }
 
 /// The directories of one block of numbers.
@@ -237,6 +289,17 @@ impl Collect for TreeState {
         ControlFlow::Continue(())
     }
 
+    fn finished(&mut self, directory: &Directory<'_>) {
+        let id = directory.id();
+        // Most have no subdirectories, and were delivered just now.
+        match self.blocks.last_mut() {
+            Some(block) if directory.id_is_own() && block.number == id.0 / DirId::BLOCK => {
+                block.records[id.0 as usize % BLOCK].finish();
+            }
+            _ => self.finished.push(id.0),
+        }
+    }
+
     fn incomplete(&mut self, directory: &Directory<'_>) {
         let own = directory.id_is_own();
         self.record(directory.id(), own).sums.incomplete = true;
@@ -275,9 +338,11 @@ impl TreeState {
     /// Offers the name of an inode that can have others; its file was kept last.
     fn offer(&self, directory: &Directory<'_>, batch: &Batch, index: usize) {
         let number = self.context.inodes.number(batch.id(index));
+        let behind_link = self.context.follows && directory.is_behind_link();
+        let unseen = Unseen::after_one(batch.links()[index], behind_link);
         let name = LinkName {
             directory,
-            behind_link: self.context.follows && directory.is_behind_link(),
+            behind_link,
             name: batch.name(index),
         };
         match &self.links {
@@ -288,6 +353,7 @@ impl TreeState {
                 let value = LinkBytes {
                     apparent_bytes: if has_content { size_bytes } else { 0 },
                     allocated_bytes: batch.allocated_bytes()[index],
+                    unseen,
                 };
                 firsts.offer(number, name, value);
             }
@@ -298,6 +364,7 @@ impl TreeState {
                     chunk: last as u32,
                     place: (self.files[last].len() - 1) as u16,
                     worker: self.worker,
+                    unseen,
                 };
                 firsts.offer(number, name, value);
             }

@@ -79,6 +79,9 @@ pub(super) struct RootJson {
     /// Present where an earlier root had reached it: all of it belongs there.
     #[serde(skip_serializing_if = "Option::is_none")]
     reached_earlier: Option<bool>,
+    /// Present where the scan ended before it had read all below the root.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interrupted: Option<bool>,
     #[serde(flatten)]
     counts: Option<CountsJson>,
 }
@@ -141,6 +144,7 @@ pub(super) fn roots_of(
                 path_b64,
                 missing: root.missing.is_some().then_some(true),
                 reached_earlier: root.reached_earlier.then_some(true),
+                interrupted: root.interrupted.then_some(true),
                 counts: root.missing.is_none().then_some(counts),
             }
         })

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! How a directory comes to be finished: it was delivered, and so was all below it.
+//!
+//! Each directory with subdirectories counts what is not finished in it. The worker that
+//! does the last of that notes the directory as finished, and goes on above. So an
+//! interrupted scan knows what it lacks without a list of all that waits: everything
+//! that nobody has noted. A job that is dropped, a worker that hangs, and a name that
+//! was never opened need no word of their own.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::directory::{Dir, Directory};
+use crate::listing::outlet::Events;
+
+/// A count of what is not finished.
+pub(crate) struct Unfinished(AtomicU32);
+
+impl Unfinished {
+    pub(crate) fn new(count: u32) -> Unfinished {
+        Unfinished(AtomicU32::new(count))
+    }
+
+    /// Adds one.
+    pub(crate) fn add_one(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Takes one off. Returns whether it was the last.
+    pub(crate) fn take_one(&self) -> bool {
+        // All that other workers delivered comes before the note of the last one.
+        let before = self.0.fetch_sub(1, Ordering::AcqRel);
+        debug_assert!(before > 0, "more is finished than was there");
+        before == 1
+    }
+}
+
+/// Notes that one thing in a directory is finished: one that waited, or the delivery of
+/// the directory itself. With the last one the directory is finished too.
+pub(crate) fn settle(mut dir: &Dir, out: &mut dyn Events) {
+    while dir.unfinished.take_one() {
+        if let Some(pieces) = &dir.pieces
+            && !pieces.take_one()
+        {
+            return;
+        }
+        let view = dir.view();
+        out.finished(&view);
+        match dir.place.parent() {
+            Some(above) => dir = above,
+            None => return out.root_finished(dir.root),
+        }
+    }
+}
+
+/// Notes a directory without a [`Dir`] as finished, and settles it in the one above.
+pub(crate) fn finish(directory: &Directory<'_>, out: &mut dyn Events) {
+    out.finished(directory);
+    match directory.place.parent() {
+        Some(above) => settle(above, out),
+        None => out.root_finished(directory.root),
+    }
+}
