@@ -445,6 +445,62 @@ fn a_link_in_place_of_a_scanned_directory_leads_nowhere() {
     }
 }
 
+/// With `-L` the rows show directories and files behind links. A removal takes none of
+/// them, and not the link instead.
+#[test]
+fn nothing_behind_a_followed_link_is_removed() {
+    for (name, keys) in [("link/", ""), ("old/", "\r"), ("leaf", "")] {
+        let tree = tree();
+        let outside = tree.parent().join("outside");
+        std::fs::create_dir_all(outside.join("old")).unwrap();
+        std::fs::write(outside.join("old/a"), "precious").unwrap();
+        std::os::unix::fs::symlink(&outside, tree.path().join("link")).unwrap();
+        std::os::unix::fs::symlink(outside.join("old/a"), tree.path().join("leaf")).unwrap();
+        let started = Browser::start(tree.parent(), &["--enable-delete", "-L", "tree"]);
+        let mut browser = or_skip!(started);
+        browser.wait_for("link/");
+        browser.wait_for("leaf");
+        if !keys.is_empty() {
+            browser.press(&format!("'link\r{keys}"));
+        }
+        browser.wait_for(name);
+        browser.press(&format!("'{}\rd", name.trim_end_matches('/')));
+        browser.wait_for("[Cancel]");
+        browser.wait_for("symbolic link");
+        browser.press("y\r");
+        browser.wait_for("nothing was removed");
+        browser.press("q");
+        assert_eq!(browser.end().0.code(), Some(0));
+        assert!(outside.join("old/a").exists() && tree.path().join("link/old/a").exists());
+        assert!(tree.path().join("leaf").exists());
+    }
+}
+
+/// A source that reads a file system in place gives the same identities as the kernel.
+#[test]
+fn items_of_a_file_system_that_was_read_in_place_are_found() {
+    for (file_system, source) in [(FileSystem::Ext4, "ext4"), (FileSystem::Btrfs, "btrfs")] {
+        let tree = Tree::new("at/");
+        let at = tree.path().join("at");
+        let mounted = or_skip!(file_system.mount(&at));
+        std::fs::create_dir_all(at.join("way/sub/below")).unwrap();
+        std::fs::write(at.join("way/sub/below/f"), "content").unwrap();
+        mounted.settle().unwrap();
+        let arguments = ["--enable-delete", "--source", source, "tree/at"];
+        let mut browser = or_skip!(Browser::start(tree.parent(), &arguments));
+        browser.wait_for("way/");
+        browser.press("'way\r\r");
+        browser.wait_for("sub/");
+        browser.press("'sub\rd");
+        browser.wait_for("[Cancel]");
+        browser.press("\t\t\rsub\r");
+        browser.wait_for("3 entries removed");
+        browser.press("q");
+        assert_eq!(browser.end().0.code(), Some(0));
+        assert!(!at.join("way/sub").exists());
+    }
+}
+
 /// A mark is bound to its item, and not to the name.
 #[test]
 fn a_file_that_took_the_place_of_a_marked_one_stays() {
