@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A program and the Debian package that brings it.
-const TOOLS: [(&str, &str); 13] = [
+const TOOLS: [(&str, &str); 14] = [
     ("mandoc", "mandoc"),
     ("mkfs.xfs", "xfsprogs"),
     ("mkfs.btrfs", "btrfs-progs"),
@@ -22,6 +22,7 @@ const TOOLS: [(&str, &str); 13] = [
     ("find", "findutils"),
     ("zsh", "zsh"),
     ("fish", "fish"),
+    ("jq", "jq"),
 ];
 
 pub(crate) fn tools() {

@@ -49,6 +49,8 @@ fn main() -> ! {
 }
 
 fn run() -> ! {
+    // The answer keeps the time of the start.
+    request::origin::Origin::of_this_process();
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     let status = match flags::parse(&words) {
         Ok(invocation) => commands::run(invocation),

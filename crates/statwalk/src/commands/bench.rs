@@ -4,6 +4,7 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
@@ -23,6 +24,7 @@ use crate::output::plain::Rows;
 use crate::output::printer::{Answer, print};
 use crate::output::replace_file;
 use crate::output::screen::{self, Screen};
+use crate::request::origin::Origin;
 use crate::request::{Request, calls};
 use crate::watch::signals;
 
@@ -73,6 +75,7 @@ pub(super) fn run(flags: BenchFlags) -> Result<ExitStatus, Failure> {
     let conditions = Conditions::of(&path);
     let measurements = measure(&plan)?;
     let answer = BenchAnswer {
+        origin: Origin::of_this_process(),
         path,
         flags: &flags,
         seed,
@@ -98,6 +101,7 @@ struct BenchAnswer<'a> {
     /// The settings with a time, the fastest first.
     rows: Vec<Row>,
     measurements: Measurements,
+    origin: Arc<Origin>,
 }
 
 /// A setting, and the statistics of its runs.
@@ -150,7 +154,7 @@ impl Answer for BenchAnswer<'_> {
     }
 
     fn document(&self) -> impl Serialize {
-        json::alone(self.json())
+        json::alone(&self.origin, self.json())
     }
 }
 

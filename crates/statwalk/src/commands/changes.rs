@@ -3,6 +3,7 @@
 //! `statwalk changes PATH --since GENERATION`: the changes since an earlier scan.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -17,10 +18,12 @@ use crate::output::json::{self, ChangesJson};
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, print};
 use crate::output::screen::Screen;
+use crate::request::origin::Origin;
 use crate::request::{Form, Sizes, form, invalid};
 
 /// The changes below a directory.
 struct ChangesAnswer<'a> {
+    origin: Arc<Origin>,
     path: &'a Path,
     since: Generation,
     sizes: Sizes,
@@ -37,6 +40,7 @@ pub(super) fn run(flags: &ChangesFlags) -> Result<ExitStatus, Failure> {
         .map_err(|error| invalid("--since", &flags.since, error))?;
     let started = Instant::now();
     let answer = ChangesAnswer {
+        origin: Origin::of_this_process(),
         path,
         since,
         sizes,
@@ -108,11 +112,7 @@ impl Answer for ChangesAnswer<'_> {
     }
 
     fn document(&self) -> impl Serialize {
-        json::alone(ChangesJson::new(
-            self.path,
-            self.since,
-            &self.found,
-            self.elapsed,
-        ))
+        let document = ChangesJson::new(self.path, self.since, &self.found, self.elapsed);
+        json::alone(&self.origin, document)
     }
 }

@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc;
@@ -31,6 +32,7 @@ use crate::output::screen::Screen;
 use crate::output::space_list::{self, ListedSpace, Note};
 use crate::output::space_table::{SpaceTable, signed_text};
 use crate::request::file_systems::{MountedSpace, Space, file_systems};
+use crate::request::origin::Origin;
 use crate::request::{Form, Request, RowEnd, Sizes, form};
 use crate::watch::progress::ShareLine;
 use crate::watch::{PERIOD, watch};
@@ -43,6 +45,7 @@ const DETAILS_DEFAULT: usize = 5;
 
 /// The file systems of all paths, or all of the machine.
 struct DfAnswer {
+    origin: Arc<Origin>,
     sizes: Sizes,
     details_max: usize,
     explained: Vec<Explained>,
@@ -70,6 +73,7 @@ pub(super) fn run(flags: DfFlags) -> Result<ExitStatus, Failure> {
     let sizes = Sizes::on_disk(&flags.units)?;
     let form = form(&flags.form);
     let mut answer = DfAnswer {
+        origin: Origin::of_this_process(),
         sizes,
         details_max: flags.lines.unwrap_or(DETAILS_DEFAULT),
         explained: Vec::new(),
@@ -408,6 +412,7 @@ impl Answer for DfAnswer {
         });
         let not_scanned = self.not_scanned.iter();
         let not_scanned = not_scanned.map(|one| NotScannedJson::new(&one.mounted, &one.reason));
-        json::alone(DfJson::new(file_systems.collect(), not_scanned.collect()))
+        let document = DfJson::new(file_systems.collect(), not_scanned.collect());
+        json::alone(&self.origin, document)
     }
 }

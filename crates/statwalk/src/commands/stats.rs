@@ -13,7 +13,7 @@ use crate::flags::{By, StatsFlags, StatsSortName};
 use crate::output::ending::Errors;
 use crate::output::group_label::label;
 use crate::output::groups_table::{GroupsTable, Percentiles, Section, Sum};
-use crate::output::json::{Counted, GroupJson, GroupsAnswer};
+use crate::output::json::{Counted, FiltersJson, GroupJson, GroupsAnswer};
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, Scanned, print};
 use crate::output::screen::Screen;
@@ -38,7 +38,8 @@ pub(super) fn run(flags: StatsFlags) -> Result<ExitStatus, Failure> {
     let sizes = Sizes::new(&flags.sizes)?;
     let filters = Filters::new(&flags.filters)?;
     let mut stats = grouped_by(&flags.by)?;
-    let request = Request::new(&flags.scan, flags.paths)?;
+    let mut request = Request::new(&flags.scan, flags.paths)?;
+    request.filters = FiltersJson::new(&flags.filters);
     if let Some((fields, test)) = filters.test() {
         stats = stats.filter(fields, test);
     }

@@ -15,7 +15,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, reason};
 use crate::flags::{SortName, SummaryFlags, TimeName};
 use crate::output::ending::Errors;
-use crate::output::json::Counted;
+use crate::output::json::{Counted, FiltersJson};
 use crate::output::printer::{Scanned, print};
 use crate::output::rows::Order;
 use crate::output::summary::{SummaryAnswer, SummaryView, Times};
@@ -66,6 +66,7 @@ pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
     let limit = flags.fail_over.as_deref();
     let limit = limit.map(|text| size("--fail-over", text)).transpose()?;
     let mut request = Request::new(&flags.scan, paths)?;
+    request.filters = FiltersJson::new(&flags.filters);
     if matches!(request.form, Form::Json(_)) {
         request.scan = request.scan.errors_kept(usize::MAX);
     }

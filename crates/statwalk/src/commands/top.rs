@@ -6,12 +6,11 @@ use serde::Serialize;
 use statwalk_core::{Largest, Node, Top, TopOf, Totals, TreeSink};
 use statwalk_view::{Align, Cell, Column, SizeColumn, age, list_table};
 
-use crate::clock;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::TopFlags;
 use crate::output::ending::{self, Errors};
-use crate::output::json::{Counted, TopAnswer, TopJson, node_json};
+use crate::output::json::{Counted, FiltersJson, TopAnswer, TopJson, node_json};
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, Scanned, print};
 use crate::output::rows::{bytes, largest_directories};
@@ -56,6 +55,7 @@ pub(super) fn run(flags: TopFlags) -> Result<ExitStatus, Failure> {
         return Err(Failure::Usage(message.to_owned()));
     }
     let mut request = Request::new(&flags.scan, flags.paths)?;
+    request.filters = FiltersJson::new(&flags.filters);
     request.limit_depth(flags.max_depth);
     let count = flags.lines.unwrap_or(match request.form {
         Form::Screen(_) => SCREEN_ROWS_MAX,
@@ -174,7 +174,7 @@ impl Answer for LargestAnswer {
         if !self.scanned.has_root() {
             return Vec::new();
         }
-        let now_ns = clock::now_ns();
+        let now_ns = self.scanned.ended_ns();
         let summary = ending::summary(&self.scanned.report, &self.scanned.totals);
         let whole = self
             .sizes

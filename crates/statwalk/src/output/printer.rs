@@ -92,6 +92,13 @@ impl Scanned {
         screen.rows.saturating_sub(used).max(ROWS_MIN)
     }
 
+    /// The time at which the scan ended, to which ages refer: no clock is asked, so that
+    /// the answer can be printed later.
+    pub(crate) fn ended_ns(&self) -> i64 {
+        let elapsed = i64::try_from(self.report.elapsed.as_nanos()).unwrap_or(i64::MAX);
+        self.request.origin.started_ns.saturating_add(elapsed)
+    }
+
     /// Whether any root exists: without one, a table would be a table of nothing.
     pub(crate) fn has_root(&self) -> bool {
         let mut roots = self.report.roots.iter();

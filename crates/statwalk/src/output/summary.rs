@@ -13,7 +13,6 @@ use statwalk_view::{
     Terminal, TreeOptions, escape, grouped, list_table, tree_table, truncate_end, wrap,
 };
 
-use crate::clock;
 use crate::failure::{Failure, say};
 use crate::output::ending;
 use crate::output::error_summary::command;
@@ -371,7 +370,7 @@ impl SummaryAnswer {
             },
             sort: view.order.key,
             direction: view.order.direction,
-            now_ns: clock::now_ns(),
+            now_ns: self.scanned.ended_ns(),
             terminal: screen.terminal,
         };
         let picture = TreePicture {

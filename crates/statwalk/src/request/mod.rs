@@ -9,11 +9,13 @@ pub(crate) mod file_systems;
 pub(crate) mod filters;
 pub(crate) mod name_pattern;
 pub(crate) mod open_files;
+pub(crate) mod origin;
 pub(crate) mod owners;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use statwalk_core::tuning::{Calls, Freshness, Naming, StatOrder};
 use statwalk_core::{
@@ -27,7 +29,9 @@ use crate::flags::{
     FormFlags, LinkFlags, OrderChoice, ReadFlags, ScanFlags, SizeFlags, SourceName, StatByName,
     StatOrderName, UnitFlags, WalkFlags, When,
 };
+use crate::output::json::FiltersJson;
 use crate::output::screen::{self, Screen};
+use crate::request::origin::Origin;
 use crate::watch::progress::ProgressOptions;
 use crate::watch::used_inodes::{self, Cover};
 
@@ -37,6 +41,10 @@ pub(crate) struct Request {
     pub(crate) scan: Scan,
     pub(crate) paths: Vec<PathBuf>,
     pub(crate) form: Form,
+    /// When and where it was made, for answers that are printed later.
+    pub(crate) origin: Arc<Origin>,
+    /// The filters of the answer, for JSON.
+    pub(crate) filters: Option<FiltersJson>,
     pub(crate) explain: bool,
     /// The condition for progress.
     pub(crate) progress: When,
@@ -184,6 +192,8 @@ impl Request {
         Ok(Request {
             scan,
             form: Form::Rows(RowEnd::Newline),
+            origin: Origin::of_this_process(),
+            filters: None,
             explain: false,
             progress: When::Never,
             follows: false,
@@ -199,6 +209,8 @@ impl Request {
         Request {
             scan,
             form,
+            origin: Origin::of_this_process(),
+            filters: None,
             explain: false,
             progress,
             follows: false,

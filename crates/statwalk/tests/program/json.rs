@@ -23,6 +23,10 @@ fn steady(mut document: Value) -> Value {
         map.remove("version"),
         Some(json!(env!("CARGO_PKG_VERSION")))
     );
+    // The origin, which a test of its own looks at.
+    for field in ["started_s", "started_ns", "host", "arguments"] {
+        assert!(map.remove(field).is_some(), "{field}");
+    }
     let elapsed_s = map.remove("elapsed_s").unwrap().as_f64().unwrap();
     assert!(elapsed_s > 0.0 && elapsed_s < 60.0, "{elapsed_s}");
     let plan = map.remove("plan").unwrap();

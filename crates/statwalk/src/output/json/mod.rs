@@ -10,6 +10,7 @@ mod changes;
 mod df;
 mod entries;
 mod extents;
+mod origin;
 mod safe_text;
 mod scan_report;
 mod tree_rows;
@@ -28,6 +29,7 @@ pub(crate) use entries::{
     FoundJson, GroupJson, GroupsAnswer, TopAnswer, TopJson, size_max, size_min,
 };
 pub(crate) use extents::ExtentsJsonAnswer;
+pub(crate) use origin::FiltersJson;
 pub(crate) use scan_report::Counted;
 pub(crate) use tree_rows::{TreeAnswer, TreeRows, node_json};
 
@@ -36,6 +38,8 @@ use crate::output::Output;
 use crate::output::ending::PathError;
 use crate::output::screen::Screen;
 use crate::request::Request;
+use crate::request::origin::Origin;
+use origin::OriginJson;
 use safe_text::SafeText;
 use scan_report::{ErrorJson, LeftOutJson, PlanJson, RootJson, roots_of};
 
@@ -47,6 +51,10 @@ const SCHEMA: u32 = 2;
 struct Document<'a, A: Serialize> {
     schema: u32,
     version: &'static str,
+    #[serde(flatten)]
+    origin: OriginJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filters: Option<&'a FiltersJson>,
     complete: bool,
     #[serde(skip_serializing_if = "is_false")]
     interrupted: bool,
@@ -74,8 +82,8 @@ fn is_false(value: &bool) -> bool {
 
 /// The document of a scan: `answer` has the fields of one command.
 pub(crate) fn of_scan<'a>(
-    request: &Request,
-    report: &Report,
+    request: &'a Request,
+    report: &'a Report,
     totals: &[RootTotals],
     counted: Counted,
     errors: impl Iterator<Item = PathError<'a>>,
@@ -84,6 +92,8 @@ pub(crate) fn of_scan<'a>(
     Document {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
+        origin: OriginJson::new(&request.origin),
+        filters: request.filters.as_ref(),
         complete: report.is_complete(),
         interrupted: report.interrupted,
         // Whole microseconds: the rest would be noise.
@@ -102,14 +112,17 @@ struct Alone<A: Serialize> {
     schema: u32,
     version: &'static str,
     #[serde(flatten)]
+    origin: OriginJson,
+    #[serde(flatten)]
     answer: A,
 }
 
 /// The document of a command that does more or less than one scan.
-pub(crate) fn alone(answer: impl Serialize) -> impl Serialize {
+pub(crate) fn alone(origin: &Origin, answer: impl Serialize) -> impl Serialize {
     Alone {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
+        origin: OriginJson::new(origin),
         answer,
     }
 }

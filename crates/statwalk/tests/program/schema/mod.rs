@@ -164,6 +164,101 @@ fn the_reference_is_made_from_the_schema() {
     );
 }
 
+const SAMPLE: &str = r#"
+A short document, as `statwalk --json /data` prints it:
+
+```json
+{
+  "schema": 2,
+  "version": "0.1.0",
+  "started_s": 1700000000, "started_ns": 0, "host": "db1",
+  "arguments": [{"text": "--json"}, {"text": "/data"}],
+  "complete": true,
+  "elapsed_s": 0.004,
+  "roots": [{"path": "/data", "entries": 3, "files": 1, "dirs": 2, "apparent_bytes": 5, "allocated_bytes": 12288}],
+  "tree": [
+    {"path": "/data", "type": "d", "entries": 3, "allocated_bytes": 12288},
+    {"path": "/data/climate", "type": "d", "entries": 2, "allocated_bytes": 8192}
+  ],
+  "errors": []
+}
+```
+
+`plan` and some counts are left out here. Five questions to such a document, for `jq -r`:
+
+| Question | Filter |
+|---|---|
+"#;
+
+/// Questions of the page: a test asks them.
+const QUESTIONS: [(&str, &str); 5] = [
+    (
+        "The bytes of each path",
+        ".roots[] | [.allocated_bytes, .path] | @tsv",
+    ),
+    (
+        "The ten largest directories",
+        ".tree | sort_by(-.allocated_bytes)[:10][] | .path",
+    ),
+    ("Time and machine", r#"(.started_s | todate) + " " + .host"#),
+    ("The command line", ".arguments | map(.text) | @sh"),
+    (
+        "The unread paths, with their reasons",
+        r#".errors[] | .path + ": " + .error"#,
+    ),
+];
+
+/// "The page has no line that I can copy." Each filter of the page gets an answer.
+#[test]
+fn the_questions_of_the_page_have_answers() {
+    let tree = Tree::new("climate/\nclimate/file 5");
+    if std::process::Command::new("jq")
+        .arg("--version")
+        .output()
+        .is_err()
+    {
+        return statwalk_testkit::Skipped::needs("jq").report();
+    }
+    let document = tree.run(&["--json", "tree", "nowhere"]).stdout;
+    let file = tree.parent().join("document");
+    fs::write(&file, document).unwrap();
+    for (_, filter) in QUESTIONS {
+        let mut jq = statwalk_testkit::program::command("jq");
+        let answer = Answer::of(jq.args(["-r", filter]).arg(&file)).good();
+        assert!(!answer.lines().is_empty(), "{filter}");
+    }
+}
+
+/// "From which machine is this file, and what was asked?"
+#[test]
+fn a_document_says_its_origin() {
+    let tree = Tree::new("a/\na/file.log 5");
+    let before = std::time::SystemTime::UNIX_EPOCH
+        .elapsed()
+        .unwrap()
+        .as_secs();
+    let mut command = crate::run::statwalk();
+    command.args(["--json", "-e", "log", "-g", "*.log"]);
+    command.arg(std::ffi::OsStr::from_bytes(b"no\xff\x1b"));
+    let document = Answer::of(command.arg("tree").current_dir(tree.parent())).json();
+    check("summary", &document);
+    let started = document["started_s"].as_u64().unwrap();
+    assert!((before..before + 60).contains(&started), "{document:#}");
+    let host = rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned();
+    assert_eq!(document["host"], host.as_str());
+    let words = document["arguments"].as_array().unwrap();
+    assert_eq!(words.len(), 7, "{document:#}");
+    assert_eq!(words[4]["text"], "*.log");
+    assert_eq!(words[5]["text_b64"], "bm//Gw==");
+    assert_eq!(document["filters"]["globs"][0], "*.log");
+    assert_eq!(document["filters"]["extensions"][0]["text"], "log");
+    let plain = tree.run(&["--json", "tree"]).json();
+    assert!(plain.get("filters").is_none(), "{plain:#}");
+}
+
 /// The page that lists every field.
 fn reference(schema: &Value) -> String {
     let mut page = String::from(
@@ -176,6 +271,12 @@ fn reference(schema: &Value) -> String {
          A time is two integers, so that it keeps its nanoseconds there.\n\
          A field without a value is absent; no field is null.\n",
     );
+    page.push_str(SAMPLE);
+    for (meaning, filter) in QUESTIONS {
+        // A bar would end the cell.
+        let filter = filter.replace('|', "\\|");
+        let _ = writeln!(page, "| {meaning} | `{filter}` |");
+    }
     for (name, definition) in schema["$defs"].as_object().unwrap() {
         let Some(properties) = definition["properties"].as_object() else {
             continue;

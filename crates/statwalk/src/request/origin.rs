@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The origin of an answer: when it began, on which machine, and with which words.
+//!
+//! An answer keeps these values, so that it can be printed later and elsewhere as it was.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::sync::{Arc, OnceLock};
+
+use crate::clock;
+
+/// The origin of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Origin {
+    /// The time when the program began, in nanoseconds since 1970.
+    pub(crate) started_ns: i64,
+    /// The name of the machine, as uname(2) has it: any bytes.
+    pub(crate) host: Vec<u8>,
+    /// The words behind the name of the program.
+    pub(crate) arguments: Vec<Vec<u8>>,
+}
+
+impl Origin {
+    /// The origin of the answers of this process. The first call fixes the time.
+    pub(crate) fn of_this_process() -> Arc<Origin> {
+        static ORIGIN: OnceLock<Arc<Origin>> = OnceLock::new();
+        let origin = || {
+            Arc::new(Origin {
+                started_ns: clock::now_ns(),
+                host: rustix::system::uname().nodename().to_bytes().to_vec(),
+                arguments: std::env::args_os()
+                    .skip(1)
+                    .map(OsString::into_vec)
+                    .collect(),
+            })
+        };
+        Arc::clone(ORIGIN.get_or_init(origin))
+    }
+}
