@@ -12,7 +12,7 @@ use crate::step::Step;
 pub(crate) const MINUTES: u64 = 10;
 
 /// The files of `crates/statwalk/tests/attack`.
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 12] = [
     "torn_output",
     "loops",
     "fuse_errors",
@@ -23,6 +23,8 @@ const KINDS: [&str; 10] = [
     "random_trees",
     "hostile_images",
     "stops",
+    "clock_steps",
+    "overlay",
 ];
 
 /// The result of a kind, by its own report.

@@ -20,6 +20,7 @@ const TOOLS: [(&str, &str); 14] = [
     ("fusermount3", "fuse3"),
     ("du", "coreutils"),
     ("find", "findutils"),
+    ("faketime", "faketime"),
     ("zsh", "zsh"),
     ("fish", "fish"),
     ("jq", "jq"),

@@ -20,6 +20,7 @@ mod program;
 mod scale;
 mod sound;
 
+mod clock_steps;
 mod closed_streams;
 mod fuse_errors;
 mod hostile_images;
@@ -27,6 +28,7 @@ mod injected_errors;
 mod limits;
 mod loops;
 mod mutation;
+mod overlay;
 mod random_trees;
 mod stops;
 mod torn_output;
