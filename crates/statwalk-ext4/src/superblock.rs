@@ -34,6 +34,9 @@ const STATE_VALID: u16 = 1;
 /// `EXT4_ERROR_FS`: the kernel found errors.
 const STATE_ERRORS: u16 = 2;
 
+/// `EXT4_DEFM_UID16`.
+const DEFAULT_SHORT_OWNERS: u32 = 0x10;
+
 /// The treatment of checksums, where a structure has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksums {
@@ -116,6 +119,8 @@ pub struct Superblock {
     pub backup_groups: [u32; 2],
     /// `s_state`.
     pub state: u16,
+    /// `s_default_mount_opts`.
+    pub default_mount_options: u32,
     /// `s_encoding`: the encoding of casefolded names; 0 without.
     pub encoding: u16,
     /// `s_orphan_file_inum`: the inode of the orphan file, with `orphan_file`.
@@ -271,6 +276,7 @@ impl Superblock {
             first_meta_bg: u32(0x104),
             backup_groups: [u32(0x24C), u32(0x250)],
             state: u16(0x3A),
+            default_mount_options: u32(0x100),
             encoding: u16(0x27C),
             orphan_file: u32(0x280),
             quota_files: [u32(0x240), u32(0x244), u32(0x26C)],
@@ -295,6 +301,13 @@ impl Superblock {
     #[must_use]
     pub fn has_errors(&self) -> bool {
         self.state & STATE_ERRORS != 0
+    }
+
+    /// Returns whether a mount shows owners of 16 bits unless it has another option: the
+    /// upper halves can hold anything then.
+    #[must_use]
+    pub fn has_short_owners(&self) -> bool {
+        self.default_mount_options & DEFAULT_SHORT_OWNERS != 0
     }
 
     /// Returns whether structures have a CRC-32C that is compared.

@@ -155,18 +155,11 @@ impl FileSystem {
     ///
     /// # Errors
     ///
-    /// Returns an error if the path cannot be stat'ed, or if the file system has no space
-    /// of its own, as an overlay.
+    /// Returns an error if the path cannot be stat'ed.
     pub fn holding(path: impl AsRef<Path>) -> Result<FileSystem, Error> {
         let path = path.as_ref();
         let failed = |error: io::Error| Error::io(Op::Stat, Some(path.to_owned()), error);
         let mounted = Mounted::holding(path).map_err(failed)?;
-        if let Some(below) = mounted.layer_below() {
-            let text = "an overlay shows the space of the file system of its upper layer; \
-                        try the path ";
-            let error = io::Error::other(format!("{text}{below}"));
-            return Err(failed(error));
-        }
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let top = openat(CWD, mounted.point(), flags, Mode::empty()).ok();
         if let Some(top) = &top
@@ -208,6 +201,22 @@ impl FileSystem {
     #[must_use]
     pub fn source(&self) -> Option<&[u8]> {
         self.mounted.source()
+    }
+
+    /// Whether it is an overlay.
+    ///
+    /// Then the used bytes are those of the file system of its upper layer, or of its
+    /// topmost layer if it has no upper one. The kernel does not tell the layer of an entry.
+    #[must_use]
+    pub fn is_overlay(&self) -> bool {
+        self.mounted.is_overlay()
+    }
+
+    /// The upper layer of an overlay, as the mount options name it. The path may lead
+    /// nowhere here, as in a container.
+    #[must_use]
+    pub fn upper_layer(&self) -> Option<&Path> {
+        self.mounted.upper_layer()
     }
 
     /// The number of the file system, by which two paths on the same one are recognised.
@@ -270,9 +279,12 @@ impl FileSystem {
         let numbers = uninterrupted(|| statvfs(self.point()));
         let numbers = numbers
             .map_err(|errno| Error::io(Op::Stat, Some(self.point().to_owned()), errno.into()))?;
+        if self.is_overlay() {
+            return Ok(self.account_of_overlay(&numbers, unnamed, report));
+        }
         let mut facts = Facts {
             used_bytes: used_bytes(&numbers),
-            reached_bytes: sum(reached),
+            reached_bytes: Some(sum(reached)),
             hidden_bytes,
             unnamed_bytes,
             metadata_bytes: nameless.map(|found| found.metadata_bytes),
@@ -288,10 +300,9 @@ impl FileSystem {
             }
             _ => {}
         }
-        let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
         Ok(SpaceAccount {
             capacity: self.capacity(&numbers),
-            changed_bytes: signed(facts.used_bytes) - signed(self.used_before),
+            changed_bytes: self.changed_bytes(&numbers),
             parts: parts(&facts),
             unknown,
             unreadable: report.sum().unreadable,
@@ -317,6 +328,47 @@ impl FileSystem {
             by_size.then_with(|| a.point.cmp(&b.point))
         });
         all
+    }
+
+    /// Explains an overlay. Its entries, and its deleted ones, can lie in any layer, and
+    /// the used bytes are those of one file system. So no part of them is known.
+    fn account_of_overlay(
+        &self,
+        numbers: &StatVfs,
+        unnamed: Vec<UnnamedFile>,
+        report: &Report,
+    ) -> SpaceAccount {
+        let facts = Facts {
+            used_bytes: used_bytes(numbers),
+            ..Facts::default()
+        };
+        let hidden = self
+            .mounted
+            .hidden()
+            .first()
+            .map(|_| UsedPart::HiddenByMounts);
+        let lacking = [UsedPart::Reached, UsedPart::DeletedOpen]
+            .into_iter()
+            .chain(hidden);
+        let unknown = lacking.map(|part| UnknownPart {
+            part,
+            reason: "the kernel does not tell the layer of an entry".into(),
+        });
+        SpaceAccount {
+            capacity: self.capacity(numbers),
+            changed_bytes: self.changed_bytes(numbers),
+            parts: parts(&facts),
+            unknown: unknown.collect(),
+            unreadable: report.sum().unreadable,
+            unnamed,
+            hidden: Vec::new(),
+        }
+    }
+
+    /// The change of the used bytes since [`holding`](Self::holding).
+    fn changed_bytes(&self, numbers: &StatVfs) -> i64 {
+        let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
+        signed(used_bytes(numbers)) - signed(self.used_before)
     }
 
     /// The files without a name, and the sum of their blocks. The sum is not known where

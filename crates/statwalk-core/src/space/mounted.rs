@@ -154,16 +154,19 @@ impl Mounted {
         self.mount.as_ref().map(|mount| mount.source.as_slice())
     }
 
-    /// The upper layer of an overlay.
-    pub(super) fn layer_below(&self) -> Option<String> {
-        let mount = self.mount.as_ref()?;
-        if mount.file_system != "overlay" {
-            return None;
-        }
+    /// Whether it is an overlay: statfs counts for its upper layer, and its entries lie in
+    /// several layers.
+    pub(super) fn is_overlay(&self) -> bool {
+        self.file_system() == Some("overlay")
+    }
+
+    /// The upper layer of an overlay, as its mount options name it: a path at the mount,
+    /// which may lead nowhere here. Absent if the overlay is read-only.
+    pub(super) fn upper_layer(&self) -> Option<&Path> {
+        let mount = self.mount.as_ref().filter(|_| self.is_overlay())?;
         let mut options = mount.file_system_options.split(|&byte| byte == b',');
-        let upper = options.find_map(|option| option.strip_prefix(b"upperdir="));
-        let upper = upper.unwrap_or(b"of its lowest layer");
-        Some(String::from_utf8_lossy(upper).into_owned())
+        let upper = options.find_map(|option| option.strip_prefix(b"upperdir="))?;
+        Some(Path::new(OsStr::from_bytes(upper)))
     }
 
     /// The device number in the kernel's encoding of 32 bits: `new_encode_dev`,

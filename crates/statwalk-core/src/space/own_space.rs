@@ -124,15 +124,28 @@ pub(super) fn of_btrfs(
     };
     let (data, metadata, reserve) = btrfs_sums(&infos);
     facts.reserved_bytes = Some(reserve);
-    facts.metadata_bytes = Some(metadata);
+    let is_mixed = infos.iter().any(SpaceInfo::is_mixed);
+    if !is_mixed {
+        facts.metadata_bytes = Some(metadata);
+    }
     match extents {
         Some(usage) => {
-            let blocks = facts.reached_bytes + facts.hidden_bytes.unwrap_or(0);
+            let blocks = facts.reached_bytes.unwrap_or(0) + facts.hidden_bytes.unwrap_or(0);
             facts.sharing_bytes = Some(difference(usage.total.disk_bytes, blocks));
-            if usage.other_subvolumes > 0 {
-                // The extents of all files less those that the scan met.
-                let met = usage.total.disk_bytes + facts.unnamed_bytes.unwrap_or(0);
-                facts.elsewhere_bytes = Some(data.saturating_sub(met));
+            // The extents of all files less those that the scan met.
+            let met = usage.total.disk_bytes + facts.unnamed_bytes.unwrap_or(0);
+            let rest = data.saturating_sub(met);
+            match (is_mixed, usage.other_subvolumes) {
+                (false, _) => facts.elsewhere_bytes = Some(rest),
+                (true, 0) => facts.metadata_bytes = Some(metadata + rest),
+                (true, _) => {
+                    unknown.extend([UsedPart::Metadata, UsedPart::OtherSubvolumes].map(|part| {
+                        UnknownPart {
+                            part,
+                            reason: "needs a btrfs whose data and metadata lie apart".into(),
+                        }
+                    }))
+                }
             }
         }
         None => unknown.push(UnknownPart {

@@ -7,8 +7,9 @@
 pub(super) struct Facts {
     /// The used bytes, as statfs counts them.
     pub(super) used_bytes: u64,
-    /// The blocks of the entries that the scan reached.
-    pub(super) reached_bytes: u64,
+    /// The blocks of the entries that the scan reached. Absent if others than those of
+    /// this file system are among them.
+    pub(super) reached_bytes: Option<u64>,
     /// The blocks of the entries below mount points.
     pub(super) hidden_bytes: Option<u64>,
     /// The blocks of files without a name.
@@ -89,7 +90,7 @@ pub(super) fn remainder(facts: &Facts) -> i64 {
 pub(super) fn parts(facts: &Facts) -> Vec<(UsedPart, i64)> {
     let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
     let known = [
-        (UsedPart::Reached, Some(signed(facts.reached_bytes))),
+        (UsedPart::Reached, facts.reached_bytes.map(signed)),
         (UsedPart::DeletedOpen, facts.unnamed_bytes.map(signed)),
         (UsedPart::HiddenByMounts, facts.hidden_bytes.map(signed)),
         (UsedPart::Metadata, facts.metadata_bytes.map(signed)),
@@ -117,7 +118,7 @@ mod tests {
     fn the_parts_add_up() {
         let facts = Facts {
             used_bytes: 200_617_984,
-            reached_bytes: 137_695_232,
+            reached_bytes: Some(137_695_232),
             unnamed_bytes: Some(23 << 20),
             hidden_bytes: Some(37 << 20),
             sharing_bytes: Some(-4096),
@@ -141,7 +142,7 @@ mod tests {
     fn what_is_unknown_is_absent_and_in_the_remainder() {
         let facts = Facts {
             used_bytes: 10,
-            reached_bytes: 12,
+            reached_bytes: Some(12),
             ..Facts::default()
         };
         let expected = [(UsedPart::Reached, 12), (UsedPart::Remainder, -2)];
@@ -152,7 +153,7 @@ mod tests {
     fn no_number_is_too_large() {
         let facts = Facts {
             used_bytes: u64::MAX,
-            reached_bytes: 0,
+            reached_bytes: Some(0),
             ..Facts::default()
         };
         assert_eq!(parts(&facts)[1], (UsedPart::Remainder, i64::MAX));

@@ -411,6 +411,34 @@ fn what_cannot_be_read_by_the_device_is_refused_or_left_to_the_kernel() {
     assert!(outcome.report.roots[0].missing.is_some());
 }
 
+/// Of an owner above 65,535 the device has both halves, and this mount shows one.
+#[test]
+fn a_mount_that_shows_half_of_an_owner_is_left_to_the_kernel() {
+    for options in ["nouid32", ""] {
+        let scratch = Scratch::new().unwrap();
+        let at = scratch.subdirectory("at").unwrap();
+        let image = scratch.path().join("image");
+        or_skip!(mounts::ext4_image(&image, 16 << 20, &[], None));
+        let script = match options {
+            "" => "set_super_value default_mount_opts 0x10\n",
+            _ => "",
+        };
+        or_skip!(ext4_images::debugfs(
+            &image,
+            mounts::Access::ReadWrite,
+            script
+        ));
+        let access = mounts::Access::ReadWrite;
+        let mounted = or_skip!(mounts::image(&image, "ext4", &at, access, options));
+        or_skip!(needs_device(&mounted));
+        let refused = Scan::new(&at)
+            .source(Source::Ext4)
+            .run(&Totals::with_sizes());
+        let told = refused.unwrap_err().to_string();
+        assert!(told.contains("nouid32"), "{told}");
+    }
+}
+
 #[test]
 fn a_cut_or_damaged_image_gives_what_is_left_and_says_so() {
     let scratch = Scratch::new().unwrap();

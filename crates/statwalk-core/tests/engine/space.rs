@@ -128,6 +128,43 @@ fn a_file_system_that_disagrees_in_all_ways() {
     }
 }
 
+/// Metadata of mixed block groups counted as data of other subvolumes, of which there
+/// was none.
+#[test]
+fn mixed_block_groups_of_a_btrfs() {
+    let scratch = Scratch::new().unwrap();
+    let at = scratch.subdirectory("at").unwrap();
+    let image = scratch.path().join("image");
+    File::create(&image).unwrap().set_len(400 << 20).unwrap();
+    let mut mkfs = Command::new("mkfs.btrfs");
+    mkfs.args(["-q", "-f", "--mixed"]).arg(&image);
+    if !mkfs.status().is_ok_and(|status| status.success()) {
+        return statwalk_testkit::Skipped::needs("mkfs.btrfs").report();
+    }
+    let access = mounts::Access::ReadWrite;
+    let mounted = or_skip!(mounts::image(&image, "btrfs", &at, access, ""));
+    fs::write(at.join("plain"), noise(30 * MIB)).unwrap();
+    for number in 0..2_000 {
+        fs::write(at.join(format!("small-{number}")), noise(100)).unwrap();
+    }
+    mounted.settle().unwrap();
+    let whole = account(&at);
+    assert_eq!(
+        part(&whole, UsedPart::OtherSubvolumes),
+        i64::MIN,
+        "{whole:#?}"
+    );
+    assert!(part(&whole, UsedPart::Metadata) > MIB / 2, "{whole:#?}");
+    assert_eq!(part(&whole, UsedPart::Remainder), 0, "{whole:#?}");
+    or_skip!(mounts::btrfs_subvolume(&at.join("other")));
+    mounted.settle().unwrap();
+    // The scan met no file of it, so it might hold some: the two cannot be told apart.
+    let whole = account(&at);
+    let lacks = |part| whole.unknown.iter().any(|lack| lack.part == part);
+    assert!(lacks(UsedPart::Metadata) && lacks(UsedPart::OtherSubvolumes));
+    assert!(part(&whole, UsedPart::Remainder) > MIB / 2, "{whole:#?}");
+}
+
 #[test]
 fn shared_extents_take_off_on_xfs() {
     for (features, deviation) in [("rmapbt=1,reflink=1", 0), ("rmapbt=0,reflink=1", 2 * MIB)] {

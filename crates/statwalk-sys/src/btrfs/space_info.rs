@@ -9,6 +9,8 @@ use rustix::ioctl::{Opcode, Updater, ioctl, opcode};
 
 /// `BTRFS_BLOCK_GROUP_DATA`.
 const DATA: u64 = 1 << 0;
+/// `BTRFS_BLOCK_GROUP_METADATA`.
+const METADATA: u64 = 1 << 2;
 /// `BTRFS_BLOCK_GROUP_RAID1`, `_DUP` and `_RAID10`: each byte lies there twice.
 const TWICE: u64 = 1 << 4 | 1 << 5 | 1 << 6;
 /// `BTRFS_BLOCK_GROUP_RAID1C3`.
@@ -35,6 +37,12 @@ impl SpaceInfo {
     #[must_use]
     pub fn holds_data(&self) -> bool {
         self.flags & DATA != 0
+    }
+
+    /// Whether it holds data and metadata together: `mkfs.btrfs --mixed`.
+    #[must_use]
+    pub fn is_mixed(&self) -> bool {
+        self.flags & (DATA | METADATA) == DATA | METADATA
     }
 
     /// Whether it is the reserve for metadata, which lies in no place of its own.

@@ -67,6 +67,8 @@ struct Explained {
     file_system: FileSystem,
     report: Report,
     account: SpaceAccount,
+    /// The blocks of the entries that the scan reached.
+    reached_bytes: u128,
 }
 
 pub(super) fn run(flags: DfFlags) -> Result<ExitStatus, Failure> {
@@ -313,11 +315,14 @@ fn explain(
         }
     };
     let account = file_system.account(&totals, &report, extents.as_ref())?;
+    let shown = totals.iter().take(file_system.shown().count());
+    let reached_bytes = shown.map(|root| root.allocated_bytes).sum();
     Ok(Explained {
         request,
         file_system,
         report,
         account,
+        reached_bytes,
     })
 }
 
@@ -342,6 +347,7 @@ impl Explained {
         SpaceTable {
             file_system: &self.file_system,
             account: &self.account,
+            reached_bytes: self.reached_bytes,
             format,
             details_max,
         }

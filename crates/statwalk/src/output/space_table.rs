@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 
 use statwalk_core::space::{FileSystem, HiddenDirectory, SpaceAccount, UnnamedFile, UsedPart};
 use statwalk_view::{
-    Align, Cell, Column, SizeFormat, Terminal, escape, grouped, list_table, share, shell_word,
-    truncate_end, wrap,
+    Align, Cell, Charset, Column, SizeFormat, Terminal, escape, grouped, list_table, share,
+    shell_word, truncate_end, wrap,
 };
 
 use crate::output::printer::ROWS_FOR_SENTENCES;
@@ -26,6 +26,8 @@ const ROWS_MIN: usize = 4;
 pub(crate) struct SpaceTable<'a> {
     pub(crate) file_system: &'a FileSystem,
     pub(crate) account: &'a SpaceAccount,
+    /// The blocks of the entries that the scan reached.
+    pub(crate) reached_bytes: u128,
     pub(crate) format: SizeFormat,
     /// The most rows of files, and of hidden directories.
     pub(crate) details_max: usize,
@@ -284,15 +286,11 @@ impl SpaceTable<'_> {
 
     /// The sentences below the table.
     fn sentences(&self) -> Vec<String> {
-        let mut lines: Vec<String> = self
-            .account
-            .unknown
-            .iter()
-            .map(|unknown| {
-                let part = unknown.part.label();
-                format!("In the remainder: {part}; {}.", unknown.reason)
-            })
-            .collect();
+        let mut lines = self.sentences_of_overlay();
+        lines.extend(self.account.unknown.iter().map(|unknown| {
+            let part = unknown.part.label();
+            format!("In the remainder: {part}; {}.", unknown.reason)
+        }));
         if self.account.unreadable > 0 {
             let count = grouped(self.account.unreadable);
             lines.push(format!("In the remainder: {count} unreadable entries."));
@@ -308,6 +306,25 @@ impl SpaceTable<'_> {
             lines.push("This file system has no blocks of its own.".to_owned());
         }
         lines
+    }
+
+    /// The sentences about an overlay: none for others.
+    fn sentences_of_overlay(&self) -> Vec<String> {
+        if !self.file_system.is_overlay() {
+            return Vec::new();
+        }
+        let whose = match self.file_system.upper_layer() {
+            Some(upper) => {
+                let upper = escape(upper.as_os_str().as_bytes(), Charset::Unicode);
+                format!("This is the space of the file system that holds the upper layer, {upper}.")
+            }
+            None => "This is the space of the file system that holds the topmost layer.".to_owned(),
+        };
+        let shown = self.format.text(self.reached_bytes);
+        vec![
+            whose,
+            format!("The entries of all layers take {shown}, on one or several file systems."),
+        ]
     }
 }
 

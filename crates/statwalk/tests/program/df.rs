@@ -286,18 +286,32 @@ fn a_dead_file_system_holds_up_nobody() {
     drop(bound);
 }
 
+/// In every container `df` ended with status 2, and told the user to try a path that
+/// exists only outside.
 #[test]
-fn an_overlay_points_to_its_upper_layer() {
+fn an_overlay_has_the_space_of_its_upper_layer() {
     let tree = Tree::new("lower/\nupper/\nwork/\nat/");
     let [lower, upper, work, at] =
         ["lower", "upper", "work", "at"].map(|name| tree.path().join(name));
+    fs::write(lower.join("below"), vec![7; 4 << 20]).unwrap();
+    fs::write(upper.join("above"), vec![7; 2 << 20]).unwrap();
     let _mounted = or_skip!(mounts::overlay(&at, &lower, &upper, &work));
-    let told = tree.run(&["df", "tree/at"]);
-    assert_eq!(told.code, Some(2));
-    let message = &told.stderr;
+    let document = tree.run(&["df", "--json", "tree/at"]).good().json();
+    let found = only(&document);
+    assert_eq!(found["file_system"], "overlay");
+    let whole = rustix::fs::statvfs(&upper).unwrap();
+    let total = whole.f_blocks * whole.f_frsize;
+    assert_eq!(found["total_bytes"], total, "{document:#}");
+    assert_eq!(bytes(found, "reached"), None, "{document:#}");
+    assert_eq!(bytes(found, "remainder"), found["used_bytes"].as_i64());
+    assert_eq!(document["complete"], false);
+    let told = tree
+        .run(&["df", "--table", "--width", "300", "tree/at"])
+        .good();
+    let text = told.lines().join("\n");
     assert!(
-        message.contains("overlay") && message.contains("/upper"),
-        "{message}"
+        text.contains("/upper") && text.contains("6.00 MiB"),
+        "{text}"
     );
 }
 

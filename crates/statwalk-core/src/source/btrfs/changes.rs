@@ -22,8 +22,8 @@ use crate::decode::btrfs::dir_item::dir_items;
 use crate::decode::btrfs::inode_item::InodeItem;
 use crate::decode::btrfs::inode_ref::{inode_extrefs, inode_refs};
 use crate::decode::btrfs::kind::{
-    DIR_INDEX, FIRST_FREE, FS_TREE, INODE_EXTREF, INODE_ITEM, INODE_REF, ROOT_BACKREF, ROOT_ITEM,
-    ROOT_TREE,
+    DIR_INDEX, FIRST_FREE, FS_TREE, INODE_EXTREF, INODE_ITEM, INODE_REF, LAST_FREE, ROOT_BACKREF,
+    ROOT_ITEM, ROOT_TREE,
 };
 use crate::decode::btrfs::root_item::RootItem;
 use crate::decode::btrfs::root_ref::RootRef;
@@ -165,7 +165,7 @@ fn subvolumes(mounted: &Mounted) -> io::Result<HashMap<u64, Subvolume>> {
     let mut all: HashMap<u64, Subvolume> = HashMap::new();
     each(mounted, ROOT_TREE, Key::MIN, Key::MAX, 0, |item| {
         let tree = item.key.objectid;
-        if tree != FS_TREE && tree < FIRST_FREE {
+        if tree != FS_TREE && !(FIRST_FREE..=LAST_FREE).contains(&tree) {
             return Ok(());
         }
         match item.key.kind {

@@ -99,6 +99,11 @@ impl Mounted {
                 "{name}: the driver ext2 keeps directories and inodes elsewhere"
             )));
         }
+        // ext4_iget: the kernel ignores the upper halves of owners.
+        if view.mount.has_option("nouid32") || volume.superblock().has_short_owners() {
+            let text = format!("{} shows owners of 16 bits: nouid32", view.point);
+            return Err(Obstacle::Mount.because(text));
+        }
         let sync_time = match is_read_only {
             true => None,
             false => Some(sync(view.top.as_fd(), &view.point)?),
