@@ -251,6 +251,7 @@ impl Browser {
                 | Event::Filtered(_)
                 | Event::Refreshed(_)
                 | Event::Removed(_)
+                | Event::Restored(_)
         ) {
             self.known.forget();
         }
@@ -330,6 +331,10 @@ impl Browser {
                 }
             }
             Event::Removed(report) => self.take_removed(report, at, data),
+            Event::Restored(text) => {
+                self.reorder();
+                self.say(text, at);
+            }
             Event::Message(text) => self.message = Some((text, at)),
         }
         if matches!(&self.message, Some((_, since)) if at.saturating_sub(*since) > MESSAGE_TIME) {

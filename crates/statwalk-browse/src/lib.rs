@@ -32,6 +32,7 @@ mod prompt;
 mod removal;
 #[cfg(test)]
 mod removal_tests;
+mod revision;
 mod space;
 mod tally;
 #[cfg(test)]
@@ -50,5 +51,7 @@ pub use layered::Layered;
 pub use list::Query;
 pub use mounts::{Mount, MountSpace, MountWish, Mounts};
 pub use removal::{Manner, Proposal, RemovalReport, RemovalState};
+pub use revision::Revision;
 pub use tally::{By, Group, Tally};
+pub use way::item_at;
 pub use without::Without;

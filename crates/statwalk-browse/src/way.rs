@@ -66,6 +66,33 @@ pub(crate) fn find(ways: &[Way], data: &dyn Data) -> Vec<ItemId> {
     found
 }
 
+/// The item at a path that begins with a root as the user gave it; absent where it is not
+/// in the data.
+///
+/// It looks at each directory on the way.
+pub fn item_at(path: &[u8], data: &dyn Data) -> Option<ItemId> {
+    data.roots().into_iter().find_map(|root| {
+        let name = data.item(root)?.name.into_owned();
+        let rest = path.strip_prefix(&name[..])?;
+        if !rest.is_empty() && !rest.starts_with(b"/") && !name.ends_with(b"/") {
+            return None;
+        }
+        let mut names = rest.split(|&byte| byte == b'/');
+        let mut names = names.by_ref().filter(|name| !name.is_empty());
+        names.try_fold(root, |dir, name| {
+            let mut found = None;
+            data.children(dir, &mut |id, item| match item.name == name {
+                true => {
+                    found = Some(id);
+                    ControlFlow::Break(())
+                }
+                false => ControlFlow::Continue(()),
+            });
+            found
+        })
+    })
+}
+
 fn by_name<'w>(
     ways: impl Iterator<Item = &'w Way>,
     depth: usize,

@@ -25,6 +25,7 @@ mod terminal;
 mod tree_data;
 mod write;
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStringExt;
@@ -35,14 +36,14 @@ use std::time::Duration;
 
 use statwalk_browse::{
     Browser, Data, Effect, Event, Filter, Filtered, ItemId, Options, Proposal, RemovalReport,
-    Without, answer,
+    Revision, answer, item_at,
 };
 
 use statwalk_view::SizeFormat;
 
 use self::clerk::Clerk;
 use self::numbers::Place;
-use self::removal::{Proposed, Remover};
+use self::removal::{Back, Proposed, Remover};
 use self::scan::LiveScan;
 use self::screen::{Input, Screen};
 use self::space::SpaceDesk;
@@ -68,10 +69,9 @@ pub(crate) enum Message {
     Event(Event),
     /// The numbers at the end of a scan.
     Scanned(u64, Arc<dyn Data>),
-    /// The numbers with a directory that was read again, of the scan with this number and
-    /// as the so manieth; and a sentence about the difference.
-    Refreshed(u64, u64, ItemId, Arc<dyn Data>, String),
-    /// The numbers of items that pass, of the scan with this number.
+    /// A directory was read again, after the change with this number.
+    Refreshed(Reading, Result<Arc<dyn Data>, String>),
+    /// The numbers of items that pass, for the wish with this number.
     Filtered(u64, Filter, Arc<dyn Data>),
     /// The table with this number.
     Space(u64, Result<Vec<String>, String>),
@@ -79,6 +79,16 @@ pub(crate) enum Message {
     Surveyed(u64, Result<Box<(Proposal, Proposed)>, String>),
     /// The end of a removal.
     Removed(Box<statwalk_remove::Outcome>),
+}
+
+/// A directory that is read again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reading {
+    dir: ItemId,
+    /// The number of the last change of the numbers before it.
+    after: u64,
+    /// Whether the user asked for it, and not the shell.
+    is_wanted: bool,
 }
 
 /// The browser with all that it needs.
@@ -91,9 +101,11 @@ struct Shell {
     /// The scan. Answers about one with another number come too late.
     scan: LiveScan,
     /// All numbers, and those that pass the filter.
-    base: Arc<dyn Data>,
+    base: Revision,
     data: Arc<dyn Data>,
     filter: Filter,
+    /// Counts the wishes for numbers of a filter; an earlier answer comes too late.
+    filterings: u64,
     rows: Clerk,
     filters: Clerk,
     facts: Clerk,
@@ -103,8 +115,12 @@ struct Shell {
     listed: Option<ItemId>,
     remover: Remover,
     space: SpaceDesk,
-    /// How many directories were read again since the scan.
-    layers: u64,
+    /// The directories that are being read again.
+    reading: Vec<Reading>,
+    /// Answers that wait until no removal is at work: its items have numbers of now.
+    put_off: Vec<Message>,
+    /// The paths of directories that are to be read again once the scan is over.
+    owed: Vec<Vec<u8>>,
     messages: Receiver<Message>,
     sender: Sender<Message>,
     /// The end, with a path to print.
@@ -222,8 +238,9 @@ impl Shell {
             request,
             scan,
             data: Arc::clone(&base),
-            base,
+            base: Revision::new(base),
             filter: Filter::default(),
+            filterings: 0,
             rows: clerk("rows")?,
             filters: clerk("filter")?,
             facts: clerk("facts")?,
@@ -232,7 +249,9 @@ impl Shell {
             listed: None,
             remover,
             space,
-            layers: 0,
+            reading: Vec::new(),
+            put_off: Vec::new(),
+            owed: Vec::new(),
             messages,
             sender,
             end: None,
@@ -247,6 +266,12 @@ impl Shell {
             let mut is_changed = false;
             while let Ok(message) = self.messages.try_recv() {
                 self.take(message, screen);
+                is_changed = true;
+            }
+            if !self.put_off.is_empty() && !self.remover.is_busy() {
+                for message in std::mem::take(&mut self.put_off) {
+                    self.take(message, screen);
+                }
                 is_changed = true;
             }
             while let Some(input) = screen.input(Duration::ZERO)? {
@@ -275,7 +300,7 @@ impl Shell {
                 self.update(news, screen);
                 self.draw(screen)?;
             }
-            let is_busy = self.browser.is_waiting() || !self.base.is_final();
+            let is_busy = self.browser.is_waiting() || !self.base.data().is_final();
             let wait = if is_busy { BUSY_WAIT } else { IDLE_WAIT };
             if !screen.has_input(wait)? {
                 let had_message = self.browser.has_message();
@@ -306,34 +331,20 @@ impl Shell {
         match message {
             Message::Event(event) => self.update(event, screen),
             Message::Scanned(number, data) if number == self.scan.data.number => {
-                self.base = Arc::clone(&data);
-                self.data = data;
-                self.update(Event::Data, screen);
-                // The filter of the numbers so far.
-                if !self.filter.is_empty() {
-                    self.set_filter(self.filter.clone());
+                self.base = Revision::new(data);
+                self.show_base(Event::Data, screen);
+                for path in std::mem::take(&mut self.owed) {
+                    self.read_path_again(&path);
                 }
             }
-            Message::Filtered(number, filter, data) if number == self.scan.data.number => {
+            Message::Filtered(number, filter, data) if number == self.filterings => {
                 self.data = data;
-                self.filter = filter.clone();
                 self.update(Event::Filtered(filter), screen);
             }
-            // The items of the dialog have numbers of the data of now.
-            Message::Refreshed(..) if self.remover.is_busy() => {
-                self.say("not read again: a removal is at work", screen);
-            }
-            Message::Refreshed(number, layer, dir, data, text)
-                if number == self.scan.data.number && layer == self.layers + 1 =>
-            {
-                self.layers = layer;
-                self.update(Event::Replacing(Some(dir)), screen);
-                self.data = Arc::clone(&data);
-                self.base = data;
-                self.update(Event::Refreshed(text), screen);
-                if !self.filter.is_empty() {
-                    self.set_filter(self.filter.clone());
-                }
+            Message::Refreshed(..) if self.remover.is_busy() => self.put_off.push(message),
+            Message::Refreshed(reading, newer) if self.reading.contains(&reading) => {
+                self.reading.retain(|known| *known != reading);
+                self.take_newer(reading, newer, screen);
             }
             Message::Space(number, table) => {
                 if self.space.is_wanted(number) {
@@ -363,7 +374,7 @@ impl Shell {
     /// asked for again and again then, and find them.
     fn list_files(&mut self) {
         let dir = self.browser.directory();
-        if self.base.is_final() || dir == self.listed {
+        if self.base.data().is_final() || dir == self.listed {
             return;
         }
         self.listed = dir;
@@ -377,7 +388,7 @@ impl Shell {
         }
         let (scan, path) = (
             self.request.scan.clone(),
-            dir.and_then(|dir| self.base.path(dir)),
+            dir.and_then(|dir| self.base.data().path(dir)),
         );
         self.listers.give(move |stop| {
             early.keep(number, early_files::read(&scan, &path?, stop)?);
@@ -400,7 +411,7 @@ impl Shell {
             }
             Effect::Prefer(id) => self.scan.prefer(id),
             Effect::Details(id) => {
-                let data = Arc::clone(&self.base);
+                let data = Arc::clone(self.base.data());
                 self.facts.give(move |stop| {
                     let details = details::of(id, &*data, stop)?;
                     Some(Message::Event(Event::Details(details)))
@@ -410,12 +421,12 @@ impl Shell {
                 let read = form::filter(&texts);
                 self.update(Event::Form(read), screen);
             }
-            Effect::SetFilter(filter) => self.set_filter(filter),
-            Effect::Refresh(dir) => self.read_again(dir),
+            Effect::SetFilter(filter) => self.set_filter(filter, screen),
+            Effect::Refresh(dir) => self.read_again(dir, true),
             Effect::ScanAgain => self.scan_again(screen),
             Effect::StopScan => self.scan.stop(),
             Effect::Shell(id) => {
-                let path = id.map(|id| self.base.path(id));
+                let path = id.map(|id| self.base.data().path(id));
                 match path {
                     Some(None) => self.say(GONE, screen),
                     path => {
@@ -425,7 +436,7 @@ impl Shell {
                 }
             }
             Effect::Open(id) => {
-                let opened = match self.base.path(id) {
+                let opened = match self.base.data().path(id) {
                     Some(path) => programs::open(&path),
                     None => Err(GONE.to_owned()),
                 };
@@ -434,7 +445,7 @@ impl Shell {
                 }
             }
             Effect::Copy(id) => {
-                let copied = self.base.path(id).map(|path| screen.copy(&path));
+                let copied = self.base.data().path(id).map(|path| screen.copy(&path));
                 let text = match copied {
                     Some(Ok(())) => "the terminal has the path, if it takes such",
                     Some(Err(_)) => "the terminal does not take the path",
@@ -443,7 +454,7 @@ impl Shell {
                 self.say(text, screen);
             }
             Effect::Write(ids, name) => {
-                let paths = ids.into_iter().map(|id| self.base.path(id));
+                let paths = ids.into_iter().map(|id| self.base.data().path(id));
                 let Some(paths) = paths.collect::<Option<Vec<_>>>() else {
                     return self.say(GONE, screen);
                 };
@@ -454,14 +465,14 @@ impl Shell {
                 self.say(text, screen);
             }
             Effect::Space(id, width) => {
-                let root = self.base.roots().first().copied();
-                let path = id.or(root).and_then(|id| self.base.path(id));
+                let root = self.base.data().roots().first().copied();
+                let path = id.or(root).and_then(|id| self.base.data().path(id));
                 self.space.ask(path, width);
             }
             Effect::EndSpace => self.space.end(),
-            Effect::Identify(ids) => self.remover.identify(ids, Arc::clone(&self.base)),
+            Effect::Identify(ids) => self.remover.identify(ids, Arc::clone(self.base.data())),
             Effect::Survey(ids) => {
-                self.remover.survey(ids, Arc::clone(&self.base));
+                self.remover.survey(ids, Arc::clone(self.base.data()));
             }
             Effect::EndSurvey => self.remover.end_survey(),
             Effect::Remove(manner) => {
@@ -475,60 +486,134 @@ impl Shell {
             }
             Effect::StopRemoval => self.remover.stop(),
             Effect::Undo => {
-                let (text, is_changed) = self.remover.undo();
-                self.say(text, screen);
-                if is_changed {
-                    self.scan_again(screen);
-                }
+                let (text, back) = self.remover.undo();
+                self.take_back(text, &back, screen);
             }
             Effect::Suspend => screen.suspend(),
             Effect::Quit(id) => {
-                self.end = Some(id.and_then(|id| self.base.path(id)));
+                self.end = Some(id.and_then(|id| self.base.data().path(id)));
             }
         }
     }
 
     /// Takes what is gone out of all numbers, and reads again what is gone in part.
     fn take_removed(&mut self, outcome: statwalk_remove::Outcome, screen: &mut dyn Screen) {
-        let Some(ended) = self.remover.take_outcome(outcome) else {
+        let Some(ended) = (self.remover).take_outcome(outcome, &**self.base.data()) else {
             return;
         };
-        self.base = Arc::new(Without::new(Arc::clone(&self.base), &ended.gone));
-        self.data = Arc::clone(&self.base);
-        self.update(Event::Removed(ended.report), screen);
-        if let [dir] = ended.partly[..] {
-            self.read_again(dir);
-        }
-        if !self.filter.is_empty() {
-            self.set_filter(self.filter.clone());
+        self.base.remove(ended.gone);
+        self.show_base(Event::Removed(ended.report), screen);
+        for dir in ended.partly {
+            self.read_again(dir, false);
         }
     }
 
-    fn read_again(&mut self, dir: ItemId) {
-        let (scan, base) = (self.request.scan.clone(), Arc::clone(&self.base));
-        let (number, layer) = (self.scan.data.number, self.layers + 1);
-        let format = self.format;
+    /// Puts items that are back into the numbers. The directory of one that the numbers do
+    /// not know any more is read again.
+    fn take_back(&mut self, text: String, back: &[Back], screen: &mut dyn Screen) {
+        if back.is_empty() {
+            return self.say(text, screen);
+        }
+        let known = back.iter().filter_map(|back| back.id);
+        let known: Vec<ItemId> = known.collect();
+        let is_there = self.base.bring_back(&known);
+        let there = known.iter().zip(is_there);
+        let there: HashSet<ItemId> = (there.filter(|(_, is_there)| *is_there))
+            .map(|(id, _)| *id)
+            .collect();
+        self.show_base(Event::Restored(text), screen);
+        let is_missing = |back: &&Back| back.id.is_none_or(|id| !there.contains(&id));
+        let mut dirs: Vec<&Vec<u8>> = (back.iter().filter(is_missing))
+            .filter_map(|back| back.dir.as_ref())
+            .collect();
+        dirs.sort();
+        dirs.dedup();
+        for dir in dirs {
+            match self.base.data().is_final() {
+                true => self.read_path_again(dir),
+                // The scan can have been there already.
+                false => self.owed.push(dir.clone()),
+            }
+        }
+    }
+
+    /// Shows all numbers after a change, which the browser learns of.
+    fn show_base(&mut self, event: Event, screen: &mut dyn Screen) {
+        self.data = Arc::clone(self.base.data());
+        self.update(event, screen);
+        if !self.filter.is_empty() {
+            self.set_filter(self.filter.clone(), screen);
+        }
+    }
+
+    /// Takes newer numbers of a directory, unless they are older than a removal in it.
+    fn take_newer(
+        &mut self,
+        reading: Reading,
+        newer: Result<Arc<dyn Data>, String>,
+        screen: &mut dyn Screen,
+    ) {
+        let Reading { dir, .. } = reading;
+        if self.base.has_moved_since(reading.after, dir) {
+            return self.read_again(dir, reading.is_wanted);
+        }
+        let newer = match newer {
+            Ok(newer) => newer,
+            Err(error) => return self.say(error, screen),
+        };
+        self.update(Event::Replacing(Some(dir)), screen);
+        let text = match self.base.renew(dir, newer) {
+            Some(_) if !reading.is_wanted => "the numbers are those of now".to_owned(),
+            Some(change) => refresh::difference(change, self.format),
+            None => "cannot read it again alone: R scans everything".to_owned(),
+        };
+        self.show_base(Event::Refreshed(text), screen);
+    }
+
+    /// Has a directory read again, together with those that are being read.
+    fn read_again(&mut self, dir: ItemId, is_wanted: bool) {
+        let after = self.base.number();
+        self.reading.retain(|known| known.dir != dir);
+        let reading = Reading {
+            dir,
+            after,
+            is_wanted,
+        };
+        self.reading.push(reading);
+        // The wish of the user comes first, and the thread does the last job alone.
+        let mut all = self.reading.clone();
+        all.reverse();
+        let (scan, base) = (self.request.scan.clone(), Arc::clone(self.base.data()));
+        let sender = self.sender.clone();
         self.readers.give(move |stop| {
-            let read = refresh::read_again(&scan, &base, dir, format, stop)?;
-            Some(match read {
-                Ok((data, text)) => Message::Refreshed(number, layer, dir, data, text),
-                Err(error) => Message::Event(Event::Message(error)),
-            })
+            for reading in all {
+                let newer = refresh::read_again(&scan, &*base, reading.dir, stop)?;
+                sender.send(Message::Refreshed(reading, newer)).ok()?;
+            }
+            None
         });
     }
 
-    fn set_filter(&mut self, filter: Filter) {
-        let (base, number) = (Arc::clone(&self.base), self.scan.data.number);
+    fn read_path_again(&mut self, path: &[u8]) {
+        if let Some(dir) = item_at(path, &**self.base.data()) {
+            self.read_again(dir, false);
+        }
+    }
+
+    fn set_filter(&mut self, filter: Filter, screen: &mut dyn Screen) {
+        let base = Arc::clone(self.base.data());
         self.filter = filter.clone();
-        if !base.is_final() && !filter.is_empty() {
+        self.filterings += 1;
+        if filter.is_empty() {
+            self.data = base;
+            return self.update(Event::Filtered(filter), screen);
+        }
+        if !base.is_final() {
             // Files are known at the end alone; then it applies.
             return;
         }
-        let now_ns = clock::now_ns();
+        let (number, now_ns) = (self.filterings, clock::now_ns());
         self.filters.give(move |stop| {
-            if filter.is_empty() {
-                return Some(Message::Filtered(number, filter, base));
-            }
             let filtered = Filtered::new(base, filter.clone(), now_ns, stop)?;
             Some(Message::Filtered(number, filter, Arc::new(filtered)))
         });
@@ -542,11 +627,12 @@ impl Shell {
             Ok(scan) => {
                 // Ids of the scan before mean nothing from now on.
                 self.update(Event::Replacing(None), screen);
-                self.layers = 0;
+                self.reading.clear();
                 self.scan = scan;
                 self.listed = None;
-                self.base = Arc::clone(&self.scan.data) as Arc<dyn Data>;
-                self.data = Arc::clone(&self.base);
+                self.filterings += 1;
+                self.base = Revision::new(Arc::clone(&self.scan.data) as Arc<dyn Data>);
+                self.data = Arc::clone(self.base.data());
                 self.update(Event::Data, screen);
             }
             Err(error) => self.say(error.to_string(), screen),

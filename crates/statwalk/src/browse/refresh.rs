@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use statwalk_browse::{Data, ItemId, Layered};
+use statwalk_browse::{Data, ItemId};
 use statwalk_core::{Scan, TreeSink};
 use statwalk_view::{SizeFormat, grouped};
 
@@ -19,19 +19,14 @@ use super::tree_data::TreeData;
 /// How often a scan asks whether it is still wanted.
 const PERIOD: Duration = Duration::from_millis(20);
 
-/// New numbers, and a sentence about the difference.
-pub(super) type Refreshed = (Arc<dyn Data>, String);
-
-/// Reads a directory again, and puts its numbers over the others.
-/// Answers with the new numbers and a sentence about the difference, or with the reason
-/// why there are none. Absent where `stop` asked to end.
+/// Reads a directory again. Answers with its new numbers, or with the reason why there are
+/// none. Absent where `stop` asked to end.
 pub(super) fn read_again(
     scan: &Scan,
-    below: &Arc<dyn Data>,
+    below: &dyn Data,
     at: ItemId,
-    format: SizeFormat,
     stop: &dyn Fn() -> bool,
-) -> Option<Result<Refreshed, String>> {
+) -> Option<Result<Arc<dyn Data>, String>> {
     let Some(path) = below.path(at) else {
         return Some(Err("cannot read it again: it is gone".to_owned()));
     };
@@ -58,18 +53,11 @@ pub(super) fn read_again(
         &outcome.report,
         Arc::default(),
     );
-    let layered = Layered::new(Arc::clone(below), at, Arc::new(newer));
-    let Some(layered) = layered else {
-        return Some(Err(
-            "cannot read it again alone: R scans everything".to_owned()
-        ));
-    };
-    let text = difference(&layered, format);
-    Some(Ok((Arc::new(layered), text)))
+    Some(Ok(Arc::new(newer)))
 }
 
-fn difference(layered: &Layered, format: SizeFormat) -> String {
-    let [bytes, entries] = layered.difference();
+/// A sentence about the difference of bytes and entries.
+pub(super) fn difference([bytes, entries]: [(bool, u128); 2], format: SizeFormat) -> String {
     if bytes.1 == 0 && entries.1 == 0 {
         return "read again: the sums are the same".to_owned();
     }

@@ -17,8 +17,8 @@ use rustix::io::Errno;
 use statwalk_browse as browse;
 use statwalk_browse::{Data, Event, ItemId, RemovalReport, RemovalState};
 use statwalk_remove::{
-    Degree, End, Item, Journal, Manner, Monitor, Now, Outcome, Removal, Sums, Surroundings, Survey,
-    Trash, Trashed, degree, fold, restore, survey, word_to_type,
+    Degree, End, Item, ItemOutcome, Journal, Manner, Monitor, Now, Outcome, Removal, Sums,
+    Surroundings, Survey, Trash, Trashed, degree, fold, restore, survey, word_to_type,
 };
 use statwalk_view::{Charset, SizeFormat, escape, grouped};
 
@@ -47,7 +47,7 @@ pub(super) struct Remover {
     proposed: Option<Proposed>,
     removal: Option<Ongoing>,
     /// The items of the last move to the trash.
-    trashed: Vec<Trashed>,
+    trashed: Vec<Moved>,
     news: Instant,
 }
 
@@ -69,6 +69,20 @@ struct Ongoing {
     /// The most that becomes free, where clones or snapshots share some of it.
     freed_most: Option<u64>,
     thread: thread::JoinHandle<()>,
+}
+
+/// An item in the trash, with the number that the browser had of it.
+struct Moved {
+    trashed: Trashed,
+    id: Option<ItemId>,
+    /// The directory that held it, as the rows show it.
+    dir: Option<Vec<u8>>,
+}
+
+/// An item that is back at its place.
+pub(super) struct Back {
+    pub(super) id: Option<ItemId>,
+    pub(super) dir: Option<Vec<u8>>,
 }
 
 /// The end of a removal, for the browser.
@@ -207,8 +221,8 @@ impl Remover {
         }
     }
 
-    /// Takes the end of a removal.
-    pub(super) fn take_outcome(&mut self, mut outcome: Outcome) -> Option<Ended> {
+    /// Takes the end of a removal. `data` has the items still.
+    pub(super) fn take_outcome(&mut self, mut outcome: Outcome, data: &dyn Data) -> Option<Ended> {
         let Ongoing {
             ids, freed_most, ..
         } = self.removal.take()?;
@@ -224,9 +238,13 @@ impl Remover {
             let items = outcome.items.iter().filter(move |item| item.end == end);
             items.filter_map(|item| id_of(&item.path)).collect()
         };
-        let trashed: Vec<Trashed> = (outcome.items.iter())
-            .filter_map(|item| item.trashed.clone())
-            .collect();
+        let moved = |item: &ItemOutcome| {
+            let id = id_of(&item.path);
+            let dir = id.and_then(|id| data.path(data.parent(id)?));
+            let trashed = item.trashed.clone()?;
+            Some(Moved { trashed, id, dir })
+        };
+        let trashed: Vec<Moved> = outcome.items.iter().filter_map(moved).collect();
         let ended = Ended {
             gone: with_end(End::Removed),
             partly: with_end(End::Partly),
@@ -239,16 +257,20 @@ impl Remover {
     }
 
     /// Moves the items of the last move to the trash back. Answers with a sentence, and
-    /// whether anything moved.
-    pub(super) fn undo(&mut self) -> (String, bool) {
+    /// with the items that moved.
+    pub(super) fn undo(&mut self) -> (String, Vec<Back>) {
         let trashed = std::mem::take(&mut self.trashed);
         if trashed.is_empty() {
-            return ("nothing was moved to the trash here".to_owned(), false);
+            let text = "nothing was moved to the trash here".to_owned();
+            return (text, Vec::new());
         }
-        let (mut back, mut failure) = (0, None);
+        let (mut back, mut failure) = (Vec::new(), None);
         for item in trashed {
-            match restore(&item) {
-                Ok(()) => back += 1,
+            match restore(&item.trashed) {
+                Ok(()) => back.push(Back {
+                    id: item.id,
+                    dir: item.dir,
+                }),
                 Err(error) => {
                     failure.get_or_insert(error);
                     self.trashed.push(item);
@@ -256,10 +278,10 @@ impl Remover {
             }
         }
         let text = match failure {
-            None => format!("{} back", items(back)),
-            Some(error) => format!("{} back; cannot {error}", items(back)),
+            None => format!("{} back", items(back.len())),
+            Some(error) => format!("{} back; cannot {error}", items(back.len())),
         };
-        (text, back > 0)
+        (text, back)
     }
 
     /// News for the browser, now and then.

@@ -7,7 +7,7 @@ use std::path::Path;
 use statwalk_testkit::or_skip;
 
 use super::browse::Browser;
-use super::run::Tree;
+use super::run::{Tree, wait_until};
 
 /// 24 directories of 10 subdirectories: workers number them in another order each time.
 fn crowd() -> Tree {
@@ -66,4 +66,49 @@ fn marks_and_the_place_are_the_same_paths_after_a_new_scan() {
     browser.press("q");
     assert_eq!(browser.end().0.code(), Some(0));
     assert!(Path::new(&tree.path().join("dir06")).exists());
+}
+
+/// Undo threw the user to the root and read everything again: for a second the rows stood
+/// under an old sum, and `d` opened on whatever was under the cursor.
+#[test]
+fn undo_puts_an_item_back_in_its_row() {
+    let tree = Tree::new("a/\na/b/\na/b/one 300000\na/b/two 200000\na/b/three 100000\n");
+    let home = tree.parent().join("home");
+    std::fs::create_dir(&home).unwrap();
+    let home = vec![("HOME", home.display().to_string())];
+    let arguments = ["--enable-delete", "tree/a"];
+    let started = Browser::with(
+        tree.parent(),
+        &arguments,
+        home,
+        std::process::Stdio::inherit,
+    );
+    let mut browser = or_skip!(started);
+    browser.wait_for("5 entries");
+    browser.press("\r");
+    browser.wait_for("4 entries");
+    // A file that came after the scan: to read everything again would show it.
+    std::fs::write(tree.path().join("a/b/later"), "x").unwrap();
+    let before = browser.screen();
+    let rows = |screen: &str| {
+        screen
+            .lines()
+            .take(5)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    browser.press("'two\rd");
+    browser.wait_for("[Cancel]");
+    browser.press("y");
+    browser.wait_for("is in the trash");
+    browser.wait_for("3 entries");
+    browser.press("U");
+    browser.wait_for("is back");
+    browser.wait_for("4 entries");
+    wait_until("the row is not back", || {
+        rows(&browser.screen()) == rows(&before)
+    });
+    assert!(tree.path().join("a/b/two").exists());
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
 }

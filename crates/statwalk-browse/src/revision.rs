@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The numbers of a scan, and all that changed in them since.
+
+use std::sync::Arc;
+
+use crate::data::{Data, ItemId};
+use crate::layered::Layered;
+use crate::without::Without;
+
+/// The most directories with newer numbers. Each makes every question slower.
+const NEWER_MAX: usize = 16;
+
+/// The numbers of a scan with a list of changes, which is made into data anew for each
+/// change. So newer numbers never rest on data that lacks a removal.
+pub struct Revision {
+    scan: Arc<dyn Data>,
+    changes: Vec<Change>,
+    data: Arc<dyn Data>,
+    /// Each removal and each return, with the number of the change.
+    moved: Vec<(u64, ItemId)>,
+    number: u64,
+}
+
+enum Change {
+    Gone(Vec<ItemId>),
+    Newer(ItemId, Arc<dyn Data>),
+}
+
+impl Revision {
+    /// The numbers of a scan, where nothing has changed.
+    #[must_use]
+    pub fn new(scan: Arc<dyn Data>) -> Revision {
+        Revision {
+            data: Arc::clone(&scan),
+            scan,
+            changes: Vec::new(),
+            moved: Vec::new(),
+            number: 0,
+        }
+    }
+
+    /// The numbers with all changes.
+    #[must_use]
+    pub fn data(&self) -> &Arc<dyn Data> {
+        &self.data
+    }
+
+    /// The number of the last change.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Takes items out.
+    pub fn remove(&mut self, items: Vec<ItemId>) {
+        self.number += 1;
+        self.note(&items);
+        self.changes.push(Change::Gone(items));
+        self.make();
+    }
+
+    /// Puts removed items back. Answers for each whether the data has it again.
+    pub fn bring_back(&mut self, items: &[ItemId]) -> Vec<bool> {
+        self.number += 1;
+        for change in &mut self.changes {
+            if let Change::Gone(gone) = change {
+                gone.retain(|id| !items.contains(id));
+            }
+        }
+        self.make();
+        self.note(items);
+        let is_there = |id: &ItemId| self.data.path(*id).is_some();
+        items.iter().map(is_there).collect()
+    }
+
+    /// Puts newer numbers of a directory over the others. Answers with the difference of
+    /// the allocated bytes and of the entries, as a sign and an amount. Absent where there
+    /// are too many such directories, or the directory is not there.
+    pub fn renew(&mut self, dir: ItemId, newer: Arc<dyn Data>) -> Option<[(bool, u128); 2]> {
+        let count = self.changes.iter().filter(|change| match change {
+            Change::Newer(at, _) => *at != dir,
+            Change::Gone(_) => false,
+        });
+        if count.count() >= NEWER_MAX {
+            return None;
+        }
+        let layered = Layered::new(Arc::clone(&self.data), dir, Arc::clone(&newer))?;
+        self.number += 1;
+        self.changes.retain(|change| match change {
+            Change::Newer(at, _) => *at != dir,
+            Change::Gone(_) => true,
+        });
+        self.changes.push(Change::Newer(dir, newer));
+        self.make();
+        Some(layered.difference())
+    }
+
+    /// Whether an item in a directory went or came back after a change. Numbers that were
+    /// read before are not to be trusted then.
+    #[must_use]
+    pub fn has_moved_since(&self, number: u64, dir: ItemId) -> bool {
+        let is_in = |id: ItemId| {
+            let mut way = std::iter::successors(Some(id), |id| self.data.parent(*id));
+            way.any(|above| above == dir)
+        };
+        let mut moved = self.moved.iter();
+        moved.any(|(at, id)| *at > number && is_in(*id))
+    }
+
+    fn note(&mut self, items: &[ItemId]) {
+        let number = self.number;
+        self.moved.extend(items.iter().map(|id| (number, *id)));
+    }
+
+    fn make(&mut self) {
+        let mut data = Arc::clone(&self.scan);
+        for change in &self.changes {
+            match change {
+                Change::Gone(items) => data = Arc::new(Without::new(data, items)),
+                Change::Newer(dir, newer) => {
+                    // A directory that is gone has no newer numbers.
+                    let layered = Layered::new(Arc::clone(&data), *dir, Arc::clone(newer));
+                    if let Some(layered) = layered {
+                        data = Arc::new(layered);
+                    }
+                }
+            }
+        }
+        self.data = data;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Kind;
+    use crate::trial::{Small, id};
+
+    fn sums(data: &dyn Data, number: u64) -> (u128, u64) {
+        let item = data.item(id(number)).expect("it is there");
+        (item.allocated_bytes, item.entries)
+    }
+
+    fn newer_src() -> Arc<dyn Data> {
+        let mut newer = Small {
+            scan: 1,
+            ..Small::default()
+        };
+        newer.put(1, None, b"/data/src", Kind::Directory, 4096);
+        newer.put(2, Some(1), b"more.rs", Kind::File, 1 << 20);
+        Arc::new(newer)
+    }
+
+    /// The user removed an item while `r` read another directory, and it came back into
+    /// the numbers.
+    #[test]
+    fn newer_numbers_never_bring_a_removed_item_back() {
+        let mut revision = Revision::new(Arc::new(Small::example()));
+        let before = sums(&**revision.data(), 1);
+        let photos = sums(&**revision.data(), 2);
+        let begun = revision.number();
+        revision.remove(vec![id(2)]);
+        assert!(!revision.has_moved_since(begun, id(3)));
+        assert!(revision.has_moved_since(begun, id(1)));
+        let difference = revision.renew(id(3), newer_src()).expect("it is there");
+        assert_eq!(difference[1], (false, 0));
+        let data = revision.data();
+        assert_eq!(data.item(id(2)), None);
+        assert_eq!(data.item(id(4)), None);
+        let expected = before.0 - photos.0 + (1 << 20) - (8 << 10);
+        assert_eq!(sums(&**data, 1), (expected, before.1 - photos.1));
+    }
+
+    #[test]
+    fn what_comes_back_has_the_numbers_of_before() {
+        let mut revision = Revision::new(Arc::new(Small::example()));
+        let before: Vec<_> = (1..=9).map(|n| sums(&**revision.data(), n)).collect();
+        revision.remove(vec![id(2)]);
+        revision.remove(vec![id(7), id(8)]);
+        // Only a part of a move.
+        assert_eq!(revision.bring_back(&[id(7)]), [true]);
+        assert_eq!(revision.data().item(id(8)), None);
+        assert_eq!(revision.bring_back(&[id(8), id(2)]), [true, true]);
+        let after: Vec<_> = (1..=9).map(|n| sums(&**revision.data(), n)).collect();
+        assert_eq!(after, before);
+    }
+
+    /// The directory was read while the item was away: only another reading knows it.
+    #[test]
+    fn what_newer_numbers_lack_does_not_come_back_by_itself() {
+        let mut revision = Revision::new(Arc::new(Small::example()));
+        revision.remove(vec![id(6)]);
+        revision.renew(id(3), newer_src()).expect("it is there");
+        let before = sums(&**revision.data(), 1);
+        assert_eq!(revision.bring_back(&[id(6)]), [false]);
+        assert_eq!(sums(&**revision.data(), 1), before);
+    }
+
+    #[test]
+    fn a_directory_that_is_gone_takes_no_newer_numbers() {
+        let mut revision = Revision::new(Arc::new(Small::example()));
+        revision.remove(vec![id(3)]);
+        assert!(revision.renew(id(3), newer_src()).is_none());
+    }
+}
