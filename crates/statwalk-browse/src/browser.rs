@@ -93,6 +93,8 @@ pub struct Browser {
     last_entries: Duration,
     /// For how long no entry has come, where that is long.
     pub(crate) waits: Option<Duration>,
+    /// How many questions and reports came by themselves.
+    pub(crate) questions: u64,
     asked: u64,
     answered: u64,
     /// Whether rows are to come at once.
@@ -209,6 +211,7 @@ impl Browser {
             last_ask: Duration::ZERO,
             last_entries: Duration::ZERO,
             waits: None,
+            questions: 0,
             asked: 0,
             answered: 0,
             is_stale: true,
@@ -227,6 +230,13 @@ impl Browser {
             Mode::Info(_, None) | Mode::Survey(_) | Mode::Space(None, _)
         );
         self.asked != self.answered || self.is_filtering || asks_system || self.removal.is_some()
+    }
+
+    /// The number of questions and reports that came so far by themselves, and not at a
+    /// key. The keys for the last one are those that were pressed when it was on the screen.
+    #[must_use]
+    pub fn question(&self) -> u64 {
+        self.questions
     }
 
     /// Whether a message is shown, which goes away by itself.
@@ -270,6 +280,7 @@ impl Browser {
                 self.list.hold();
                 self.mouse(mouse, data, &mut wishes);
             }
+            Event::Paste(text) => self.paste(&text, at, data),
             Event::Resize(width, height) => (self.width, self.height) = (width, height),
             Event::Tick => {}
             Event::Answer(mut answer) => {
@@ -592,6 +603,26 @@ impl Browser {
         }
     }
 
+    /// Takes a text from the clipboard, where a line is typed. The word that confirms a
+    /// removal is typed by hand.
+    fn paste(&mut self, text: &str, at: Duration, data: &dyn Data) {
+        match &mut self.mode {
+            Mode::Text => {
+                self.text.paste(text);
+                self.reorder();
+            }
+            Mode::Jump(line) => {
+                let mut line = std::mem::take(line);
+                line.paste(text);
+                self.jump(line, data);
+            }
+            Mode::File(line) | Mode::Help(_, line) => line.paste(text),
+            Mode::Form(form) => form.fields[form.place].paste(text),
+            Mode::Rows => self.say("a pasted text is no key: / takes it as a filter", at),
+            _ => {}
+        }
+    }
+
     fn row_key(&mut self, key: Key, at: Duration, data: &dyn Data, wishes: &mut Vec<Effect>) {
         if let Some(action) = self.options.keymap.action(key) {
             self.act(action, at, data, wishes);
@@ -616,9 +647,12 @@ impl Browser {
     }
 
     fn jump_key(&mut self, mut line: Line, key: Key, data: &dyn Data) {
-        if !line.take(key) {
-            return;
+        if line.take(key) {
+            self.jump(line, data);
         }
+    }
+
+    fn jump(&mut self, line: Line, data: &dyn Data) {
         let begins = |name: &[u8]| {
             let start = name.get(..line.text.len());
             start.is_some_and(|start| start.eq_ignore_ascii_case(line.text.as_bytes()))

@@ -99,6 +99,8 @@ pub enum Event {
     Key(Key),
     /// The mouse was used.
     Mouse(Mouse),
+    /// A text came from the clipboard. It is never a key, but text where a line is typed.
+    Paste(String),
     /// The terminal has this width and this height.
     Resize(u16, u16),
     /// Some time passed.

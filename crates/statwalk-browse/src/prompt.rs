@@ -30,6 +30,13 @@ impl Line {
     }
 }
 
+impl Line {
+    /// Takes a text from the clipboard, without control characters.
+    pub(crate) fn paste(&mut self, text: &str) {
+        self.text.extend(text.chars().filter(|c| !c.is_control()));
+    }
+}
+
 /// The form of a filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Form {

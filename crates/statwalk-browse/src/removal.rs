@@ -118,7 +118,10 @@ impl Browser {
         }
         self.mode = Mode::Rows;
         match proposal {
-            Ok(proposal) => self.mode = Mode::Remove(Box::new(Dialog::new(proposal))),
+            Ok(proposal) => {
+                self.questions += 1;
+                self.mode = Mode::Remove(Box::new(Dialog::new(proposal)));
+            }
             Err(error) => self.say(error, at),
         }
     }
@@ -154,7 +157,10 @@ impl Browser {
         self.reorder();
         match report.errors.is_empty() {
             true => self.say(report.sentence, at),
-            false => self.mode = Mode::Report(report, 0),
+            false => {
+                self.questions += 1;
+                self.mode = Mode::Report(report, 0);
+            }
         }
     }
 

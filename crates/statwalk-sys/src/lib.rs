@@ -34,5 +34,6 @@ pub mod io_priority;
 pub mod memory_info;
 pub mod mount_table;
 pub mod secure_execution;
+pub mod signal_action;
 pub mod thread_clock;
 pub mod xfs;

@@ -85,6 +85,7 @@ impl fmt::Display for Failure {
 #[cfg_attr(test, allow(dead_code, reason = "tests keep their own allocator"))]
 pub(crate) fn out_of_memory(bytes: usize) -> ! {
     use io::Write as _;
+    crate::browse::give_terminal_back();
     let mut text = [0; 128];
     let mut rest = &mut text[..];
     let _ = writeln!(

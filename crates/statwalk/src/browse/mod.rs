@@ -6,12 +6,15 @@
 //! One thread has the terminal, and nothing that can take long happens there. Another
 //! looks after the scan ([`scan`]), and [`Clerk`]s answer questions.
 
+mod cells;
 mod clerk;
+mod decoder;
 mod details;
 mod early_files;
 mod form;
 pub(crate) mod keys_file;
 mod live_data;
+mod modes;
 mod mounts;
 mod numbers;
 mod programs;
@@ -23,6 +26,7 @@ mod sightings;
 mod space;
 mod terminal;
 mod tree_data;
+mod watchdog;
 mod write;
 
 use std::collections::HashSet;
@@ -42,6 +46,7 @@ use statwalk_browse::{
 use statwalk_view::SizeFormat;
 
 use self::clerk::Clerk;
+pub(crate) use self::modes::give_back as give_terminal_back;
 use self::numbers::Place;
 use self::removal::{Back, Proposed, Remover};
 use self::scan::LiveScan;
@@ -50,7 +55,7 @@ use self::space::SpaceDesk;
 use self::terminal::Tty;
 use crate::clock;
 use crate::exit_status::ExitStatus;
-use crate::failure::{Failure, reason};
+use crate::failure::{self, Failure, reason};
 use crate::output;
 use crate::request::{Request, open_files, safe};
 use crate::watch::signals;
@@ -60,6 +65,10 @@ const ANSWER_WAIT: Duration = Duration::from_millis(8);
 /// How long the terminal is asked for input at once, while there is other work.
 const BUSY_WAIT: Duration = Duration::from_millis(15);
 const IDLE_WAIT: Duration = Duration::from_millis(200);
+/// How long input is taken before the next frame.
+const FRAME_MAX: Duration = Duration::from_millis(50);
+/// How long a removal may take to end before the browser leaves it.
+const REMOVAL_WAIT: Duration = Duration::from_secs(1);
 
 /// The answer to a wish about an item that the numbers do not have any more.
 pub(super) const GONE: &str = "the item is gone";
@@ -121,6 +130,8 @@ struct Shell {
     put_off: Vec<Message>,
     /// The paths of directories that are to be read again once the scan is over.
     owed: Vec<Vec<u8>>,
+    /// The number of the last question that is on the screen.
+    shown: u64,
     messages: Receiver<Message>,
     sender: Sender<Message>,
     /// The end, with a path to print.
@@ -144,7 +155,6 @@ pub(crate) fn run(request: Request, options: Options) -> Result<ExitStatus, Fail
         }
     }
     let mut screen = Tty::open()?;
-    signals::install();
     run_on(&mut screen, request, options)
 }
 
@@ -158,7 +168,6 @@ pub(crate) fn run_on_mounts(
     options: Options,
 ) -> Result<ExitStatus, Failure> {
     let mut screen = Tty::open()?;
-    signals::install();
     let selected = mounts::select(&mut screen, &options);
     let started = match selected {
         Ok(Some(path)) => request(OsString::from_vec(path)).map(Some),
@@ -192,13 +201,20 @@ fn run_on(
         }
     };
     let result = shell.work(screen);
-    // A removal ends between two entries, and its journal is written.
-    shell.remover.end();
+    // The user has the terminal again, whatever the removal waits for.
     screen.close();
-    let path = result?;
+    // A removal ends between two entries, and its journal is written.
+    let left = shell.remover.end(REMOVAL_WAIT);
+    if let Some(path) = &left {
+        let path = safe(&String::from_utf8_lossy(path));
+        failure::say(&format!(
+            "left a removal that still waits for the system, at {path}"
+        ));
+    }
     if let Some(signal) = signals::caught() {
         return Ok(ExitStatus::Interrupted(signal));
     }
+    let path = result?;
     if let Some(path) = path {
         let mut out = output::Output::new();
         out.write(|out| {
@@ -207,7 +223,10 @@ fn run_on(
         })?;
         out.finish()?;
     }
-    Ok(ExitStatus::Complete)
+    Ok(match left {
+        Some(_) => ExitStatus::Incomplete,
+        None => ExitStatus::Complete,
+    })
 }
 
 impl Shell {
@@ -252,6 +271,7 @@ impl Shell {
             reading: Vec::new(),
             put_off: Vec::new(),
             owed: Vec::new(),
+            shown: 0,
             messages,
             sender,
             end: None,
@@ -274,7 +294,12 @@ impl Shell {
                 }
                 is_changed = true;
             }
-            while let Some(input) = screen.input(Duration::ZERO)? {
+            let since = screen.now();
+            while screen.now().saturating_sub(since) < FRAME_MAX && signals::caught().is_none() {
+                self.show_question(screen)?;
+                let Some(input) = screen.input(Duration::ZERO)? else {
+                    break;
+                };
                 self.take_input(input, screen);
                 is_changed = true;
                 if self.browser.is_waiting()
@@ -313,6 +338,18 @@ impl Shell {
         }
     }
 
+    /// Shows a question that came by itself. It takes only keys that are pressed from then
+    /// on: others were meant for what the user saw before.
+    fn show_question(&mut self, screen: &mut dyn Screen) -> Result<(), Failure> {
+        let question = self.browser.question();
+        if self.shown != question {
+            let (browser, data) = (&mut self.browser, &*self.data);
+            screen.draw_question(&mut |buffer| browser.draw(data, buffer))?;
+            self.shown = question;
+        }
+        Ok(())
+    }
+
     fn draw(&mut self, screen: &mut dyn Screen) -> Result<(), Failure> {
         let (browser, data) = (&mut self.browser, &*self.data);
         screen.draw(&mut |buffer| browser.draw(data, buffer))
@@ -322,8 +359,8 @@ impl Shell {
         match input {
             Input::Key(key) => self.update(Event::Key(key), screen),
             Input::Mouse(mouse) => self.update(Event::Mouse(mouse), screen),
+            Input::Paste(text) => self.update(Event::Paste(text), screen),
             Input::Size(width, height) => self.update(Event::Resize(width, height), screen),
-            Input::Nothing => {}
         }
     }
 

@@ -31,6 +31,8 @@ use crate::request::Request;
 
 /// How often the browser learns how far a survey or a removal has come.
 const NEWS_PERIOD: Duration = Duration::from_millis(100);
+/// How often the end of a removal is looked for.
+const END_PERIOD: Duration = Duration::from_millis(2);
 /// Entries that changed within this time are worth a warning.
 const RECENT: Duration = Duration::from_secs(3600);
 /// The reasons of so many items fit into a dialog.
@@ -211,14 +213,20 @@ impl Remover {
         }
     }
 
-    /// Stops the removal, and waits until it has ended.
-    pub(super) fn end(&mut self) {
+    /// Stops the removal, and waits for its end for a time. Where it hangs in a call or
+    /// waits for the journal, the answer is the path in work.
+    pub(super) fn end(&mut self, wait: Duration) -> Option<Vec<u8>> {
         self.end_survey();
         self.stop();
-        if let Some(removal) = self.removal.take() {
-            // Its panic was shown already.
-            let _ = removal.thread.join();
+        let removal = self.removal.take()?;
+        let start = Instant::now();
+        while !removal.thread.is_finished() {
+            if start.elapsed() >= wait {
+                return Some(removal.monitor.path());
+            }
+            thread::sleep(END_PERIOD);
         }
+        None
     }
 
     /// Takes the end of a removal. `data` has the items still.

@@ -15,11 +15,13 @@ use statwalk_browse::{Key, Mouse};
 use crate::failure::Failure;
 
 /// Something from the screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Input {
     Key(Key),
     Mouse(Mouse),
+    /// A text that came as one, with all that it held.
+    Paste(String),
     Size(u16, u16),
-    Nothing,
 }
 
 /// A screen with a keyboard.
@@ -53,6 +55,17 @@ pub(crate) trait Screen {
     ///
     /// Returns an error if the screen is gone.
     fn input(&mut self, wait: Duration) -> Result<Option<Input>, Failure>;
+
+    /// Draws a frame with a question, and forgets all keys that were pressed before it is
+    /// there, read or not.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the screen is gone.
+    fn draw_question(
+        &mut self,
+        draw: &mut dyn FnMut(&mut Buffer) -> Option<Position>,
+    ) -> Result<(), Failure>;
 
     /// Whether the program came back from the background since the last call.
     fn was_continued(&self) -> bool;

@@ -5,8 +5,11 @@
 //! The browser draws on the terminal itself and not on stdout, which can be a pipe. The
 //! modes are taken back on every way out, a panic included.
 
+use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::net::UnixStream;
 use std::panic;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,32 +17,45 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use crossterm::event::{
-    self, DisableMouseCapture, EnableMouseCapture, KeyCode, KeyEventKind, KeyModifiers,
-    MouseButton, MouseEventKind,
-};
-use crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScreen};
-use crossterm::{cursor, execute};
+use ratatui_core::backend::Backend;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Position;
 use ratatui_core::terminal::Terminal;
-use ratatui_crossterm::CrosstermBackend;
-use signal_hook::consts::{SIGCONT, SIGTSTP};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::OFlags;
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::{flag, low_level};
-use statwalk_browse::{Key, Mouse};
 
+use super::cells::{Cells, drawn_size};
+use super::decoder::Decoder;
 use super::screen::{Input, Screen};
+use super::{modes, watchdog};
 use crate::failure::{Failure, reason};
 
 /// The longest path that is copied: terminals refuse long ones, and some are confused.
 const COPY_MAX: usize = 64 << 10;
 
-type Backend = CrosstermBackend<BufWriter<File>>;
+/// How long after an Escape the rest of a sequence may come.
+const ESCAPE_WAIT: Duration = Duration::from_millis(20);
+
+/// The most bytes that are dropped at once: more than any terminal keeps.
+const DROPPED_MAX: usize = 1 << 20;
+
+/// The status of a program that panicked, as Rust's runtime has it.
+const PANICKED: i32 = 101;
 
 /// The terminal, in the modes of the browser.
 pub(crate) struct Tty {
-    terminal: Terminal<Backend>,
+    terminal: Terminal<Cells>,
     opened: Instant,
+    /// Reads without waiting.
+    keyboard: File,
+    decoder: Decoder,
+    inputs: VecDeque<Input>,
+    /// Has bytes after a signal.
+    wake: UnixStream,
+    /// Whether the size may be another.
+    is_resized: Arc<AtomicBool>,
     /// Whether the program was in the background.
     continued: Arc<AtomicBool>,
     /// Whether somebody asks the program to go there.
@@ -47,7 +63,7 @@ pub(crate) struct Tty {
 }
 
 impl Tty {
-    /// Takes the terminal.
+    /// Takes the terminal, and the signals that end the browser.
     ///
     /// # Errors
     ///
@@ -65,36 +81,144 @@ impl Tty {
                            `statwalk PATH` prints the largest directories";
             return Err(Failure::Usage(message.to_owned()));
         }
-        let tty = OpenOptions::new().read(true).write(true).open("/dev/tty");
-        let tty = tty.map_err(none)?;
-        terminal::size().map_err(none)?;
-        let continued = Arc::new(AtomicBool::new(false));
-        let is_to_stop = Arc::new(AtomicBool::new(false));
-        // Without these the program still stops, with the modes of the browser.
+        modes::open().map_err(none)?;
+        let keyboard = OpenOptions::new()
+            .read(true)
+            .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
+            .open("/dev/tty")
+            .map_err(none)?;
+        let (sender, wake) = UnixStream::pair().map_err(none)?;
+        wake.set_nonblocking(true).map_err(none)?;
+        let flags = [(); 3].map(|()| Arc::new(AtomicBool::new(false)));
+        let [is_resized, continued, is_to_stop] = flags;
+        // Without these the program still stops, with the modes of the browser, and its
+        // screen keeps its size.
+        let _ = flag::register(SIGWINCH, Arc::clone(&is_resized));
         let _ = flag::register(SIGCONT, Arc::clone(&continued));
         let _ = flag::register(SIGTSTP, Arc::clone(&is_to_stop));
-        enter().map_err(none)?;
+        watchdog::start().map_err(none)?;
+        let mut waking = vec![SIGWINCH, SIGCONT, SIGTSTP, SIGINT, SIGTERM];
+        waking.extend((!statwalk_sys::signal_action::is_ignored(SIGHUP)).then_some(SIGHUP));
+        for signal in waking {
+            let sender = sender.try_clone().map_err(none)?;
+            let _ = low_level::pipe::register(signal, sender);
+        }
         let before = panic::take_hook();
+        // Without the thread that panicked the browser cannot go on.
         panic::set_hook(Box::new(move |panic| {
-            restore();
+            modes::give_back();
             before(panic);
+            statwalk_sys::allocator::end_process(PANICKED);
         }));
-        let backend = CrosstermBackend::new(BufWriter::with_capacity(64 << 10, tty));
-        let terminal = Terminal::new(backend)
-            .inspect_err(|_| restore())
-            .map_err(none)?;
-        Ok(Tty {
-            terminal,
-            opened: Instant::now(),
-            continued,
-            is_to_stop,
-        })
+        modes::take()
+            .and_then(|()| Terminal::new(Cells::new()))
+            .map(|terminal| Tty {
+                terminal,
+                opened: Instant::now(),
+                keyboard,
+                decoder: Decoder::default(),
+                inputs: VecDeque::new(),
+                wake,
+                is_resized,
+                continued,
+                is_to_stop,
+            })
+            .inspect_err(|_| modes::give_back())
+            .map_err(none)
+    }
+
+    /// Waits for input for a time at most, and takes what is there.
+    fn gather(&mut self, wait: Duration) -> Result<(), Failure> {
+        let mut has_keys = self.is_readable(wait)?;
+        while has_keys {
+            if self.read()? == 0 {
+                break;
+            }
+            // Behind an Escape the rest of a key can be on its way.
+            has_keys = self.decoder.has_escape() && self.is_readable(ESCAPE_WAIT)?;
+        }
+        self.inputs.extend(self.decoder.take_escape());
+        if self.is_resized.swap(false, Ordering::Relaxed) {
+            let (width, height) = drawn_size();
+            self.inputs.push_back(Input::Size(width, height));
+        }
+        Ok(())
+    }
+
+    /// Whether bytes are there, or come within a time. A signal ends the time.
+    fn is_readable(&mut self, wait: Duration) -> Result<bool, Failure> {
+        let wait = Timespec::try_from(wait).ok();
+        let mut wanted = [
+            PollFd::new(&self.keyboard, PollFlags::IN),
+            PollFd::new(&self.wake, PollFlags::IN),
+        ];
+        // Without an answer, a signal came.
+        let ready = poll(&mut wanted, wait.as_ref()).unwrap_or(0);
+        if ready == 0 {
+            return Ok(false);
+        }
+        let [keys, signals] = wanted.map(|fd| fd.revents());
+        if !signals.is_empty() {
+            let _ = self.wake.read(&mut [0; 64]);
+        }
+        match keys.contains(PollFlags::IN) {
+            false if !keys.is_empty() => Err(gone()),
+            is_there => Ok(is_there),
+        }
+    }
+
+    /// Reads once, without waiting. Answers with the number of bytes.
+    fn read(&mut self) -> Result<usize, Failure> {
+        let mut bytes = [0; 4096];
+        match self.keyboard.read(&mut bytes) {
+            Ok(0) => Err(gone()),
+            Ok(count) => {
+                self.decoder.take(&bytes[..count], &mut self.inputs);
+                Ok(count)
+            }
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                ) =>
+            {
+                Ok(0)
+            }
+            Err(_) => Err(gone()),
+        }
+    }
+
+    /// Forgets all keys that were pressed until now.
+    fn drop_input(&mut self) -> Result<(), Failure> {
+        let mut dropped = 0;
+        while dropped < DROPPED_MAX {
+            match self.read()? {
+                0 => break,
+                count => dropped += count,
+            }
+            self.inputs.retain(|input| matches!(input, Input::Size(..)));
+        }
+        self.inputs.retain(|input| matches!(input, Input::Size(..)));
+        self.decoder.forget();
+        Ok(())
+    }
+}
+
+/// The end of every way from a terminal that was closed, or whose session has ended.
+fn gone() -> Failure {
+    Failure::Usage("the terminal is gone".to_owned())
+}
+
+fn of_drawing(error: io::Error) -> Failure {
+    match modes::is_gone() {
+        true => gone(),
+        false => Failure::Output(error),
     }
 }
 
 impl Screen for Tty {
     fn size(&self) -> (u16, u16) {
-        terminal::size().unwrap_or((80, 24))
+        drawn_size()
     }
 
     fn now(&self) -> Duration {
@@ -110,22 +234,35 @@ impl Screen for Tty {
                 frame.set_cursor_position(place);
             }
         });
-        drawn.map(drop).map_err(Failure::Output)
+        drawn.map(drop).map_err(of_drawing)
     }
 
     fn has_input(&mut self, wait: Duration) -> Result<bool, Failure> {
         if self.is_to_stop.swap(false, Ordering::Relaxed) {
             self.suspend();
         }
-        event::poll(wait).map_err(Failure::Output)
+        if self.inputs.is_empty() {
+            self.gather(wait)?;
+        }
+        Ok(!self.inputs.is_empty())
     }
 
     fn input(&mut self, wait: Duration) -> Result<Option<Input>, Failure> {
-        if !self.has_input(wait)? {
-            return Ok(None);
-        }
-        let event = event::read().map_err(Failure::Output)?;
-        Ok(Some(input_of(event)))
+        self.has_input(wait)?;
+        Ok(self.inputs.pop_front())
+    }
+
+    fn draw_question(
+        &mut self,
+        draw: &mut dyn FnMut(&mut Buffer) -> Option<Position>,
+    ) -> Result<(), Failure> {
+        // A key that answers the frame at once must not be among those that are dropped.
+        self.terminal.backend_mut().hold(true);
+        let drawn = self.draw(draw);
+        self.terminal.backend_mut().hold(false);
+        drawn?;
+        self.drop_input()?;
+        Backend::flush(self.terminal.backend_mut()).map_err(of_drawing)
     }
 
     fn was_continued(&self) -> bool {
@@ -133,17 +270,22 @@ impl Screen for Tty {
     }
 
     fn leave(&mut self) {
-        restore();
+        watchdog::lend(true);
+        modes::give_back();
     }
 
     fn resume(&mut self) {
+        watchdog::lend(false);
         // A terminal that is gone is noticed at the next frame.
-        let _ = enter();
-        let _ = self.terminal.clear();
+        let _ = modes::take();
+        let (width, height) = drawn_size();
+        // Forgets what was drawn, and clears.
+        let _ = (self.terminal).resize(ratatui_core::layout::Rect::new(0, 0, width, height));
+        self.is_resized.store(true, Ordering::Relaxed);
     }
 
     fn suspend(&mut self) {
-        restore();
+        modes::give_back();
         // The default of SIGTSTP: the call returns when somebody continues the program.
         let _ = low_level::emulate_default_handler(SIGTSTP);
         self.continued.store(false, Ordering::Relaxed);
@@ -155,73 +297,11 @@ impl Screen for Tty {
         if path.len() > COPY_MAX {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let mut tty = OpenOptions::new().write(true).open("/dev/tty")?;
         // The path is in base 64, so nothing of it acts on the terminal.
-        write!(tty, "\x1b]52;c;{}\x07", BASE64.encode(path))?;
-        tty.flush()
+        write!(modes::Writer, "\x1b]52;c;{}\x07", BASE64.encode(path))
     }
 
     fn close(&mut self) {
-        restore();
+        modes::give_back();
     }
-}
-
-fn enter() -> io::Result<()> {
-    terminal::enable_raw_mode()?;
-    let mut tty = OpenOptions::new().write(true).open("/dev/tty")?;
-    execute!(tty, EnterAlternateScreen, EnableMouseCapture, cursor::Hide)
-}
-
-/// Takes all modes back. It can be called twice.
-fn restore() {
-    if let Ok(mut tty) = OpenOptions::new().write(true).open("/dev/tty") {
-        let _ = execute!(tty, DisableMouseCapture, LeaveAlternateScreen, cursor::Show);
-    }
-    let _ = terminal::disable_raw_mode();
-}
-
-fn input_of(event: event::Event) -> Input {
-    match event {
-        event::Event::Key(key) if key.kind != KeyEventKind::Release => {
-            key_of(key.code, key.modifiers).map_or(Input::Nothing, Input::Key)
-        }
-        event::Event::Mouse(mouse) => match mouse.kind {
-            MouseEventKind::Down(MouseButton::Left) => {
-                Input::Mouse(Mouse::Press(mouse.column, mouse.row))
-            }
-            MouseEventKind::ScrollUp => Input::Mouse(Mouse::WheelUp),
-            MouseEventKind::ScrollDown => Input::Mouse(Mouse::WheelDown),
-            _ => Input::Nothing,
-        },
-        event::Event::Resize(width, height) => Input::Size(width, height),
-        _ => Input::Nothing,
-    }
-}
-
-fn key_of(code: KeyCode, modifiers: KeyModifiers) -> Option<Key> {
-    if modifiers.contains(KeyModifiers::ALT) {
-        return None;
-    }
-    Some(match code {
-        KeyCode::Char(c) if modifiers.contains(KeyModifiers::CONTROL) => {
-            Key::Ctrl(c.to_ascii_lowercase())
-        }
-        KeyCode::Char(c) => Key::Char(c),
-        KeyCode::F(number) => Key::F(number),
-        KeyCode::Up => Key::Up,
-        KeyCode::Down => Key::Down,
-        KeyCode::Left => Key::Left,
-        KeyCode::Right => Key::Right,
-        KeyCode::PageUp => Key::PageUp,
-        KeyCode::PageDown => Key::PageDown,
-        KeyCode::Home => Key::Home,
-        KeyCode::End => Key::End,
-        KeyCode::Enter => Key::Enter,
-        KeyCode::Backspace => Key::Backspace,
-        KeyCode::Delete => Key::Delete,
-        KeyCode::Tab => Key::Tab,
-        KeyCode::BackTab => Key::BackTab,
-        KeyCode::Esc => Key::Esc,
-        _ => return None,
-    })
 }

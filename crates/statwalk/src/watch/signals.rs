@@ -6,10 +6,13 @@
 //! times a second (see [`watch`](crate::watch)). So no thread waits for signals, and a
 //! scan of one directory does not pay for one.
 
+use std::io;
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
 use signal_hook::{flag, low_level};
+use statwalk_sys::signal_action;
 
 /// The signal that asks the program to stop; 0 for none.
 static CAUGHT: AtomicUsize = AtomicUsize::new(0);
@@ -31,6 +34,29 @@ pub(crate) fn install() {
             .and_then(|_| flag::register(signal, &NEXT_KILLS));
     }
     let _ = flag::register(SIGUSR1, &STATUS_WANTED);
+}
+
+/// Takes the signals that end the browser as a request to stop. Each writes a byte into a
+/// pipe, and none kills: the reader of the pipe decides.
+///
+/// # Errors
+///
+/// Returns an error if the system refuses one. It kills then, as it does by default.
+pub(crate) fn install_with_pipe(pipe: &UnixStream) -> io::Result<()> {
+    for signal in [SIGINT, SIGTERM, SIGQUIT, SIGHUP] {
+        // `nohup` and `trap '' HUP` ask the program to live on.
+        if signal == SIGHUP && signal_action::is_ignored(signal) {
+            continue;
+        }
+        flag::register_usize(signal, &CAUGHT, signal.unsigned_abs() as usize)?;
+        low_level::pipe::register(signal, pipe.try_clone()?)?;
+    }
+    Ok(())
+}
+
+/// Forgets the signal: it was meant for another program.
+pub(crate) fn forget() {
+    CAUGHT.store(0, Ordering::SeqCst);
 }
 
 /// The signal that asked the program to stop.

@@ -20,14 +20,14 @@ use statwalk_testkit::{Skipped, or_skip, program};
 use super::run::{Answer, LONG, Tree, resize, statwalk, terminal, wait_until};
 
 const ENTER_SCREEN: &str = "\x1b[?1049h";
-const LEAVE_SCREEN: &str = "\x1b[?1049l";
+pub(crate) const LEAVE_SCREEN: &str = "\x1b[?1049l";
 const SHOW_CURSOR: &str = "\x1b[?25h";
 
 /// A browser on a terminal of its own.
 pub(crate) struct Browser {
-    child: Child,
+    pub(crate) child: Child,
     keyboard: File,
-    screen: std::os::fd::OwnedFd,
+    pub(crate) screen: std::os::fd::OwnedFd,
     shown: Arc<Mutex<Vec<u8>>>,
 }
 
@@ -93,7 +93,7 @@ impl Browser {
     }
 
     /// All bytes that came.
-    fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         String::from_utf8_lossy(&self.shown.lock().unwrap()).into_owned()
     }
 
@@ -112,11 +112,18 @@ impl Browser {
         }
     }
 
+    /// Waits for the end of the scan: nothing is removed before.
+    pub(crate) fn wait_for_scan(&self) {
+        wait_until("the scan does not end", || {
+            !self.screen().contains("reading:")
+        });
+    }
+
     pub(crate) fn press(&mut self, keys: &str) {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
     }
 
-    fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         let pid = i32::try_from(self.child.id()).unwrap();
         kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
     }
@@ -161,7 +168,7 @@ pub(crate) fn look(directory: &Path, arguments: &[&str]) -> Result<Answer, Skipp
     })
 }
 
-fn tree() -> Tree {
+pub(crate) fn tree() -> Tree {
     Tree::new("large 5000000\nsub/\nsub/a 10\nsub/b 20\nname\\x1b[2J 1")
 }
 
@@ -261,9 +268,10 @@ fn marks_are_written_and_nothing_is_overwritten() {
 }
 
 /// A browser that may remove, with the cursor on `sub`.
-fn remover(tree: &Tree, arguments: &[&str]) -> Result<Browser, Skipped> {
+pub(crate) fn remover(tree: &Tree, arguments: &[&str]) -> Result<Browser, Skipped> {
     let mut browser = Browser::start(tree.parent(), arguments)?;
     browser.wait_for("sub/");
+    browser.wait_for_scan();
     browser.press("'sub\r");
     Ok(browser)
 }
@@ -413,6 +421,7 @@ fn a_link_in_place_of_a_scanned_directory_leads_nowhere() {
         let started = Browser::start(tree.parent(), &["--enable-delete", "tree"]);
         let mut browser = or_skip!(started);
         browser.wait_for("cache/");
+        browser.wait_for_scan();
         browser.press("\r");
         browser.wait_for("old/");
         browser.press("'old\r");
@@ -553,6 +562,7 @@ fn the_working_directory_is_refused() {
         &["--enable-delete", "../.."]
     ));
     browser.wait_for("tree/");
+    browser.wait_for_scan();
     browser.press("'tree\rd");
     browser.wait_for("holds the");
     // There is nothing but Cancel.

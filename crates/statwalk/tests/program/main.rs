@@ -12,6 +12,8 @@
 mod bad_input;
 mod bench;
 mod browse;
+mod browse_end;
+mod browse_keys;
 mod browse_numbers;
 mod completion;
 mod df;
