@@ -110,6 +110,33 @@ pub(crate) fn is_command(word: &OsStr) -> bool {
     COMMANDS.iter().any(|(name, _)| word == *name)
 }
 
+/// Whether all words are entries of the working directory, as a shell writes them for `*`:
+/// then the first one is probably no command.
+fn is_list_of_entries(words: &[OsString]) -> bool {
+    let is_entry = |word: &OsString| {
+        let bytes = word.as_encoded_bytes();
+        let is_plain = !bytes.contains(&b'/') && !bytes.starts_with(b"-");
+        is_plain && word != "." && word != ".." && Path::new(word).symlink_metadata().is_ok()
+    };
+    words.len() > 1 && words.iter().all(is_entry)
+}
+
+/// The error that says how to mean the paths, and how to mean the command.
+fn ambiguous(words: &[OsString]) -> clap::Error {
+    let name = words[0].to_string_lossy();
+    let others = match &words[1..] {
+        [other] => shown_word(other),
+        _ => "…".to_owned(),
+    };
+    // A text of our own has no place for tips, so they are part of it.
+    let message = format!(
+        "'{name}' is a command, and all words are names of entries of this directory\n\n  \
+         tip: for the paths, use 'statwalk ./{name} {others}'\n  \
+         tip: for the command, use 'statwalk {name} -- {others}'"
+    );
+    SummaryFlags::command().error(ErrorKind::ArgumentConflict, message)
+}
+
 /// The command whose name is one letter away from a word: a letter too many, too few or
 /// another one, or two that changed places.
 pub(crate) fn similar_command(word: &OsStr) -> Option<&'static str> {
@@ -141,6 +168,9 @@ pub(crate) fn parse(words: &[OsString]) -> Result<Invocation, clap::Error> {
     let Some((name, rest)) = words.split_first().filter(|(first, _)| is_command(first)) else {
         return parse_summary(words).map_err(|error| foreign::with_tip(error, "", words));
     };
+    if is_list_of_entries(words) {
+        return Err(ambiguous(words));
+    }
     Ok(match name.to_str() {
         Some("browse") => Invocation::Browse(Box::new(parse_as(rest)?)),
         Some("top") => Invocation::Top(Box::new(parse_as(rest)?)),

@@ -133,6 +133,49 @@ fn what_has_no_meaning_is_named() {
     }
 }
 
+/// `statwalk *` beside a file named `find` ran `find`: it printed nothing and exited with
+/// status 0. Beside `bench`, a benchmark ran.
+#[test]
+fn a_list_of_entries_is_not_taken_for_a_command() {
+    let tree = Tree::new("find 4096\nlogs/\nlogs/a 1\nzeta 1");
+    let here = |words: &[&str]| {
+        let mut command = statwalk();
+        command.args(words).current_dir(tree.path());
+        Answer::of(&mut command)
+    };
+    for words in [&["find", "logs", "zeta"][..], &["find", "zeta"]] {
+        let answer = here(words);
+        assert_eq!(answer.code, Some(2), "{words:?}: {}", answer.stderr);
+        assert_eq!(answer.stdout, b"", "{words:?}");
+        let others = if words.len() == 2 { "zeta" } else { "…" };
+        for tip in [
+            format!("for the paths, use 'statwalk ./find {others}'"),
+            format!("for the command, use 'statwalk find -- {others}'"),
+        ] {
+            assert!(answer.stderr.contains(&tip), "{words:?}: {}", answer.stderr);
+        }
+    }
+    // Both tips work.
+    let paths = here(&["-sA", "./find", "logs", "zeta"]).good();
+    assert_eq!(paths.lines(), ["4096\t./find", "1\tlogs", "1\tzeta"]);
+    assert_eq!(here(&["find", "--", "zeta", "."]).good().lines(), ["zeta"]);
+    // A flag, a path with a slash, the directory itself, and a word that is no entry mean
+    // the command.
+    for words in [
+        &["find", "-t", "f", "zeta"][..],
+        &["find", "zeta", "./logs"],
+        &["find", "zeta", "."],
+        &["find", "^zet", "logs"],
+        &["find"],
+    ] {
+        let answer = here(words);
+        assert_eq!(answer.code, Some(0), "{words:?}: {}", answer.stderr);
+    }
+    // Without an entry of its name, the first word is the command.
+    std::fs::remove_file(tree.path().join("find")).unwrap();
+    assert_eq!(here(&["find", "zeta", "logs"]).code, Some(0));
+}
+
 #[test]
 fn usage_errors_of_a_command_say_how_to_scan_a_directory_of_its_name() {
     let tree = Tree::new("x 1");
@@ -163,8 +206,8 @@ fn usage_errors_of_a_command_say_how_to_scan_a_directory_of_its_name() {
     // Words that look like a list of directories.
     for (words, cause) in [
         (&["changes"][..], "<PATH>"),
-        (&["man", "tree"], "'tree'"),
-        (&["completions", "tree"], "'tree'"),
+        (&["man", "trees"], "'trees'"),
+        (&["completions", "trees"], "'trees'"),
         (&["top", "--dir"], "'--dirs'"),
     ] {
         let answer = tree.run(words);
