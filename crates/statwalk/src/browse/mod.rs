@@ -350,7 +350,12 @@ impl Shell {
         Ok(())
     }
 
+    /// The first frame with a question is never drawn in another way: a key that answers it
+    /// at once would be dropped as one from before.
     fn draw(&mut self, screen: &mut dyn Screen) -> Result<(), Failure> {
+        if self.shown != self.browser.question() {
+            return self.show_question(screen);
+        }
         let (browser, data) = (&mut self.browser, &*self.data);
         screen.draw(&mut |buffer| browser.draw(data, buffer))
     }

@@ -165,7 +165,7 @@ fn a_list_of_entries_is_not_taken_for_a_command() {
         &["find", "-t", "f", "zeta"][..],
         &["find", "zeta", "./logs"],
         &["find", "zeta", "."],
-        &["find", "^zet", "logs"],
+        &["find", "logs", "^zet"],
         &["find"],
     ] {
         let answer = here(words);
