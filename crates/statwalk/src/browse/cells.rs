@@ -8,7 +8,9 @@
 //! ratatui-crossterm asks for the size and for the place of the cursor by itself. That can
 //! start a program, and can read keys. So here neither is asked for.
 
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ratatui_core::backend::{Backend, ClearType, WindowSize};
 use ratatui_core::buffer::Cell;
@@ -24,22 +26,46 @@ const CELLS_MAX: u32 = 1 << 19;
 
 /// The terminal for ratatui.
 pub(super) struct Cells {
-    inner: CrosstermBackend<BufWriter<Writer>>,
-    is_held: bool,
+    inner: CrosstermBackend<Held>,
+    is_held: Arc<AtomicBool>,
+}
+
+/// A buffer that can keep its bytes: crossterm flushes with each change of the cursor.
+struct Held {
+    buffer: BufWriter<Writer>,
+    is_held: Arc<AtomicBool>,
+}
+
+impl Write for Held {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.buffer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self.is_held.load(Ordering::Relaxed) {
+            true => Ok(()),
+            false => self.buffer.flush(),
+        }
+    }
 }
 
 impl Cells {
     pub(super) fn new() -> Cells {
-        let writer = BufWriter::with_capacity(64 << 10, Writer);
+        let buffer = BufWriter::with_capacity(64 << 10, Writer);
+        let is_held = Arc::new(AtomicBool::new(false));
+        let held = Held {
+            buffer,
+            is_held: Arc::clone(&is_held),
+        };
         Cells {
-            inner: CrosstermBackend::new(writer),
-            is_held: false,
+            inner: CrosstermBackend::new(held),
+            is_held,
         }
     }
 
     /// Keeps frames that have room in the buffer, until the next flush.
     pub(super) fn hold(&mut self, is_held: bool) {
-        self.is_held = is_held;
+        self.is_held.store(is_held, Ordering::Relaxed);
     }
 }
 
@@ -101,7 +127,7 @@ impl Backend for Cells {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self.is_held {
+        match self.is_held.load(Ordering::Relaxed) {
             true => Ok(()),
             false => Backend::flush(&mut self.inner),
         }

@@ -75,7 +75,9 @@ fn limited_program(
 fn timeless(answer: &Answer) -> Value {
     let mut document = answer.json();
     let fields = document.as_object_mut().unwrap();
-    ["elapsed_s", "started_s", "started_ns"].map(|time| fields.remove(time));
+    for time in ["elapsed_s", "started_s", "started_ns"] {
+        fields.remove(time);
+    }
     document
 }
 
