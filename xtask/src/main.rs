@@ -38,8 +38,7 @@ usage: cargo xtask TASK
   dist     the program as it is released: static, position-independent, full RELRO;
            with its manual pages and completions
   package  builds the packages of the crates, and installs the program from the checkout
-  picture  draws docs/pictures/screen.svg, the default view of a small tree (2 GiB of disk);
-           `picture session` plays a session and draws docs/pictures/session.svg (root, tmux)
+  picture  plays a session and draws docs/pictures/session.svg (needs root, tmux, mkfs.ext4)
   figures  writes the figures of README.md from the records of bench
   deny     licences, versions and sources of dependencies (needs cargo-deny)
   install  only installs what the tests need
@@ -66,11 +65,7 @@ fn main() -> ExitCode {
         Some("dist") => dist::dist(),
         Some("package") => package::package(),
         Some("figures") => figures::figures(),
-        Some("picture") => match std::env::args().nth(2).as_deref() {
-            None => picture::picture(),
-            Some("session") => picture::session(),
-            Some(_) => Err("picture: only `session` can follow".to_owned()),
-        },
+        Some("picture") => picture::picture(),
         Some("deny") => deny(),
         Some("install") => {
             install::tools();

@@ -93,12 +93,6 @@ pub(super) struct Piece<'a> {
     pub(super) text: &'a str,
 }
 
-impl Piece<'_> {
-    pub(super) fn end(&self) -> usize {
-        self.column + self.text.chars().count()
-    }
-}
-
 /// Divides a line at its escape codes, at wide gaps, and around bars.
 pub(super) fn pieces(line: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();

@@ -1,143 +1,196 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Draws the picture of the README: the default view of a small tree, as an SVG.
+//! Draws the moving picture of the README: a session in a terminal, as one SVG.
 //!
-//! The tree is the same on every run, and so are its sizes and ages. The time of the scan
-//! is not, and is replaced.
+//! The session is a real one. No name and no number is put in afterwards.
 
 mod cells;
-mod session;
+mod stage;
 
-use std::fs::{self, File};
-use std::path::Path;
-use std::process::Command;
-use std::time::{Duration, SystemTime};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::fs;
 
-use self::cells::{CELL, MARGIN, Piece, STYLE, draw, pieces};
+use self::cells::{CELL, MARGIN, STYLE, draw, pieces};
+use self::stage::Stage;
 use crate::step::Step;
 
-pub(crate) use self::session::session;
+const PICTURE: &str = "docs/pictures/session.svg";
+const COLUMNS: usize = 92;
+const LINES: usize = 26;
 
-const PICTURE: &str = "docs/pictures/screen.svg";
+/// A step of the session.
+enum Act {
+    /// Letters, one after another.
+    Type(&'static str),
+    /// A key by tmux' name, and a piece of the screen that it brings.
+    Key(&'static str, &'static str),
+    /// The screen stays for so many seconds.
+    Hold(f64),
+}
 
-/// Where the tree stands while the program looks at it; it takes 2 GiB of disk.
-const FOLDER: &str = "target/picture";
+use Act::{Hold, Key, Type};
 
-const MIB: u64 = 1 << 20;
-const DAY: u64 = 86_400;
-
-/// Files, with their size in MiB and their age in days.
-const FILES: [(&str, u64, u64); 19] = [
-    ("ana/Videos/holiday in Tromsø.mkv", 512, 800),
-    ("ana/Videos/talk.mp4", 190, 150),
-    ("ana/Videos/rehearsal.mp4", 48, 150),
-    ("ana/Downloads/debian-13.iso", 420, 340),
-    ("ana/Downloads/survey.zip", 21, 40),
-    ("ana/Downloads/map.pdf", 6, 12),
-    ("ana/projects/atlas/target/debug/deps/atlas", 210, 2),
-    (
-        "ana/projects/atlas/target/debug/incremental/cache.bin",
-        96,
-        2,
-    ),
-    (
-        "ana/projects/atlas/.git/objects/pack/pack-7c41.pack",
-        84,
-        70,
-    ),
-    (
-        "ana/projects/atlas/src/main/java/com/example/app/App.java",
-        1,
-        2,
-    ),
-    (
-        "ana/projects/site/node_modules/typescript/lib/tsc.js",
-        24,
-        200,
-    ),
-    (
-        "ana/projects/site/node_modules/webpack/lib/index.js",
-        14,
-        200,
-    ),
-    ("ana/projects/site/index.html", 1, 9),
-    ("ana/.cache/pip/http/wheels.bin", 118, 260),
-    ("ana/.cache/thumbnails/large.db", 32, 1),
-    ("ana/.cargo/registry/src/crates.tar", 66, 30),
-    ("ana/.cargo/registry/cache/crates.tar", 38, 30),
-    ("ana/mail/2019.mbox", 74, 2_300),
-    ("ana/notes.txt", 1, 0),
+const SESSION: &[Act] = &[
+    Type("statwalk /srv"),
+    Key("Enter", "on disk"),
+    Hold(5.0),
+    Type("clear && statwalk browse --enable-delete /srv"),
+    Key("Enter", "ana"),
+    Hold(1.5),
+    Key("Enter", "projects"),
+    Hold(1.2),
+    Key("Down", "projects"),
+    Hold(0.6),
+    Key("Enter", "atlas"),
+    Hold(1.2),
+    Key("Enter", "target"),
+    Hold(1.2),
+    Key("Space", "marked"),
+    Hold(1.5),
+    Key("d", "Cancel"),
+    Hold(5.0),
+    Key("Tab", "trash"),
+    Hold(1.0),
+    Key("Enter", "Type target"),
+    Hold(1.0),
+    Type("target"),
+    Key("Enter", "in the trash"),
+    Hold(2.5),
+    Key("U", "back"),
+    Hold(2.5),
+    Key("q", "$"),
+    Type("clear && statwalk df /srv"),
+    Key("Enter", "%"),
+    Hold(6.0),
 ];
 
+/// A screen, and how long it stays.
+struct Frame {
+    lines: Vec<String>,
+    seconds: f64,
+}
+
+/// Plays the session and draws it. Needs root, tmux and mkfs.ext4, and writes the folder
+/// `target/session`.
 pub(crate) fn picture() -> Result<(), String> {
     Step::cargo(&["build", "--release", "-p", "statwalk"]).run()?;
-    let text = shown()?;
-    let text = text.replace("\u{a0}", " ");
-    fs::write(PICTURE, svg(&text)).map_err(|error| format!("{PICTURE}: {error}"))?;
-    println!("{PICTURE}");
+    let stage = Stage::new()?;
+    let frames = play(&stage, SESSION);
+    stage.end();
+    let frames = frames?;
+    fs::write(PICTURE, svg(&frames)).map_err(|error| format!("cannot write {PICTURE}: {error}"))?;
+    let seconds: f64 = frames.iter().map(|frame| frame.seconds).sum();
+    println!("{PICTURE}: {} screens, {seconds:.0} s", frames.len());
     Ok(())
 }
 
-/// Makes the tree and returns the view of it, with its escape codes.
-fn shown() -> Result<String, String> {
-    let folder = Path::new(FOLDER);
-    let failed = |error: std::io::Error| format!("{FOLDER}: {error}");
-    if folder.exists() {
-        fs::remove_dir_all(folder).map_err(failed)?;
-    }
-    for (name, mib, days) in FILES {
-        let path = folder.join(name);
-        let parent = path.parent().unwrap_or(folder);
-        fs::create_dir_all(parent).map_err(failed)?;
-        let size = (mib * MIB).to_string();
-        let mut fallocate = Command::new("fallocate");
-        let status = fallocate.arg("-l").arg(size).arg(&path).status();
-        let status = status.map_err(failed)?;
-        if !status.success() {
-            return Err(format!("fallocate: {status}"));
+fn play(stage: &Stage, acts: &[Act]) -> Result<Vec<Frame>, String> {
+    let mut frames: Vec<Frame> = Vec::new();
+    let shoot = |seconds: f64| {
+        let lines = stage.screen()?;
+        Ok::<_, String>(Frame { lines, seconds })
+    };
+    for act in acts {
+        match act {
+            Type(text) => {
+                for letters in text.as_bytes().chunks(3) {
+                    stage.letters(&String::from_utf8_lossy(letters))?;
+                    frames.push(shoot(0.15)?);
+                }
+            }
+            Key(key, piece) => {
+                stage.key(key, piece)?;
+                frames.push(shoot(0.4)?);
+            }
+            Hold(seconds) => {
+                if let Some(last) = frames.last_mut() {
+                    last.seconds += seconds;
+                }
+            }
         }
-        // An hour more, so that no age changes while the program runs.
-        let age = Duration::from_secs(days * DAY + 3_600);
-        let file = File::options().write(true).open(&path).map_err(failed)?;
-        file.set_modified(SystemTime::now() - age).map_err(failed)?;
     }
-    let program = fs::canonicalize("target/release/statwalk").map_err(failed)?;
-    let arguments = ["--table", "--width=80", "--color=always", "ana"];
-    let output = Command::new(program)
-        .args(arguments)
-        .current_dir(folder)
-        .env("LINES", "24")
-        .env("LC_ALL", "C.UTF-8")
-        .output();
-    let output = output.map_err(failed)?;
-    fs::remove_dir_all(folder).map_err(failed)?;
-    if !output.status.success() {
-        return Err(format!("statwalk: {}", output.status));
-    }
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let (front, back) = text.rsplit_once(" ms.").ok_or("there is no time")?;
-    let front = front.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    Ok(format!("$ statwalk ana\n{front}2 ms.{back}"))
+    Ok(frames)
 }
 
-fn svg(text: &str) -> String {
-    let lines: Vec<Vec<Piece<'_>>> = text.lines().map(pieces).collect();
-    let columns = lines.iter().flatten();
-    let columns = columns.map(Piece::end);
-    let width = columns.max().unwrap_or(0) as f64 * CELL.0 + 2.0 * MARGIN;
-    let height = lines.len() as f64 * CELL.1 + 2.0 * MARGIN;
-    let mut out = format!(
+/// Each line stands in the picture once, however many screens show it.
+fn svg(frames: &[Frame]) -> String {
+    let whole: f64 = frames.iter().map(|frame| frame.seconds).sum();
+    let width = COLUMNS as f64 * CELL.0 + 2.0 * MARGIN;
+    let height = LINES as f64 * CELL.1 + 2.0 * MARGIN;
+    let (mut styles, mut shapes, mut screens) = (String::new(), String::new(), String::new());
+    let mut known: HashMap<&str, usize> = HashMap::new();
+    let mut begin = 0.0;
+    for (number, frame) in frames.iter().enumerate() {
+        let end = begin + frame.seconds;
+        let (from, to) = (100.0 * begin / whole, 100.0 * end / whole);
+        let first = if number == 0 { "visible" } else { "hidden" };
+        // Writing into a string cannot fail.
+        let _ = writeln!(
+            styles,
+            "@keyframes f{number} {{ 0% {{ visibility: {first}; }} {from:.3}% {{ visibility: visible; }} \
+             {to:.3}% {{ visibility: hidden; }} }} #f{number} {{ animation-name: f{number}; }}"
+        );
+        let _ = write!(screens, "<g id=\"f{number}\" class=\"frame\">");
+        for (row, line) in frame.lines.iter().enumerate() {
+            let found = pieces(line);
+            if found.is_empty() {
+                continue;
+            }
+            let next = known.len();
+            let id = *known.entry(line).or_insert(next);
+            if id == next {
+                let _ = write!(shapes, "<g id=\"l{id}\">");
+                found.iter().for_each(|piece| draw(piece, 0.0, &mut shapes));
+                shapes.push_str("</g>\n");
+            }
+            let y = MARGIN + row as f64 * CELL.1;
+            let _ = write!(screens, "<use href=\"#l{id}\" y=\"{y:.0}\"/>");
+        }
+        screens.push_str("</g>\n");
+        begin = end;
+    }
+    // Readers who want no motion see the longest screen.
+    let longest = (0..frames.len()).max_by(|a, b| {
+        let seconds = |number: &usize| frames[*number].seconds;
+        seconds(a).total_cmp(&seconds(b))
+    });
+    let longest = longest.unwrap_or(0);
+    format!(
         "<!-- Made by `cargo xtask picture`. -->\n\
          <svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
-         viewBox=\"0 0 {width:.0} {height:.0}\" role=\"img\" aria-label=\"The default view of \
-         statwalk\">\n<style>{STYLE}</style>\n<rect class=\"page\" width=\"100%\" height=\"100%\" rx=\"8\"/>\n"
-    );
-    for (line, pieces) in lines.iter().enumerate() {
-        let top = MARGIN + line as f64 * CELL.1;
-        for piece in pieces {
-            draw(piece, top, &mut out);
-        }
+         viewBox=\"0 0 {width:.0} {height:.0}\" role=\"img\" aria-label=\"A session: the default \
+         view, the browser with a removal, and df\">\n<style>{STYLE}\n\
+         .frame {{ visibility: hidden; animation-duration: {whole:.2}s; \
+         animation-timing-function: step-end; animation-iteration-count: infinite; }}\n\
+         @media (prefers-reduced-motion: reduce) {{ .frame {{ animation: none; }} \
+         #f{longest} {{ visibility: visible; }} }}\n\
+         {styles}</style>\n<rect class=\"page\" width=\"100%\" height=\"100%\" rx=\"8\"/>\n\
+         <defs>\n{shapes}</defs>\n{screens}</svg>\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_two_screens_is_drawn_once() {
+        let frame = |lines: &[&str], seconds| Frame {
+            lines: lines.iter().map(|&line| line.to_owned()).collect(),
+            seconds,
+        };
+        let picture = svg(&[frame(&["same", "a<b"], 1.0), frame(&["", "same"], 3.0)]);
+        assert_eq!(picture.matches(">same</text>").count(), 1, "{picture}");
+        assert_eq!(picture.matches("href=\"#l0\"").count(), 2, "{picture}");
+        assert!(picture.contains("a&lt;b"), "{picture}");
+        assert!(
+            picture.contains("25.000% { visibility: visible; } 100.000%"),
+            "{picture}"
+        );
+        assert!(
+            picture.contains("#f1 { visibility: visible; }"),
+            "{picture}"
+        );
     }
-    out.push_str("</svg>\n");
-    out
 }
