@@ -88,7 +88,6 @@ fn main() -> ExitCode {
 fn test() -> Result<(), String> {
     install::tools();
     model()?;
-    // Tests that skip say so on standard output, which the runner would keep.
     Step::cargo(&["test", "--workspace", "--", "--show-output"]).run_and_list_skipped()
 }
 

@@ -86,35 +86,23 @@ impl Step {
 
     /// Runs it, and passes its output on without the output of successful tests. At the
     /// end it repeats the skipped tests and the reasons.
-    pub(crate) fn run_and_list_skipped(mut self) -> Result<(), String> {
-        eprintln!("xtask: {}", self.shown);
-        let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", self.shown);
-        let mut child = self
-            .command
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| failed(&error))?;
+    pub(crate) fn run_and_list_skipped(self) -> Result<(), String> {
         let mut skipped = Vec::new();
-        if let Some(output) = child.stdout.take() {
-            let mut in_output_of_successes = false;
-            for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
-                let line = String::from_utf8_lossy(&line).into_owned();
-                if line.starts_with("skipped: ") {
-                    skipped.push(line.clone());
-                }
-                // The runner lists successes twice, the second time with their output.
-                match line.as_str() {
-                    "successes:" => in_output_of_successes = true,
-                    "failures:" => in_output_of_successes = false,
-                    _ if line.starts_with("test result:") => in_output_of_successes = false,
-                    _ => {}
-                }
-                if !in_output_of_successes {
-                    println!("{line}");
-                }
+        let mut in_output_of_successes = false;
+        // Tests that skip say so on standard error, past the capture of the runner.
+        let ended = self.run_and_read(|line| {
+            skipped.extend(skipped_in(line).map(str::to_owned));
+            // The runner lists successes twice, the second time with their output.
+            match line {
+                "successes:" => in_output_of_successes = true,
+                "failures:" => in_output_of_successes = false,
+                _ if line.starts_with("test result:") => in_output_of_successes = false,
+                _ => {}
             }
-        }
-        let status = child.wait().map_err(|error| failed(&error))?;
+            if !in_output_of_successes {
+                println!("{line}");
+            }
+        });
         skipped.sort();
         skipped.dedup();
         if skipped.is_empty() {
@@ -123,10 +111,39 @@ impl Step {
         for line in skipped {
             println!("xtask: {line}");
         }
-        if status.success() {
-            Ok(())
-        } else {
-            Err(failed(&status))
+        ended
+    }
+}
+
+/// What a skipped test says. The runner can have begun the line.
+fn skipped_in(line: &str) -> Option<&str> {
+    line.find("skipped: needs ").map(|at| &line[at..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The test command said that no test was skipped, and read the wrong stream.
+    #[test]
+    fn a_skipped_test_is_found_on_either_stream() {
+        for stream in ["1", "2"] {
+            let script = format!("echo 'skipped: needs a moon (sky::moon)' >&{stream}");
+            let mut step = Step {
+                command: Command::new("sh"),
+                shown: "sh".to_owned(),
+            };
+            step.command.args(["-c", &script]);
+            let mut found = Vec::new();
+            step.run_and_read(|line| found.extend(skipped_in(line).map(str::to_owned)))
+                .unwrap();
+            assert_eq!(found, ["skipped: needs a moon (sky::moon)"], "{stream}");
         }
+        let within = "test sky::moon ... skipped: needs a moon (sky::moon)";
+        assert_eq!(
+            skipped_in(within),
+            Some("skipped: needs a moon (sky::moon)")
+        );
+        assert_eq!(skipped_in("test entries::skipped_subtrees ... ok"), None);
     }
 }
