@@ -23,7 +23,7 @@ use ratatui_core::layout::Position;
 use ratatui_core::terminal::Terminal;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
-use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::{flag, low_level};
 
 use super::cells::{Cells, drawn_size};
@@ -97,7 +97,7 @@ impl Tty {
         let _ = flag::register(SIGCONT, Arc::clone(&continued));
         let _ = flag::register(SIGTSTP, Arc::clone(&is_to_stop));
         watchdog::start().map_err(none)?;
-        let mut waking = vec![SIGWINCH, SIGCONT, SIGTSTP, SIGINT, SIGTERM];
+        let mut waking = vec![SIGWINCH, SIGCONT, SIGTSTP, SIGINT, SIGTERM, SIGQUIT];
         waking.extend((!statwalk_sys::signal_action::is_ignored(SIGHUP)).then_some(SIGHUP));
         for signal in waking {
             let sender = sender.try_clone().map_err(none)?;

@@ -21,11 +21,20 @@ static NEXT_KILLS: AtomicBool = AtomicBool::new(false);
 /// Whether SIGUSR1 asks for the status.
 static STATUS_WANTED: AtomicBool = AtomicBool::new(false);
 
-/// Takes the first SIGINT or SIGTERM as a request to stop, and SIGUSR1 as a question.
+/// The signals that end the program.
+fn ending() -> impl Iterator<Item = i32> {
+    let all = [SIGINT, SIGTERM, SIGQUIT, SIGHUP];
+    // `nohup` and `trap '' HUP` ask the program to live on.
+    all.into_iter()
+        .filter(|&signal| signal != SIGHUP || !signal_action::is_ignored(signal))
+}
+
+/// Takes the first signal that ends the program as a request to stop, and SIGUSR1 as a
+/// question.
 ///
-/// A second signal kills at once.
+/// A second one kills at once.
 pub(crate) fn install() {
-    for signal in [SIGINT, SIGTERM] {
+    for signal in ending() {
         // Handlers run in the order of registration: the one that kills must come
         // before the one that arms it. Where a registration fails, the signal kills, as
         // it does by default.
@@ -43,11 +52,7 @@ pub(crate) fn install() {
 ///
 /// Returns an error if the system refuses one. It kills then, as it does by default.
 pub(crate) fn install_with_pipe(pipe: &UnixStream) -> io::Result<()> {
-    for signal in [SIGINT, SIGTERM, SIGQUIT, SIGHUP] {
-        // `nohup` and `trap '' HUP` ask the program to live on.
-        if signal == SIGHUP && signal_action::is_ignored(signal) {
-            continue;
-        }
+    for signal in ending() {
         flag::register_usize(signal, &CAUGHT, signal.unsigned_abs() as usize)?;
         low_level::pipe::register(signal, pipe.try_clone()?)?;
     }
