@@ -5,7 +5,7 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use statwalk_view::{Charset, Colour, SizeFormat, grouped};
+use statwalk_view::{Charset, Colour, SizeFormat, counted};
 
 use crate::answer::Answer;
 use crate::columns::{Columns, Widths};
@@ -986,10 +986,7 @@ fn is_one_item(id: ItemId, data: &dyn Data) -> bool {
 }
 
 fn marks_are_gone(count: usize) -> String {
-    match count {
-        1 => "1 mark is gone".to_owned(),
-        count => format!("{} marks are gone", grouped(count as u64)),
-    }
+    counted(count as u64, "mark is gone", "marks are gone")
 }
 
 /// The lines above the rows: the place, and the titles of columns.

@@ -205,6 +205,13 @@ impl Reason {
     }
 }
 
+fn directories_were(count: u64) -> String {
+    match count {
+        1 => "1 directory was".to_owned(),
+        count => format!("{count} directories were"),
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -266,12 +273,13 @@ impl fmt::Display for Reason {
                 files_by_kernel,
             } => write!(
                 f,
-                "{device}: {dirs} directories were read in place; the kernel was asked for \
+                "{device}: {} read in place; the kernel was asked for \
                  {dirs_by_kernel} that changed, hold mounts or did not check out, and for \
-                 {files_by_kernel} files that changed lately"
+                 {files_by_kernel} files that changed lately",
+                directories_were(*dirs)
             ),
             Reason::ImageInPlace { image, dirs } => {
-                write!(f, "{image}: {dirs} directories were read in place")
+                write!(f, "{image}: {} read in place", directories_were(*dirs))
             }
             Reason::JournalNotReplayed { image } => write!(
                 f,
@@ -293,9 +301,10 @@ impl fmt::Display for Reason {
                 entries_by_kernel,
             } => write!(
                 f,
-                "{mount}: {dirs} directories were read in place, by {searches} searches of its \
+                "{mount}: {} read in place, by {searches} searches of its \
                  trees; the kernel was asked for {dirs_by_kernel} that changed, begin a subvolume \
-                 or hold mounts, and for {entries_by_kernel} entries that changed meanwhile"
+                 or hold mounts, and for {entries_by_kernel} entries that changed meanwhile",
+                directories_were(*dirs)
             ),
             Reason::Synced {
                 mount,

@@ -91,8 +91,18 @@ pub fn rate(count: u64, elapsed: Duration) -> Option<String> {
     Some(format!("{}/s", compact(per_second)))
 }
 
-/// Returns the number and the noun that goes with it: `1 file`, `2,113 files`.
-pub(crate) fn counted(count: u64, singular: &str, plural: &str) -> String {
+/// Returns a number and the words that go with it.
+///
+/// # Examples
+///
+/// ```
+/// use statwalk_view::counted;
+///
+/// assert_eq!(counted(1, "file", "files"), "1 file");
+/// assert_eq!(counted(2_113, "file", "files"), "2,113 files");
+/// ```
+#[must_use]
+pub fn counted(count: u64, singular: &str, plural: &str) -> String {
     let noun = if count == 1 { singular } else { plural };
     format!("{} {noun}", grouped(count))
 }

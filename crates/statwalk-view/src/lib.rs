@@ -45,7 +45,7 @@ pub use bar::bar;
 pub use bar_plot::{PlotBar, bar_plot};
 pub use charset::Charset;
 pub use colour::{Colour, Style};
-pub use count::{compact, grouped, rate};
+pub use count::{compact, counted, grouped, rate};
 pub use date::{DateStyle, DateStyleError};
 pub use duration::duration;
 pub use error_summary::{ErrorCause, ErrorSummary};

@@ -3,7 +3,7 @@
 //! The lines below the rows: a summary, a line of input, and keys.
 
 use ratatui_core::layout::Position;
-use statwalk_view::{Charset, grouped, text_width};
+use statwalk_view::{Charset, counted, grouped, text_width};
 
 use super::canvas::{Canvas, Look};
 use crate::browser::{Browser, Mode, View};
@@ -48,8 +48,9 @@ impl Browser {
     fn summary(&self, data: &dyn Data, canvas: &Canvas<'_>) -> String {
         let mut parts = Vec::new();
         if let Some(removal) = &self.removal {
-            let (entries, all) = (grouped(removal.entries), grouped(removal.of_entries));
-            parts.push(format!("removing (Esc stops): {entries} of {all} entries"));
+            let entries = grouped(removal.entries);
+            let all = counted(removal.of_entries, "entry", "entries");
+            parts.push(format!("removing (Esc stops): {entries} of {all}"));
             if removal.errors > 0 {
                 let errors = counted(removal.errors, "is", "are");
                 parts.push(format!("{errors} still there"));
@@ -60,10 +61,10 @@ impl Browser {
             let seconds = waits.as_secs();
             parts.push(format!("no answer for {seconds} s (S stops): {path}"));
         } else if !self.scan.is_over {
-            let entries = grouped(self.scan.entries);
+            let entries = counted(self.scan.entries, "entry", "entries");
             parts.push(match self.scan.percent {
-                Some(percent) => format!("reading: {entries} entries, {percent} %"),
-                None => format!("reading: {entries} entries"),
+                Some(percent) => format!("reading: {entries}, {percent} %"),
+                None => format!("reading: {entries}"),
             });
         } else if self.scan.is_interrupted {
             parts.push("stopped: lower bounds".to_owned());
@@ -189,12 +190,5 @@ impl Browser {
             canvas.text(x, y, width, key, Look::Dim);
             x += width + 2;
         }
-    }
-}
-
-fn counted(count: u64, one: &str, many: &str) -> String {
-    match count {
-        1 => format!("1 {one}"),
-        _ => format!("{} {many}", grouped(count)),
     }
 }

@@ -2,7 +2,7 @@
 
 //! The lines above the rows: the directory with its sums, and the titles of columns.
 
-use statwalk_view::{grouped, text_width, truncate_to_width};
+use statwalk_view::{counted, grouped, text_width, truncate_to_width};
 
 use super::canvas::{Canvas, Look};
 use crate::browser::{Browser, View};
@@ -54,12 +54,8 @@ impl Browser {
         };
         let size = self.options.format.text(bytes);
         let sum = format!("{bound}{size}");
-        let count = grouped(entries);
-        let long = match entries {
-            1 => format!("{sum}, 1 entry"),
-            _ => format!("{sum}, {count} entries"),
-        };
-        vec![long, format!("{sum}, {count}"), sum]
+        let long = format!("{sum}, {}", counted(entries, "entry", "entries"));
+        vec![long, format!("{sum}, {}", grouped(entries)), sum]
     }
 
     fn draw_titles(&self, canvas: &mut Canvas<'_>) {

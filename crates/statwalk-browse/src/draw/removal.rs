@@ -3,7 +3,7 @@
 //! Boxes of a removal: the survey, the dialog, and the paths that are still there.
 
 use ratatui_core::layout::Position;
-use statwalk_view::{Colour, Terminal, grouped, text_width, truncate_to_width, wrap};
+use statwalk_view::{Colour, Terminal, counted, grouped, text_width, truncate_to_width, wrap};
 
 use super::canvas::{Canvas, Look};
 use super::overlay::pieces;
@@ -17,7 +17,8 @@ const PATHS_MAX: usize = 8;
 impl Browser {
     pub(super) fn draw_survey(&self, entries: u64, canvas: &mut Canvas<'_>) {
         let [x, y, width, _] = canvas.frame("Remove", 44, 3);
-        let text = format!("reading what is there: {} entries", grouped(entries));
+        let text = counted(entries, "entry", "entries");
+        let text = format!("reading what is there: {text}");
         canvas.text(x, y, width, &text, Look::Plain);
     }
 
@@ -40,7 +41,7 @@ impl Browser {
         say(
             &format!(
                 "{}, {}; frees {}",
-                counted(proposal.entries),
+                counted(proposal.entries, "entry", "entries"),
                 size(proposal.bytes),
                 size(proposal.freed_bytes)
             ),
@@ -150,11 +151,4 @@ fn paths(paths: &[Vec<u8>], width: usize, room: usize, canvas: &Canvas<'_>) -> V
         lines.push(format!("and {more} more; view 8 has them"));
     }
     lines
-}
-
-fn counted(entries: u64) -> String {
-    match entries {
-        1 => "1 entry".to_owned(),
-        entries => format!("{} entries", grouped(entries)),
-    }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use statwalk_browse::{Data, ItemId};
 use statwalk_core::{Scan, TreeSink};
-use statwalk_view::{SizeFormat, grouped};
+use statwalk_view::{SizeFormat, counted};
 
 use super::numbers::new_scan;
 use super::scan::ERRORS_KEPT;
@@ -62,11 +62,11 @@ pub(super) fn difference([bytes, entries]: [(bool, u128); 2], format: SizeFormat
         return "read again: the sums are the same".to_owned();
     }
     let sign = |is_less: bool| if is_less { '-' } else { '+' };
-    let count = grouped(u64::try_from(entries.1).unwrap_or(u64::MAX));
+    let count = u64::try_from(entries.1).unwrap_or(u64::MAX);
+    let count = counted(count, "entry", "entries");
     let size = format.text(bytes.1);
-    let noun = if entries.1 == 1 { "entry" } else { "entries" };
     format!(
-        "read again: {}{size}, {}{count} {noun}",
+        "read again: {}{size}, {}{count}",
         sign(bytes.0),
         sign(entries.0)
     )

@@ -20,7 +20,7 @@ use statwalk_remove::{
     Degree, End, Item, ItemOutcome, Journal, Manner, Monitor, Now, Outcome, Removal, Sums,
     Surroundings, Survey, Trash, Trashed, degree, fold, restore, survey, word_to_type,
 };
-use statwalk_view::{Charset, SizeFormat, escape, grouped};
+use statwalk_view::{Charset, SizeFormat, counted, escape, grouped};
 
 use super::sightings::{Sightings, Way};
 use super::{GONE, Message};
@@ -411,10 +411,8 @@ fn sentence_of(refusals: &[String]) -> Option<String> {
 fn warnings(total: &Sums, survey: &Survey, format: SizeFormat) -> Vec<String> {
     let mut warnings = Vec::new();
     if total.foreign_count > 0 {
-        warnings.push(match total.foreign_count {
-            1 => "1 entry of another owner".to_owned(),
-            count => format!("{} entries of other owners", grouped(count)),
-        });
+        let (one, many) = ("entry of another owner", "entries of other owners");
+        warnings.push(counted(total.foreign_count, one, many));
     }
     if let Some(newest) = &total.newest {
         let now = clock::now_ns() / 1_000_000_000;
@@ -452,10 +450,7 @@ fn warnings(total: &Sums, survey: &Survey, format: SizeFormat) -> Vec<String> {
 }
 
 fn report(outcome: &Outcome, trashed: usize, format: SizeFormat) -> RemovalReport {
-    let entries = match outcome.entry_count {
-        1 => "1 entry".to_owned(),
-        count => format!("{} entries", grouped(count)),
-    };
+    let entries = counted(outcome.entry_count, "entry", "entries");
     let mut sentence = match trashed {
         0 => {
             let size = format.text(outcome.freed_bytes.into());
@@ -484,10 +479,7 @@ fn report(outcome: &Outcome, trashed: usize, format: SizeFormat) -> RemovalRepor
 }
 
 fn items(count: usize) -> String {
-    match count {
-        1 => "1 item is".to_owned(),
-        count => format!("{} items are", grouped(count as u64)),
-    }
+    counted(count as u64, "item is", "items are")
 }
 
 /// The journal, and a warning where there is none for want of space: a removal is the

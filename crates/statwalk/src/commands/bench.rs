@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use serde::Serialize;
 use statwalk_core::Order;
 use statwalk_view::{
-    Align, Cell, Charset, Column, PlotBar, Spread, Terminal, bar_plot, escape, grouped, list_table,
+    Align, Cell, Charset, Column, PlotBar, Spread, Terminal, bar_plot, counted, escape, list_table,
 };
 
 use crate::bench::conditions::Conditions;
@@ -224,9 +224,9 @@ impl BenchAnswer<'_> {
         let totals = &self.measurements.totals;
         let path = escape(self.path.as_os_str().as_bytes(), terminal.charset);
         let mut lines = vec![format!(
-            "{path}: {} entries, {} directories",
-            grouped(totals.entries),
-            grouped(totals.dirs)
+            "{path}: {}, {}",
+            counted(totals.entries, "entry", "entries"),
+            counted(totals.dirs, "directory", "directories")
         )];
         lines.extend(self.conditions.lines());
         lines.extend(self.disturbance());
@@ -350,8 +350,8 @@ impl BenchAnswer<'_> {
 
     fn plot(&self) -> String {
         let path = escape(self.path.as_os_str().as_bytes(), Charset::Unicode);
-        let entries = grouped(self.measurements.totals.entries);
-        let title = format!("statwalk bench {path}: {entries} entries");
+        let entries = counted(self.measurements.totals.entries, "entry", "entries");
+        let title = format!("statwalk bench {path}: {entries}");
         let bars: Vec<PlotBar> = self
             .rows
             .iter()

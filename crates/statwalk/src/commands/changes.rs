@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use statwalk_core::Generation;
 use statwalk_core::btrfs::{Change, Changes, changes_since};
-use statwalk_view::{Align, Cell, Column, grouped, list_table};
+use statwalk_view::{Align, Cell, Column, counted, list_table};
 
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, say};
@@ -92,10 +92,9 @@ impl Answer for ChangesAnswer<'_> {
         }
         let count = match found.changes.len() {
             0 => format!("Nothing changed since generation {since}"),
-            1 => format!("1 path changed since generation {since}"),
             count => {
-                let count = grouped(count as u64);
-                format!("{count} paths changed since generation {since}")
+                let count = counted(count as u64, "path", "paths");
+                format!("{count} changed since generation {since}")
             }
         };
         let generation = found.generation;

@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 use statwalk_core::Totals;
-use statwalk_view::{Align, Cell, Column, SizeFormat, grouped, list_table};
+use statwalk_view::{Align, Cell, Column, SizeFormat, counted, list_table};
 
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -88,29 +88,25 @@ impl ErrorsAnswer {
         let report = &self.scanned.report;
         let sum = report.sum();
         let missing = report.roots.iter().filter(|root| root.missing.is_some());
-        let count = |count: u64, one: &str, many: &str| match count {
-            1 => format!("1 {one}"),
-            count => format!("{} {many}", grouped(count)),
-        };
         let mut parts = Vec::new();
         let missing = missing.count() as u64;
         if missing > 0 {
-            let paths = count(missing, "path", "paths");
+            let paths = counted(missing, "path", "paths");
             parts.push(format!("statwalk cannot open {paths}"));
         }
         if sum.unreadable > 0 {
-            let entries = count(sum.unreadable, "entry", "entries");
+            let entries = counted(sum.unreadable, "entry", "entries");
             parts.push(format!("statwalk cannot read {entries}"));
         }
         if parts.is_empty() && sum.changed_dirs == 0 {
             parts.push("statwalk can read everything".to_owned());
         }
         if sum.changed_dirs > 0 {
-            let dirs = count(sum.changed_dirs, "directory", "directories");
+            let dirs = counted(sum.changed_dirs, "directory", "directories");
             parts.push(format!("{dirs} changed during the scan"));
         }
         if sum.vanished > 0 {
-            let entries = count(sum.vanished, "entry", "entries");
+            let entries = counted(sum.vanished, "entry", "entries");
             parts.push(format!("{entries} vanished during the scan"));
         }
         if report.interrupted {

@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 
 use statwalk_core::space::{FileSystem, HiddenDirectory, SpaceAccount, UnnamedFile, UsedPart};
 use statwalk_view::{
-    Align, Cell, Charset, Column, SizeFormat, Terminal, escape, grouped, list_table, share,
-    shell_word, truncate_end, wrap,
+    Align, Cell, Charset, Column, SizeFormat, Terminal, counted, escape, grouped, list_table,
+    share, shell_word, truncate_end, wrap,
 };
 
 use crate::output::printer::ROWS_FOR_SENTENCES;
@@ -292,8 +292,9 @@ impl SpaceTable<'_> {
             format!("In the remainder: {part}; {}.", unknown.reason)
         }));
         if self.account.unreadable > 0 {
-            let count = grouped(self.account.unreadable);
-            lines.push(format!("In the remainder: {count} unreadable entries."));
+            let (one, many) = ("unreadable entry", "unreadable entries");
+            let count = counted(self.account.unreadable, one, many);
+            lines.push(format!("In the remainder: {count}."));
         }
         let changed = self.account.changed_bytes;
         if changed != 0 {
