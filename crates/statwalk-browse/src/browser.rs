@@ -2,6 +2,7 @@
 
 //! The state of the browser, and how events change it.
 
+use std::fmt;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -107,6 +108,18 @@ pub struct Browser {
     way_end: Option<Vec<u8>>,
     /// Answers about the present data, once it is final.
     known: KnownAnswers,
+}
+
+impl fmt::Debug for Browser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Browser")
+            .field("scan", &self.scan)
+            .field("place", &self.place)
+            .field("view", &self.view)
+            .field("filter", &self.filter)
+            .field("message", &self.message)
+            .finish_non_exhaustive()
+    }
 }
 
 /// The subject of the rows.

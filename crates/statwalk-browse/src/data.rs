@@ -78,6 +78,7 @@ pub struct Item<'a> {
 }
 
 /// An item that [`Data::walk`] comes by.
+#[derive(Clone, Debug)]
 pub struct Entry<'a> {
     /// Its number.
     pub id: ItemId,

@@ -3,6 +3,7 @@
 //! The numbers of those items alone that pass a filter.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -27,6 +28,15 @@ struct Sums {
     allocated_bytes: u128,
     apparent_bytes: u128,
     newest_ns: Option<i64>,
+}
+
+impl fmt::Debug for Filtered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Filtered")
+            .field("filter", &self.filter)
+            .field("dir_count", &self.sums.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Filtered {

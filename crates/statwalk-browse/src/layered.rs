@@ -3,6 +3,7 @@
 //! Numbers in which one directory was read again.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -43,6 +44,15 @@ impl Sums {
             allocated_bytes: item.allocated_bytes,
             apparent_bytes: item.apparent_bytes,
         }
+    }
+}
+
+impl fmt::Debug for Layered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Layered")
+            .field("at", &self.at)
+            .field("sums", &self.sums)
+            .finish_non_exhaustive()
     }
 }
 

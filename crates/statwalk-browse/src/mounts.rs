@@ -46,6 +46,7 @@ pub enum MountWish {
 }
 
 /// The list of mounted file systems.
+#[derive(Clone, Debug)]
 pub struct Mounts {
     options: Options,
     rows: Vec<Mount>,

@@ -2,6 +2,7 @@
 
 //! The numbers of a scan, and all that changed in them since.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::data::{Data, ItemId};
@@ -25,6 +26,15 @@ pub struct Revision {
 enum Change {
     Gone(Vec<ItemId>),
     Newer(ItemId, Arc<dyn Data>),
+}
+
+impl fmt::Debug for Revision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Revision")
+            .field("number", &self.number)
+            .field("change_count", &self.changes.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Revision {

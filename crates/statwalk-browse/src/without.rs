@@ -3,6 +3,7 @@
 //! Numbers without the items that were removed.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -25,6 +26,14 @@ struct Sums {
     entries: u64,
     allocated_bytes: u128,
     apparent_bytes: u128,
+}
+
+impl fmt::Debug for Without {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Without")
+            .field("gone_count", &self.gone.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Without {

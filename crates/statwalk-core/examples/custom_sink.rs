@@ -12,13 +12,14 @@ use std::ops::ControlFlow;
 use statwalk_core::{Batch, Collect, Context, DirId, Directory, Fields, Scan, Sink};
 
 /// Finds the directory that holds the most entries that are not directories.
+#[derive(Debug)]
 pub struct Fullest;
 
 /// What one worker has seen of each directory: its path, and how many entries.
 ///
 /// A large directory comes in several batches, and several workers can have some of
 /// them. Only the sum of all is its count, so the number of the directory is the key.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct FullestState(HashMap<DirId, (Vec<u8>, usize)>);
 
 impl Sink for Fullest {

@@ -5,6 +5,8 @@
 //! A source fills a batch, a sink reads it, and the memory is used again for
 //! the next directory. Columns that nobody wants stay empty.
 
+use std::fmt;
+
 use crate::entry::{Attributes, Fields, FileId, FileType, TOO_EARLY};
 
 /// Some or all entries of one directory that are not directories themselves.
@@ -16,7 +18,7 @@ use crate::entry::{Attributes, Fields, FileId, FileType, TOO_EARLY};
 /// Every column has one value for each entry, or none at all where its field
 /// was not wanted. A value counts only where [`known`](Self::known) is true:
 /// an entry whose stat failed has a type, perhaps a name, and nothing else.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Batch {
     wanted: Fields,
     names: Vec<u8>,
@@ -37,6 +39,17 @@ pub struct Batch {
     gids: Vec<u32>,
     modes: Vec<u16>,
     rdevs: Vec<u64>,
+}
+
+/// Without its rows, of which there can be very many.
+impl fmt::Debug for Batch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batch")
+            .field("len", &self.len())
+            .field("unknown_count", &self.unknown_count)
+            .field("wanted", &self.wanted)
+            .finish_non_exhaustive()
+    }
 }
 
 macro_rules! column {

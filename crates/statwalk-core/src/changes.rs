@@ -6,6 +6,7 @@
 //! that wrote it last.
 
 use std::ffi::CString;
+use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -16,13 +17,23 @@ use crate::sink::path_order;
 use crate::source::btrfs::changes::find;
 
 /// The changes below a directory of a btrfs.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Changes {
     /// Later changes are not in here: ask from this generation the next time.
     pub generation: Generation,
     /// Each path once, sorted as [`path_order`](crate::path_order) has it.
     pub changes: Vec<Change>,
+}
+
+/// With the number of the changes, of which there can be very many.
+impl fmt::Debug for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Changes")
+            .field("generation", &self.generation)
+            .field("change_count", &self.changes.len())
+            .finish_non_exhaustive()
+    }
 }
 
 /// One path that changed.

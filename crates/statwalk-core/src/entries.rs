@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -25,7 +26,7 @@ const BLOCKS_FULL: usize = 16;
 const ENTRIES_FULL: usize = 4_096;
 
 /// Some entries of one directory, with the directory itself where it comes first.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Block {
     directory: Vec<u8>,
     root: usize,
@@ -40,7 +41,7 @@ pub struct Block {
 /// One entry of a scan, a directory or anything else.
 ///
 /// It shares the memory of its block; [`path`](Self::path) is put together on request.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Entry {
     block: Arc<Block>,
     /// Absent for the directory itself.
@@ -55,6 +56,7 @@ pub struct Blocks {
 }
 
 /// The entries of a scan, as they come. [`Scan::entries`] makes it.
+#[derive(Debug)]
 #[must_use = "the scan ends when nobody takes its entries"]
 pub struct Entries {
     blocks: Blocks,
@@ -181,6 +183,19 @@ impl Gathering {
     }
 }
 
+impl fmt::Debug for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Block")
+            .field("directory", &path_buf(self.directory.clone()))
+            .field("root", &self.root)
+            .field("depth", &self.depth)
+            .field("announced", &self.announced)
+            .field("state", &self.state)
+            .field("batch", &self.batch)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Block {
     /// The path of the directory, beginning with its root as the caller gave it; empty
     /// where the root itself is not a directory.
@@ -217,6 +232,17 @@ impl Block {
     #[must_use]
     pub fn batch(&self) -> &Batch {
         &self.batch
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry")
+            .field("path", &self.to_path_buf())
+            .field("root", &self.root())
+            .field("depth", &self.depth())
+            .field("attributes", &self.attributes())
+            .finish_non_exhaustive()
     }
 }
 
@@ -306,6 +332,15 @@ impl Entry {
     #[must_use]
     pub fn root(&self) -> usize {
         self.block.root
+    }
+}
+
+impl fmt::Debug for Blocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Blocks")
+            .field("blocks_at_hand", &self.taken.len())
+            .field("gathered", &self.gathered)
+            .finish()
     }
 }
 

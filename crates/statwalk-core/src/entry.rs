@@ -315,7 +315,7 @@ pub(crate) fn is_time(ns: i64) -> bool {
 ///
 /// [`valid`](Self::valid) says which fields are known; the others hold
 /// nothing of meaning. The accessors return `None` for them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Attributes {
     /// Which fields are known.
     pub valid: Fields,
@@ -343,6 +343,27 @@ macro_rules! accessor {
             self.valid.contains(Fields::$field).then_some(self.$($value)+)
         }
     };
+}
+
+/// The known fields alone: the others hold nothing of meaning.
+impl fmt::Debug for Attributes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut attributes = f.debug_struct("Attributes");
+        attributes.field("kind", &self.kind);
+        macro_rules! known {
+            ($($field:ident)+) => {
+                $(if let Some(value) = self.$field() {
+                    attributes.field(stringify!($field), &value);
+                })+
+            };
+        }
+        known!(size_bytes allocated_bytes links id mtime_ns atime_ns ctime_ns btime_ns uid gid);
+        if let Some(mode) = self.mode() {
+            attributes.field("mode", &format_args!("{mode:#o}"));
+        }
+        known!(rdev);
+        attributes.finish_non_exhaustive()
+    }
 }
 
 impl Attributes {
@@ -481,6 +502,19 @@ mod tests {
         attributes.valid |= Fields::SIZE;
         assert_eq!(attributes.size_bytes(), Some(0));
         assert_eq!(attributes.mtime_ns(), None);
+    }
+
+    /// A field that nobody had asked for was printed as 0.
+    #[test]
+    fn debug_shows_the_known_fields_alone() {
+        let mut attributes = Attributes::of_type(FileType::File);
+        assert_eq!(format!("{attributes:?}"), "Attributes { kind: File, .. }");
+        attributes.valid |= Fields::SIZE | Fields::MODE;
+        attributes.mode = 0o100_644;
+        assert_eq!(
+            format!("{attributes:?}"),
+            "Attributes { kind: File, size_bytes: 0, mode: 0o100644, .. }"
+        );
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! scan down instead of filling the memory.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -58,7 +59,7 @@ pub enum Fill {
 }
 
 /// The answer of [`Gathered::next_within`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Next<T> {
     /// The next value.
@@ -187,6 +188,16 @@ impl Scan {
             tended: Instant::now(),
             report: None,
         })
+    }
+}
+
+impl<T: Default + Send + 'static> fmt::Debug for Gathered<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gathered")
+            .field("values_at_hand", &self.swept.len())
+            .field("running", &self.running)
+            .field("report", &self.report)
+            .finish_non_exhaustive()
     }
 }
 

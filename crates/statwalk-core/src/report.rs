@@ -10,7 +10,7 @@ use crate::error::{EntryError, Errno, Op};
 use crate::plan::Plan;
 
 /// The answer of a scan.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Outcome<T> {
     /// The answer of the sink.

@@ -2,6 +2,7 @@
 
 //! A scan that goes on: waiting for it, watching it, ending it.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use crate::listing::context::ScanContext;
 use crate::listing::source::DirectorySource;
 use crate::order::pool::WantedPool;
 use crate::order::results::{State, with_types};
+use crate::path::path_buf;
 use crate::plan::Plan;
 use crate::progress::{self, Progress};
 use crate::reason::Reason;
@@ -51,10 +53,27 @@ pub struct Canceller {
     cancel: Arc<dyn Fn() + Send + Sync>,
 }
 
+impl fmt::Debug for Canceller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Canceller").finish_non_exhaustive()
+    }
+}
+
 impl Canceller {
     /// Stops the scan: what was read until then is its answer.
     pub fn cancel(&self) {
         (self.cancel)();
+    }
+}
+
+impl<S: Sink> fmt::Debug for Running<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let roots = self.roots().iter().map(|root| path_buf(root.clone()));
+        f.debug_struct("Running")
+            .field("roots", &roots.collect::<Vec<_>>())
+            .field("is_over", &self.is_over())
+            .field("progress", &self.progress())
+            .finish_non_exhaustive()
     }
 }
 

@@ -38,6 +38,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -74,6 +75,18 @@ pub struct Options<'a> {
     pub include_kernfs: bool,
     /// Entries for which this is true are excluded, with all that they hold.
     pub exclude: Option<Exclude<'a>>,
+}
+
+impl fmt::Debug for Options<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("one_file_system", &self.one_file_system)
+            .field("count_links", &self.count_links)
+            .field("follow", &self.follow)
+            .field("include_kernfs", &self.include_kernfs)
+            .field("excludes_some", &self.exclude.is_some())
+            .finish()
+    }
 }
 
 /// Counts one tree with the options that the command line has by default.

@@ -10,12 +10,14 @@ mod accounts;
 mod claims;
 mod survey;
 
+use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use crate::directory::DirState;
 use crate::error::{Error, Op};
+use crate::path::path_buf;
 use crate::sink::InodeTable;
 
 use accounts::Accounts;
@@ -118,7 +120,6 @@ pub struct ExtentProgress {
 }
 
 /// The size of a tree on its file system.
-#[derive(Debug)]
 #[non_exhaustive]
 pub struct ExtentUsage {
     /// The size of all roots together.
@@ -139,10 +140,34 @@ pub struct ExtentUsage {
 }
 
 /// A directory of an [`ExtentUsage`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct ExtentDir<'a> {
     usage: &'a ExtentUsage,
     index: u32,
+}
+
+/// With the number of the directories, of which there can be very many.
+impl fmt::Debug for ExtentUsage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExtentUsage")
+            .field("total", &self.total)
+            .field("compression", &self.compression)
+            .field("generations", &self.generations)
+            .field("files_elsewhere", &self.files_elsewhere)
+            .field("extents_gone", &self.extents_gone)
+            .field("other_subvolumes", &self.other_subvolumes)
+            .field("dir_count", &self.dirs.dir_count())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for ExtentDir<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExtentDir")
+            .field("path", &path_buf(self.path()))
+            .field("sums", &self.sums())
+            .finish_non_exhaustive()
+    }
 }
 
 impl ExtentUsage {

@@ -2,6 +2,7 @@
 
 //! The test that a caller gives to a sink: which entries count.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::batch::EntryRef;
@@ -15,6 +16,15 @@ type Test = dyn Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync;
 pub(super) struct EntryFilter {
     test: Option<Arc<Test>>,
     fields: Fields,
+}
+
+impl fmt::Debug for EntryFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EntryFilter")
+            .field("is_set", &self.is_set())
+            .field("fields", &self.fields)
+            .finish_non_exhaustive()
+    }
 }
 
 impl EntryFilter {

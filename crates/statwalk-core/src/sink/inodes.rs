@@ -3,6 +3,7 @@
 //! Which inodes have data, and in which directories they have their names: what a
 //! second look, at that data, begins with.
 
+use std::fmt;
 use std::ops::ControlFlow;
 
 use super::{Collect, Context, Sink};
@@ -26,6 +27,15 @@ pub struct InodesState {
     dirs: Vec<Found>,
     names: Vec<u8>,
     files: Vec<FileAt>,
+}
+
+impl fmt::Debug for InodesState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InodesState")
+            .field("dir_count", &self.dirs.len())
+            .field("file_count", &self.files.len())
+            .finish_non_exhaustive()
+    }
 }
 
 /// A directory, as it was found.
@@ -52,7 +62,7 @@ pub(crate) struct FileAt {
 }
 
 /// The inodes that [`Inodes`] kept.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct InodeTable {
     /// Each before what lies below it, siblings by their names.
     pub(crate) dirs: Vec<DirAt>,
@@ -77,6 +87,16 @@ pub(crate) struct DirAt {
     pub(crate) dev: Option<u64>,
     name_start: usize,
     name_end: usize,
+}
+
+impl fmt::Debug for InodeTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InodeTable")
+            .field("dir_count", &self.dirs.len())
+            .field("file_count", &self.files.len())
+            .field("follows", &self.follows)
+            .finish_non_exhaustive()
+    }
 }
 
 impl InodeTable {

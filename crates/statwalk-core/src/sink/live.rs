@@ -10,6 +10,7 @@
 //! for each delivery. So at each 64th depth sums wait until 64 deliveries go on together.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -140,6 +141,21 @@ struct Sums {
 pub struct LiveState {
     table: Arc<Table>,
     seen: SeenInodes,
+}
+
+/// With the roots alone, and their sums so far.
+impl fmt::Debug for LiveTree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = lock(&self.table.roots).len();
+        let roots: Vec<_> = (0..count).map(|index| self.root(index)).collect();
+        f.debug_struct("LiveTree").field("roots", &roots).finish()
+    }
+}
+
+impl fmt::Debug for LiveState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LiveState").finish_non_exhaustive()
+    }
 }
 
 impl Default for LiveTree {

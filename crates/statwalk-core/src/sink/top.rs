@@ -4,6 +4,7 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::ControlFlow;
 
 use super::entry_filter::EntryFilter;
@@ -38,7 +39,7 @@ const KEPT_MIN: usize = 64;
 /// assert!(top.len() <= 20);
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Top {
     count: usize,
     by: Largest,
@@ -108,6 +109,14 @@ pub struct TopState {
     linked: BTreeMap<FileId, usize>,
     /// An entry must come before this one to be among the largest.
     bar: Option<Bar>,
+}
+
+impl fmt::Debug for TopState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TopState")
+            .field("kept_count", &self.kept.len())
+            .finish_non_exhaustive()
+    }
 }
 
 /// The last of the largest so far.

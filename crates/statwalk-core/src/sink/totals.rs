@@ -2,6 +2,7 @@
 
 //! Counts and sums for each root.
 
+use std::fmt;
 use std::ops::ControlFlow;
 
 use super::entry_filter::EntryFilter;
@@ -24,7 +25,7 @@ use crate::per_root::of_root;
 /// assert_eq!(here.entries, here.files + here.dirs + here.symlinks + here.others);
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Totals {
     fields: Fields,
     filter: EntryFilter,
@@ -184,6 +185,14 @@ pub struct TotalsState {
     roots: Vec<RootTotals>,
     seen: SeenInodes,
     filter: EntryFilter,
+}
+
+impl fmt::Debug for TotalsState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TotalsState")
+            .field("roots", &self.roots)
+            .finish_non_exhaustive()
+    }
 }
 
 impl TotalsState {

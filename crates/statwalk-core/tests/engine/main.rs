@@ -15,6 +15,7 @@
 
 mod harness;
 
+mod debug;
 mod entries;
 mod example;
 mod gather;

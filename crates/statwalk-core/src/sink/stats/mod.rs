@@ -9,6 +9,7 @@ mod sample;
 mod sizes;
 
 use std::collections::HashMap;
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -82,7 +83,7 @@ pub struct StatsGroup {
 /// assert!(groups.iter().all(|group| group.tally.entries > 0));
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Stats {
     grouping: Grouping,
     second: Option<Grouping>,
@@ -91,7 +92,7 @@ pub struct Stats {
 }
 
 /// Whether the sizes of files are counted for percentiles.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Histograms {
     None,
     OfEachGroup,
@@ -162,6 +163,14 @@ pub struct StatsState {
     links: Arc<Links>,
     /// The numbers in [`Links`] of the groups that have any, by their own number.
     link_groups: Vec<Option<u32>>,
+}
+
+impl fmt::Debug for StatsState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StatsState")
+            .field("group_count", &self.groups.all().count())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Sink for Stats {

@@ -15,6 +15,7 @@ mod sink;
 mod state;
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use self::identities::{DirIdentity, Identities};
@@ -60,6 +61,19 @@ pub struct Tree {
     identities: Vec<DirIdentity>,
     /// Whether files of several names are marked.
     knows_links: bool,
+}
+
+/// With its roots, their sums and its memory; never with what lies below.
+impl fmt::Debug for Tree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let roots: Vec<_> = (0..self.root_count())
+            .map(|index| self.root(index))
+            .collect();
+        f.debug_struct("Tree")
+            .field("roots", &roots)
+            .field("memory_bytes", &self.memory_bytes())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Tree {

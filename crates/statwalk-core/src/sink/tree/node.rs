@@ -2,6 +2,8 @@
 
 //! A directory or file of the tree.
 
+use std::fmt;
+
 use super::Tree;
 use super::names::NameAt;
 use super::owners;
@@ -9,6 +11,7 @@ use super::record::{DirRecord, FileRecord, FileRun, NOWHERE, Sums, Traits};
 use super::state::{BLOCK, TreeState};
 use crate::directory::{DirState, join};
 use crate::entry::{DirId, FileId, FileType, is_time};
+use crate::path::path_buf;
 
 /// A directory of a [`Tree`], or a file where files are kept.
 #[derive(Clone, Copy)]
@@ -32,6 +35,19 @@ pub enum NodeKind {
     Directory(DirState),
     /// Anything else.
     Other(FileType),
+}
+
+impl fmt::Debug for Node<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Node")
+            .field("path", &path_buf(self.path()))
+            .field("kind", &self.kind())
+            .field("entries", &self.entries())
+            .field("allocated_bytes", &self.allocated_bytes())
+            .field("apparent_bytes", &self.apparent_bytes())
+            .field("is_incomplete", &self.is_incomplete())
+            .finish_non_exhaustive()
+    }
 }
 
 impl<'a> Node<'a> {

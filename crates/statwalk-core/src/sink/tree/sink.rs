@@ -28,7 +28,7 @@ use crate::sink::{Context, Sink};
 /// assert!(below < root.entries());
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct TreeSink {
     files: bool,
     sizes: bool,

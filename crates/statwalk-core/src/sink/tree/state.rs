@@ -3,6 +3,7 @@
 //! The part of the tree that one worker found.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -51,6 +52,16 @@ pub struct TreeState {
     pub(super) identities: Option<Identities>,
     /// Directories that were finished here, and whose records are not at hand.
     pub(super) finished: Vec<u32>,
+}
+
+impl fmt::Debug for TreeState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TreeState")
+            .field("worker", &self.worker)
+            .field("block_count", &self.blocks.len())
+            .field("file_count", &self.file_count())
+            .finish_non_exhaustive()
+    }
 }
 
 /// From how many bytes on the blocks of a directory itself are kept apart. Most have

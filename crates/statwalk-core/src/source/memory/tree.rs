@@ -7,6 +7,7 @@ use std::ffi::CString;
 use std::fmt;
 
 use crate::entry::{Attributes, Fields, FileId, FileType};
+use crate::path::path_buf;
 
 /// The device number of all entries.
 const DEV: u64 = 1;
@@ -30,13 +31,13 @@ const DEV: u64 = 1;
 /// assert_eq!(outcome.output[0].extra_hard_links, 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct MemoryTree {
     pub(super) nodes: Vec<Node>,
 }
 
 /// An entry for [`MemoryTree::insert`].
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct MemoryEntry {
     attributes: Attributes,
     target: Vec<u8>,
@@ -57,7 +58,7 @@ pub enum MemoryTreeError {
 }
 
 /// An inode of the tree.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Node {
     pub(super) attributes: Attributes,
     /// The directory that holds it; of a file the one of its first name.
@@ -66,6 +67,26 @@ pub(super) struct Node {
     pub(super) target: Vec<u8>,
     pub(super) children: Vec<(CString, usize)>,
     pub(super) by_name: HashMap<CString, usize>,
+}
+
+impl fmt::Debug for MemoryTree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryTree")
+            .field("inode_count", &self.nodes.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for MemoryEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryEntry")
+            .field("kind", &self.attributes.kind)
+            .field("size_bytes", &self.attributes.size_bytes)
+            .field("allocated_bytes", &self.attributes.allocated_bytes)
+            .field("mtime_ns", &self.attributes.mtime_ns)
+            .field("target", &path_buf(self.target.clone()))
+            .finish_non_exhaustive()
+    }
 }
 
 impl MemoryEntry {
