@@ -12,6 +12,7 @@ use std::time::Duration;
 use crossbeam_utils::CachePadded;
 
 use crate::directory::{Dir, Place};
+use crate::entry::Fields;
 use crate::lock::lock;
 use crate::threads;
 
@@ -23,8 +24,9 @@ pub struct Progress {
     pub entries: u64,
     /// Directories so far.
     pub dirs: u64,
-    /// The space taken, each name of a hard link counted.
-    pub allocated_bytes: u128,
+    /// The space taken, each name of a hard link counted; absent where the scan does not
+    /// read it.
+    pub allocated_bytes: Option<u128>,
     /// Entries that could not be read.
     pub unreadable: u64,
     /// The number of entries at the end, about. Absent unless all roots are images of file
@@ -251,13 +253,18 @@ fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Reads the counters of all workers.
-pub(crate) fn sum_of(workers: &[CachePadded<WorkerProgress>]) -> Progress {
-    let mut sum = Progress::default();
+/// Reads the counters of all workers of a scan that reads these fields.
+pub(crate) fn sum_of(workers: &[CachePadded<WorkerProgress>], fields: Fields) -> Progress {
+    let mut sum = Progress {
+        allocated_bytes: fields.contains(Fields::ALLOCATED).then_some(0),
+        ..Progress::default()
+    };
     for worker in workers {
         sum.entries += worker.entries.load(Ordering::Relaxed);
         sum.dirs += worker.dirs.load(Ordering::Relaxed);
-        sum.allocated_bytes += worker.allocated_bytes.get();
+        if let Some(bytes) = &mut sum.allocated_bytes {
+            *bytes += worker.allocated_bytes.get();
+        }
         sum.unreadable += worker.unreadable.load(Ordering::Relaxed);
         if let Some(path) = worker.path() {
             // Each call that came back is a step.

@@ -142,7 +142,10 @@ impl<S: Sink> Running<S> {
     /// let running = Scan::new("src").start(Totals::with_sizes())?;
     /// while !running.wait_for(Duration::from_millis(100)) {
     ///     let mut bytes = 0;
-    ///     running.peek(|state| bytes += state.roots()[0].allocated_bytes);
+    ///     running.peek(|state| {
+    ///         let sizes = state.roots()[0].sizes;
+    ///         bytes += sizes.map_or(0, |sizes| sizes.allocated_bytes);
+    ///     });
     ///     println!("at least {bytes} bytes");
     /// }
     /// # Ok::<(), statwalk_core::Error>(())
@@ -223,7 +226,7 @@ impl<D: DirectorySource> Ongoing<D> {
     fn progress(&self) -> Progress {
         Progress {
             entries_expected: self.scan_context.source.entries_expected(),
-            ..progress::sum_of(&self.pool.progress)
+            ..progress::sum_of(&self.pool.progress, self.plan.fields)
         }
     }
 

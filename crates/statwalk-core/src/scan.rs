@@ -87,7 +87,9 @@ pub enum IoClass {
 /// use statwalk_core::{MountCrossing, Scan, Totals};
 ///
 /// let outcome = Scan::new("src").crossing(MountCrossing::Stay).run(&Totals::with_sizes())?;
-/// println!("{} bytes", outcome.output[0].allocated_bytes);
+/// if let Some(sizes) = outcome.output[0].sizes {
+///     println!("{} bytes", sizes.allocated_bytes);
+/// }
 /// assert!(outcome.report.is_complete());
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```

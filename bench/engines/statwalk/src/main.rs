@@ -78,7 +78,7 @@ fn print(start: Instant, totals: &RootTotals) {
     println!(
         "{} {files} {directories} {}",
         elapsed.as_nanos(),
-        totals.file_size_bytes
+        totals.sizes.map_or(0, |sizes| sizes.file_size_bytes)
     );
 }
 

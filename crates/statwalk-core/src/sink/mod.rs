@@ -31,7 +31,7 @@ pub use inodes::{InodeTable, Inodes, InodesState};
 pub use live::{LiveDir, LiveState, LiveTree};
 pub use stats::{GroupKey, Grouping, SizeHistogram, Stats, StatsGroup, StatsState, Tally};
 pub use top::{Largest, Top, TopOf, TopState};
-pub use totals::{RootTotals, Totals, TotalsState};
+pub use totals::{RootSizes, RootTotals, Totals, TotalsState};
 pub use tree::{Node, NodeKind, TimeKind, Tree, TreeSink, TreeState};
 
 use crate::batch::Batch;

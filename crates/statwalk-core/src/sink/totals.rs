@@ -23,6 +23,7 @@ use crate::per_root::of_root;
 /// let outcome = Scan::new(".").run(&Totals::with_sizes())?;
 /// let here = &outcome.output[0];
 /// assert_eq!(here.entries, here.files + here.dirs + here.symlinks + here.others);
+/// assert!(here.sizes.is_some_and(|sizes| sizes.file_size_bytes <= sizes.apparent_bytes));
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -31,8 +32,7 @@ pub struct Totals {
     filter: EntryFilter,
 }
 
-/// The sums of one root. Sums of bytes have 128 bits, because two files alone can have
-/// more than 64 hold.
+/// The counts and sums of one root.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RootTotals {
@@ -46,6 +46,15 @@ pub struct RootTotals {
     pub symlinks: u64,
     /// Everything else.
     pub others: u64,
+    /// The sums of bytes; absent where the scan reads no sizes.
+    pub sizes: Option<RootSizes>,
+}
+
+/// The sums of bytes of one root. They have 128 bits, because two files alone can have
+/// more than 64 hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RootSizes {
     /// `st_size` of regular files.
     pub file_size_bytes: u128,
     /// `st_size` of regular files and symbolic links.
@@ -67,7 +76,14 @@ impl Totals {
         }
     }
 
-    /// Counts entries by type: no stat at all where the listing gives types.
+    /// Counts entries by type, without sizes: no stat at all where the listing gives types.
+    ///
+    /// ```
+    /// use statwalk_core::{Scan, Totals};
+    /// let outcome = Scan::new(".").run(&Totals::of_types())?;
+    /// assert!(outcome.output[0].entries > 1 && outcome.output[0].sizes.is_none());
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
     #[must_use]
     pub fn of_types() -> Totals {
         Totals {
@@ -112,6 +128,14 @@ impl Totals {
         self.filter = EntryFilter::new(fields, test);
         self
     }
+
+    /// The totals of a root in which nothing was found.
+    fn nothing(&self) -> RootTotals {
+        RootTotals {
+            sizes: self.fields.need_stat().then(RootSizes::default),
+            ..RootTotals::default()
+        }
+    }
 }
 
 impl RootTotals {
@@ -121,10 +145,9 @@ impl RootTotals {
         self.dirs += other.dirs;
         self.symlinks += other.symlinks;
         self.others += other.others;
-        self.file_size_bytes += other.file_size_bytes;
-        self.apparent_bytes += other.apparent_bytes;
-        self.allocated_bytes += other.allocated_bytes;
-        self.extra_hard_links += other.extra_hard_links;
+        if let Some(sizes) = other.sizes {
+            self.sizes.get_or_insert_default().add(&sizes);
+        }
     }
 
     fn count(&mut self, kind: FileType, count: u64) {
@@ -135,6 +158,15 @@ impl RootTotals {
             FileType::Symlink => self.symlinks += count,
             _ => self.others += count,
         }
+    }
+}
+
+impl RootSizes {
+    fn add(&mut self, other: &RootSizes) {
+        self.file_size_bytes += other.file_size_bytes;
+        self.apparent_bytes += other.apparent_bytes;
+        self.allocated_bytes += other.allocated_bytes;
+        self.extra_hard_links += other.extra_hard_links;
     }
 
     fn add_bytes(&mut self, kind: FileType, size_bytes: u64, allocated_bytes: u64) {
@@ -161,7 +193,7 @@ impl Sink for Totals {
         (0..count)
             .map(|_| TotalsState {
                 sizes: self.fields.need_stat(),
-                roots: vec![RootTotals::default()],
+                roots: vec![self.nothing()],
                 seen: seen.clone(),
                 filter: self.filter.clone(),
             })
@@ -169,7 +201,7 @@ impl Sink for Totals {
     }
 
     fn merge(&self, context: &Context, states: Vec<TotalsState>) -> Vec<RootTotals> {
-        let mut roots = vec![RootTotals::default(); context.roots.len()];
+        let mut roots = vec![self.nothing(); context.roots.len()];
         for state in states {
             for (sum, part) in roots.iter_mut().zip(&state.roots) {
                 sum.add(part);
@@ -213,8 +245,11 @@ impl Collect for TotalsState {
         }
         let totals = of_root(&mut self.roots, directory.root());
         totals.count(FileType::Directory, 1);
-        let allocated_bytes = directory.attributes().allocated_bytes().unwrap_or(0);
-        totals.allocated_bytes += u128::from(allocated_bytes);
+        if self.sizes {
+            let allocated_bytes = directory.attributes().allocated_bytes().unwrap_or(0);
+            let sizes = totals.sizes.get_or_insert_default();
+            sizes.allocated_bytes += u128::from(allocated_bytes);
+        }
         ControlFlow::Continue(())
     }
 
@@ -239,11 +274,12 @@ impl Collect for TotalsState {
             if !self.sizes || !batch.known()[index] {
                 continue;
             }
+            let sizes = totals.sizes.get_or_insert_default();
             if !self.seen.is_new(batch, index) {
-                totals.extra_hard_links += 1;
+                sizes.extra_hard_links += 1;
                 continue;
             }
-            totals.add_bytes(
+            sizes.add_bytes(
                 batch.kinds()[index],
                 batch.size_bytes()[index],
                 batch.allocated_bytes()[index],

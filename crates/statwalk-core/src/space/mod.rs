@@ -244,7 +244,8 @@ impl FileSystem {
         }
     }
 
-    /// Explains the used bytes, by the totals of the scan.
+    /// Explains the used bytes, by the totals of the scan, from
+    /// [`Totals::with_sizes`](crate::Totals::with_sizes).
     ///
     /// `extents` is the answer of [`extent_usage`](crate::btrfs::extent_usage) for the
     /// same scan, on a btrfs; without it compression and shared extents are unknown.
@@ -260,12 +261,10 @@ impl FileSystem {
     ) -> Result<SpaceAccount, Error> {
         let mut unknown = Vec::new();
         let (reached, hidden) = totals.split_at(totals.len().min(self.mounted.shown().count()));
-        let sum = |totals: &[RootTotals]| {
-            let bytes: u128 = totals.iter().map(|root| root.allocated_bytes).sum();
-            u64::try_from(bytes).unwrap_or(u64::MAX)
-        };
+        let sum =
+            |totals: &[RootTotals]| -> Option<u64> { totals.iter().map(allocated_bytes).sum() };
         let hidden_bytes = match self.mounted.obstacle() {
-            None => Some(sum(hidden)),
+            None => sum(hidden),
             Some(reason) => {
                 unknown.push(UnknownPart {
                     part: UsedPart::HiddenByMounts,
@@ -284,7 +283,7 @@ impl FileSystem {
         }
         let mut facts = Facts {
             used_bytes: used_bytes(&numbers),
-            reached_bytes: Some(sum(reached)),
+            reached_bytes: sum(reached),
             hidden_bytes,
             unnamed_bytes,
             metadata_bytes: nameless.map(|found| found.metadata_bytes),
@@ -315,12 +314,14 @@ impl FileSystem {
     fn hidden(&self, totals: &[RootTotals]) -> Vec<HiddenDirectory> {
         let all = self.mounted.hidden().iter().zip(totals);
         let mut all: Vec<HiddenDirectory> = all
-            .map(|(covered, totals)| HiddenDirectory {
-                point: covered.point.clone(),
-                within: covered.within.clone(),
-                allocated_bytes: u64::try_from(totals.allocated_bytes).unwrap_or(u64::MAX),
-                // The directory itself is one.
-                entries: totals.entries.saturating_sub(1),
+            .filter_map(|(covered, totals)| {
+                Some(HiddenDirectory {
+                    point: covered.point.clone(),
+                    within: covered.within.clone(),
+                    allocated_bytes: allocated_bytes(totals)?,
+                    // The directory itself is one.
+                    entries: totals.entries.saturating_sub(1),
+                })
             })
             .collect();
         all.sort_by(|a, b| {
@@ -437,6 +438,12 @@ impl FileSystem {
             used_inodes: (numbers.f_files > 0).then_some(used_inodes),
         }
     }
+}
+
+/// The space that a root takes; absent where the scan read no sizes.
+fn allocated_bytes(totals: &RootTotals) -> Option<u64> {
+    let sizes = totals.sizes?;
+    Some(u64::try_from(sizes.allocated_bytes).unwrap_or(u64::MAX))
 }
 
 /// The used bytes, as df counts them.

@@ -28,6 +28,7 @@ use statwalk_testkit::{Scratch, or_skip};
 use super::devices::needs_device;
 use super::harness::listing::{Listed, Listing};
 use super::harness::text;
+use crate::harness::sizes;
 
 const EXT4_SCANS: usize = 320;
 /// Fewer, because each begins with a sync.
@@ -264,7 +265,8 @@ fn check_resting(at: &Path, source: Source, round: usize) {
         let outcome = scan.run(&Listing::with_sizes()).unwrap();
         assert!(outcome.report.is_complete(), "{:?}", outcome.report);
         let totals = scan.run(&Totals::with_sizes()).unwrap().output;
-        (outcome.output, totals[0].entries, totals[0].file_size_bytes)
+        let bytes = sizes(&totals[0]).file_size_bytes;
+        (outcome.output, totals[0].entries, bytes)
     };
     let expected = listed(Source::Posix, 2);
     for threads in [1, 2] {

@@ -10,6 +10,7 @@ use statwalk_core::{LinkPolicy, MountCrossing, RootTotals, Scan, Totals};
 use statwalk_testkit::{Scratch, Skipped, or_skip, settle, trees};
 
 use super::harness::listing::Listing;
+use crate::harness::sizes;
 
 fn output(command: &mut Command, program: &'static str) -> Result<Vec<u8>, Skipped> {
     let output = command.output().map_err(|_| Skipped::needs(program))?;
@@ -45,16 +46,26 @@ fn compare(dir: &Path, listed: bool) -> Result<(), Skipped> {
     use LinkPolicy::{Each, Once};
     use MountCrossing::{Enter, Stay};
     let once = scan(dir, Once, Enter);
-    assert_eq!(once.allocated_bytes, du(&[], dir)?, "du of {dir:?}");
+    assert_eq!(sizes(&once).allocated_bytes, du(&[], dir)?, "du of {dir:?}");
     let each = scan(dir, Each, Enter);
-    assert_eq!(each.allocated_bytes, du(&["-l"], dir)?, "du -l of {dir:?}");
+    assert_eq!(
+        sizes(&each).allocated_bytes,
+        du(&["-l"], dir)?,
+        "du -l of {dir:?}"
+    );
     let stay = scan(dir, Once, Stay);
-    assert_eq!(stay.allocated_bytes, du(&["-x"], dir)?, "du -x of {dir:?}");
+    assert_eq!(
+        sizes(&stay).allocated_bytes,
+        du(&["-x"], dir)?,
+        "du -x of {dir:?}"
+    );
 
     // `%y` is the type, `%s` the size, `%D %i` the inode.
     let mut find = Command::new("find");
     let lines = output(find.arg(dir).args(["-printf", "%y %s %D:%i\\n"]), "find")?;
     let mut found = RootTotals::default();
+    let mut sums = sizes(&once);
+    (sums.file_size_bytes, sums.apparent_bytes) = (0, 0);
     let (mut seen, mut extra) = (BTreeSet::new(), 0);
     for line in String::from_utf8_lossy(&lines).lines() {
         let words: Vec<_> = line.split(' ').collect();
@@ -71,14 +82,14 @@ fn compare(dir: &Path, listed: bool) -> Result<(), Skipped> {
             continue;
         }
         if words[0] == "f" {
-            found.file_size_bytes += size_bytes;
+            sums.file_size_bytes += size_bytes;
         }
         if words[0] == "f" || words[0] == "l" {
-            found.apparent_bytes += size_bytes;
+            sums.apparent_bytes += size_bytes;
         }
     }
-    found.extra_hard_links = extra;
-    found.allocated_bytes = once.allocated_bytes;
+    sums.extra_hard_links = extra;
+    found.sizes = Some(sums);
     assert_eq!(once, found, "find {dir:?}");
     if listed {
         let mut find = Command::new("find");

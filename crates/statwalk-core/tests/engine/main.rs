@@ -15,6 +15,7 @@
 
 mod harness;
 
+mod absent;
 mod debug;
 mod entries;
 mod example;

@@ -338,7 +338,9 @@ fn difference(level: Level, expected: &RootTotals, found: &RootTotals) -> Option
             ("others", expected.others.into(), found.others.into()),
         ]);
     }
-    if level >= Level::Sizes {
+    // `level` is the least of both, so both have sizes or neither.
+    let sizes = expected.sizes.zip(found.sizes);
+    if let Some((expected, found)) = sizes.filter(|_| level >= Level::Sizes) {
         pairs.extend([
             (
                 "bytes of files",
@@ -364,6 +366,8 @@ fn difference(level: Level, expected: &RootTotals, found: &RootTotals) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
+    use statwalk_core::RootSizes;
+
     use crate::bench::settings::chosen;
     use crate::flags::Axis;
 
@@ -416,15 +420,18 @@ mod tests {
         whole.entries = 3;
         whole.dirs = 1;
         whole.files = 2;
-        whole.allocated_bytes = 4096;
+        let mut sums = RootSizes::default();
+        sums.allocated_bytes = 4096;
+        whole.sizes = Some(sums);
         let mut names = whole;
         names.files = 0;
         names.others = 2;
-        names.allocated_bytes = 0;
+        names.sizes = None;
         assert_eq!(difference(Level::Names, &whole, &names), None);
         assert!(difference(Level::Types, &whole, &names).is_some());
         let mut sizes = whole;
-        sizes.allocated_bytes += 512;
+        sums.allocated_bytes += 512;
+        sizes.sizes = Some(sums);
         assert_eq!(
             difference(Level::Full, &whole, &sizes).as_deref(),
             Some("4608 bytes on disk instead of 4096")

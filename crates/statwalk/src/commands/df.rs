@@ -316,7 +316,10 @@ fn explain(
     };
     let account = file_system.account(&totals, &report, extents.as_ref())?;
     let shown = totals.iter().take(file_system.shown().count());
-    let reached_bytes = shown.map(|root| root.allocated_bytes).sum();
+    let reached_bytes = shown
+        .filter_map(|root| root.sizes)
+        .map(|sizes| sizes.allocated_bytes)
+        .sum();
     Ok(Explained {
         request,
         file_system,

@@ -12,7 +12,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::ErrorsFlags;
 use crate::output::ending::{self, Errors, PathError};
-use crate::output::json::{Counted, NothingElse};
+use crate::output::json::NothingElse;
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, Scanned, print};
 use crate::output::screen::Screen;
@@ -72,8 +72,7 @@ impl Answer for ErrorsAnswer {
 
     fn document(&self) -> impl Serialize {
         let errors = self.errors();
-        self.scanned
-            .document_with_errors(Counted::Sizes, errors, NothingElse {})
+        self.scanned.document_with_errors(errors, NothingElse {})
     }
 }
 

@@ -14,7 +14,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::{ExtentsFlags, ExtentsSortName};
 use crate::output::ending::{self, Errors};
-use crate::output::json::{Counted, ExtentsJsonAnswer};
+use crate::output::json::ExtentsJsonAnswer;
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, Scanned, print};
 use crate::output::rows::{Selection, Side, is_unread};
@@ -182,6 +182,6 @@ impl Answer for ExtentsAnswer {
 
     fn document(&self) -> impl Serialize {
         let answer = ExtentsJsonAnswer::new(&self.usage, self.dirs());
-        self.scanned.document(Counted::Sizes, answer)
+        self.scanned.document(answer)
     }
 }

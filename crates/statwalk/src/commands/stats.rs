@@ -13,7 +13,7 @@ use crate::flags::{By, StatsFlags, StatsSortName};
 use crate::output::ending::Errors;
 use crate::output::group_label::label;
 use crate::output::groups_table::{GroupsTable, Percentiles, Section, Sum};
-use crate::output::json::{Counted, FiltersJson, GroupJson, GroupsAnswer};
+use crate::output::json::{FiltersJson, GroupJson, GroupsAnswer};
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, Scanned, print};
 use crate::output::screen::Screen;
@@ -204,7 +204,7 @@ impl Answer for StatsAnswer {
                 .map(|(keys, sum)| GroupJson::new(keys, &sum.tally, sum.sizes.as_ref()))
                 .collect(),
         };
-        self.scanned.document(Counted::Sizes, answer)
+        self.scanned.document(answer)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::TopFlags;
 use crate::output::ending::{self, Errors};
-use crate::output::json::{Counted, FiltersJson, TopAnswer, TopJson, node_json};
+use crate::output::json::{FiltersJson, TopAnswer, TopJson, node_json};
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, Scanned, print};
 use crate::output::rows::{bytes, largest_directories};
@@ -216,6 +216,6 @@ impl Answer for LargestAnswer {
 
     fn document(&self) -> impl Serialize {
         let top = self.rows(usize::MAX).map(|one| &one.json).collect();
-        self.scanned.document(Counted::Sizes, TopAnswer { top })
+        self.scanned.document(TopAnswer { top })
     }
 }

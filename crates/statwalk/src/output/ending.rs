@@ -140,14 +140,16 @@ pub(crate) fn summary(report: &Report, totals: &[RootTotals]) -> Summary {
         ..Summary::default()
     };
     for root in totals {
-        summary.allocated_bytes += root.allocated_bytes;
-        summary.apparent_bytes += root.apparent_bytes;
         summary.entries += root.entries;
         summary.files += root.files;
         summary.dirs += root.dirs;
         summary.symlinks += root.symlinks;
         summary.others += root.others;
-        summary.extra_hard_links += root.extra_hard_links;
+        if let Some(sizes) = &root.sizes {
+            summary.allocated_bytes += sizes.allocated_bytes;
+            summary.apparent_bytes += sizes.apparent_bytes;
+            summary.extra_hard_links += sizes.extra_hard_links;
+        }
     }
     summary
 }

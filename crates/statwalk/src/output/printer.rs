@@ -10,7 +10,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::ending::{self, Errors, PathError};
-use crate::output::json::{self, Counted};
+use crate::output::json;
 use crate::output::plain::Rows;
 use crate::output::screen::Screen;
 use crate::request::{Form, Request};
@@ -106,26 +106,18 @@ impl Scanned {
     }
 
     /// The JSON document, with the fields of one command.
-    pub(crate) fn document(&self, counted: Counted, answer: impl Serialize) -> impl Serialize {
+    pub(crate) fn document(&self, answer: impl Serialize) -> impl Serialize {
         let errors = ending::errors(&self.request, &self.report);
-        self.document_with_errors(counted, errors, answer)
+        self.document_with_errors(errors, answer)
     }
 
     /// The JSON document with these errors.
     pub(crate) fn document_with_errors<'a>(
         &'a self,
-        counted: Counted,
         errors: impl Iterator<Item = PathError<'a>>,
         answer: impl Serialize,
     ) -> impl Serialize {
-        json::of_scan(
-            &self.request,
-            &self.report,
-            &self.totals,
-            counted,
-            errors,
-            answer,
-        )
+        json::of_scan(&self.request, &self.report, &self.totals, errors, answer)
     }
 
     /// Writes to stderr the rest of the report, and gives the exit status.

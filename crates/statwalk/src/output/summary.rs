@@ -153,7 +153,7 @@ impl Answer for SummaryAnswer {
             is_filtered: self.view.is_filtered,
         };
         let answer = TreeAnswer { tree: rows };
-        self.scanned.document(self.view.counted, answer)
+        self.scanned.document(answer)
     }
 }
 
@@ -166,7 +166,8 @@ impl SummaryAnswer {
             && !self.view.is_filtered
             && !self.scanned.report.interrupted;
         let reached: u128 = (self.scanned.totals.iter())
-            .map(|root| root.allocated_bytes)
+            .filter_map(|root| root.sizes)
+            .map(|sizes| sizes.allocated_bytes)
             .sum();
         let used = is_whole_answer.then(|| request.used_elsewhere(reached));
         let Some((used, elsewhere)) = used.flatten() else {
@@ -277,13 +278,10 @@ impl SummaryAnswer {
 
     /// The number that stands for a root.
     fn number_of(&self, totals: &RootTotals) -> u128 {
-        let sizes = &self.view.sizes;
-        match self.view.counted {
-            Counted::Names => totals.entries.into(),
-            // Inodes are counted in a tree; this number then stands nowhere.
-            Counted::Sizes | Counted::Inodes => {
-                sizes.of(totals.allocated_bytes, totals.apparent_bytes)
-            }
+        // Inodes are counted in a tree; this number then stands nowhere.
+        match totals.sizes {
+            None => totals.entries.into(),
+            Some(sizes) => (self.view.sizes).of(sizes.allocated_bytes, sizes.apparent_bytes),
         }
     }
 

@@ -117,7 +117,7 @@ impl ProgressLine {
         let path = snapshot.current.first().map(|(path, _)| path.as_slice());
         let progress = Progress {
             entries: snapshot.entries,
-            allocated_bytes: self.options.sizes.then_some(snapshot.allocated_bytes),
+            allocated_bytes: snapshot.allocated_bytes.filter(|_| self.options.sizes),
             elapsed,
             percent,
             left: left.filter(|_| stalled.is_none()),

@@ -61,10 +61,10 @@ impl SizeHistogram {
         self.file_count
     }
 
-    /// The size of the largest file, exactly; 0 without files.
+    /// The size of the largest file, exactly; absent without files.
     #[must_use]
-    pub fn largest_bytes(&self) -> u64 {
-        self.largest_bytes
+    pub fn largest_bytes(&self) -> Option<u64> {
+        (self.file_count > 0).then_some(self.largest_bytes)
     }
 
     /// The size that so many per cent of the files do not exceed; 50 gives the median.
@@ -164,9 +164,10 @@ mod tests {
     #[test]
     fn nothing_has_no_percentile() {
         let empty = SizeHistogram::default();
-        assert_eq!((empty.percentile(50), empty.largest_bytes()), (None, 0));
+        assert_eq!((empty.percentile(50), empty.largest_bytes()), (None, None));
         let mut zeros = SizeHistogram::default();
         zeros.add(0);
+        assert_eq!(zeros.largest_bytes(), Some(0));
         assert_eq!(
             (zeros.percentile(0), zeros.percentile(200)),
             (Some(0), Some(0))

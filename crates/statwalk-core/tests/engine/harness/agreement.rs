@@ -14,6 +14,7 @@ use statwalk_testkit::naive::{self, Counts, NaiveEntry, NaiveReport, Options, Su
 use super::answer::{Answer, OtherEntry, TOP_COUNT, answer, directory_sums, scan_of};
 use super::naming;
 use super::{ORDERS, text};
+use crate::harness::sizes;
 
 /// Scans the roots with each number of workers, and compares everything with the oracle.
 pub(crate) fn check<P: AsRef<Path>>(roots: &[P], options: &Options<'_>, threads: &[usize]) {
@@ -92,16 +93,17 @@ pub(crate) fn check_totals<P: AsRef<Path>>(roots: &[P], options: &Options<'_>, t
 
 /// The totals of one root as the oracle would put them.
 pub(crate) fn counts(totals: &RootTotals, report: &statwalk_core::RootReport) -> Counts {
+    let sizes = sizes(totals);
     Counts {
         entries: totals.entries,
         files: totals.files,
         dirs: totals.dirs,
         symlinks: totals.symlinks,
         others: totals.others,
-        file_size_bytes: totals.file_size_bytes,
-        apparent_bytes: totals.apparent_bytes,
-        allocated_bytes: totals.allocated_bytes,
-        extra_hard_links: totals.extra_hard_links,
+        file_size_bytes: sizes.file_size_bytes,
+        apparent_bytes: sizes.apparent_bytes,
+        allocated_bytes: sizes.allocated_bytes,
+        extra_hard_links: sizes.extra_hard_links,
         unreadable: report.unreadable,
         vanished: report.vanished,
         excluded: report.excluded,

@@ -135,7 +135,6 @@ pub(crate) fn print_totals(outcome: &statwalk_core::Outcome<Vec<statwalk_core::R
         ("entries", sum.entries),
         ("files", sum.files),
         ("dirs", sum.dirs),
-        ("file_size_bytes", sum.file_size_bytes as u64),
         ("unreadable", report.unreadable),
         ("vanished", report.vanished),
         ("changed_dirs", report.changed_dirs),
@@ -147,6 +146,9 @@ pub(crate) fn print_totals(outcome: &statwalk_core::Outcome<Vec<statwalk_core::R
         ("peak_kib", peak_kib()),
     ] {
         println!("{name}={number}");
+    }
+    if let Some(sizes) = sum.sizes {
+        println!("file_size_bytes={}", sizes.file_size_bytes);
     }
 }
 

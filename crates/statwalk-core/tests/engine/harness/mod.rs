@@ -12,7 +12,7 @@ pub(crate) mod records;
 
 use std::path::{Path, PathBuf};
 
-use statwalk_core::Order;
+use statwalk_core::{Order, RootSizes, RootTotals};
 use statwalk_testkit::naive::Options;
 use statwalk_testkit::{Model, Scratch};
 
@@ -48,6 +48,11 @@ pub(crate) const ENTER: Options<'_> = Options {
     include_kernfs: false,
     exclude: None,
 };
+
+/// The sums of bytes of a scan that reads sizes.
+pub(crate) fn sizes(totals: &RootTotals) -> RootSizes {
+    totals.sizes.expect("the scan reads sizes")
+}
 
 /// Makes the tree in a scratch directory of its own.
 pub(crate) fn made(tree: &Model) -> (Scratch, PathBuf) {

@@ -126,7 +126,7 @@ pub(crate) struct FileSizesJson {
     median_bytes: Option<u64>,
     p90_bytes: Option<u64>,
     p99_bytes: Option<u64>,
-    largest_bytes: u64,
+    largest_bytes: Option<u64>,
 }
 
 impl FileSizesJson {

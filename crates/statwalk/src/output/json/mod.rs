@@ -85,7 +85,6 @@ pub(crate) fn of_scan<'a>(
     request: &'a Request,
     report: &'a Report,
     totals: &[RootTotals],
-    counted: Counted,
     errors: impl Iterator<Item = PathError<'a>>,
     answer: impl Serialize,
 ) -> impl Serialize {
@@ -99,7 +98,7 @@ pub(crate) fn of_scan<'a>(
         // Whole microseconds: the rest would be noise.
         elapsed_s: report.elapsed.as_micros() as f64 / 1e6,
         plan: PlanJson::new(&report.plan),
-        roots: roots_of(request, report, totals, counted),
+        roots: roots_of(request, report, totals),
         answer,
         errors: errors.map(ErrorJson::new).collect(),
         left_out: report.left_out.iter().map(LeftOutJson::new).collect(),

@@ -110,21 +110,16 @@ struct SizesJson {
     extra_hard_links: u64,
 }
 
-pub(super) fn roots_of(
-    request: &Request,
-    report: &Report,
-    totals: &[RootTotals],
-    counted: Counted,
-) -> Vec<RootJson> {
+pub(super) fn roots_of(request: &Request, report: &Report, totals: &[RootTotals]) -> Vec<RootJson> {
     let roots = request.paths.iter().zip(&report.roots).zip(totals);
     roots
         .map(|((path, root), totals)| {
             let (path, path_b64) = json_path(path.as_os_str().as_bytes());
-            let sizes = (counted != Counted::Names).then_some(SizesJson {
-                file_size_bytes: totals.file_size_bytes,
-                apparent_bytes: totals.apparent_bytes,
-                allocated_bytes: totals.allocated_bytes,
-                extra_hard_links: totals.extra_hard_links,
+            let sizes = totals.sizes.map(|sizes| SizesJson {
+                file_size_bytes: sizes.file_size_bytes,
+                apparent_bytes: sizes.apparent_bytes,
+                allocated_bytes: sizes.allocated_bytes,
+                extra_hard_links: sizes.extra_hard_links,
             });
             let counts = CountsJson {
                 entries: totals.entries,
