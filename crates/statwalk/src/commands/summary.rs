@@ -2,17 +2,12 @@
 
 //! `statwalk PATH…`: where the space went.
 
-use std::ffi::{OsStr, OsString};
-use std::io::Read as _;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-
 use jiff::tz::TimeZone;
 use statwalk_core::{Largest, TimeKind, Top, Totals, TreeSink};
 use statwalk_view::{DateStyle, Files, SizeColumn, SizeFilter, SortKey};
 
 use crate::exit_status::ExitStatus;
-use crate::failure::{Failure, reason};
+use crate::failure::Failure;
 use crate::flags::{SortName, SummaryFlags, TimeName};
 use crate::output::ending::Errors;
 use crate::output::json::{Counted, FiltersJson};
@@ -20,7 +15,8 @@ use crate::output::printer::{Scanned, print};
 use crate::output::rows::Order;
 use crate::output::summary::{SummaryAnswer, SummaryView, Times};
 use crate::request::filters::Filters;
-use crate::request::{Form, Request, Sizes, invalid, safe, size};
+use crate::request::path_list::PathList;
+use crate::request::{Form, Request, Sizes, invalid, size};
 use crate::watch::watch;
 
 pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
@@ -59,13 +55,12 @@ pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
         },
     };
     let totals_alone = shows_totals(&flags);
-    let paths = match &flags.files0_from {
-        Some(file) => paths_in(file)?,
-        None => flags.paths,
-    };
     let limit = flags.fail_over.as_deref();
     let limit = limit.map(|text| size("--fail-over", text)).transpose()?;
-    let mut request = Request::new(&flags.scan, paths)?;
+    let mut request = match &flags.files0_from {
+        Some(file) => Request::of_list(&flags.scan, PathList::read(file)?)?,
+        None => Request::new(&flags.scan, flags.paths)?,
+    };
     request.filters = FiltersJson::new(&flags.filters);
     if matches!(request.form, Form::Json(_)) {
         request.scan = request.scan.errors_kept(usize::MAX);
@@ -126,33 +121,6 @@ fn times(time: TimeName, flags: &SummaryFlags) -> Result<Times, Failure> {
         style,
         zone: TimeZone::system(),
     })
-}
-
-/// The paths in a file, each ended by NUL, as `find -print0` writes them.
-fn paths_in(file: &Path) -> Result<Vec<OsString>, Failure> {
-    let bytes = match file.as_os_str() == "-" {
-        true => {
-            let mut bytes = Vec::new();
-            let read = std::io::stdin().lock().read_to_end(&mut bytes);
-            read.map(|_| bytes)
-        }
-        false => std::fs::read(file),
-    };
-    let name = safe(&file.to_string_lossy());
-    let bytes =
-        bytes.map_err(|error| Failure::Usage(format!("cannot read {name}: {}", reason(&error))))?;
-    let bytes = bytes.strip_suffix(b"\0").unwrap_or(&bytes);
-    let paths = bytes.split(|&byte| byte == 0);
-    let paths: Vec<_> = paths
-        .map(|path| OsStr::from_bytes(path).to_owned())
-        .collect();
-    // No path would mean the current directory, which the user did not ask for.
-    match paths.iter().any(|path| path.is_empty()) {
-        true => Err(Failure::Usage(format!(
-            "invalid value '{name}' for --files0-from: it holds an empty path"
-        ))),
-        false => Ok(paths),
-    }
 }
 
 /// Whether the answer is the total of each path, without a tree.

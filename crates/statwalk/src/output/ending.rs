@@ -36,7 +36,7 @@ pub(crate) fn conclude(request: &Request, report: &Report, errors: Errors) -> Ex
         ));
     }
     let mut status = ExitStatus::Complete;
-    for (path, root) in request.paths.iter().zip(&report.roots) {
+    for (place, (path, root)) in request.paths.iter().zip(&report.roots).enumerate() {
         let Some(errno) = root.missing else { continue };
         let hint = match is_not_there(errno) {
             true if flags::is_command(path.as_os_str()) => {
@@ -51,7 +51,17 @@ pub(crate) fn conclude(request: &Request, report: &Report, errors: Errors) -> Ex
         let is_shown = errors == Errors::Told && matches!(request.form, Form::Screen(_));
         if !is_shown || !hint.is_empty() {
             let path = on_stderr(path.as_os_str().as_bytes());
-            say(&format!("cannot open {path}: {errno}{hint}"));
+            match &request.list {
+                // As du says it.
+                Some(list) if path.is_empty() => {
+                    say(&format!(
+                        "{list}:{}: invalid zero-length file name",
+                        place + 1
+                    ));
+                }
+                _ if path.is_empty() => say(&format!("cannot open '': {errno}")),
+                _ => say(&format!("cannot open {path}: {errno}{hint}")),
+            }
         }
         if is_not_there(errno) {
             status = ExitStatus::Failed;

@@ -11,6 +11,7 @@ pub(crate) mod name_pattern;
 pub(crate) mod open_files;
 pub(crate) mod origin;
 pub(crate) mod owners;
+pub(crate) mod path_list;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -32,6 +33,7 @@ use crate::flags::{
 use crate::output::json::FiltersJson;
 use crate::output::screen::{self, Screen};
 use crate::request::origin::Origin;
+use crate::request::path_list::PathList;
 use crate::watch::progress::ProgressOptions;
 use crate::watch::used_inodes::{self, Cover};
 
@@ -40,6 +42,8 @@ use crate::watch::used_inodes::{self, Cover};
 pub(crate) struct Request {
     pub(crate) scan: Scan,
     pub(crate) paths: Vec<PathBuf>,
+    /// The file that the paths are from, one for one; absent for those of the command line.
+    pub(crate) list: Option<String>,
     pub(crate) form: Form,
     /// When and where it was made, for answers that are printed later.
     pub(crate) origin: Arc<Origin>,
@@ -108,6 +112,22 @@ impl Request {
         Ok(request)
     }
 
+    /// The request that `flags` and a list of paths make.
+    ///
+    /// A list without paths asks for nothing, and not for the current directory.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for an invalid pattern or size.
+    pub(crate) fn of_list(flags: &ScanFlags, list: PathList) -> Result<Request, Failure> {
+        let paths = list.paths.into_iter().map(PathBuf::from).collect();
+        let mut request = Request::of_paths(&flags.walk.read, paths)?;
+        request.set_form(&flags.walk);
+        request.set_links(&flags.links);
+        request.list = Some(list.name);
+        Ok(request)
+    }
+
     /// The request of a browser, which has no other form.
     ///
     /// # Errors
@@ -148,12 +168,15 @@ impl Request {
         flags: &WalkFlags,
         paths: impl IntoIterator<Item = OsString>,
     ) -> Result<Request, Failure> {
-        Ok(Request {
-            form: form(&flags.form),
-            explain: flags.explain,
-            progress: flags.progress,
-            ..Request::of_read(&flags.read, paths)?
-        })
+        let mut request = Request::of_read(&flags.read, paths)?;
+        request.set_form(flags);
+        Ok(request)
+    }
+
+    fn set_form(&mut self, flags: &WalkFlags) {
+        self.form = form(&flags.form);
+        self.explain = flags.explain;
+        self.progress = flags.progress;
     }
 
     fn of_read(
@@ -164,6 +187,10 @@ impl Request {
         if paths.is_empty() {
             paths.push(PathBuf::from("."));
         }
+        Request::of_paths(flags, paths)
+    }
+
+    fn of_paths(flags: &ReadFlags, paths: Vec<PathBuf>) -> Result<Request, Failure> {
         let mut scan = Scan::of(&paths)
             .exclusions(exclusions(flags)?)
             .calls(calls(flags)?);
@@ -201,6 +228,7 @@ impl Request {
             enters_kernel: flags.include_kernfs,
             is_whole: !excludes,
             paths,
+            list: None,
         })
     }
 
@@ -218,6 +246,7 @@ impl Request {
             enters_kernel: false,
             is_whole: paths.len() == 1,
             paths,
+            list: None,
         }
     }
 

@@ -95,11 +95,6 @@ fn paths_come_from_a_file() {
             assert_eq!(answer.lines(), ["500\ttree/b", "1200\ttree/c"]);
         }
     }
-    for bytes in [&b""[..], b"\0", b"tree/b\0\0tree/c\0"] {
-        let answer = run(bytes, "list");
-        assert_eq!(answer.code, Some(2));
-        assert!(answer.stderr.contains("empty path"), "{}", answer.stderr);
-    }
     let missing = tree.run(&["--files0-from", "nowhere"]);
     assert_eq!(missing.code, Some(2));
     assert!(
@@ -109,6 +104,69 @@ fn paths_come_from_a_file() {
     );
     let both = tree.run(&["--files0-from", "list", "tree"]);
     assert_eq!(both.code, Some(2));
+}
+
+/// `find … -print0 | statwalk --files0-from=-` ended with a usage error where find had
+/// found nothing, and one empty name kept all others from being counted. du counts them.
+#[test]
+fn a_list_may_be_empty_and_an_empty_name_costs_no_other() {
+    let tree = tree();
+    let list = tree.parent().join("list");
+    let run = |program: &str, bytes: &[u8], name: &str, words: &[&str]| {
+        std::fs::write(&list, bytes).unwrap();
+        let mut command = match program {
+            "du" => std::process::Command::new("du"),
+            _ => statwalk(),
+        };
+        command.env("LC_ALL", "C").args(words);
+        command.args(["--files0-from", name]);
+        command.current_dir(tree.parent());
+        command.stdin(Stdio::from(File::open(&list).unwrap()));
+        Answer::of(&mut command)
+    };
+    let forms = [&["-s", "-B1"][..], &["-d0", "-B1"], &["-sc", "-B1"]];
+    for (bytes, places) in [
+        (&b""[..], &[][..]),
+        (b"\0", &[1]),
+        (b"\0\0", &[1, 2]),
+        (b"tree/b\0\0tree/c\0\0", &[2, 4]),
+        (b"\0tree/b\0nowhere\0\0tree/c", &[1, 4]),
+    ] {
+        for words in forms {
+            for name in ["list", "-"] {
+                let expected = run("du", bytes, name, words);
+                let found = run("statwalk", bytes, name, words);
+                assert_eq!(found.stdout, expected.stdout, "{bytes:?}, {words:?}");
+                // 2 is a path that is not there, for which du has 1.
+                let is_good = expected.code == Some(0);
+                assert_eq!(found.code, Some(if is_good { 0 } else { 2 }), "{bytes:?}");
+                let told = |answer: &Answer, program: &str| -> Vec<String> {
+                    let lines = answer.stderr.lines();
+                    let lines = lines.filter(|line| line.contains("zero-length"));
+                    lines.map(|line| line.replacen(program, "", 1)).collect()
+                };
+                let expected = told(&expected, "du");
+                assert_eq!(told(&found, "statwalk"), expected, "{bytes:?}");
+                assert_eq!(expected.len(), places.len(), "{bytes:?}");
+            }
+        }
+        let answer = run("statwalk", bytes, "list", &["--json"]);
+        let document = answer.json();
+        let missing = |root: &&serde_json::Value| root["path"] == "" && root["missing"] == true;
+        let roots = document["roots"].as_array().unwrap();
+        assert_eq!(roots.iter().filter(missing).count(), places.len());
+        assert_eq!(document["complete"], places.is_empty());
+    }
+    // On a screen, too, nothing is no error.
+    let answer = run("statwalk", b"", "list", &["--table"]);
+    assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""));
+    // On the command line an empty name has no list.
+    let answer = tree.run(&["-s", "", "tree/b"]);
+    assert_eq!(answer.code, Some(2));
+    assert_eq!(
+        answer.stderr,
+        "statwalk: cannot open '': no such file or directory\n"
+    );
 }
 
 #[test]
