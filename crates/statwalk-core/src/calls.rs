@@ -20,7 +20,7 @@ use crate::reason::Reason;
 /// use statwalk_core::{Scan, Totals};
 ///
 /// let calls = Calls::default().stat_order(StatOrder::Inode);
-/// let outcome = Scan::new("src").calls(calls).run(&Totals::with_sizes())?;
+/// let outcome = Scan::new("src").calls(calls).run(&Totals::new())?;
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,15 +10,16 @@
 //! ```
 //! use statwalk_core::{Scan, Totals};
 //!
-//! let outcome = Scan::new(".").run(&Totals::with_sizes())?;
+//! let outcome = Scan::new(".").run(&Totals::new())?;
 //! let here = &outcome.output[0];
 //! println!("{} entries, {} bytes", here.entries, here.allocated_bytes);
 //! # Ok::<(), statwalk_core::Error>(())
 //! ```
 //!
-//! Sinks of this crate: [`Totals`], [`TreeSink`], [`Top`], [`Stats`], and
-//! [`Inodes`], which [`btrfs::extent_usage`] goes on from. A sink of
-//! your own sees the same batches: see [`Sink`] and `examples/custom_sink.rs`.
+//! Sinks of this crate: [`Totals`], [`TreeSink`], [`Top`], [`Stats`],
+//! [`LiveTree`], and [`Inodes`], which [`btrfs::extent_usage`] goes on from. `new` takes
+//! what a sink needs; `with_…` and `without_…` change an option. A sink of your own sees
+//! the same batches: see [`Sink`] and `examples/custom_sink.rs`.
 //!
 //! An entry that cannot be read is no error of a scan but part of its answer.
 //! Names are bytes. A field that is not known is absent, never zero.

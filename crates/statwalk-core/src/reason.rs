@@ -13,7 +13,7 @@ use std::time::Duration;
 /// ```
 /// use statwalk_core::{Reason, Scan, Totals};
 ///
-/// let plan = Scan::new("src").threads(1).run(&Totals::with_sizes())?.report.plan;
+/// let plan = Scan::new("src").threads(1).run(&Totals::new())?.report.plan;
 /// assert!(plan.why.contains(&Reason::WorkersAskedFor(1)));
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```

@@ -139,7 +139,7 @@ impl<S: Sink> Running<S> {
     /// use std::time::Duration;
     /// use statwalk_core::{Scan, Totals};
     ///
-    /// let running = Scan::new("src").start(Totals::with_sizes())?;
+    /// let running = Scan::new("src").start(Totals::new())?;
     /// while !running.wait_for(Duration::from_millis(100)) {
     ///     let mut bytes = 0;
     ///     running.peek(|state| {

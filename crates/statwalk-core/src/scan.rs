@@ -86,7 +86,7 @@ pub enum IoClass {
 /// ```
 /// use statwalk_core::{MountCrossing, Scan, Totals};
 ///
-/// let outcome = Scan::new("src").crossing(MountCrossing::Stay).run(&Totals::with_sizes())?;
+/// let outcome = Scan::new("src").crossing(MountCrossing::Stay).run(&Totals::new())?;
 /// if let Some(sizes) = outcome.output[0].sizes {
 ///     println!("{} bytes", sizes.allocated_bytes);
 /// }
@@ -138,7 +138,7 @@ impl Scan {
     /// ```
     /// use statwalk_core::{Scan, Totals};
     /// let scan = Scan::new(".").max_depth(1);
-    /// let again = scan.clone().with_root("src").run(&Totals::with_sizes())?;
+    /// let again = scan.clone().with_root("src").run(&Totals::new())?;
     /// assert!(again.output[0].entries > 1);
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
@@ -229,7 +229,7 @@ impl Scan {
     /// ```
     /// use statwalk_core::{Scan, Totals};
     /// let scan = Scan::new("..").filter_dir(|dir| dir.name() != b"src" && dir.depth() < 3);
-    /// let outcome = scan.run(&Totals::with_sizes())?;
+    /// let outcome = scan.run(&Totals::new())?;
     /// assert!(outcome.report.roots[0].excluded > 0);
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
@@ -251,7 +251,7 @@ impl Scan {
     ///
     /// ```
     /// use statwalk_core::{Scan, Totals};
-    /// let here = Scan::new(".").max_depth(0).run(&Totals::with_sizes())?.output[0];
+    /// let here = Scan::new(".").max_depth(0).run(&Totals::new())?.output[0];
     /// assert_eq!((here.entries, here.dirs), (1, 1));
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```

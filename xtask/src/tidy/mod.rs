@@ -2,6 +2,7 @@
 
 //! Properties of the source that no compiler checks.
 
+mod constructors;
 mod door;
 mod environment;
 mod errors;
@@ -33,6 +34,7 @@ pub(crate) fn tidy() -> Result<(), String> {
         };
         licence::check(file, &text, &mut faults);
         layers::check(file, &text, &mut faults);
+        constructors::check(file, &text, &mut faults);
         door::check(file, &text, &mut faults);
         errors::check(file, &text, &mut faults);
         wording::check(file, &text, &mut faults);

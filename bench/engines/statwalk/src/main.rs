@@ -48,12 +48,12 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         let start = Instant::now();
         let report = match model.as_ref() {
             "count" => {
-                let outcome = scan.run(&Totals::of_types())?;
+                let outcome = scan.run(&Totals::new().without_sizes())?;
                 print(start, &outcome.output[0]);
                 outcome.report
             }
             "size" | "directory" => {
-                let outcome = scan.run(&Totals::with_sizes())?;
+                let outcome = scan.run(&Totals::new())?;
                 print(start, &outcome.output[0]);
                 outcome.report
             }

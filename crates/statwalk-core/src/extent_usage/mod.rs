@@ -258,7 +258,7 @@ impl<'a> ExtentDir<'a> {
 /// use statwalk_core::btrfs::extent_usage;
 /// use statwalk_core::{Inodes, Scan};
 ///
-/// let inodes = Scan::new("/data").run(&Inodes)?.output;
+/// let inodes = Scan::new("/data").run(&Inodes::new())?.output;
 /// let usage = extent_usage(inodes, |_| ControlFlow::Continue(()))?;
 /// println!("{} bytes would be free", usage.total.exclusive_bytes);
 /// # Ok::<(), statwalk_core::Error>(())

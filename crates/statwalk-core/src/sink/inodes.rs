@@ -15,11 +15,12 @@ use crate::entry::{Attributes, Fields, FileId, FileType};
 ///
 /// ```
 /// use statwalk_core::{Inodes, Scan};
-/// let table = Scan::new(".").run(&Inodes)?.output;
+/// let table = Scan::new(".").run(&Inodes::new())?.output;
 /// assert!(table.dir_count() > 0);
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct Inodes;
 
 /// The inodes that one worker found.
@@ -122,6 +123,14 @@ impl InodeTable {
     pub(crate) fn name(&self, index: u32) -> &[u8] {
         let dir = &self.dirs[index as usize];
         &self.names[dir.name_start..dir.name_end]
+    }
+}
+
+impl Inodes {
+    /// Keeps them of all roots.
+    #[must_use]
+    pub fn new() -> Inodes {
+        Inodes
     }
 }
 

@@ -59,7 +59,7 @@ impl Top {
 
     /// Keeps only entries that pass a test, which needs the given fields.
     #[must_use]
-    pub fn filter(
+    pub fn with_filter(
         mut self,
         fields: Fields,
         test: impl Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync + 'static,

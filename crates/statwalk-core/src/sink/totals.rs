@@ -20,7 +20,7 @@ use crate::per_root::of_root;
 ///
 /// ```
 /// use statwalk_core::{Scan, Totals};
-/// let outcome = Scan::new(".").run(&Totals::with_sizes())?;
+/// let outcome = Scan::new(".").run(&Totals::new())?;
 /// let here = &outcome.output[0];
 /// assert_eq!(here.entries, here.files + here.dirs + here.symlinks + here.others);
 /// assert!(here.sizes.is_some_and(|sizes| sizes.file_size_bytes <= sizes.apparent_bytes));
@@ -28,7 +28,8 @@ use crate::per_root::of_root;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Totals {
-    fields: Fields,
+    sizes: bool,
+    types: bool,
     filter: EntryFilter,
 }
 
@@ -67,42 +68,39 @@ pub struct RootSizes {
 }
 
 impl Totals {
-    /// Counts entries and sums their sizes: one stat for each entry.
+    /// Counts entries by type and sums their sizes: one stat for each entry.
     #[must_use]
-    pub fn with_sizes() -> Totals {
+    pub fn new() -> Totals {
         Totals {
-            fields: Fields::TYPE | Fields::SIZE | Fields::ALLOCATED | Fields::LINKS | Fields::ID,
+            sizes: true,
+            types: true,
             filter: EntryFilter::default(),
         }
     }
 
-    /// Counts entries by type, without sizes: no stat at all where the listing gives types.
+    /// Counts entries by type alone: no stat at all where the listing gives types.
     ///
     /// ```
     /// use statwalk_core::{Scan, Totals};
-    /// let outcome = Scan::new(".").run(&Totals::of_types())?;
+    /// let outcome = Scan::new(".").run(&Totals::new().without_sizes())?;
     /// assert!(outcome.output[0].entries > 1 && outcome.output[0].sizes.is_none());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
-    pub fn of_types() -> Totals {
-        Totals {
-            fields: Fields::TYPE,
-            filter: EntryFilter::default(),
-        }
+    pub fn without_sizes(mut self) -> Totals {
+        self.sizes = false;
+        self
     }
 
-    /// Counts entries and directories; what else an entry is only where the
-    /// listing tells it.
+    /// Counts entries and directories alone; any other type only where the listing tells it.
     ///
     /// Where it does not, an entry that is no directory counts as another: not
-    /// all of them are stat'ed then.
+    /// all of them are stat'ed then. Without types there are no sizes.
     #[must_use]
-    pub fn of_names() -> Totals {
-        Totals {
-            fields: Fields::NONE,
-            filter: EntryFilter::default(),
-        }
+    pub fn without_types(mut self) -> Totals {
+        self.sizes = false;
+        self.types = false;
+        self
     }
 
     /// Counts only entries that pass a test, which needs the given fields.
@@ -112,7 +110,7 @@ impl Totals {
     ///
     /// ```
     /// use statwalk_core::{Fields, Scan, Totals};
-    /// let sources = Totals::with_sizes().filter(Fields::NAME, |_, entry| {
+    /// let sources = Totals::new().with_filter(Fields::NAME, |_, entry| {
     ///     entry.name.ends_with(b".rs")
     /// });
     /// let outcome = Scan::new("src").run(&sources)?;
@@ -120,7 +118,7 @@ impl Totals {
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
-    pub fn filter(
+    pub fn with_filter(
         mut self,
         fields: Fields,
         test: impl Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync + 'static,
@@ -132,9 +130,15 @@ impl Totals {
     /// The totals of a root in which nothing was found.
     fn nothing(&self) -> RootTotals {
         RootTotals {
-            sizes: self.fields.need_stat().then(RootSizes::default),
+            sizes: self.sizes.then(RootSizes::default),
             ..RootTotals::default()
         }
+    }
+}
+
+impl Default for Totals {
+    fn default() -> Totals {
+        Totals::new()
     }
 }
 
@@ -185,14 +189,22 @@ impl Sink for Totals {
     type Output = Vec<RootTotals>;
 
     fn fields(&self) -> Fields {
-        self.fields | self.filter.fields()
+        let sizes = match self.sizes {
+            true => Fields::SIZE | Fields::ALLOCATED | Fields::LINKS | Fields::ID,
+            false => Fields::NONE,
+        };
+        let types = match self.types {
+            true => Fields::TYPE,
+            false => Fields::NONE,
+        };
+        sizes | types | self.filter.fields()
     }
 
     fn states(&self, context: &Context, count: usize) -> Vec<TotalsState> {
         let seen = SeenInodes::new(context);
         (0..count)
             .map(|_| TotalsState {
-                sizes: self.fields.need_stat(),
+                sizes: self.sizes,
                 roots: vec![self.nothing()],
                 seen: seen.clone(),
                 filter: self.filter.clone(),

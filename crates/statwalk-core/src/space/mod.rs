@@ -132,7 +132,7 @@ pub struct SpaceAccount {
 /// use statwalk_core::Totals;
 ///
 /// let file_system = FileSystem::holding("/home")?;
-/// let scan = file_system.scan().run(&Totals::with_sizes())?;
+/// let scan = file_system.scan().run(&Totals::new())?;
 /// let account = file_system.account(&scan.output, &scan.report, None)?;
 /// for (part, bytes) in account.parts {
 ///     println!("{bytes:>20} {}", part.name());
@@ -245,7 +245,7 @@ impl FileSystem {
     }
 
     /// Explains the used bytes, by the totals of the scan, from
-    /// [`Totals::with_sizes`](crate::Totals::with_sizes).
+    /// [`Totals::new`](crate::Totals::new).
     ///
     /// `extents` is the answer of [`extent_usage`](crate::btrfs::extent_usage) for the
     /// same scan, on a btrfs; without it compression and shared extents are unknown.

@@ -15,7 +15,7 @@ fn a_scan_without_sizes_has_no_sums_of_bytes() {
     let roots = [dir.clone(), dir.join("missing")];
     for threads in THREADS {
         let scan = Scan::of(&roots).threads(threads);
-        for sink in [Totals::of_types(), Totals::of_names()] {
+        for sink in [Totals::new().without_sizes(), Totals::new().without_types()] {
             let running = scan.start(&sink).unwrap();
             running.wait();
             running.peek(|state| assert!(state.roots().iter().all(|root| root.sizes.is_none())));
@@ -25,7 +25,7 @@ fn a_scan_without_sizes_has_no_sums_of_bytes() {
             assert!(totals[1].entries == 0 && totals[1].sizes.is_none());
         }
         // Zero is the sum of nothing, where sizes are read.
-        let running = scan.start(Totals::with_sizes()).unwrap();
+        let running = scan.start(Totals::new()).unwrap();
         running.wait();
         assert!(running.progress().allocated_bytes > Some(0));
         let totals = running.finish().output;
@@ -38,9 +38,11 @@ fn a_scan_without_sizes_has_no_sums_of_bytes() {
 #[test]
 fn a_filter_by_size_brings_no_sums() {
     let (_scratch, dir) = made(&trees::hard_links());
-    let sink = Totals::of_types().filter(Fields::SIZE | Fields::ALLOCATED, |_, entry| {
-        entry.attributes.size_bytes() > Some(0)
-    });
+    let sink = Totals::new()
+        .without_sizes()
+        .with_filter(Fields::SIZE | Fields::ALLOCATED, |_, entry| {
+            entry.attributes.size_bytes() > Some(0)
+        });
     let totals = Scan::new(&dir).run(&sink).unwrap().output;
     assert!(totals[0].entries > 0 && totals[0].sizes.is_none());
 }

@@ -81,8 +81,8 @@ pub(crate) fn done_as_a_stranger(argument: &str) {
         scan = scan.exclusions(Exclusions::new().gitignore(true));
     }
     let sink = match has("types") {
-        true => Totals::of_types(),
-        false => Totals::with_sizes(),
+        true => Totals::new().without_sizes(),
+        false => Totals::new(),
     };
     child::print_totals(&scan.run(&sink).unwrap());
 }

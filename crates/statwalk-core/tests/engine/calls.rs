@@ -21,8 +21,8 @@ pub(crate) fn scanned_under_strace(argument: &str) {
         .source(Source::Posix)
         .threads(words[1].parse().unwrap());
     let sink = match words[2] {
-        "sizes" => Totals::with_sizes(),
-        _ => Totals::of_types(),
+        "sizes" => Totals::new(),
+        _ => Totals::new().without_sizes(),
     };
     child::print_totals(&scan.run(&sink).unwrap());
 }

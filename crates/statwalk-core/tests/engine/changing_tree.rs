@@ -180,7 +180,7 @@ fn nothing_outside_is_read_and_nothing_still_is_missed() {
         assert!(scans > 20 && steps > 200, "{scans} scans, {steps} changes");
     });
     // When all is quiet the answer is whole again.
-    let outcome = Scan::new(&tree).run(&Totals::with_sizes()).unwrap();
+    let outcome = Scan::new(&tree).run(&Totals::new()).unwrap();
     assert!(outcome.report.is_complete());
 }
 

@@ -264,7 +264,7 @@ fn check_resting(at: &Path, source: Source, round: usize) {
         let scan = Scan::new(at).source(source).threads(threads);
         let outcome = scan.run(&Listing::with_sizes()).unwrap();
         assert!(outcome.report.is_complete(), "{:?}", outcome.report);
-        let totals = scan.run(&Totals::with_sizes()).unwrap().output;
+        let totals = scan.run(&Totals::new()).unwrap().output;
         let bytes = sizes(&totals[0]).file_size_bytes;
         (outcome.output, totals[0].entries, bytes)
     };

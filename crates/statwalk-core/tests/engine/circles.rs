@@ -72,7 +72,7 @@ fn check(damaged: &Damaged, lost: &str, mounted_errno: Errno, sources: &[Source]
 
 fn check_scan(root: &Path, lost: &str, source: Source, threads: usize, errno: Errno) {
     let told = format!("{}, {source:?}, {threads} workers", root.display());
-    for sink in [Totals::with_sizes(), Totals::of_types()] {
+    for sink in [Totals::new(), Totals::new().without_sizes()] {
         let scan = Scan::new(root).source(source).threads(threads);
         let outcome = scan.run(&sink).unwrap();
         let found = outcome.output[0];
@@ -126,7 +126,7 @@ fn a_directory_whose_parent_is_elsewhere_is_no_error() {
     for root in [damaged.mounted.path(), &damaged.image] {
         for threads in THREADS {
             let scan = Scan::new(root).source(Source::Ext4).threads(threads);
-            let outcome = scan.run(&Totals::with_sizes()).unwrap();
+            let outcome = scan.run(&Totals::new()).unwrap();
             assert_eq!(outcome.output[0].entries, ENTRIES, "{}", root.display());
             assert!(outcome.report.is_complete(), "{:?}", outcome.report);
         }
@@ -196,7 +196,7 @@ fn a_directory_of_a_btrfs_that_holds_itself_is_an_error() {
         for threads in THREADS {
             let told = format!("{source:?}, {threads} workers");
             let scan = Scan::new(root).source(source).threads(threads);
-            let outcome = scan.run(&Totals::with_sizes()).unwrap();
+            let outcome = scan.run(&Totals::new()).unwrap();
             let found = outcome.output[0];
             assert_eq!((found.dirs, found.files), (5, 1), "{told}");
             let errors: Vec<_> = (outcome.report.errors.iter())

@@ -36,7 +36,7 @@ fn what_was_read_of_a_directory_counts() {
             Some(threads) => scan.threads(threads),
             None => scan,
         };
-        let sinks = (Totals::with_sizes(), TreeSink::of_directories());
+        let sinks = (Totals::new(), TreeSink::new());
         let running = scan.start(sinks).unwrap();
         assert!(!running.wait_for(Duration::from_secs(1)));
         let outcome = running.finish();

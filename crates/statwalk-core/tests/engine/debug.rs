@@ -78,10 +78,10 @@ where
 fn sinks_and_their_answers_print_counts() {
     let root = on_disk();
     let entries = 1 + DIRS + DIRS * FILES;
-    let tree = print_all(root.path(), TreeSink::with_files());
+    let tree = print_all(root.path(), TreeSink::new().with_files());
     assert!(tree.contains(r#"path: "/t""#), "{tree}");
     assert!(tree.contains(&format!("entries: {entries}")), "{tree}");
-    let inodes = print_all(root.path(), Inodes);
+    let inodes = print_all(root.path(), Inodes::new());
     assert!(inodes.contains("dir_count: 11"), "{inodes}");
     assert!(inodes.contains("file_count: 1000"), "{inodes}");
     let live = LiveTree::new();
@@ -89,15 +89,15 @@ fn sinks_and_their_answers_print_counts() {
     let live = print(live);
     assert!(live.contains(&format!("entries: {entries}")), "{live}");
     print_all(root.path(), LiveTree::new());
-    print_all(root.path(), Totals::with_sizes());
+    print_all(root.path(), Totals::new());
     print_all(
         root.path(),
-        Totals::with_sizes().filter(Fields::NAME, |_, _| true),
+        Totals::new().with_filter(Fields::NAME, |_, _| true),
     );
     print_all(root.path(), Top::new(5, Largest::Allocated));
     print_all(
         root.path(),
-        Stats::by(Grouping::Size).with_size_histograms(),
+        Stats::new(Grouping::Size).with_size_histograms(),
     );
     let memory = print(in_memory());
     assert!(memory.contains("inode_count: 1012"), "{memory}");

@@ -168,7 +168,7 @@ fn nothing_below_the_depth_is_asked_for() {
     };
     // Open, stat, two times getdents64, close; with sizes one stat for each
     // entry, and one more for the directory.
-    assert!(calls(1, Totals::of_types()) <= 6);
-    assert!(calls(1, Totals::with_sizes()) <= 100 + 7);
-    assert!(calls(0, Totals::with_sizes()) <= 4);
+    assert!(calls(1, Totals::new().without_sizes()) <= 6);
+    assert!(calls(1, Totals::new()) <= 100 + 7);
+    assert!(calls(0, Totals::new()) <= 4);
 }

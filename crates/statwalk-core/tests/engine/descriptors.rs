@@ -94,10 +94,10 @@ pub(crate) fn scanned_with_few_descriptors(argument: &str) {
         });
         let scan = Scan::new(path).threads(threads);
         match sink {
-            "sizes" => child::print_totals(&scan.run(&Totals::with_sizes()).unwrap()),
-            "types" => child::print_totals(&scan.run(&Totals::of_types()).unwrap()),
+            "sizes" => child::print_totals(&scan.run(&Totals::new()).unwrap()),
+            "types" => child::print_totals(&scan.run(&Totals::new().without_sizes()).unwrap()),
             _ => {
-                let outcome = scan.run(&TreeSink::of_directories()).unwrap();
+                let outcome = scan.run(&TreeSink::new()).unwrap();
                 let root = outcome.output.root(0).unwrap();
                 println!("entries={} dirs={}", root.entries(), root.dir_count());
                 println!(

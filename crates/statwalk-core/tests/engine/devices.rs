@@ -122,7 +122,7 @@ fn links_are_followed_alike() {
     let listed = |source, threads| {
         let scan = Scan::new(&at).source(source).threads(threads);
         let scan = scan.symlinks(SymlinkPolicy::Follow).as_of(later());
-        let totals = scan.run(&Totals::with_sizes()).unwrap().output;
+        let totals = scan.run(&Totals::new()).unwrap().output;
         (totals, scan.run(&Listing::with_sizes()).unwrap().output)
     };
     let expected = listed(Source::Posix, 1);
@@ -252,7 +252,7 @@ fn images_and_devices_agree_with_what_they_held() {
     };
     let scan = |root: &Path, source| {
         let scan = Scan::new(root).source(source).links(LinkPolicy::Once);
-        let totals = scan.run(&Totals::with_sizes()).unwrap();
+        let totals = scan.run(&Totals::new()).unwrap();
         let listed = scan.run(&Listing::with_sizes()).unwrap();
         assert!(totals.report.is_complete());
         (
@@ -275,7 +275,7 @@ fn images_and_devices_agree_with_what_they_held() {
     assert_eq!((sums_at_rest, listed_at_rest), (sums, listed));
     assert!(!journal(&plan.why), "{:?}", plan.why);
     // Without being asked for, a file is a file.
-    let as_file = Scan::new(&image).run(&Totals::with_sizes()).unwrap();
+    let as_file = Scan::new(&image).run(&Totals::new()).unwrap();
     assert_eq!((as_file.output[0].entries, as_file.output[0].files), (1, 1));
 }
 
@@ -292,7 +292,7 @@ fn images_say_how_many_entries_to_expect() {
         &["-t", "ext4"],
         Some(&tree)
     ));
-    let sink = Totals::with_sizes();
+    let sink = Totals::new();
     let expected_of = |roots: &[&Path], source: Source| {
         let scan = Scan::of(
             roots
@@ -336,7 +336,7 @@ fn a_file_that_changed_in_the_far_future_is_counted() {
     let mounted = or_skip!(mounts::image(&image, "ext4", &at, access, ""));
     let totals = |root: &Path, source| {
         let scan = Scan::new(root).source(source);
-        let outcome = scan.run(&Totals::with_sizes()).unwrap();
+        let outcome = scan.run(&Totals::new()).unwrap();
         assert!(outcome.report.is_complete());
         outcome.output
     };
@@ -364,7 +364,7 @@ fn a_large_directory_alone_is_read_in_place() {
     let scan = |root: &str, source| {
         let scan = Scan::new(at.join(root)).source(source).as_of(later());
         let listed = scan.run(&Listing::with_sizes()).unwrap();
-        let totals = scan.run(&Totals::with_sizes()).unwrap();
+        let totals = scan.run(&Totals::new()).unwrap();
         assert!(totals.report.is_complete());
         (listed.output, totals.output, totals.report.plan.source)
     };
@@ -387,7 +387,7 @@ fn what_cannot_be_read_by_the_device_is_refused_or_left_to_the_kernel() {
     std::fs::write(&garbage, vec![7; 100_000]).unwrap();
     let refused = Scan::new(&garbage)
         .source(Source::Ext4)
-        .run(&Totals::with_sizes())
+        .run(&Totals::new())
         .unwrap_err()
         .to_string();
     assert!(
@@ -399,15 +399,15 @@ fn what_cannot_be_read_by_the_device_is_refused_or_left_to_the_kernel() {
         std::fs::create_dir(memory.path().join(dir.to_string())).unwrap();
     }
     let asked = Scan::new(memory.path()).source(Source::Ext4);
-    let refused = asked.run(&Totals::with_sizes()).unwrap_err().to_string();
+    let refused = asked.run(&Totals::new()).unwrap_err().to_string();
     assert!(refused.contains("tmpfs"), "{refused}");
     // Who asks for nothing gets an answer, and the reason in the plan.
-    let outcome = Scan::new(memory.path()).run(&Totals::with_sizes()).unwrap();
+    let outcome = Scan::new(memory.path()).run(&Totals::new()).unwrap();
     assert_eq!(outcome.report.plan.source, "posix");
     assert_eq!(outcome.output[0].dirs, 201);
     // What is not there is part of the answer, as with any source.
     let missing = Scan::new(scratch.path().join("missing")).source(Source::Ext4);
-    let outcome = missing.run(&Totals::with_sizes()).unwrap();
+    let outcome = missing.run(&Totals::new()).unwrap();
     assert!(outcome.report.roots[0].missing.is_some());
 }
 
@@ -431,9 +431,7 @@ fn a_mount_that_shows_half_of_an_owner_is_left_to_the_kernel() {
         let access = mounts::Access::ReadWrite;
         let mounted = or_skip!(mounts::image(&image, "ext4", &at, access, options));
         or_skip!(needs_device(&mounted));
-        let refused = Scan::new(&at)
-            .source(Source::Ext4)
-            .run(&Totals::with_sizes());
+        let refused = Scan::new(&at).source(Source::Ext4).run(&Totals::new());
         let told = refused.unwrap_err().to_string();
         assert!(told.contains("nouid32"), "{told}");
     }
@@ -449,7 +447,7 @@ fn a_cut_or_damaged_image_gives_what_is_left_and_says_so() {
     or_skip!(mounts::ext4_image(&image, 64 << 20, &[], Some(&from)));
     let whole = Scan::new(&image)
         .source(Source::Ext4)
-        .run(&Totals::with_sizes())
+        .run(&Totals::new())
         .unwrap();
     assert!(whole.report.is_complete());
     let bytes = std::fs::read(&image).unwrap();
@@ -458,7 +456,7 @@ fn a_cut_or_damaged_image_gives_what_is_left_and_says_so() {
         std::fs::write(&image, &bytes[..length]).unwrap();
         let scan = Scan::new(&image).source(Source::Ext4);
         // A superblock that is cut off is no file system.
-        if let Ok(outcome) = scan.run(&TreeSink::with_files()) {
+        if let Ok(outcome) = scan.run(&TreeSink::new().with_files()) {
             answers += 1;
             let cut = |why: &Reason| matches!(why, Reason::CutImage { .. });
             assert!(outcome.report.plan.why.iter().any(cut));
@@ -480,7 +478,7 @@ fn a_cut_or_damaged_image_gives_what_is_left_and_says_so() {
         }
         std::fs::write(&image, &noisy).unwrap();
         let scan = Scan::new(&image).source(Source::Ext4);
-        let outcome = scan.run(&Totals::with_sizes()).unwrap();
+        let outcome = scan.run(&Totals::new()).unwrap();
         let told = outcome.report.roots[0].unreadable;
         let less = whole.output[0]
             .entries

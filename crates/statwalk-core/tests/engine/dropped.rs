@@ -50,7 +50,7 @@ pub(crate) fn drops_a_scan(argument: &str) {
     };
     let mount = fs.mount().unwrap();
     let before = child::open_descriptors();
-    let sink = Totals::with_sizes();
+    let sink = Totals::new();
     for order in [Order::Parallel, Order::Queue, Order::Futures, Order::Inode] {
         let scan = Scan::new(mount.path()).order(order).threads(8);
         let running = scan.start(&sink).unwrap();

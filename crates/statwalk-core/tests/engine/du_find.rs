@@ -36,7 +36,7 @@ fn du(options: &[&str], dir: &Path) -> Result<u128, Skipped> {
 
 fn scan(dir: &Path, links: LinkPolicy, crossing: MountCrossing) -> RootTotals {
     let scan = Scan::new(dir).links(links).crossing(crossing);
-    let outcome = scan.run(&Totals::with_sizes()).unwrap();
+    let outcome = scan.run(&Totals::new()).unwrap();
     assert!(outcome.report.is_complete(), "{:?}", outcome.report);
     outcome.output[0]
 }

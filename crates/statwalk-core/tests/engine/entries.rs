@@ -130,7 +130,7 @@ fn a_fold_adds_up_what_a_sink_does() {
         },
         |a, b| a + b,
     );
-    let files = scan.run(&Totals::with_sizes()).unwrap().output[0].files;
+    let files = scan.run(&Totals::new()).unwrap().output[0].files;
     assert_eq!(folded.unwrap().output, files);
     assert!(files > 0);
 }
@@ -262,7 +262,7 @@ fn a_refused_directory_costs_no_call() {
     let scan = Scan::new(mounted.path()).threads(1);
     let opened = |scan: &Scan| {
         let before = mounted.counts().opendir;
-        scan.run(&Totals::with_sizes()).unwrap();
+        scan.run(&Totals::new()).unwrap();
         mounted.counts().opendir - before
     };
     assert_eq!(opened(&scan), 4);

@@ -21,7 +21,7 @@ use super::harness::text;
 const KIB: usize = 1024;
 
 fn usage_of(root: &Path) -> ExtentUsage {
-    let inodes = Scan::new(root).run(&Inodes).unwrap().output;
+    let inodes = Scan::new(root).run(&Inodes::new()).unwrap().output;
     extent_usage(inodes, |_| ControlFlow::Continue(())).unwrap()
 }
 
@@ -416,7 +416,7 @@ fn names_elsewhere_keep_what_they_have() {
     assert_eq!(total.exclusive_bytes, 64 * KIB as u64);
     // Two roots together have all.
     let scan = Scan::of([at.join("in"), at.join("out")]);
-    let inodes = scan.run(&Inodes).unwrap().output;
+    let inodes = scan.run(&Inodes::new()).unwrap().output;
     let usage = extent_usage(inodes, |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(usage.total.disk_bytes, 164 * KIB as u64);
     assert_eq!(usage.total.exclusive_bytes, 164 * KIB as u64);
@@ -437,7 +437,7 @@ fn what_lies_elsewhere_is_told() {
     let other = scratch.subdirectory("other").unwrap();
     trees::basic().materialise(&other).unwrap();
     fs::write(other.join("data"), b"data").unwrap();
-    let inodes = Scan::new(&other).run(&Inodes).unwrap().output;
+    let inodes = Scan::new(&other).run(&Inodes::new()).unwrap().output;
     let error = extent_usage(inodes, |_| ControlFlow::Continue(())).unwrap_err();
     assert!(
         error.to_string().ends_with("it lies on no btrfs"),
@@ -454,10 +454,10 @@ fn what_lies_elsewhere_is_told() {
     assert_eq!(usage.generations.len(), 1);
     // Links would bring files that deleting the directory does not.
     let scan = Scan::new(&at).symlinks(SymlinkPolicy::Follow);
-    let inodes = scan.run(&Inodes).unwrap().output;
+    let inodes = scan.run(&Inodes::new()).unwrap().output;
     assert!(extent_usage(inodes, |_| ControlFlow::Continue(())).is_err());
     // Whoever does not want to wait does not.
-    let inodes = Scan::new(&at).run(&Inodes).unwrap().output;
+    let inodes = Scan::new(&at).run(&Inodes::new()).unwrap().output;
     let error = extent_usage(inodes, |_| ControlFlow::Break(())).unwrap_err();
     let kind = error.io_error().map(std::io::Error::kind);
     assert_eq!(kind, Some(std::io::ErrorKind::Interrupted));

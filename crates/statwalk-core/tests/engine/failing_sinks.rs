@@ -84,7 +84,7 @@ fn the_error_of_a_sink_comes_out() {
         assert_eq!(kind, io::ErrorKind::StorageFull);
         assert_eq!(error.to_string(), "collect entries: no storage space");
         // Beside others, and in a sink that may be absent.
-        let several = (Totals::with_sizes(), Some(Full::after(20)));
+        let several = (Totals::new(), Some(Full::after(20)));
         assert!(scan.run(&several).is_err());
         let running = scan.start(Full::after(20)).unwrap();
         running.wait();

@@ -57,7 +57,7 @@ fn a_link_to_a_file_costs_one_stat() {
             symlink("../file", links.join(number.to_string())).unwrap();
         }
         made = count;
-        [Totals::with_sizes(), Totals::of_types()].map(|sink| {
+        [Totals::new(), Totals::new().without_sizes()].map(|sink| {
             let scan = following(&links, 1).source(Source::Posix);
             let outcome = scan.run(&sink).unwrap();
             assert!(outcome.report.is_complete(), "{:?}", outcome.report);
@@ -121,10 +121,7 @@ fn a_directory_outside_that_two_links_lead_to_is_listed_once() {
         sizes(&totals).file_size_bytes,
         sizes(&plain).file_size_bytes + model.file_size_bytes
     );
-    let tree = following(&dir, 2)
-        .run(&TreeSink::of_directories())
-        .unwrap()
-        .output;
+    let tree = following(&dir, 2).run(&TreeSink::new()).unwrap().output;
     let children: Vec<_> = tree.root(0).unwrap().children().collect();
     let first = children
         .iter()
@@ -153,13 +150,13 @@ fn a_root_that_is_a_link_is_followed() {
     );
     let dangling = scratch.path().join("dangling");
     symlink("nowhere", &dangling).unwrap();
-    let outcome = following(&dangling, 2).run(&Totals::with_sizes()).unwrap();
+    let outcome = following(&dangling, 2).run(&Totals::new()).unwrap();
     assert_eq!(outcome.output[0].entries, 0);
     let missing = |errno| Some(statwalk_core::Errno(errno));
     assert_eq!(outcome.report.roots[0].missing, missing(2));
     let circle = scratch.path().join("circle");
     symlink("circle", &circle).unwrap();
-    let outcome = following(&circle, 2).run(&Totals::with_sizes()).unwrap();
+    let outcome = following(&circle, 2).run(&Totals::new()).unwrap();
     assert_eq!(outcome.output[0].entries, 0);
     assert_eq!(outcome.report.roots[0].missing, missing(40));
 }
@@ -220,7 +217,7 @@ fn links_to_what_cannot_be_read_are_errors() {
     or_skip!(as_ordinary_user(|| {
         for threads in THREADS {
             let scan = following(&dir, threads);
-            let outcome = scan.run(&Totals::with_sizes()).unwrap();
+            let outcome = scan.run(&Totals::new()).unwrap();
             let errors: Vec<_> = (outcome.report.errors.iter())
                 .map(|error| (error.path.clone(), error.op, error.cause))
                 .collect();
@@ -255,12 +252,9 @@ fn types_alone_follow_too() {
     trees::basic().materialise(&outside).unwrap();
     symlink("../outside", dir.join("m-first")).unwrap();
     for threads in THREADS {
-        let sizes = following(&dir, threads)
-            .run(&Totals::with_sizes())
-            .unwrap()
-            .output[0];
+        let sizes = following(&dir, threads).run(&Totals::new()).unwrap().output[0];
         let types = following(&dir, threads)
-            .run(&Totals::of_types())
+            .run(&Totals::new().without_sizes())
             .unwrap()
             .output[0];
         assert_eq!((sizes.entries, sizes.dirs), (types.entries, types.dirs));
@@ -305,8 +299,6 @@ pub(crate) fn followed_in_a_child(root: &str) {
     use rustix::process::{Resource, Rlimit, setrlimit};
     let (current, maximum) = (Some(40), Some(40));
     setrlimit(Resource::Nofile, Rlimit { current, maximum }).unwrap();
-    let outcome = following(Path::new(root), 3)
-        .run(&Totals::with_sizes())
-        .unwrap();
+    let outcome = following(Path::new(root), 3).run(&Totals::new()).unwrap();
     child::print_totals(&outcome);
 }

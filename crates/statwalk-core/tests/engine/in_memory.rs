@@ -77,7 +77,7 @@ proptest! {
         let exclusions = Exclusions::new().glob(b"[a-f]").unwrap();
         for order in ORDERS {
             let scan = |root: &std::path::Path| Scan::new(root).order(order).threads(threads);
-            let in_memory = scan("/t".as_ref()).run_in_memory(tree.clone(), &Totals::with_sizes());
+            let in_memory = scan("/t".as_ref()).run_in_memory(tree.clone(), &Totals::new());
             let in_memory = in_memory.unwrap();
             prop_assert!(in_memory.report.is_complete());
             prop_assert_eq!(in_memory.report.plan.source, "memory");
@@ -129,7 +129,7 @@ fn links_are_followed_as_on_disk() {
         std::os::unix::fs::symlink(target, at(link)).unwrap();
     }
     let follow = |root: &std::path::Path| Scan::new(root).symlinks(SymlinkPolicy::Follow);
-    let sink = Totals::with_sizes();
+    let sink = Totals::new();
     let here = follow("/t".as_ref()).run_in_memory(tree, &sink).unwrap();
     let there = follow(&at("t")).run(&sink).unwrap();
     let of = |totals: &statwalk_core::RootTotals| {
@@ -152,9 +152,7 @@ fn several_roots_share_a_tree() {
     tree.insert("a/b/file", MemoryEntry::file(1)).unwrap();
     tree.insert("a/other", MemoryEntry::file(2)).unwrap();
     let roots = ["/a/b", "/a", "/a/other", "/missing"];
-    let outcome = Scan::of(roots)
-        .run_in_memory(tree, &Totals::with_sizes())
-        .unwrap();
+    let outcome = Scan::of(roots).run_in_memory(tree, &Totals::new()).unwrap();
     let sums: Vec<u128> = outcome
         .output
         .iter()

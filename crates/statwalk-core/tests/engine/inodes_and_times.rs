@@ -78,17 +78,15 @@ fn inodes_are_those_of_std_in_every_order() {
         for order in ORDERS {
             for threads in THREADS {
                 let scan = Scan::new(&dir).order(order).threads(threads);
-                let dirs = TreeSink::of_directories().counting_inodes();
-                let files = TreeSink::with_files().counting_inodes();
+                let dirs = TreeSink::new().with_inode_counts();
+                let files = TreeSink::new().with_files().with_inode_counts();
                 let (dirs, files) = scan.run(&(dirs, files)).unwrap().output;
                 let (dirs, files) = (dirs.root(0).unwrap(), files.root(0).unwrap());
                 assert_eq!(dirs.entries(), inodes, "{name} {order:?} {threads}");
                 assert_eq!(files.entries(), inodes, "{name} {order:?} {threads}");
                 assert_eq!(sum_below(files), inodes, "{name} {order:?} {threads}");
                 let each = scan.clone().links(LinkPolicy::Each);
-                let each = each
-                    .run(&TreeSink::of_directories().counting_inodes())
-                    .unwrap();
+                let each = each.run(&TreeSink::new().with_inode_counts()).unwrap();
                 assert_eq!(each.output.root(0).unwrap().entries(), names, "{name}");
             }
         }
@@ -109,9 +107,9 @@ fn times_are_those_of_std_from_every_source() {
         for kind in TIMES {
             let scan = Scan::new(&dir).source(source);
             let sinks = (
-                TreeSink::of_directories().newest(kind),
-                TreeSink::with_files().newest(kind),
-                TreeSink::of_directories(),
+                TreeSink::new().with_newest(kind),
+                TreeSink::new().with_files().with_newest(kind),
+                TreeSink::new(),
             );
             let (dirs, files, plain) = scan.run(&sinks).unwrap().output;
             let expected = newest_ns(&dir, kind);

@@ -16,11 +16,11 @@ pub(crate) fn scanned_in_a_child(argument: &str) {
     let words: Vec<_> = argument.split(' ').collect();
     let scan = Scan::new(words[0]).threads(words[1].parse().unwrap());
     match words[2] {
-        "sizes" => child::print_totals(&scan.run(&Totals::with_sizes()).unwrap()),
-        "types" => child::print_totals(&scan.run(&Totals::of_types()).unwrap()),
+        "sizes" => child::print_totals(&scan.run(&Totals::new()).unwrap()),
+        "types" => child::print_totals(&scan.run(&Totals::new().without_sizes()).unwrap()),
         _ => {
             let top = Top::new(10, Largest::Apparent);
-            let sinks = (Stats::by(Grouping::Depth), top, TreeSink::of_directories());
+            let sinks = (Stats::new(Grouping::Depth), top, TreeSink::new());
             let outcome = scan.run(&sinks).unwrap();
             let (stats, top, tree) = outcome.output;
             let tally = |depth| {

@@ -72,10 +72,7 @@ fn a_large_file_names_its_directory_in_the_tree() {
     let scratch = scratch_in_memory();
     let sizes = vec![7; DIRS.len() * FILES_EACH];
     fill(scratch.path(), &sizes, &[9; DIRS.len()]);
-    let sink = (
-        TreeSink::of_directories(),
-        Top::new(4_000, Largest::Apparent),
-    );
+    let sink = (TreeSink::new(), Top::new(4_000, Largest::Apparent));
     for threads in [1, 3] {
         let scan = Scan::new(scratch.path()).threads(threads);
         let (tree, top) = scan.run(&sink).unwrap().output;

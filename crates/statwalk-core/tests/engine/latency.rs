@@ -27,7 +27,7 @@ fn share_of_bound(latency: Latency, mean: Duration) -> Result<f64, Skipped> {
         .latency(Where::Everywhere, latency);
     let mount = fs.mount()?;
     let start = Instant::now();
-    let outcome = Scan::new(mount.path()).run(&Totals::with_sizes()).unwrap();
+    let outcome = Scan::new(mount.path()).run(&Totals::new()).unwrap();
     let elapsed = start.elapsed().as_secs_f64();
     assert_eq!(outcome.output[0].files, mount.expected().files);
     let counts = mount.counts();
@@ -86,7 +86,7 @@ fn waiting_in_short_pieces_is_enough() {
         .files("d", 1_000, 1)
         .latency(Where::Everywhere, Latency::Fixed(5 * MS));
     let mount = or_skip!(fs.mount());
-    let sink = Totals::with_sizes();
+    let sink = Totals::new();
     let scan = Scan::new(mount.path());
     let running = scan.start(&sink).unwrap();
     while !running.wait_for(5 * MS) {}
@@ -113,7 +113,7 @@ pub(crate) fn scanned_in_memory(_: &str) {
     }
     let workers = (0..5).map(|_| {
         let scan = Scan::new(scratch.path());
-        scan.run(&Totals::with_sizes()).unwrap().report.workers
+        scan.run(&Totals::new()).unwrap().report.workers
     });
     println!("workers={}", workers.max().unwrap());
     let processors = std::thread::available_parallelism().unwrap();

@@ -62,12 +62,12 @@ fn an_inode_with_two_names_takes_little_memory() {
 pub(crate) fn scanned(argument: &str) {
     let (view, path) = argument.split_once(' ').unwrap();
     let path = Path::new(path);
-    let totals = Totals::with_sizes();
+    let totals = Totals::new();
     match view {
         "totals" => scan(path, &totals),
-        "dirs" => scan(path, &(totals, TreeSink::of_directories())),
-        "files" => scan(path, &(totals, TreeSink::with_files())),
-        _ => scan(path, &(totals, Stats::by(Grouping::Type))),
+        "dirs" => scan(path, &(totals, TreeSink::new())),
+        "files" => scan(path, &(totals, TreeSink::new().with_files())),
+        _ => scan(path, &(totals, Stats::new(Grouping::Type))),
     }
 }
 

@@ -55,7 +55,7 @@ proptest! {
         for order in [Order::Parallel, Order::Recursive, Order::Queue, Order::Futures, Order::Inode] {
             let scan = Scan::new(&dir).threads(threads).order(order).links(LinkPolicy::Each);
             let live = LiveTree::new();
-            let (tree, ()) = scan.run(&(TreeSink::of_directories(), &live)).unwrap().output;
+            let (tree, ()) = scan.run(&(TreeSink::new(), &live)).unwrap().output;
             let root = live.root(0).unwrap();
             compare(&live, &root, tree.root(0).unwrap())?;
         }
@@ -63,7 +63,7 @@ proptest! {
         for symlinks in [SymlinkPolicy::Keep, SymlinkPolicy::Follow] {
             let live = LiveTree::new();
             let scan = Scan::new(&dir).threads(threads).symlinks(symlinks);
-            let totals = scan.run(&(&live, Totals::with_sizes())).unwrap().output.1;
+            let totals = scan.run(&(&live, Totals::new())).unwrap().output.1;
             let root = live.root(0).unwrap();
             let bytes = sizes(&totals[0]).allocated_bytes;
             let expected = (totals[0].entries, totals[0].dirs, bytes);
@@ -154,7 +154,7 @@ fn a_file_can_be_a_root() {
     std::fs::write(&file, [7; 5000]).unwrap();
     std::os::unix::fs::symlink("f", scratch.path().join("l")).unwrap();
     let roots = [file, scratch.path().join("l")];
-    for sink in [TreeSink::of_directories(), TreeSink::with_files()] {
+    for sink in [TreeSink::new(), TreeSink::new().with_files()] {
         let live = LiveTree::new();
         let (tree, ()) = Scan::of(&roots).run(&(sink, &live)).unwrap().output;
         for (index, kind) in [FileType::File, FileType::Symlink].into_iter().enumerate() {
@@ -177,7 +177,7 @@ fn states_can_be_looked_at() {
         make_wide(&scratch.path().join(dir.to_string()), 10, WideFiles::Empty).unwrap();
     }
     let scan = Scan::new(scratch.path()).threads(2);
-    let sink = Totals::with_sizes();
+    let sink = Totals::new();
     let running = scan.start(&sink).unwrap();
     let mut entries_before = 0;
     loop {

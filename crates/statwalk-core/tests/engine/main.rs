@@ -28,6 +28,7 @@ mod panics;
 mod prefer;
 mod random_trees;
 mod roots;
+mod sink_options;
 
 mod automounts;
 mod churn;

@@ -31,7 +31,7 @@ fn scan(argument: &str) -> Scan {
 
 pub(crate) fn scanned_in_an_order(argument: &str) {
     let scan = scan(argument);
-    let outcome = scan.run(&TreeSink::of_directories()).unwrap();
+    let outcome = scan.run(&TreeSink::new()).unwrap();
     assert!(outcome.report.is_complete());
     let dirs = outcome.output.root(0).unwrap().dir_count();
     println!("dirs={dirs} peak_kib={}", child::peak_kib());
@@ -66,7 +66,7 @@ fn a_directory_takes_the_same_in_every_order() {
 }
 
 pub(crate) fn summed_in_an_order(argument: &str) {
-    let outcome = scan(argument).run(&Totals::with_sizes()).unwrap();
+    let outcome = scan(argument).run(&Totals::new()).unwrap();
     child::print_totals(&outcome);
 }
 
@@ -144,13 +144,14 @@ fn a_tree_knows_its_memory() {
         tree.memory_bytes()
     };
     let (few, many) = (1_000, 41_000);
-    let without = bytes_of(many, TreeSink::of_directories());
+    let without = bytes_of(many, TreeSink::new());
     // One block of directories, whatever the number of files.
     assert!(
         (DirId::BLOCK as usize * 48..200_000).contains(&without),
         "{without}"
     );
-    let grown = bytes_of(many + 1, TreeSink::with_files()) - bytes_of(few, TreeSink::with_files());
+    let grown = bytes_of(many + 1, TreeSink::new().with_files())
+        - bytes_of(few, TreeSink::new().with_files());
     let each = grown as f64 / (many - few) as f64;
     // 32 bytes and a name with its length; chunks are full but for the last.
     assert!((32.0..64.0).contains(&each), "{each}");

@@ -138,7 +138,7 @@ fn file_systems_within_the_tree_are_entered_or_crossings() {
     check(&[&dir], &ENTER, &THREADS);
     check(&[&dir], &STAY, &THREADS);
     let scan = Scan::new(&dir).crossing(MountCrossing::Stay);
-    let outcome = scan.run(&Totals::of_types()).unwrap();
+    let outcome = scan.run(&Totals::new().without_sizes()).unwrap();
     assert_eq!(outcome.report.sum().crossings, 1);
     assert!(outcome.report.is_complete());
     // A mount as a root beside the tree that does not enter it.
@@ -162,7 +162,7 @@ fn bind_mounts_are_listed_once() {
     // A directory inside the tree, before and behind it in path order.
     let inner = or_skip!(bind(&dir.join("nested"), &dir.join("m0")));
     agree(&dir);
-    let outcome = Scan::new(&dir).run(&TreeSink::of_directories()).unwrap();
+    let outcome = Scan::new(&dir).run(&TreeSink::new()).unwrap();
     assert_eq!(outcome.report.sum().crossings, 1);
     drop(inner);
     // An ancestor: the tree in itself.
@@ -180,7 +180,7 @@ fn bind_mounts_are_listed_once() {
     // The first in path order is the one that is entered.
     for threads in THREADS {
         let scan = Scan::new(&dir).threads(threads);
-        let tree = scan.run(&TreeSink::of_directories()).unwrap().output;
+        let tree = scan.run(&TreeSink::new()).unwrap().output;
         let of = |name: &str| {
             let mut children = tree.root(0).unwrap().children();
             children
@@ -247,7 +247,7 @@ fn nested_subvolumes_belong_to_their_surroundings() {
     check(&[&at], &ENTER, &THREADS);
     check(&[&at], &STAY, &THREADS);
     let scan = Scan::new(&at).crossing(MountCrossing::Stay);
-    for sink in [Totals::with_sizes(), Totals::of_types()] {
+    for sink in [Totals::new(), Totals::new().without_sizes()] {
         assert_eq!(scan.run(&sink).unwrap().report.sum().crossings, 0);
     }
     // Mounted once more, separately: within itself, and beside it.
@@ -255,7 +255,11 @@ fn nested_subvolumes_belong_to_their_surroundings() {
     let again = or_skip!(btrfs_mount_subvolume(&btrfs, "sub", &at.join("m")));
     btrfs.settle().unwrap();
     agree(&at);
-    let stay = scan.run(&Totals::of_types()).unwrap().report.sum();
+    let stay = scan
+        .run(&Totals::new().without_sizes())
+        .unwrap()
+        .report
+        .sum();
     assert_eq!(stay.crossings, 1);
     drop(again);
     let inner = at.join("sub/tree/m");
@@ -287,7 +291,7 @@ fn kernel_file_systems_are_left_out_and_named() {
     let dir = tree_with_places(scratch.path());
     let proc = or_skip!(mount_proc(&dir.join("m1")));
     for threads in THREADS {
-        for sink in [Totals::with_sizes(), Totals::of_types()] {
+        for sink in [Totals::new(), Totals::new().without_sizes()] {
             let outcome = Scan::new(&dir).threads(threads).run(&sink).unwrap();
             let left_out: Vec<_> = (outcome.report.left_out.iter())
                 .map(|left| (text(&left.path), left.file_system))
@@ -301,12 +305,12 @@ fn kernel_file_systems_are_left_out_and_named() {
     }
     check(&[&dir], &ENTER, &THREADS);
     // On request it is entered, and as a root.
-    let entries = |scan: Scan| scan.run(&Totals::of_types()).unwrap().output[0].entries;
+    let entries = |scan: Scan| scan.run(&Totals::new().without_sizes()).unwrap().output[0].entries;
     let left_out = entries(Scan::new(&dir));
     let entered = entries(Scan::new(&dir).kernel_file_systems(KernelFileSystems::Enter));
     assert!(entered > left_out + 1_000, "{entered} {left_out}");
     drop(proc);
-    let outcome = Scan::new("/proc/self/").run(&Totals::with_sizes()).unwrap();
+    let outcome = Scan::new("/proc/self/").run(&Totals::new()).unwrap();
     assert!(outcome.output[0].entries > 100, "{outcome:?}");
     assert!(outcome.report.left_out.is_empty());
 }
@@ -314,7 +318,7 @@ fn kernel_file_systems_are_left_out_and_named() {
 /// The rest of the machine is not for this test, so it stays on one mount.
 #[test]
 fn proc_as_a_root_is_scanned() {
-    for sink in [Totals::of_types(), Totals::with_sizes()] {
+    for sink in [Totals::new().without_sizes(), Totals::new()] {
         let scan = Scan::new("/proc").crossing(MountCrossing::Stay).threads(2);
         let outcome = scan.run(&sink).unwrap();
         assert!(outcome.output[0].entries > 1_000, "{outcome:?}");

@@ -27,7 +27,7 @@ fn named_trees_agree_with_the_oracle_and_the_model() {
         settle(&dir).unwrap();
         check(&[&dir], &Options::default(), &THREADS);
 
-        let outcome = Scan::new(&dir).run(&Totals::with_sizes()).unwrap();
+        let outcome = Scan::new(&dir).run(&Totals::new()).unwrap();
         // As an ordinary user the oracle alone can say what is to be seen.
         if is_root() || name != "permissions" {
             let found = counts(&outcome.output[0], &outcome.report.roots[0]);
@@ -60,7 +60,7 @@ fn roots_are_named_as_they_were_given() {
         format!("{parent}/./t//"),
         format!("{parent}//t/a/../."),
     ] {
-        let outcome = Scan::new(&root).run(&TreeSink::with_files()).unwrap();
+        let outcome = Scan::new(&root).run(&TreeSink::new().with_files()).unwrap();
         let tree = outcome.output;
         let node = tree.root(0).unwrap();
         assert_eq!(node.name(), root.as_bytes());
@@ -88,10 +88,7 @@ fn an_ordinary_user_sees_what_is_permitted() {
         );
         check(&[&dir], &Options::default(), &THREADS);
 
-        let outcome = Scan::new(&dir)
-            .threads(2)
-            .run(&Totals::with_sizes())
-            .unwrap();
+        let outcome = Scan::new(&dir).threads(2).run(&Totals::new()).unwrap();
         let expected = naive::scan(&dir).unwrap();
         // Directories that cannot be opened, and what can be named and not stat'ed.
         assert!(expected.total().unreadable >= 7, "{:?}", expected.errors());
@@ -131,7 +128,7 @@ fn an_unreadable_directory_counts_its_own_blocks() {
     let blocks = |path| std::fs::symlink_metadata(path).map_or(0, |of| of.blocks() * 512);
     let expected = blocks(&dir) + blocks(&closed);
     let outcome = or_skip!(as_ordinary_user(|| {
-        Scan::new(&dir).run(&Totals::with_sizes()).unwrap()
+        Scan::new(&dir).run(&Totals::new()).unwrap()
     }));
     assert_eq!(sizes(&outcome.output[0]).allocated_bytes, expected.into());
     assert_eq!((outcome.output[0].dirs, outcome.output[0].files), (2, 0));
@@ -156,7 +153,7 @@ fn errors_are_kept_up_to_a_limit_and_counted_beyond_it() {
         for threads in THREADS {
             for kept in [0, 1, 30, 1_000] {
                 let scan = Scan::new(&dir).threads(threads).errors_kept(kept);
-                let report = scan.run(&Totals::of_types()).unwrap().report;
+                let report = scan.run(&Totals::new().without_sizes()).unwrap().report;
                 let told = format!("{threads} workers");
                 assert_eq!(report.errors.len(), kept.min(400), "{told}");
                 assert_eq!(

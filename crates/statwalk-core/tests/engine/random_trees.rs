@@ -27,7 +27,7 @@ proptest! {
         check(&[&dir], &options, &[threads]);
 
         let scan = Scan::new(&dir).threads(threads);
-        let outcome = scan.run(&Totals::with_sizes()).unwrap();
+        let outcome = scan.run(&Totals::new()).unwrap();
         let found = counts(&outcome.output[0], &outcome.report.roots[0]);
         prop_assert_eq!(found.totals(), tree.totals());
     }

@@ -88,7 +88,7 @@ fn a_cold_disk_is_read_in_its_order() {
         let before = queue.reads();
         let scan = Scan::new(root).source(Source::Ext4);
         let scan = scan.threads(2).as_of(later);
-        let outcome = scan.run(&Totals::with_sizes()).unwrap();
+        let outcome = scan.run(&Totals::new()).unwrap();
         let told = outcome.report.plan.why;
         let is_ahead = (told.iter()).any(|why| matches!(why, Reason::ReadAhead { .. }));
         (outcome.output, is_ahead, queue.reads() - before)

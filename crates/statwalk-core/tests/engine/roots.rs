@@ -33,7 +33,7 @@ fn permutations<T: Clone>(things: &[T]) -> Vec<Vec<T>> {
 fn total(roots: &[PathBuf], threads: usize) -> statwalk_core::RootTotals {
     let outcome = Scan::of(roots)
         .threads(threads)
-        .run(&Totals::with_sizes())
+        .run(&Totals::new())
         .unwrap();
     assert!(outcome.report.is_complete(), "{:?}", outcome.report);
     let mut sum = statwalk_core::RootTotals::default();
@@ -83,7 +83,7 @@ fn repeated_roots_count_once() {
     ];
     for order in permutations(&spelled) {
         assert_eq!(total(&order, 2), whole, "{order:?}");
-        let outcome = Scan::of(&order).run(&Totals::with_sizes()).unwrap();
+        let outcome = Scan::of(&order).run(&Totals::new()).unwrap();
         let reached: Vec<_> = outcome
             .report
             .roots
@@ -101,7 +101,7 @@ fn repeated_roots_count_once() {
         dir.join("docs"),
     ];
     check(&again, &Options::default(), &[1, 2]);
-    let outcome = Scan::of(&again).run(&Totals::with_sizes()).unwrap();
+    let outcome = Scan::of(&again).run(&Totals::new()).unwrap();
     assert_eq!(
         outcome
             .output
@@ -126,7 +126,7 @@ fn a_root_that_is_no_directory_counts_as_itself() {
         special.join("socket"),
     ] {
         check(&[&root], &Options::default(), &[1, 2]);
-        let outcome = Scan::new(&root).run(&TreeSink::with_files()).unwrap();
+        let outcome = Scan::new(&root).run(&TreeSink::new().with_files()).unwrap();
         assert!(outcome.report.is_complete(), "{root:?}");
         let node = outcome.output.root(0).unwrap();
         assert_eq!(node.entries(), 1, "{root:?}");
@@ -171,7 +171,7 @@ fn missing_roots_are_named_and_the_others_counted() {
     for threads in [1, 4] {
         let outcome = Scan::of(&roots)
             .threads(threads)
-            .run(&Totals::with_sizes())
+            .run(&Totals::new())
             .unwrap();
         let missing: Vec<_> = outcome
             .report
@@ -186,12 +186,14 @@ fn missing_roots_are_named_and_the_others_counted() {
         assert_eq!(outcome.output[1].entries, 5);
         assert_eq!(outcome.output[3].entries, 4);
     }
-    let nul = Scan::of([Path::new("a\0b")]).run(&Totals::of_types());
+    let nul = Scan::of([Path::new("a\0b")]).run(&Totals::new().without_sizes());
     assert!(nul.unwrap_err().to_string().contains("a\\0b") || nul_is_named());
 }
 
 fn nul_is_named() -> bool {
-    let error = Scan::new("a\0b").run(&Totals::of_types()).unwrap_err();
+    let error = Scan::new("a\0b")
+        .run(&Totals::new().without_sizes())
+        .unwrap_err();
     error.path().is_some()
 }
 
@@ -203,7 +205,7 @@ fn an_unreadable_root_is_an_entry_with_an_error() {
         for order in permutations(&roots) {
             check(&order, &Options::default(), &[1, 2]);
         }
-        let outcome = Scan::of(&roots).run(&Totals::with_sizes()).unwrap();
+        let outcome = Scan::of(&roots).run(&Totals::new()).unwrap();
         assert_eq!(outcome.report.roots[0].missing, None);
         assert_eq!(outcome.report.roots[0].unreadable, 1);
         assert_eq!(outcome.output[0].dirs, 1);
@@ -217,9 +219,9 @@ fn an_unreadable_directory_that_is_a_root_too_counts_once() {
     let (_scratch, dir) = made(&trees::permissions());
     or_skip!(as_ordinary_user(|| {
         let roots = [dir.clone(), dir.join("none")];
-        let alone = Scan::new(&dir).run(&Totals::with_sizes()).unwrap();
+        let alone = Scan::new(&dir).run(&Totals::new()).unwrap();
         for roots in permutations(&roots) {
-            let outcome = Scan::of(&roots).run(&Totals::with_sizes()).unwrap();
+            let outcome = Scan::of(&roots).run(&Totals::new()).unwrap();
             let dirs: u64 = outcome.output.iter().map(|root| root.dirs).sum();
             assert_eq!(dirs, alone.output[0].dirs);
             let sum = outcome.report.sum();
@@ -238,8 +240,8 @@ fn a_root_at_the_depth_limit_of_another_counts_once() {
             let dirs = |roots: &[PathBuf], depth| -> u64 {
                 let scan = Scan::of(roots).threads(threads).max_depth(depth);
                 let outcome = match types_only {
-                    true => scan.run(&Totals::of_types()),
-                    false => scan.run(&Totals::with_sizes()),
+                    true => scan.run(&Totals::new().without_sizes()),
+                    false => scan.run(&Totals::new()),
                 };
                 outcome.unwrap().output.iter().map(|root| root.dirs).sum()
             };
@@ -258,7 +260,7 @@ fn a_root_that_an_earlier_one_could_not_reach_is_read() {
     let (_scratch, dir) = made(&trees::permissions());
     or_skip!(as_ordinary_user(|| {
         let roots = [dir.clone(), dir.join("execute-only/known")];
-        let outcome = Scan::of(&roots).run(&Totals::with_sizes()).unwrap();
+        let outcome = Scan::of(&roots).run(&Totals::new()).unwrap();
         assert!(!outcome.report.roots[1].reached_earlier);
         assert_eq!(
             (
@@ -289,7 +291,7 @@ fn many_roots_and_none() {
     roots.rotate_right(1);
     check(&roots, &Options::default(), &[1, 3]);
     let none: [&Path; 0] = [];
-    let outcome = Scan::of(none).run(&Totals::with_sizes()).unwrap();
+    let outcome = Scan::of(none).run(&Totals::new()).unwrap();
     assert!(outcome.output.is_empty() && outcome.report.is_complete());
 }
 
@@ -306,7 +308,7 @@ fn thousands_of_files_as_roots_cost_a_stat_each() {
     }
     let calls = |roots: &[PathBuf]| {
         let scan = Scan::of(roots).threads(1).source(Source::Posix);
-        let outcome = scan.run(&Totals::with_sizes()).unwrap();
+        let outcome = scan.run(&Totals::new()).unwrap();
         assert!(outcome.report.is_complete(), "{:?}", outcome.report);
         let counted = outcome.output.iter().filter(|root| root.files == 1).count();
         assert_eq!(counted, roots.len());

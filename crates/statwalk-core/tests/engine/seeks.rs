@@ -53,7 +53,7 @@ fn head(read: impl FnOnce(&FaultMount)) -> Result<Counts, Skipped> {
 fn of_order(order: Order, threads: usize, calls: Calls) -> Result<Counts, Skipped> {
     let moved = head(|mount| {
         let scan = Scan::new(mount.path()).order(order).threads(threads);
-        let outcome = scan.calls(calls).run(&Totals::with_sizes()).unwrap();
+        let outcome = scan.calls(calls).run(&Totals::new()).unwrap();
         assert_eq!(outcome.output[0].files, DIRS * FILES_EACH);
         assert!(outcome.report.is_complete());
     })?;

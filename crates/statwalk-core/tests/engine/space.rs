@@ -23,12 +23,12 @@ fn account(path: &Path) -> SpaceAccount {
     let found = FileSystem::holding(path).unwrap();
     let scan = found.scan();
     if found.file_system() != Some("btrfs") {
-        let outcome = scan.run(&Totals::with_sizes()).unwrap();
+        let outcome = scan.run(&Totals::new()).unwrap();
         return found
             .account(&outcome.output, &outcome.report, None)
             .unwrap();
     }
-    let outcome = scan.run(&(Totals::with_sizes(), Inodes)).unwrap();
+    let outcome = scan.run(&(Totals::new(), Inodes::new())).unwrap();
     let (totals, inodes) = outcome.output;
     let usage = extent_usage(inodes, |_| ControlFlow::Continue(())).unwrap();
     found

@@ -213,9 +213,9 @@ fn check_tree(dir: &Path, follows: bool, seed: u64, sum: &mut Compared) {
         };
         let links = *random.pick(&[LinkPolicy::Once, LinkPolicy::Each]);
         let sink = match random.below(3) {
-            0 => TreeSink::with_files(),
-            1 => TreeSink::of_directories().counting_inodes(),
-            _ => TreeSink::of_directories(),
+            0 => TreeSink::new().with_files(),
+            1 => TreeSink::new().with_inode_counts(),
+            _ => TreeSink::new(),
         };
         println!(
             "{order:?}, {threads} threads, {links:?}, seed {seed}, {}",
@@ -276,7 +276,7 @@ fn a_directory_of_an_image_without_a_mark_is_exact() {
         let scan = scan.threads(1 + random.below(3) as usize);
         check(
             &scan,
-            &TreeSink::with_files(),
+            &TreeSink::new().with_files(),
             LinkPolicy::Once,
             &mut random,
             &mut sum,
@@ -306,7 +306,7 @@ fn what_is_finished_is_final_in_the_live_tree() {
         }
     }
     let scan = Scan::new(&dir).links(LinkPolicy::Each);
-    let whole = scan.run(&TreeSink::of_directories()).unwrap().output;
+    let whole = scan.run(&TreeSink::new()).unwrap().output;
     let mut expected = HashMap::new();
     each(whole.root(0).unwrap(), &mut |node| {
         expected.insert(node.path(), row(&node));

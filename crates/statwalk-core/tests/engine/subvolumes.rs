@@ -246,7 +246,7 @@ fn a_very_large_directory_agrees() {
         assert!(in_place >= 2 && by_kernel == 1, "{:?}", report.plan.why);
         let types = |source| {
             let scan = Scan::new(&at).source(source).threads(threads);
-            scan.run(&Totals::of_types()).unwrap().output
+            scan.run(&Totals::new().without_sizes()).unwrap().output
         };
         assert_eq!(types(Source::Btrfs), types(Source::Posix));
     }
@@ -261,7 +261,7 @@ fn what_cannot_be_searched_is_refused_or_left_to_the_kernel() {
     for dir in 0..1_500 {
         std::fs::create_dir(at.join(dir.to_string())).unwrap();
     }
-    let refused = |scan: Scan| scan.run(&Totals::with_sizes()).unwrap_err().to_string();
+    let refused = |scan: Scan| scan.run(&Totals::new()).unwrap_err().to_string();
     let asked = Scan::new(&at).source(Source::Btrfs);
     let told = refused(asked.syncing(SyncPolicy::Refused));
     assert!(told.contains("synced"), "{told}");
@@ -272,7 +272,7 @@ fn what_cannot_be_searched_is_refused_or_left_to_the_kernel() {
     assert!(told.contains("btrfs"), "{told}");
     // Who asks for nothing gets an answer, and the reason in the plan.
     let scan = Scan::new(&at).threads(1).syncing(SyncPolicy::Refused);
-    let outcome = scan.run(&Totals::with_sizes()).unwrap();
+    let outcome = scan.run(&Totals::new()).unwrap();
     assert_eq!(outcome.report.plan.source, "posix");
     let why = &outcome.report.plan.why;
     assert!(is_left(why, Obstacle::SyncRefused), "{why:?}");
@@ -297,7 +297,7 @@ fn a_larger_scan_goes_over_to_the_trees_by_itself() {
     mounted.settle().unwrap();
     let scan = scan_of(&[&at], &ENTER);
     check_scan(&[&at], &ENTER, &[1, 2], &scan);
-    let outcome = scan.threads(1).run(&Totals::with_sizes()).unwrap();
+    let outcome = scan.threads(1).run(&Totals::new()).unwrap();
     let why = &outcome.report.plan.why;
     if !is_left(why, Obstacle::Unwritten) {
         assert_eq!(outcome.report.plan.source, "btrfs", "{why:?}");

@@ -73,8 +73,8 @@ fn every_choice_gives_the_same_answer() {
             let scan = scan_of(&[&dir], &options).calls(calls.clone());
             check_scan(&[&dir], &options, &[1, 3], &scan);
             // The shape alone, with every trick that finds directories.
-            let names = scan.run(&Totals::of_names()).unwrap();
-            let sizes = scan.run(&Totals::with_sizes()).unwrap();
+            let names = scan.run(&Totals::new().without_types()).unwrap();
+            let sizes = scan.run(&Totals::new()).unwrap();
             let shape = |of: &RootTotals| (of.entries, of.dirs);
             assert_eq!(
                 shape(&names.output[0]),
@@ -91,7 +91,7 @@ fn types_come_from_the_listing() {
     make(scratch.path());
     let calls = |types| {
         let calls = Calls::default().types(types);
-        let outcome = scan_with(scratch.path(), calls, &Totals::of_types());
+        let outcome = scan_with(scratch.path(), calls, &Totals::new().without_sizes());
         assert_eq!(
             (outcome.output[0].dirs, outcome.output[0].files),
             (DIRS, FILES)
@@ -111,7 +111,7 @@ fn larger_buffers_save_listings() {
     }
     let calls = |bytes| {
         let calls = Calls::default().buffer_bytes(bytes);
-        scan_with(scratch.path(), calls, &Totals::of_types())
+        scan_with(scratch.path(), calls, &Totals::new().without_sizes())
             .report
             .calls
     };
@@ -132,9 +132,10 @@ fn a_large_directory_takes_a_larger_buffer_where_it_needs_no_stats() {
     let grows = Calls::default().sharing(Sharing::Never);
     let fixed = grows.clone().buffer_bytes(32 << 10);
     // 160,000 bytes of entries: five buffers of 32 KiB, or two and one of 128 KiB.
-    let saved = scan(fixed.clone(), Totals::of_types()) - scan(grows.clone(), Totals::of_types());
+    let saved = scan(fixed.clone(), Totals::new().without_sizes())
+        - scan(grows.clone(), Totals::new().without_sizes());
     assert_eq!(saved, 2);
-    let with_sizes = scan(fixed, Totals::with_sizes()) - scan(grows, Totals::with_sizes());
+    let with_sizes = scan(fixed, Totals::new()) - scan(grows, Totals::new());
     assert_eq!(with_sizes, 0);
 }
 
@@ -217,7 +218,7 @@ fn the_link_count_ends_the_search_for_directories() {
     let (_scratch, mounted) = or_skip!(untyped());
     let tree = mounted.path().join("t");
     let calls = |calls: Calls| {
-        let outcome = scan_with(&tree, calls, &Totals::of_names());
+        let outcome = scan_with(&tree, calls, &Totals::new().without_types());
         let found = &outcome.output[0];
         assert_eq!((found.entries, found.dirs), (DIRS + FILES, DIRS));
         outcome.report.calls
@@ -235,7 +236,7 @@ fn the_link_count_ends_the_search_for_directories() {
     std::fs::create_dir(tree.join("sub0/thumbnails")).unwrap();
     age(&tree);
     let names = |calls: Calls| {
-        let outcome = scan_with(&tree.join("sub0"), calls, &Totals::of_names());
+        let outcome = scan_with(&tree.join("sub0"), calls, &Totals::new().without_types());
         assert_eq!((outcome.output[0].entries, outcome.output[0].dirs), (52, 2));
         outcome.report.calls
     };
@@ -247,7 +248,11 @@ fn the_link_count_ends_the_search_for_directories() {
     );
     // In a directory that was changed just now nothing is trusted.
     std::fs::write(tree.join("sub0/new.jpg"), b"").unwrap();
-    let outcome = scan_with(&tree.join("sub0"), Calls::default(), &Totals::of_names());
+    let outcome = scan_with(
+        &tree.join("sub0"),
+        Calls::default(),
+        &Totals::new().without_types(),
+    );
     assert_eq!((outcome.output[0].entries, outcome.output[0].dirs), (53, 2));
     assert!(
         outcome.report.calls > guessed + 51,
@@ -270,7 +275,7 @@ fn one_directory_among_many_files_is_likely_wherever_it_is_listed() {
         let dir = tree.join(name);
         std::fs::create_dir(&dir).unwrap();
         age(&tree);
-        let shape = scan_with(&tree, Calls::default(), &Totals::of_names());
+        let shape = scan_with(&tree, Calls::default(), &Totals::new().without_types());
         assert_eq!((shape.output[0].entries, shape.output[0].dirs), (3_002, 2));
         assert!(shape.report.calls < 40, "{name}: {}", shape.report.calls);
         // With names, as find prints them, and by several workers.
@@ -289,7 +294,7 @@ fn one_directory_among_many_files_is_likely_wherever_it_is_listed() {
             );
         }
         // Types cost a stat of each entry.
-        let types = scan_with(&tree, Calls::default(), &Totals::of_types());
+        let types = scan_with(&tree, Calls::default(), &Totals::new().without_sizes());
         assert_eq!((types.output[0].dirs, types.output[0].files), (2, 3_000));
         assert!(types.report.calls > 3_000, "{}", types.report.calls);
         std::fs::remove_dir(&dir).unwrap();
@@ -326,7 +331,7 @@ fn the_link_count_hides_no_directory_while_others_come_and_go() {
         });
         for _ in 0..300 {
             let scan = Scan::new(&dir).source(Source::Posix).threads(1);
-            let outcome = scan.run(&Totals::of_names()).unwrap();
+            let outcome = scan.run(&Totals::new().without_types()).unwrap();
             let found = &outcome.output[0];
             assert!(
                 found.dirs >= 6 || !outcome.report.is_complete(),
@@ -351,7 +356,7 @@ fn forgetful() -> FaultFsBuilder {
 fn looking_inside_needs_no_attributes_of_files() {
     let attributes = |calls: Calls| {
         let mount = forgetful().mount()?;
-        let outcome = scan_with(&mount.join("d"), calls, &Totals::of_names());
+        let outcome = scan_with(&mount.join("d"), calls, &Totals::new().without_types());
         assert_eq!(
             (outcome.output[0].entries, outcome.output[0].dirs),
             (107, 7)
@@ -369,9 +374,9 @@ fn what_may_be_outdated_is_not_fetched() {
     let attributes = |freshness| {
         let mount = forgetful().mount()?;
         let calls = Calls::default().freshness(freshness);
-        scan_with(&mount.join("d"), calls.clone(), &Totals::with_sizes());
+        scan_with(&mount.join("d"), calls.clone(), &Totals::new());
         let before = mount.counts().getattr;
-        scan_with(&mount.join("d"), calls, &Totals::with_sizes());
+        scan_with(&mount.join("d"), calls, &Totals::new());
         Ok::<_, statwalk_testkit::Skipped>(mount.counts().getattr - before)
     };
     let fresh = or_skip!(attributes(Freshness::AsStat));
@@ -387,7 +392,7 @@ fn a_name_in_an_open_directory_is_one_lookup() {
             .cache(Duration::ZERO, Duration::ZERO);
         let mount = fs.mount()?;
         let calls = Calls::default().naming(naming);
-        scan_with(&mount.join("a"), calls, &Totals::with_sizes());
+        scan_with(&mount.join("a"), calls, &Totals::new());
         Ok::<_, statwalk_testkit::Skipped>(mount.counts().lookup)
     };
     let short = or_skip!(lookups(Naming::Descriptor));
@@ -398,15 +403,15 @@ fn a_name_in_an_open_directory_is_one_lookup() {
 
 #[test]
 fn one_directory_is_stated_by_several_workers() {
-    check_shared_stats(false, &Totals::with_sizes());
+    check_shared_stats(false, &Totals::new());
 }
 
 /// The entries of a directory waited for each other where their types alone were wanted: one
 /// after another, in one worker.
 #[test]
 fn types_that_a_listing_lacks_are_stated_by_several_workers() {
-    check_shared_stats(true, &Totals::of_types());
-    check_shared_stats(true, &Totals::of_names());
+    check_shared_stats(true, &Totals::new().without_sizes());
+    check_shared_stats(true, &Totals::new().without_types());
 }
 
 /// Checks that workers stat the entries of one slow directory together.
@@ -458,7 +463,7 @@ fn nobody_waits_while_a_shared_directory_can_be_read_on() {
         let calls = Calls::default().sharing(sharing);
         let scan = Scan::new(mount.path()).threads(2).calls(calls);
         let start = Instant::now();
-        let outcome = scan.run(&Totals::with_sizes()).unwrap();
+        let outcome = scan.run(&Totals::new()).unwrap();
         assert_eq!(outcome.output[0].files, PIECES * PIECE as u64);
         Ok::<_, statwalk_testkit::Skipped>(start.elapsed())
     };
@@ -480,7 +485,7 @@ fn nobody_waits_while_a_shared_directory_can_be_read_on() {
 fn the_reported_calls_are_those_that_are_made() {
     let scratch = scratch_in_memory();
     make(scratch.path());
-    let outcome = scan_with(scratch.path(), Calls::default(), &Totals::with_sizes());
+    let outcome = scan_with(scratch.path(), Calls::default(), &Totals::new());
     // open, statx, two getdents64, statx, close; `calls` compares it with strace.
     assert_eq!(outcome.report.calls, FILES + 6 * DIRS);
 }

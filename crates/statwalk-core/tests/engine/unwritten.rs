@@ -69,7 +69,7 @@ fn change(at: &Path) {
 
 fn answer(scan: &Scan) -> (Vec<Listed>, Vec<RootTotals>, Report) {
     let listed = scan.run(&Listing::with_sizes()).unwrap().output;
-    let totals = scan.run(&Totals::with_sizes()).unwrap();
+    let totals = scan.run(&Totals::new()).unwrap();
     assert!(totals.report.is_complete(), "{:?}", totals.report);
     (listed, totals.output, totals.report)
 }
@@ -124,7 +124,7 @@ fn without_a_sync_only_what_is_clean_is_read_in_place() {
         let scan = Scan::new(&at).source(source).threads(1).as_of(stepped());
         scan.syncing(SyncPolicy::Refused)
     };
-    let refused = scan(Source::Ext4).run(&Totals::with_sizes()).unwrap_err();
+    let refused = scan(Source::Ext4).run(&Totals::new()).unwrap_err();
     assert!(refused.to_string().contains("synced"), "{refused}");
     let (listed, totals, report) = answer(&scan(Source::Auto));
     let expected = answer(&Scan::new(&at).source(Source::Posix));
@@ -159,7 +159,7 @@ fn a_file_system_with_errors_is_left_to_the_kernel() {
     let mounted = or_skip!(mounts::image(&image, "ext4", &at, Access::ReadOnly, ""));
     or_skip!(needs_device(&mounted));
     let scan = Scan::new(&at).source(Source::Ext4);
-    let refused = scan.run(&Totals::with_sizes()).unwrap_err().to_string();
+    let refused = scan.run(&Totals::new()).unwrap_err().to_string();
     assert!(refused.contains("errors"), "{refused}");
     let (_, totals, report) = answer(&Scan::new(&at).threads(1));
     assert_eq!(report.plan.source, "posix", "{:?}", report.plan.why);

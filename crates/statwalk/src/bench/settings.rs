@@ -98,9 +98,9 @@ impl Setting {
     /// The sink of the run.
     pub(crate) fn sink(&self) -> Totals {
         match self.level {
-            Level::Names => Totals::of_names(),
-            Level::Types => Totals::of_types(),
-            Level::Sizes | Level::Full => Totals::with_sizes(),
+            Level::Names => Totals::new().without_types(),
+            Level::Types => Totals::new().without_sizes(),
+            Level::Sizes | Level::Full => Totals::new(),
         }
     }
 

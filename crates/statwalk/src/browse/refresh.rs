@@ -32,7 +32,7 @@ pub(super) fn read_again(
     };
     let scan = scan.clone().with_root(Path::new(OsStr::from_bytes(&path)));
     let scan = scan.errors_kept(ERRORS_KEPT);
-    let running = match scan.start(TreeSink::with_files().with_owners().with_identities()) {
+    let running = match scan.start(TreeSink::new().with_files().with_owners().with_identities()) {
         Ok(running) => running,
         Err(error) => return Some(Err(error.to_string())),
     };

@@ -58,7 +58,7 @@ impl LiveScan {
     ) -> Result<LiveScan, Failure> {
         let number = new_scan();
         let tree = LiveTree::new();
-        let mut sink = TreeSink::with_files().with_owners();
+        let mut sink = TreeSink::new().with_files().with_owners();
         if keeps_identities {
             sink = sink.with_identities();
         }

@@ -283,7 +283,7 @@ mod tests {
         let files = early_files::read(&scan, &path(&before), &|| false).unwrap();
         let names: Vec<_> = files.all().iter().map(|file| file.name.clone()).collect();
         assert_eq!(names.len(), 300);
-        let outcome = scan.run(&TreeSink::with_files()).unwrap();
+        let outcome = scan.run(&TreeSink::new().with_files()).unwrap();
         let dir = outcome.output.root(0).unwrap().dir_id().unwrap();
         let early = Arc::new(EarlyFiles::default());
         early.keep(dir, files);
@@ -308,7 +308,7 @@ mod tests {
         let fs = fs.attributes_change("a/deep", Changes::Forever);
         let mount = or_skip!(fs.mount());
         let outcome = Scan::new(mount.path())
-            .run(&TreeSink::with_files())
+            .run(&TreeSink::new().with_files())
             .unwrap();
         let root = mount.path().as_os_str().as_encoded_bytes().to_vec();
         let early = Arc::new(EarlyFiles::default());

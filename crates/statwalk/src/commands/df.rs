@@ -297,11 +297,11 @@ fn explain(
     request: Request,
     lookout: &impl Lookout,
 ) -> Result<Explained, Failure> {
-    let sums = Totals::with_sizes();
+    let sums = Totals::new();
     let mut extents = None;
     let (totals, report) = match file_system.file_system() {
         Some("btrfs") => {
-            let outcome = lookout.scan(&request, &(sums, Inodes))?;
+            let outcome = lookout.scan(&request, &(sums, Inodes::new()))?;
             let (totals, inodes) = outcome.output;
             if !outcome.report.interrupted {
                 // Without the right to search the trees the part stays unknown.

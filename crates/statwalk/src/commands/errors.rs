@@ -36,7 +36,7 @@ pub(super) fn run(flags: ErrorsFlags) -> Result<ExitStatus, Failure> {
     request.scan = request.scan.errors_kept(usize::MAX);
     request.limit_depth(flags.max_depth);
     let progress = request.progress(Some(SizeFormat::default()));
-    let outcome = watch(&request.scan, &Totals::with_sizes(), progress)?;
+    let outcome = watch(&request.scan, &Totals::new(), progress)?;
     let answer = ErrorsAnswer {
         rows_max: flags.lines,
         scanned: Scanned {

@@ -52,7 +52,7 @@ pub(super) fn run(flags: ExtentsFlags) -> Result<ExitStatus, Failure> {
         },
     };
     let progress = request.progress(Some(sizes.format));
-    let sink = (Totals::with_sizes(), Inodes);
+    let sink = (Totals::new(), Inodes::new());
     let outcome = watch(&request.scan, &sink, progress)?;
     let (totals, inodes) = outcome.output;
     let scanned = Scanned {

@@ -41,7 +41,7 @@ pub(super) fn run(flags: StatsFlags) -> Result<ExitStatus, Failure> {
     let mut request = Request::new(&flags.scan, flags.paths)?;
     request.filters = FiltersJson::new(&flags.filters);
     if let Some((fields, test)) = filters.test() {
-        stats = stats.filter(fields, test);
+        stats = stats.with_filter(fields, test);
     }
     let percentiles = match flags.percentiles {
         true => Percentiles::Shown,
@@ -51,7 +51,7 @@ pub(super) fn run(flags: StatsFlags) -> Result<ExitStatus, Failure> {
         stats = stats.with_size_histograms();
     }
     let progress = request.progress(Some(sizes.format));
-    let sink = (Totals::with_sizes(), stats);
+    let sink = (Totals::new(), stats);
     let outcome = watch(&request.scan, &sink, progress)?;
     let (totals, groups) = outcome.output;
 
@@ -94,9 +94,9 @@ pub(super) fn run(flags: StatsFlags) -> Result<ExitStatus, Failure> {
 /// Returns an error for more keys, and for one that stands twice.
 fn grouped_by(by: &[By]) -> Result<Stats, Failure> {
     match *by {
-        [first] => Ok(Stats::by(grouping(first))),
+        [first] => Ok(Stats::new(grouping(first))),
         [first, second] if first != second => {
-            Ok(Stats::by(grouping(first)).and_by(grouping(second)))
+            Ok(Stats::new(grouping(first)).with_subgroups(grouping(second)))
         }
         _ => {
             let names: Vec<_> = by.iter().map(|&by| name_of(by)).collect();

@@ -172,13 +172,13 @@ fn scan_totals(
 ) -> Result<SummaryAnswer, Failure> {
     let (sink, shown) = match view.counted {
         Counted::Names => match shows_types(&request) {
-            true => (Totals::of_types(), None),
-            false => (Totals::of_names(), None),
+            true => (Totals::new().without_sizes(), None),
+            false => (Totals::new().without_types(), None),
         },
-        Counted::Sizes | Counted::Inodes => (Totals::with_sizes(), Some(view.sizes.format)),
+        Counted::Sizes | Counted::Inodes => (Totals::new(), Some(view.sizes.format)),
     };
     let sink = match filters.test() {
-        Some((fields, test)) => sink.filter(fields, test),
+        Some((fields, test)) => sink.with_filter(fields, test),
         None => sink,
     };
     let progress = request.progress(shown);
@@ -203,35 +203,43 @@ fn scan_tree(
 ) -> Result<SummaryAnswer, Failure> {
     let (totals, tree, shown) = match (view.counted, view.files) {
         (Counted::Names, _) => match shows_types(&request) {
-            true => (Totals::of_types(), TreeSink::of_counts(), None),
-            false => (Totals::of_names(), TreeSink::of_names(), None),
+            true => (
+                Totals::new().without_sizes(),
+                TreeSink::new().without_sizes(),
+                None,
+            ),
+            false => (
+                Totals::new().without_types(),
+                TreeSink::new().without_types(),
+                None,
+            ),
         },
         (Counted::Sizes | Counted::Inodes, files) => {
             let tree = match files {
-                Files::Shown => TreeSink::with_files(),
-                Files::Hidden => TreeSink::of_directories(),
+                Files::Shown => TreeSink::new().with_files(),
+                Files::Hidden => TreeSink::new(),
             };
             let tree = match view.counted {
-                Counted::Inodes => tree.counting_inodes(),
+                Counted::Inodes => tree.with_inode_counts(),
                 _ => tree,
             };
             let tree = match time {
-                Some(TimeName::Mtime) => tree.newest(TimeKind::Modified),
-                Some(TimeName::Atime) => tree.newest(TimeKind::Accessed),
-                Some(TimeName::Ctime) => tree.newest(TimeKind::Changed),
+                Some(TimeName::Mtime) => tree.with_newest(TimeKind::Modified),
+                Some(TimeName::Atime) => tree.with_newest(TimeKind::Accessed),
+                Some(TimeName::Ctime) => tree.with_newest(TimeKind::Changed),
                 None => tree,
             };
-            (Totals::with_sizes(), tree, Some(view.sizes.format))
+            (Totals::new(), tree, Some(view.sizes.format))
         }
     };
     let progress = request.progress(shown);
     let mut large = large_files(&request, &view);
     let (totals, tree) = match filters.test() {
         Some((fields, test)) => {
-            large = large.map(|top| top.filter(fields, test.clone()));
+            large = large.map(|top| top.with_filter(fields, test.clone()));
             (
-                totals.filter(fields, test.clone()),
-                tree.filter(fields, test),
+                totals.with_filter(fields, test.clone()),
+                tree.with_filter(fields, test),
             )
         }
         None => (totals, tree),

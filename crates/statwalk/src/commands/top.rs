@@ -83,10 +83,10 @@ fn files(
     };
     let mut top = Top::new(count, by);
     if let Some((fields, test)) = filters.test() {
-        top = top.filter(fields, test);
+        top = top.with_filter(fields, test);
     }
     let progress = request.progress(Some(sizes.format));
-    let sink = (Totals::with_sizes(), top);
+    let sink = (Totals::new(), top);
     let outcome = watch(&request.scan, &sink, progress)?;
     let (totals, top) = outcome.output;
     Ok(LargestAnswer {
@@ -110,7 +110,7 @@ fn directories(
     count: usize,
 ) -> Result<LargestAnswer, Failure> {
     let progress = request.progress(Some(sizes.format));
-    let sink = (Totals::with_sizes(), TreeSink::of_directories());
+    let sink = (Totals::new(), TreeSink::new());
     let outcome = watch(&request.scan, &sink, progress)?;
     let (totals, tree) = outcome.output;
     let wanted = |node: &Node<'_>| {

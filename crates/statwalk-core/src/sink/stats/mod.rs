@@ -79,7 +79,7 @@ pub struct StatsGroup {
 ///
 /// ```
 /// use statwalk_core::{Grouping, Scan, Stats};
-/// let groups = Scan::new(".").run(&Stats::by(Grouping::Size))?.output;
+/// let groups = Scan::new(".").run(&Stats::new(Grouping::Size))?.output;
 /// assert!(groups.iter().all(|group| group.tally.entries > 0));
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
@@ -101,7 +101,7 @@ enum Histograms {
 impl Stats {
     /// Groups all entries.
     #[must_use]
-    pub fn by(grouping: Grouping) -> Stats {
+    pub fn new(grouping: Grouping) -> Stats {
         Stats {
             grouping,
             second: None,
@@ -114,13 +114,13 @@ impl Stats {
     ///
     /// ```
     /// use statwalk_core::{Grouping, Scan, Stats};
-    /// let stats = Stats::by(Grouping::Owner).and_by(Grouping::Age);
+    /// let stats = Stats::new(Grouping::Owner).with_subgroups(Grouping::Age);
     /// let groups = Scan::new(".").run(&stats)?.output;
     /// assert!(groups.iter().all(|group| group.keys.len() == 2));
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
-    pub fn and_by(mut self, second: Grouping) -> Stats {
+    pub fn with_subgroups(mut self, second: Grouping) -> Stats {
         self.second = Some(second);
         self
     }
@@ -129,7 +129,7 @@ impl Stats {
     ///
     /// ```
     /// use statwalk_core::{Grouping, Scan, Stats};
-    /// let stats = Stats::by(Grouping::Category).with_size_histograms();
+    /// let stats = Stats::new(Grouping::Category).with_size_histograms();
     /// for group in Scan::new(".").run(&stats)?.output {
     ///     let median = group.sizes.and_then(|sizes| sizes.percentile(50));
     ///     println!("{:?}: {median:?}", group.keys);
@@ -144,7 +144,7 @@ impl Stats {
 
     /// Groups only entries that pass a test, which needs the given fields.
     #[must_use]
-    pub fn filter(
+    pub fn with_filter(
         mut self,
         fields: Fields,
         test: impl Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync + 'static,

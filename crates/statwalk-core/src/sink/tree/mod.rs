@@ -95,7 +95,7 @@ impl Tree {
             dir_owners: Vec::new(),
             devices: Vec::new(),
             identities: Vec::new(),
-            knows_links: states.first().is_some_and(|state| state.sizes),
+            knows_links: states.first().is_some_and(TreeState::wants_links),
         };
         let owners = states.first().and_then(|state| state.owners.clone());
         tree.owners = owners.map_or(Vec::new(), Owners::into_uids);
@@ -339,7 +339,7 @@ impl Tree {
     ///
     /// ```
     /// use statwalk_core::{Scan, TreeSink};
-    /// let tree = Scan::new(".").run(&TreeSink::of_directories())?.output;
+    /// let tree = Scan::new(".").run(&TreeSink::new())?.output;
     /// let root = tree.root(0).expect("the root was read");
     /// let id = root.dir_id().expect("the root is a directory");
     /// assert_eq!(tree.directory(id).map(|dir| dir.entries()), Some(root.entries()));
@@ -359,7 +359,7 @@ impl Tree {
     ///
     /// ```
     /// use statwalk_core::{Scan, TreeSink};
-    /// let tree = Scan::new(".").run(&TreeSink::of_directories())?.output;
+    /// let tree = Scan::new(".").run(&TreeSink::new())?.output;
     /// let dirs = tree.root(0).map_or(0, |root| root.dir_count());
     /// assert!(tree.memory_bytes() as u64 > 64 * dirs);
     /// # Ok::<(), statwalk_core::Error>(())

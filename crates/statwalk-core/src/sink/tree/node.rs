@@ -196,7 +196,7 @@ impl<'a> Node<'a> {
     ///
     /// ```
     /// use statwalk_core::{Scan, TreeSink};
-    /// let tree = Scan::new(".").run(&TreeSink::with_files())?.output;
+    /// let tree = Scan::new(".").run(&TreeSink::new().with_files())?.output;
     /// let root = tree.root(0).expect("the root was read");
     /// for (place, file) in root.files().enumerate() {
     ///     assert_eq!(root.file_at(place).map(|file| file.name()), Some(file.name()));
@@ -284,7 +284,7 @@ impl<'a> Node<'a> {
     }
 
     /// The names in the subtree, its own among them; or its inodes, where the sink
-    /// counts them ([`TreeSink::counting_inodes`](super::TreeSink::counting_inodes)).
+    /// counts them ([`TreeSink::with_inode_counts`](super::TreeSink::with_inode_counts)).
     #[must_use]
     pub fn entries(&self) -> u64 {
         self.sum(|dir| dir.entries, |_| 1)
@@ -307,7 +307,7 @@ impl<'a> Node<'a> {
 
     /// The newest modification of anything in the subtree that is not a
     /// directory, in nanoseconds since 1970. Absent where there is nothing, and in a tree
-    /// that keeps another time ([`TreeSink::newest`](super::TreeSink::newest)).
+    /// that keeps another time ([`TreeSink::with_newest`](super::TreeSink::with_newest)).
     ///
     /// Times before 1677 and after 2262 do not fit, and are left out. Of a directory so
     /// are times that lie an hour or more after the beginning of the scan: one wrong clock
@@ -319,7 +319,7 @@ impl<'a> Node<'a> {
     }
 
     /// The newest time in the subtree, in nanoseconds since 1970: the one that
-    /// [`TreeSink::newest`](super::TreeSink::newest) names, else that of
+    /// [`TreeSink::with_newest`](super::TreeSink::with_newest) names, else that of
     /// [`newest_mtime_ns`](Self::newest_mtime_ns). Absent where there is none.
     #[must_use]
     pub fn newest_time_ns(&self) -> Option<i64> {

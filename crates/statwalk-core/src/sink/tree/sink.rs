@@ -22,7 +22,7 @@ use crate::sink::{Context, Sink};
 ///
 /// ```
 /// use statwalk_core::{Scan, TreeSink};
-/// let tree = Scan::new(".").run(&TreeSink::of_directories())?.output;
+/// let tree = Scan::new(".").run(&TreeSink::new())?.output;
 /// let root = tree.root(0).expect("the root was read");
 /// let below: u64 = root.children().map(|child| child.entries()).sum();
 /// assert!(below < root.entries());
@@ -66,9 +66,9 @@ impl TimeKind {
 }
 
 impl TreeSink {
-    /// Keeps directories; nothing is kept for a file.
+    /// Keeps directories with sums of bytes; nothing is kept for a file.
     #[must_use]
-    pub fn of_directories() -> TreeSink {
+    pub fn new() -> TreeSink {
         TreeSink {
             files: false,
             sizes: true,
@@ -81,63 +81,61 @@ impl TreeSink {
         }
     }
 
-    /// Keeps directories with counts alone: sums of bytes are 0, and times are absent.
-    ///
-    /// Nothing is stat'ed where the listing gives types.
+    /// Keeps files too.
     ///
     /// ```
     /// use statwalk_core::{Scan, TreeSink};
-    /// let tree = Scan::new(".").run(&TreeSink::of_counts())?.output;
+    /// let tree = Scan::new("src").run(&TreeSink::new().with_files())?.output;
+    /// let root = tree.root(0).expect("the root was read");
+    /// assert!(root.files().any(|file| file.name() == b"lib.rs"));
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_files(self) -> TreeSink {
+        TreeSink {
+            files: true,
+            ..self
+        }
+    }
+
+    /// Keeps counts alone: sums of bytes are 0, and times are absent that
+    /// [`with_newest`](Self::with_newest) does not name.
+    ///
+    /// Nothing is stat'ed where the listing gives types and no other option needs it.
+    ///
+    /// ```
+    /// use statwalk_core::{Scan, TreeSink};
+    /// let tree = Scan::new(".").run(&TreeSink::new().without_sizes())?.output;
     /// let root = tree.root(0).expect("the root was read");
     /// assert!(root.entries() > 1 && root.allocated_bytes() == 0);
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
-    pub fn of_counts() -> TreeSink {
+    pub fn without_sizes(self) -> TreeSink {
         TreeSink {
-            files: false,
             sizes: false,
-            types: true,
-            inodes: false,
-            time: None,
-            filter: EntryFilter::default(),
-            owners: false,
-            identities: false,
+            ..self
         }
     }
 
-    /// As [`of_counts`](Self::of_counts), without types: `file_count` has only those files
-    /// that the listing tells.
+    /// As [`without_sizes`](Self::without_sizes), and types are known only where the
+    /// listing tells them: `file_count` has those files alone.
     ///
     /// Where the listing has no types, directories are found with fewer stats.
     ///
     /// ```
     /// use statwalk_core::{Scan, TreeSink};
-    /// let tree = Scan::new(".").run(&TreeSink::of_names())?.output;
+    /// let tree = Scan::new(".").run(&TreeSink::new().without_types())?.output;
     /// let root = tree.root(0).expect("the root was read");
     /// assert!(root.entries() > root.dir_count());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
-    pub fn of_names() -> TreeSink {
+    pub fn without_types(self) -> TreeSink {
         TreeSink {
+            sizes: false,
             types: false,
-            ..TreeSink::of_counts()
-        }
-    }
-
-    /// Keeps files too.
-    #[must_use]
-    pub fn with_files() -> TreeSink {
-        TreeSink {
-            files: true,
-            sizes: true,
-            types: true,
-            inodes: false,
-            time: None,
-            filter: EntryFilter::default(),
-            owners: false,
-            identities: false,
+            ..self
         }
     }
 
@@ -145,7 +143,7 @@ impl TreeSink {
     ///
     /// ```
     /// use statwalk_core::{Scan, TreeSink};
-    /// let sink = TreeSink::with_files().with_owners();
+    /// let sink = TreeSink::new().with_files().with_owners();
     /// let tree = Scan::new(".").run(&sink)?.output;
     /// assert!(tree.root(0).is_some_and(|root| root.uid().is_some()));
     /// # Ok::<(), statwalk_core::Error>(())
@@ -162,7 +160,7 @@ impl TreeSink {
     ///
     /// ```
     /// use statwalk_core::{Scan, TreeSink};
-    /// let sink = TreeSink::of_directories().with_identities();
+    /// let sink = TreeSink::new().with_identities();
     /// let tree = Scan::new(".").run(&sink)?.output;
     /// assert!(tree.root(0).is_some_and(|root| root.identity().is_some()));
     /// # Ok::<(), statwalk_core::Error>(())
@@ -188,15 +186,15 @@ impl TreeSink {
     /// # std::fs::write(dir.join("a"), "x").unwrap();
     /// # let _ = std::fs::hard_link(dir.join("a"), dir.join("b"));
     /// let scan = Scan::new(&dir);
-    /// let names = scan.run(&TreeSink::of_directories())?.output;
-    /// let inodes = scan.run(&TreeSink::of_directories().counting_inodes())?.output;
+    /// let names = scan.run(&TreeSink::new())?.output;
+    /// let inodes = scan.run(&TreeSink::new().with_inode_counts())?.output;
     /// assert_eq!(names.root(0).map(|root| root.entries()), Some(3));
     /// assert_eq!(inodes.root(0).map(|root| root.entries()), Some(2));
     /// # std::fs::remove_dir_all(&dir).unwrap();
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
-    pub fn counting_inodes(self) -> TreeSink {
+    pub fn with_inode_counts(self) -> TreeSink {
         TreeSink {
             inodes: true,
             ..self
@@ -211,14 +209,14 @@ impl TreeSink {
     ///
     /// ```
     /// use statwalk_core::{Scan, TimeKind, TreeSink};
-    /// let sink = TreeSink::of_directories().newest(TimeKind::Changed);
+    /// let sink = TreeSink::new().with_newest(TimeKind::Changed);
     /// let tree = Scan::new(".").run(&sink)?.output;
     /// let root = tree.root(0).expect("the root was read");
     /// assert!(root.newest_time_ns().is_some() && root.newest_mtime_ns().is_none());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
-    pub fn newest(self, time: TimeKind) -> TreeSink {
+    pub fn with_newest(self, time: TimeKind) -> TreeSink {
         TreeSink {
             time: Some(time),
             ..self
@@ -233,7 +231,7 @@ impl TreeSink {
     ///
     /// ```
     /// use statwalk_core::{Fields, Scan, TreeSink};
-    /// let sink = TreeSink::of_directories().filter(Fields::NAME, |_, entry| {
+    /// let sink = TreeSink::new().with_filter(Fields::NAME, |_, entry| {
     ///     entry.name.ends_with(b".rs")
     /// });
     /// let tree = Scan::new(".").run(&sink)?.output;
@@ -243,7 +241,7 @@ impl TreeSink {
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
-    pub fn filter(
+    pub fn with_filter(
         mut self,
         fields: Fields,
         test: impl Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync + 'static,
@@ -253,31 +251,35 @@ impl TreeSink {
     }
 }
 
+impl Default for TreeSink {
+    fn default() -> TreeSink {
+        TreeSink::new()
+    }
+}
+
 impl Sink for TreeSink {
     type State = TreeState;
     type Output = Tree;
 
     fn fields(&self) -> Fields {
-        let types = match self.types {
-            true => Fields::TYPE,
-            false => Fields::NONE,
+        let time = match self.time {
+            None if self.sizes => Fields::MTIME,
+            None => Fields::NONE,
+            Some(time) => time.field(),
         };
-        if !self.sizes {
-            return types | self.filter.fields();
-        }
-        let fields = types
-            | Fields::SIZE
-            | Fields::ALLOCATED
-            | Fields::LINKS
-            | Fields::ID
-            | self.time.map_or(Fields::MTIME, TimeKind::field);
-        // Names of directories come by themselves; those of files decide which
-        // of several names is the first.
-        let owners = match self.owners {
-            true => Fields::OWNER,
-            false => Fields::NONE,
-        };
-        fields | owners | Fields::NAME | self.filter.fields()
+        let links = self.sizes || self.inodes;
+        let wanted = [
+            (self.types, Fields::TYPE),
+            (self.sizes, Fields::SIZE | Fields::ALLOCATED),
+            // Which of several names is the first.
+            (links, Fields::LINKS | Fields::ID | Fields::NAME),
+            // Names of directories come by themselves.
+            (self.files, Fields::NAME),
+            (self.owners, Fields::OWNER),
+            (self.identities, Fields::ID),
+        ];
+        let wanted = wanted.into_iter().filter(|(is_wanted, _)| *is_wanted);
+        wanted.fold(time | self.filter.fields(), |sum, (_, field)| sum | field)
     }
 
     fn states(&self, context: &Context, count: usize) -> Vec<TreeState> {

@@ -35,7 +35,7 @@ pub struct TreeState {
     pub(super) file_runs: Vec<FileRun>,
     pub(super) names: Names,
     pub(super) links: Links,
-    /// Whether attributes are wanted.
+    /// Whether sums of bytes are wanted.
     pub(super) sizes: bool,
     /// Whether entries are counted by inode.
     pub(super) inodes: bool,
@@ -197,12 +197,12 @@ impl Collect for TreeState {
         let own = directory.id_is_own();
         let (parent, depth) = (directory.parent(), directory.depth());
         let passes = self.filter.passes_directory(directory);
-        let allocated_bytes = match passes {
+        let allocated_bytes = match passes && self.sizes {
             true => directory.attributes().allocated_bytes().unwrap_or(0),
             false => 0,
         };
         let state = directory.state();
-        if self.sizes && allocated_bytes >= LARGE_DIR_BYTES {
+        if allocated_bytes >= LARGE_DIR_BYTES {
             self.large_dirs.push((directory.id().0, allocated_bytes));
         }
         // du, too, leaves out a mount that it does not enter.
@@ -248,6 +248,7 @@ impl Collect for TreeState {
         let times_ns = self.times_ns(batch);
         let mut uncounted = 0;
         let files_kept = matches!(self.links, Links::Files(_));
+        let wants_links = self.wants_links();
         let files_before = self.file_count();
         let latest_ns = self.latest_ns();
         let mut entries = 0;
@@ -260,10 +261,10 @@ impl Collect for TreeState {
             files += u64::from(kind == FileType::File);
             let known = batch.known()[index];
             let mut linked = false;
-            if known && self.sizes {
+            if known {
                 sums.note_time(times_ns.get(index).copied().unwrap_or(NEVER), latest_ns);
-                linked = may_repeat(&self.context, batch.links()[index]);
-                if !linked {
+                linked = wants_links && may_repeat(&self.context, batch.links()[index]);
+                if self.sizes && !linked {
                     allocated_bytes += u128::from(batch.allocated_bytes()[index]);
                     if matches!(kind, FileType::File | FileType::Symlink) {
                         apparent_bytes += u128::from(batch.size_bytes()[index]);
@@ -329,10 +330,24 @@ impl TreeState {
 
     pub(super) const FILE_CHUNK: usize = 4096;
 
+    /// Whether an inode with several names counts once.
+    pub(super) fn wants_links(&self) -> bool {
+        self.sizes || self.inodes
+    }
+
+    /// The size of an entry and the space that it takes, in bytes; 0 where they are not
+    /// wanted. It must be known.
+    fn bytes_of(&self, batch: &Batch, index: usize) -> (u64, u64) {
+        match self.sizes {
+            true => (batch.size_bytes()[index], batch.allocated_bytes()[index]),
+            false => (0, 0),
+        }
+    }
+
     /// The times that count, by entry; empty where none are wanted.
     fn times_ns<'b>(&self, batch: &'b Batch) -> &'b [i64] {
         match self.time {
-            _ if !self.sizes => &[],
+            None if !self.sizes => &[],
             None | Some(TimeKind::Modified) => batch.mtime_ns(),
             Some(TimeKind::Accessed) => batch.atime_ns(),
             Some(TimeKind::Changed) => batch.ctime_ns(),
@@ -360,10 +375,10 @@ impl TreeState {
             Links::Bytes(firsts) => {
                 let kind = batch.kinds()[index];
                 let has_content = matches!(kind, FileType::File | FileType::Symlink);
-                let size_bytes = batch.size_bytes()[index];
+                let (size_bytes, allocated_bytes) = self.bytes_of(batch, index);
                 let value = LinkBytes {
                     apparent_bytes: if has_content { size_bytes } else { 0 },
-                    allocated_bytes: batch.allocated_bytes()[index],
+                    allocated_bytes,
                     unseen,
                 };
                 firsts.offer(number, name, value);
@@ -389,7 +404,7 @@ impl TreeState {
         if linked {
             traits.0 |= Traits::EXTRA_LINK;
         }
-        if known && batch.links()[index] > 1 {
+        if known && self.wants_links() && batch.links()[index] > 1 {
             traits.0 |= Traits::LINKED;
         }
         let owner = match &mut self.owners {
@@ -397,18 +412,15 @@ impl TreeState {
             _ => OwnerNumber::UNKNOWN,
         };
         let name = self.names.push(batch.name(index));
+        let (size_bytes, allocated_bytes) = match known {
+            true => self.bytes_of(batch, index),
+            false => (0, 0),
+        };
+        let time_ns = self.times_ns(batch).get(index).filter(|_| known);
         let record = FileRecord {
-            size_bytes: if known { batch.size_bytes()[index] } else { 0 },
-            allocated_bytes: if known {
-                batch.allocated_bytes()[index]
-            } else {
-                0
-            },
-            time_ns: if known {
-                self.times_ns(batch)[index]
-            } else {
-                NEVER
-            },
+            size_bytes,
+            allocated_bytes,
+            time_ns: time_ns.copied().unwrap_or(NEVER),
             name_offset: name.offset,
             name_chunk: name.chunk,
             traits,

@@ -26,7 +26,7 @@ const DEV: u64 = 1;
 /// let mut tree = MemoryTree::new();
 /// tree.insert("projects/a/notes", MemoryEntry::file(1_000))?;
 /// tree.hard_link("projects/b", "projects/a/notes")?;
-/// let outcome = Scan::new("/projects").run_in_memory(tree, &Totals::with_sizes())?;
+/// let outcome = Scan::new("/projects").run_in_memory(tree, &Totals::new())?;
 /// let sizes = outcome.output[0].sizes.expect("the sink wants sizes");
 /// assert_eq!((sizes.file_size_bytes, sizes.extra_hard_links), (1_000, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

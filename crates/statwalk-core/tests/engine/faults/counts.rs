@@ -40,7 +40,7 @@ fn names_without_types_are_counted_by_type() {
     exact(&fs);
     with_each(&fs, |mount, threads| {
         let scan = Scan::new(mount.path()).threads(threads);
-        let count = &scan.run(&Totals::of_types()).unwrap().output[0];
+        let count = &scan.run(&Totals::new().without_sizes()).unwrap().output[0];
         let expected = mount.expected();
         assert_eq!(
             (count.entries, count.dirs),
@@ -67,10 +67,10 @@ fn sums_beyond_64_bits_are_exact() {
     with_each(&fs, |mount, threads| {
         let scan = Scan::new(mount.path()).threads(threads);
         let sinks = (
-            Totals::with_sizes(),
-            TreeSink::of_directories(),
-            TreeSink::with_files(),
-            Stats::by(Grouping::Depth),
+            Totals::new(),
+            TreeSink::new(),
+            TreeSink::new().with_files(),
+            Stats::new(Grouping::Depth),
         );
         let running = scan.start(&sinks).unwrap();
         running.wait();
@@ -118,7 +118,7 @@ fn what_takes_more_than_64_bits_hold_is_not_believed() {
     // Who does not ask for blocks does not mind.
     with_each(&fs, |mount, threads| {
         let scan = Scan::new(mount.path()).threads(threads);
-        let outcome = scan.run(&Totals::of_types()).unwrap();
+        let outcome = scan.run(&Totals::new().without_sizes()).unwrap();
         assert!(outcome.report.is_complete());
         assert_eq!(outcome.output[0].files, 3);
     });

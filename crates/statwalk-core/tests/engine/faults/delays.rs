@@ -42,7 +42,7 @@ fn a_slow_scan_is_cancelled_at_once() {
             .latency(Where::Everywhere, Latency::Fixed(Duration::from_millis(5)));
         let mount = or_skip!(fs.mount());
         let scan = Scan::new(mount.path()).threads(threads);
-        let sink = Totals::with_sizes();
+        let sink = Totals::new();
         let running = scan.start(&sink).unwrap();
         assert!(
             !running.wait_for(Duration::from_millis(300)),
@@ -73,7 +73,7 @@ fn a_slow_count_without_types_is_cancelled_at_once() {
         .unknown_types(Where::Everywhere)
         .latency_of(Where::Everywhere, Op::Getattr, latency);
     let mount = or_skip!(fs.mount());
-    let sink = Totals::of_types();
+    let sink = Totals::new().without_sizes();
     let running = Scan::new(mount.path()).threads(2).start(&sink).unwrap();
     assert!(!running.wait_for(Duration::from_millis(300)));
     let start = Instant::now();

@@ -20,8 +20,8 @@ pub(crate) fn scanned_and_stopped(argument: &str) {
     };
     let fs = FaultFs::builder().entries(TREE).endless("never", of);
     let mount = fs.mount().unwrap();
-    let sink = (Totals::with_sizes(), TreeSink::of_directories());
-    let only_totals = Totals::with_sizes();
+    let sink = (Totals::new(), TreeSink::new());
+    let only_totals = Totals::new();
     let scan = Scan::new(mount.path()).threads(threads.parse().unwrap());
     // Directories are kept by a tree, so that only totals are bounded there.
     let mut seen = Vec::new();

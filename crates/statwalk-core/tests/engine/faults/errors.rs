@@ -75,7 +75,7 @@ fn a_listing_that_fails_midway_keeps_what_it_gave() {
         );
         let tree = Scan::new(mount.path())
             .threads(threads)
-            .run(&TreeSink::of_directories());
+            .run(&TreeSink::new());
         let tree = tree.unwrap().output;
         let incomplete: Vec<_> = tree
             .root(0)
@@ -115,8 +115,8 @@ fn a_directory_that_never_opens_is_an_error() {
                     let scan = Scan::new(mount.path()).threads(threads).crossing(crossing);
                     for sizes in [true, false] {
                         let sink = match sizes {
-                            true => Totals::with_sizes(),
-                            false => Totals::of_types(),
+                            true => Totals::new(),
+                            false => Totals::new().without_sizes(),
                         };
                         let outcome = scan.run(&sink).unwrap();
                         let told = format!("{op:?} {errno:?} of {place}, {crossing:?}, {sizes}");

@@ -14,7 +14,7 @@ use crate::harness::text;
 /// Waits until a worker hangs below the given entry and the others have nothing to do.
 fn hanging_scan(fs: FaultFsBuilder, threads: usize, directory: &str, counted_min: u64) {
     let mount = or_skip!(fs.mount());
-    let sink = Totals::with_sizes();
+    let sink = Totals::new();
     let running = Scan::new(mount.path())
         .threads(threads)
         .start(&sink)
@@ -97,7 +97,7 @@ fn a_scan_that_stays_passes_a_dead_mount() {
                 .crossing(MountCrossing::Stay)
                 .source(source)
                 .threads(threads);
-            let sink = Totals::with_sizes();
+            let sink = Totals::new();
             let running = scan.start(&sink).unwrap();
             assert!(running.wait_for(LONG), "it hangs");
             let outcome = running.finish();
@@ -129,7 +129,7 @@ fn a_hanging_stat_in_a_shared_directory_names_it() {
     }
     for threads in [1, 2, 4] {
         let mount = or_skip!(fs.clone().mount());
-        let sink = Totals::with_sizes();
+        let sink = Totals::new();
         let scan = Scan::new(mount.path()).threads(threads);
         let running = scan.start(&sink).unwrap();
         assert!(mount.wait_for(LONG, |counts| counts.hanging >= 1));
@@ -164,7 +164,7 @@ fn a_hanging_link_target_is_named_by_the_link() {
         let scratch = statwalk_testkit::Scratch::new().unwrap();
         let dir = scratch.subdirectory("t").unwrap();
         std::os::unix::fs::symlink(mount.join("b/c"), dir.join("link")).unwrap();
-        let sink = Totals::with_sizes();
+        let sink = Totals::new();
         let scan = Scan::new(&dir).threads(threads);
         let scan = scan.symlinks(statwalk_core::SymlinkPolicy::Follow);
         let running = scan.start(&sink).unwrap();

@@ -58,11 +58,7 @@ fn a_file_that_is_always_interrupted_is_given_up() {
         let mount = or_skip!(fs.mount());
         let excluded = |root: &str, exclusions: Exclusions| {
             let scan = Scan::new(mount.join(root)).exclusions(exclusions);
-            scan.run(&Totals::with_sizes())
-                .unwrap()
-                .report
-                .sum()
-                .excluded
+            scan.run(&Totals::new()).unwrap().report.sum().excluded
         };
         let is_read = u64::from(when != When::Always);
         let caches = Exclusions::new().caches(true);

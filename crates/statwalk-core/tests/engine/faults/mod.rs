@@ -46,7 +46,7 @@ fn system(errno: Errno) -> Cause {
 
 fn scan(mount: &FaultMount, threads: usize) -> Outcome<Vec<RootTotals>> {
     let scan = Scan::new(mount.path()).threads(threads);
-    scan.run(&Totals::with_sizes()).unwrap()
+    scan.run(&Totals::new()).unwrap()
 }
 
 /// Scans a fresh mount of the description with each number of workers.

@@ -65,9 +65,9 @@ fn a_name_that_is_listed_and_not_found_is_an_error() {
             for order in [Order::Parallel, Order::Inode] {
                 let told = format!("{order:?}, {threads} workers");
                 let scan = Scan::new(mount.path()).threads(threads).order(order);
-                let outcome = scan.run(&Totals::with_sizes()).unwrap();
+                let outcome = scan.run(&Totals::new()).unwrap();
                 assert_lost(&outcome, mount, &told);
-                let count = scan.run(&Totals::of_types()).unwrap();
+                let count = scan.run(&Totals::new().without_sizes()).unwrap();
                 // Without a stat only what must be opened is met.
                 assert!(!count.report.is_complete(), "{told}");
             }

@@ -40,11 +40,13 @@ pub(crate) fn check_scan<P: AsRef<Path>>(
         compare_top(&expected, &answer, options, &told);
 
         // The sinks that keep less, by themselves.
-        let sizes = scan.run(&Totals::with_sizes()).expect("the scan begins");
+        let sizes = scan.run(&Totals::new()).expect("the scan begins");
         assert_eq!(sizes.output, answer.totals, "{told}");
-        let tree = scan.run(&TreeSink::of_directories()).expect("it begins");
+        let tree = scan.run(&TreeSink::new()).expect("it begins");
         assert_eq!(directory_sums(&tree.output), answer.subtrees, "{told}");
-        let types = scan.run(&Totals::of_types()).expect("the scan begins");
+        let types = scan
+            .run(&Totals::new().without_sizes())
+            .expect("the scan begins");
         let kinds = |of: &[RootTotals]| -> Vec<_> {
             of.iter()
                 .map(|t| (t.entries, t.files, t.dirs, t.symlinks, t.others))
@@ -84,7 +86,7 @@ pub(crate) fn check_totals<P: AsRef<Path>>(roots: &[P], options: &Options<'_>, t
     let expected = naive::scan_with(roots, options).expect("the oracle can judge");
     for &threads in threads {
         let scan = scan_of(roots, options).threads(threads);
-        let outcome = scan.run(&Totals::with_sizes()).expect("the scan begins");
+        let outcome = scan.run(&Totals::new()).expect("the scan begins");
         let told = format!("{threads} workers");
         compare_totals(&expected, &outcome.output, &outcome.report, options, &told);
         compare_errors(&expected, &outcome.report, &told);

@@ -70,26 +70,26 @@ pub(crate) fn scan_of<P: AsRef<Path>>(roots: &[P], options: &Options<'_>) -> Sca
 /// Scans with all sinks: three times, because four is the most that go together.
 pub(crate) fn answer(scan: &Scan) -> (Answer, Report) {
     let sinks = (
-        Totals::with_sizes(),
-        TreeSink::with_files(),
-        Stats::by(Grouping::Depth),
+        Totals::new(),
+        TreeSink::new().with_files(),
+        Stats::new(Grouping::Depth),
         Top::new(TOP_COUNT, Largest::Allocated),
     );
     let first = scan.run(&sinks).expect("the scan begins");
     let (totals, tree, by_depth, top_allocated) = first.output;
     let sinks = (
-        Stats::by(Grouping::Type),
-        Stats::by(Grouping::Size),
-        Stats::by(Grouping::Owner),
+        Stats::new(Grouping::Type),
+        Stats::new(Grouping::Size),
+        Stats::new(Grouping::Owner),
         Top::new(TOP_COUNT, Largest::Apparent),
     );
     let second = scan.run(&sinks).expect("the scan begins");
     let (by_type, by_size, by_owner, top_apparent) = second.output;
     let sinks = (
-        Stats::by(Grouping::Category),
-        Stats::by(Grouping::Type).and_by(Grouping::Owner),
-        Stats::by(Grouping::Depth)
-            .and_by(Grouping::Category)
+        Stats::new(Grouping::Category),
+        Stats::new(Grouping::Type).with_subgroups(Grouping::Owner),
+        Stats::new(Grouping::Depth)
+            .with_subgroups(Grouping::Category)
             .with_size_histograms(),
     );
     let third = scan.run(&sinks).expect("the scan begins");

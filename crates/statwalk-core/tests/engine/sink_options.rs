@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Every combination of the options of a sink, against std.
+
+use std::collections::HashSet;
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use statwalk_core::{Node, Scan, TimeKind, Totals, TreeSink};
+use statwalk_testkit::{Scratch, settle, trees};
+
+/// Which attributes a tree keeps of every entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    Names,
+    Types,
+    Sizes,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Options {
+    level: Level,
+    files: bool,
+    inodes: bool,
+    owners: bool,
+    identities: bool,
+    newest: bool,
+}
+
+impl Options {
+    fn all() -> impl Iterator<Item = Options> {
+        let levels = [Level::Names, Level::Types, Level::Sizes];
+        levels.into_iter().flat_map(|level| {
+            (0..32).map(move |bits| Options {
+                level,
+                files: bits & 1 != 0,
+                inodes: bits & 2 != 0,
+                owners: bits & 4 != 0,
+                identities: bits & 8 != 0,
+                newest: bits & 16 != 0,
+            })
+        })
+    }
+
+    /// The sink, with its options in an order or in the reverse.
+    fn sink(self, reversed: bool) -> TreeSink {
+        let mut set: Vec<fn(TreeSink) -> TreeSink> = Vec::new();
+        match self.level {
+            Level::Names => set.push(TreeSink::without_types),
+            Level::Types => set.push(TreeSink::without_sizes),
+            Level::Sizes => {}
+        }
+        let mut set_if = |is_set, option| {
+            if is_set {
+                set.push(option);
+            }
+        };
+        set_if(self.files, TreeSink::with_files);
+        set_if(self.inodes, TreeSink::with_inode_counts);
+        set_if(self.owners, TreeSink::with_owners);
+        set_if(self.identities, TreeSink::with_identities);
+        set_if(self.newest, |sink| sink.with_newest(TimeKind::Changed));
+        if reversed {
+            set.reverse();
+        }
+        set.into_iter().fold(TreeSink::new(), |sink, set| set(sink))
+    }
+}
+
+/// The tree as std has it.
+#[derive(Default)]
+struct Expected {
+    names: u64,
+    inodes: HashSet<u64>,
+    allocated_bytes: u128,
+    newest_change_ns: i64,
+    newest_file_ns: i64,
+}
+
+impl Expected {
+    fn see(&mut self, of: &Metadata) {
+        self.names += 1;
+        if self.inodes.insert(of.ino()) {
+            self.allocated_bytes += u128::from(of.blocks()) * 512;
+        }
+        let ns = |seconds: i64, ns: i64| seconds * 1_000_000_000 + ns;
+        let changed = ns(of.ctime(), of.ctime_nsec());
+        self.newest_change_ns = self.newest_change_ns.max(changed);
+        if !of.is_dir() {
+            let modified = ns(of.mtime(), of.mtime_nsec());
+            self.newest_file_ns = self.newest_file_ns.max(modified);
+        }
+    }
+
+    fn visit(&mut self, path: &Path) {
+        let metadata = path.symlink_metadata().unwrap();
+        self.see(&metadata);
+        if metadata.is_dir() {
+            for entry in fs::read_dir(path).unwrap() {
+                self.visit(&entry.unwrap().path());
+            }
+        }
+    }
+}
+
+fn files_below<'a>(node: Node<'a>, files: &mut Vec<Node<'a>>) {
+    files.extend(node.files());
+    node.children().for_each(|child| files_below(child, files));
+}
+
+fn check(root: Node<'_>, options: Options, expected: &Expected) {
+    let entries = match options.inodes {
+        true => expected.inodes.len() as u64,
+        false => expected.names,
+    };
+    assert_eq!(root.entries(), entries, "{options:?}");
+    assert!(!root.is_incomplete(), "{options:?}");
+    let allocated_bytes = match options.level {
+        Level::Sizes => expected.allocated_bytes,
+        Level::Names | Level::Types => 0,
+    };
+    assert_eq!(root.allocated_bytes(), allocated_bytes, "{options:?}");
+    let newest_ns = match (options.newest, options.level) {
+        (true, _) => Some(expected.newest_change_ns),
+        (false, Level::Sizes) => Some(expected.newest_file_ns),
+        (false, Level::Names | Level::Types) => None,
+    };
+    assert_eq!(root.newest_time_ns(), newest_ns, "{options:?}");
+    assert_eq!(root.identity().is_some(), options.identities, "{options:?}");
+    assert_eq!(root.uid().is_some(), options.owners, "{options:?}");
+
+    let mut files = Vec::new();
+    files_below(root, &mut files);
+    assert_eq!(!files.is_empty(), options.files, "{options:?}");
+    let knows_links = options.inodes || options.level == Level::Sizes;
+    for file in &files {
+        assert_eq!(file.uid().is_some(), options.owners, "{options:?}");
+        let has_other_names = file.has_other_names();
+        assert_eq!(has_other_names.is_some(), knows_links, "{options:?}");
+        assert!(!file.name().is_empty() && !file.is_incomplete());
+    }
+    if options.files {
+        let extra = files.iter().filter(|file| file.is_extra_link()).count();
+        let extra_names = expected.names as usize - expected.inodes.len();
+        assert_eq!(
+            extra,
+            if knows_links { extra_names } else { 0 },
+            "{options:?}"
+        );
+        let sum: u128 = files.iter().map(Node::allocated_bytes).sum();
+        assert_eq!(sum > 0, options.level == Level::Sizes, "{options:?}");
+    }
+}
+
+/// A tree without sizes kept no owners, no identities and no times, and counted names
+/// where inodes were asked for.
+#[test]
+fn a_tree_keeps_what_each_combination_of_options_says() {
+    let scratch = Scratch::new().unwrap();
+    let dir = scratch.path().join("t");
+    trees::hard_links().materialise(&dir).unwrap();
+    settle(&dir).unwrap();
+    let mut expected = Expected::default();
+    expected.visit(&dir);
+    assert!((expected.inodes.len() as u64) < expected.names);
+    for options in Options::all() {
+        let scan = Scan::new(&dir);
+        for reversed in [false, true] {
+            let tree = scan.run(&options.sink(reversed)).unwrap().output;
+            check(tree.root(0).unwrap(), options, &expected);
+        }
+    }
+}
+
+/// Beside a sink that wants sizes, a tree of counts had the bytes of its directories.
+#[test]
+fn a_sink_keeps_no_more_where_another_wants_more() {
+    let scratch = Scratch::new().unwrap();
+    let dir = scratch.path().join("t");
+    trees::hard_links().materialise(&dir).unwrap();
+    settle(&dir).unwrap();
+    let mut expected = Expected::default();
+    expected.visit(&dir);
+    for options in Options::all() {
+        let all = (
+            Totals::new(),
+            TreeSink::new().with_owners().with_identities(),
+            Totals::new().without_sizes(),
+            options.sink(false),
+        );
+        let (sizes, _, types, tree) = Scan::new(&dir).run(&all).unwrap().output;
+        check(tree.root(0).unwrap(), options, &expected);
+        let allocated_bytes = sizes[0].sizes.map(|sizes| sizes.allocated_bytes);
+        assert_eq!(allocated_bytes, Some(expected.allocated_bytes));
+        assert_eq!(types[0].sizes, None);
+        assert_eq!(
+            (types[0].entries, types[0].files),
+            (sizes[0].entries, sizes[0].files)
+        );
+    }
+}
+
+#[test]
+fn each_default_is_new() {
+    let text = |sink: &dyn std::fmt::Debug| format!("{sink:?}");
+    assert_eq!(text(&Totals::default()), text(&Totals::new()));
+    assert_eq!(text(&TreeSink::default()), text(&TreeSink::new()));
+}
