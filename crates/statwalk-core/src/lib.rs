@@ -12,7 +12,8 @@
 //!
 //! let outcome = Scan::new(".").run(&Totals::new())?;
 //! let here = &outcome.output[0];
-//! println!("{} entries, {} bytes", here.entries, here.allocated_bytes);
+//! println!("{} entries, {:?}", here.entries, here.sizes);
+//! assert!(outcome.report.is_complete());
 //! # Ok::<(), statwalk_core::Error>(())
 //! ```
 //!
