@@ -86,6 +86,8 @@ pub struct Browser {
     pub(crate) removal: Option<RemovalState>,
     /// The space that removals made free, in bytes.
     pub(crate) freed_bytes: u128,
+    /// The bytes in the trash that the sums lack.
+    pub(crate) trashed_bytes: u128,
     /// The moment that ages count from, in nanoseconds since 1970.
     pub(crate) now_ns: i64,
     /// The last times, since the start of the browser.
@@ -219,6 +221,7 @@ impl Browser {
             message: None,
             removal: None,
             freed_bytes: 0,
+            trashed_bytes: 0,
             now_ns,
             last_key: None,
             last_ask: Duration::ZERO,
@@ -342,6 +345,7 @@ impl Browser {
                 self.last_key = None;
             }
             Event::Refreshed(text) => self.take_refreshed(text, at, data),
+            Event::InTrash(bytes) => self.trashed_bytes = bytes,
             Event::Space(table) => self.take_space(table, at),
             Event::Surveying(entries) => {
                 if let Mode::Survey(so_far) = &mut self.mode {
@@ -407,8 +411,11 @@ impl Browser {
     /// items get other numbers. `data` has the old ones.
     fn leave_numbers(&mut self, dir: Option<ItemId>, data: &dyn Data) -> Vec<Effect> {
         self.marks.keep_ways(dir, data);
-        if let Mode::Info(..) = self.mode {
-            self.mode = Mode::Rows;
+        if let Mode::Info(id, _) = self.mode {
+            let mut above = std::iter::successors(data.parent(id), |id| data.parent(*id));
+            if dir.is_none_or(|dir| above.any(|above| above == dir)) {
+                self.mode = Mode::Rows;
+            }
         }
         let depth = match dir {
             None => 0,
@@ -442,13 +449,14 @@ impl Browser {
     }
 
     /// Takes newer numbers of a directory.
-    fn take_refreshed(&mut self, mut text: String, at: Duration, data: &dyn Data) {
+    fn take_refreshed(&mut self, text: Option<String>, at: Duration, data: &dyn Data) {
         let gone = self.marks.settle(data);
-        if gone > 0 {
-            text = format!("{text}; {}", marks_are_gone(gone));
-        }
+        let gone = (gone > 0).then(|| marks_are_gone(gone));
+        let texts: Vec<String> = text.into_iter().chain(gone).collect();
         self.is_stale = true;
-        self.say(text, at);
+        if !texts.is_empty() {
+            self.say(texts.join("; "), at);
+        }
         self.go_way(data);
     }
 

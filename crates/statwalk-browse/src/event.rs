@@ -122,8 +122,11 @@ pub enum Event {
     /// A filter has its numbers now.
     Filtered(Filter),
     /// A directory was read again, and the data has its items with other numbers. A
-    /// sentence tells the difference.
-    Refreshed(String),
+    /// sentence tells the difference, where the user waits for it.
+    Refreshed(Option<String>),
+    /// So many bytes lie in the trash, and the sums lack them: they are not read yet, or the
+    /// trash lies outside.
+    InTrash(u128),
     /// The survey before a removal has met so many entries.
     Surveying(u64),
     /// The survey is done, or there is a reason why it is not.

@@ -124,7 +124,11 @@ impl Layered {
         if !self.above.contains(&id) {
             return item;
         }
-        let newest_ns = self.newer.item(self.root).and_then(|item| item.newest_ns);
+        let newer = self.newer.item(self.root);
+        let newest_ns = newer.as_ref().and_then(|item| item.newest_ns);
+        let mut notes = item.notes;
+        let lacks = newer.map(|item| item.notes.is_incomplete || item.notes.is_unreadable);
+        notes.is_incomplete |= lacks == Some(true);
         Item {
             entries: (item.entries + new.entries).saturating_sub(old.entries),
             allocated_bytes: (item.allocated_bytes + new.allocated_bytes)
@@ -132,6 +136,7 @@ impl Layered {
             apparent_bytes: (item.apparent_bytes + new.apparent_bytes)
                 .saturating_sub(old.apparent_bytes),
             newest_ns: item.newest_ns.max(newest_ns),
+            notes,
             ..item
         }
     }

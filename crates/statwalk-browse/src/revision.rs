@@ -6,10 +6,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::data::{Data, ItemId};
+use crate::grafted::Grafted;
 use crate::layered::Layered;
 use crate::without::Without;
 
-/// The most directories with newer numbers. Each makes every question slower.
+/// The most directories with newer numbers, and of new ones. Each makes every question slower.
 const NEWER_MAX: usize = 16;
 
 /// The numbers of a scan with a list of changes, which is made into data anew for each
@@ -18,7 +19,8 @@ pub struct Revision {
     scan: Arc<dyn Data>,
     changes: Vec<Change>,
     data: Arc<dyn Data>,
-    /// Each removal and each return, with the number of the change.
+    /// Each removal, each return and each change of unknown extent, with the number of the
+    /// change.
     moved: Vec<(u64, ItemId)>,
     number: u64,
 }
@@ -26,6 +28,8 @@ pub struct Revision {
 enum Change {
     Gone(Vec<ItemId>),
     Newer(ItemId, Arc<dyn Data>),
+    /// A directory that holds one more, its name, and its numbers.
+    New(ItemId, Vec<u8>, Arc<dyn Data>),
 }
 
 impl fmt::Debug for Revision {
@@ -88,22 +92,48 @@ impl Revision {
     /// the allocated bytes and of the entries, as a sign and an amount. Absent where there
     /// are too many such directories, or the directory is not there.
     pub fn renew(&mut self, dir: ItemId, newer: Arc<dyn Data>) -> Option<[(bool, u128); 2]> {
-        let count = self.changes.iter().filter(|change| match change {
-            Change::Newer(at, _) => *at != dir,
-            Change::Gone(_) => false,
-        });
-        if count.count() >= NEWER_MAX {
+        if self.layers_without(dir) >= NEWER_MAX {
             return None;
         }
         let layered = Layered::new(Arc::clone(&self.data), dir, Arc::clone(&newer))?;
         self.number += 1;
         self.changes.retain(|change| match change {
             Change::Newer(at, _) => *at != dir,
-            Change::Gone(_) => true,
+            Change::Gone(_) | Change::New(..) => true,
         });
         self.changes.push(Change::Newer(dir, newer));
         self.make();
         Some(layered.difference())
+    }
+
+    /// Puts a new directory into another one, which has no entry of its name. Answers
+    /// whether that was possible.
+    pub fn graft(&mut self, dir: ItemId, name: &[u8], newer: Arc<dyn Data>) -> bool {
+        let grafted = Grafted::new(Arc::clone(&self.data), dir, name, Arc::clone(&newer));
+        if grafted.is_none() || self.layers_without(dir) >= NEWER_MAX {
+            return false;
+        }
+        self.number += 1;
+        self.changes.push(Change::New(dir, name.to_vec(), newer));
+        self.make();
+        true
+    }
+
+    /// Notes that something in a directory is another than in the data. Numbers of it that
+    /// were read before are not to be trusted.
+    pub fn doubt(&mut self, dir: ItemId) {
+        self.number += 1;
+        self.note(&[dir]);
+    }
+
+    /// The number of layers, without one that newer numbers of this directory replace.
+    fn layers_without(&self, dir: ItemId) -> usize {
+        let counts = |change: &&Change| match change {
+            Change::Newer(at, _) => *at != dir,
+            Change::New(..) => true,
+            Change::Gone(_) => false,
+        };
+        self.changes.iter().filter(counts).count()
     }
 
     /// Whether an item in a directory went or came back after a change. Numbers that were
@@ -133,6 +163,12 @@ impl Revision {
                     let layered = Layered::new(Arc::clone(&data), *dir, Arc::clone(newer));
                     if let Some(layered) = layered {
                         data = Arc::new(layered);
+                    }
+                }
+                Change::New(dir, name, newer) => {
+                    let grafted = Grafted::new(Arc::clone(&data), *dir, name, Arc::clone(newer));
+                    if let Some(grafted) = grafted {
+                        data = Arc::new(grafted);
                     }
                 }
             }
@@ -205,6 +241,59 @@ mod tests {
         let before = sums(&**revision.data(), 1);
         assert_eq!(revision.bring_back(&[id(6)]), [false]);
         assert_eq!(sums(&**revision.data(), 1), before);
+    }
+
+    /// A move to the trash took its bytes off all sums, although the scan has the directory
+    /// where the trash was made.
+    #[test]
+    fn a_new_directory_counts_above() {
+        let mut revision = Revision::new(Arc::new(Small::example()));
+        let before = sums(&**revision.data(), 1);
+        let mut trash = Small {
+            scan: 7,
+            ..Small::default()
+        };
+        trash.put(1, None, b"/data/src/.Trash", Kind::Directory, 4096);
+        trash.put(2, Some(1), b"sea.JPG", Kind::File, 50 << 20);
+        let trash: Arc<dyn Data> = Arc::new(trash);
+        let begun = revision.number();
+        revision.doubt(id(3));
+        assert!(revision.has_moved_since(begun, id(1)));
+        assert!(!revision.has_moved_since(begun, id(2)));
+        assert!(revision.graft(id(3), b".Trash", Arc::clone(&trash)));
+        // Not twice, and not into a file.
+        assert!(!revision.graft(id(3), b".Trash", Arc::clone(&trash)));
+        assert!(!revision.graft(id(6), b".Trash", Arc::clone(&trash)));
+        let data = Arc::clone(revision.data());
+        let more = (50 << 20) + 4096;
+        assert_eq!(sums(&*data, 1), (before.0 + more, before.1 + 2));
+        let mut names = Vec::new();
+        data.children(id(3), &mut |id, item| {
+            names.push((data.path(id).unwrap(), item.name.into_owned()));
+            std::ops::ControlFlow::Continue(())
+        });
+        let found = (b"/data/src/.Trash".to_vec(), b".Trash".to_vec());
+        assert!(names.contains(&found), "{names:?}");
+        let file = ItemId { scan: 7, number: 2 };
+        assert_eq!(data.path(file).unwrap(), b"/data/src/.Trash/sea.JPG");
+        // It is an item as others: it has newer numbers, and it goes.
+        let top = ItemId { scan: 7, number: 1 };
+        let mut newer = Small {
+            scan: 8,
+            ..Small::default()
+        };
+        newer.put(1, None, b"/data/src/.Trash", Kind::Directory, 4096);
+        revision.renew(top, Arc::new(newer)).unwrap();
+        assert_eq!(sums(&**revision.data(), 1), (before.0 + 4096, before.1 + 1));
+        assert_eq!(revision.data().item(file), None);
+        revision.remove(vec![top]);
+        assert_eq!(sums(&**revision.data(), 1), before);
+        assert_eq!(revision.bring_back(&[top]), [true]);
+        // Numbers of the directory above were read when it was there.
+        revision.renew(id(3), newer_src()).unwrap();
+        assert_eq!(revision.data().item(top), None);
+        let expected = before.0 + (1 << 20) - (8 << 10);
+        assert_eq!(sums(&**revision.data(), 1), (expected, before.1));
     }
 
     #[test]

@@ -227,7 +227,7 @@ impl Trial {
         self.at += Duration::from_secs(1);
         self.give(match dir {
             None => Event::Data,
-            Some(_) => Event::Refreshed("read again".to_owned()),
+            Some(_) => Event::Refreshed(Some("read again".to_owned())),
         });
     }
 

@@ -79,18 +79,21 @@ pub fn item_at(path: &[u8], data: &dyn Data) -> Option<ItemId> {
         }
         let mut names = rest.split(|&byte| byte == b'/');
         let mut names = names.by_ref().filter(|name| !name.is_empty());
-        names.try_fold(root, |dir, name| {
-            let mut found = None;
-            data.children(dir, &mut |id, item| match item.name == name {
-                true => {
-                    found = Some(id);
-                    ControlFlow::Break(())
-                }
-                false => ControlFlow::Continue(()),
-            });
-            found
-        })
+        names.try_fold(root, |dir, name| child(data, dir, name))
     })
+}
+
+/// The entry of this name in a directory.
+pub fn child(data: &dyn Data, dir: ItemId, name: &[u8]) -> Option<ItemId> {
+    let mut found = None;
+    data.children(dir, &mut |id, item| match *item.name == *name {
+        true => {
+            found = Some(id);
+            ControlFlow::Break(())
+        }
+        false => ControlFlow::Continue(()),
+    });
+    found
 }
 
 fn by_name<'w>(

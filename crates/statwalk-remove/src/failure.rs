@@ -55,6 +55,10 @@ pub enum Cause {
     Errno(i32),
     /// Device, inode, type or modification time are not the confirmed ones.
     Changed,
+    /// Another entry has the name of the item in the trash.
+    Replaced,
+    /// Nothing has the name of the item in the trash.
+    NotInTrash,
     /// Another process moved the directory while it was in work.
     Moved,
     /// Something is mounted there.
@@ -74,6 +78,8 @@ impl fmt::Display for Cause {
                 write!(f, "{}", text.to_lowercase())
             }
             Cause::Changed => write!(f, "it changed after the confirmation"),
+            Cause::Replaced => write!(f, "the trash has another entry in its place, which stays"),
+            Cause::NotInTrash => write!(f, "it is no longer in the trash"),
             Cause::Moved => write!(f, "another process moved it"),
             Cause::Mount => write!(f, "another file system is mounted there"),
             Cause::Protected => write!(f, "the root, the home or the working directory"),

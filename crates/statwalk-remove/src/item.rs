@@ -136,6 +136,10 @@ impl Item {
         &self.identity
     }
 
+    pub(crate) fn born(&self) -> Option<(i64, u32)> {
+        self.born
+    }
+
     /// The bytes of [`Item::with_bytes`].
     #[must_use]
     pub fn bytes(&self) -> u64 {

@@ -98,5 +98,5 @@ pub use sighting::Sighting;
 pub use sums::{Newest, Sums};
 pub use surroundings::Surroundings;
 pub use survey::{Survey, survey};
-pub use trash_can::{Trash, TrashPlace, Trashed, restore};
+pub use trash_can::{Restored, Trash, TrashPlace, Trashed, restore};
 pub use way::{Known, Lookout, Step};

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use crate::identity::{EntryType, Identity};
 
 /// One answer of the kernel.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub identity: Identity,
     /// The number of the mount, since Linux 5.8.
@@ -79,6 +79,12 @@ impl Seen {
             _ => true,
         };
         is_born_together && self.identity.is_same_inode(&other.identity)
+    }
+
+    /// The same inode, without a sign of a change of its content.
+    pub(crate) fn is_like(&self, other: &Seen) -> bool {
+        let content = |seen: &Seen| (seen.identity, seen.apparent_bytes, seen.allocated_bytes);
+        self.is_same_inode(other) && content(self) == content(other)
     }
 
     /// Before Linux 5.8, the device stands for the mount.

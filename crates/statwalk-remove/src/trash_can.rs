@@ -64,7 +64,21 @@ pub struct Trashed {
     /// Its name in `files` of the trash.
     pub name: Vec<u8>,
     top: Option<Vec<u8>>,
+    /// The item in the trash, just after the move.
+    seen: Option<Seen>,
+    /// As it was confirmed.
     identity: Identity,
+    born: Option<(i64, u32)>,
+    directory: (u64, u64),
+}
+
+/// The state of an item that is back at its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restored {
+    /// Nothing shows a change since the move.
+    Unchanged,
+    /// It was written to, or its directory is another one than before.
+    Changed,
 }
 
 impl Trashed {
@@ -149,6 +163,7 @@ impl Trash {
         let place = self.place(item, surroundings)?;
         let name = item.name();
         let Found { base: from, seen } = item.find(Opening::probe())?;
+        let directory = Seen::of_open(&from)?.identity;
         let Rooms { files, info } = Rooms::open(&place, surroundings.user)
             .map_err(|cause| refuse_unsafe(cause, item, &place))?;
         let original = match &place.top {
@@ -174,11 +189,14 @@ impl Trash {
             let cause = match moved {
                 Ok(()) => {
                     return Ok(Trashed {
+                        seen: Seen::of(&files, &new_name).ok(),
                         path: item.path().to_vec(),
                         trash: place.directory,
                         name: new_name,
                         top: place.top,
                         identity: *item.identity(),
+                        born: item.born(),
+                        directory: (directory.device, directory.inode),
                     });
                 }
                 Err(cause) => cause,
@@ -211,8 +229,9 @@ impl Trash {
 ///
 /// # Errors
 ///
-/// The path is taken, its directory is gone, or the item is no longer in the trash.
-pub fn restore(trashed: &Trashed) -> Result<(), Failure> {
+/// The path is taken, its directory is gone, or the item is no longer in the trash. Another
+/// entry that has its name there stays there.
+pub fn restore(trashed: &Trashed) -> Result<Restored, Failure> {
     restore_item(trashed).map_err(|cause| Failure {
         path: trashed.path.clone(),
         operation: Operation::Restore,
@@ -220,7 +239,7 @@ pub fn restore(trashed: &Trashed) -> Result<(), Failure> {
     })
 }
 
-fn restore_item(trashed: &Trashed) -> Result<(), Cause> {
+fn restore_item(trashed: &Trashed) -> Result<Restored, Cause> {
     let place = TrashPlace {
         directory: trashed.trash.clone(),
         top: trashed.top.clone(),
@@ -229,10 +248,21 @@ fn restore_item(trashed: &Trashed) -> Result<(), Cause> {
     let (directory, name) = path::split(&trashed.path).ok_or(Errno::INVAL)?;
     let to = Opening::probe().path(directory)?;
     // The modification time may be newer: programs can write to what lies in the trash.
-    let seen = Seen::of(&rooms.files, &trashed.name)?;
-    if !seen.identity.is_same_inode(&trashed.identity) {
-        return Err(Cause::Changed);
+    let seen = match Seen::of(&rooms.files, &trashed.name) {
+        Err(Errno::NOENT) => return Err(Cause::NotInTrash),
+        seen => seen?,
+    };
+    // The trash can be emptied meanwhile, and the number of the inode given to another.
+    let is_born_then = match (trashed.born, seen.born) {
+        (Some(then), Some(now)) => then == now,
+        _ => true,
+    };
+    if !is_born_then || !seen.identity.is_same_inode(&trashed.identity) {
+        return Err(Cause::Replaced);
     }
+    let directory = Seen::of_open(&to)?.identity;
+    let is_same_directory = trashed.directory == (directory.device, directory.inode);
+    let is_unchanged = is_same_directory && trashed.seen.is_some_and(|then| then.is_like(&seen));
     door::rename(
         rooms.files.as_fd(),
         &trashed.name,
@@ -246,7 +276,10 @@ fn restore_item(trashed: &Trashed) -> Result<(), Cause> {
         let expected = Expected::Item(&info.identity);
         let _ = door::remove(rooms.info.as_fd(), &info_name, expected);
     }
-    Ok(())
+    Ok(match is_unchanged {
+        true => Restored::Unchanged,
+        false => Restored::Changed,
+    })
 }
 
 /// The two directories of a trash.

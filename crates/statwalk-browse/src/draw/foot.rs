@@ -111,6 +111,10 @@ impl Browser {
             let size = self.options.format.text(self.freed_bytes);
             parts.push(format!("{size} freed"));
         }
+        if self.trashed_bytes > 0 {
+            let size = self.options.format.text(self.trashed_bytes);
+            parts.push(format!("{size} in the trash, in no sum here"));
+        }
         if self.scan.unreadable > 0 && self.view != View::Errors {
             let errors = counted(self.scan.unreadable, "error", "errors");
             parts.push(format!("{errors} (7)"));

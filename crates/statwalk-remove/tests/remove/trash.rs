@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use statwalk_remove::{
-    Cause, End, Manner, Monitor, Now, Outcome, Refusal, Removal, Trash, Trashed, restore,
+    Cause, End, Manner, Monitor, Now, Outcome, Refusal, Removal, Restored, Trash, Trashed, restore,
 };
 use statwalk_testkit::mounts::{self, FileSystem};
 use statwalk_testkit::unprivileged::{NOBODY, is_root};
@@ -53,7 +53,7 @@ fn an_item_goes_to_the_home_trash_and_comes_back() {
     make(&before, &["a\nb/other"]);
     let second = trashed(&trash_it(&dir, &home));
     assert_eq!(second.name, b"a\nb.2");
-    restore(&first).unwrap();
+    assert_eq!(restore(&first).unwrap(), Restored::Unchanged);
     assert_eq!(snapshot(&before), whole);
     // The place is taken now.
     let failure = restore(&second).unwrap_err();
@@ -160,4 +160,78 @@ fn an_item_that_changed_does_not_go_to_the_trash() {
     let outcome = removal.run(&Monitor::new());
     assert_eq!(causes(&outcome), [Cause::Changed]);
     assert!(dir.join("other").exists() && !home.join("info").exists());
+}
+
+/// Something else had the item's name in the trash, and undo showed it as the item.
+#[test]
+fn another_entry_in_place_of_the_item_stays_in_the_trash() {
+    let scratch = Scratch::new().unwrap();
+    let home = scratch.path().join("Trash");
+    for name in ["file", "dir"] {
+        let path = scratch.path().join(name);
+        let make_item = |at: &Path| match name {
+            "file" => fs::write(at, "content").unwrap(),
+            _ => drop(make(at, &["x"])),
+        };
+        make_item(&path);
+        let gone = trashed(&trash_it(&path, &home));
+        let place = home.join("files").join(name);
+        let aside = scratch.path().join("aside");
+        // Nothing, another inode of the same kind, and another kind.
+        fs::rename(&place, &aside).unwrap();
+        assert_eq!(restore(&gone).unwrap_err().cause, Cause::NotInTrash);
+        make_item(&place);
+        assert_eq!(restore(&gone).unwrap_err().cause, Cause::Replaced);
+        let removed = fs::remove_file(&place);
+        (removed.or_else(|_| statwalk_testkit::remove_tree(&place))).unwrap();
+        symlink("nowhere", &place).unwrap();
+        assert_eq!(restore(&gone).unwrap_err().cause, Cause::Replaced);
+        assert!(path.symlink_metadata().is_err() && place.symlink_metadata().is_ok());
+        fs::remove_file(&place).unwrap();
+        fs::rename(&aside, &place).unwrap();
+        assert_eq!(restore(&gone).unwrap(), Restored::Unchanged);
+    }
+}
+
+/// ext4 and tmpfs give the number of a removed inode to the next one: only the time of its
+/// creation tells them apart.
+#[test]
+fn a_successor_with_the_same_number_is_another_item() {
+    let scratch = Scratch::new().unwrap();
+    let disk = scratch.subdirectory("disk").unwrap();
+    let _mount = or_skip!(FileSystem::Ext4.mount(&disk));
+    let path = disk.join("file");
+    for _ in 0..20 {
+        fs::write(&path, "content").unwrap();
+        let gone = trashed(&trash_it(&path, &disk.join("Trash")));
+        let place = disk.join("Trash/files/file");
+        let number =
+            |path: &Path| std::os::unix::fs::MetadataExt::ino(&fs::metadata(path).unwrap());
+        let before = number(&place);
+        fs::remove_file(&place).unwrap();
+        fs::write(&place, "another").unwrap();
+        if number(&place) == before {
+            assert_eq!(restore(&gone).unwrap_err().cause, Cause::Replaced);
+            return;
+        }
+        fs::remove_file(&place).unwrap();
+    }
+    statwalk_testkit::Skipped::needs("a file system that uses inode numbers again").report();
+}
+
+#[test]
+fn a_change_in_the_trash_is_noticed() {
+    let scratch = Scratch::new().unwrap();
+    let home = scratch.path().join("Trash");
+    let path = scratch.path().join("a/file");
+    make(&scratch.path().join("a"), &["file"]);
+    let gone = trashed(&trash_it(&path, &home));
+    fs::write(home.join("files/file"), "longer than before").unwrap();
+    assert_eq!(restore(&gone).unwrap(), Restored::Changed);
+    // The item is the same, and its directory is not.
+    let gone = trashed(&trash_it(&path, &home));
+    fs::rename(scratch.path().join("a"), scratch.path().join("b")).unwrap();
+    make(&scratch.path().join("a"), &["other"]);
+    assert_eq!(restore(&gone).unwrap(), Restored::Changed);
+    assert!(path.exists());
 }

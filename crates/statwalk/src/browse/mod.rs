@@ -25,6 +25,7 @@ mod screen;
 mod sightings;
 mod space;
 mod terminal;
+mod trash_desk;
 mod tree_data;
 mod watchdog;
 mod write;
@@ -40,7 +41,7 @@ use std::time::Duration;
 
 use statwalk_browse::{
     Browser, Data, Effect, Event, Filter, Filtered, ItemId, Options, Proposal, RemovalReport,
-    Revision, answer, item_at,
+    Revision, answer, child, item_at,
 };
 
 use statwalk_view::SizeFormat;
@@ -53,6 +54,7 @@ use self::scan::LiveScan;
 use self::screen::{Input, Screen};
 use self::space::SpaceDesk;
 use self::terminal::Tty;
+use self::trash_desk::{Spot, Trail, TrashDesk};
 use crate::clock;
 use crate::exit_status::ExitStatus;
 use crate::failure::{self, Failure, reason};
@@ -76,8 +78,8 @@ pub(super) const GONE: &str = "the item is gone";
 /// News from another thread for the one with the terminal.
 pub(crate) enum Message {
     Event(Event),
-    /// The numbers at the end of a scan.
-    Scanned(u64, Arc<dyn Data>),
+    /// The numbers at the end of a scan, and whether it was stopped.
+    Scanned(u64, Arc<dyn Data>, bool),
     /// A directory was read again, after the change with this number.
     Refreshed(Reading, Result<Arc<dyn Data>, String>),
     /// The numbers of items that pass, for the wish with this number.
@@ -86,18 +88,32 @@ pub(crate) enum Message {
     Space(u64, Result<Vec<String>, String>),
     /// The result of the survey with this number.
     Surveyed(u64, Result<Box<(Proposal, Proposed)>, String>),
-    /// The end of a removal.
-    Removed(Box<statwalk_remove::Outcome>),
+    /// The end of a removal, and the trails to the trashes that have its items.
+    Removed(Box<statwalk_remove::Outcome>, Vec<(Vec<u8>, Option<Trail>)>),
 }
 
 /// A directory that is read again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reading {
     dir: ItemId,
+    /// Its entry that came after the scan, which is read instead.
+    new: Option<Vec<u8>>,
     /// The number of the last change of the numbers before it.
     after: u64,
-    /// Whether the user asked for it, and not the shell.
-    is_wanted: bool,
+    reason: Reason,
+}
+
+/// The reason why a directory is read again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reason {
+    /// The user asked for it.
+    Wish,
+    /// A part of it was removed.
+    Removal,
+    /// An item came back there.
+    Return,
+    /// It has a trash that items went to, or came from.
+    Trash,
 }
 
 /// The browser with all that it needs.
@@ -111,6 +127,8 @@ struct Shell {
     scan: LiveScan,
     /// All numbers, and those that pass the filter.
     base: Revision,
+    /// The scan was stopped before its end.
+    is_partial: bool,
     data: Arc<dyn Data>,
     filter: Filter,
     /// Counts the wishes for numbers of a filter; an earlier answer comes too late.
@@ -128,8 +146,11 @@ struct Shell {
     reading: Vec<Reading>,
     /// Answers that wait until no removal is at work: its items have numbers of now.
     put_off: Vec<Message>,
-    /// The paths of directories that are to be read again once the scan is over.
+    /// The paths of directories that are to be read again once the scan is over, and those
+    /// of trashes.
     owed: Vec<Vec<u8>>,
+    owed_trashes: Vec<Vec<u8>>,
+    trash: TrashDesk,
     /// The number of the last question that is on the screen.
     shown: u64,
     messages: Receiver<Message>,
@@ -258,6 +279,7 @@ impl Shell {
             scan,
             data: Arc::clone(&base),
             base: Revision::new(base),
+            is_partial: false,
             filter: Filter::default(),
             filterings: 0,
             rows: clerk("rows")?,
@@ -271,6 +293,8 @@ impl Shell {
             reading: Vec::new(),
             put_off: Vec::new(),
             owed: Vec::new(),
+            owed_trashes: Vec::new(),
+            trash: TrashDesk::default(),
             shown: 0,
             messages,
             sender,
@@ -372,11 +396,15 @@ impl Shell {
     fn take(&mut self, message: Message, screen: &mut dyn Screen) {
         match message {
             Message::Event(event) => self.update(event, screen),
-            Message::Scanned(number, data) if number == self.scan.data.number => {
+            Message::Scanned(number, data, is_partial) if number == self.scan.data.number => {
                 self.base = Revision::new(data);
+                self.is_partial = is_partial;
                 self.show_base(Event::Data, screen);
                 for path in std::mem::take(&mut self.owed) {
                     self.read_path_again(&path);
+                }
+                for trash in std::mem::take(&mut self.owed_trashes) {
+                    self.read_trash(&trash);
                 }
             }
             Message::Filtered(number, filter, data) if number == self.filterings => {
@@ -398,7 +426,7 @@ impl Shell {
                     self.update(event, screen);
                 }
             }
-            Message::Removed(outcome) => self.take_removed(*outcome, screen),
+            Message::Removed(outcome, trails) => self.take_removed(*outcome, trails, screen),
             Message::Scanned(..) | Message::Filtered(..) | Message::Refreshed(..) => {}
         }
     }
@@ -464,7 +492,7 @@ impl Shell {
                 self.update(Event::Form(read), screen);
             }
             Effect::SetFilter(filter) => self.set_filter(filter, screen),
-            Effect::Refresh(dir) => self.read_again(dir, true),
+            Effect::Refresh(dir) => self.read_again(dir, None, Reason::Wish),
             Effect::ScanAgain => self.scan_again(screen),
             Effect::StopScan => self.scan.stop(),
             Effect::Shell(id) => {
@@ -538,32 +566,50 @@ impl Shell {
         }
     }
 
-    /// Takes what is gone out of all numbers, and reads again what is gone in part.
-    fn take_removed(&mut self, outcome: statwalk_remove::Outcome, screen: &mut dyn Screen) {
-        let Some(ended) = (self.remover).take_outcome(outcome, &**self.base.data()) else {
+    /// Takes what is gone out of all numbers, and reads again what is gone in part, and the
+    /// trash.
+    fn take_removed(
+        &mut self,
+        outcome: statwalk_remove::Outcome,
+        trails: Vec<(Vec<u8>, Option<Trail>)>,
+        screen: &mut dyn Screen,
+    ) {
+        let Some(mut ended) = (self.remover).take_outcome(outcome, &**self.base.data()) else {
             return;
         };
         self.base.remove(ended.gone);
+        let mut outside = Vec::new();
+        for (trash, trail) in trails {
+            let bytes = ended.trashed.remove(&trash).unwrap_or(0);
+            self.trash.add(&trash, bytes, trail);
+            if !self.read_trash(&trash) {
+                outside.push(safe(&String::from_utf8_lossy(&trash)));
+            }
+        }
+        if !outside.is_empty() {
+            let outside = outside.join(", ");
+            (ended.report.sentence).push_str(&format!("; it lies outside of the scan: {outside}"));
+        }
         self.show_base(Event::Removed(ended.report), screen);
+        self.update(Event::InTrash(self.trash.lacking()), screen);
         for dir in ended.partly {
-            self.read_again(dir, false);
+            self.read_again(dir, None, Reason::Removal);
         }
     }
 
     /// Puts items that are back into the numbers. The directory of one that the numbers do
-    /// not know any more is read again.
+    /// not know any more, or that changed in the trash, is read again.
     fn take_back(&mut self, text: String, back: &[Back], screen: &mut dyn Screen) {
         if back.is_empty() {
             return self.say(text, screen);
         }
-        let known = back.iter().filter_map(|back| back.id);
-        let known: Vec<ItemId> = known.collect();
+        let known = back.iter().filter(|back| !back.is_changed);
+        let known: Vec<ItemId> = known.filter_map(|back| back.id).collect();
         let is_there = self.base.bring_back(&known);
         let there = known.iter().zip(is_there);
         let there: HashSet<ItemId> = (there.filter(|(_, is_there)| *is_there))
             .map(|(id, _)| *id)
             .collect();
-        self.show_base(Event::Restored(text), screen);
         let is_missing = |back: &&Back| back.id.is_none_or(|id| !there.contains(&id));
         let mut dirs: Vec<&Vec<u8>> = (back.iter().filter(is_missing))
             .filter_map(|back| back.dir.as_ref())
@@ -577,6 +623,44 @@ impl Shell {
                 false => self.owed.push(dir.clone()),
             }
         }
+        let mut trashes: Vec<&Vec<u8>> = back.iter().map(|back| &back.trash).collect();
+        trashes.sort();
+        trashes.dedup();
+        for back in back {
+            self.trash.take_back(&back.trash, back.bytes);
+        }
+        for trash in trashes {
+            self.read_trash(trash);
+        }
+        self.show_base(Event::Restored(text), screen);
+        self.update(Event::InTrash(self.trash.lacking()), screen);
+    }
+
+    /// Has a trash read again, because items went there or came back. Answers whether the
+    /// scan has it.
+    ///
+    /// It is read whole: `files` and `info` change their own sizes with each item. A trash
+    /// that is new to the numbers is read alone, and the directory above it is not.
+    fn read_trash(&mut self, trash: &[u8]) -> bool {
+        if !self.base.data().is_final() {
+            // The scan can have been there already.
+            self.owed_trashes.push(trash.to_vec());
+            return true;
+        }
+        let spot = self
+            .trash
+            .trail(trash)
+            .map(|trail| trail.find(&**self.base.data(), self.is_partial));
+        let (dir, new) = match spot {
+            Some(Spot::Row(id)) => (id, None),
+            // The rules of a directory hold for its entries, and not for a root.
+            Some(Spot::New(dir, _)) if self.request.reads_gitignore => (dir, None),
+            Some(Spot::New(dir, name)) => (dir, Some(name)),
+            Some(Spot::Elsewhere) | None => return false,
+        };
+        self.base.doubt(dir);
+        self.read_again(dir, new, Reason::Trash);
+        true
     }
 
     /// Shows all numbers after a change, which the browser learns of.
@@ -595,41 +679,78 @@ impl Shell {
         newer: Result<Arc<dyn Data>, String>,
         screen: &mut dyn Screen,
     ) {
-        let Reading { dir, .. } = reading;
+        let Reading { dir, new, .. } = reading;
+        let reason = reading.reason;
         if self.base.has_moved_since(reading.after, dir) {
-            return self.read_again(dir, reading.is_wanted);
+            return self.read_again(dir, new, reason);
         }
         let newer = match newer {
             Ok(newer) => newer,
+            // The last line says that the sums lack something.
+            Err(_) if reason == Reason::Trash => return,
             Err(error) => return self.say(error, screen),
         };
-        self.update(Event::Replacing(Some(dir)), screen);
-        let text = match self.base.renew(dir, newer) {
-            Some(_) if !reading.is_wanted => "the numbers are those of now".to_owned(),
-            Some(change) => refresh::difference(change, self.format),
-            None => "cannot read it again alone: R scans everything".to_owned(),
+        // Another reading can have met the new entry meanwhile.
+        let known = match &new {
+            None => Some(dir),
+            Some(name) => child(&**self.base.data(), dir, name),
         };
+        let change = match (known, new) {
+            (None, Some(name)) => {
+                let is_there = self.base.graft(dir, &name, newer);
+                is_there.then_some([(false, 0); 2])
+            }
+            (known, _) => {
+                let dir = known.unwrap_or(dir);
+                self.update(Event::Replacing(Some(dir)), screen);
+                self.base.renew(dir, newer)
+            }
+        };
+        let text = match change {
+            Some(change) if reason == Reason::Wish => {
+                Some(refresh::difference(change, self.format))
+            }
+            Some(_) if reason == Reason::Removal => Some("the numbers are those of now".to_owned()),
+            None if reason != Reason::Trash => {
+                Some("cannot read it again alone: R scans everything".to_owned())
+            }
+            _ => None,
+        };
+        if change.is_some() {
+            let dir = known.unwrap_or(dir);
+            self.trash.settle(dir, &**self.base.data());
+        }
         self.show_base(Event::Refreshed(text), screen);
+        self.update(Event::InTrash(self.trash.lacking()), screen);
     }
 
-    /// Has a directory read again, together with those that are being read.
-    fn read_again(&mut self, dir: ItemId, is_wanted: bool) {
-        let after = self.base.number();
-        self.reading.retain(|known| known.dir != dir);
+    /// Has a directory read again, or a new entry of it, together with those that are being
+    /// read.
+    fn read_again(&mut self, dir: ItemId, new: Option<Vec<u8>>, mut reason: Reason) {
+        let is_same = |known: &Reading| known.dir == dir && known.new == new;
+        let mut same = self.reading.iter().filter(|known| is_same(known));
+        // The user waits for the answer still.
+        if same.any(|known| known.reason == Reason::Wish) {
+            reason = Reason::Wish;
+        }
+        self.reading.retain(|known| !is_same(known));
         let reading = Reading {
             dir,
-            after,
-            is_wanted,
+            new,
+            after: self.base.number(),
+            reason,
         };
         self.reading.push(reading);
         // The wish of the user comes first, and the thread does the last job alone.
         let mut all = self.reading.clone();
         all.reverse();
+        all.sort_by_key(|reading| reading.reason != Reason::Wish);
         let (scan, base) = (self.request.scan.clone(), Arc::clone(self.base.data()));
         let sender = self.sender.clone();
         self.readers.give(move |stop| {
             for reading in all {
-                let newer = refresh::read_again(&scan, &*base, reading.dir, stop)?;
+                let new = reading.new.as_deref();
+                let newer = refresh::read_again(&scan, &*base, reading.dir, new, stop)?;
                 sender.send(Message::Refreshed(reading, newer)).ok()?;
             }
             None
@@ -638,7 +759,7 @@ impl Shell {
 
     fn read_path_again(&mut self, path: &[u8]) {
         if let Some(dir) = item_at(path, &**self.base.data()) {
-            self.read_again(dir, false);
+            self.read_again(dir, None, Reason::Return);
         }
     }
 
@@ -670,6 +791,8 @@ impl Shell {
                 // Ids of the scan before mean nothing from now on.
                 self.update(Event::Replacing(None), screen);
                 self.reading.clear();
+                self.trash.begin_scan();
+                self.update(Event::InTrash(0), screen);
                 self.scan = scan;
                 self.listed = None;
                 self.filterings += 1;

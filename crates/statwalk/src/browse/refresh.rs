@@ -19,17 +19,24 @@ use super::tree_data::TreeData;
 /// How often a scan asks whether it is still wanted.
 const PERIOD: Duration = Duration::from_millis(20);
 
-/// Reads a directory again. Answers with its new numbers, or with the reason why there are
-/// none. Absent where `stop` asked to end.
+/// Reads a directory again, or an entry of it that came after the scan. Answers with its new
+/// numbers, or with the reason why there are none. Absent where `stop` asked to end.
 pub(super) fn read_again(
     scan: &Scan,
     below: &dyn Data,
     at: ItemId,
+    new: Option<&[u8]>,
     stop: &dyn Fn() -> bool,
 ) -> Option<Result<Arc<dyn Data>, String>> {
-    let Some(path) = below.path(at) else {
+    let Some(mut path) = below.path(at) else {
         return Some(Err("cannot read it again: it is gone".to_owned()));
     };
+    if let Some(name) = new {
+        if path.last() != Some(&b'/') {
+            path.push(b'/');
+        }
+        path.extend_from_slice(name);
+    }
     let scan = scan.clone().with_root(Path::new(OsStr::from_bytes(&path)));
     let scan = scan.errors_kept(ERRORS_KEPT);
     let running = match scan.start(TreeSink::new().with_files().with_owners().with_identities()) {

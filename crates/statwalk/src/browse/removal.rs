@@ -3,6 +3,7 @@
 //! Surveys and removals for the browser. `statwalk-remove` knows the rules and acts; here
 //! its facts become sentences.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -17,12 +18,13 @@ use rustix::io::Errno;
 use statwalk_browse as browse;
 use statwalk_browse::{Data, Event, ItemId, RemovalReport, RemovalState};
 use statwalk_remove::{
-    Degree, End, Item, ItemOutcome, Journal, Manner, Monitor, Now, Outcome, Removal, Sums,
-    Surroundings, Survey, Trash, Trashed, degree, fold, restore, survey, word_to_type,
+    Degree, End, Item, ItemOutcome, Journal, Manner, Monitor, Now, Outcome, Removal, Restored,
+    Sums, Surroundings, Survey, Trash, Trashed, degree, fold, restore, survey, word_to_type,
 };
 use statwalk_view::{Charset, SizeFormat, counted, escape, grouped};
 
 use super::sightings::{Sightings, Way};
+use super::trash_desk::Trail;
 use super::{GONE, Message};
 use crate::clock;
 use crate::failure::reason;
@@ -67,6 +69,8 @@ struct Ongoing {
     monitor: Arc<Monitor>,
     /// The number that the browser has of each item.
     ids: Vec<(Vec<u8>, ItemId)>,
+    /// The bytes of each item.
+    bytes: HashMap<Vec<u8>, u64>,
     entries: u64,
     /// The most that becomes free, where clones or snapshots share some of it.
     freed_most: Option<u64>,
@@ -79,12 +83,18 @@ struct Moved {
     id: Option<ItemId>,
     /// The directory that held it, as the rows show it.
     dir: Option<Vec<u8>>,
+    bytes: u128,
 }
 
 /// An item that is back at its place.
 pub(super) struct Back {
     pub(super) id: Option<ItemId>,
     pub(super) dir: Option<Vec<u8>>,
+    /// Something shows that it is not as it was before the move.
+    pub(super) is_changed: bool,
+    /// The trash that it comes from.
+    pub(super) trash: Vec<u8>,
+    pub(super) bytes: u128,
 }
 
 /// The end of a removal, for the browser.
@@ -93,6 +103,8 @@ pub(super) struct Ended {
     pub(super) gone: Vec<ItemId>,
     /// Those that lost entries and are still there.
     pub(super) partly: Vec<ItemId>,
+    /// The bytes that went to each trash.
+    pub(super) trashed: HashMap<Vec<u8>, u128>,
     pub(super) report: RemovalReport,
 }
 
@@ -174,6 +186,9 @@ impl Remover {
     pub(super) fn remove(&mut self, manner: browse::Manner) -> Result<(), String> {
         let proposed = self.proposed.take();
         let proposed = proposed.ok_or_else(|| "nothing is proposed".to_owned())?;
+        let bytes = proposed.items.iter();
+        let bytes = bytes.map(|item| (item.path().to_vec(), item.bytes()));
+        let bytes = bytes.collect();
         let manner = match manner {
             browse::Manner::Forever => Manner::Permanent,
             browse::Manner::Trash => Manner::Trash(home_trash().ok_or(NO_HOME)?),
@@ -187,13 +202,25 @@ impl Remover {
         let (own, sender) = (Arc::clone(&monitor), self.sender.clone());
         let work = move || {
             let outcome = removal.run(&own);
-            let _ = sender.send(Message::Removed(Box::new(outcome)));
+            let moved = outcome.items.iter();
+            let moved = moved.filter_map(|item| item.trashed.as_ref());
+            let mut trashes: Vec<Vec<u8>> = moved.map(|moved| moved.trash.clone()).collect();
+            trashes.sort();
+            trashes.dedup();
+            // Here, because a look at a path can hang.
+            let trails = trashes.into_iter().map(|trash| {
+                let trail = Trail::to(&trash);
+                (trash, trail)
+            });
+            let trails = trails.collect();
+            let _ = sender.send(Message::Removed(Box::new(outcome), trails));
         };
         let thread = start("removal", work)
             .map_err(|error| format!("cannot start a thread: {}", reason(&error)))?;
         self.removal = Some(Ongoing {
             monitor,
             ids: proposed.ids,
+            bytes,
             entries: proposed.entries,
             freed_most: proposed.freed_most,
             thread,
@@ -232,7 +259,10 @@ impl Remover {
     /// Takes the end of a removal. `data` has the items still.
     pub(super) fn take_outcome(&mut self, mut outcome: Outcome, data: &dyn Data) -> Option<Ended> {
         let Ongoing {
-            ids, freed_most, ..
+            ids,
+            bytes,
+            freed_most,
+            ..
         } = self.removal.take()?;
         // The removal asks no file system what a file shares; the survey did.
         if let Some(most) = freed_most {
@@ -250,12 +280,23 @@ impl Remover {
             let id = id_of(&item.path);
             let dir = id.and_then(|id| data.path(data.parent(id)?));
             let trashed = item.trashed.clone()?;
-            Some(Moved { trashed, id, dir })
+            let bytes = bytes.get(&item.path).copied().unwrap_or(0).into();
+            Some(Moved {
+                trashed,
+                id,
+                dir,
+                bytes,
+            })
         };
         let trashed: Vec<Moved> = outcome.items.iter().filter_map(moved).collect();
+        let mut sums: HashMap<Vec<u8>, u128> = HashMap::new();
+        for moved in &trashed {
+            *sums.entry(moved.trashed.trash.clone()).or_default() += moved.bytes;
+        }
         let ended = Ended {
             gone: with_end(End::Removed),
             partly: with_end(End::Partly),
+            trashed: sums,
             report: report(&outcome, trashed.len(), self.format),
         };
         if !trashed.is_empty() {
@@ -275,9 +316,12 @@ impl Remover {
         let (mut back, mut failure) = (Vec::new(), None);
         for item in trashed {
             match restore(&item.trashed) {
-                Ok(()) => back.push(Back {
+                Ok(restored) => back.push(Back {
                     id: item.id,
                     dir: item.dir,
+                    is_changed: restored == Restored::Changed,
+                    trash: item.trashed.trash,
+                    bytes: item.bytes,
                 }),
                 Err(error) => {
                     failure.get_or_insert(error);

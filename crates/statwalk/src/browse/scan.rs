@@ -154,7 +154,8 @@ impl Lookout {
         let elsewhere = elsewhere.filter(|_| !report.interrupted);
         state.elsewhere_bytes = elsewhere.map(|(_, bytes)| bytes);
         let data = TreeData::new(self.number, tree, &self.roots, &report, self.early);
-        let _ = (self.news).send(Message::Scanned(self.number, Arc::new(data)));
+        let scanned = Message::Scanned(self.number, Arc::new(data), report.interrupted);
+        let _ = self.news.send(scanned);
         let _ = self.news.send(Message::Event(Event::Scan(state)));
     }
 

@@ -54,6 +54,8 @@ pub(crate) struct Request {
     pub(crate) progress: When,
     /// Whether symbolic links are followed.
     pub(crate) follows: bool,
+    /// Whether `.gitignore` files count.
+    pub(crate) reads_gitignore: bool,
     stays: bool,
     enters_kernel: bool,
     /// Whether the scan covers everything below its roots.
@@ -224,6 +226,7 @@ impl Request {
             explain: false,
             progress: When::Never,
             follows: false,
+            reads_gitignore: flags.gitignore,
             stays: flags.one_file_system,
             enters_kernel: flags.include_kernfs,
             is_whole: !excludes,
@@ -242,6 +245,7 @@ impl Request {
             explain: false,
             progress,
             follows: false,
+            reads_gitignore: false,
             stays: true,
             enters_kernel: false,
             is_whole: paths.len() == 1,

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The browser on a terminal: moves to the trash, and the sums beside those of du.
+
+use std::path::Path;
+use std::process::Stdio;
+
+use statwalk_testkit::generator::{Shape, generate};
+use statwalk_testkit::mounts::FileSystem;
+use statwalk_testkit::{Skipped, or_skip, program};
+use statwalk_view::{SizeFormat, grouped};
+
+use super::browse::Browser;
+use super::run::{Tree, resize, wait_until};
+
+/// Bytes and entries, as du counts them.
+fn du(tree: &Path, exclude: &[&str]) -> (u128, u64) {
+    let count = |arguments: &[&str]| {
+        let excluded = exclude.iter().map(|name| format!("--exclude={name}"));
+        let mut command = program::command("du");
+        command.args(arguments).args(excluded).arg(tree);
+        let output = command.output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.split('\t').next().unwrap().parse::<u64>().unwrap()
+    };
+    let bytes = count(&["-s", "--block-size=1"]);
+    (bytes.into(), count(&["-s", "--inodes"]))
+}
+
+/// The sums of the head, as the browser writes them.
+fn head((bytes, entries): (u128, u64)) -> String {
+    let entries = grouped(entries);
+    format!("{}, {entries} entries", SizeFormat::Binary.text(bytes))
+}
+
+/// Waits until the head has the sums of du.
+#[track_caller]
+fn wait_for_du(browser: &Browser, tree: &Path, exclude: &[&str]) {
+    let start = std::time::Instant::now();
+    loop {
+        let expected = head(du(tree, exclude));
+        let screen = browser.screen();
+        if screen
+            .lines()
+            .next()
+            .is_some_and(|line| line.trim_end().ends_with(&expected))
+        {
+            return;
+        }
+        let is_late = start.elapsed() > std::time::Duration::from_secs(20);
+        assert!(!is_late, "du says {expected}:\n{screen}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+/// The journal lies outside: its bytes are no news for the browser.
+fn browser(tree: &Tree, home: &Path, arguments: &[&str]) -> Result<Browser, Skipped> {
+    let arguments = [&["--enable-delete"], arguments].concat();
+    let state = tree.parent().join("state").display().to_string();
+    let environment = vec![
+        ("HOME", home.display().to_string()),
+        ("XDG_STATE_HOME", state),
+    ];
+    let browser = Browser::with(tree.parent(), &arguments, environment, Stdio::inherit)?;
+    browser.wait_for("entries");
+    wait_until("the scan does not end", || !browser.screen().contains('≥'));
+    Ok(browser)
+}
+
+/// Selects an item by its name, and moves it to the trash.
+#[track_caller]
+fn to_the_trash(browser: &mut Browser, name: &str) {
+    browser.press(&format!("'{name}\rd"));
+    browser.wait_for("[Cancel]");
+    browser.press("y");
+    browser.wait_for("in the trash; U");
+}
+
+#[track_caller]
+fn undo(browser: &mut Browser) {
+    browser.press("U");
+    browser.wait_for("is back");
+}
+
+const ENTRIES: &str = "a/\na/one 9000\na/deep/\na/deep/two 5000\nb/\nb/three 12000\nfour 4097";
+
+/// A move to the trash took the bytes off all sums, although the scan had the trash: the
+/// head said 44 KiB, and du 31 MiB.
+#[test]
+fn the_bytes_go_to_the_row_of_the_trash() {
+    // The trash is made by the first move: all of it, and a part of it. Then it is there.
+    let trashes = ["", ".local/", ".local/share/", ".local/share/Trash/files/"];
+    for (trash, root) in trashes.iter().flat_map(|trash| {
+        // Other spellings of the same directory.
+        let roots = ["tree", "tree/", "tree/../tree/.", "link/"];
+        roots.map(|root| (trash, root))
+    }) {
+        let tree = Tree::new(ENTRIES);
+        std::fs::create_dir_all(tree.path().join(trash)).unwrap();
+        let link = tree.parent().join("link");
+        std::os::unix::fs::symlink("tree", &link).unwrap();
+        let home = match root {
+            "tree" => link,
+            _ => tree.path(),
+        };
+        let mut browser = or_skip!(browser(&tree, &home, &[root]));
+        wait_for_du(&browser, &tree.path(), &[]);
+        let before = du(&tree.path(), &[]);
+        to_the_trash(&mut browser, "a");
+        let files = tree.path().join(".local/share/Trash/files");
+        assert!(files.join("a").exists());
+        assert!(du(&tree.path(), &[]).0 > before.0);
+        wait_for_du(&browser, &tree.path(), &[]);
+        browser.wait_for(".local/");
+        assert!(!browser.screen().contains("no sum here"));
+        undo(&mut browser);
+        wait_for_du(&browser, &tree.path(), &[]);
+        browser.wait_for("a/");
+        to_the_trash(&mut browser, "b");
+        wait_for_du(&browser, &tree.path(), &[]);
+        to_the_trash(&mut browser, "four");
+        wait_for_du(&browser, &tree.path(), &[]);
+        // The rows down to the item are those of now.
+        browser.press("'.local\r\r");
+        browser.wait_for("share/");
+        browser.press("\r");
+        browser.wait_for("Trash/");
+        browser.press("\r");
+        browser.wait_for("files/");
+        browser.press("'files\r\r");
+        browser.wait_for("four");
+        wait_for_du(&browser, &files, &[]);
+        // An item in the trash moves to another name there.
+        to_the_trash(&mut browser, "four");
+        wait_for_du(&browser, &files, &[]);
+        browser.wait_for("four.2");
+        undo(&mut browser);
+        wait_for_du(&browser, &files, &[]);
+        browser.press("q");
+        assert_eq!(browser.end().0.code(), Some(0));
+    }
+}
+
+/// Where the scan does not have the trash, the last line says that the sums lack it.
+#[test]
+fn a_trash_that_the_scan_lacks_is_told() {
+    for (home, exclude) in [
+        ("home", &[][..]),
+        ("tree", &[".local"]),
+        ("tree", &["Tra*"]),
+    ] {
+        let tree = Tree::new(ENTRIES);
+        let home = tree.parent().join(home);
+        std::fs::create_dir_all(home.join(".local/share/Trash")).unwrap();
+        let excludes = exclude.iter().flat_map(|name| ["--exclude", name]);
+        let arguments: Vec<&str> = excludes.chain(["tree"]).collect();
+        let mut browser = or_skip!(browser(&tree, &home, &arguments));
+        wait_for_du(&browser, &tree.path(), exclude);
+        to_the_trash(&mut browser, "a");
+        wait_for_du(&browser, &tree.path(), exclude);
+        // A key takes the message away.
+        browser.press("n");
+        browser.wait_for("KiB in the trash, in no sum here");
+        undo(&mut browser);
+        wait_for_du(&browser, &tree.path(), exclude);
+        browser.press("n");
+        wait_until("the bytes stay", || {
+            !browser.screen().contains("no sum here")
+        });
+        browser.press("q");
+        assert_eq!(browser.end().0.code(), Some(0));
+    }
+}
+
+/// The trash at the top of a mount, which the scan meets from above with and without `-x`.
+#[test]
+fn the_trash_of_a_mount_is_in_its_row() {
+    for stays in [false, true] {
+        let tree = Tree::new("at/\nhome/");
+        let at = tree.path().join("at");
+        let _mounted = or_skip!(FileSystem::Tmpfs.mount(&at));
+        std::fs::create_dir(at.join("a")).unwrap();
+        std::fs::write(at.join("a/one"), [1; 9000]).unwrap();
+        std::fs::write(at.join("two"), [1; 5000]).unwrap();
+        let root = ["tree", "tree/at"][usize::from(stays)];
+        let home = tree.path().join("home");
+        let arguments = if stays { vec!["-x", root] } else { vec![root] };
+        let mut browser = or_skip!(browser(&tree, &home, &arguments));
+        let root = tree.parent().join(root);
+        wait_for_du(&browser, &root, &[]);
+        if !stays {
+            browser.press("'at\r\r");
+            browser.wait_for("tree/at ");
+        }
+        to_the_trash(&mut browser, "a");
+        browser.wait_for(".Trash-");
+        wait_for_du(&browser, &at, &[]);
+        undo(&mut browser);
+        wait_for_du(&browser, &at, &[]);
+        browser.press("\x1b[D");
+        wait_for_du(&browser, &root, &[]);
+        browser.press("q");
+        assert_eq!(browser.end().0.code(), Some(0));
+    }
+}
+
+/// The sum of the items that pass is the same in the trash.
+#[test]
+fn a_filter_sees_the_trash() {
+    let tree = Tree::new("a/\na/one.jpg 9000\na/two.txt 5000\nb/\nb/three.jpg 12000");
+    let mut browser = or_skip!(browser(&tree, &tree.path(), &["tree"]));
+    browser.press("3");
+    browser.wait_for("images");
+    browser.press("'images\r");
+    browser.wait_for("GROUP");
+    browser.press("\r");
+    browser.wait_for("filter (Esc clears)");
+    browser.wait_for("NAME");
+    let sum = |browser: &Browser| {
+        let screen = browser.screen();
+        let line = screen.lines().next().unwrap();
+        line.rsplit("  ")
+            .next()
+            .unwrap()
+            .split(',')
+            .next()
+            .unwrap()
+            .to_owned()
+    };
+    browser.wait_for("b/");
+    let before = sum(&browser);
+    to_the_trash(&mut browser, "a");
+    browser.wait_for(".local/");
+    wait_until("the sum differs", || sum(&browser) == before);
+    undo(&mut browser);
+    browser.wait_for("a/");
+    wait_until("the sum differs", || sum(&browser) == before);
+    browser.press("\x1b");
+    wait_for_du(&browser, &tree.path(), &[]);
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
+
+/// The trash itself is marked with other items, and lies in a marked directory.
+#[test]
+fn a_marked_trash_stays_and_the_sums_are_right() {
+    let tree = Tree::new(ENTRIES);
+    std::fs::create_dir_all(tree.path().join(".local/share/Trash/files/old")).unwrap();
+    let mut browser = or_skip!(browser(&tree, &tree.path(), &["tree"]));
+    wait_for_du(&browser, &tree.path(), &[]);
+    browser.press("'.local\r 'a\r ");
+    browser.wait_for("2 marked");
+    browser.press("d");
+    browser.wait_for("[Cancel]");
+    browser.press("y");
+    // The move of the trash into itself is an error of the kernel, which is listed.
+    browser.wait_for("invalid argument");
+    browser.press("q");
+    wait_for_du(&browser, &tree.path(), &[]);
+    assert!(tree.path().join(".local/share/Trash/files/a/one").exists());
+    // An item in the trash keeps its mark when the trash is read again.
+    browser.press("'.local\r\r");
+    browser.wait_for("share/");
+    browser.press("\r");
+    browser.wait_for("Trash/");
+    browser.press("\r");
+    browser.wait_for("files/");
+    browser.press("'files\r\r");
+    browser.wait_for("old/");
+    browser.press("'old\r ");
+    browser.wait_for("2 marked");
+    let files = tree.path().join(".local/share/Trash/files");
+    wait_for_du(&browser, &files, &[]);
+    undo(&mut browser);
+    wait_for_du(&browser, &files, &[]);
+    browser.wait_for("2 marked");
+    browser.press("8");
+    browser.wait_for("Trash/files/old");
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
+
+/// The item comes back while another scan goes on, which has been at one of its two places
+/// and not at the other.
+#[test]
+fn undo_while_a_scan_goes_on() {
+    let tree = Tree::new(ENTRIES);
+    let shape = Shape {
+        entries: 4_000,
+        // du counts inodes, and the head names.
+        hard_link_share: 0.0,
+        ..Shape::default()
+    };
+    generate(&tree.path().join("many"), 7, &shape).unwrap();
+    let mut browser = or_skip!(browser(&tree, &tree.path(), &["tree"]));
+    for round in 0..8 {
+        to_the_trash(&mut browser, "a");
+        wait_for_du(&browser, &tree.path(), &[]);
+        // Both in one go, and later and later.
+        browser.press("R");
+        std::thread::sleep(std::time::Duration::from_millis(round * 4));
+        undo(&mut browser);
+        wait_for_du(&browser, &tree.path(), &[]);
+        browser.wait_for("a/");
+        wait_until("the scan does not end", || !browser.screen().contains('≥'));
+        wait_for_du(&browser, &tree.path(), &[]);
+    }
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
+
+/// The trash was emptied, or something took the place of the item: that was shown as the
+/// item, with its old bytes.
+#[test]
+fn undo_takes_nothing_else() {
+    let tree = Tree::new(ENTRIES);
+    let mut browser = or_skip!(browser(&tree, &tree.path(), &["tree"]));
+    // A sentence with a path is longer than 80 columns.
+    resize(&browser.screen, 160, 24);
+    to_the_trash(&mut browser, "a");
+    wait_for_du(&browser, &tree.path(), &[]);
+    let place = tree.path().join(".local/share/Trash/files/a");
+    let aside = tree.parent().join("aside");
+    std::fs::rename(&place, &aside).unwrap();
+    browser.press("U");
+    browser.wait_for("it is no longer in the trash");
+    std::fs::write(&place, "another").unwrap();
+    browser.press("U");
+    browser.wait_for("has another entry in its place");
+    assert!(place.exists() && !tree.path().join("a").exists());
+    assert!(!browser.screen().contains(" a/"), "{}", browser.screen());
+    std::fs::remove_file(&place).unwrap();
+    // A program wrote to the item in the trash.
+    std::fs::rename(&aside, &place).unwrap();
+    std::fs::write(place.join("more"), [1; 20_000]).unwrap();
+    undo(&mut browser);
+    wait_for_du(&browser, &tree.path(), &[]);
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
