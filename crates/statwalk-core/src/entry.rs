@@ -367,6 +367,15 @@ impl fmt::Debug for Attributes {
 }
 
 impl Attributes {
+    /// The same for an entry whose bytes belong to another one.
+    pub(crate) fn without_bytes(self) -> Attributes {
+        Attributes {
+            size_bytes: 0,
+            allocated_bytes: 0,
+            ..self
+        }
+    }
+
     /// Attributes of which only the type is known.
     #[must_use]
     pub const fn of_type(kind: FileType) -> Attributes {

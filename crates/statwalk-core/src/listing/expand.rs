@@ -199,8 +199,9 @@ impl<D: DirectorySource> Lister<D> {
                 _ => {}
             }
         }
-        // A link to a file counts as the file. A dangling link, and a link to a
-        // listed directory, counts as itself.
+        // A link to a file counts as the file, and a dangling link as itself. A link to a
+        // directory that is listed elsewhere, or not at all, is a link without bytes: it
+        // stands for those of the directory.
         let found = match self.stat_of(&base, name) {
             Ok(found) => found,
             Err(Errno::NOENT) if self.is_gone(&place, None, out) => {
@@ -219,9 +220,12 @@ impl<D: DirectorySource> Lister<D> {
             out.failed(parent.root, place.path(), Op::Follow, errno);
         }
         let target = self.target_of(Some(&base), name, found.kind);
-        let target = target.filter(|target| target.kind != FileType::Directory);
-        let followed = target.is_some();
-        self.deliver_alone(&parent, name, &target.unwrap_or(found), followed, out);
+        let (entry, followed) = match target {
+            Some(target) if target.kind != FileType::Directory => (target, true),
+            Some(_) => (found.without_bytes(), false),
+            None => (found, false),
+        };
+        self.deliver_alone(&parent, name, &entry, followed, out);
         Fate::Settled
     }
 

@@ -383,6 +383,69 @@ fn apparent_sizes_are_those_of_a_new_du() {
     }
 }
 
+/// `statwalk -sLb` had the length of a link besides the directory to which it leads, where
+/// that was listed by another name: du counts nothing for the link.
+#[test]
+fn a_followed_link_brings_no_bytes_of_its_own() {
+    // Longer than 59 bytes, so that the link has a block of its own on ext4.
+    let long = format!("{}d", "./".repeat(40));
+    let shapes: &[&[(&str, &str)]] = &[
+        &[],
+        &[("d", "once")],
+        &[("d", "a"), ("d", "twice")],
+        &[("d/e", "below")],
+        &[("../d/e", "f/deep")],
+        &[(&long, "long")],
+        &[(&long, "a-long"), (&long, "z-long")],
+        &[("d/x", "file")],
+        &[("d/x", "file"), ("../d/x", "f/again")],
+        &[("..", "d/up"), (".", "here")],
+        &[("../f", "d/f"), ("../d", "f/d")],
+        &[("../outside", "out")],
+        &[("../outside", "out"), ("../../outside", "f/out")],
+        &[("../outside/in", "a-in"), ("../outside", "z-out")],
+        &[("a-link", "b-link"), ("d", "a-link"), ("b-link", "c-link")],
+    ];
+    for links in shapes {
+        let tree = Tree::new("d/\nd/x 1000\nd/e/\nf/\nf/y 200\n");
+        let at = |path: &str| tree.path().join(path);
+        fs::create_dir_all(at("../outside/in")).unwrap();
+        fs::write(at("../outside/in/z"), [1; 50_000]).unwrap();
+        for (target, link) in *links {
+            std::os::unix::fs::symlink(target, at(link)).unwrap();
+        }
+        settle(tree.parent()).unwrap();
+
+        // The directories that are reached, each once.
+        let mut inodes = BTreeSet::new();
+        let mut of_directories = 0;
+        let mut waiting = vec![tree.path()];
+        while let Some(path) = waiting.pop() {
+            let metadata = path.metadata().unwrap();
+            if !metadata.is_dir() || !inodes.insert(metadata.ino()) {
+                continue;
+            }
+            of_directories += metadata.len();
+            let entries = fs::read_dir(&path).unwrap();
+            waiting.extend(entries.map(|entry| entry.unwrap().path()));
+        }
+        let number = |answer: &Answer| -> u64 {
+            let text = String::from_utf8_lossy(&answer.stdout);
+            text.split('\t').next().unwrap().parse().unwrap()
+        };
+        let is_old = number(&du(&tree, &["-bs", "tree/d/e"])) > 0;
+        let own = if is_old { of_directories } else { 0 };
+        let expected = number(&du(&tree, &["-sLb", "tree"])) - own;
+        for order in ["-sLb", "-sLA", "-Lbd0", "-sLbj1"] {
+            let found = ours(&tree, &[order, "tree"]).good();
+            assert_eq!(number(&found), expected, "{order}, {links:?}");
+        }
+        let expected = number(&du(&tree, &["-sLB1", "tree"]));
+        let found = ours(&tree, &["-sL", "tree"]).good();
+        assert_eq!(number(&found), expected, "{links:?}");
+    }
+}
+
 #[test]
 fn times_and_inodes_are_in_tables_and_json() {
     let tree = tree();
