@@ -195,7 +195,9 @@ mod tests {
     fn found(roots: &[PathBuf], exclude: &str, trash: &Path, is_partial: bool) -> String {
         let exclusions = Exclusions::new().glob(exclude.as_bytes()).unwrap();
         let scan = Scan::of(roots).exclusions(exclusions);
-        let outcome = scan.run(&TreeSink::with_files().with_identities()).unwrap();
+        let outcome = scan
+            .run(&TreeSink::new().with_files().with_identities())
+            .unwrap();
         let paths: Vec<Vec<u8>> = roots.iter().map(|root| bytes(root)).collect();
         let data = TreeData::new(1, outcome.output, &paths, &outcome.report, Arc::default());
         let path = |id| String::from_utf8(data.path(id).unwrap()).unwrap();
