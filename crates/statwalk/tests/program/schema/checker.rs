@@ -28,9 +28,14 @@ pub(super) struct Schema<'a> {
 type Described = BTreeSet<String>;
 
 impl Schema<'_> {
-    /// Checks a value against the definition of this name.
-    pub(super) fn check(&self, name: &str, value: &Value) -> Result<(), String> {
-        self.matches(self.definition(name), value, "$").map(drop)
+    /// Checks a value against the definition of this name; `closed` refuses a field that
+    /// it does not name.
+    pub(super) fn check(&self, name: &str, value: &Value, closed: bool) -> Result<(), String> {
+        let described = self.matches(self.definition(name), value, "$")?;
+        match closed {
+            true => refuse_unknown(value, &described, "$"),
+            false => Ok(()),
+        }
     }
 
     /// Checks a value against the whole schema.
@@ -59,6 +64,7 @@ impl Schema<'_> {
                         described.extend(self.matches(part, value, at)?);
                     }
                 }
+                "anyOf" => described.extend(self.any_of(list(rule), value, at)?),
                 "oneOf" => described.extend(self.one_of(list(rule), value, at)?),
                 "properties" => described.extend(self.properties(rule, value, at)?),
                 "items" => {
@@ -73,11 +79,7 @@ impl Schema<'_> {
             }
         }
         if schema.get("unevaluatedProperties") == Some(&Value::Bool(false)) {
-            let fields = value.as_object().into_iter().flat_map(Map::keys);
-            let mut unknown = fields.filter(|field| !described.contains(*field));
-            if let Some(field) = unknown.next() {
-                return Err(format!("{at}: the schema has no field {field}"));
-            }
+            refuse_unknown(value, &described, at)?;
         }
         Ok(described)
     }
@@ -94,6 +96,17 @@ impl Schema<'_> {
         Ok(described)
     }
 
+    fn any_of(&self, rules: &[Value], value: &Value, at: &str) -> Result<Described, String> {
+        let tries: Vec<_> = rules
+            .iter()
+            .map(|rule| self.matches(rule, value, at))
+            .collect();
+        match tries.iter().any(Result::is_ok) {
+            true => Ok(tries.into_iter().flatten().flatten().collect()),
+            false => Err(format!("{at}: fits none of {tries:?}")),
+        }
+    }
+
     fn one_of(&self, rules: &[Value], value: &Value, at: &str) -> Result<Described, String> {
         let tries: Vec<_> = rules
             .iter()
@@ -104,6 +117,16 @@ impl Schema<'_> {
             0 => Err(format!("{at}: fits none of {tries:?}")),
             count => Err(format!("{at}: {value} fits {count} alternatives")),
         }
+    }
+}
+
+/// Refuses the fields of an object that no schema has described.
+fn refuse_unknown(value: &Value, described: &Described, at: &str) -> Result<(), String> {
+    let fields = value.as_object().into_iter().flat_map(Map::keys);
+    let mut unknown = fields.filter(|field| !described.contains(*field));
+    match unknown.next() {
+        Some(field) => Err(format!("{at}: the schema has no field {field}")),
+        None => Ok(()),
     }
 }
 
@@ -163,6 +186,7 @@ mod tests {
                 "unevaluatedProperties": false,
             },
             "one": {"oneOf": [{"type": "integer"}, {"type": "number", "minimum": 5}]},
+            "any": {"anyOf": [{"type": "integer"}, {"type": "number", "minimum": 5}]},
             "list": {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 2}},
             "fixed": {"const": 2},
         }});
@@ -185,6 +209,11 @@ mod tests {
                 vec![json!(7), json!(1.5), json!("1")],
             ),
             (
+                "any",
+                vec![json!(1), json!(7), json!(5.5)],
+                vec![json!(1.5), json!("1")],
+            ),
+            (
                 "list",
                 vec![json!([]), json!([1, 2])],
                 vec![json!([1, 3]), json!([0]), json!([1.5]), json!({})],
@@ -192,10 +221,10 @@ mod tests {
             ("fixed", vec![json!(2)], vec![json!(1), json!("2")]),
         ] {
             for value in good {
-                assert_eq!(schema.check(name, &value), Ok(()), "{name} {value}");
+                assert_eq!(schema.check(name, &value, false), Ok(()), "{name} {value}");
             }
             for value in bad {
-                assert!(schema.check(name, &value).is_err(), "{name} {value}");
+                assert!(schema.check(name, &value, false).is_err(), "{name} {value}");
             }
         }
     }
@@ -204,6 +233,6 @@ mod tests {
     #[should_panic(expected = "does not know the keyword pattern")]
     fn a_keyword_that_nobody_checks_is_refused() {
         let whole = json!({"$defs": {"x": {"pattern": "a"}}});
-        let _ = Schema { whole: &whole }.check("x", &json!("a"));
+        let _ = Schema { whole: &whole }.check("x", &json!("a"), false);
     }
 }

@@ -3,12 +3,14 @@
 //! The JSON of every command, held against `docs/statwalk.schema.json`.
 
 mod checker;
+mod strict;
 
 use std::fmt::Write as _;
 use std::fs::{self, Permissions};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use serde_json::Value;
 use statwalk_testkit::mounts::FileSystem;
@@ -16,6 +18,7 @@ use statwalk_testkit::{or_skip, trees};
 
 use crate::run::{Answer, Tree, as_ordinary_user};
 use checker::Schema;
+use strict::strict;
 
 const SCHEMA: &str = include_str!("../../../../../docs/statwalk.schema.json");
 
@@ -26,18 +29,23 @@ fn schema() -> Value {
     serde_json::from_str(SCHEMA).expect("the schema is JSON")
 }
 
-/// Checks an answer against the definition of its command, and against the whole.
+/// Checks an answer against the definition of its command, and against the whole; both as
+/// published, and in the strict form.
 #[track_caller]
 pub(crate) fn check(command: &str, document: &Value) {
-    let whole = schema();
-    let schema = Schema { whole: &whole };
-    let outcomes = [
-        schema.check(command, document),
-        schema.check_whole(document),
-    ];
-    for outcome in outcomes {
-        assert_eq!(outcome, Ok(()), "{document:#}");
+    for strictly in [false, true] {
+        assert_eq!(fits(command, document, strictly), Ok(()), "{document:#}");
     }
+}
+
+fn fits(command: &str, document: &Value, strictly: bool) -> Result<(), String> {
+    // Thousands of lines are held against them.
+    static PUBLISHED: LazyLock<Value> = LazyLock::new(schema);
+    static STRICT: LazyLock<Value> = LazyLock::new(|| strict(&PUBLISHED));
+    let whole = if strictly { &STRICT } else { &PUBLISHED };
+    let schema = Schema { whole };
+    schema.check(command, document, strictly)?;
+    schema.check_whole(document)
 }
 
 #[track_caller]
@@ -149,6 +157,79 @@ fn extents_and_changes_follow_the_schema() {
         document["changes"].as_array().unwrap().len() >= 3,
         "{document}"
     );
+}
+
+/// Calls `change` with each object of a document in turn, in a copy of the document.
+fn with_each_object(document: &Value, mut change: impl FnMut(&str, &mut Value, usize) -> bool) {
+    fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
+        match value {
+            Value::Object(fields) => {
+                found.push(at.to_owned());
+                for (field, value) in fields {
+                    pointers(value, &format!("{at}/{field}"), found);
+                }
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    pointers(item, &format!("{at}/{index}"), found);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    pointers(document, "", &mut found);
+    for at in found {
+        let mut turn = 0;
+        let mut copy = document.clone();
+        while change(&at, &mut copy, turn) {
+            copy = document.clone();
+            turn += 1;
+        }
+    }
+}
+
+/// A field of the output can be misspelt, and a test that reads another sees nothing. The
+/// schema was closed for that, so answers of a later release, which adds fields, broke it.
+#[test]
+fn the_strict_form_refuses_a_misspelt_field_and_the_published_one_takes_more() {
+    assert!(!SCHEMA.contains("additionalProperties") && !SCHEMA.contains("unevaluatedProperties"));
+    let tree = Tree::of(&trees::hard_links());
+    for (command, arguments) in [
+        (
+            "summary",
+            &["--json", "-ad9", "-g", "*", "tree", "nowhere"][..],
+        ),
+        ("summary", &["--json", "-s", "tree"]),
+        ("top", &["top", "--json", "tree"]),
+        ("top", &["top", "--dirs", "--json", "tree"]),
+        ("stats", &["stats", "--json", "--by", "age,owner", "tree"]),
+        ("errors", &["errors", "--json", "nowhere"]),
+        ("df", &["df", "--json", "tree"]),
+    ] {
+        let document = tree.run(arguments).json();
+        check(command, &document);
+        let mut tries = 0;
+        with_each_object(&document, |at, copy, turn| {
+            let object = copy.pointer_mut(at).unwrap().as_object_mut().unwrap();
+            let Some(field) = object.keys().nth(turn).cloned() else {
+                return false;
+            };
+            let mut wrong = field.clone();
+            wrong.push('x');
+            let value = object[&field].clone();
+            object.insert(wrong, value);
+            // As a later release would answer.
+            assert_eq!(fits(command, copy, false), Ok(()), "{at}/{field}");
+            assert!(fits(command, copy, true).is_err(), "{at}/{field}");
+            let object = copy.pointer_mut(at).unwrap().as_object_mut().unwrap();
+            object.remove(&field);
+            assert!(fits(command, copy, true).is_err(), "{at}/{field}");
+            tries += 1;
+            tries < 2_000
+        });
+        assert!(tries > 10, "{command}");
+    }
 }
 
 #[test]
@@ -265,7 +346,8 @@ fn reference(schema: &Value) -> String {
         "# The JSON of statwalk\n\n\
          <!-- Made from statwalk.schema.json by `RENEW_DOCS=1 cargo test -p statwalk --test program -- schema`. -->\n\n\
          [`statwalk.schema.json`](statwalk.schema.json) describes every answer in JSON Schema.\n\
-         A test holds the answers of every command against it, and this page is made from it.\n\n\
+         A test holds the answers of every command against it, and this page is made from it.\n\
+         It allows fields that it does not name: a later release can add some.\n\n\
          `statwalk find --json` prints one object a line; every other command prints one document.\n\
          All integers are exact. A sum of bytes can exceed 2^53, which jq and JavaScript round.\n\
          A time is two integers, so that it keeps its nanoseconds there.\n\
@@ -315,7 +397,7 @@ fn type_of(rule: &Value) -> String {
     match (rule["type"].as_str(), referred(rule)) {
         (_, Some("type")) => "string".to_owned(),
         (_, Some(name)) => format!("[{name}](#{name})"),
-        (Some("array"), _) => match (&rule["items"]["oneOf"], referred(&rule["items"])) {
+        (Some("array"), _) => match (&rule["items"]["anyOf"], referred(&rule["items"])) {
             (Value::Array(parts), _) => {
                 let names: Vec<_> = parts.iter().filter_map(referred).collect();
                 let links: Vec<_> = names.iter().map(|n| format!("[{n}](#{n})")).collect();
