@@ -90,13 +90,14 @@ pub mod btrfs {
 /// without a name, hidden entries, metadata.
 pub mod space;
 
-/// Options that change the system calls of a scan and never its answer, to be compared
-/// by `statwalk bench`.
+/// Options that change the system calls of a scan, or their order, and never its answer,
+/// to be compared by `statwalk bench`.
 ///
 /// The promise of stability does not hold for this module: an option goes when
 /// nobody can measure a gain from it.
 pub mod tuning {
     pub use crate::calls::{Calls, Detail, Freshness, Naming, Sharing, StatOrder, TypeSource};
+    pub use crate::order::AnyOrder;
 }
 
 /// The formats of file systems, for the tests and fuzz targets of this

@@ -19,10 +19,10 @@ use crate::listing::WITHHELD_MAX;
 use crate::listing::context::{RootTable, ScanContext, ScanOptions, Shortcuts};
 use crate::listing::source::DirectorySource;
 use crate::machine;
-use crate::order::Order;
 use crate::order::concurrency::WORKERS_MAX;
 use crate::order::pool::{Pool, PoolOptions, WantedPool};
 use crate::order::results::{State, without_types};
+use crate::order::{AnyOrder, Order};
 use crate::plan::Plan;
 use crate::reason::{NotInPlace, Obstacle, Reason};
 use crate::report::Outcome;
@@ -107,7 +107,7 @@ pub struct Scan {
     max_depth: u32,
     withheld_max: usize,
     threads: Option<usize>,
-    order: Order,
+    order: AnyOrder,
     calls: Calls,
     source: Source,
     syncing: SyncPolicy,
@@ -164,7 +164,7 @@ impl Scan {
             max_depth: u32::MAX,
             withheld_max: WITHHELD_MAX,
             threads: None,
-            order: Order::default(),
+            order: Order::default().into(),
             calls: Calls::default(),
             source: Source::default(),
             syncing: SyncPolicy::default(),
@@ -267,9 +267,9 @@ impl Scan {
         self
     }
 
-    /// Which directory is listed next.
-    pub fn order(mut self, order: Order) -> Scan {
-        self.order = order;
+    /// Which directory is listed next: an [`Order`], or one of [`tuning`](crate::tuning).
+    pub fn order(mut self, order: impl Into<AnyOrder>) -> Scan {
+        self.order = order.into();
         self
     }
 
@@ -514,7 +514,7 @@ impl Scan {
             why.push(Reason::TypesAlone);
         }
         let mut workers_max = match (self.order, self.threads) {
-            (Order::Recursive, _) => {
+            (AnyOrder::Order(Order::Recursive), _) => {
                 why.push(Reason::OneCallStack);
                 1
             }

@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use statwalk_core::tuning::AnyOrder;
 use statwalk_core::{
     KernelFileSystems, LinkPolicy, Order, Report, RootTotals, Scan, Source, Totals,
 };
@@ -21,13 +22,13 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         return Err("wanted: ORDER MODEL ROUNDS PATH".into());
     };
     let order = match order.to_string_lossy().as_ref() {
-        "recursive" => Order::Recursive,
-        "stack" => Order::Stack,
-        "stack-reserved" => Order::ReservedStack,
-        "futures" => Order::Futures,
-        "queue" => Order::Queue,
-        "inode" => Order::Inode,
-        "parallel" => Order::Parallel,
+        "recursive" => Order::Recursive.into(),
+        "stack" => Order::Stack.into(),
+        "stack-reserved" => AnyOrder::ReservedStack,
+        "futures" => AnyOrder::Futures,
+        "queue" => Order::Queue.into(),
+        "inode" => Order::Inode.into(),
+        "parallel" => Order::Parallel.into(),
         other => return Err(format!("no such order: {other}").into()),
     };
     let model = model.to_string_lossy();

@@ -16,8 +16,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 
-use super::Order;
 use super::inode_queue::InodeQueue;
+use super::{AnyOrder, Order};
 use crate::directory::Dir;
 use crate::entry::DirId;
 use crate::handle::OpenParent;
@@ -89,21 +89,23 @@ pub(super) struct Taken {
 
 impl Frontier {
     /// `listings_max` bounds the directories that are open because their entries wait.
-    pub(super) fn new(order: Order, workers: usize, listings_max: usize) -> Frontier {
+    pub(super) fn new(order: AnyOrder, workers: usize, listings_max: usize) -> Frontier {
         match order {
-            Order::Parallel => Frontier::Stealing(Stealing {
+            AnyOrder::Order(Order::Parallel) => Frontier::Stealing(Stealing {
                 stealers: (0..workers).map(|_| OnceLock::new()).collect(),
                 preferred: Shared::stack(),
                 put_aside: Shared::stack(),
             }),
-            Order::Recursive => Frontier::Recursion(Shared::stack()),
-            Order::Queue => Frontier::Shared(Shared::new(Container::Queue(VecDeque::new()))),
-            Order::Stack | Order::Futures => Frontier::Shared(Shared::stack()),
-            Order::ReservedStack => {
+            AnyOrder::Order(Order::Recursive) => Frontier::Recursion(Shared::stack()),
+            AnyOrder::Order(Order::Queue) => {
+                Frontier::Shared(Shared::new(Container::Queue(VecDeque::new())))
+            }
+            AnyOrder::Order(Order::Stack) | AnyOrder::Futures => Frontier::Shared(Shared::stack()),
+            AnyOrder::ReservedStack => {
                 let room = Vec::with_capacity(RESERVED);
                 Frontier::Shared(Shared::new(Container::Stack(room)))
             }
-            Order::Inode => Frontier::InodeQueue(InodeQueue::new(listings_max)),
+            AnyOrder::Order(Order::Inode) => Frontier::InodeQueue(InodeQueue::new(listings_max)),
         }
     }
 
@@ -474,7 +476,7 @@ mod tests {
     #[test]
     fn preferred_jobs_come_first_for_all_workers() {
         for preferred in [1, 2] {
-            let frontier = Frontier::new(Order::Parallel, 2, 1);
+            let frontier = Frontier::new(Order::Parallel.into(), 2, 1);
             let mut slots = [frontier.slot(0), frontier.slot(1)];
             pushed(&frontier, &mut slots);
             frontier.prefer(DirId(preferred));
@@ -491,7 +493,7 @@ mod tests {
     fn a_preference_for_nothing_keeps_the_order() {
         let all = [(2, 0), (2, 2), (2, 4), (3, 0), (3, 2), (3, 4)];
         for order in [Order::Parallel, Order::Queue] {
-            let frontier = Frontier::new(order, 1, 1);
+            let frontier = Frontier::new(order.into(), 1, 1);
             let mut slots = [frontier.slot(0)];
             pushed(&frontier, &mut slots);
             frontier.prefer(DirId(9));
@@ -505,13 +507,13 @@ mod tests {
 
     #[test]
     fn shared_containers_part_their_jobs() {
-        let frontier = Frontier::new(Order::Queue, 1, 1);
+        let frontier = Frontier::new(Order::Queue.into(), 1, 1);
         let mut slots = [frontier.slot(0)];
         pushed(&frontier, &mut slots);
         frontier.prefer(DirId(3));
         let expected = [(3, 0), (3, 2), (3, 4), (2, 0), (2, 2), (2, 4)];
         assert_eq!(taken(&frontier, &mut slots[0]), expected);
-        let frontier = Frontier::new(Order::Stack, 1, 1);
+        let frontier = Frontier::new(Order::Stack.into(), 1, 1);
         pushed(&frontier, &mut slots);
         frontier.prefer(DirId(2));
         let expected = [(2, 0), (2, 2), (2, 4), (3, 0), (3, 2), (3, 4)];

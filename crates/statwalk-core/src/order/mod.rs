@@ -5,6 +5,7 @@
 //! An order drives a source and never names a file system.
 
 mod agenda;
+mod any_order;
 pub(crate) mod concurrency;
 mod controller;
 mod frontier;
@@ -16,9 +17,12 @@ pub(crate) mod results;
 mod sync;
 mod worker;
 
+pub use any_order::AnyOrder;
+
 /// The directory that is listed next.
 ///
 /// All orders give the same answers, at different costs.
+/// [`tuning::AnyOrder`](crate::tuning::AnyOrder) has two more for measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Order {
@@ -38,11 +42,6 @@ pub enum Order {
     Queue,
     /// The directory that was found last. One worker by default.
     Stack,
-    /// As [`Stack`](Self::Stack), with room for a million directories from the start.
-    ReservedStack,
-    /// A thread for each directory, up to 64 at a time by default, as `std::async` makes
-    /// of a function that calls itself.
-    Futures,
     /// By inode number, over all known directories: for disks that turn, and for trees
     /// that are not in memory. Four workers by default.
     Inode,
@@ -57,27 +56,7 @@ impl Order {
             Order::Recursive => "recursive",
             Order::Queue => "queue",
             Order::Stack => "stack",
-            Order::ReservedStack => "stack-reserved",
-            Order::Futures => "futures",
             Order::Inode => "inode",
         }
-    }
-
-    /// The default number of workers; absent if the number follows their waiting.
-    pub(crate) fn workers(self) -> Option<usize> {
-        match self {
-            Order::Parallel => None,
-            // aio_scandir's number. More of them lie no nearer to each other.
-            Order::Inode => Some(4),
-            Order::Futures => Some(concurrency::WORKERS_MAX),
-            _ => Some(1),
-        }
-    }
-
-    /// Whether workers may share the entries of a directory if calls wait.
-    ///
-    /// By inode number each entry is a job anyway, and a future is a whole directory.
-    fn hands_parts(self) -> bool {
-        !matches!(self, Order::Inode | Order::Futures)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::Order;
+use super::AnyOrder;
 use super::frontier::WorkerSlot;
 use super::pool::Pool;
 use super::results::Results;
@@ -179,7 +179,7 @@ impl<D: DirectorySource> Backlog for WorkerOutlet<D> {
             .fetch_add(name_offsets.len(), Ordering::Relaxed);
         let frontier = &self.pool.frontier;
         frontier.push(&mut self.slot, parent, name_offsets, inos);
-        if self.pool.order == Order::Futures {
+        if self.pool.order == AnyOrder::Futures {
             return self.pool.start_tasks(name_offsets.len());
         }
         self.call_help();

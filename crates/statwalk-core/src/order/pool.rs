@@ -20,13 +20,13 @@ use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
 
-use super::Order;
 use super::agenda::Agenda;
 use super::controller::Controller;
 use super::frontier::{Frontier, WorkerSlot};
 use super::parking::Parking;
 use super::results::{Results, State};
 use super::worker::{Duty, StopReason, Worker};
+use super::{AnyOrder, Order};
 use crate::entry::DirId;
 use crate::listing::context::ScanContext;
 use crate::listing::source::DirectorySource;
@@ -48,7 +48,7 @@ const RECURSION_STACK_BYTES: usize = 32 << 20;
 /// The state that the workers of one scan share.
 pub(crate) struct Pool<D> {
     pub(super) context: Arc<ScanContext<D>>,
-    pub(super) order: Order,
+    pub(super) order: AnyOrder,
     pub(super) frontier: Frontier,
     pub(super) parking: Parking,
     /// Jobs that wait or are being done.
@@ -124,7 +124,7 @@ pub(super) type ResultsCell = CachePadded<Mutex<Option<Results>>>;
 
 /// The options of a pool.
 pub(crate) struct PoolOptions {
-    pub(crate) order: Order,
+    pub(crate) order: AnyOrder,
     pub(crate) roots: Vec<Arc<CStr>>,
     pub(crate) errors_kept_max: usize,
     pub(crate) idle_io: bool,
@@ -234,7 +234,7 @@ impl<D: DirectorySource> Pool<D> {
         let given = Arc::new(Mutex::new(Some(slot)));
         let (pool, taken) = (Arc::clone(self), Arc::clone(&given));
         let stack_bytes = match self.order {
-            Order::Recursive => RECURSION_STACK_BYTES,
+            AnyOrder::Order(Order::Recursive) => RECURSION_STACK_BYTES,
             _ => STACK_BYTES,
         };
         let started = threads::start(name, stack_bytes, move || {

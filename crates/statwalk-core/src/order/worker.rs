@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use super::Order;
 use super::agenda::Item;
 use super::frontier::WorkerSlot;
 use super::outlet::{WorkerOutlet, work_of_thread};
 use super::pool::Pool;
+use super::{AnyOrder, Order};
 use crate::listing::events::Events;
 use crate::listing::pace::Pace;
 use crate::listing::shared::cut_off;
@@ -122,7 +122,7 @@ impl<D: DirectorySource> Worker<D> {
             }
         }
         while !pool.is_over() {
-            if pool.order == Order::Futures && !is_lent {
+            if pool.order == AnyOrder::Futures && !is_lent {
                 if let Some(job) = self.outlet.take() {
                     self.visit(job, 0);
                 }

@@ -88,7 +88,7 @@ fn scenario(device: &Device, processors: usize, threads: Option<usize>, tree: &T
         },
         tree: tree.clone(),
         roots: vec!["/t"],
-        order: Order::Parallel,
+        order: Order::Parallel.into(),
         threads,
         fields: Fields::NAME | Fields::SIZE,
         max_depth: u32::MAX,

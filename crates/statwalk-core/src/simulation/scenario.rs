@@ -12,7 +12,7 @@ use super::world::{Machine, Span};
 use crate::entry::Fields;
 use crate::error::SystemErrno as Errno;
 use crate::exclusion::Exclusions;
-use crate::order::Order;
+use crate::order::{AnyOrder, Order};
 use crate::scan::Scan;
 use crate::source::memory::{MemoryEntry, MemoryTree};
 
@@ -22,7 +22,7 @@ pub(super) struct Scenario {
     pub(super) machine: Machine,
     pub(super) tree: Tree,
     pub(super) roots: Vec<&'static str>,
-    pub(super) order: Order,
+    pub(super) order: AnyOrder,
     pub(super) threads: Option<usize>,
     pub(super) fields: Fields,
     pub(super) max_depth: u32,
@@ -170,14 +170,14 @@ impl Scenario {
             tree.nodes[node].fate.hangs = Some(call);
         }
         let order = [
-            Order::Parallel,
-            Order::Parallel,
-            Order::Parallel,
-            Order::Queue,
-            Order::Stack,
-            Order::Recursive,
-            Order::Futures,
-            Order::Inode,
+            AnyOrder::Order(Order::Parallel),
+            AnyOrder::Order(Order::Parallel),
+            AnyOrder::Order(Order::Parallel),
+            AnyOrder::Order(Order::Queue),
+            AnyOrder::Order(Order::Stack),
+            AnyOrder::Order(Order::Recursive),
+            AnyOrder::Futures,
+            AnyOrder::Order(Order::Inode),
         ][rng.usize(0..8)];
         Scenario {
             machine,

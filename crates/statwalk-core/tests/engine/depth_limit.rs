@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
 
+use statwalk_core::tuning::AnyOrder;
 use statwalk_core::{
     Batch, Collect, Context, DirState, Directory, Fields, Order, Scan, Sink, Source, Totals,
 };
@@ -105,11 +106,11 @@ fn a_scan_ends_at_its_depth() {
     trees::odd_names().materialise(&at.join("odd")).unwrap();
     trees::deep(6).materialise(&at.join("deep")).unwrap();
     for order in [
-        Order::Parallel,
-        Order::Recursive,
-        Order::Queue,
-        Order::Inode,
-        Order::Futures,
+        AnyOrder::Order(Order::Parallel),
+        AnyOrder::Order(Order::Recursive),
+        AnyOrder::Order(Order::Queue),
+        AnyOrder::Order(Order::Inode),
+        AnyOrder::Futures,
     ] {
         for threads in THREADS {
             let scan = Scan::new(&at)

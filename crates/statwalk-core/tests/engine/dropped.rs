@@ -4,6 +4,7 @@
 
 use std::time::{Duration, Instant};
 
+use statwalk_core::tuning::AnyOrder;
 use statwalk_core::{Order, Scan, Totals};
 use statwalk_testkit::fault_fs::{FaultFs, Hang, Latency, Op, Uniform, Where};
 use statwalk_testkit::or_skip;
@@ -51,7 +52,12 @@ pub(crate) fn drops_a_scan(argument: &str) {
     let mount = fs.mount().unwrap();
     let before = child::open_descriptors();
     let sink = Totals::new();
-    for order in [Order::Parallel, Order::Queue, Order::Futures, Order::Inode] {
+    for order in [
+        AnyOrder::Order(Order::Parallel),
+        AnyOrder::Order(Order::Queue),
+        AnyOrder::Futures,
+        AnyOrder::Order(Order::Inode),
+    ] {
         let scan = Scan::new(mount.path()).order(order).threads(8);
         let running = scan.start(&sink).unwrap();
         let canceller = running.canceller();

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use rustix::io::Errno;
-use statwalk_core::{Fields, FileType, Order, Scan, Totals};
+use statwalk_core::{Fields, FileType, Scan, Totals};
 use statwalk_testkit::fault_fs::{FaultFs, Op, When};
 use statwalk_testkit::trees::{WideFiles, make_wide};
 use statwalk_testkit::{or_skip, strategy, trees};
 
 use super::harness::listing::{Listed, Listing};
-use super::harness::scratch_in_memory;
+use super::harness::{ORDERS, scratch_in_memory};
 
 /// What the rows say, in the order of paths.
 fn rows(scan: &Scan) -> Vec<Listed> {
@@ -166,7 +166,7 @@ proptest! {
         let dir = scratch.path().join("t");
         tree.materialise(&dir).unwrap();
         let passes = move |path: &[u8]| path.iter().map(|&it| it as usize).sum::<usize>() % modulus != 0;
-        for order in [Order::Parallel, Order::Recursive, Order::Queue, Order::Stack, Order::Futures, Order::Inode] {
+        for order in ORDERS {
             for count_only in [false, true] {
                 let sink = || if count_only { Listing::of_names() } else { Listing::with_sizes() };
                 let scan = Scan::new(&dir).threads(threads).order(order);

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use statwalk_core::{Fields, Fill, Found, Gathered, Next, Order, Scan};
+use statwalk_core::{Fields, Fill, Found, Gathered, Next, Scan};
 use statwalk_testkit::fault_fs::{FaultFs, Hang, Op};
 use statwalk_testkit::or_skip;
 use statwalk_testkit::trees::{WideFiles, make_wide};
 
-use super::harness::scratch_in_memory;
+use super::harness::{ORDERS, scratch_in_memory};
 
 /// Longer than anything takes on a busy machine; only failures wait so long.
 const LONG: Duration = Duration::from_secs(60);
@@ -48,13 +48,7 @@ fn each_entry_comes_once() {
             .extend(files.map(|file| file.unwrap().path().into_os_string().into_encoded_bytes()));
     }
     expected.sort();
-    for order in [
-        Order::Parallel,
-        Order::Recursive,
-        Order::Queue,
-        Order::Futures,
-        Order::Inode,
-    ] {
+    for order in ORDERS {
         for (threads, full) in [(1, 1), (4, 1), (4, 100), (4, usize::MAX)] {
             let scan = Scan::new(scratch.path()).order(order).threads(threads);
             let mut found: Vec<_> = gather(&scan, full).flat_map(Result::unwrap).collect();

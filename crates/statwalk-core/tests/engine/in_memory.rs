@@ -3,26 +3,14 @@
 //! Trees in memory: the same answers as from a file system that holds the same tree.
 
 use proptest::prelude::*;
-use statwalk_core::{
-    Exclusions, FileType, MemoryEntry, MemoryTree, Order, Scan, SymlinkPolicy, Totals,
-};
+use statwalk_core::{Exclusions, FileType, MemoryEntry, MemoryTree, Scan, SymlinkPolicy, Totals};
 use statwalk_testkit::model::{EntryType, Model, NodeKind};
 use statwalk_testkit::strategy;
 
 use super::harness::agreement::counts;
 use super::harness::listing::Listing;
-use super::harness::scratch_in_memory;
+use super::harness::{ORDERS, scratch_in_memory};
 use crate::harness::sizes;
-
-const ORDERS: [Order; 7] = [
-    Order::Parallel,
-    Order::Recursive,
-    Order::Queue,
-    Order::Stack,
-    Order::ReservedStack,
-    Order::Futures,
-    Order::Inode,
-];
 
 /// The model below `/t`.
 fn in_memory(model: &Model) -> MemoryTree {

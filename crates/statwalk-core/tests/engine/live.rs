@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use statwalk_core::{
-    DirId, FileType, LinkPolicy, LiveDir, LiveTree, MemoryEntry, MemoryTree, Node, NodeKind, Order,
-    Scan, SymlinkPolicy, Totals, TreeSink,
+    DirId, FileType, LinkPolicy, LiveDir, LiveTree, MemoryEntry, MemoryTree, Node, NodeKind, Scan,
+    SymlinkPolicy, Totals, TreeSink,
 };
 use statwalk_testkit::strategy;
 use statwalk_testkit::trees::{WideFiles, make_wide};
 
-use super::harness::scratch_in_memory;
+use super::harness::{ORDERS, scratch_in_memory};
 use crate::harness::sizes;
 
 type Sums = (u64, u64, u128, u128);
@@ -52,7 +52,7 @@ proptest! {
         let scratch = scratch_in_memory();
         let dir = scratch.path().join("t");
         tree.materialise(&dir).unwrap();
-        for order in [Order::Parallel, Order::Recursive, Order::Queue, Order::Futures, Order::Inode] {
+        for order in ORDERS {
             let scan = Scan::new(&dir).threads(threads).order(order).links(LinkPolicy::Each);
             let live = LiveTree::new();
             let (tree, ()) = scan.run(&(TreeSink::new(), &live)).unwrap().output;

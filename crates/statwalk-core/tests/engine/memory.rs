@@ -5,6 +5,7 @@
 use std::fs::create_dir;
 use std::path::Path;
 
+use statwalk_core::tuning::AnyOrder;
 use statwalk_core::{DirId, Order, Scan, Totals, TreeSink};
 use statwalk_testkit::trees::{WideFiles, make_wide};
 
@@ -78,7 +79,7 @@ const COUNTS: [usize; 2] = [100_000, 300_000];
 ///
 /// `make` fills a directory with that many entries; `name` is what counts them, with
 /// `besides` of the kind above them.
-fn more_kib(make: fn(&Path, usize), name: &str, besides: u64) -> [(Order, u64); 7] {
+fn more_kib(make: fn(&Path, usize), name: &str, besides: u64) -> [(AnyOrder, u64); 7] {
     let scratch = scratch_in_memory();
     let paths = COUNTS.map(|count| {
         let path = scratch.path().join(count.to_string());
@@ -105,7 +106,7 @@ fn waiting_files_have_a_bound_in_every_order() {
     for (order, more_kib) in more_kib(make, "files", 0) {
         // By inode number, sweeps of 65,536 entries and their names.
         let more_kib_max = match order {
-            Order::Inode => 14 << 10,
+            AnyOrder::Order(Order::Inode) => 14 << 10,
             _ => 2 << 10,
         };
         assert!(more_kib < more_kib_max, "{}: {more_kib}", order.name());
@@ -125,7 +126,7 @@ fn waiting_directories_have_a_bound_in_every_order_but_by_inode() {
     for (order, more_kib) in more_kib(make, "dirs", 1) {
         let more_kib_max = match order {
             // By inode number, all that is known waits, with its name.
-            Order::Inode => (144 * (COUNTS[1] - COUNTS[0]) as u64) >> 10,
+            AnyOrder::Order(Order::Inode) => (144 * (COUNTS[1] - COUNTS[0]) as u64) >> 10,
             _ => 2 << 10,
         };
         assert!(more_kib < more_kib_max, "{}: {more_kib}", order.name());

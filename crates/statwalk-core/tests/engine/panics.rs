@@ -5,6 +5,7 @@
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use statwalk_core::tuning::AnyOrder;
 use statwalk_core::{Batch, Collect, Context, Directory, Fields, Order, Scan, Sink};
 use statwalk_testkit::trees;
 
@@ -38,7 +39,12 @@ impl Collect for Panics {
 #[test]
 fn a_panic_of_a_sink_reaches_the_caller() {
     let (_scratch, dir) = made(&trees::hard_links());
-    for order in [Order::Parallel, Order::Queue, Order::Futures, Order::Inode] {
+    for order in [
+        AnyOrder::Order(Order::Parallel),
+        AnyOrder::Order(Order::Queue),
+        AnyOrder::Futures,
+        AnyOrder::Order(Order::Inode),
+    ] {
         for threads in [1, 4] {
             let scan = Scan::new(&dir).order(order).threads(threads);
             let outcome = catch_unwind(AssertUnwindSafe(|| scan.run(&Panics)));

@@ -379,7 +379,7 @@ mod tests {
             &[Axis::Order],
             false,
             Level::Sizes,
-            statwalk_core::Order::Parallel,
+            statwalk_core::Order::Parallel.into(),
             2,
         );
         let plan = Plan {

@@ -4,7 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use statwalk_core::tuning::{Calls, Detail, Freshness, Naming, Sharing, StatOrder, TypeSource};
+use statwalk_core::tuning::{
+    AnyOrder, Calls, Detail, Freshness, Naming, Sharing, StatOrder, TypeSource,
+};
 use statwalk_core::{Fields, Order, Scan, Source, Totals};
 
 use crate::flags::{Axis, Level, ORDERS, OrderChoice};
@@ -190,7 +192,7 @@ pub(crate) fn chosen(
     vary: &[Axis],
     cross: bool,
     level: Level,
-    asked: Order,
+    asked: AnyOrder,
     processors: usize,
 ) -> Vec<Setting> {
     let mut settings = BTreeSet::from([Setting::base(level)]);
@@ -216,7 +218,7 @@ pub(crate) fn chosen(
     settings.into_iter().collect()
 }
 
-fn varied(setting: &Setting, axis: Axis, asked: Order, processors: usize) -> Vec<Setting> {
+fn varied(setting: &Setting, axis: Axis, asked: AnyOrder, processors: usize) -> Vec<Setting> {
     let with = |change: &dyn Fn(&mut Setting)| {
         let mut other = setting.clone();
         change(&mut other);
@@ -233,8 +235,9 @@ fn varied(setting: &Setting, axis: Axis, asked: Order, processors: usize) -> Vec
             numbers.insert((processors / 2).max(1));
             let numbers = numbers.into_iter();
             // Recursion has one worker.
-            let numbers =
-                numbers.filter(|&n| n == 1 || setting.order != Some(OrderChoice(Order::Recursive)));
+            let numbers = numbers.filter(|&n| {
+                n == 1 || setting.order != Some(OrderChoice(AnyOrder::Order(Order::Recursive)))
+            });
             numbers
                 .map(|n| with(&|other| other.workers = Some(n)))
                 .collect()
@@ -282,7 +285,7 @@ mod tests {
             &[Axis::Order, Axis::Buffer],
             false,
             Level::Sizes,
-            Order::Parallel,
+            Order::Parallel.into(),
             2,
         );
         assert_eq!(settings.len(), 1 + 6 + 5);
@@ -305,7 +308,7 @@ mod tests {
             &[Axis::Order, Axis::Buffer],
             true,
             Level::Sizes,
-            Order::Parallel,
+            Order::Parallel.into(),
             2,
         );
         assert_eq!(settings.len(), 7 * 6);
@@ -313,7 +316,7 @@ mod tests {
             &[Axis::Order, Axis::Workers],
             true,
             Level::Sizes,
-            Order::Parallel,
+            Order::Parallel.into(),
             2,
         );
         // Recursion has no number of workers but one.
@@ -326,7 +329,7 @@ mod tests {
             &[Axis::Buffer, Axis::Workers],
             true,
             Level::Sizes,
-            Order::Parallel,
+            Order::Parallel.into(),
             2,
         );
         let find = |label: &str| settings.iter().find(|s| s.label() == label).unwrap();
@@ -341,7 +344,7 @@ mod tests {
     #[test]
     fn the_tricks_for_directories_are_varied_where_types_do_not_matter() {
         let labels = |level| {
-            let settings = chosen(&[Axis::Calls], false, level, Order::Parallel, 2);
+            let settings = chosen(&[Axis::Calls], false, level, Order::Parallel.into(), 2);
             let labels = settings.iter().map(Setting::label);
             labels.filter(|label| label.contains("link-count")).count()
         };

@@ -51,7 +51,7 @@ pub(super) fn run(flags: BenchFlags) -> Result<ExitStatus, Failure> {
         .walk
         .read
         .order
-        .map_or_else(Order::default, |choice| choice.0);
+        .map_or_else(|| Order::default().into(), |choice| choice.0);
     let settings = settings::chosen(&flags.vary, flags.cross, flags.level, asked, processors);
     let seed = flags.seed.unwrap_or_else(|| {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);

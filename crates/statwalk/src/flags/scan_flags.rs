@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use statwalk_core::Order;
+use statwalk_core::tuning::AnyOrder;
 
 /// The flags of a command whose answer a person or a program reads.
 #[derive(Args)]
@@ -185,17 +186,17 @@ pub(crate) enum When {
 
 /// A traversal order, selected by the engine's name for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct OrderChoice(pub(crate) Order);
+pub(crate) struct OrderChoice(pub(crate) AnyOrder);
 
 /// The traversal orders, as the help lists them; no other list names them.
 pub(crate) const ORDERS: [OrderChoice; 7] = [
-    OrderChoice(Order::Recursive),
-    OrderChoice(Order::Stack),
-    OrderChoice(Order::ReservedStack),
-    OrderChoice(Order::Queue),
-    OrderChoice(Order::Futures),
-    OrderChoice(Order::Inode),
-    OrderChoice(Order::Parallel),
+    OrderChoice(AnyOrder::Order(Order::Recursive)),
+    OrderChoice(AnyOrder::Order(Order::Stack)),
+    OrderChoice(AnyOrder::ReservedStack),
+    OrderChoice(AnyOrder::Order(Order::Queue)),
+    OrderChoice(AnyOrder::Futures),
+    OrderChoice(AnyOrder::Order(Order::Inode)),
+    OrderChoice(AnyOrder::Order(Order::Parallel)),
 ];
 
 impl PartialOrd for OrderChoice {
@@ -217,17 +218,19 @@ impl ValueEnum for OrderChoice {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let help = match self.0 {
-            Order::Recursive => "Read subdirectories at once, by recursion; one worker",
-            Order::Stack => "Read the directory that was found last (LIFO)",
-            Order::ReservedStack => {
+            AnyOrder::Order(Order::Recursive) => {
+                "Read subdirectories at once, by recursion; one worker"
+            }
+            AnyOrder::Order(Order::Stack) => "Read the directory that was found last (LIFO)",
+            AnyOrder::ReservedStack => {
                 "Same as stack, with room for a million directories from the start"
             }
-            Order::Queue => "Read the directory that was found first (FIFO)",
-            Order::Futures => "Start a thread for each directory, up to 64 at a time",
-            Order::Inode => {
+            AnyOrder::Order(Order::Queue) => "Read the directory that was found first (FIFO)",
+            AnyOrder::Futures => "Start a thread for each directory, up to 64 at a time",
+            AnyOrder::Order(Order::Inode) => {
                 "Read by inode number over the whole tree, for rotating disks and cold caches"
             }
-            Order::Parallel => {
+            AnyOrder::Order(Order::Parallel) => {
                 "Let each worker read the directory it found last; idle workers steal"
             }
             _ => return None,

@@ -59,7 +59,7 @@ fn a_place_is_not_given_out_before_it_is_given_back() {
     let (reached, is_reached) = channel();
     let (open, opened) = channel();
     let options = PoolOptions {
-        order: Order::Parallel,
+        order: Order::Parallel.into(),
         roots: vec![Arc::clone(&root)],
         errors_kept_max: 0,
         idle_io: false,
@@ -109,7 +109,12 @@ fn a_scan_ends_where_numbers_for_directories_do() {
         tree.insert(path, MemoryEntry::directory()).unwrap();
     }
     let root: Arc<CStr> = Arc::from(c"/");
-    for order in [Order::Parallel, Order::Queue, Order::Futures, Order::Inode] {
+    for order in [
+        AnyOrder::Order(Order::Parallel),
+        AnyOrder::Order(Order::Queue),
+        AnyOrder::Futures,
+        AnyOrder::Order(Order::Inode),
+    ] {
         let options = PoolOptions {
             order,
             roots: vec![Arc::clone(&root)],

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use statwalk_core::tuning::AnyOrder;
 use statwalk_core::{
     FileType, GroupKey, NodeKind, Order, Report, RootTotals, Scan, Tally, Totals, TreeSink,
 };
@@ -58,7 +59,7 @@ pub(crate) fn check_scan<P: AsRef<Path>>(
 
 /// The scan with each number of workers, and in every other order.
 fn variants(scan: &Scan, threads: &[usize]) -> Vec<(Scan, String)> {
-    let parallel = threads.iter().map(|&threads| (Order::Parallel, threads));
+    let parallel = threads.iter().map(|&threads| (ORDERS[0], threads));
     let most = threads.iter().copied().max().unwrap_or(1);
     let others = ORDERS.into_iter().skip(1).flat_map(|order| {
         // Recursion is one worker's.
@@ -74,7 +75,7 @@ fn variants(scan: &Scan, threads: &[usize]) -> Vec<(Scan, String)> {
             .collect::<Vec<_>>()
     });
     let chosen = parallel.chain(others);
-    let variant = |(order, threads): (Order, usize)| {
+    let variant = |(order, threads): (AnyOrder, usize)| {
         let told = format!("{}, {threads} workers", order.name());
         (scan.clone().order(order).threads(threads), told)
     };

@@ -12,6 +12,7 @@ pub(crate) mod records;
 
 use std::path::{Path, PathBuf};
 
+use statwalk_core::tuning::AnyOrder;
 use statwalk_core::{Order, RootSizes, RootTotals};
 use statwalk_testkit::naive::Options;
 use statwalk_testkit::{Model, Scratch};
@@ -20,14 +21,14 @@ use statwalk_testkit::{Model, Scratch};
 pub(crate) const THREADS: [usize; 4] = [1, 2, 3, 8];
 
 /// All orders, the usual one first.
-pub(crate) const ORDERS: [Order; 7] = [
-    Order::Parallel,
-    Order::Recursive,
-    Order::Queue,
-    Order::Stack,
-    Order::ReservedStack,
-    Order::Futures,
-    Order::Inode,
+pub(crate) const ORDERS: [AnyOrder; 7] = [
+    AnyOrder::Order(Order::Parallel),
+    AnyOrder::Order(Order::Recursive),
+    AnyOrder::Order(Order::Queue),
+    AnyOrder::Order(Order::Stack),
+    AnyOrder::ReservedStack,
+    AnyOrder::Futures,
+    AnyOrder::Order(Order::Inode),
 ];
 
 /// A scratch directory in memory where there is one: large trees belong there.
