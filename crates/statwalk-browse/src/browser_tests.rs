@@ -8,7 +8,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use crate::Layered;
-use crate::data::{Data, Fault, ItemId, Kind};
+use crate::data::{Data, Fault, ItemId, Kind, Notes};
 use crate::event::{Details, Effect, Event, Key, Mouse, ScanState};
 use crate::filter::Filter;
 use crate::trial::{Small, Trial, assert_screen, id};
@@ -806,5 +806,112 @@ proptest! {
         }
         trial.keys("hhhh\x1b");
         prop_assert_eq!(trial.names().len(), 5);
+    }
+}
+
+/// Under a filter a directory with one file that passes had `e`, "an empty directory".
+#[test]
+fn a_directory_with_a_name_is_not_empty() {
+    let mut data = Small::example();
+    data.put(10, Some(1), b"nothing", Kind::Directory, 4096);
+    let mut trial = Trial::new(data, 80, 12);
+    let row = |trial: &mut Trial, name: &str| {
+        let screen = trial.screen();
+        screen
+            .into_iter()
+            .find(|line| line.ends_with(name))
+            .unwrap()
+    };
+    assert!(row(&mut trial, " nothing/").starts_with(" e"));
+    assert!(row(&mut trial, " src/").starts_with("   "));
+    let filter = Filter {
+        name_end: Some(".rs".to_owned()),
+        ..Filter::default()
+    };
+    trial.give(Event::Form(Ok(filter)));
+    let src = row(&mut trial, " src/");
+    assert!(src.starts_with("   ") && src.contains(" 1 "), "{src}");
+}
+
+/// After `S` a directory that nobody had read was "empty", and the view of errors said that
+/// everything could be read.
+#[test]
+fn what_was_not_read_is_not_called_empty() {
+    let notes = [
+        (
+            Notes {
+                is_incomplete: true,
+                ..Notes::default()
+            },
+            " . ",
+            "not read to the end",
+        ),
+        (
+            Notes {
+                is_unreadable: true,
+                ..Notes::default()
+            },
+            " ! ",
+            "could not be read",
+        ),
+        (
+            Notes {
+                is_excluded: true,
+                ..Notes::default()
+            },
+            " < ",
+            "left out",
+        ),
+        (
+            Notes {
+                is_mount: true,
+                ..Notes::default()
+            },
+            " > ",
+            "another file system",
+        ),
+        (Notes::default(), " e ", " empty"),
+    ];
+    for (notes, letter, sentence) in notes {
+        let mut data = Small::example();
+        data.put(10, Some(1), b"unread", Kind::Directory, 4096);
+        data.items.get_mut(&10).unwrap().1.notes = notes;
+        let mut trial = Trial::new(data, 80, 12);
+        trial.give(Event::Scan(ScanState {
+            is_over: true,
+            is_interrupted: notes.is_incomplete,
+            ..ScanState::default()
+        }));
+        let screen = trial.screen();
+        let row = screen
+            .iter()
+            .find(|line| line.ends_with(" unread/"))
+            .unwrap();
+        assert!(row.starts_with(letter), "{row}");
+        trial.keys("'unread\n ");
+        let bound = if notes.is_incomplete { "≥ " } else { "" };
+        let marked = format!("1 marked: {bound}4.00 KiB");
+        let screen = trial.screen();
+        assert!(
+            screen.iter().any(|line| line.contains(&marked)),
+            "{screen:?}"
+        );
+        trial.keys("i");
+        let screen = trial.screen().join("\n");
+        assert_eq!(
+            screen.contains("lower bounds"),
+            notes.is_incomplete,
+            "{screen}"
+        );
+        trial.keys("\x1b\n");
+        let screen = trial.screen();
+        assert!(screen[2].contains(sentence), "{screen:?}");
+        assert_eq!(screen[0].contains('≥'), notes.is_incomplete, "{screen:?}");
+        trial.keys("7");
+        let screen = trial.screen();
+        assert_eq!(
+            screen[2].contains("everything could be read"),
+            !notes.is_incomplete
+        );
     }
 }

@@ -87,11 +87,13 @@ impl Marks {
         ids.filter(|id| !is_inside(*id)).collect()
     }
 
-    /// The size of all marked items together.
-    pub(crate) fn bytes(&self, data: &dyn Data, bytes: Bytes) -> u128 {
+    /// The size of all marked items together, and whether it is a lower bound.
+    pub(crate) fn bytes(&self, data: &dyn Data, bytes: Bytes) -> (u128, bool) {
         let items = self.outermost(data);
         let items = items.into_iter().filter_map(|id| data.item(id));
-        let counted = items.filter(|item| !item.notes.counts_elsewhere);
-        counted.map(|item| bytes.of(&item)).sum()
+        let items: Vec<_> = items.filter(|item| !item.notes.counts_elsewhere).collect();
+        let lacks = items.iter().any(|item| item.notes.is_incomplete);
+        let sum = items.iter().map(|item| bytes.of(item)).sum();
+        (sum, lacks || !data.is_final())
     }
 }

@@ -6,6 +6,7 @@ use ratatui_core::layout::Position;
 use statwalk_view::{Charset, counted, grouped, text_width};
 
 use super::canvas::{Canvas, Look};
+use super::head::lower_bound;
 use crate::browser::{Browser, Mode, View};
 use crate::data::Data;
 use crate::list::Rows;
@@ -99,8 +100,10 @@ impl Browser {
         }
         let marked = self.marks.len() as u64;
         if marked > 0 {
-            let bytes = self.options.format.text(self.marks.bytes(data, self.bytes));
-            parts.push(format!("{} marked: {bytes}", grouped(marked)));
+            let (bytes, is_lower) = self.marks.bytes(data, self.bytes);
+            let bytes = self.options.format.text(bytes);
+            let bound = lower_bound(is_lower, canvas.charset);
+            parts.push(format!("{} marked: {bound}{bytes}", grouped(marked)));
         }
         let waiting = self.marks.waiting_len() as u64;
         if waiting > 0 {

@@ -2,12 +2,21 @@
 
 //! The lines above the rows: the directory with its sums, and the titles of columns.
 
-use statwalk_view::{counted, grouped, text_width, truncate_to_width};
+use statwalk_view::{Charset, counted, grouped, text_width, truncate_to_width};
 
 use super::canvas::{Canvas, Look};
 use crate::browser::{Browser, View};
 use crate::data::Data;
 use crate::filter::{Bytes, SortKey};
+
+/// The sign before a lower bound.
+pub(super) fn lower_bound(is_lower: bool, charset: Charset) -> &'static str {
+    match (is_lower, charset) {
+        (false, _) => "",
+        (true, Charset::Unicode) => "≥ ",
+        (true, Charset::Ascii) => ">= ",
+    }
+}
 
 impl Browser {
     pub(super) fn draw_head(&self, data: &dyn Data, canvas: &mut Canvas<'_>) {
@@ -47,11 +56,7 @@ impl Browser {
         let bytes = items.iter().map(|item| self.bytes.of(item)).sum();
         let entries = items.iter().map(|item| item.entries).sum();
         let is_lower = !data.is_final() || items.iter().any(|item| item.notes.is_incomplete);
-        let bound = match (is_lower, self.options.charset) {
-            (false, _) => "",
-            (true, statwalk_view::Charset::Unicode) => "≥ ",
-            (true, statwalk_view::Charset::Ascii) => ">= ",
-        };
+        let bound = lower_bound(is_lower, self.options.charset);
         let size = self.options.format.text(bytes);
         let sum = format!("{bound}{size}");
         let long = format!("{sum}, {}", counted(entries, "entry", "entries"));

@@ -17,7 +17,7 @@ use crate::prompt::{FIELDS, Form, Line};
 const SIGNS: [(&str, &str); 10] = [
     ("*", "marked"),
     ("!", "could not be read"),
-    (".", "something below could not be read"),
+    (".", "something below was not read: a lower bound"),
     ("<", "excluded"),
     (">", "another file system"),
     ("~", "changed while it was read"),
@@ -93,7 +93,10 @@ impl Browser {
         let notes = item.notes;
         let sentences = [
             (notes.is_unreadable, "could not be read"),
-            (notes.is_incomplete, "something below could not be read"),
+            (
+                notes.is_incomplete,
+                "something below was not read: the numbers are lower bounds",
+            ),
             (notes.is_excluded, "excluded"),
             (notes.is_mount, "another file system"),
             (notes.has_changed, "changed while it was read"),

@@ -80,13 +80,32 @@ impl Browser {
             (true, View::Tree) if !self.scan.is_over => "reading",
             (true, _) => "working",
             (false, View::Marks) => "nothing is marked: Space marks the item",
+            (false, View::Errors) if self.scan.is_interrupted => {
+                "no error until the scan was stopped"
+            }
             (false, View::Errors) if data.is_final() => "everything could be read",
             (false, View::Errors) => "no error so far",
             (false, _) if !self.text.text.is_empty() || !self.filter.is_empty() => {
                 "nothing passes the filter: Esc clears it"
             }
             (false, _) if !data.is_final() => "reading",
-            (false, _) => "empty",
+            (false, _) => self.empty_reason(data),
+        }
+    }
+
+    /// The reason why a directory without rows has none.
+    fn empty_reason(&self, data: &dyn Data) -> &'static str {
+        let Some(item) = self.directory().and_then(|dir| data.item(dir)) else {
+            return "empty";
+        };
+        match item.notes {
+            notes if notes.is_unreadable => "could not be read",
+            notes if notes.is_excluded => "left out",
+            notes if notes.is_mount => "another file system, which was not read",
+            notes if notes.is_incomplete => "not read to the end",
+            _ if self.hides && item.entries > 1 => "every name here is hidden",
+            _ if self.view == View::Largest && item.entries > 1 => "no file below",
+            _ => "empty",
         }
     }
 
@@ -117,8 +136,10 @@ impl Browser {
         }
         let is_marked = self.marks.has(id);
         let mark = if is_marked { '*' } else { ' ' };
+        // Under a filter a directory counts the items that pass, and not itself.
+        let knows_empty = data.is_final() && self.filter.is_empty();
         Cells {
-            marks: format!("{mark}{}", letter(item, data.is_final())),
+            marks: format!("{mark}{}", letter(item, knows_empty)),
             size: self.options.format.text(bytes),
             percent: share(bytes, whole),
             bar: bar(bytes, largest, widths.bar, canvas.charset),
@@ -194,7 +215,7 @@ pub(super) fn owner_text(uid: u32, data: &dyn Data, canvas: &Canvas<'_>) -> Stri
 /// The letter of an item, as in ncdu's manual.
 ///
 /// While a scan goes on, a directory without entries can be one that nobody has read.
-fn letter(item: &Item<'_>, is_final: bool) -> char {
+fn letter(item: &Item<'_>, knows_empty: bool) -> char {
     let notes = item.notes;
     let is_dir = item.kind == Kind::Directory;
     match item.kind {
@@ -204,7 +225,7 @@ fn letter(item: &Item<'_>, is_final: bool) -> char {
         _ if notes.counts_elsewhere => 'H',
         _ if notes.has_changed => '~',
         _ if notes.is_incomplete => '.',
-        _ if is_dir && is_final && item.entries <= 1 => 'e',
+        _ if is_dir && knows_empty && item.entries <= 1 => 'e',
         Kind::Link | Kind::Other => '@',
         Kind::File if notes.has_other_names => 'h',
         Kind::Directory | Kind::File | Kind::Rest => ' ',

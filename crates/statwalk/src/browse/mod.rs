@@ -24,6 +24,8 @@ mod scan;
 mod screen;
 mod sightings;
 mod space;
+#[cfg(test)]
+mod stopped;
 mod terminal;
 mod trash_desk;
 mod tree_data;

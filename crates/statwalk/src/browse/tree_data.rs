@@ -18,6 +18,8 @@ pub(crate) struct TreeData {
     /// The number of the scan.
     number: u64,
     tree: Tree,
+    /// The roots that a stopped scan did not come to, by their places, with their paths.
+    unread: HashMap<usize, Vec<u8>>,
     faults: Vec<Fault>,
     fault_count: u64,
     /// Directories that changed each time that they were read.
@@ -64,8 +66,14 @@ impl TreeData {
             found(tree.root(error.root)?, path)?.dir_id()
         });
         let changed = changed.collect();
+        let unread = roots.iter().zip(&report.roots).enumerate();
+        let unread = unread.filter(|(index, (_, root))| {
+            root.interrupted && root.missing.is_none() && tree.root(*index).is_none()
+        });
+        let unread = unread.map(|(index, (path, _))| (index, path.clone()));
         TreeData {
             number,
+            unread: unread.collect(),
             changed,
             places: settled.collect(),
             tree,
@@ -127,6 +135,23 @@ fn places(tree: &Tree, dir: DirId, files: &Files) -> Vec<Option<usize>> {
     places
 }
 
+/// A root that the scan did not come to. Nobody knows what it is.
+fn unread_root(path: &[u8]) -> Item<'_> {
+    Item {
+        name: path.into(),
+        kind: Kind::Other,
+        allocated_bytes: 0,
+        apparent_bytes: 0,
+        entries: 0,
+        newest_ns: None,
+        uid: None,
+        notes: Notes {
+            is_incomplete: true,
+            ..Notes::default()
+        },
+    }
+}
+
 fn item_of(node: Node<'_>) -> Item<'_> {
     let mut notes = Notes {
         is_incomplete: node.is_incomplete(),
@@ -165,16 +190,20 @@ fn item_of(node: Node<'_>) -> Item<'_> {
 
 impl Data for TreeData {
     fn roots(&self) -> Vec<ItemId> {
-        let roots = (0..self.tree.root_count()).filter_map(|index| self.tree.root(index));
-        let ids = roots.filter_map(|root| root.dir_id());
-        ids.map(|id| self.id(Place::Dir(id))).collect()
+        let place = |index| match self.tree.root(index) {
+            Some(root) => root.dir_id().map(Place::Dir),
+            None => (self.unread.get(&index)).map(|_| Place::Root(index)),
+        };
+        let places = (0..self.tree.root_count()).filter_map(place);
+        places.map(|place| self.id(place)).collect()
     }
 
     fn item(&self, id: ItemId) -> Option<Item<'_>> {
-        if let Place::Early(dir, place) = self.place(id)? {
-            return self.early.of(dir)?.get(place).cloned();
+        match self.place(id)? {
+            Place::Early(dir, place) => self.early.of(dir)?.get(place).cloned(),
+            Place::Root(index) => self.unread.get(&index).map(|path| unread_root(path)),
+            _ => self.node(id).map(|node| self.item_of(node)),
         }
-        self.node(id).map(|node| self.item_of(node))
     }
 
     fn settled(&self, id: ItemId) -> Option<ItemId> {
@@ -184,6 +213,7 @@ impl Data for TreeData {
                 let place = *self.places.get(&dir)?.get(place)?;
                 Some(self.id(Place::File(dir, place?)))
             }
+            Place::Root(index) if self.unread.contains_key(&index) => Some(id),
             Place::Root(index) => {
                 let dir = self.tree.root(index)?.dir_id()?;
                 Some(self.id(Place::Dir(dir)))

@@ -3,8 +3,11 @@
 //! The browser on a terminal: its items and their numbers, when the numbers change.
 
 use std::path::Path;
+use std::time::Duration;
 
-use statwalk_testkit::or_skip;
+use statwalk_testkit::fault_fs::{FaultFs, Hang, Latency, Op, Where};
+use statwalk_testkit::mounts;
+use statwalk_testkit::{Random, or_skip};
 
 use super::browse::Browser;
 use super::run::{Tree, wait_until};
@@ -116,6 +119,137 @@ fn undo_puts_an_item_back_in_its_row() {
         rows(&browser.screen()) == rows(&before)
     });
     assert!(tree.path().join("a/b/two").exists());
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
+
+/// The letter, the sizes and the name of each row.
+fn rows(screen: &str) -> Vec<(char, String, String)> {
+    let rows = screen.lines().skip(2).take(21);
+    let rows = rows.filter(|line| line.contains('%'));
+    let row = |line: &str| {
+        let letter = line.chars().nth(1).unwrap();
+        let mut words = line.chars().skip(2).collect::<String>();
+        words = words.trim().to_owned();
+        let size = words
+            .split_whitespace()
+            .take(2)
+            .collect::<Vec<_>>()
+            .join(" ");
+        let name = words.split_whitespace().last().unwrap().to_owned();
+        (letter, size, name)
+    };
+    rows.map(row).collect()
+}
+
+/// After `S`, directories that waited were shown as exact, with a part of their bytes.
+#[test]
+fn rows_of_a_stopped_scan_are_exact_or_marked() {
+    let mut fs = FaultFs::builder();
+    for dir in 0..12 {
+        fs = fs.file(format!("dir{dir:02}/file"), 1000 + dir * 10_000);
+        for sub in 0..6 {
+            fs = fs.file(format!("dir{dir:02}/sub{sub}/deep/file"), 20_000 + sub);
+        }
+    }
+    let latency = Latency::Between {
+        least: Duration::ZERO,
+        most: Duration::from_millis(30),
+        seed: 1,
+    };
+    let mount = or_skip!(
+        fs.latency_of(Where::Everywhere, Op::Opendir, latency)
+            .mount()
+    );
+    let path = mount.path().to_str().unwrap();
+    let arguments = ["-j", "3", path];
+    let mut whole = or_skip!(Browser::start(mount.path().parent().unwrap(), &arguments));
+    let begin = std::time::Instant::now();
+    whole.wait_for("entries");
+    wait_until("the scan does not end", || !whole.screen().contains('≥'));
+    let takes = begin.elapsed();
+    let all = rows(&whole.screen());
+    assert_eq!(all.len(), 12);
+    assert!(all.iter().all(|(letter, ..)| *letter == ' '), "{all:?}");
+    whole.press("q");
+    assert_eq!(whole.end().0.code(), Some(0));
+    let mut random = Random::new(5);
+    let (mut marked, mut exact) = (0, 0);
+    for _ in 0..8 {
+        let mut browser = Browser::start(mount.path().parent().unwrap(), &arguments).unwrap();
+        browser.wait_for("reading:");
+        std::thread::sleep(takes.mul_f64(random.share() * 0.9));
+        browser.press("S");
+        wait_until("the scan does not end", || {
+            !browser.screen().contains("reading:")
+        });
+        let is_stopped = browser.screen().contains("stopped: lower bounds");
+        wait_until("no rows", || !rows(&browser.screen()).is_empty());
+        let screen = browser.screen();
+        assert_eq!(
+            screen.lines().next().unwrap().contains('≥'),
+            is_stopped,
+            "{screen}"
+        );
+        for row in rows(&screen) {
+            match row.0 {
+                '.' => marked += 1,
+                ' ' => {
+                    exact += 1;
+                    assert!(all.contains(&row), "{row:?} is none of {all:?}:\n{screen}");
+                }
+                _ => panic!("{screen}"),
+            }
+        }
+        if let Some((.., name)) = rows(&screen).iter().find(|row| row.0 == '.') {
+            // The details and the view of the errors know it, too.
+            let name = name.trim_end_matches('/');
+            browser.press(&format!("'{name}\ri"));
+            browser.wait_for("Inode");
+            browser.wait_for("are lower");
+            browser.press("\x1b");
+            wait_until("the box stays", || !browser.screen().contains("Inode"));
+            browser.press("7");
+            browser.wait_for("no error until the scan was stopped");
+        }
+        browser.press("q");
+        assert_eq!(browser.end().0.code(), Some(0));
+    }
+    assert!(marked > 5 && exact > 5, "{marked} {exact}");
+}
+
+/// `/proc` had `e`, "an empty directory".
+#[test]
+fn a_file_system_that_was_left_out_is_not_empty() {
+    let tree = Tree::new("at/\nempty/\nfull/\nfull/file 10");
+    let at = tree.path().join("at");
+    let _bound = or_skip!(mounts::bind(Path::new("/proc"), &at));
+    let fs = FaultFs::builder().dir("dead");
+    let fs = fs.hang("dead", Op::Opendir, Hang::UntilSignal);
+    let mount = or_skip!(fs.mount());
+    let slow = mount.path().to_str().unwrap();
+    let letters = |browser: &Browser| {
+        let rows = rows(&browser.screen()).into_iter();
+        let mut rows: Vec<_> = rows.map(|(letter, _, name)| (name, letter)).collect();
+        rows.sort();
+        rows
+    };
+    let row = |name: &str, letter| (format!("{name}/"), letter);
+    // The scan reads the roots one after another, and does not get beyond the second.
+    let mut browser = or_skip!(Browser::start(tree.parent(), &["tree", slow]));
+    browser.wait_for("dead");
+    browser.press("'tree\r\r");
+    browser.wait_for("full/");
+    let all = |at, empty| vec![row("at", at), row("empty", empty), row("full", ' ')];
+    wait_until("other rows", || letters(&browser) == all(' ', ' '));
+    browser.press("S");
+    wait_until("other letters", || letters(&browser) == all('<', 'e'));
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+    let mut browser = or_skip!(Browser::start(tree.parent(), &["-x", "tree"]));
+    wait_until("other letters", || letters(&browser) == all('>', 'e'));
+    browser.press("'at\r\r");
+    browser.wait_for("another file system, which was not read");
     browser.press("q");
     assert_eq!(browser.end().0.code(), Some(0));
 }
