@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 
+use super::edits::Edits;
 use super::rules::{Changes, Hang, Op, Rule, RuleBook, RuleState};
-use super::tree::{Object, Tree};
+use super::tree::{Listed, Object, Tree};
 use super::wire::{self, Attributes, Call, Dirents, Request, Validity};
 use crate::model::EntryType;
 
@@ -61,6 +62,7 @@ pub(super) struct Answers {
     lookups: HashMap<u64, u32>,
     /// Inodes that have vanished by a rule.
     gone: HashSet<u64>,
+    edits: Edits,
     /// For `statfs`.
     entries: u64,
     uid: u32,
@@ -87,6 +89,7 @@ impl Answers {
             listings: HashMap::new(),
             lookups: HashMap::new(),
             gone: HashSet::new(),
+            edits: Edits::default(),
             uid: rustix::process::geteuid().as_raw(),
             gid: rustix::process::getegid().as_raw(),
         }
@@ -97,14 +100,15 @@ impl Answers {
     /// everywhere hold then.
     pub(super) fn subject(&self, request: &Request) -> Subject {
         let node = request.node & !REPLACED;
+        let named = |op, name: &[u8]| Subject {
+            op: Some(op),
+            ino: (self.edits.lookup(&self.tree, request.node, name)).unwrap_or(0),
+        };
         match &request.call {
-            Call::Lookup { name } => {
-                let ino = self.tree.lookup(request.node, name).unwrap_or(0);
-                Subject {
-                    op: Some(Op::Lookup),
-                    ino,
-                }
-            }
+            Call::Lookup { name } => named(Op::Lookup, name),
+            Call::Unlink { name } => named(Op::Unlink, name),
+            Call::Rmdir { name } => named(Op::Rmdir, name),
+            Call::Rename { name, .. } => named(Op::Rename, name),
             Call::Getattr => Subject {
                 op: Some(Op::Getattr),
                 ino: node,
@@ -188,6 +192,20 @@ impl Answers {
                 Some(text[start..end].to_vec())
             }),
             Call::Write { size } => self.unless_fault(subject, |_| Some(wire::write_out(*size))),
+            Call::Unlink { name } => self.edit(subject, |edits, tree| {
+                edits.unlink(tree, request.node, name)
+            }),
+            Call::Rmdir { name } => {
+                self.edit(subject, |edits, tree| edits.rmdir(tree, request.node, name))
+            }
+            Call::Rename {
+                name,
+                new_dir,
+                new_name,
+            } => self.edit(subject, |edits, tree| {
+                edits.rename(tree, (request.node, name), (*new_dir, new_name))
+            }),
+            Call::Create { name } => self.create(request.node, name),
             Call::Statfs => Answer::Payload(wire::statfs_out(self.entries)),
             Call::Forget | Call::Interrupt { .. } => Answer::Silence,
             Call::Unsupported => Answer::Error(Errno::NOSYS),
@@ -195,7 +213,7 @@ impl Answers {
     }
 
     fn lookup(&mut self, parent: u64, name: &[u8], subject: Subject) -> Answer {
-        let Some(ino) = self.tree.lookup(parent, name) else {
+        let Some(ino) = self.edits.lookup(&self.tree, parent, name) else {
             return Answer::Error(Errno::NOENT);
         };
         if self.vanishes(ino, Op::Lookup) {
@@ -305,9 +323,10 @@ impl Answers {
                     shown(EntryType::Directory),
                     b"..",
                 ),
-                _ => match self.tree.entry(dir, at - DOTS, grown) {
-                    Some(entry) if self.gone.contains(&entry.ino) => true,
-                    Some(entry) => {
+                _ => match self.listed(dir, at - DOTS, grown) {
+                    Some((entry, _)) if self.gone.contains(&entry.ino) => true,
+                    Some((_, true)) => true,
+                    Some((entry, false)) => {
                         let mut name = entry.name;
                         if self
                             .rules
@@ -326,6 +345,47 @@ impl Answers {
             }
         }
         Answer::Payload(dirents.into_bytes())
+    }
+
+    /// The name at a place of a directory, and whether it is gone. Those of the tree come
+    /// first.
+    fn listed(&self, dir: u64, index: u64, grown: u64) -> Option<(Listed<'_>, bool)> {
+        if let Some(own) = self.tree.entry(dir, index, grown) {
+            let is_gone = self.edits.is_removed(dir, &own.name);
+            return Some((own, is_gone));
+        }
+        // Without additions the end of a long listing takes no time.
+        self.edits.added(dir, 0)?;
+        let count = (0..index).find(|at| self.tree.entry(dir, *at, grown).is_none());
+        let added = self.edits.added(dir, index - count.unwrap_or(index))?;
+        Some((added, false))
+    }
+
+    fn edit(
+        &mut self,
+        subject: Subject,
+        edit: impl FnOnce(&mut Edits, &Tree) -> Result<(), Errno>,
+    ) -> Answer {
+        if let Some(errno) = self.fault(subject) {
+            return Answer::Fault(errno);
+        }
+        match edit(&mut self.edits, &self.tree) {
+            Ok(()) => Answer::Payload(Vec::new()),
+            Err(errno) => Answer::Error(errno),
+        }
+    }
+
+    fn create(&mut self, dir: u64, name: &[u8]) -> Answer {
+        let made = self.edits.create(&self.tree, dir, name);
+        let made = made.and_then(|ino| self.attributes(ino).ok_or(Errno::NOENT));
+        match made {
+            Ok(attributes) => {
+                let mut payload = wire::entry_out(&attributes, self.settings.validity);
+                payload.extend(wire::open_file_out());
+                Answer::Payload(payload)
+            }
+            Err(errno) => Answer::Error(errno),
+        }
     }
 
     /// The offset at which a rule breaks the listing off, or the error itself
@@ -418,7 +478,7 @@ impl Answers {
             changes.after(self.getattrs.get(&ino).copied().unwrap_or(0))
         });
         let object = if node == ino {
-            self.tree.object(ino)?
+            self.edits.object(&self.tree, ino)?
         } else {
             self.replacement(node)?
         };

@@ -340,7 +340,9 @@ impl FaultFsBuilder {
         self
     }
 
-    /// Lets files be opened for writing at their end. Written data is forgotten.
+    /// Lets files be opened for writing at their end, and be made. Written data is
+    /// forgotten. Names can be removed and renamed within the file system; link counts and
+    /// times stay as they were.
     pub fn writable(mut self) -> Self {
         self.settings.is_writable = true;
         self

@@ -35,6 +35,12 @@ pub struct Counts {
     pub read: u64,
     /// Pieces of files written.
     pub write: u64,
+    /// Names of files that were to go.
+    pub unlink: u64,
+    /// Names of directories that were to go.
+    pub rmdir: u64,
+    /// Names that were to be others.
+    pub rename: u64,
     /// Errors that were answered because a rule said so.
     pub faults: u64,
     /// Calls that a signal ended, see [`Hang::UntilSignal`](super::Hang::UntilSignal).
@@ -144,6 +150,9 @@ fn count(counts: &mut Counts, subject: Subject, call: &Call) {
         (Some(Op::Open), _) => counts.open += 1,
         (Some(Op::Read), _) => counts.read += 1,
         (Some(Op::Write), _) => counts.write += 1,
+        (Some(Op::Unlink), _) => counts.unlink += 1,
+        (Some(Op::Rmdir), _) => counts.rmdir += 1,
+        (Some(Op::Rename), _) => counts.rename += 1,
         (None, Call::Releasedir { .. }) => {
             counts.releasedir += 1;
             counts.open_dirs = counts.open_dirs.saturating_sub(1);

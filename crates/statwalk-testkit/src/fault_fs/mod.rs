@@ -42,6 +42,7 @@ mod answer;
 mod builder;
 mod counts;
 mod disk;
+mod edits;
 mod mount;
 mod rules;
 mod run;

@@ -35,6 +35,12 @@ pub enum Op {
     Read,
     /// `FUSE_WRITE`. Written data is forgotten.
     Write,
+    /// `FUSE_UNLINK`; a rule's path is that of the name that goes.
+    Unlink,
+    /// `FUSE_RMDIR`, as above.
+    Rmdir,
+    /// `FUSE_RENAME2`; a rule's path is that of the name before.
+    Rename,
 }
 
 /// Where a rule holds. A path, relative to the mount, becomes one by `into()`.

@@ -60,6 +60,20 @@ pub(super) enum Call {
     Write {
         size: u32,
     },
+    Unlink {
+        name: Vec<u8>,
+    },
+    Rmdir {
+        name: Vec<u8>,
+    },
+    Rename {
+        name: Vec<u8>,
+        new_dir: u64,
+        new_name: Vec<u8>,
+    },
+    Create {
+        name: Vec<u8>,
+    },
     Statfs,
     Interrupt {
         unique: u64,
@@ -88,6 +102,18 @@ impl Request {
             2 | 42 => Call::Forget,
             3 => Call::Getattr,
             5 => Call::Readlink,
+            10 => Call::Unlink {
+                name: body.strip_suffix(b"\0")?.to_vec(),
+            },
+            11 => Call::Rmdir {
+                name: body.strip_suffix(b"\0")?.to_vec(),
+            },
+            // The second has flags; of these the kernel sends only "do not replace".
+            12 => rename(body, body.get(8..)?)?,
+            45 => rename(body, body.get(16..)?)?,
+            35 => Call::Create {
+                name: body.get(16..)?.strip_suffix(b"\0")?.to_vec(),
+            },
             14 => Call::Open,
             15 => Call::Read {
                 offset: u64_at(body, 8)?,
@@ -117,6 +143,17 @@ impl Request {
             call,
         })
     }
+}
+
+/// `struct fuse_rename_in` and the two names behind it.
+fn rename(body: &[u8], names: &[u8]) -> Option<Call> {
+    let names = names.strip_suffix(b"\0")?;
+    let end = names.iter().position(|&byte| byte == 0)?;
+    Some(Call::Rename {
+        name: names[..end].to_vec(),
+        new_dir: u64_at(body, 0)?,
+        new_name: names[end + 1..].to_vec(),
+    })
 }
 
 /// A whole reply that carries `payload`.

@@ -172,3 +172,45 @@ fn what_is_listed_as_a_directory_is_something_else() {
     assert_eq!(open(&mount.join("later")).unwrap_err(), Errno::NOTDIR);
     assert!(stat(&mount.join("later")).unwrap().is_symlink());
 }
+
+#[test]
+fn names_go_come_and_move() {
+    let fs = FaultFs::builder()
+        .file("a/one", 3)
+        .file("a/two", 4)
+        .dir("b");
+    let fs = fs.file("c/x", 5).writable();
+    let mount = or_skip!(fs.mount());
+    let path = |name: &str| mount.join(name);
+    let code = |result: std::io::Result<()>| result.unwrap_err().raw_os_error().unwrap();
+    let names = |name: &str| {
+        let mut names = names(&path(name));
+        names.sort();
+        names
+    };
+    assert_eq!(
+        code(fs::remove_dir(path("a"))),
+        Errno::NOTEMPTY.raw_os_error()
+    );
+    assert_eq!(
+        code(fs::remove_file(path("b"))),
+        Errno::ISDIR.raw_os_error()
+    );
+    fs::remove_file(path("a/one")).unwrap();
+    assert_eq!(names("a"), ["two"]);
+    fs::rename(path("c"), path("b/d")).unwrap();
+    assert_eq!(
+        (names("b"), names("b/d")),
+        (vec!["d".into()], vec!["x".into()])
+    );
+    assert_eq!(fs::metadata(path("b/d/x")).unwrap().len(), 5);
+    assert!(fs::metadata(path("c")).is_err());
+    fs::write(path("a/new"), "forgotten").unwrap();
+    assert_eq!(names("a"), ["new", "two"]);
+    fs::rename(path("b/d"), path("c")).unwrap();
+    assert_eq!((names("b"), names("c")), (vec![], vec!["x".into()]));
+    fs::remove_file(path("a/new")).unwrap();
+    fs::remove_dir_all(path("a")).unwrap();
+    fs::remove_dir(path("b")).unwrap();
+    assert_eq!(names(""), ["c"]);
+}

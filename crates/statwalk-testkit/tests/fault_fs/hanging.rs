@@ -226,3 +226,35 @@ fn a_killed_test_leaves_nothing_behind() {
         thread::sleep(Duration::from_millis(20));
     }
 }
+
+#[test]
+fn removals_hang_and_then_happen() {
+    for (op, path) in [
+        (Op::Unlink, "dir/file"),
+        (Op::Rmdir, "empty"),
+        (Op::Rename, "dir/file"),
+    ] {
+        let fs = FaultFs::builder().file("dir/file", 3).dir("empty");
+        let fs = fs.writable().hang(path, op, Hang::UntilSignal);
+        let mount = or_skip!(fs.mount());
+        let (from, to) = (mount.join(path), mount.join("empty/new"));
+        let call = {
+            let from = from.clone();
+            move || match op {
+                Op::Unlink => fs::remove_file(from),
+                Op::Rmdir => fs::remove_dir(from),
+                _ => fs::rename(from, to),
+            }
+        };
+        let result = in_thread(move || call().map_err(|error| error.to_string()));
+        assert!(mount.wait_for(LONG, |counts| counts.hanging == 1), "{op:?}");
+        assert!(from.exists(), "{op:?}");
+        mount.release();
+        assert_eq!(result.recv_timeout(LONG), Ok(Ok(())), "{op:?}");
+        assert!(!from.exists(), "{op:?}");
+        let counts = mount.counts();
+        let counts = [counts.unlink, counts.rmdir, counts.rename];
+        let expected = [Op::Unlink, Op::Rmdir, Op::Rename].map(|other| u64::from(other == op));
+        assert_eq!(counts, expected, "{op:?}");
+    }
+}

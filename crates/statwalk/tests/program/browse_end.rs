@@ -14,6 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 use rustix::termios::{LocalModes, tcgetattr};
+use statwalk_testkit::fault_fs::{FaultFs, Hang, Op};
 use statwalk_testkit::{or_skip, program};
 
 use super::browse::{Browser, LEAVE_SCREEN, remover, tree};
@@ -79,6 +80,86 @@ fn a_removal_that_waits_does_not_hold_up_the_end() {
         assert!(shown.find(LEAVE_SCREEN) < shown.find("left a removal"));
         assert!(tree.path().join("sub/a").exists());
         drop(lock);
+    }
+}
+
+/// A removal hung in a call of a file system, and not at the journal.
+#[test]
+fn a_file_system_that_hangs_in_a_removal_does_not_hold_up_the_end() {
+    let ends = [None, Some(Signal::TERM), Some(Signal::HUP)];
+    for (op, path) in [
+        (Op::Unlink, "sub/file"),
+        (Op::Rmdir, "sub/empty"),
+        (Op::Rename, "sub"),
+    ] {
+        for (end, hang) in ends
+            .into_iter()
+            .zip([Hang::UntilSignal, Hang::UntilReleased].into_iter().cycle())
+        {
+            let tree = tree();
+            let fs = FaultFs::builder().file("sub/file", 30_000).dir("sub/empty");
+            // The trash of the home, where a move needs no new directory.
+            let fs = fs
+                .dir("home/.local/share/Trash/files")
+                .dir("home/.local/share/Trash/info");
+            let mount = or_skip!(fs.writable().hang(path, op, hang).mount());
+            let root = mount.path().to_str().unwrap().to_owned();
+            let state = tree.parent().join("state").display().to_string();
+            let environment = vec![
+                ("HOME", mount.join("home").display().to_string()),
+                ("XDG_STATE_HOME", state),
+            ];
+            let arguments = ["--enable-delete", &root];
+            let started = Browser::with(tree.parent(), &arguments, environment, Stdio::inherit);
+            let mut browser = or_skip!(started);
+            browser.wait_for("sub/");
+            browser.wait_for_scan();
+            browser.press("'sub\rd");
+            browser.wait_for("[Cancel]");
+            browser.press(if op == Op::Rename { "y" } else { "\t\t\rsub\r" });
+            browser.wait_for("removing (Esc stops)");
+            let hangs = mount.wait_for(LONG, |counts| counts.hanging == 1);
+            assert!(hangs, "{op:?}: {}", browser.screen());
+            // Keys are taken meanwhile.
+            browser.press("?");
+            browser.wait_for("one row up");
+            browser.press("q");
+            wait_until("the help stays", || {
+                !browser.screen().contains("one row up")
+            });
+            let begin = Instant::now();
+            match end {
+                Some(signal) => browser.signal(signal),
+                None => browser.press("q"),
+            }
+            wait_until("no word on stderr", || {
+                browser
+                    .shown()
+                    .contains("left a removal that still waits for the system")
+            });
+            assert!(is_cooked(&browser.screen), "{op:?} {end:?}");
+            let shown = browser.shown();
+            assert!(shown.find(LEAVE_SCREEN) < shown.find("left a removal"));
+            if hang == Hang::UntilReleased {
+                // No signal ends the thread that waits, so the process waits with it.
+                std::thread::sleep(Duration::from_millis(300));
+                assert_eq!(browser.child.try_wait().unwrap(), None, "{op:?} {end:?}");
+                mount.release();
+            }
+            let (status, ..) = browser.end();
+            assert!(
+                begin.elapsed() < SOON,
+                "{op:?} {end:?}: {:?}",
+                begin.elapsed()
+            );
+            assert_eq!(status.signal(), end.map(Signal::as_raw), "{op:?}");
+            if end.is_none() {
+                assert_eq!(status.code(), Some(1), "{op:?}");
+            }
+            // Another name was never touched.
+            let is_renamed = op == Op::Rename && hang == Hang::UntilReleased;
+            assert!(is_renamed || mount.join("sub").exists(), "{op:?} {end:?}");
+        }
     }
 }
 
