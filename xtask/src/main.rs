@@ -20,6 +20,7 @@ mod simulate;
 mod step;
 mod tidy;
 
+use std::fs;
 use std::process::ExitCode;
 
 use step::Step;
@@ -28,7 +29,8 @@ const USAGE: &str = "\
 usage: cargo xtask TASK
 
   test     installs what the tests need and runs all of them, model checks too
-  check    formatting, clippy and docs with warnings denied, tidy
+  check    formatting, clippy and docs with warnings denied, the types of the packages
+           outside of the workspace, tidy
   model    the model checks of the hand-over of work (loom)
   simulate the simulation of the scheduler: `simulate SEED` runs one again with all its
            steps, `simulate seeds COUNT` many, `simulate table` writes docs/workers.md
@@ -105,7 +107,28 @@ fn check() -> Result<(), String> {
     Step::cargo(&["doc", "--workspace", "--no-deps"])
         .env("RUSTDOCFLAGS", "-D warnings")
         .run()?;
+    check_outside()?;
     tidy::tidy()
+}
+
+/// Checks the types of the packages that use the library and are not in the workspace.
+///
+/// Nothing else builds them before somebody measures or fuzzes, so they stayed behind
+/// when the library changed. A first run takes about a minute, and the next ones seconds.
+fn check_outside() -> Result<(), String> {
+    const ENGINE: &str = "bench/engines/statwalk";
+    // As its own build does, which keeps no lock of its own.
+    fs::copy("Cargo.lock", format!("{ENGINE}/Cargo.lock"))
+        .map_err(|error| format!("{ENGINE}/Cargo.lock: {error}"))?;
+    for (package, locked) in [(ENGINE, None), ("fuzz", Some("--locked"))] {
+        let manifest = format!("{package}/Cargo.toml");
+        let mut check = vec!["check", "--all-targets", "--manifest-path", &manifest];
+        check.extend(locked);
+        Step::cargo(&check)
+            .env("CARGO_TARGET_DIR", "target/outside")
+            .run()?;
+    }
+    Ok(())
 }
 
 fn model() -> Result<(), String> {
