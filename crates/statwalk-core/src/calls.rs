@@ -21,6 +21,7 @@ use crate::reason::Reason;
 ///
 /// let calls = Calls::default().stat_order(StatOrder::Inode);
 /// let outcome = Scan::new("src").calls(calls).run(&Totals::new())?;
+/// assert!(outcome.report.is_complete());
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -456,11 +456,13 @@ impl Attributes {
     ///
     /// ```
     /// use statwalk_core::{Fields, Scan};
-    /// for entry in Scan::new("src").fields(Fields::MTIME).entries()? {
+    /// let mut entries = Scan::new("src").fields(Fields::MTIME).entries()?;
+    /// for entry in &mut entries {
     ///     let entry = entry?;
     ///     let metadata = std::fs::symlink_metadata(entry.to_path_buf())?;
     ///     assert_eq!(entry.attributes().modified(), metadata.modified().ok());
     /// }
+    /// assert!(entries.finish().is_complete());
     /// # Ok::<(), std::io::Error>(())
     /// ```
     #[must_use]

@@ -190,9 +190,11 @@ impl std::error::Error for EntryError {
 ///
 /// fn bytes_below(root: &str) -> Result<u64, Error> {
 ///     let mut bytes = 0;
-///     for entry in Scan::new(root).fields(Fields::SIZE).entries()? {
+///     let mut entries = Scan::new(root).fields(Fields::SIZE).entries()?;
+///     for entry in &mut entries {
 ///         bytes += entry?.size_bytes().unwrap_or(0);
 ///     }
+///     assert!(entries.finish().is_complete());
 ///     Ok(bytes)
 /// }
 /// assert!(bytes_below("src")? > 0);
@@ -304,10 +306,12 @@ impl std::error::Error for Error {
 ///
 /// fn count(root: &str) -> io::Result<usize> {
 ///     let mut count = 0;
-///     for entry in Scan::new(root).entries()? {
+///     let mut entries = Scan::new(root).entries()?;
+///     for entry in &mut entries {
 ///         entry?;
 ///         count += 1;
 ///     }
+///     assert!(entries.finish().is_complete());
 ///     Ok(count)
 /// }
 /// let error = count("absent").expect_err("no such root");

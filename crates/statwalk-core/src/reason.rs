@@ -13,8 +13,9 @@ use std::time::Duration;
 /// ```
 /// use statwalk_core::{Reason, Scan, Totals};
 ///
-/// let plan = Scan::new("src").threads(1).run(&Totals::new())?.report.plan;
-/// assert!(plan.why.contains(&Reason::WorkersAskedFor(1)));
+/// let outcome = Scan::new("src").threads(1).run(&Totals::new())?;
+/// assert!(outcome.report.plan.why.contains(&Reason::WorkersAskedFor(1)));
+/// assert!(outcome.report.is_complete());
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -148,6 +148,7 @@ impl<S: Sink> Running<S> {
     ///     });
     ///     println!("at least {bytes} bytes");
     /// }
+    /// assert!(running.finish().report.is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     pub fn peek(&self, mut look: impl FnMut(&S::State)) {
@@ -178,6 +179,8 @@ impl<S: Sink> Running<S> {
     /// if let Some(entered) = children.first() {
     ///     running.prefer(entered.id);
     /// }
+    /// running.wait();
+    /// assert!(running.finish().report.is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     pub fn prefer(&self, id: DirId) {

@@ -140,6 +140,7 @@ impl Scan {
     /// let scan = Scan::new(".").max_depth(1);
     /// let again = scan.clone().with_root("src").run(&Totals::new())?;
     /// assert!(again.output[0].entries > 1);
+    /// assert!(again.report.is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     pub fn with_root(self, root: impl Into<PathBuf>) -> Scan {
@@ -231,6 +232,7 @@ impl Scan {
     /// let scan = Scan::new("..").filter_dir(|dir| dir.name() != b"src" && dir.depth() < 3);
     /// let outcome = scan.run(&Totals::new())?;
     /// assert!(outcome.report.roots[0].excluded > 0);
+    /// assert!(outcome.report.is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     pub fn filter_dir(
@@ -251,8 +253,10 @@ impl Scan {
     ///
     /// ```
     /// use statwalk_core::{Scan, Totals};
-    /// let here = Scan::new(".").max_depth(0).run(&Totals::new())?.output[0];
+    /// let outcome = Scan::new(".").max_depth(0).run(&Totals::new())?;
+    /// let here = outcome.output[0];
     /// assert_eq!((here.entries, here.dirs), (1, 1));
+    /// assert!(outcome.report.is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     pub fn max_depth(mut self, depth: u32) -> Scan {

@@ -6,6 +6,7 @@ mod constructors;
 mod door;
 mod environment;
 mod errors;
+mod examples;
 mod layers;
 mod licence;
 mod map;
@@ -36,6 +37,7 @@ pub(crate) fn tidy() -> Result<(), String> {
         layers::check(file, &text, &mut faults);
         constructors::check(file, &text, &mut faults);
         door::check(file, &text, &mut faults);
+        examples::check(file, &text, &mut faults);
         errors::check(file, &text, &mut faults);
         wording::check(file, &text, &mut faults);
         environment::check(file, &text, [&platform, &manual], &mut faults);

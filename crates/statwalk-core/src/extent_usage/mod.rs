@@ -258,9 +258,11 @@ impl<'a> ExtentDir<'a> {
 /// use statwalk_core::btrfs::extent_usage;
 /// use statwalk_core::{Inodes, Scan};
 ///
-/// let inodes = Scan::new("/data").run(&Inodes::new())?.output;
+/// let outcome = Scan::new("/data").run(&Inodes::new())?;
+/// let inodes = outcome.output;
 /// let usage = extent_usage(inodes, |_| ControlFlow::Continue(()))?;
 /// println!("{} bytes would be free", usage.total.exclusive_bytes);
+/// assert!(outcome.report.is_complete());
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
 pub fn extent_usage(

@@ -15,8 +15,10 @@ use crate::entry::{Attributes, Fields, FileId, FileType};
 ///
 /// ```
 /// use statwalk_core::{Inodes, Scan};
-/// let table = Scan::new(".").run(&Inodes::new())?.output;
+/// let outcome = Scan::new(".").run(&Inodes::new())?;
+/// let table = outcome.output;
 /// assert!(table.dir_count() > 0);
+/// assert!(outcome.report.is_complete());
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]

@@ -61,6 +61,7 @@ const STAGE: u32 = 64;
 ///     }
 /// }
 /// assert!(live.root(0).is_some_and(|root| root.entries > 1));
+/// assert!(running.finish().report.is_complete());
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
 #[derive(Clone)]

@@ -98,7 +98,9 @@ pub enum LinkPolicy {
 ///         ControlFlow::Continue(())
 ///     }
 /// }
-/// let hidden = Scan::new(".").run(&Hidden)?.output;
+/// let outcome = Scan::new(".").run(&Hidden)?;
+/// let hidden = outcome.output;
+/// assert!(outcome.report.is_complete());
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
 pub trait Sink {

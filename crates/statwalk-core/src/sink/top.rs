@@ -35,8 +35,10 @@ const KEPT_MIN: usize = 64;
 ///
 /// ```
 /// use statwalk_core::{Largest, Scan, Top};
-/// let top = Scan::new(".").run(&Top::new(20, Largest::Allocated))?.output;
+/// let outcome = Scan::new(".").run(&Top::new(20, Largest::Allocated))?;
+/// let top = outcome.output;
 /// assert!(top.len() <= 20);
+/// assert!(outcome.report.is_complete());
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
 #[derive(Clone, Debug)]

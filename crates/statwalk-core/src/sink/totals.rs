@@ -24,6 +24,7 @@ use crate::per_root::of_root;
 /// let here = &outcome.output[0];
 /// assert_eq!(here.entries, here.files + here.dirs + here.symlinks + here.others);
 /// assert!(here.sizes.is_some_and(|sizes| sizes.file_size_bytes <= sizes.apparent_bytes));
+/// assert!(outcome.report.is_complete());
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -84,6 +85,7 @@ impl Totals {
     /// use statwalk_core::{Scan, Totals};
     /// let outcome = Scan::new(".").run(&Totals::new().without_sizes())?;
     /// assert!(outcome.output[0].entries > 1 && outcome.output[0].sizes.is_none());
+    /// assert!(outcome.report.is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
@@ -115,6 +117,7 @@ impl Totals {
     /// });
     /// let outcome = Scan::new("src").run(&sources)?;
     /// assert_eq!((outcome.output[0].dirs, outcome.output[0].files > 1), (0, true));
+    /// assert!(outcome.report.is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]

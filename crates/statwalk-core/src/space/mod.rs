@@ -137,6 +137,7 @@ pub struct SpaceAccount {
 /// for (part, bytes) in account.parts {
 ///     println!("{bytes:>20} {}", part.name());
 /// }
+/// assert!(scan.report.is_complete());
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
 #[derive(Debug)]

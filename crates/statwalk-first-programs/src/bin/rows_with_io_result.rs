@@ -9,11 +9,15 @@ use statwalk_core::Scan;
 
 fn list(dir: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
-    for entry in Scan::new(dir).max_depth(1).entries()? {
+    let mut entries = Scan::new(dir).max_depth(1).entries()?;
+    for entry in &mut entries {
         let entry = entry?;
         if entry.depth() == 1 {
             names.push(entry.file_name().to_string_lossy().into_owned());
         }
+    }
+    if !entries.finish().is_complete() {
+        return Err(io::Error::other("some entries are missing"));
     }
     names.sort();
     Ok(names)

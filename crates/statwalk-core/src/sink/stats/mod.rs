@@ -79,8 +79,10 @@ pub struct StatsGroup {
 ///
 /// ```
 /// use statwalk_core::{Grouping, Scan, Stats};
-/// let groups = Scan::new(".").run(&Stats::new(Grouping::Size))?.output;
+/// let outcome = Scan::new(".").run(&Stats::new(Grouping::Size))?;
+/// let groups = outcome.output;
 /// assert!(groups.iter().all(|group| group.tally.entries > 0));
+/// assert!(outcome.report.is_complete());
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -115,8 +117,10 @@ impl Stats {
     /// ```
     /// use statwalk_core::{Grouping, Scan, Stats};
     /// let stats = Stats::new(Grouping::Owner).with_subgroups(Grouping::Age);
-    /// let groups = Scan::new(".").run(&stats)?.output;
+    /// let outcome = Scan::new(".").run(&stats)?;
+    /// let groups = outcome.output;
     /// assert!(groups.iter().all(|group| group.keys.len() == 2));
+    /// assert!(outcome.report.is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
@@ -130,10 +134,12 @@ impl Stats {
     /// ```
     /// use statwalk_core::{Grouping, Scan, Stats};
     /// let stats = Stats::new(Grouping::Category).with_size_histograms();
-    /// for group in Scan::new(".").run(&stats)?.output {
+    /// let outcome = Scan::new(".").run(&stats)?;
+    /// for group in outcome.output {
     ///     let median = group.sizes.and_then(|sizes| sizes.percentile(50));
     ///     println!("{:?}: {median:?}", group.keys);
     /// }
+    /// assert!(outcome.report.is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]

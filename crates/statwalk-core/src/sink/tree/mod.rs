@@ -339,10 +339,12 @@ impl Tree {
     ///
     /// ```
     /// use statwalk_core::{Scan, TreeSink};
-    /// let tree = Scan::new(".").run(&TreeSink::new())?.output;
+    /// let outcome = Scan::new(".").run(&TreeSink::new())?;
+    /// let tree = outcome.output;
     /// let root = tree.root(0).expect("the root was read");
     /// let id = root.dir_id().expect("the root is a directory");
     /// assert_eq!(tree.directory(id).map(|dir| dir.entries()), Some(root.entries()));
+    /// assert!(outcome.report.is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
@@ -359,9 +361,11 @@ impl Tree {
     ///
     /// ```
     /// use statwalk_core::{Scan, TreeSink};
-    /// let tree = Scan::new(".").run(&TreeSink::new())?.output;
+    /// let outcome = Scan::new(".").run(&TreeSink::new())?;
+    /// let tree = outcome.output;
     /// let dirs = tree.root(0).map_or(0, |root| root.dir_count());
     /// assert!(tree.memory_bytes() as u64 > 64 * dirs);
+    /// assert!(outcome.report.is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]

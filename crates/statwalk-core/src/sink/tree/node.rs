@@ -196,11 +196,13 @@ impl<'a> Node<'a> {
     ///
     /// ```
     /// use statwalk_core::{Scan, TreeSink};
-    /// let tree = Scan::new(".").run(&TreeSink::new().with_files())?.output;
+    /// let outcome = Scan::new(".").run(&TreeSink::new().with_files())?;
+    /// let tree = outcome.output;
     /// let root = tree.root(0).expect("the root was read");
     /// for (place, file) in root.files().enumerate() {
     ///     assert_eq!(root.file_at(place).map(|file| file.name()), Some(file.name()));
     /// }
+    /// assert!(outcome.report.is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]

@@ -22,10 +22,12 @@ use crate::sink::{Context, Sink};
 ///
 /// ```
 /// use statwalk_core::{Scan, TreeSink};
-/// let tree = Scan::new(".").run(&TreeSink::new())?.output;
+/// let outcome = Scan::new(".").run(&TreeSink::new())?;
+/// let tree = outcome.output;
 /// let root = tree.root(0).expect("the root was read");
 /// let below: u64 = root.children().map(|child| child.entries()).sum();
 /// assert!(below < root.entries());
+/// assert!(outcome.report.is_complete());
 /// # Ok::<(), statwalk_core::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -85,9 +87,11 @@ impl TreeSink {
     ///
     /// ```
     /// use statwalk_core::{Scan, TreeSink};
-    /// let tree = Scan::new("src").run(&TreeSink::new().with_files())?.output;
+    /// let outcome = Scan::new("src").run(&TreeSink::new().with_files())?;
+    /// let tree = outcome.output;
     /// let root = tree.root(0).expect("the root was read");
     /// assert!(root.files().any(|file| file.name() == b"lib.rs"));
+    /// assert!(outcome.report.is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
@@ -105,9 +109,11 @@ impl TreeSink {
     ///
     /// ```
     /// use statwalk_core::{Scan, TreeSink};
-    /// let tree = Scan::new(".").run(&TreeSink::new().without_sizes())?.output;
+    /// let outcome = Scan::new(".").run(&TreeSink::new().without_sizes())?;
+    /// let tree = outcome.output;
     /// let root = tree.root(0).expect("the root was read");
     /// assert!(root.entries() > 1 && root.allocated_bytes() == 0);
+    /// assert!(outcome.report.is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
@@ -125,9 +131,11 @@ impl TreeSink {
     ///
     /// ```
     /// use statwalk_core::{Scan, TreeSink};
-    /// let tree = Scan::new(".").run(&TreeSink::new().without_types())?.output;
+    /// let outcome = Scan::new(".").run(&TreeSink::new().without_types())?;
+    /// let tree = outcome.output;
     /// let root = tree.root(0).expect("the root was read");
     /// assert!(root.entries() > root.dir_count());
+    /// assert!(outcome.report.is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
@@ -144,8 +152,10 @@ impl TreeSink {
     /// ```
     /// use statwalk_core::{Scan, TreeSink};
     /// let sink = TreeSink::new().with_files().with_owners();
-    /// let tree = Scan::new(".").run(&sink)?.output;
+    /// let outcome = Scan::new(".").run(&sink)?;
+    /// let tree = outcome.output;
     /// assert!(tree.root(0).is_some_and(|root| root.uid().is_some()));
+    /// assert!(outcome.report.is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
@@ -161,8 +171,10 @@ impl TreeSink {
     /// ```
     /// use statwalk_core::{Scan, TreeSink};
     /// let sink = TreeSink::new().with_identities();
-    /// let tree = Scan::new(".").run(&sink)?.output;
+    /// let outcome = Scan::new(".").run(&sink)?;
+    /// let tree = outcome.output;
     /// assert!(tree.root(0).is_some_and(|root| root.identity().is_some()));
+    /// assert!(outcome.report.is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
@@ -185,11 +197,12 @@ impl TreeSink {
     /// # std::fs::create_dir_all(&dir).unwrap();
     /// # std::fs::write(dir.join("a"), "x").unwrap();
     /// # let _ = std::fs::hard_link(dir.join("a"), dir.join("b"));
-    /// let scan = Scan::new(&dir);
-    /// let names = scan.run(&TreeSink::new())?.output;
-    /// let inodes = scan.run(&TreeSink::new().with_inode_counts())?.output;
+    /// let sinks = (TreeSink::new(), TreeSink::new().with_inode_counts());
+    /// let outcome = Scan::new(&dir).run(&sinks)?;
+    /// let (names, inodes) = outcome.output;
     /// assert_eq!(names.root(0).map(|root| root.entries()), Some(3));
     /// assert_eq!(inodes.root(0).map(|root| root.entries()), Some(2));
+    /// assert!(outcome.report.is_complete());
     /// # std::fs::remove_dir_all(&dir).unwrap();
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
@@ -210,9 +223,11 @@ impl TreeSink {
     /// ```
     /// use statwalk_core::{Scan, TimeKind, TreeSink};
     /// let sink = TreeSink::new().with_newest(TimeKind::Changed);
-    /// let tree = Scan::new(".").run(&sink)?.output;
+    /// let outcome = Scan::new(".").run(&sink)?;
+    /// let tree = outcome.output;
     /// let root = tree.root(0).expect("the root was read");
     /// assert!(root.newest_time_ns().is_some() && root.newest_mtime_ns().is_none());
+    /// assert!(outcome.report.is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
@@ -234,10 +249,12 @@ impl TreeSink {
     /// let sink = TreeSink::new().with_filter(Fields::NAME, |_, entry| {
     ///     entry.name.ends_with(b".rs")
     /// });
-    /// let tree = Scan::new(".").run(&sink)?.output;
+    /// let outcome = Scan::new(".").run(&sink)?;
+    /// let tree = outcome.output;
     /// let root = tree.root(0).expect("the root was read");
     /// let sources = root.children().find(|child| child.name() == b"src");
     /// assert!(sources.is_some_and(|sources| sources.entries() > 1 && sources.dir_count() == 0));
+    /// assert!(outcome.report.is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]

@@ -29,6 +29,7 @@ const DEV: u64 = 1;
 /// let outcome = Scan::new("/projects").run_in_memory(tree, &Totals::new())?;
 /// let sizes = outcome.output[0].sizes.expect("the sink wants sizes");
 /// assert_eq!((sizes.file_size_bytes, sizes.extra_hard_links), (1_000, 1));
+/// assert!(outcome.report.is_complete());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
