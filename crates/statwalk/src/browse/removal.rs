@@ -419,7 +419,7 @@ fn propose(
         bytes: survey.total.allocated_bytes.into(),
         freed_bytes: survey.total.freed_bytes.into(),
         warnings,
-        refusal: sentence_of(&refusals),
+        refusal: sentence_of(&refusals, wanted.len()),
         no_trash,
         is_large,
         word: word_to_type(&items),
@@ -437,8 +437,9 @@ fn propose(
     Ok((proposal, proposed))
 }
 
-/// The first refusals, and the number of the others.
-fn sentence_of(refusals: &[String]) -> Option<String> {
+/// The first refusals, the number of the others, and the way to remove the rest of so many
+/// items.
+fn sentence_of(refusals: &[String], item_count: usize) -> Option<String> {
     let shown = refusals.len().min(REFUSALS_MAX);
     let mut sentence = refusals[..shown].join("; ");
     match refusals.len() - shown {
@@ -448,6 +449,11 @@ fn sentence_of(refusals: &[String]) -> Option<String> {
             let more = grouped(more as u64);
             sentence.push_str(&format!("; and {more} more items must stay"));
         }
+    }
+    if item_count > refusals.len() {
+        let them = if refusals.len() == 1 { "it" } else { "them" };
+        let way = format!(". View 8 has the marks: Space unmarks {them}, and d takes the others.");
+        sentence.push_str(&way);
     }
     (shown > 0).then_some(sentence)
 }

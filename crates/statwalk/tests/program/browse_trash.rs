@@ -338,3 +338,33 @@ fn undo_takes_nothing_else() {
     browser.press("q");
     assert_eq!(browser.end().0.code(), Some(0));
 }
+
+/// One item that must stay refused the whole dialog, which did not say how to go on.
+#[test]
+fn a_refused_mark_can_be_taken_back() {
+    let tree = Tree::new(ENTRIES);
+    let at = tree.path().join("b");
+    let _mounted = or_skip!(FileSystem::Tmpfs.mount(&at));
+    let mut browser = or_skip!(browser(&tree, &tree.path(), &["tree"]));
+    browser.press("'a\r '");
+    browser.press("b\r '");
+    browser.press("four\r ");
+    browser.wait_for("3 marked");
+    browser.press("d");
+    browser.wait_for("b is a mount point");
+    browser.wait_for("Space unmarks it, and d takes the others");
+    // There is nothing but Cancel.
+    browser.press("y\ty\r");
+    browser.wait_for("nothing was removed");
+    browser.press("8");
+    browser.wait_for("Marks");
+    browser.press("'b\r ");
+    browser.wait_for("2 marked");
+    browser.press("d");
+    browser.wait_for("[Cancel]");
+    browser.press("y");
+    browser.wait_for("2 items are in the trash");
+    assert!(at.exists() && !tree.path().join("a").exists());
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
