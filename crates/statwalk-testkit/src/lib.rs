@@ -35,6 +35,8 @@ mod random;
 
 pub mod generator;
 
+pub mod attack;
+
 pub mod naive;
 
 mod remove_tree;

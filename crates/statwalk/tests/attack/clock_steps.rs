@@ -13,8 +13,8 @@ use statwalk_testkit::mounts::{self, Access, Mounted};
 use statwalk_testkit::{Random, Scratch, Skipped, or_skip};
 
 use crate::program::{self, Ended, command};
-use crate::scale::{Attack, Round};
 use crate::sound::faults_of;
+use statwalk_testkit::attack::{Attack, Round};
 
 const DIRS: u64 = 300;
 const FILES: u64 = 4;

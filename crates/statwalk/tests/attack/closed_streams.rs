@@ -14,7 +14,7 @@ use statwalk_testkit::mounts::ext4_image;
 use statwalk_testkit::{Scratch, text};
 
 use crate::program::{self, Ended};
-use crate::scale::{Attack, Round};
+use statwalk_testkit::attack::{Attack, Round};
 
 /// Every command, and both that answer without one. With `IMAGE` and `PATTERNS`
 /// the program opens files, which then may have the numbers of closed streams.

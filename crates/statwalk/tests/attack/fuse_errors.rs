@@ -10,8 +10,8 @@ use statwalk_testkit::fault_fs::{FaultFs, FaultMount, Op, When, Where};
 use statwalk_testkit::{Model, or_skip, text};
 
 use crate::program::{self, Ended, statwalk};
-use crate::scale::{Attack, Round};
 use crate::sound::{Sound, Verdict, View, errors_of};
+use statwalk_testkit::attack::{Attack, Round};
 
 const TREE: &str = "
     a/

@@ -14,8 +14,8 @@ use serde_json::Value;
 use statwalk_testkit::{Random, Scratch, Skipped, ext4_images, or_skip};
 
 use crate::program::{self, Ended, command};
-use crate::scale::{Attack, Round};
 use crate::sound::faults_of;
+use statwalk_testkit::attack::{Attack, Round};
 
 /// Kinds of images whose structures differ; the first has checksums everywhere.
 const KINDS: [&[&str]; 7] = [

@@ -12,8 +12,8 @@ use std::process::Command;
 use statwalk_testkit::{Scratch, Skipped, or_skip, strategy};
 
 use crate::program;
-use crate::scale::Attack;
 use crate::sound::{Sound, View};
+use statwalk_testkit::attack::Attack;
 
 /// Calls of a scan, the ones that matter most first. Without those that only the
 /// C library makes before the program begins, such as `brk`: it dies of an error.

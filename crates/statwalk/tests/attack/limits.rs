@@ -9,8 +9,8 @@
 use statwalk_testkit::{Random, Scratch, or_skip, strategy, unprivileged};
 
 use crate::program::{self, command};
-use crate::scale::Attack;
 use crate::sound::{Sound, Verdict, View};
+use statwalk_testkit::attack::Attack;
 
 /// What `--version` needs, from which on a resource is the program's own business:
 /// with less the kernel cannot start it, or the loader of a dynamic one gives up.

@@ -15,8 +15,8 @@ use statwalk_testkit::{Model, Random, Scratch, Skipped, ext4_images};
 use statwalk_testkit::{Totals, model::NodeKind, or_skip};
 
 use crate::program::{self, Ended, statwalk};
-use crate::scale::{Attack, Round};
 use crate::sound::{errors_of, faults_of};
+use statwalk_testkit::attack::{Attack, Round};
 
 const IMAGE_BYTES: u64 = 12 << 20;
 

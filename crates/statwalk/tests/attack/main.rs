@@ -17,7 +17,6 @@
 )]
 
 mod program;
-mod scale;
 mod sound;
 
 mod clock_steps;

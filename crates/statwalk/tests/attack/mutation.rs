@@ -15,8 +15,8 @@ use statwalk_testkit::mounts::{FileSystem, Mounted};
 use statwalk_testkit::{Random, Scratch, or_skip};
 
 use crate::program::{self, statwalk};
-use crate::scale::{Attack, Round};
 use crate::sound::faults_of;
+use statwalk_testkit::attack::{Attack, Round};
 
 const QUIET_DIRS: u64 = 40;
 const BUSY_DIRS: u64 = 10;

@@ -11,8 +11,8 @@ use statwalk_testkit::mounts::{self, FileSystem, Mounted};
 use statwalk_testkit::{Random, Scratch, Skipped, or_skip};
 
 use crate::program::{self, command, statwalk};
-use crate::scale::{Attack, Round};
 use crate::sound::faults_of;
+use statwalk_testkit::attack::{Attack, Round};
 
 const NAMES: u64 = 6;
 const CHANGES: u64 = 60;

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
 pub(crate) use statwalk_testkit::program::{command, in_known_surroundings};
 
-use crate::scale::Round;
+use statwalk_testkit::attack::{Round, shortened};
 
 /// Nothing here takes as long as this on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
@@ -157,12 +157,4 @@ impl Ended {
             format!("must end with one of {codes:?}: {}", self.told())
         })
     }
-}
-
-/// The beginning of a text, up to a number of bytes.
-pub(crate) fn shortened(text: &str, bytes_max: usize) -> &str {
-    let end = (0..=bytes_max.min(text.len()))
-        .rev()
-        .find(|&end| text.is_char_boundary(end));
-    &text[..end.unwrap_or_default()]
 }

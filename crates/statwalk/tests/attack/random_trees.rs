@@ -17,8 +17,8 @@ use statwalk_testkit::program::ORDERS;
 use statwalk_testkit::{Model, Scratch, Skipped, remove_tree, settle, strategy, unprivileged};
 
 use crate::program::{self, Ended, statwalk};
-use crate::scale::{Attack, Round};
 use crate::sound::faults_of;
+use statwalk_testkit::attack::{Attack, Round};
 
 /// Where a tree is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use serde_json::Value;
 use statwalk_testkit::{Model, Totals};
 
 use crate::program::Ended;
-use crate::scale::Round;
+use statwalk_testkit::attack::Round;
 
 /// The right answer about a tree that is the only root.
 pub(crate) struct Sound {

@@ -16,7 +16,7 @@ use statwalk_testkit::generator::{Shape, generate};
 use statwalk_testkit::{Random, Scratch};
 
 use crate::program::{self, Ended, spawn, statwalk};
-use crate::scale::{Attack, Round};
+use statwalk_testkit::attack::{Attack, Round};
 
 const ROUND_STOPS: usize = 4;
 

@@ -26,7 +26,7 @@ use statwalk_testkit::strategy;
 use statwalk_testkit::{Model, Random, Scratch};
 
 use crate::program::{self, Ended, statwalk};
-use crate::scale::{Attack, Round};
+use statwalk_testkit::attack::{Attack, Round};
 
 const DIRS: usize = 40;
 const FILES: usize = 60;

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! How long a kind of attack runs, its rounds, and what they found.
+//! Attacks: how long a kind of them runs, its rounds, and what they found.
+
+#![allow(
+    clippy::print_stdout,
+    reason = "what an attack finds is read where it runs"
+)]
 
 use std::env::var;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
-use statwalk_testkit::Random;
-
-use crate::program::shortened;
+use crate::Random;
 
 /// So many rounds that found something are enough to work on.
 const DIFFERING_ROUNDS_MAX: u64 = 25;
@@ -43,13 +46,13 @@ impl Scale {
 }
 
 /// One kind of attack.
-pub(crate) struct Attack {
+pub struct Attack {
     /// The name of its file.
-    pub(crate) kind: &'static str,
+    pub kind: &'static str,
     /// So many rounds it runs where nobody asks for more.
-    pub(crate) rounds_small: u64,
+    pub rounds_small: u64,
     /// Fewer checks in a round mean that it did nothing.
-    pub(crate) checks_least: u64,
+    pub checks_least: u64,
 }
 
 impl Attack {
@@ -58,7 +61,7 @@ impl Attack {
     /// # Panics
     ///
     /// Panics if one of them found a difference, or checked too little.
-    pub(crate) fn run(&self, mut attack: impl FnMut(&mut Round)) {
+    pub fn run(&self, mut attack: impl FnMut(&mut Round)) {
         let kind = self.kind;
         let scale = Scale::from_environment(self.rounds_small);
         let start = Instant::now();
@@ -71,7 +74,7 @@ impl Attack {
             let seed = scale.first_seed.wrapping_add(rounds);
             let replay = format!(
                 "STATWALK_ATTACK_SEED={seed} STATWALK_ATTACK_ROUNDS=1 \
-                 cargo test -p statwalk --test attack {kind}::"
+                 cargo test -p statwalk {kind}::"
             );
             let mut round = Round::new(seed);
             let outcome = catch_unwind(AssertUnwindSafe(|| attack(&mut round)));
@@ -101,10 +104,11 @@ impl Attack {
 }
 
 /// One round: a seed, and what was found with it.
-pub(crate) struct Round {
+pub struct Round {
     /// All choices of the round follow from it.
-    pub(crate) seed: u64,
-    pub(crate) random: Random,
+    pub seed: u64,
+    /// The source of these choices.
+    pub random: Random,
     /// The part of the seed that [`Round::in_turn`] has not used.
     turn: u64,
     checks: u64,
@@ -124,7 +128,7 @@ impl Round {
 
     /// One of the choices, so that rounds which follow each other go through all
     /// of them, and with further calls through all combinations.
-    pub(crate) fn in_turn<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
+    pub fn in_turn<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         let count = choices.len() as u64;
         let choice = &choices[(self.turn % count) as usize];
         self.turn /= count;
@@ -132,11 +136,19 @@ impl Round {
     }
 
     /// Notes whether something is as it must be; `told` says what is not.
-    pub(crate) fn check(&mut self, holds: bool, told: impl FnOnce() -> String) -> bool {
+    pub fn check(&mut self, holds: bool, told: impl FnOnce() -> String) -> bool {
         self.checks += 1;
         if !holds {
             self.differences.push(told());
         }
         holds
     }
+}
+
+/// The beginning of a text, up to a number of bytes.
+pub fn shortened(text: &str, bytes_max: usize) -> &str {
+    let end = (0..=bytes_max.min(text.len()))
+        .rev()
+        .find(|&end| text.is_char_boundary(end));
+    &text[..end.unwrap_or_default()]
 }
