@@ -11,8 +11,8 @@ use crate::step::Step;
 
 pub(crate) const MINUTES: u64 = 10;
 
-/// The files of `crates/statwalk/tests/attack`.
-const KINDS: [&str; 12] = [
+/// The files of `crates/statwalk/tests/attack`, and one within the program.
+const KINDS: [&str; 14] = [
     "torn_output",
     "loops",
     "fuse_errors",
@@ -25,7 +25,12 @@ const KINDS: [&str; 12] = [
     "stops",
     "clock_steps",
     "overlay",
+    WITHIN_THE_PROGRAM,
+    "terminal_removals",
 ];
+
+/// A file of `crates/statwalk/src/browse`. It tests what cargo builds.
+const WITHIN_THE_PROGRAM: &str = "shell_removals";
 
 /// The result of a kind, by its own report.
 struct Outcome {
@@ -69,17 +74,13 @@ pub(crate) fn attack(minutes: u64) -> Result<(), String> {
 /// Runs one kind. One that is skipped has not run, but that is no failure.
 fn run(kind: &'static str, program: &Path, seconds: u64, seed: u64) -> Outcome {
     let filter = format!("{kind}::");
-    let test = [
-        "test",
-        "-q",
-        "-p",
-        "statwalk",
-        "--test",
-        "attack",
-        &filter,
-        "--",
-        "--nocapture",
-    ];
+    let target = match kind {
+        WITHIN_THE_PROGRAM => ["--bin", "statwalk"],
+        _ => ["--test", "attack"],
+    };
+    let test = ["test", "-q", "-p", "statwalk"].into_iter();
+    let test = test.chain(target).chain([&filter, "--", "--nocapture"]);
+    let test: Vec<&str> = test.collect();
     let mut outcome = Outcome {
         kind,
         summary: None,

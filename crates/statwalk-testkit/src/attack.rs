@@ -15,8 +15,8 @@ use crate::Random;
 
 /// So many rounds that found something are enough to work on.
 const DIFFERING_ROUNDS_MAX: u64 = 25;
-/// A difference is told in so many bytes.
-const TOLD_BYTES_MAX: usize = 1_500;
+/// So many bytes of a difference are printed.
+const TOLD_BYTES_MAX: usize = 4_000;
 
 /// How long each kind runs, by variables of the environment that `cargo xtask
 /// attack` and replays set.
@@ -46,6 +46,7 @@ impl Scale {
 }
 
 /// One kind of attack.
+#[derive(Clone, Copy, Debug)]
 pub struct Attack {
     /// The name of its file.
     pub kind: &'static str,
@@ -104,6 +105,7 @@ impl Attack {
 }
 
 /// One round: a seed, and what was found with it.
+#[derive(Debug)]
 pub struct Round {
     /// All choices of the round follow from it.
     pub seed: u64,

@@ -37,6 +37,9 @@ pub mod generator;
 
 pub mod attack;
 
+#[cfg(target_os = "linux")]
+pub mod removal_trial;
+
 pub mod naive;
 
 mod remove_tree;
@@ -54,6 +57,7 @@ pub mod ext4_images;
 pub mod fault_fs;
 
 pub mod program;
+pub mod terminal;
 pub mod unprivileged;
 
 mod skipped;

@@ -26,7 +26,8 @@ pub(super) fn check(file: &Path, text: &str, pages: [&str; 2], faults: &mut Vec<
         && !file.starts_with("crates/statwalk-testkit")
         && file.iter().nth(2).is_some_and(|part| part == "src");
     let own = without_tests(text);
-    if !is_source || !own.contains("env::var") {
+    let is_test = text.contains("\n#![cfg(test)]\n");
+    if !is_source || is_test || !own.contains("env::var") {
         return;
     }
     if !file.starts_with(PROGRAM) {
@@ -91,6 +92,8 @@ mod tests {
         // A comment and a test read nothing.
         let silent = "// env::var(\"B\")\n#[cfg(test)]\nmod tests { env::var(\"C\") }";
         assert_eq!(faults(program, silent, ["", ""]), 0);
+        let of_tests = "//! Trials.\n\n#![cfg(test)]\n\nenv::var(\"D\")";
+        assert_eq!(faults(program, of_tests, ["", ""]), 0);
         let library = "crates/statwalk-view/src/a.rs";
         assert_eq!(faults(library, reads, ["A_HOME", "A_HOME"]), 1);
         assert_eq!(faults(EXCEPTIONS[0].0, reads, ["", ""]), 0);

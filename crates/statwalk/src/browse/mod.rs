@@ -22,6 +22,7 @@ mod refresh;
 mod removal;
 mod scan;
 mod screen;
+mod shell_removals;
 mod sightings;
 mod space;
 #[cfg(test)]

@@ -44,7 +44,7 @@ const REFUSALS_MAX: usize = 3;
 pub(super) struct Remover {
     format: SizeFormat,
     sender: Sender<Message>,
-    sightings: Sightings,
+    pub(super) sightings: Sightings,
     /// Counts surveys; the answer of an earlier one comes too late.
     surveys: u64,
     survey: Option<Arc<Monitor>>,

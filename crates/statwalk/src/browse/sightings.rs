@@ -194,6 +194,14 @@ impl Sightings {
         }
     }
 
+    /// Whether a look at marked items goes on.
+    #[cfg(test)]
+    pub(super) fn is_looking(&self) -> bool {
+        let state = self.state();
+        let mut marks = state.marks.values();
+        !state.unnamed.is_empty() || marks.any(|mark| mark.seen.is_none())
+    }
+
     /// Looks at items again, and compares them with their marks. An item that is another
     /// one has a sentence about it. Absent where the survey was stopped.
     pub(super) fn compare(

@@ -30,4 +30,5 @@ mod mutation;
 mod overlay;
 mod random_trees;
 mod stops;
+mod terminal_removals;
 mod torn_output;

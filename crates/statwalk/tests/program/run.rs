@@ -9,9 +9,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{Mode, OFlags};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::Value;
 use statwalk_testkit::{Model, Scratch, Skipped, program, settle, text, unprivileged};
 
@@ -151,14 +148,7 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 
 /// A terminal of a known size: the side of the screen, and that of programs.
 pub(crate) fn terminal(columns: u16, rows: u16) -> (OwnedFd, OwnedFd) {
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
-    grantpt(&master).unwrap();
-    unlockpt(&master).unwrap();
-    resize(&master, columns, rows);
-    let name = ptsname(&master, Vec::new()).unwrap();
-    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let terminal = rustix::fs::open(&name, flags, Mode::empty()).unwrap();
-    (master, terminal)
+    statwalk_testkit::terminal::terminal(columns, rows).unwrap()
 }
 
 /// The text on a terminal, once no program has it open any more.
@@ -177,11 +167,5 @@ pub(crate) fn text_on(master: OwnedFd) -> String {
 
 /// Gives a terminal another size.
 pub(crate) fn resize(master: &OwnedFd, columns: u16, rows: u16) {
-    let size = Winsize {
-        ws_col: columns,
-        ws_row: rows,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
-    tcsetwinsize(master, size).unwrap();
+    statwalk_testkit::terminal::resize(master, columns, rows).unwrap();
 }

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Trials of removals through the browser: a user marks, looks, reads again and confirms,
+//! while everything around the marks moves.
+//!
+//! The [`User`](user) knows the browser by its screen alone, so one trial runs before a
+//! shell in the process and before a terminal: each is a [`Seat`]. A [`Forest`] holds the
+//! tree of the browser, and another with the same names that nobody marks. The
+//! [`mover`] exchanges, renames, replaces and links them. The [`judge`] compares pictures of
+//! the disk by inode: what is gone must have been marked, on the screen when it was
+//! confirmed, and the same item at both moments.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a trial may panic as tests may, where the disk does not do what it needs"
+)]
+
+mod forest;
+mod frame;
+mod judge;
+mod mover;
+mod picture;
+mod user;
+
+use std::path::{Path, PathBuf};
+
+pub use frame::Frame;
+
+use crate::attack::Round;
+use forest::Forest;
+use user::User;
+
+/// A place before a browser.
+pub trait Seat {
+    /// The screen as it is now.
+    fn frame(&mut self) -> Frame;
+
+    /// Presses the keys that a terminal sends as this text, at once.
+    fn press(&mut self, keys: &str);
+
+    /// Waits until all keys had their effect, and nothing is read, asked or removed.
+    fn settle(&mut self);
+
+    /// Waits until the browser has looked at the items that were just marked.
+    fn see_marks(&mut self);
+
+    /// Waits until a frame has something, for a few seconds at most. Answers with the last
+    /// frame.
+    fn wait(&mut self, has: &dyn Fn(&Frame) -> bool) -> Frame;
+}
+
+/// The directories of a trial: the browser starts in one, with the other as its home.
+#[derive(Clone, Debug)]
+pub struct Ground {
+    /// An empty directory for the trees.
+    pub trees: PathBuf,
+    /// The home of the user, with the journal and the trash, on the same file system.
+    pub home: PathBuf,
+}
+
+impl Ground {
+    /// The root that the browser shows.
+    pub fn root(&self) -> PathBuf {
+        self.trees.join("tree")
+    }
+
+    fn trash(&self) -> PathBuf {
+        self.home.join(".local/share/Trash")
+    }
+
+    fn journal(&self) -> PathBuf {
+        self.home.join(".local/state/statwalk/removed.jsonl")
+    }
+}
+
+/// The deeds of trials, so that a kind can show that it was no idle one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Deeds {
+    /// Confirmed dialogs.
+    pub confirmed: u64,
+    /// Items that went.
+    pub removed: u64,
+    /// Dialogs and items that were refused.
+    pub refused: u64,
+    /// Moves that were taken back.
+    pub undone: u64,
+}
+
+/// Makes the trees of a trial in an empty directory, before its browser starts.
+///
+/// # Panics
+///
+/// Panics if they cannot be made.
+pub fn plant(ground: &Ground, round: &mut Round) {
+    Forest::plant(ground, &mut round.random);
+}
+
+/// Sits down before a browser that shows [`Ground::root`] and may remove, and works there.
+/// The browser is left open.
+///
+/// # Panics
+///
+/// Panics if the disk does not do what the trial needs.
+pub fn run(ground: &Ground, seat: &mut dyn Seat, round: &mut Round, deeds: &mut Deeds) {
+    let forest = Forest::of(ground);
+    User::new(forest, seat, round, deeds).work();
+}
+
+fn name(path: &Path) -> String {
+    path.file_name()
+        .map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! A picture of a part of the disk: each path, with its inode and its type.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// An inode as the picture has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Thing {
+    pub(super) inode: u64,
+    pub(super) kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Directory,
+    File,
+    Link,
+    Other,
+}
+
+impl Thing {
+    /// The thing at a path now; absent where there is none.
+    pub(super) fn at(path: &Path) -> Option<Thing> {
+        let metadata = fs::symlink_metadata(path).ok()?;
+        let kind = metadata.file_type();
+        Some(Thing {
+            inode: metadata.ino(),
+            kind: if kind.is_dir() {
+                Kind::Directory
+            } else if kind.is_symlink() {
+                Kind::Link
+            } else if kind.is_file() {
+                Kind::File
+            } else {
+                Kind::Other
+            },
+        })
+    }
+}
+
+/// Everything below a directory, the directory included.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Picture {
+    pub(super) things: BTreeMap<PathBuf, Thing>,
+}
+
+impl Picture {
+    pub(super) fn of(root: &Path) -> Picture {
+        let mut picture = Picture::default();
+        picture.add(root);
+        picture
+    }
+
+    /// Adds everything below another directory.
+    pub(super) fn add(&mut self, root: &Path) {
+        let mut waiting = vec![root.to_owned()];
+        while let Some(path) = waiting.pop() {
+            let Some(thing) = Thing::at(&path) else {
+                continue;
+            };
+            if thing.kind == Kind::Directory {
+                let entries = fs::read_dir(&path).into_iter().flatten().flatten();
+                waiting.extend(entries.map(|entry| entry.path()));
+            }
+            self.things.insert(path, thing);
+        }
+    }
+
+    /// The paths of an inode.
+    pub(super) fn paths_of(&self, inode: u64) -> impl Iterator<Item = &Path> {
+        let things = self.things.iter();
+        things
+            .filter(move |(_, thing)| thing.inode == inode)
+            .map(|(path, _)| path.as_path())
+    }
+
+    /// The number of paths of each inode.
+    pub(super) fn links(&self) -> BTreeMap<Thing, u64> {
+        let mut links = BTreeMap::new();
+        for thing in self.things.values() {
+            *links.entry(*thing).or_insert(0) += 1;
+        }
+        links
+    }
+}

@@ -1,0 +1,617 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The user of a trial: presses keys, reads the screen, and remembers what was marked.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::forest::Forest;
+use super::frame::{Dialog, Frame, Row};
+use super::judge::{self, Case};
+use super::mover::{Mover, Storm, occupy};
+use super::picture::{Kind, Picture, Thing};
+use super::{Deeds, Seat};
+use crate::attack::Round;
+use crate::remove_tree;
+
+/// Confirmed dialogs and their answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    Trash,
+    Forever,
+    Cancel,
+}
+
+/// So many faults of one removal are printed.
+const FAULTS_TOLD: usize = 4;
+
+pub(super) struct User<'a> {
+    forest: Forest,
+    seat: &'a mut dyn Seat,
+    round: &'a mut Round,
+    deeds: &'a mut Deeds,
+    mover: Mover,
+    /// By path below the root: what may go because of the mark. Absent where something
+    /// else than the item of the row stood there at the moment of the mark.
+    marks: BTreeMap<PathBuf, Option<Thing>>,
+    /// The marks that are older than the last move of something.
+    old_marks: BTreeSet<PathBuf>,
+    /// By path below the root: what the scan found, and later readings.
+    seen: BTreeMap<PathBuf, BTreeSet<Thing>>,
+    /// Whether nothing moved since the last scan.
+    is_calm: bool,
+    /// The place in the journal.
+    journal: usize,
+    lists: u32,
+    /// The paths of each inode after the last answer: only another answer takes some.
+    known: BTreeMap<Thing, u64>,
+    /// All that happened, to be printed with a difference.
+    story: Vec<String>,
+}
+
+impl<'a> User<'a> {
+    pub(super) fn new(
+        forest: Forest,
+        seat: &'a mut dyn Seat,
+        round: &'a mut Round,
+        deeds: &'a mut Deeds,
+    ) -> User<'a> {
+        let mut journal = 0;
+        judge::journal(&forest.ground.journal(), &mut journal);
+        User {
+            forest,
+            seat,
+            round,
+            deeds,
+            mover: Mover::default(),
+            marks: BTreeMap::new(),
+            old_marks: BTreeSet::new(),
+            seen: BTreeMap::new(),
+            is_calm: true,
+            journal,
+            lists: 0,
+            known: BTreeMap::new(),
+            story: Vec::new(),
+        }
+    }
+
+    pub(super) fn work(&mut self) {
+        self.seat.wait(&|frame| frame.directory().is_some());
+        self.seat.settle();
+        self.see_all();
+        self.known = self.forest.picture().links();
+        for _ in 0..1 + self.round.random.below(3) {
+            for _ in 0..3 + self.round.random.below(10) {
+                self.step();
+            }
+            self.check_nothing_went();
+            self.remove();
+            self.known = self.forest.picture().links();
+        }
+        self.step();
+        self.check_nothing_went();
+    }
+
+    fn check_nothing_went(&mut self) {
+        let now = self.forest.picture().links();
+        let mut known = self.known.iter();
+        let lost = known.find(|(thing, count)| now.get(thing).is_none_or(|left| left < count));
+        let lost = lost.map(|(thing, _)| *thing);
+        self.check(lost.is_none(), || {
+            format!("{lost:?} went without an answer")
+        });
+    }
+
+    fn check(&mut self, holds: bool, told: impl FnOnce() -> String) {
+        let story = &self.story;
+        let screen = match holds {
+            true => String::new(),
+            false => self.seat.frame().text(),
+        };
+        self.round.check(holds, || {
+            format!("{}\n{}\n{screen}", told(), story.join("; "))
+        });
+    }
+
+    fn press(&mut self, keys: &str) -> Frame {
+        self.story.push(format!("{keys:?}"));
+        self.seat.press(keys);
+        self.seat.settle();
+        self.seat.frame()
+    }
+
+    fn step(&mut self) {
+        match self.round.random.below(16) {
+            0..=3 => self.mark(),
+            4 => self.enter(),
+            5 => drop(self.press("h")),
+            6 => {
+                let key = *self
+                    .round
+                    .random
+                    .pick(&["n", "s", "C", "M", "O", "t", "a", "e"]);
+                // Hidden names are shown again.
+                self.press(if key == "e" { "ee" } else { key });
+            }
+            7 => self.scan_again(),
+            8 => self.read_again(),
+            9 => self.look_at_marks(),
+            10 => self.write_marks(),
+            11 => self.filter(),
+            12 => self.mark_all(),
+            _ => self.move_things(),
+        }
+    }
+
+    fn move_things(&mut self) {
+        // The moment of a mark is the one of that look.
+        self.seat.see_marks();
+        for _ in 0..1 + self.round.random.below(3) {
+            let near: Vec<PathBuf> = self.marks.keys().map(|mark| self.real(mark)).collect();
+            let told = self.mover.act(&self.forest, &near, &mut self.round.random);
+            // Half of an act can have happened before it failed.
+            self.note_a_move();
+            self.story.extend(told);
+        }
+    }
+
+    fn note_a_move(&mut self) {
+        self.is_calm = false;
+        self.old_marks = self.marks.keys().cloned().collect();
+    }
+
+    fn real(&self, below: &Path) -> PathBuf {
+        self.forest.root.join(below)
+    }
+
+    fn below_root(&self, path: &str) -> Option<PathBuf> {
+        let path = Path::new(path);
+        path.strip_prefix(&self.forest.root)
+            .ok()
+            .map(Path::to_owned)
+    }
+
+    /// Remembers what a scan of everything finds.
+    fn see_all(&mut self) {
+        self.seen.clear();
+        self.is_calm = true;
+        self.see(Path::new(""));
+    }
+
+    /// Remembers what a reading of a directory finds.
+    fn see(&mut self, below: &Path) {
+        let root = self.real(Path::new(""));
+        let picture = Picture::of(&root.join(below));
+        for (path, thing) in picture.things {
+            let below = path.strip_prefix(&root).unwrap_or(&path).to_owned();
+            let seen = self.seen.entry(below.clone()).or_default();
+            // Only a scan resolves the root.
+            if !below.as_os_str().is_empty() || seen.is_empty() {
+                seen.insert(thing);
+            }
+        }
+    }
+
+    /// Forgets marks below a directory where a reading finds nothing, or another type.
+    fn forget_marks_in(&mut self, directory: &Path) {
+        let marks = std::mem::take(&mut self.marks);
+        let is_there = |path: &Path, thing: &Option<Thing>| {
+            let kind = Thing::at(&self.real(path)).map(|thing| thing.kind);
+            kind.is_some() && thing.is_none_or(|thing| Some(thing.kind) == kind)
+        };
+        let stays = |path: &Path, thing: &Option<Thing>| {
+            path == directory || !path.starts_with(directory) || is_there(path, thing)
+        };
+        let marks = marks.into_iter().filter(|(path, thing)| stays(path, thing));
+        self.marks = marks.collect();
+    }
+
+    /// The thing that may go because of a mark that is made now.
+    fn allowed(&self, below: &Path) -> Option<Thing> {
+        let has_seen = |path: &Path, is_it: &dyn Fn(&Thing) -> bool| {
+            let seen = self.seen.get(path);
+            seen.is_some_and(|seen| seen.iter().any(is_it))
+        };
+        for above in below.ancestors().skip(1) {
+            let thing = Thing::at(&self.real(above))?;
+            let is_same = thing.kind == Kind::Directory && has_seen(above, &|seen| *seen == thing);
+            is_same.then_some(())?;
+        }
+        let thing = Thing::at(&self.real(below))?;
+        let is_same = match thing.kind {
+            Kind::Directory => has_seen(below, &|seen| *seen == thing),
+            kind => has_seen(below, &|seen| seen.kind == kind),
+        };
+        is_same.then_some(thing)
+    }
+
+    fn row_path(&self, frame: &Frame, row: &Row) -> Option<PathBuf> {
+        let directory = self.below_root(frame.directory()?)?;
+        Some(directory.join(&row.name))
+    }
+
+    fn go_to_a_row(&mut self, wanted: impl Fn(&Row) -> bool) -> Option<Frame> {
+        let frame = self.seat.frame();
+        let rows: Vec<Row> = frame.rows().into_iter().filter(wanted).collect();
+        if rows.is_empty() || frame.directory().is_none() {
+            return None;
+        }
+        let row = self.round.random.pick(&rows).clone();
+        Some(self.press(&format!("'{}\r", row.name)))
+    }
+
+    fn mark(&mut self) {
+        for _ in 0..1 + self.round.random.below(4) {
+            let Some(before) = self.go_to_a_row(|_| true) else {
+                return;
+            };
+            let key = *self.round.random.pick(&[" ", "x"]);
+            let after = self.press(key);
+            self.note_marks(&before, &after);
+        }
+    }
+
+    fn mark_all(&mut self) {
+        let before = self.press("1");
+        if before.rows().len() <= 8 && before.directory().is_some() {
+            let after = self.press("*");
+            self.note_marks(&before, &after);
+        }
+    }
+
+    /// Remembers the rows whose sign changed.
+    fn note_marks(&mut self, before: &Frame, after: &Frame) {
+        if before.directory() != after.directory() {
+            return;
+        }
+        let marked = |frame: &Frame| -> BTreeSet<PathBuf> {
+            let rows = frame.rows().into_iter().filter(|row| row.is_marked);
+            rows.filter_map(|row| self.row_path(frame, &row)).collect()
+        };
+        let (before, after) = (marked(before), marked(after));
+        for path in after.difference(&before) {
+            let allowed = self.allowed(path);
+            self.marks.insert(path.clone(), allowed);
+            self.old_marks.remove(path);
+        }
+        for path in before.difference(&after) {
+            self.marks.remove(path);
+        }
+    }
+
+    fn enter(&mut self) {
+        if self.go_to_a_row(|row| row.is_directory).is_some() {
+            self.press("l");
+        }
+    }
+
+    fn scan_again(&mut self) {
+        // Before the key: nothing moves while it scans.
+        self.see_all();
+        self.forget_marks_in(Path::new(""));
+        self.press("R");
+        self.rest();
+    }
+
+    fn read_again(&mut self) {
+        let frame = self.press("1");
+        let Some(directory) = frame.directory().and_then(|path| self.below_root(path)) else {
+            return;
+        };
+        self.see(&directory);
+        // Otherwise there is nothing to read, and the numbers stay.
+        if Thing::at(&self.real(&directory)).is_some_and(|thing| thing.kind == Kind::Directory) {
+            self.forget_marks_in(&directory);
+        }
+        self.press("r");
+        self.seat
+            .wait(&|frame| !frame.foot().contains("reading again"));
+        self.rest();
+    }
+
+    /// Lets the rows come that wait for the fingers to rest.
+    fn rest(&mut self) {
+        self.seat.settle();
+        std::thread::sleep(std::time::Duration::from_millis(60));
+        self.seat.settle();
+    }
+
+    /// The number of marks in the foot.
+    fn marked_count(&mut self) -> usize {
+        let frame = self.press("1");
+        let foot = frame.foot();
+        let before = foot.split_once(" marked").map(|(before, _)| before);
+        let count = before.and_then(|before| before.rsplit(' ').next());
+        count.and_then(|count| count.parse().ok()).unwrap_or(0)
+    }
+
+    fn look_at_marks(&mut self) {
+        let frame = self.press("8");
+        let (shown, known) = (frame.rows().len(), self.marks.len());
+        self.check(shown <= known, || {
+            format!("{shown} marks, and {known} were made")
+        });
+        let marks: Vec<String> = (self.marks.keys())
+            .map(|mark| self.forest.root.join(mark).display().to_string())
+            .collect();
+        for row in frame.rows() {
+            // A path that does not fit lacks something in the middle.
+            let end = row.name.rsplit('…').next().unwrap_or_default();
+            let is_known = marks.iter().any(|mark| mark.ends_with(end));
+            self.check(is_known, || format!("nobody marked {}", row.name));
+        }
+        self.press("1");
+    }
+
+    fn write_marks(&mut self) {
+        if self.marked_count() == 0 {
+            return;
+        }
+        self.lists += 1;
+        let list = self.forest.aside.join(format!("list{}", self.lists));
+        self.press(&format!("E{}\r", list.display()));
+        let text = std::fs::read_to_string(&list).unwrap_or_default();
+        for path in text.split_terminator('\0') {
+            let below = self.below_root(path);
+            let is_known = below.is_some_and(|below| self.marks.contains_key(&below));
+            self.check(is_known, || {
+                format!("nobody marked {path}, and E writes it")
+            });
+        }
+    }
+
+    fn filter(&mut self) {
+        let text = *self.round.random.pick(&["d1", "a", "s", "0", "nothing"]);
+        self.press(&format!("/{text}\r"));
+        if self.round.random.one_in(2) {
+            self.mark();
+        }
+        // Esc is a key of its own only where nothing follows it.
+        self.press("\x1b");
+    }
+
+    fn remove(&mut self) {
+        if self.round.random.one_in(3) {
+            self.move_things();
+        }
+        let count = self.marked_count();
+        let frame = self.seat.frame();
+        let confirmed = match count {
+            0 => {
+                let here = frame.here().and_then(|row| self.row_path(&frame, &row));
+                let Some(here) = here else { return };
+                let allowed = self.allowed(&here);
+                BTreeMap::from([(here, allowed)])
+            }
+            _ => self.marks.clone(),
+        };
+        if self.round.random.one_in(12) {
+            self.in_haste();
+        }
+        let foot = self.seat.frame().foot().to_owned();
+        self.story.push("\"d\"".to_owned());
+        self.seat.press("d");
+        let frame = self.seat.wait(&|frame| {
+            let is_asked = frame.dialog().is_some();
+            let is_told = frame.in_box("Remove").is_none() && frame.foot() != foot;
+            is_asked || is_told
+        });
+        let Some(dialog) = frame.dialog() else {
+            self.story.push(format!("no dialog: {}", frame.foot()));
+            self.deeds.refused += 1;
+            let may_refuse = self.may_refuse(&confirmed);
+            self.check(may_refuse, || "no dialog, and nothing moved".to_owned());
+            return;
+        };
+        self.check_dialog(&dialog, &confirmed);
+        if self.round.random.one_in(3) {
+            self.move_things();
+        }
+        self.answer(&dialog, &confirmed);
+    }
+
+    /// Keys that are pressed together with `d` were not meant for the dialog.
+    fn in_haste(&mut self) {
+        let before = self.forest.picture();
+        self.story.push("\"dy\\t\\r\"".to_owned());
+        self.seat.press("dy\t\r");
+        self.seat.wait(&|frame| frame.dialog().is_some());
+        let after = self.forest.picture();
+        let is_same = before.things == after.things;
+        self.check(is_same, || {
+            "something went before a dialog was seen".to_owned()
+        });
+        self.press("\x1b");
+    }
+
+    fn check_dialog(&mut self, dialog: &Dialog, confirmed: &BTreeMap<PathBuf, Option<Thing>>) {
+        let count = dialog.paths.len() + dialog.more;
+        let most = confirmed.len();
+        self.check(count <= most, || {
+            format!("{count} items, and {most} were marked")
+        });
+        for path in &dialog.paths {
+            let below = self.below_root(path);
+            let is_known = below.is_some_and(|below| confirmed.contains_key(&below));
+            self.check(is_known, || {
+                format!("nobody marked {path}, and the dialog has it")
+            });
+        }
+        let is_right = dialog.has_forever || self.may_refuse(confirmed);
+        self.check(is_right, || "refused, and nothing moved".to_owned());
+    }
+
+    /// Whether something moved since the scan, or a mark is one of something else.
+    fn may_refuse(&self, confirmed: &BTreeMap<PathBuf, Option<Thing>>) -> bool {
+        let is_there = |(path, thing): (&PathBuf, &Option<Thing>)| {
+            let is_same = thing.is_some() && Thing::at(&self.real(path)) == *thing;
+            is_same && !self.old_marks.contains(path)
+        };
+        !self.is_calm || !confirmed.iter().all(is_there)
+    }
+
+    fn answer(&mut self, dialog: &Dialog, confirmed: &BTreeMap<PathBuf, Option<Thing>>) {
+        let answer = match self.round.random.below(8) {
+            _ if !dialog.has_forever => Answer::Cancel,
+            0 => Answer::Cancel,
+            1..=3 if dialog.has_trash => Answer::Trash,
+            _ => Answer::Forever,
+        };
+        let before = self.forest.picture();
+        let paths: Vec<PathBuf> = confirmed.keys().map(|path| self.real(path)).collect();
+        let storm = self.round.random.one_in(4) && answer != Answer::Cancel;
+        let seed = self.round.random.next();
+        let storm = storm.then(|| Storm::begin(&self.forest, &paths, seed));
+        self.story.push(format!("{answer:?}"));
+        match answer {
+            Answer::Cancel => self.seat.press("\x1b"),
+            Answer::Trash => {
+                let keys = *self.round.random.pick(&["y", "\t\r", "ly"]);
+                self.seat.press(keys);
+            }
+            Answer::Forever => {
+                let keys = if dialog.has_trash { "\t\t\r" } else { "\t\r" };
+                self.seat.press(keys);
+                let asks = |frame: &Frame| {
+                    let dialog = frame.dialog();
+                    dialog.is_some_and(|dialog| dialog.word.is_some())
+                };
+                let frame = self.seat.wait(&asks);
+                let word = frame.dialog().and_then(|dialog| dialog.word);
+                let Some(word) = word else {
+                    return self.check(false, || "the dialog asks for no word".to_owned());
+                };
+                self.seat.press(&format!("{word}\r"));
+            }
+        }
+        self.seat.wait(&|frame| frame.in_box("Remove").is_none());
+        self.seat.settle();
+        let is_stormy = storm.is_some();
+        if let Some(storm) = storm {
+            let count = storm.end();
+            self.story.push(format!("{count} exchanges meanwhile"));
+            self.note_a_move();
+        }
+        let end = self.seat.frame();
+        self.story.push(end.foot().to_owned());
+        if let Some(lines) = end.in_box("Removed") {
+            self.story.push(lines.join(" "));
+            self.press("\x1b");
+        }
+        let after = self.forest.picture();
+        let lines = judge::journal(&self.forest.ground.journal(), &mut self.journal);
+        if answer == Answer::Cancel {
+            let is_same = before.things == after.things;
+            self.check(is_same, || "something went after Cancel".to_owned());
+            self.deeds.refused += u64::from(!dialog.has_forever);
+            return;
+        }
+        self.deeds.confirmed += 1;
+        let allowed: BTreeSet<u64> = (confirmed.values().flatten())
+            .map(|thing| thing.inode)
+            .collect();
+        let case = Case {
+            forest: &self.forest,
+            before: &before,
+            after: &after,
+            allowed: &allowed,
+            is_trash: answer == Answer::Trash,
+            is_stormy,
+            journal: &lines,
+        };
+        let (faults, gone) = (case.faults(), case.gone());
+        self.deeds.removed += gone.len() as u64;
+        let told = faults.len().min(FAULTS_TOLD);
+        self.check(faults.is_empty(), || faults[..told].join("\n"));
+        let wanted = confirmed.iter().filter_map(|(path, thing)| {
+            let at = before.things.get(&self.real(path));
+            (at == thing.as_ref()).then(|| at.map(|thing| thing.inode))?
+        });
+        let wanted: BTreeSet<u64> = wanted.collect();
+        let is_whole = wanted.is_subset(&gone) || self.may_refuse(confirmed);
+        self.check(is_whole, || format!("{wanted:?} confirmed, {gone:?} gone"));
+        let left: BTreeSet<Thing> = after.things.values().copied().collect();
+        let marks = std::mem::take(&mut self.marks);
+        // A directory that is gone in part is read again: a mark is on what has its name,
+        // and is no mark for the removal.
+        let stays = |path: &Path, thing: &Option<Thing>| {
+            let at = Thing::at(&self.real(path)).map(|thing| thing.kind);
+            thing.is_none_or(|thing| left.contains(&thing) || at == Some(thing.kind))
+        };
+        let marks = marks.into_iter().filter(|(path, thing)| stays(path, thing));
+        self.marks = marks.collect();
+        if answer == Answer::Trash && !gone.is_empty() && self.round.random.one_in(2) {
+            self.take_back(&before, confirmed, is_stormy);
+        }
+        self.check_rows();
+    }
+
+    /// Everything comes back to its place, or stays in the trash where that is taken.
+    fn take_back(
+        &mut self,
+        before: &Picture,
+        confirmed: &BTreeMap<PathBuf, Option<Thing>>,
+        is_stormy: bool,
+    ) {
+        let mut is_exact = !is_stormy;
+        if self.round.random.one_in(4) {
+            for (path, thing) in confirmed {
+                let kind = thing.map_or(Kind::File, |thing| thing.kind);
+                if !is_stormy && occupy(&self.real(path), kind).is_some() {
+                    self.story.push(format!("make {}", path.display()));
+                    is_exact = false;
+                    self.note_a_move();
+                }
+            }
+        }
+        self.press("U");
+        self.rest();
+        self.deeds.undone += 1;
+        let after = self.forest.picture();
+        if is_exact {
+            let lacking = before
+                .things
+                .iter()
+                .find(|(path, thing)| after.things.get(*path) != Some(*thing));
+            let lacking = lacking.map(|(path, _)| path.display().to_string());
+            self.check(lacking.is_none(), || format!("{lacking:?} is not back"));
+        }
+        let mut all = after;
+        all.add(&self.forest.ground.trash().join("files"));
+        let all = all.links();
+        let lost = before
+            .links()
+            .into_iter()
+            .find(|(thing, count)| all.get(thing).is_none_or(|left| left < count));
+        let lost = lost.and_then(|(thing, _)| before.paths_of(thing.inode).next());
+        let lost = lost.map(|path| path.display().to_string());
+        self.check(lost.is_none(), || format!("{lost:?} is lost"));
+    }
+
+    /// The rows are those of the disk, where nothing else moved.
+    fn check_rows(&mut self) {
+        if !self.is_calm {
+            return;
+        }
+        let trash = self.forest.ground.trash();
+        let frame = self.press("1hhhhh");
+        let whole = Picture::of(&self.forest.root);
+        let (shown, count) = (frame.entries(), whole.things.len() as u64);
+        self.check(shown == Some(count), || {
+            format!("{shown:?} of {count} entries")
+        });
+        let children: BTreeSet<String> = (whole.things.keys())
+            .filter(|path| path.parent() == Some(&self.forest.root))
+            .map(|path| super::name(path))
+            .collect();
+        let rows: BTreeSet<String> = frame.rows().into_iter().map(|row| row.name).collect();
+        let fits = children.len() + 4 <= frame.lines.len();
+        let is_same = rows == children || !fits;
+        self.check(is_same, || format!("{rows:?} instead of {children:?}"));
+        // Room for the next ones, as a user makes it.
+        if trash.exists() && self.round.random.one_in(4) {
+            remove_tree(&trash).unwrap();
+            self.story.push("empty the trash".to_owned());
+        }
+    }
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Removals through the shell of the browser, in the process: a kind of attack.
+//!
+//! The shell runs on a thread of its own, before a [`Simulated`] screen. The trial has the
+//! other side of it, a [`Desk`]. The home with the journal and the trash is a variable of
+//! the environment, so the rounds run in a process that has it from its start.
+
+#![cfg(test)]
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io::{self, BufRead as _};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::{Position, Rect};
+use ratatui_core::style::Modifier;
+use statwalk_browse::{Bytes, Key, Keymap, Options};
+use statwalk_testkit::attack::{Attack, Round};
+use statwalk_testkit::removal_trial::{self, Deeds, Frame, Ground, Seat};
+use statwalk_testkit::{Scratch, program, remove_tree};
+use statwalk_view::{Charset, Colour, SizeFormat, text_width};
+
+use super::screen::{Input, Screen};
+use super::sightings::Sightings;
+use super::{IDLE_WAIT, Shell};
+use crate::failure::Failure;
+use crate::flags::{self, Invocation};
+use crate::request::Request;
+
+/// The clock of the screen runs so many times as fast as the one on the wall, and its waits
+/// are as much shorter.
+const SPEED: u32 = 20;
+/// A trial waits so long for what never comes.
+const LONG: Duration = Duration::from_secs(20);
+/// The directory of the process that runs the rounds.
+const GROUND: &str = "STATWALK_TEST_GROUND";
+
+/// The things that the shell and the trial share.
+#[derive(Default)]
+struct State {
+    inputs: VecDeque<Input>,
+    frame: Frame,
+    /// Whether the shell has nothing to do but to wait for a key.
+    is_idle: bool,
+    is_over: bool,
+}
+
+#[derive(Clone, Default)]
+struct Desk {
+    shared: Arc<(Mutex<State>, Condvar)>,
+    sightings: Sightings,
+}
+
+impl Desk {
+    fn state(&self) -> MutexGuard<'_, State> {
+        (self.shared.0.lock()).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn changed(&self) {
+        self.shared.1.notify_all();
+    }
+
+    /// Waits until the state has something, or a time is over.
+    fn until(&self, wait: Duration, has: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
+        let waited = self
+            .shared
+            .1
+            .wait_timeout_while(self.state(), wait, |state| !has(state));
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+impl Seat for Desk {
+    fn frame(&mut self) -> Frame {
+        self.state().frame.clone()
+    }
+
+    fn press(&mut self, keys: &str) {
+        let key = |sign| match sign {
+            '\r' => Key::Enter,
+            '\t' => Key::Tab,
+            '\x1b' => Key::Esc,
+            sign => Key::Char(sign),
+        };
+        let mut state = self.state();
+        state.inputs.extend(keys.chars().map(key).map(Input::Key));
+        state.is_idle = false;
+        drop(state);
+        self.changed();
+    }
+
+    fn settle(&mut self) {
+        let state = self.until(LONG, |state| state.is_over || state.is_idle);
+        assert!(
+            state.is_idle,
+            "the shell does not settle:\n{}",
+            state.frame.text()
+        );
+    }
+
+    fn see_marks(&mut self) {
+        let start = Instant::now();
+        while self.sightings.is_looking() {
+            assert!(start.elapsed() < LONG, "the marks are not seen");
+            thread::sleep(Duration::from_micros(100));
+        }
+    }
+
+    fn wait(&mut self, has: &dyn Fn(&Frame) -> bool) -> Frame {
+        self.until(LONG, |state| has(&state.frame)).frame.clone()
+    }
+}
+
+/// The screen of a shell, without a terminal.
+struct Simulated {
+    desk: Desk,
+    size: (u16, u16),
+    opened: Instant,
+}
+
+impl Simulated {
+    fn show(&self, draw: &mut dyn FnMut(&mut Buffer) -> Option<Position>) -> Frame {
+        let (width, height) = self.size;
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+        draw(&mut buffer);
+        let line = |y: u16| {
+            let (mut text, mut covered) = (String::new(), 0);
+            for x in 0..width {
+                let symbol = buffer[(x, y)].symbol();
+                if covered == 0 {
+                    text.push_str(symbol);
+                    covered = text_width(symbol).max(1);
+                }
+                covered -= 1;
+            }
+            text.trim_end().to_owned()
+        };
+        let is_inverse = |y| buffer[(0, y)].modifier.contains(Modifier::REVERSED);
+        Frame {
+            lines: (0..height).map(line).collect(),
+            inverse: (0..height).map(is_inverse).collect(),
+        }
+    }
+}
+
+impl Screen for Simulated {
+    fn size(&self) -> (u16, u16) {
+        self.size
+    }
+
+    fn now(&self) -> Duration {
+        self.opened.elapsed() * SPEED
+    }
+
+    fn draw(
+        &mut self,
+        draw: &mut dyn FnMut(&mut Buffer) -> Option<Position>,
+    ) -> Result<(), Failure> {
+        let frame = self.show(draw);
+        self.desk.state().frame = frame;
+        self.desk.changed();
+        Ok(())
+    }
+
+    fn has_input(&mut self, wait: Duration) -> Result<bool, Failure> {
+        let mut state = self.desk.state();
+        if state.inputs.is_empty() && wait == IDLE_WAIT {
+            state.is_idle = true;
+            self.desk.changed();
+        }
+        drop(state);
+        let state = self
+            .desk
+            .until(wait / SPEED, |state| !state.inputs.is_empty());
+        Ok(!state.inputs.is_empty())
+    }
+
+    fn input(&mut self, wait: Duration) -> Result<Option<Input>, Failure> {
+        let mut state = self
+            .desk
+            .until(wait / SPEED, |state| !state.inputs.is_empty());
+        Ok(state.inputs.pop_front())
+    }
+
+    fn draw_question(
+        &mut self,
+        draw: &mut dyn FnMut(&mut Buffer) -> Option<Position>,
+    ) -> Result<(), Failure> {
+        let frame = self.show(draw);
+        let mut state = self.desk.state();
+        state.frame = frame;
+        state.inputs.clear();
+        drop(state);
+        self.desk.changed();
+        Ok(())
+    }
+
+    fn was_continued(&self) -> bool {
+        false
+    }
+
+    fn leave(&mut self) {}
+
+    fn resume(&mut self) {}
+
+    fn suspend(&mut self) {}
+
+    fn copy(&mut self, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn close(&mut self) {}
+}
+
+fn shell(root: &Path, size: (u16, u16)) -> Shell {
+    let words = ["browse", "--enable-delete"].map(OsString::from);
+    let words = [&words[..], &[root.as_os_str().to_owned()]].concat();
+    let Ok(Invocation::Browse(flags)) = flags::parse(&words) else {
+        panic!("no command line of the browser: {words:?}");
+    };
+    let request = Request::of_browser(&flags.read, &flags.links, flags.paths).unwrap();
+    let options = Options {
+        keymap: Keymap::default(),
+        format: SizeFormat::Binary,
+        bytes: Bytes::Disk,
+        charset: Charset::Unicode,
+        colour: Colour::Off,
+        starts_programs: false,
+        removes: true,
+    };
+    Shell::new(request, options, size).unwrap()
+}
+
+fn trial(home: &Path, round: &mut Round, deeds: &mut Deeds) {
+    let trees = home.join("t");
+    std::fs::create_dir(&trees).unwrap();
+    let ground = Ground {
+        trees: trees.clone(),
+        home: home.to_owned(),
+    };
+    removal_trial::plant(&ground, round);
+    let size = *round.random.pick(&[(80, 24), (120, 40), (150, 60)]);
+    let mut desk = Desk::default();
+    let mut screen = Simulated {
+        desk: desk.clone(),
+        size,
+        opened: Instant::now(),
+    };
+    let own = desk.clone();
+    let mut shell = shell(&ground.root(), size);
+    desk.sightings = shell.remover.sightings.clone();
+    let work = thread::spawn(move || {
+        let ended = shell.work(&mut screen).is_ok();
+        let left = shell.remover.end(LONG);
+        own.state().is_over = true;
+        own.changed();
+        ended && left.is_none()
+    });
+    removal_trial::run(&ground, &mut desk, round, deeds);
+    // A box can be open, and Ctrl-C ends in each.
+    desk.state().inputs.push_back(Input::Key(Key::Ctrl('c')));
+    desk.changed();
+    assert!(work.join().unwrap(), "the shell ends");
+    remove_tree(&trees).unwrap();
+}
+
+fn rounds(home: &Path) {
+    let mut deeds = Deeds::default();
+    let attack = Attack {
+        kind: "shell_removals",
+        rounds_small: 200,
+        checks_least: 1,
+    };
+    let mut rounds = 0;
+    attack.run(|round| {
+        trial(home, round, &mut deeds);
+        rounds += 1;
+    });
+    println!("attack: shell_removals: {deeds:?}");
+    let has_acted = deeds.removed * 2 >= rounds && deeds.refused * 20 >= rounds;
+    assert!(rounds < 50 || has_acted, "{deeds:?} in {rounds} rounds");
+}
+
+/// In 4 of 10 sessions a mark was on another directory after `R`, and in each the dialog
+/// followed a link that had taken the place of a directory.
+#[test]
+fn nothing_goes_but_what_was_marked_and_confirmed() {
+    if let Some(home) = std::env::var_os(GROUND) {
+        return rounds(Path::new(&home));
+    }
+    // Each line of the journal waits for the disk, which takes most of the time elsewhere.
+    let memory = Path::new("/dev/shm");
+    let scratch = Scratch::within(memory).or_else(|_| Scratch::new()).unwrap();
+    let mut command = program::command(std::env::current_exe().unwrap());
+    command
+        .arg("browse::shell_removals::nothing_goes_but_what_was_marked_and_confirmed")
+        .args(["--exact", "--nocapture"])
+        .env(GROUND, scratch.path())
+        .env("HOME", scratch.path())
+        .stdout(Stdio::piped());
+    let attack = std::env::vars_os().filter(|(name, _)| {
+        let name = name.to_string_lossy();
+        name.starts_with("STATWALK_ATTACK_")
+    });
+    command.envs(attack);
+    let mut child = program::spawn(&mut command);
+    let lines = io::BufReader::new(child.stdout.take().unwrap()).lines();
+    for line in lines {
+        println!("{}", line.unwrap());
+    }
+    assert!(
+        child.wait().unwrap().success(),
+        "the rounds have differences"
+    );
+}
