@@ -88,6 +88,8 @@ pub struct Browser {
     pub(crate) freed_bytes: u128,
     /// The bytes in the trash that the sums lack.
     pub(crate) trashed_bytes: u128,
+    /// Whether items are on their way back from the trash.
+    pub(crate) is_restoring: bool,
     /// The moment that ages count from, in nanoseconds since 1970.
     pub(crate) now_ns: i64,
     /// The last times, since the start of the browser.
@@ -222,6 +224,7 @@ impl Browser {
             removal: None,
             freed_bytes: 0,
             trashed_bytes: 0,
+            is_restoring: false,
             now_ns,
             last_key: None,
             last_ask: Duration::ZERO,
@@ -245,7 +248,8 @@ impl Browser {
             self.mode,
             Mode::Info(_, None) | Mode::Survey(_) | Mode::Space(None, _)
         );
-        self.asked != self.answered || self.is_filtering || asks_system || self.removal.is_some()
+        let is_moving = self.removal.is_some() || self.is_restoring;
+        self.asked != self.answered || self.is_filtering || asks_system || is_moving
     }
 
     /// The number of questions and reports that came so far by themselves, and not at a
@@ -360,6 +364,7 @@ impl Browser {
             }
             Event::Removed(report) => self.take_removed(report, at, data),
             Event::Restored(text) => {
+                self.is_restoring = false;
                 self.reorder();
                 self.say(text, at);
             }
@@ -754,6 +759,9 @@ impl Browser {
             Action::Refresh | Action::ScanAgain | Action::Undo if self.removal.is_some() => {
                 self.say("a removal goes on: Esc stops it", at);
             }
+            Action::Refresh | Action::ScanAgain | Action::Undo if self.is_restoring => {
+                self.say("items are on their way back from the trash", at);
+            }
             Action::Refresh => self.refresh(at, data, wishes),
             Action::ScanAgain => wishes.push(Effect::ScanAgain),
             Action::StopScan if self.removal.is_some() => wishes.push(Effect::StopRemoval),
@@ -790,7 +798,10 @@ impl Browser {
             Action::Space => self.ask_space(wishes),
             Action::Remove => self.propose_removal(at, data, wishes),
             Action::Undo if !self.options.removes => self.propose_removal(at, data, wishes),
-            Action::Undo => wishes.push(Effect::Undo),
+            Action::Undo => {
+                self.is_restoring = true;
+                wishes.push(Effect::Undo);
+            }
             Action::Shell => self.start(at, Effect::Shell(self.directory()), wishes),
             Action::Open => {
                 if let Some(id) = self.item_here(data) {

@@ -135,8 +135,8 @@ pub enum Event {
     Removing(RemovalState),
     /// A removal has ended. The data has the removed items no more.
     Removed(RemovalReport),
-    /// Removed items are back at their places, and the data has them. A sentence tells how
-    /// many.
+    /// An undo has ended: items are back at their places, and the data has them. A sentence
+    /// tells how many, or why none.
     Restored(String),
     /// The table of the space of a file system, as lines that are safe for a terminal; or
     /// the reason why there is none.

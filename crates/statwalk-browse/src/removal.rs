@@ -90,6 +90,9 @@ impl Browser {
         if self.removal.is_some() {
             return self.say("a removal goes on: Esc stops it", at);
         }
+        if self.is_restoring {
+            return self.say("items are on their way back from the trash", at);
+        }
         if !data.is_final() {
             return self.say("the scan goes on; S stops it", at);
         }

@@ -57,6 +57,9 @@ impl Browser {
                 parts.push(format!("{errors} still there"));
             }
         }
+        if self.is_restoring {
+            parts.push("moving back from the trash".to_owned());
+        }
         if let Some(waits) = self.waits.filter(|_| !self.scan.is_over) {
             let path = canvas.name(&self.scan.current);
             let seconds = waits.as_secs();

@@ -30,6 +30,7 @@ mod stopped;
 mod terminal;
 mod trash_desk;
 mod tree_data;
+mod undo;
 mod watchdog;
 mod write;
 
@@ -52,12 +53,13 @@ use statwalk_view::SizeFormat;
 use self::clerk::Clerk;
 pub(crate) use self::modes::give_back as give_terminal_back;
 use self::numbers::Place;
-use self::removal::{Back, Proposed, Remover};
+use self::removal::{Left, Proposed, Remover};
 use self::scan::LiveScan;
 use self::screen::{Input, Screen};
 use self::space::SpaceDesk;
 use self::terminal::Tty;
 use self::trash_desk::{Spot, Trail, TrashDesk};
+use self::undo::{Back, Undone};
 use crate::clock;
 use crate::exit_status::ExitStatus;
 use crate::failure::{self, Failure, reason};
@@ -93,6 +95,8 @@ pub(crate) enum Message {
     Surveyed(u64, Result<Box<(Proposal, Proposed)>, String>),
     /// The end of a removal, and the trails to the trashes that have its items.
     Removed(Box<statwalk_remove::Outcome>, Vec<(Vec<u8>, Option<Trail>)>),
+    /// The end of an undo.
+    Undone(Box<Undone>),
 }
 
 /// A directory that is read again.
@@ -229,10 +233,10 @@ fn run_on(
     screen.close();
     // A removal ends between two entries, and its journal is written.
     let left = shell.remover.end(REMOVAL_WAIT);
-    if let Some(path) = &left {
+    if let Some(Left { work, path }) = &left {
         let path = safe(&String::from_utf8_lossy(path));
         failure::say(&format!(
-            "left a removal that still waits for the system, at {path}"
+            "left a {work} that still waits for the system, at {path}"
         ));
     }
     if let Some(signal) = signals::caught() {
@@ -430,6 +434,10 @@ impl Shell {
                 }
             }
             Message::Removed(outcome, trails) => self.take_removed(*outcome, trails, screen),
+            Message::Undone(undone) => {
+                let (text, back) = self.remover.take_undone(*undone);
+                self.take_back(text, &back, screen);
+            }
             Message::Scanned(..) | Message::Filtered(..) | Message::Refreshed(..) => {}
         }
     }
@@ -559,8 +567,9 @@ impl Shell {
             }
             Effect::StopRemoval => self.remover.stop(),
             Effect::Undo => {
-                let (text, back) = self.remover.undo();
-                self.take_back(text, &back, screen);
+                if let Err(text) = self.remover.undo() {
+                    self.update(Event::Restored(text), screen);
+                }
             }
             Effect::Suspend => screen.suspend(),
             Effect::Quit(id) => {
@@ -604,7 +613,7 @@ impl Shell {
     /// not know any more, or that changed in the trash, is read again.
     fn take_back(&mut self, text: String, back: &[Back], screen: &mut dyn Screen) {
         if back.is_empty() {
-            return self.say(text, screen);
+            return self.update(Event::Restored(text), screen);
         }
         let known = back.iter().filter(|back| !back.is_changed);
         let known: Vec<ItemId> = known.filter_map(|back| back.id).collect();

@@ -18,13 +18,14 @@ use rustix::io::Errno;
 use statwalk_browse as browse;
 use statwalk_browse::{Data, Event, ItemId, RemovalReport, RemovalState};
 use statwalk_remove::{
-    Degree, End, Item, ItemOutcome, Journal, Manner, Monitor, Now, Outcome, Removal, Restored,
-    Sums, Surroundings, Survey, Trash, Trashed, degree, fold, restore, survey, word_to_type,
+    Degree, End, Item, ItemOutcome, Journal, Manner, Monitor, Now, Outcome, Removal, Sums,
+    Surroundings, Survey, Trash, degree, fold, survey, word_to_type,
 };
 use statwalk_view::{Charset, SizeFormat, counted, escape, grouped};
 
 use super::sightings::{Sightings, Way};
 use super::trash_desk::Trail;
+use super::undo::{Back, Moved, Undo, Undone};
 use super::{GONE, Message};
 use crate::clock;
 use crate::failure::reason;
@@ -52,6 +53,7 @@ pub(super) struct Remover {
     removal: Option<Ongoing>,
     /// The items of the last move to the trash.
     trashed: Vec<Moved>,
+    undo: Option<Undo>,
     news: Instant,
 }
 
@@ -77,24 +79,11 @@ struct Ongoing {
     thread: thread::JoinHandle<()>,
 }
 
-/// An item in the trash, with the number that the browser had of it.
-struct Moved {
-    trashed: Trashed,
-    id: Option<ItemId>,
-    /// The directory that held it, as the rows show it.
-    dir: Option<Vec<u8>>,
-    bytes: u128,
-}
-
-/// An item that is back at its place.
-pub(super) struct Back {
-    pub(super) id: Option<ItemId>,
-    pub(super) dir: Option<Vec<u8>>,
-    /// Something shows that it is not as it was before the move.
-    pub(super) is_changed: bool,
-    /// The trash that it comes from.
-    pub(super) trash: Vec<u8>,
-    pub(super) bytes: u128,
+/// Something that still waits for the system when the browser ends.
+pub(super) struct Left {
+    pub(super) work: &'static str,
+    /// The item in work.
+    pub(super) path: Vec<u8>,
 }
 
 /// The end of a removal, for the browser.
@@ -119,6 +108,7 @@ impl Remover {
             proposed: None,
             removal: None,
             trashed: Vec::new(),
+            undo: None,
             news: Instant::now(),
         }
     }
@@ -228,9 +218,10 @@ impl Remover {
         Ok(())
     }
 
-    /// Whether a survey, a dialog or a removal goes on.
+    /// Whether a survey, a dialog, a removal or an undo goes on.
     pub(super) fn is_busy(&self) -> bool {
-        self.survey.is_some() || self.proposed.is_some() || self.removal.is_some()
+        let is_removing = self.survey.is_some() || self.proposed.is_some();
+        is_removing || self.removal.is_some() || self.undo.is_some()
     }
 
     /// Asks the removal to end before its next entry.
@@ -240,16 +231,26 @@ impl Remover {
         }
     }
 
-    /// Stops the removal, and waits for its end for a time. Where it hangs in a call or
-    /// waits for the journal, the answer is the path in work.
-    pub(super) fn end(&mut self, wait: Duration) -> Option<Vec<u8>> {
+    /// Stops a removal or an undo, and waits for its end for a time. Where it hangs in a call
+    /// or waits for the journal, the answer names it.
+    pub(super) fn end(&mut self, wait: Duration) -> Option<Left> {
         self.end_survey();
         self.stop();
-        let removal = self.removal.take()?;
+        let (removal, undo) = (self.removal.take(), self.undo.take());
+        if let Some(undo) = &undo {
+            undo.stop();
+        }
+        let left = || {
+            let removal = removal.as_ref();
+            let removal = removal.filter(|removal| !removal.thread.is_finished());
+            let undo = undo.as_ref().filter(|undo| !undo.is_finished());
+            let removal = removal.map(|removal| ("removal", removal.monitor.path()));
+            removal.or(undo.map(|undo| ("move from the trash", undo.path())))
+        };
         let start = Instant::now();
-        while !removal.thread.is_finished() {
+        while let Some((work, path)) = left() {
             if start.elapsed() >= wait {
-                return Some(removal.monitor.path());
+                return Some(Left { work, path });
             }
             thread::sleep(END_PERIOD);
         }
@@ -305,35 +306,34 @@ impl Remover {
         Some(ended)
     }
 
-    /// Moves the items of the last move to the trash back. Answers with a sentence, and
-    /// with the items that moved.
-    pub(super) fn undo(&mut self) -> (String, Vec<Back>) {
-        let trashed = std::mem::take(&mut self.trashed);
-        if trashed.is_empty() {
-            let text = "nothing was moved to the trash here".to_owned();
-            return (text, Vec::new());
+    /// Begins to move the items of the last move to the trash back.
+    ///
+    /// # Errors
+    ///
+    /// Returns a sentence where nothing begins.
+    pub(super) fn undo(&mut self) -> Result<(), String> {
+        if self.trashed.is_empty() {
+            return Err("nothing was moved to the trash here".to_owned());
         }
-        let (mut back, mut failure) = (Vec::new(), None);
-        for item in trashed {
-            match restore(&item.trashed) {
-                Ok(restored) => back.push(Back {
-                    id: item.id,
-                    dir: item.dir,
-                    is_changed: restored == Restored::Changed,
-                    trash: item.trashed.trash,
-                    bytes: item.bytes,
-                }),
-                Err(error) => {
-                    failure.get_or_insert(error);
-                    self.trashed.push(item);
-                }
-            }
-        }
-        let text = match failure {
-            None => format!("{} back", items(back.len())),
-            Some(error) => format!("{} back; cannot {error}", items(back.len())),
+        let items = std::mem::take(&mut self.trashed);
+        let undo = Undo::start(items, self.sender.clone());
+        self.undo = Some(undo.map_err(|error| {
+            let reason = reason(&error);
+            format!("cannot start a thread, so the items stay in the trash: {reason}")
+        })?);
+        Ok(())
+    }
+
+    /// Takes the end of an undo. Answers with a sentence, and with the items that are back.
+    pub(super) fn take_undone(&mut self, undone: Undone) -> (String, Vec<Back>) {
+        self.undo = None;
+        self.trashed = undone.left;
+        let count = items(undone.back.len());
+        let text = match undone.failure {
+            None => format!("{count} back"),
+            Some(error) => format!("{count} back; cannot {error}"),
         };
-        (text, back)
+        (text, undone.back)
     }
 
     /// News for the browser, now and then.

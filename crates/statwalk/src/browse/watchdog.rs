@@ -2,8 +2,8 @@
 
 //! Ends the browser where its thread with the terminal cannot.
 //!
-//! That thread can hang in the kernel: in an undo on a dead file system, or in a write to
-//! a terminal that takes no bytes. It also waits for programs that the user started.
+//! That thread can hang in the kernel, in a write to a terminal that takes no bytes. It also
+//! waits for programs that the user started.
 //!
 //! So another thread looks at signals and at the terminal. A second signal ends the
 //! browser at once.
