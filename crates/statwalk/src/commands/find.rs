@@ -36,6 +36,7 @@ const PERIOD: Duration = Duration::from_millis(40);
 pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
     refuse_ignored(&flags)?;
     let mut filters = Filters::new(&flags.filters)?;
+    let one_file_system = flags.scan.walk.read.one_file_system;
     let (mut paths, pattern) = paths_and_pattern(flags.words, !flags.filters.glob.is_empty());
     if let ([word], None, true) = (&paths[..], &pattern, flags.filters.glob.is_empty())
         && is_glob(word)
@@ -85,8 +86,17 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
     printer.finish()?;
     let status = ending::conclude(&request, &report, Errors::Untold);
     if let Some(word) = one_word.filter(|_| status == ExitStatus::Failed) {
+        // fd's -x has a program behind it.
+        let program = match one_file_system {
+            true => format!(
+                "; -x is --one-file-system. To run a program: \
+                 statwalk find -0 -t f | xargs -0 {word}"
+            ),
+            false => String::new(),
+        };
         say(&format!(
-            "'{word}' is taken as a path. To search the current directory: statwalk find . {word}"
+            "'{word}' is taken as a path. To search the current directory: \
+             statwalk find . {word}{program}"
         ));
     }
     Ok(status)

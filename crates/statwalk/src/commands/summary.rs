@@ -14,7 +14,7 @@ use crate::output::json::{Counted, FiltersJson};
 use crate::output::printer::{Scanned, print};
 use crate::output::rows::Order;
 use crate::output::summary::{SummaryAnswer, SummaryView, Times};
-use crate::request::filters::Filters;
+use crate::request::filters::{Filters, NameFilters};
 use crate::request::path_list::PathList;
 use crate::request::{Form, Request, Sizes, invalid, size};
 use crate::watch::watch;
@@ -49,6 +49,7 @@ pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
             None => 0,
         },
         is_filtered: !filters.is_empty(),
+        names: NameFilters::new(&flags.filters),
         files: match flags.all {
             true => Files::Shown,
             false => Files::Hidden,

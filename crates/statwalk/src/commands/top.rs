@@ -11,11 +11,12 @@ use crate::failure::Failure;
 use crate::flags::TopFlags;
 use crate::output::ending::{self, Errors};
 use crate::output::json::{FiltersJson, TopAnswer, TopJson, node_json};
+use crate::output::own_names;
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, Scanned, print};
 use crate::output::rows::{bytes, largest_directories};
 use crate::output::screen::Screen;
-use crate::request::filters::Filters;
+use crate::request::filters::{Filters, NameFilters};
 use crate::request::{Form, Request, Sizes};
 use crate::watch::watch;
 
@@ -43,6 +44,8 @@ struct LargestAnswer {
     title: &'static str,
     /// Whether the largest comes last.
     is_reversed: bool,
+    /// The filters on names, where the list is one of files.
+    names: Option<NameFilters>,
     large: Vec<Large>,
     scanned: Scanned,
 }
@@ -67,6 +70,7 @@ pub(super) fn run(flags: TopFlags) -> Result<ExitStatus, Failure> {
     }?;
     answer.rows_max = flags.lines;
     answer.is_reversed = flags.reverse;
+    answer.names = NameFilters::new(&flags.filters).filter(|_| !flags.dirs);
     print(&answer, answer.scanned.request.form)?;
     Ok(answer.scanned.conclude(Errors::Untold))
 }
@@ -93,6 +97,7 @@ fn files(
         sizes,
         rows_max: None,
         is_reversed: false,
+        names: None,
         title: "FILE",
         large: top.iter().map(|file| Large::file(file, &sizes)).collect(),
         scanned: Scanned {
@@ -125,6 +130,7 @@ fn directories(
         sizes,
         rows_max: None,
         is_reversed: false,
+        names: None,
         title: "DIRECTORY",
         large,
         scanned: Scanned {
@@ -187,6 +193,10 @@ impl Answer for LargestAnswer {
         ];
         let mut below = vec![String::new()];
         below.extend(self.scanned.lines_below(self.sizes.format, screen));
+        if let Some(names) = self.names.as_ref().filter(|_| self.large.is_empty()) {
+            let request = &self.scanned.request;
+            below.extend(own_names::below_no_files(request, names, screen.terminal));
+        }
         let fitting = self.scanned.rows_that_fit(below.len(), screen);
         let rows = self.rows(self.rows_max.unwrap_or(fitting)).map(|one| {
             let absent = || screen.terminal.charset.absent().to_owned();

@@ -14,6 +14,9 @@ use super::scan_flags::FILTERS;
 pub(crate) struct FilterFlags {
     /// Select names that match GLOB (case-insensitive unless GLOB has a capital);
     /// can be repeated
+    ///
+    /// A directory counts itself alone, without what is below it;
+    /// 'statwalk top --dirs -g GLOB' sums whole directories.
     #[arg(short = 'g', long, value_name = "GLOB", help_heading = FILTERS)]
     pub(crate) glob: Vec<String>,
 

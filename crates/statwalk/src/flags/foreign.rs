@@ -11,6 +11,7 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use statwalk_view::{Charset, shell_word};
 
+use super::find_expression::translated;
 use super::{add_tip, is_command};
 
 /// Flags with the place where they belong, or with the flag to use instead.
@@ -130,7 +131,7 @@ const SORTS: Tips = &[(
 )];
 
 /// Predicates of find(1), which begin with one dash, and the flag to use.
-const PREDICATES: [(&str, &str); 44] = [
+const PREDICATES: [(&str, &str); 47] = [
     ("-name", "use 'statwalk find -g GLOB PATH'"),
     (
         "-iname",
@@ -161,6 +162,9 @@ const PREDICATES: [(&str, &str); 44] = [
     ("-maxdepth", "use -d N"),
     ("-mindepth", "use awk -F/ 'NF > N'"),
     ("-depth", "use 'sort -r'"),
+    ("-okdir", XARGS),
+    ("-samefile", "use --fields inode and grep"),
+    ("-nouser", "use --fields owner and grep"),
     ("-xdev", "use -x"),
     ("-mount", "use -x"),
     ("-follow", "use -L"),
@@ -179,7 +183,10 @@ const PREDICATES: [(&str, &str); 44] = [
         "-ls",
         "use 'statwalk find --fields inode,mode,links,owner,group,size,mtime PATH'",
     ),
-    ("-delete", "use -0 and a pipe to 'xargs -0 rm'"),
+    (
+        "-delete",
+        "statwalk find removes nothing; use 'statwalk browse --enable-delete PATH'",
+    ),
     ("-exec", XARGS),
     ("-execdir", XARGS),
     ("-ok", XARGS),
@@ -197,8 +204,12 @@ const PLACEHOLDERS: [&str; 5] = ["{}", "{/}", "{//}", "{.}", "{/.}"];
 /// `-exec` for the extension `xec`, and a command behind `-x` for a pattern.
 pub(super) fn refused(command: &mut Command, words: &[OsString]) -> Option<clap::Error> {
     let is_find = command.get_name() == "find";
+    if is_find && let Some(message) = excluded_program(words) {
+        return Some(command.error(ErrorKind::UnknownArgument, message));
+    }
     let flags = words.iter().take_while(|word| *word != "--");
     let mut told = flags.filter_map(|word| match predicate(word, is_find) {
+        Some(found) if is_find => Some(of_find(found, words)),
         Some((name, tip)) => Some(format!("'{name}' belongs to find(1): {tip}")),
         None if PLACEHOLDERS.iter().any(|place| word == place) => Some(format!(
             "statwalk runs no command: {XARGS}; -x is --one-file-system here"
@@ -207,6 +218,31 @@ pub(super) fn refused(command: &mut Command, words: &[OsString]) -> Option<clap:
     });
     let message = told.next()?;
     Some(command.error(ErrorKind::UnknownArgument, message))
+}
+
+/// The sentence about a command of find(1), in which this predicate comes first: the
+/// command of the same effect as a whole, or the word that has none.
+fn of_find(found: &(&str, &str), words: &[OsString]) -> String {
+    let (name, tip) = match translated(words) {
+        Ok(command) => return format!("'{}' belongs to find(1): {command}", found.0),
+        Err(untranslated) => untranslated
+            .word
+            .and_then(|word| predicate(word, true))
+            .unwrap_or(found),
+    };
+    format!("'{name}' belongs to find(1): {tip}")
+}
+
+/// The sentence about fd's `-X` with a program, where no file with patterns has its name.
+fn excluded_program(words: &[OsString]) -> Option<String> {
+    let place = words.iter().position(|word| word == "-X")?;
+    let program = words.get(place + 1)?;
+    let is_path = program.as_encoded_bytes().contains(&b'/') || program == "-";
+    let pipe = command_of_fd(words).filter(|_| !is_path)?;
+    let program = shown(program);
+    Some(format!(
+        "cannot open {program}: -X reads patterns from a file here; to run a program use '{pipe}'"
+    ))
 }
 
 /// The predicate that a word is. Beside other commands `-o` is the file of the output.

@@ -16,6 +16,7 @@ mod df_flags;
 mod errors_flags;
 mod extents_flags;
 mod filter_flags;
+mod find_expression;
 mod find_flags;
 mod foreign;
 mod scan_flags;

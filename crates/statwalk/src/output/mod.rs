@@ -13,6 +13,7 @@ pub(crate) mod group_label;
 pub(crate) mod groups_table;
 pub(crate) mod interruptible;
 pub(crate) mod json;
+pub(crate) mod own_names;
 pub(crate) mod plain;
 pub(crate) mod printer;
 pub(crate) mod rows;

@@ -17,11 +17,13 @@ use crate::failure::{Failure, say};
 use crate::output::ending;
 use crate::output::error_summary::command;
 use crate::output::json::{Counted, TreeAnswer, TreeRows};
+use crate::output::own_names;
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, ROWS_FOR_SENTENCES, Scanned};
 use crate::output::rows::{Order, Selection, Side, bytes, is_left_out, is_selected, roots};
 use crate::output::screen::Screen;
 use crate::output::tree_picture::{LargeFiles, TreePicture};
+use crate::request::filters::NameFilters;
 use crate::request::{Sizes, safe};
 
 /// The settings of the default view.
@@ -40,6 +42,8 @@ pub(crate) struct SummaryView {
     pub(crate) min_bytes: u128,
     /// Whether only entries count that pass filters. A directory without any has no row.
     pub(crate) is_filtered: bool,
+    /// The filters on names, if there are any.
+    pub(crate) names: Option<NameFilters>,
     /// Whether rows end with one for all paths, as those of `du -c`.
     pub(crate) has_total_row: bool,
     /// The newest times that rows have, where the user asks for them.
@@ -105,6 +109,9 @@ impl Answer for SummaryAnswer {
                 lines
             }
         });
+        if screen.rows >= ROWS_FOR_SENTENCES {
+            below.extend(self.own_names(screen));
+        }
         let mut lines = match &self.tree {
             Some(tree) => {
                 // One row is left for the prompt.
@@ -182,6 +189,18 @@ impl SummaryAnswer {
             command(request, "df"),
         );
         wrap(&sentence, screen.terminal)
+    }
+
+    /// The sentence about directories that have passed a filter on names: a user who asks
+    /// for `node_modules` expects what is in them.
+    fn own_names(&self, screen: Screen) -> Vec<String> {
+        let has_dirs = self.scanned.totals.iter().any(|root| root.dirs > 0);
+        match &self.view.names {
+            Some(names) if has_dirs && self.view.counted != Counted::Names => {
+                own_names::below_directories(&self.scanned.request, names, screen.terminal)
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// The roots of the tree for rows and JSON: in the order of the paths, as in du,

@@ -5,7 +5,7 @@
 //! An entry whose attribute is unknown does not pass a filter on it.
 
 use std::cmp::Ordering;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use statwalk_core::{Attributes, Directory, EntryRef, Fields, FileType};
 use statwalk_view::{SizeFilter, parse_moment};
 
 use crate::failure::Failure;
-use crate::flags::FilterFlags;
+use crate::flags::{FilterFlags, shown_word};
 use crate::request::invalid;
 use crate::request::name_pattern::NamePattern;
 use crate::request::owners::OwnerFilter;
@@ -32,6 +32,35 @@ pub(crate) struct Filters {
     after_ns: Option<i64>,
     before_ns: Option<i64>,
     owner: Option<OwnerFilter>,
+}
+
+/// The filters on names, as the user writes them.
+pub(crate) struct NameFilters {
+    /// The first flag.
+    pub(crate) flag: &'static str,
+    /// All of them, as words for a shell, where `top --dirs` takes them. It takes no
+    /// filters on owners and times.
+    pub(crate) for_directories: Option<String>,
+}
+
+impl NameFilters {
+    /// Those that `flags` set; absent where they set none.
+    pub(crate) fn new(flags: &FilterFlags) -> Option<NameFilters> {
+        let globs = flags.glob.iter().map(|glob| ("-g", OsStr::new(glob)));
+        let extensions = flags.extension.iter().map(|end| ("-e", end.as_os_str()));
+        let all: Vec<_> = globs.chain(extensions).collect();
+        let &(flag, _) = all.first()?;
+        let suits = flags.owner.is_none()
+            && flags.changed_within.is_none()
+            && flags.changed_before.is_none();
+        let words = all
+            .iter()
+            .map(|(flag, word)| format!("{flag} {}", shown_word(word)));
+        Some(NameFilters {
+            flag,
+            for_directories: suits.then(|| words.collect::<Vec<_>>().join(" ")),
+        })
+    }
 }
 
 impl Filters {

@@ -186,23 +186,61 @@ fn a_flag_of_another_program_or_command_gets_its_place() {
         (&["find", "-s"], "a flag of 'statwalk' without a command"),
         (
             &["find", ".", "-name", "*.rs"],
-            "use 'statwalk find -g GLOB PATH'",
+            "try statwalk find . -g '*.rs'",
         ),
-        (&["find", ".", "-mtime", "+5"], "--changed-within"),
+        (
+            &["find", ".", "-mtime", "+5"],
+            "try statwalk find . --changed-before 6d",
+        ),
+        (
+            &["find", ".", "-mtime", "5"],
+            "use --changed-within or --changed-before",
+        ),
         (
             &["find", "--hidden", "x"],
             "hidden and ignored files always",
         ),
         (&["find", "-i", "x"], "case-insensitive"),
-        (&["find", ".", "-iname", "x"], "use 'statwalk find -g"),
-        (&["find", ".", "-exec", "ls", "{}", ";"], "'xargs -0'"),
+        (&["find", ".", "-iname", "x"], "try statwalk find . -g x"),
+        (
+            &["find", ".", "-exec", "ls", "{}", ";"],
+            "try statwalk find . -0 | xargs -0 -n 1 ls",
+        ),
+        (
+            &["find", ".", "-type", "f", "-name", "*.gz"],
+            "try statwalk find . -t f -g '*.gz'",
+        ),
+        (
+            &["find", ".", "-name", "x", "-mindepth", "2"],
+            "'-mindepth' belongs to find(1): use awk",
+        ),
         (
             &["find", ".", "x", "-x", "ls", "{}"],
             "-x is --one-file-system",
         ),
-        (&["find", ".", "-empty"], "use -t f -S 0B"),
-        (&["find", ".", "-delete"], "'xargs -0 rm'"),
-        (&["find", ".", "-type", "f"], "use -t TYPE"),
+        (&["find", ".", "-empty"], "find . -t f -S 0B"),
+        (
+            &["find", ".", "-name", "x", "-delete"],
+            "'statwalk find . -g x', and remove it in 'statwalk browse --enable-delete .'",
+        ),
+        (
+            &["find", "-delete"],
+            "in 'statwalk browse --enable-delete .'",
+        ),
+        (
+            &["find", ".", "-exec", "rm", "{}", ";"],
+            "in 'statwalk browse --enable-delete .'",
+        ),
+        (&["find", ".", "-type", "f"], "try statwalk find . -t f"),
+        (&["find", "-x", "wc"], "statwalk find -0 -t f | xargs -0 wc"),
+        (
+            &["find", "tree", "-X", "rm", "-f"],
+            "use 'statwalk find -0 tree | xargs -0 rm -f'",
+        ),
+        (&["find", "-x", "rm", "{}"], "-x is --one-file-system here"),
+        (&["--top=5"], "use 'statwalk top -n N PATH'"),
+        (&["-oFILE", "tree"], "'statwalk PATH > FILE'"),
+        (&["-vq", "tree"], "'statwalk --explain PATH'"),
         (&["top", "-group", "root"], "use --owner :GROUP"),
         (&[".", "-name", "x"], "use 'statwalk find -g GLOB PATH'"),
         (
@@ -236,7 +274,7 @@ fn a_flag_of_another_program_or_command_gets_its_place() {
         (&["-R", "tree"], "'statwalk find PATH'"),
         (
             &["find", "tree", "-ls"],
-            "--fields inode,mode,links,owner,group,size,mtime PATH",
+            "try statwalk find tree --fields inode,mode,links,owner,group,size,mtime",
         ),
     ] {
         let answer = tree.run(arguments);

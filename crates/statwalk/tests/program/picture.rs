@@ -678,3 +678,61 @@ tree/home/film has no row: an earlier path contains it.
     let text = shown(&tree, &["-A", "--color=never", "tree/home/film"]);
     assert!(text.contains("195 KiB 100 % █████████"), "{text}");
 }
+
+/// "statwalk -g node_modules shows 8 KiB, and they hold five megabytes": a directory passes
+/// by its own name, and counts itself alone.
+#[test]
+fn a_glob_that_selects_directories_says_what_it_counts() {
+    let tree = tree();
+    let modules = tree.path().join("app/node_modules");
+    std::fs::create_dir_all(&modules).unwrap();
+    std::fs::write(modules.join("big"), vec![1; 3 << 20]).unwrap();
+    let sentence = "-g selects entries by their own names: a directory counts itself alone";
+    let command = "statwalk top --dirs -g node_modules tree sums whole directories.";
+    for arguments in [
+        &["-g", "node_modules", "tree"][..],
+        &["-s", "-g", "node_modules", "tree"],
+        &["-a", "-t", "d", "-g", "node_modules", "tree"],
+        &["--inodes", "-g", "node_modules", "tree"],
+    ] {
+        let text = shown(&tree, arguments).replace('\n', " ");
+        assert!(text.contains(sentence), "{text}");
+        assert!(text.contains(command), "{text}");
+    }
+    // The command does what the sentence says.
+    let text = shown(&tree, &["top", "--dirs", "-g", "node_modules", "tree"]);
+    assert!(text.contains("3.00 MiB"), "{text}");
+    assert!(text.contains("tree/app/node_modules"), "{text}");
+    // `top --dirs` takes no filters on times.
+    let old = ["-g", "node_modules", "--changed-within", "1y", "tree"];
+    let text = shown(&tree, &old).replace('\n', " ");
+    assert!(
+        text.contains(sentence) && !text.contains("top --dirs"),
+        "{text}"
+    );
+    // Nothing is to be said where no directory passes, and to programs.
+    for arguments in [
+        &["-g", "big", "tree"][..],
+        &["-t", "d", "tree"],
+        &["--count", "-g", "node_modules", "tree"],
+    ] {
+        let text = shown(&tree, arguments);
+        assert!(!text.contains("own names"), "{text}");
+    }
+    let rows = tree.run(&["-g", "node_modules", "tree"]).good();
+    assert!(!String::from_utf8_lossy(&rows.stdout).contains("own names"));
+    assert_eq!(rows.stderr, "");
+}
+
+/// An empty table said nothing about the directories of that name.
+#[test]
+fn a_list_of_no_files_names_the_one_of_directories() {
+    let tree = tree();
+    std::fs::create_dir_all(tree.path().join("app/node_modules")).unwrap();
+    let text = shown(&tree, &["top", "-g", "node*", "tree"]).replace('\n', " ");
+    let sentence =
+        "No file passes the filters. statwalk top --dirs -g 'node*' tree lists whole directories.";
+    assert!(text.contains(sentence), "{text}");
+    let text = shown(&tree, &["top", "--dirs", "-g", "nothing", "tree"]);
+    assert!(!text.contains("No file passes"), "{text}");
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The sentences about directories that pass a filter on names, and the command that sums
+//! whole directories.
+
+use statwalk_view::{Terminal, wrap};
+
+use crate::output::error_summary::command;
+use crate::request::Request;
+use crate::request::filters::NameFilters;
+
+/// The sentences for a table in which directories have passed the filters.
+pub(crate) fn below_directories(
+    request: &Request,
+    names: &NameFilters,
+    terminal: Terminal,
+) -> Vec<String> {
+    let mut text = format!(
+        "{} selects entries by their own names: a directory counts itself alone, \
+         without what is below it.",
+        names.flag
+    );
+    if let Some(command) = of_whole_directories(request, names) {
+        text.push_str(&format!(" {command} sums whole directories."));
+    }
+    wrap(&text, terminal)
+}
+
+/// The sentences below a list of files without any.
+pub(crate) fn below_no_files(
+    request: &Request,
+    names: &NameFilters,
+    terminal: Terminal,
+) -> Vec<String> {
+    let Some(command) = of_whole_directories(request, names) else {
+        return Vec::new();
+    };
+    let text = format!("No file passes the filters. {command} lists whole directories.");
+    wrap(&text, terminal)
+}
+
+fn of_whole_directories(request: &Request, names: &NameFilters) -> Option<String> {
+    let words = names.for_directories.as_ref()?;
+    Some(command(request, &format!("top --dirs {words}")))
+}
