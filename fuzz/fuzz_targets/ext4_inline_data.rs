@@ -6,6 +6,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use statwalk_ext4::Inode;
+use statwalk_ext4::block_range::BlockRange;
 use statwalk_ext4::inline_data;
 use statwalk_ext4::inode::InodeFormat;
 
@@ -16,6 +17,13 @@ fuzz_target!(|bytes: &[u8]| {
         has_huge_files: true,
         has_large_directories: true,
         is_64bit: true,
+        has_attribute_inodes: false,
+        has_casefolding: false,
+        cluster_size_log2: 12,
+        blocks: BlockRange {
+            superblock: 0,
+            end: 1 << 20,
+        },
     };
     let inode = Inode::from_bytes(bytes, 12, format);
     if let Ok(found) = inline_data::directory(&inode, bytes) {

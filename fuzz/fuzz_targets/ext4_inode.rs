@@ -6,6 +6,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use statwalk_ext4::Inode;
+use statwalk_ext4::block_range::BlockRange;
 use statwalk_ext4::inode;
 use statwalk_ext4::inode::InodeFormat;
 
@@ -19,6 +20,13 @@ fuzz_target!(|bytes: &[u8]| {
         has_huge_files: choice & 32 != 0,
         has_large_directories: choice & 64 != 0,
         is_64bit: choice & 128 != 0,
+        has_attribute_inodes: choice & 64 != 0,
+        has_casefolding: choice & 32 != 0,
+        cluster_size_log2: 10 + u32::from(choice & 7),
+        blocks: BlockRange {
+            superblock: u32::from(choice & 1),
+            end: u64::MAX >> (choice & 63),
+        },
     };
     let inode = Inode::from_bytes(bytes, 12, format);
     if inode.check().is_ok() {

@@ -2,8 +2,11 @@
 
 //! The block map of ext2 and ext3: 12 blocks, and three trees of blocks.
 //!
-//! `ext4_block_to_path`, fs/ext4/indirect.c of Linux 6.18.
+//! `ext4_block_to_path`, fs/ext4/indirect.c, and `ext4_ind_check_inode`,
+//! fs/ext4/block_validity.c and ext4.h, of Linux 6.18.
 
+use crate::Malformed;
+use crate::block_range::BlockRange;
 use crate::little_endian::u32_at;
 
 /// `EXT4_NDIR_BLOCKS`: blocks that the inode names itself.
@@ -41,6 +44,24 @@ pub fn root_pointer(block_area: &[u8], index: usize, block_size_bytes: u32) -> O
     })
 }
 
+/// Checks the pointers in an inode for which the kernel refuses it: not those to trees.
+///
+/// # Errors
+///
+/// A pointer leads out of the file system.
+pub fn check_root(block_area: &[u8], blocks: BlockRange) -> Result<(), Malformed> {
+    for index in 0..DIRECT_COUNT {
+        let block = u32_at(block_area, index * 4).unwrap_or(0);
+        if block != 0 && !blocks.holds(block.into(), 1) {
+            return Err(Malformed::at(
+                index * 4,
+                "a block is not on the file system",
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Returns the number of blocks of the file below one pointer.
 #[must_use]
 pub fn blocks_below(depth: u32, block_size_bytes: u32) -> u64 {
@@ -75,6 +96,24 @@ mod tests {
         assert_eq!(root_pointer(&area[..59], 14, 1024), None);
         assert_eq!(root_pointer(&[0; 200], 15, 1024), None);
         assert_eq!(root_pointer(&area, usize::MAX, 1024), None);
+    }
+
+    #[test]
+    fn the_direct_pointers_lie_on_the_file_system() {
+        let blocks = BlockRange {
+            superblock: 1,
+            end: 100,
+        };
+        let mut area = vec![0; 60];
+        assert_eq!(check_root(&area, blocks), Ok(()));
+        area[4 * 11] = 99;
+        // The root of a tree, which the kernel looks at when it needs it.
+        area[4 * 12] = 200;
+        assert_eq!(check_root(&area, blocks), Ok(()));
+        area[4 * 11] = 100;
+        assert!(check_root(&area, blocks).is_err());
+        area[4 * 11] = 1;
+        assert!(check_root(&area, blocks).is_err());
     }
 
     #[test]

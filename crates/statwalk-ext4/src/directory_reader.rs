@@ -164,7 +164,16 @@ where
         scratch.parent = self.parent;
         let is_inline = self.inode.content_location() == ContentLocation::Inline;
         if flow.is_continue() && !is_inline {
-            if self.blocks_end == 0 {
+            if !self
+                .inode
+                .size_bytes()
+                .is_multiple_of(self.block_size as u64)
+            {
+                // The kernel lists the names in the last block, and finds none of them:
+                // `ext4_readdir`, fs/ext4/dir.c, and `__ext4_find_entry`, fs/ext4/namei.c.
+                let what = "the directory's size is no whole number of blocks";
+                self.note(self.malformed(0, 0x4, what));
+            } else if self.blocks_end == 0 {
                 self.note(self.malformed(0, 0x4, "the directory has no blocks"));
             } else if self.next_block < self.blocks_end {
                 self.note(self.malformed(0, 0x4, "the directory has a hole"));
@@ -200,11 +209,12 @@ where
         }
     }
 
-    /// Reads what lies below a node; `depth` is what its parent says.
+    /// Reads what lies below a node. `parent` says which depth it has, and with which
+    /// block it begins; the root was checked with the inode.
     fn read_extents(
         &mut self,
         node: &[u8],
-        depth: Option<u16>,
+        parent: Option<(u16, u32)>,
         block: u64,
         levels: &mut [Vec<u8>],
         run: &mut Vec<u8>,
@@ -214,8 +224,13 @@ where
             Ok(node) => node,
             Err(malformed) => return self.stop(Damage::malformed(number, block, malformed)),
         };
-        if depth.is_some_and(|depth| depth != node.depth()) {
-            return self.stop(self.malformed(block, 6, "the extent tree's depth is wrong"));
+        if let Some((depth, first)) = parent {
+            if depth != node.depth() {
+                return self.stop(self.malformed(block, 6, "the extent tree's depth is wrong"));
+            }
+            if let Err(malformed) = node.check(Some(first), self.inode.format().blocks) {
+                return self.stop(Damage::malformed(number, block, malformed));
+            }
         }
         if let Some(seed) = self.seed
             && block != 0
@@ -245,17 +260,18 @@ where
                 continue;
             }
             let child = match node.index(index) {
-                Ok(index) => index.child_block,
+                Ok(index) => index,
                 Err(malformed) => return self.stop(Damage::malformed(number, block, malformed)),
             };
             let Some((buffer, deeper)) = levels.split_first_mut() else {
                 return self.stop(self.malformed(block, 6, "the extent tree is too deep"));
             };
+            let parent = (node.depth() - 1, child.logical_block);
             let buffer = sized(buffer, self.block_size);
-            if let Err(damage) = self.read_block(child, buffer) {
+            if let Err(damage) = self.read_block(child.child_block, buffer) {
                 return self.stop(damage);
             }
-            self.read_extents(buffer, Some(node.depth() - 1), child, deeper, run)?;
+            self.read_extents(buffer, Some(parent), child.child_block, deeper, run)?;
         }
         ControlFlow::Continue(())
     }

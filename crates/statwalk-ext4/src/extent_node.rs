@@ -7,10 +7,15 @@
 
 use super::checksum::Crc32c;
 use crate::Malformed;
+use crate::block_range::BlockRange;
 use crate::little_endian::{u16_at, u32_at};
 
 /// `EXT4_MAX_EXTENT_DEPTH`: levels below the root.
 pub const DEPTH_MAX: u16 = 5;
+
+/// The depth from which on the kernel refuses an inode when it reads it; it refuses to
+/// use a tree that is deeper than [`DEPTH_MAX`].
+const INODE_DEPTH_MAX: u16 = 32;
 
 /// `EXT4_EXT_MAGIC`.
 const MAGIC: u16 = 0xF30A;
@@ -58,6 +63,10 @@ impl<'a> ExtentNode<'a> {
     /// The magic number is wrong, or it claims more records than there is room for,
     /// or it is too deep.
     pub fn decode(bytes: &'a [u8]) -> Result<ExtentNode<'a>, Malformed> {
+        ExtentNode::decode_to(bytes, DEPTH_MAX)
+    }
+
+    fn decode_to(bytes: &'a [u8], depth_max: u16) -> Result<ExtentNode<'a>, Malformed> {
         let u16 =
             |offset| u16_at(bytes, offset).ok_or(Malformed::at(offset, "the extent node is cut"));
         if u16(0)? != MAGIC {
@@ -74,7 +83,7 @@ impl<'a> ExtentNode<'a> {
         if records_count > records_max {
             return Err(Malformed::at(2, "the extent node has too many records"));
         }
-        if depth > DEPTH_MAX {
+        if depth > depth_max {
             return Err(Malformed::at(6, "the extent tree is too deep"));
         }
         if depth > 0 && records_count == 0 {
@@ -150,6 +159,45 @@ impl<'a> ExtentNode<'a> {
         })
     }
 
+    /// Checks all records, as the kernel does before it uses any:
+    /// `ext4_valid_extent_entries`.
+    ///
+    /// `first` is the block of the file with which the node begins, by its parent.
+    ///
+    /// # Errors
+    ///
+    /// A record has no blocks, or such that lie outside of the file system. Or the records
+    /// overlap, or do not begin with `first`.
+    pub fn check(&self, first: Option<u32>, blocks: BlockRange) -> Result<(), Malformed> {
+        let mut next = 0;
+        for index in 0..self.records_count {
+            let (offset, record) = self.record(index)?;
+            let logical_block = u32_at(record, 0).unwrap_or(0);
+            let (physical_block, count) = match self.depth {
+                0 => {
+                    let extent = self.extent(index)?;
+                    (extent.physical_block, extent.blocks_count)
+                }
+                _ => (self.index(index)?.child_block, 1),
+            };
+            let malformed = |what| Err(Malformed::at(offset, what));
+            if index == 0 && first.is_some_and(|first| first != logical_block) {
+                return malformed("the extent node does not begin where its parent says");
+            }
+            if logical_block < next {
+                return malformed("the extents overlap");
+            }
+            let Some(end) = logical_block.checked_add(count) else {
+                return malformed("the extent reaches beyond the last block");
+            };
+            if !blocks.holds(physical_block, count.into()) {
+                return malformed("an extent is not on the file system");
+            }
+            next = end;
+        }
+        Ok(())
+    }
+
     /// Returns whether the sum behind the records of a block matches; a root has none.
     ///
     /// `ext4_extent_block_csum`: `seed` is that of the inode.
@@ -174,6 +222,15 @@ impl<'a> ExtentNode<'a> {
             .map(|record| (offset, record))
             .ok_or(Malformed::at(offset, "the extent node is cut"))
     }
+}
+
+/// Checks the root in an inode for which the kernel refuses the inode.
+///
+/// # Errors
+///
+/// As [`ExtentNode::decode`] and [`ExtentNode::check`].
+pub fn check_root(block_area: &[u8], blocks: BlockRange) -> Result<(), Malformed> {
+    ExtentNode::decode_to(block_area, INODE_DEPTH_MAX)?.check(None, blocks)
 }
 
 #[cfg(test)]
@@ -250,6 +307,63 @@ mod tests {
         put32(&mut bytes, 12, u32::MAX);
         put16(&mut bytes, 16, 2);
         assert!(ExtentNode::decode(&bytes).unwrap().extent(0).is_err());
+    }
+
+    /// One case for each reason for which the kernel refuses the records of a node.
+    #[test]
+    fn records_are_refused_as_by_the_kernel() {
+        let blocks = BlockRange {
+            superblock: 1,
+            end: 1000,
+        };
+        // Block of the file, length, block of the device.
+        let leaf = |extents: &[(u32, u16, u32)]| {
+            let mut bytes = node(extents.len() as u16, 4, 0, 60);
+            for (index, &(logical, length, physical)) in extents.iter().enumerate() {
+                put32(&mut bytes, 12 + 12 * index, logical);
+                put16(&mut bytes, 16 + 12 * index, length);
+                put32(&mut bytes, 20 + 12 * index, physical);
+            }
+            bytes
+        };
+        let check = |extents: &[(u32, u16, u32)], first| {
+            let bytes = leaf(extents);
+            ExtentNode::decode(&bytes).unwrap().check(first, blocks)
+        };
+        assert_eq!(check(&[], None), Ok(()));
+        assert_eq!(
+            check(&[(0, 5, 10), (5, 995, 5), (4000, 1, 999)], None),
+            Ok(())
+        );
+        assert_eq!(check(&[(7, 32769, 10)], Some(7)), Ok(()), "unwritten");
+        for (extents, first, expected) in [
+            (&[(7, 1, 10)][..], Some(6), "where its parent says"),
+            (&[(0, 5, 10), (4, 1, 50)], None, "overlap"),
+            (&[(5, 1, 10), (0, 1, 50)], None, "overlap"),
+            (&[(0, 0, 10)], None, "no blocks"),
+            (&[(u32::MAX, 1, 10)], None, "beyond the last"),
+            (&[(0, 1, 1000)], None, "not on the file system"),
+            (&[(0, 32769, 1000)], None, "not on the file system"),
+            (&[(0, 2, 999)], None, "not on the file system"),
+            (&[(0, 1, 1)], None, "not on the file system"),
+            (&[(0, 1, 0)], None, "not on the file system"),
+        ] {
+            let what = check(extents, first).unwrap_err().what;
+            assert!(what.contains(expected), "{what}, not {expected}");
+        }
+        let inner = |children: &[(u32, u32)]| {
+            let mut bytes = node(children.len() as u16, 4, 7, 60);
+            for (index, &(logical, child)) in children.iter().enumerate() {
+                put32(&mut bytes, 12 + 12 * index, logical);
+                put32(&mut bytes, 16 + 12 * index, child);
+            }
+            check_root(&bytes, blocks)
+        };
+        // The depth is one that the kernel refuses later.
+        assert_eq!(inner(&[(0, 10), (1, 10)]), Ok(()));
+        assert!(inner(&[(0, 10), (0, 11)]).is_err());
+        assert!(inner(&[(0, 1000)]).is_err());
+        assert!(inner(&[]).is_err());
     }
 
     #[test]

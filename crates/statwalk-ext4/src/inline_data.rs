@@ -95,6 +95,7 @@ mod tests {
     use super::super::inode::InodeFormat;
     use super::super::superblock::tests::{put16, put32};
     use super::*;
+    use crate::block_range::BlockRange;
 
     const FORMAT: InodeFormat = InodeFormat {
         size_bytes: 256,
@@ -102,6 +103,13 @@ mod tests {
         has_huge_files: true,
         has_large_directories: false,
         is_64bit: true,
+        has_attribute_inodes: false,
+        has_casefolding: false,
+        cluster_size_log2: 12,
+        blocks: BlockRange {
+            superblock: 0,
+            end: 1 << 20,
+        },
     };
 
     /// An inode with `user.x` before `system.data`, whose value has 24 bytes.

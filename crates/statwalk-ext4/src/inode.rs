@@ -4,13 +4,15 @@
 //!
 //! `struct ext4_inode`, fs/ext4/ext4.h. `__ext4_iget`, `ext4_inode_blocks`,
 //! `ext4_getattr` and `ext4_file_getattr`, fs/ext4/inode.c, of Linux 6.18 make of
-//! it the answer of statx.
+//! it the answer of statx, or refuse it.
 
 use super::checksum::Crc32c;
 use super::inode_kind::InodeKind;
 use super::timestamp::Timestamp;
 use crate::Malformed;
+use crate::block_range::BlockRange;
 use crate::little_endian::u16_at;
+use crate::{block_map, extent_node};
 
 /// The part of an inode that is kept: all fields that exist, `sizeof(struct
 /// ext4_inode)`. Extended attributes lie behind them; of the usual 256 bytes they
@@ -51,6 +53,14 @@ pub struct InodeFormat {
     pub has_large_directories: bool,
     /// Block numbers have high halves: the feature `64bit`.
     pub is_64bit: bool,
+    /// Large attributes have inodes of their own: the feature `ea_inode`.
+    pub has_attribute_inodes: bool,
+    /// Directories can ignore the case of names: the feature `casefold`.
+    pub has_casefolding: bool,
+    /// The binary logarithm of the cluster size; without clusters that of the block size.
+    pub cluster_size_log2: u32,
+    /// The blocks that a file may have.
+    pub blocks: BlockRange,
 }
 
 impl InodeFormat {
@@ -127,7 +137,9 @@ impl Inode {
     ///
     /// # Errors
     ///
-    /// The extra fields do not fit, or the size is negative.
+    /// The extra fields do not fit, the size is negative, or blocks lie outside of the file
+    /// system. The root of its extents makes no sense, or a short link has another length
+    /// than its text.
     #[inline]
     pub fn check(&self) -> Result<(), Malformed> {
         if self.format.size_bytes as usize > OLD_BYTES {
@@ -139,7 +151,74 @@ impl Inode {
         if i64::try_from(self.size_bytes()).is_err() {
             return Err(Malformed::at(0x6C, "the size is negative"));
         }
-        Ok(())
+        self.check_content()
+    }
+
+    /// The part of the check that looks at the place of the content.
+    ///
+    /// The kernel also refuses blocks with metadata of the file system. To know them all
+    /// costs more than such damage is worth: no attribute is wrong for it.
+    fn check_content(&self) -> Result<(), Malformed> {
+        if self.is_free() {
+            return Ok(());
+        }
+        let blocks = self.format.blocks;
+        let attributes = self.attribute_block();
+        if attributes != 0 && !blocks.holds(attributes, 1) {
+            let what = "the block of its attributes is not on the file system";
+            return Err(Malformed::at(0x68, what));
+        }
+        let kind = self.kind();
+        if kind == InodeKind::Directory && self.is_casefolded() && !self.format.has_casefolding {
+            let what = "the directory ignores case where no directory can";
+            return Err(Malformed::at(0x20, what));
+        }
+        let has_blocks = match kind {
+            InodeKind::File | InodeKind::Directory => true,
+            InodeKind::Symlink if self.is_short_link() => return self.check_short_link(),
+            InodeKind::Symlink => true,
+            _ => false,
+        };
+        let within = |malformed: Malformed| Malformed {
+            offset_bytes: malformed.offset_bytes + BLOCK_AREA.start as u32,
+            ..malformed
+        };
+        match self.content_location() {
+            _ if !has_blocks => Ok(()),
+            ContentLocation::Inline => Ok(()),
+            ContentLocation::Extents => {
+                extent_node::check_root(self.block_area(), blocks).map_err(within)
+            }
+            ContentLocation::BlockMap => {
+                block_map::check_root(self.block_area(), blocks).map_err(within)
+            }
+        }
+    }
+
+    /// Whether the text of a symbolic link lies in `i_block`: `ext4_inode_is_fast_symlink`.
+    fn is_short_link(&self) -> bool {
+        if self.format.has_attribute_inodes {
+            return (1..self.block_area().len() as u64).contains(&self.size_bytes());
+        }
+        let of_attributes = match self.attribute_block() {
+            0 => 0,
+            _ => 1 << self.format.cluster_size_log2.min(63),
+        };
+        !self.has_flag(FLAG_INLINE_DATA) && self.allocated_bytes() == of_attributes
+    }
+
+    fn check_short_link(&self) -> Result<(), Malformed> {
+        let text = self.block_area();
+        let length = text.iter().position(|&byte| byte == 0);
+        let is_right =
+            length.is_some_and(|length| length > 0 && length as u64 == self.size_bytes());
+        match is_right || self.is_encrypted() {
+            true => Ok(()),
+            false => Err(Malformed::at(
+                0x4,
+                "the link has another length than its text",
+            )),
+        }
     }
 
     /// Returns the properties of its file system.
@@ -452,6 +531,13 @@ mod tests {
         has_huge_files: true,
         has_large_directories: false,
         is_64bit: true,
+        has_attribute_inodes: false,
+        has_casefolding: false,
+        cluster_size_log2: 12,
+        blocks: BlockRange {
+            superblock: 0,
+            end: 1 << 20,
+        },
     };
 
     fn inode_with(format: InodeFormat, fields: &[(usize, u32)]) -> Inode {

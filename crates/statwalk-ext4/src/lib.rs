@@ -13,6 +13,7 @@
 //! | [`group_descriptor`] | the place of an inode table |
 //! | [`inode`] | attributes, and the root of the content |
 //! | [`extent_node`], [`block_map`], [`inline_data`] | the place of the content |
+//! | [`block_range`] | the blocks that a file may have |
 //! | [`directory_block`] | the entries of a directory |
 //! | [`checksum`] | the sums of all of them |
 //!
@@ -33,6 +34,8 @@ pub mod inode;
 pub mod extent_node;
 
 pub mod block_map;
+
+pub mod block_range;
 
 pub mod directory_block;
 

@@ -12,6 +12,7 @@ use super::directory_block::DirectoryFormat;
 use super::feature::{self, Features, IncompatBits};
 use super::inode::InodeFormat;
 use crate::Malformed;
+use crate::block_range::BlockRange;
 use crate::little_endian::{u16_at, u32_at};
 
 /// The place of the superblock on the device, for blocks of any size.
@@ -350,6 +351,13 @@ impl Superblock {
             has_huge_files: self.features.ro_compat(feature::RO_COMPAT_HUGE_FILE),
             has_large_directories: self.features.incompat(feature::INCOMPAT_LARGEDIR),
             is_64bit: self.features.incompat(feature::INCOMPAT_64BIT),
+            has_attribute_inodes: self.features.incompat(feature::INCOMPAT_EA_INODE),
+            has_casefolding: self.features.incompat(feature::INCOMPAT_CASEFOLD),
+            cluster_size_log2: self.cluster_size_bytes.trailing_zeros(),
+            blocks: BlockRange {
+                superblock: self.first_data_block,
+                end: self.blocks_count,
+            },
         }
     }
 

@@ -22,6 +22,7 @@ mod unmountable;
 mod doctored;
 
 mod orphans;
+mod refused;
 
 mod hostile;
 

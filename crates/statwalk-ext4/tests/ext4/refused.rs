@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Inodes and directories that the kernel refuses: made with debugfs, and tried through
+//! a mount.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use statwalk_ext4::{DirectoryScratch, InodeKind, ROOT_INODE, Volume};
+use statwalk_testkit::mounts::Access;
+use statwalk_testkit::{Scratch, ext4_images, or_skip};
+
+use crate::harness::Image;
+
+/// What is doctored.
+#[derive(Clone, Copy, Debug)]
+enum Sort {
+    /// Of one block, with a file in it.
+    Directory,
+    /// Of several blocks.
+    Wide,
+    File,
+    ShortLink,
+    LongLink,
+    Pipe,
+}
+
+use Sort::{Directory, File, LongLink, Pipe, ShortLink, Wide};
+
+/// Fields to set, by the name of an entry of its own.
+type Case = (Sort, &'static [(&'static str, &'static str)]);
+
+/// Those of any layout of the content.
+const COMMON: &[Case] = &[
+    (Directory, &[]),
+    (Wide, &[]),
+    (File, &[]),
+    (ShortLink, &[]),
+    (LongLink, &[]),
+    (Pipe, &[]),
+    (Directory, &[("size", "100")]),
+    (Directory, &[("size", "1023")]),
+    (Directory, &[("size", "12")]),
+    (Wide, &[("size", "1500")]),
+    (Wide, &[("size", "2100")]),
+    (File, &[("file_acl", "99999999")]),
+    (Directory, &[("file_acl", "99999999")]),
+    (Pipe, &[("file_acl", "99999999")]),
+    (ShortLink, &[("file_acl", "99999999")]),
+    (File, &[("file_acl", "1")]),
+    (ShortLink, &[("size", "3")]),
+    (ShortLink, &[("size", "0")]),
+    (ShortLink, &[("size", "59")]),
+    (ShortLink, &[("size", "70")]),
+    (Directory, &[("flags", "0x40080000")]),
+    (File, &[("size", "100")]),
+];
+
+/// Those of extents: block[0] has magic and count, block[1] room and depth, then follow
+/// block of the file, length and block of the device of each extent.
+const EXTENTS: &[Case] = &[
+    (Directory, &[("block[0]", "0x0001f30b")]),
+    (Directory, &[("block[0]", "0x0005f30a")]),
+    (Directory, &[("block[1]", "0")]),
+    (Directory, &[("block[1]", "5")]),
+    (Directory, &[("block[1]", "0x00010004")]),
+    (Directory, &[("block[1]", "0x00070004")]),
+    (Directory, &[("block[4]", "0")]),
+    (Directory, &[("block[5]", "99999999")]),
+    (
+        Directory,
+        &[
+            ("block[0]", "0x0002f30a"),
+            ("block[6]", "5"),
+            ("block[7]", "1"),
+            ("block[8]", "99999999"),
+        ],
+    ),
+    (
+        Directory,
+        &[
+            ("block[0]", "0x0002f30a"),
+            ("block[6]", "0"),
+            ("block[7]", "1"),
+            ("block[8]", "16000"),
+        ],
+    ),
+    (File, &[("block[0]", "0x0001f30b")]),
+    (File, &[("block[0]", "0x0005f30a")]),
+    (File, &[("block[1]", "0")]),
+    (File, &[("block[1]", "3")]),
+    (File, &[("block[1]", "5")]),
+    (File, &[("block[1]", "0x00010004")]),
+    (File, &[("block[1]", "0x00210004")]),
+    (File, &[("block[3]", "4294967295")]),
+    (File, &[("block[4]", "0")]),
+    (File, &[("block[4]", "0x8005")]),
+    (File, &[("block[4]", "0xffff")]),
+    (File, &[("block[5]", "1")]),
+    (File, &[("block[5]", "99999999")]),
+    (
+        File,
+        &[
+            ("block[0]", "0x0002f30a"),
+            ("block[6]", "3"),
+            ("block[7]", "1"),
+            ("block[8]", "16000"),
+        ],
+    ),
+    (
+        File,
+        &[
+            ("block[0]", "0x0002f30a"),
+            ("block[6]", "300"),
+            ("block[7]", "1"),
+            ("block[8]", "16000"),
+        ],
+    ),
+    (LongLink, &[("block[0]", "0x0001f30b")]),
+    (LongLink, &[("block[5]", "99999999")]),
+    (Pipe, &[("block[0]", "0x0001f30b")]),
+];
+
+/// Those of a map of blocks.
+const BLOCK_MAP: &[Case] = &[
+    (Directory, &[("block[0]", "99999999")]),
+    (Wide, &[("block[1]", "99999999")]),
+    (Wide, &[("block[11]", "99999999")]),
+    (File, &[("block[3]", "99999999")]),
+    (File, &[("block[3]", "1")]),
+    (File, &[("block[11]", "99999999")]),
+    (File, &[("block[12]", "99999999")]),
+    (LongLink, &[("block[0]", "99999999")]),
+    (LongLink, &[("block[3]", "99999999")]),
+];
+
+fn make(sort: Sort, at: &Path) {
+    match sort {
+        Directory => {
+            fs::create_dir(at).unwrap();
+            fs::write(at.join("within"), b"x").unwrap();
+        }
+        Wide => ext4_images::wide(at, 120).unwrap(),
+        File => fs::write(at, [7; 9_000]).unwrap(),
+        ShortLink => symlink("target", at).unwrap(),
+        LongLink => symlink("x".repeat(100), at).unwrap(),
+        Pipe => {
+            let mode = rustix::fs::Mode::RUSR;
+            rustix::fs::mknodat(rustix::fs::CWD, at, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        }
+    }
+}
+
+/// Whether the kernel refuses an entry, or a name that it lists in it.
+fn kernel_refuses(at: &Path) -> bool {
+    let Ok(metadata) = at.symlink_metadata() else {
+        return true;
+    };
+    metadata.is_dir()
+        && fs::read_dir(at).map_or(true, |mut entries| {
+            entries
+                .any(|entry| entry.map_or(true, |entry| entry.path().symlink_metadata().is_err()))
+        })
+}
+
+fn volume_refuses(volume: &Volume<Vec<u8>>, number: u32) -> bool {
+    let Ok(inode) = volume.inode(number) else {
+        return true;
+    };
+    let mut refuses = false;
+    let mut scratch = DirectoryScratch::new();
+    inode.kind() == InodeKind::Directory
+        && (volume
+            .read_directory_and_inodes(&inode, &mut scratch, |_, entry| {
+                refuses |= entry.is_err();
+            })
+            .is_err()
+            || refuses)
+}
+
+/// The source read directories whose size was less than a block, and entries whose extents
+/// the kernel refuses, and called the answer complete. For the kernel they are errors.
+#[test]
+fn inodes_are_refused_as_by_the_kernel() {
+    for (kind, own) in [
+        (&["-t", "ext4"][..], EXTENTS),
+        (&["-t", "ext4", "-O", "^metadata_csum,^64bit"], EXTENTS),
+        (&["-t", "ext4", "-O", "ea_inode"], EXTENTS),
+        (&["-t", "ext3"], BLOCK_MAP),
+        (&["-t", "ext2"], BLOCK_MAP),
+    ] {
+        let cases: Vec<&Case> = COMMON.iter().chain(own).collect();
+        let scratch = Scratch::new().unwrap();
+        let tree = scratch.subdirectory("tree").unwrap();
+        let mut script = String::new();
+        for (index, (sort, fields)) in cases.iter().enumerate() {
+            make(*sort, &tree.join(format!("case{index}")));
+            for (field, value) in *fields {
+                script += &format!("set_inode_field /case{index} {field} {value}\n");
+            }
+        }
+        let arguments = [kind, &["-b", "1024"]].concat();
+        let image = or_skip!(Image::make(16 << 20, &arguments, Some(&tree)));
+        or_skip!(ext4_images::debugfs(
+            &image.file,
+            Access::ReadWrite,
+            &script
+        ));
+        let volume = Volume::open(image.bytes()).unwrap();
+        let root = volume.inode(ROOT_INODE).unwrap();
+        let mut numbers = std::collections::BTreeMap::new();
+        let mut scratch = DirectoryScratch::new();
+        volume
+            .read_directory(&root, &mut scratch, |entry| {
+                numbers.insert(entry.name.to_vec(), entry.inode);
+            })
+            .unwrap();
+        let mounted = or_skip!(image.mount(Access::ReadOnly));
+        let mut refused = 0;
+        for (index, case) in cases.iter().enumerate() {
+            let name = format!("case{index}");
+            let expected = kernel_refuses(&mounted.path().join(&name));
+            let found = volume_refuses(&volume, numbers[name.as_bytes()]);
+            // Of a directory with a wrong size the kernel can show a part and no error.
+            let (sort, fields) = case;
+            let is_cut = matches!(sort, Directory | Wide) && fields.iter().any(|f| f.0 == "size");
+            let is_right = found == expected || is_cut && found;
+            assert!(is_right, "{name} of {kind:?}: {case:?}, {found}");
+            refused += usize::from(expected);
+        }
+        assert!(
+            refused > 15 && refused < cases.len() - 5,
+            "{refused} of {kind:?}"
+        );
+    }
+}
