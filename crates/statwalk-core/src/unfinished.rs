@@ -37,8 +37,16 @@ impl Unfinished {
 
 /// Notes that one thing in a directory is finished: one that waited, or the delivery of
 /// the directory itself. With the last one the directory is finished too.
-pub(crate) fn settle(mut dir: &Dir, out: &mut dyn Events) {
-    while dir.unfinished.take_one() {
+#[inline]
+pub(crate) fn settle(dir: &Dir, out: &mut dyn Events) {
+    if dir.unfinished.take_one() {
+        finish_with_above(dir, out);
+    }
+}
+
+/// Notes a directory as finished whose last thing was settled, and settles it above.
+pub(crate) fn finish_with_above(mut dir: &Dir, out: &mut dyn Events) {
+    loop {
         if let Some(pieces) = &dir.pieces
             && !pieces.take_one()
         {
@@ -49,6 +57,9 @@ pub(crate) fn settle(mut dir: &Dir, out: &mut dyn Events) {
         match dir.place.parent() {
             Some(above) => dir = above,
             None => return out.root_finished(dir.root),
+        }
+        if !dir.unfinished.take_one() {
+            return;
         }
     }
 }

@@ -150,11 +150,17 @@ pub(crate) fn deliver(
     out: &mut dyn Events,
 ) {
     let has_more = !contents.followed.is_empty() || !contents.failures.is_empty();
-    let first = Directory {
-        is_last: directory.is_last && !has_more,
-        ..*directory
-    };
-    out.deliver(&first, announce, &[&contents.batch]);
+    // Nearly always there is no more, and the view needs no copy.
+    match directory.is_last && has_more {
+        false => out.deliver(directory, announce, &[&contents.batch]),
+        true => {
+            let first = Directory {
+                is_last: false,
+                ..*directory
+            };
+            out.deliver(&first, announce, &[&contents.batch]);
+        }
+    }
     if !contents.followed.is_empty() {
         let behind_links = Directory {
             followed: true,

@@ -27,7 +27,7 @@ use crate::progress::WorkerProgress;
 use crate::report::LeftOut;
 use crate::tally;
 use crate::threads;
-use crate::unfinished::settle;
+use crate::unfinished::finish_with_above;
 
 /// One worker alone is too slow after this many directories, entries, or this time.
 /// Starting a thread takes as long as reading some ten directories.
@@ -100,9 +100,14 @@ impl<D: DirectorySource> WorkerOutlet<D> {
     /// Notes that the subdirectory or link of the last [`begin`](Self::begin) is
     /// settled.
     pub(super) fn settle_last_parent(&mut self) {
+        // In place, because seldom something is the last in its parent.
+        let last = self.last_parent.as_ref();
+        if last.is_none_or(|parent| !parent.unfinished.take_one()) {
+            return;
+        }
         let parent = self.last_parent.take();
         if let Some(parent) = &parent {
-            settle(parent, self);
+            finish_with_above(parent, self);
         }
         self.last_parent = parent;
     }

@@ -279,6 +279,8 @@ impl Collect for TotalsState {
                 return ControlFlow::Continue(());
             }
         }
+        // One sum in memory for each entry would cost more.
+        let mut sizes = RootSizes::default();
         for index in 0..batch.len() {
             if self.filter.is_set() {
                 if !self.filter.passes(directory, || batch.entry(index)) {
@@ -289,7 +291,6 @@ impl Collect for TotalsState {
             if !self.sizes || !batch.known()[index] {
                 continue;
             }
-            let sizes = totals.sizes.get_or_insert_default();
             if !self.seen.is_new(batch, index) {
                 sizes.extra_hard_links += 1;
                 continue;
@@ -299,6 +300,9 @@ impl Collect for TotalsState {
                 batch.size_bytes()[index],
                 batch.allocated_bytes()[index],
             );
+        }
+        if self.sizes {
+            totals.sizes.get_or_insert_default().add(&sizes);
         }
         ControlFlow::Continue(())
     }
