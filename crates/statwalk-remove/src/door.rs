@@ -6,6 +6,7 @@
 //! one, and acts at once. `cargo xtask tidy` keeps these calls out of all other files of
 //! the product.
 
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::os::fd::BorrowedFd;
 
 use rustix::fs::{AtFlags, RenameFlags};
@@ -53,14 +54,72 @@ impl From<Cause> for Kept {
 pub(crate) fn remove(
     directory: BorrowedFd<'_>,
     name: &[u8],
-    expected: Expected<'_>,
+    expected: &Expected<'_>,
 ) -> Result<Seen, Kept> {
+    let (seen, flags) = compare(directory, name, expected)?;
+    unlink(directory, name, flags)?;
+    Ok(seen)
+}
+
+/// Removes the name of a confirmed item, which cannot be another entry by then.
+///
+/// The entry first gets a name that no other process knows. If it is not the expected one
+/// there, it gets its own name back. Where the entry cannot be renamed, this is
+/// [`remove`]: the disk is full, the file system lacks `RENAME_NOREPLACE`, or a directory
+/// is one of a lower layer.
+///
+/// # Errors
+///
+/// The entry is not the expected one, or the kernel refuses. Then the name is still there.
+/// [`Cause::Moved`] says that its old name is taken.
+pub(crate) fn remove_item(
+    directory: BorrowedFd<'_>,
+    name: &[u8],
+    expected: &Expected<'_>,
+) -> Result<Seen, Kept> {
+    let (seen, flags) = compare(directory, name, expected)?;
+    let own = own_name();
+    let rename = |from: &[u8], to: &[u8]| {
+        rustix::fs::renameat_with(directory, from, directory, to, RenameFlags::NOREPLACE)
+    };
+    match rename(name, &own) {
+        Ok(()) => {}
+        Err(Errno::NOENT) => return Err(Cause::Changed.into()),
+        Err(_) => return remove(directory, name, expected),
+    }
+    let removed = match Seen::of(directory, &own) {
+        Ok(moved) if moved.identity.is_same_inode(&seen.identity) => unlink(directory, &own, flags),
+        Ok(_) => Err(Cause::Changed),
+        Err(errno) => Err(errno.into()),
+    };
+    match removed {
+        Ok(()) => Ok(seen),
+        Err(cause) => match rename(&own, name) {
+            Ok(()) => Err(cause.into()),
+            Err(_) => Err(Cause::Moved.into()),
+        },
+    }
+}
+
+/// A name that nobody can expect.
+fn own_name() -> Vec<u8> {
+    let random = RandomState::new().build_hasher().finish();
+    format!(".statwalk-{random:016x}").into_bytes()
+}
+
+/// Looks at an entry, which must be the expected one. Answers with the flags that remove
+/// its name.
+fn compare(
+    directory: BorrowedFd<'_>,
+    name: &[u8],
+    expected: &Expected<'_>,
+) -> Result<(Seen, AtFlags), Kept> {
     if !is_plain_name(name) {
         return Err(Errno::INVAL.into());
     }
     let seen = Seen::of(directory, name)?;
     let flags = match expected {
-        Expected::Item(identity) if seen.identity != *identity || seen.is_directory() => {
+        Expected::Item(identity) if seen.identity != **identity || seen.is_directory() => {
             return Err(Cause::Changed.into());
         }
         Expected::Within(above) if !seen.is_on_mount_of(above) => {
@@ -76,9 +135,13 @@ pub(crate) fn remove(
         // A directory that is not empty, or a mount point, refuses.
         Expected::Emptied(_) => AtFlags::REMOVEDIR,
     };
+    Ok((seen, flags))
+}
+
+fn unlink(directory: BorrowedFd<'_>, name: &[u8], flags: AtFlags) -> Result<(), Cause> {
     match rustix::fs::unlinkat(directory, name, flags) {
-        Ok(()) => Ok(seen),
-        Err(Errno::BUSY) => Err(Cause::Mount.into()),
+        Ok(()) => Ok(()),
+        Err(Errno::BUSY) => Err(Cause::Mount),
         Err(errno) => Err(errno.into()),
     }
 }

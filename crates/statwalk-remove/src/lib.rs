@@ -29,9 +29,12 @@
 //! - Entries that appear in a subdirectory of an item after the confirmation are removed
 //!   too: they lie in the marked directory. A new entry directly in the item changes the
 //!   item's modification time, so the item stays.
-//! - Linux has no call that removes a name only if it leads to a given inode. Another
-//!   process with write access to the same directory can put another file under a name
-//!   between comparison and removal. Then that file goes: it stood under a marked name.
+//! - Linux has no call that removes a name only if it leads to a given inode. So an item
+//!   gets a name that no other process knows, `.statwalk-` with 16 digits, before it is
+//!   compared for the last time and goes. A process that is killed between the two leaves
+//!   that name. Below an item, and where the file system cannot rename so, another process
+//!   can put another file under a name between comparison and removal. Then that file goes:
+//!   it stood in a marked directory, or under a marked name.
 //! - A process can move a directory out of the item while the removal reads it. The entries
 //!   of the buffer at hand, and those of directories below, can still be removed.
 //!   Such a process needs the right to write the moved directory itself.

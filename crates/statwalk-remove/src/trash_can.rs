@@ -206,7 +206,7 @@ impl Trash {
                 return Err(cause);
             }
             // The line about an item that is not there; the first error counts.
-            let _ = door::remove(info.as_fd(), &info_name, Expected::Item(&written));
+            let _ = door::remove(info.as_fd(), &info_name, &Expected::Item(&written));
             match cause {
                 Cause::Errno(number) if number == Errno::EXIST.raw_os_error() => {}
                 Cause::Mount => {
@@ -274,7 +274,7 @@ fn restore_item(trashed: &Trashed) -> Result<Restored, Cause> {
     if let Ok(info) = Seen::of(&rooms.info, &info_name) {
         // A line without its item harms nobody.
         let expected = Expected::Item(&info.identity);
-        let _ = door::remove(rooms.info.as_fd(), &info_name, expected);
+        let _ = door::remove(rooms.info.as_fd(), &info_name, &expected);
     }
     Ok(match is_unchanged {
         true => Restored::Unchanged,
@@ -393,7 +393,7 @@ fn write_new(directory: impl AsFd, name: &[u8], text: &[u8]) -> Result<Identity,
         Ok(()) => Ok(identity),
         Err(error) => {
             // The first error counts.
-            let _ = door::remove(directory.as_fd(), name, Expected::Item(&identity));
+            let _ = door::remove(directory.as_fd(), name, &Expected::Item(&identity));
             Err(Errno::from_io_error(&error).unwrap_or(Errno::IO))
         }
     }

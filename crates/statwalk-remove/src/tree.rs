@@ -95,7 +95,7 @@ impl<'a> Remover<'a> {
         let Found { base, seen } = item.find(self.opening)?;
         if !seen.is_directory() {
             let expected = Expected::Item(item.identity());
-            return match door::remove(base.as_fd(), name, expected) {
+            return match door::remove_item(base.as_fd(), name, &expected) {
                 Ok(seen) => {
                     self.count(&seen);
                     Ok(true)
@@ -144,7 +144,7 @@ impl<'a> Remover<'a> {
         cause: Cause,
     ) {
         if cause == Cause::from(Errno::ACCESS)
-            && let Ok(seen) = door::remove(descent.directory(), &name, Expected::Emptied(seen))
+            && let Ok(seen) = door::remove(descent.directory(), &name, &Expected::Emptied(seen))
         {
             self.count(&seen);
             return;
@@ -170,7 +170,12 @@ impl<'a> Remover<'a> {
         }
         let mut cause = None;
         if state.kept.is_empty() && !state.is_cut {
-            match door::remove(descent.directory(), &name, Expected::Emptied(&seen)) {
+            let expected = Expected::Emptied(&seen);
+            let removed = match descent.depth() {
+                0 => door::remove_item(descent.directory(), &name, &expected),
+                _ => door::remove(descent.directory(), &name, &expected),
+            };
+            match removed {
                 Ok(seen) => {
                     self.count(&seen);
                     if let Some(above) = descent.state() {
@@ -277,7 +282,7 @@ impl<'a> Remover<'a> {
                 continue;
             }
             let expected = Expected::Within(descent.seen());
-            match door::remove(descent.directory(), &name, expected) {
+            match door::remove(descent.directory(), &name, &expected) {
                 Ok(seen) => {
                     self.count(&seen);
                     state.removed_count += 1;

@@ -8,7 +8,7 @@
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{DirEntryExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -277,4 +277,54 @@ fn the_trash_takes_the_item_or_nothing() {
     }
     println!("{moved} moved, {kept} kept");
     assert!(moved > 0 && kept > 0, "{moved} moved, {kept} kept");
+}
+
+/// Between the last comparison and the call another entry got the name, and went.
+#[test]
+fn the_twin_of_an_item_stays_whatever_their_names_are() {
+    let scratch = fast_scratch();
+    let (own, twin) = (scratch.path().join("own"), scratch.path().join("twin"));
+    let exchange = || {
+        let flags = RenameFlags::EXCHANGE;
+        rustix::fs::renameat_with(CWD, &own, CWD, &twin, flags).is_ok()
+    };
+    let (mut removed, mut kept) = (0, 0);
+    for trial in 0..trial_count() {
+        let is_directory = trial % 2 == 0;
+        for path in [&own, &twin] {
+            match is_directory {
+                true => fs::create_dir(path).unwrap(),
+                false => fs::write(path, "").unwrap(),
+            }
+        }
+        let inode = fs::symlink_metadata(&twin).unwrap().ino();
+        let removal = Removal::new(vec![item(&own)], Manner::Permanent, surroundings());
+        let is_over = AtomicBool::new(false);
+        let outcome = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Relaxed) {
+                    exchange();
+                }
+            });
+            std::thread::sleep(Duration::from_micros(trial as u64 % 50));
+            let outcome = removal.run(&Monitor::new());
+            is_over.store(true, Relaxed);
+            outcome
+        });
+        match outcome.items[0].end {
+            End::Removed => removed += 1,
+            _ => kept += 1,
+        }
+        let left: Vec<_> = fs::read_dir(scratch.path()).unwrap().flatten().collect();
+        let is_there = left.iter().any(|entry| entry.ino() == inode);
+        assert!(is_there, "trial {trial}: {outcome:?}");
+        for entry in left {
+            match is_directory {
+                true => fs::remove_dir(entry.path()).unwrap(),
+                false => fs::remove_file(entry.path()).unwrap(),
+            }
+        }
+    }
+    println!("{removed} removed, {kept} kept");
+    assert!(removed > 0 && kept > 0, "{removed} removed, {kept} kept");
 }
