@@ -268,6 +268,19 @@ impl<'a> User<'a> {
             let rows = frame.rows().into_iter().filter(|row| row.is_marked);
             rows.filter_map(|row| self.row_path(frame, &row)).collect()
         };
+        // A row that scrolled out of sight keeps its mark.
+        let shown = |frame: &Frame| -> BTreeSet<PathBuf> {
+            let rows = frame.rows().into_iter();
+            rows.filter_map(|row| self.row_path(frame, &row)).collect()
+        };
+        let both: BTreeSet<PathBuf> =
+            (shown(before).intersection(&shown(after)).cloned()).collect();
+        let marked = |frame| {
+            marked(frame)
+                .intersection(&both)
+                .cloned()
+                .collect::<BTreeSet<_>>()
+        };
         let (before, after) = (marked(before), marked(after));
         for path in after.difference(&before) {
             let allowed = self.allowed(path);
