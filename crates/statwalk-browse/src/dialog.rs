@@ -18,6 +18,19 @@ pub(crate) struct Dialog {
     pub(crate) is_wrong: bool,
 }
 
+/// The effect of `y`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Yes {
+    /// It is the user's wish.
+    Act(Manner),
+    /// It asks for the word.
+    Ask,
+    /// Nothing, for this reason.
+    Nothing(String),
+    /// Nothing: there is no choice, or it is a letter of the word.
+    Absent,
+}
+
 /// The wish of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
@@ -48,7 +61,43 @@ impl Dialog {
     }
 
     fn needs_text(&self, manner: Manner) -> bool {
-        manner == Manner::Forever || self.proposal.is_large
+        manner == Manner::Forever || self.proposal.why_typed.is_some()
+    }
+
+    /// The effect of `y` now. Its key and the line that names it have it from here.
+    pub(crate) fn yes(&self) -> Yes {
+        if self.typed.is_some() || self.proposal.refusal.is_some() {
+            return Yes::Absent;
+        }
+        match self.choices()[self.place].0 {
+            Choice::Remove(manner) if self.needs_text(manner) => Yes::Ask,
+            Choice::Remove(manner) => Yes::Act(manner),
+            // `y` asks for the gentle way where the user has not chosen one.
+            Choice::Cancel => match (&self.proposal.no_trash, &self.proposal.why_typed) {
+                (Some(_), _) => Yes::Nothing("no trash".to_owned()),
+                (None, Some(why)) => Yes::Nothing(why.clone()),
+                (None, None) => Yes::Act(Manner::Trash),
+            },
+        }
+    }
+
+    /// The keys and their effects, the first of which matters most.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        let yes = match self.yes() {
+            Yes::Absent if self.typed.is_some() => "Enter remove".to_owned(),
+            Yes::Absent => return vec!["Esc leave it".to_owned()],
+            Yes::Act(Manner::Trash) => "y move to the trash".to_owned(),
+            Yes::Act(Manner::Forever) => "y remove".to_owned(),
+            Yes::Ask => "y type the name".to_owned(),
+            Yes::Nothing(why) => format!("{why}: Tab chooses"),
+        };
+        let others: &[&str] = match self.yes() {
+            Yes::Absent => &["Esc leave it"],
+            Yes::Nothing(_) => &["Enter choose", "Esc leave it"],
+            Yes::Act(_) | Yes::Ask => &["Tab next choice", "Enter choose", "Esc leave it"],
+        };
+        let others = others.iter().map(|key| (*key).to_owned());
+        std::iter::once(yes).chain(others).collect()
     }
 
     /// Takes a key. Answers with the user's wish, once there is one.
@@ -82,18 +131,11 @@ impl Dialog {
                 };
             }
             Key::Char('q' | 'n') => return Some(Choice::Cancel),
-            Key::Enter | Key::Char('y') => match chosen {
-                Choice::Cancel if key == Key::Enter => return Some(Choice::Cancel),
-                // `y` asks for the gentle way where the user has not chosen one.
-                Choice::Cancel => {
-                    let trash = Choice::Remove(Manner::Trash);
-                    let has_trash = choices.iter().any(|(choice, _)| *choice == trash);
-                    return (has_trash && !self.needs_text(Manner::Trash)).then_some(trash);
-                }
-                Choice::Remove(manner) if self.needs_text(manner) => {
-                    self.typed = Some(Line::default());
-                }
-                chosen => return Some(chosen),
+            Key::Enter if chosen == Choice::Cancel => return Some(Choice::Cancel),
+            Key::Enter | Key::Char('y') => match self.yes() {
+                Yes::Act(manner) => return Some(Choice::Remove(manner)),
+                Yes::Ask => self.typed = Some(Line::default()),
+                Yes::Nothing(_) | Yes::Absent => {}
             },
             _ => {}
         }

@@ -39,8 +39,9 @@ pub struct Proposal {
     pub refusal: Option<String>,
     /// The reason why the trash does not take the items; absent where it does.
     pub no_trash: Option<String>,
-    /// Whether the trash, too, needs the word that the user types.
-    pub is_large: bool,
+    /// The reason why the trash, too, needs the word that the user types; absent where a key
+    /// suffices.
+    pub why_typed: Option<String>,
     /// That word, safe for a terminal.
     pub word: String,
 }

@@ -24,7 +24,7 @@ fn proposal(paths: &[&[u8]]) -> Proposal {
         warnings: Vec::new(),
         refusal: None,
         no_trash: None,
-        is_large: false,
+        why_typed: None,
         word: match paths {
             [path] => {
                 let name = path.rsplit(|&byte| byte == b'/').next().unwrap();
@@ -118,6 +118,92 @@ fn few_go_to_the_trash_by_one_more_key() {
     }
 }
 
+/// The dialog took `y`, and said so nowhere; for 1,001 entries it did not, and said nothing.
+#[test]
+fn the_key_line_of_the_dialog_is_true() {
+    let why = || Some("more than 1,000 entries".to_owned());
+    let cases: [(Proposal, &str, &str, &str); 7] = [
+        (
+            proposal(&[b"/a"]),
+            "",
+            " y move to the trash  Tab next choice  Enter choose  Esc leave it",
+            "trash",
+        ),
+        (
+            proposal(&[b"/a"]),
+            "\t",
+            " y move to the trash  Tab next choice  Enter choose  Esc leave it",
+            "trash",
+        ),
+        (
+            proposal(&[b"/a"]),
+            "\t\t",
+            " y type the name  Tab next choice  Enter choose  Esc leave it",
+            "asks",
+        ),
+        (
+            Proposal {
+                why_typed: why(),
+                ..proposal(&[b"/a"])
+            },
+            "",
+            " more than 1,000 entries: Tab chooses  Enter choose  Esc leave it",
+            "",
+        ),
+        (
+            Proposal {
+                why_typed: why(),
+                ..proposal(&[b"/a"])
+            },
+            "\t",
+            " y type the name  Tab next choice  Enter choose  Esc leave it",
+            "asks",
+        ),
+        (
+            Proposal {
+                no_trash: Some("No trash.".to_owned()),
+                why_typed: why(),
+                ..proposal(&[b"/a"])
+            },
+            "",
+            " no trash: Tab chooses  Enter choose  Esc leave it",
+            "",
+        ),
+        (
+            Proposal {
+                refusal: Some("a mount".to_owned()),
+                ..proposal(&[b"/a"])
+            },
+            "",
+            " Esc leave it",
+            "",
+        ),
+    ];
+    for (proposal, before, line, effect) in cases {
+        for width in [30, 40, 80] {
+            let mut trial = trial(width, 14);
+            trial.keys("d");
+            trial.give(Event::Surveyed(Ok(proposal.clone())));
+            trial.keys(before);
+            wishes(&mut trial);
+            let shown = trial.screen()[13].clone();
+            match width {
+                80 => assert_eq!(shown, line),
+                40 => assert!(line.starts_with(&shown) && shown.len() > 10, "{shown}"),
+                _ => assert!(shown.len() > 10, "{shown}"),
+            }
+            trial.keys("y");
+            let removed = wishes(&mut trial) == [Effect::Remove(Manner::Trash)];
+            let asks = trial.screen()[13].starts_with(" Enter remove");
+            assert_eq!(
+                (removed, asks),
+                (effect == "trash", effect == "asks"),
+                "{line}"
+            );
+        }
+    }
+}
+
 #[test]
 fn many_and_forever_need_the_name() {
     let mut trial = trial(80, 14);
@@ -139,7 +225,7 @@ fn many_and_forever_need_the_name() {
     let mut trial = self::trial(80, 14);
     trial.keys("d");
     let large = Proposal {
-        is_large: true,
+        why_typed: Some("more than 1,000 entries".to_owned()),
         ..proposal(&[b"/data/a", b"/data/b"])
     };
     trial.give(Event::Surveyed(Ok(large)));

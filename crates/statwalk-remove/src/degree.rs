@@ -2,7 +2,9 @@
 
 //! How firmly a user must confirm a removal.
 
-use statwalk_view::{Charset, escape};
+use std::fmt;
+
+use statwalk_view::{Charset, escape, grouped};
 
 use crate::item::Item;
 use crate::removal::Manner;
@@ -35,6 +37,17 @@ pub enum Why {
     Bytes,
     /// Entries of other owners.
     ForeignOwner,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::Permanent => f.write_str("nothing undoes it"),
+            Why::Entries => write!(f, "more than {} entries", grouped(ENTRIES_MAX)),
+            Why::Bytes => write!(f, "more than {} GiB", BYTES_MAX >> 30),
+            Why::ForeignOwner => f.write_str("entries of other owners"),
+        }
+    }
 }
 
 /// Chooses the confirmation for what a survey has met.
@@ -106,6 +119,12 @@ mod tests {
         check(|sums| sums.allocated_bytes = (10 << 30) + 1, &[Why::Bytes]);
         check(|sums| sums.apparent_bytes = (10 << 30) + 1, &[Why::Bytes]);
         check(|sums| sums.foreign_count = 1, &[Why::ForeignOwner]);
+    }
+
+    #[test]
+    fn reasons_name_their_limits() {
+        assert_eq!(Why::Entries.to_string(), "more than 1,000 entries");
+        assert_eq!(Why::Bytes.to_string(), "more than 10 GiB");
     }
 
     #[test]

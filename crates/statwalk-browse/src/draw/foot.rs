@@ -146,8 +146,7 @@ impl Browser {
             Mode::Help(..) => &["Esc close", "type to search"],
             Mode::Space(..) => &["Esc close", "j k scroll"],
             Mode::Survey(_) => &["Esc leave it"],
-            Mode::Remove(dialog) if dialog.typed.is_some() => &["Enter remove", "Esc leave it"],
-            Mode::Remove(_) => &["Tab next choice", "Enter choose", "Esc leave it"],
+            Mode::Remove(dialog) => return draw_key_line(&dialog.keys(), y, canvas),
             Mode::Report(..) => &["Esc close", "j k scroll"],
             Mode::Info(..) => &["Esc close", "y copy path", "j k next item"],
             Mode::Rows => match self.view {
@@ -191,14 +190,19 @@ impl Browser {
                 View::Errors => &["? help", "/ names", "Tab views", "1 tree", "q quit"],
             },
         };
-        let mut x = 1;
-        for key in keys {
-            let width = text_width(key);
-            if x + width > canvas.width() {
-                break;
-            }
-            canvas.text(x, y, width, key, Look::Dim);
-            x += width + 2;
+        draw_key_line(keys, y, canvas);
+    }
+}
+
+/// The keys that fit, from left to right.
+fn draw_key_line(keys: &[impl AsRef<str>], y: usize, canvas: &mut Canvas<'_>) {
+    let mut x = 1;
+    for key in keys {
+        let width = text_width(key.as_ref());
+        if x + width > canvas.width() {
+            continue;
         }
+        canvas.text(x, y, width, key.as_ref(), Look::Dim);
+        x += width + 2;
     }
 }

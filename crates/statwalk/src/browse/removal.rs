@@ -409,8 +409,10 @@ fn propose(
     let mut warnings = warnings(&survey.total, &survey, format);
     warnings.extend(journal_warning);
     refusals.extend(survey.refusals.iter().map(ToString::to_string));
-    let is_large =
-        trash.is_some_and(|trash| degree(&survey.total, &Manner::Trash(trash)) != Degree::Key);
+    let why_typed = match trash.map(|trash| degree(&survey.total, &Manner::Trash(trash))) {
+        None | Some(Degree::Key) => None,
+        Some(Degree::Typed(reasons)) => reasons.first().map(ToString::to_string),
+    };
     let proposal = browse::Proposal {
         paths: (items.iter().map(|item| item.path().to_vec()))
             .chain(others)
@@ -421,7 +423,7 @@ fn propose(
         warnings,
         refusal: sentence_of(&refusals, wanted.len()),
         no_trash,
-        is_large,
+        why_typed,
         word: word_to_type(&items),
     };
     let counted = items.into_iter().zip(&survey.items);
