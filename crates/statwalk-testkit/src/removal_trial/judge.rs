@@ -194,3 +194,16 @@ pub(super) fn journal(path: &Path, place: &mut usize) -> Vec<Value> {
     let line = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));
     new.lines().map(line).collect()
 }
+
+/// The paths of the items that went, by the lines of their removal.
+pub(super) fn removed(lines: &[Value]) -> Vec<String> {
+    let is_end = |line: &&Value| line["end"] == "removed";
+    let ids: BTreeSet<&str> = (lines.iter().filter(is_end))
+        .filter_map(|line| line["id"].as_str())
+        .collect();
+    let is_removed = |line: &&Value| line["id"].as_str().is_some_and(|id| ids.contains(id));
+    let paths = lines.iter().filter(is_removed);
+    paths
+        .filter_map(|line| line["path"].as_str().map(str::to_owned))
+        .collect()
+}

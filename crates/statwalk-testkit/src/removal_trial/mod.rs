@@ -38,6 +38,10 @@ pub trait Seat {
     /// Presses the keys that a terminal sends as this text, at once.
     fn press(&mut self, keys: &str);
 
+    /// Presses keys if the screen still shows this frame, and answers whether it did.
+    /// Where another frame can come meanwhile unseen, the answer is absent.
+    fn press_on(&mut self, frame: &Frame, keys: &str) -> Option<bool>;
+
     /// Waits until all keys had their effect, and nothing is read, asked or removed.
     fn settle(&mut self);
 

@@ -388,22 +388,26 @@ impl<'a> User<'a> {
             self.move_things();
         }
         let count = self.marked_count();
-        let frame = self.seat.frame();
-        let confirmed = match count {
-            0 => {
-                let here = frame.here().and_then(|row| self.row_path(&frame, &row));
-                let Some(here) = here else { return };
-                let allowed = self.allowed(&here);
-                BTreeMap::from([(here, allowed)])
-            }
-            _ => self.marks.clone(),
-        };
         if self.round.random.one_in(12) {
             self.in_haste();
         }
-        let foot = self.seat.frame().foot().to_owned();
         self.story.push("\"d\"".to_owned());
-        self.seat.press("d");
+        let (frame, is_exact) = loop {
+            let frame = self.seat.frame();
+            match self.seat.press_on(&frame, "d") {
+                Some(false) => {}
+                pressed => break (frame, pressed.is_some()),
+            }
+        };
+        let foot = frame.foot().to_owned();
+        let confirmed = match count {
+            0 => {
+                let here = frame.here().and_then(|row| self.row_path(&frame, &row));
+                let allowed = here.as_ref().map(|here| self.allowed(here));
+                here.into_iter().zip(allowed).collect()
+            }
+            _ => self.marks.clone(),
+        };
         let frame = self.seat.wait(&|frame| {
             let is_asked = frame.dialog().is_some();
             let is_told = frame.in_box("Remove").is_none() && frame.foot() != foot;
@@ -416,6 +420,11 @@ impl<'a> User<'a> {
             self.check(may_refuse, || "no dialog, and nothing moved".to_owned());
             return;
         };
+        if count == 0 && !is_exact && !self.has_only(&dialog, &confirmed) {
+            // Another row was under the cursor by then; the user sees it in the dialog.
+            drop(self.press("\x1b"));
+            return;
+        }
         self.check_dialog(&dialog, &confirmed);
         if self.round.random.one_in(3) {
             self.move_things();
@@ -443,24 +452,30 @@ impl<'a> User<'a> {
         self.check(count <= most, || {
             format!("{count} items, and {most} were marked")
         });
-        for path in &dialog.paths {
-            let below = self.below_root(path);
-            let is_known = below.is_some_and(|below| confirmed.contains_key(&below));
-            self.check(is_known, || {
-                format!("nobody marked {path}, and the dialog has it")
-            });
-        }
+        let is_known = self.has_only(dialog, confirmed);
+        self.check(is_known, || {
+            format!("not all of these were marked: {:?}", dialog.paths)
+        });
         let is_right = dialog.has_forever || self.may_refuse(confirmed);
         self.check(is_right, || "refused, and nothing moved".to_owned());
     }
 
-    /// Whether something moved since the scan, or a mark is one of something else.
+    /// Whether the dialog shows nothing but these items.
+    fn has_only(&self, dialog: &Dialog, confirmed: &BTreeMap<PathBuf, Option<Thing>>) -> bool {
+        dialog.paths.iter().all(|path| {
+            let below = self.below_root(path);
+            below.is_some_and(|below| confirmed.contains_key(&below))
+        })
+    }
+
+    /// Whether nothing is confirmed, something moved since the scan, or a mark is one of
+    /// something else.
     fn may_refuse(&self, confirmed: &BTreeMap<PathBuf, Option<Thing>>) -> bool {
         let is_there = |(path, thing): (&PathBuf, &Option<Thing>)| {
             let is_same = thing.is_some() && Thing::at(&self.real(path)) == *thing;
             is_same && !self.old_marks.contains(path)
         };
-        !self.is_calm || !confirmed.iter().all(is_there)
+        confirmed.is_empty() || !self.is_calm || !confirmed.iter().all(is_there)
     }
 
     fn answer(&mut self, dialog: &Dialog, confirmed: &BTreeMap<PathBuf, Option<Thing>>) {
@@ -543,16 +558,13 @@ impl<'a> User<'a> {
         let wanted: BTreeSet<u64> = wanted.collect();
         let is_whole = wanted.is_subset(&gone) || self.may_refuse(confirmed);
         self.check(is_whole, || format!("{wanted:?} confirmed, {gone:?} gone"));
-        let left: BTreeSet<Thing> = after.things.values().copied().collect();
-        let marks = std::mem::take(&mut self.marks);
-        // A directory that is gone in part is read again: a mark is on what has its name,
-        // and is no mark for the removal.
-        let stays = |path: &Path, thing: &Option<Thing>| {
-            let at = Thing::at(&self.real(path)).map(|thing| thing.kind);
-            thing.is_none_or(|thing| left.contains(&thing) || at == Some(thing.kind))
-        };
-        let marks = marks.into_iter().filter(|(path, thing)| stays(path, thing));
-        self.marks = marks.collect();
+        // Marks of removed items are gone, and those of what was in them.
+        let removed = judge::removed(&lines);
+        let removed: Vec<PathBuf> = (removed.iter())
+            .filter_map(|path| self.below_root(path))
+            .collect();
+        self.marks
+            .retain(|mark, _| !removed.iter().any(|path| mark.starts_with(path)));
         if answer == Answer::Trash && !gone.is_empty() && self.round.random.one_in(2) {
             self.take_back(&before, confirmed, is_stormy);
         }

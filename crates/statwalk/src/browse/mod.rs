@@ -315,16 +315,7 @@ impl Shell {
         self.draw(screen)?;
         loop {
             let mut is_changed = false;
-            while let Ok(message) = self.messages.try_recv() {
-                self.take(message, screen);
-                is_changed = true;
-            }
-            if !self.put_off.is_empty() && !self.remover.is_busy() {
-                for message in std::mem::take(&mut self.put_off) {
-                    self.take(message, screen);
-                }
-                is_changed = true;
-            }
+            // Keys come first: they were meant for the rows of the last frame.
             let since = screen.now();
             while screen.now().saturating_sub(since) < FRAME_MAX && signals::caught().is_none() {
                 self.show_question(screen)?;
@@ -338,6 +329,16 @@ impl Shell {
                 {
                     self.take(message, screen);
                 }
+            }
+            while let Ok(message) = self.messages.try_recv() {
+                self.take(message, screen);
+                is_changed = true;
+            }
+            if !self.put_off.is_empty() && !self.remover.is_busy() {
+                for message in std::mem::take(&mut self.put_off) {
+                    self.take(message, screen);
+                }
+                is_changed = true;
             }
             if signals::caught().is_some() {
                 return Ok(None);

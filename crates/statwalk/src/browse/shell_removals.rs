@@ -51,6 +51,19 @@ struct State {
     is_over: bool,
 }
 
+impl State {
+    fn press(&mut self, keys: &str) {
+        let key = |sign| match sign {
+            '\r' => Key::Enter,
+            '\t' => Key::Tab,
+            '\x1b' => Key::Esc,
+            sign => Key::Char(sign),
+        };
+        self.inputs.extend(keys.chars().map(key).map(Input::Key));
+        self.is_idle = false;
+    }
+}
+
 #[derive(Clone, Default)]
 struct Desk {
     shared: Arc<(Mutex<State>, Condvar)>,
@@ -82,17 +95,19 @@ impl Seat for Desk {
     }
 
     fn press(&mut self, keys: &str) {
-        let key = |sign| match sign {
-            '\r' => Key::Enter,
-            '\t' => Key::Tab,
-            '\x1b' => Key::Esc,
-            sign => Key::Char(sign),
-        };
+        self.state().press(keys);
+        self.changed();
+    }
+
+    fn press_on(&mut self, frame: &Frame, keys: &str) -> Option<bool> {
         let mut state = self.state();
-        state.inputs.extend(keys.chars().map(key).map(Input::Key));
-        state.is_idle = false;
+        let is_same = state.frame == *frame;
+        if is_same {
+            state.press(keys);
+        }
         drop(state);
         self.changed();
+        Some(is_same)
     }
 
     fn settle(&mut self) {

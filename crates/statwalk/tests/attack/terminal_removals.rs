@@ -118,6 +118,11 @@ impl Seat for Terminal {
         }
     }
 
+    fn press_on(&mut self, _: &Frame, keys: &str) -> Option<bool> {
+        self.press(keys);
+        None
+    }
+
     /// Opens the help and closes it: the keys before were taken then.
     fn settle(&mut self) {
         let is_open = |frame: &Frame| {
