@@ -915,3 +915,16 @@ fn what_was_not_read_is_not_called_empty() {
         );
     }
 }
+
+/// The mouse worked, and `?` did not say so.
+#[test]
+fn the_help_names_the_mouse() {
+    for (width, height) in [(80, 24), (40, 10)] {
+        let mut trial = Trial::new(Small::example(), width, height);
+        trial.keys("?mouse");
+        let screen = trial.screen().join("\n");
+        for text in ["press row", "press again", "wheel", "press title"] {
+            assert!(screen.contains(text), "{screen}");
+        }
+    }
+}

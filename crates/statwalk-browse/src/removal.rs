@@ -39,6 +39,9 @@ pub struct Proposal {
     pub refusal: Option<String>,
     /// The reason why the trash does not take the items; absent where it does.
     pub no_trash: Option<String>,
+    /// The directories of the trash that take the items, each once; empty where there is
+    /// none.
+    pub trashes: Vec<Vec<u8>>,
     /// The reason why the trash, too, needs the word that the user types; absent where a key
     /// suffices.
     pub why_typed: Option<String>,

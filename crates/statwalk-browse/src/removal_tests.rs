@@ -24,6 +24,7 @@ fn proposal(paths: &[&[u8]]) -> Proposal {
         warnings: Vec::new(),
         refusal: None,
         no_trash: None,
+        trashes: vec![b"/home/kim/.local/share/Trash".to_vec()],
         why_typed: None,
         word: match paths {
             [path] => {
@@ -202,6 +203,55 @@ fn the_key_line_of_the_dialog_is_true() {
             );
         }
     }
+}
+
+/// The dialog said that the trash frees nothing until it is emptied, and neither where it
+/// is nor how to empty it.
+#[test]
+fn the_dialog_says_where_the_trash_is_and_how_to_empty_it() {
+    let shown = |width, height, trashes: &[&[u8]]| {
+        let mut trial = trial(width, height);
+        trial.keys("d");
+        trial.give(Event::Surveyed(Ok(Proposal {
+            trashes: trashes.iter().map(|trash| trash.to_vec()).collect(),
+            ..proposal(&[&b"/long".repeat(30)])
+        })));
+        trial.keys("\t");
+        let lines = trial.screen();
+        let inner = lines
+            .iter()
+            .filter_map(|line| line.trim().strip_prefix('│'));
+        let inner: Vec<&str> = inner
+            .map(|line| line.trim_end_matches('│').trim())
+            .collect();
+        inner.join(" ")
+    };
+    let home: &[u8] = b"/home/kim/.local/share/Trash";
+    let sentence = "Frees nothing until you empty /home/kim/.local/share/Trash: \
+                    remove all in its files and info.";
+    for (width, height) in [(40, 10), (80, 24), (120, 40)] {
+        let text = shown(width, height, &[home]);
+        assert!(text.contains(sentence), "{text}");
+        assert!(
+            text.contains("3 entries, 70.0 MiB; frees 50.0 MiB"),
+            "{text}"
+        );
+        assert!(text.contains("[Move to trash]"), "{text}");
+    }
+    let two = shown(80, 24, &[home, b"/mnt/a  b/.Trash-1000"]);
+    assert!(
+        two.contains("Trash and /mnt/a  b/.Trash-1000: remove all in their"),
+        "{two}"
+    );
+    // A long or hostile place hides no number.
+    let long = [&b"/mnt".repeat(40)[..], b"/\x1b[2J/.Trash-0"].concat();
+    let text = shown(40, 10, &[&long]);
+    assert!(text.contains("; frees 50.0 MiB"), "{text}");
+    let text = shown(80, 24, &[&long]);
+    assert!(
+        text.contains(r"\x1b[2J/.Trash-0: remove all in its files"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -27,6 +27,14 @@ const SIGNS: [(&str, &str); 10] = [
     ("e", "an empty directory"),
 ];
 
+/// The effects of the mouse.
+const MOUSE: [(&str, &str); 4] = [
+    ("press row", "mouse: the cursor to it"),
+    ("press again", "mouse: open it, as Enter"),
+    ("wheel", "mouse: scroll"),
+    ("press title", "mouse: sort by it; again: reverse"),
+];
+
 impl Browser {
     /// The keys and their sentences, from a line on.
     pub(super) fn draw_help(&self, top: usize, line: &Line, canvas: &mut Canvas<'_>) -> Position {
@@ -38,6 +46,8 @@ impl Browser {
                 rows.push((keys, row.3.to_owned()));
             }
         }
+        let mouse = MOUSE.iter();
+        rows.extend(mouse.map(|(press, text)| ((*press).to_owned(), (*text).to_owned())));
         let signs = SIGNS.iter();
         rows.extend(signs.map(|(sign, text)| (format!("{sign} (sign)"), (*text).to_owned())));
         rows.retain(|(keys, text)| {

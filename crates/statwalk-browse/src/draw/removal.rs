@@ -57,7 +57,12 @@ impl Browser {
         }
         let chosen = dialog.choices()[dialog.place].0;
         if chosen == Choice::Remove(Manner::Trash) {
-            say("The trash frees nothing until it is emptied.", Look::Plain);
+            let text = trash_text(&proposal.trashes, inner, canvas);
+            below.extend(
+                wrap(&text, terminal)
+                    .into_iter()
+                    .map(|line| (line, Look::Plain)),
+            );
         }
         // The choices, and the line to type.
         let foot = 3;
@@ -129,6 +134,25 @@ impl Browser {
             canvas.text(x, y + line, width, &error, Look::Plain);
         }
     }
+}
+
+/// The place of the trash, and the way to empty it that holds for each: the trash
+/// specification of freedesktop.org, 1.0, gives it `files` and `info`.
+fn trash_text(trashes: &[Vec<u8>], width: usize, canvas: &Canvas<'_>) -> String {
+    let name = |trash: &Vec<u8>| {
+        // A path is broken at the end of a line, and at no space of its own.
+        let pieces = pieces(&canvas.name(trash), width);
+        let glued = pieces.iter().map(|piece| piece.replace(' ', "\u{a0}"));
+        glued.collect::<Vec<_>>().join(" ")
+    };
+    let places = match trashes {
+        [] => "the trash".to_owned(),
+        [trash] => name(trash),
+        [first, second] => format!("{} and {}", name(first), name(second)),
+        [first, rest @ ..] => format!("{} and {} more", name(first), grouped(rest.len() as u64)),
+    };
+    let its = if trashes.len() > 1 { "their" } else { "its" };
+    format!("Frees nothing until you empty {places}: remove all in {its} files and info.")
 }
 
 /// The paths in at most `room` lines: a lone one whole where it fits, several a line each.

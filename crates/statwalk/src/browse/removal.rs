@@ -3,7 +3,7 @@
 //! Surveys and removals for the browser. `statwalk-remove` knows the rules and acts; here
 //! its facts become sentences.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -400,11 +400,20 @@ fn propose(
         return Err(stopped());
     }
     let trash = home_trash();
-    let no_trash = match &trash {
-        None => Some(NO_HOME.to_owned()),
+    let places: Result<BTreeSet<Vec<u8>>, String> = match &trash {
+        None => Err(NO_HOME.to_owned()),
         Some(trash) => (items.iter())
-            .find_map(|item| trash.place(item, &surroundings).err())
-            .map(|refusal| format!("No trash: {refusal}.")),
+            .map(|item| {
+                trash
+                    .place(item, &surroundings)
+                    .map(|place| place.directory)
+            })
+            .collect::<Result<_, _>>()
+            .map_err(|refusal| format!("No trash: {refusal}.")),
+    };
+    let (trashes, no_trash) = match places {
+        Ok(places) => (places.into_iter().collect(), None),
+        Err(reason) => (Vec::new(), Some(reason)),
     };
     let mut warnings = warnings(&survey.total, &survey, format);
     warnings.extend(journal_warning);
@@ -423,6 +432,7 @@ fn propose(
         warnings,
         refusal: sentence_of(&refusals, wanted.len()),
         no_trash,
+        trashes,
         why_typed,
         word: word_to_type(&items),
     };
