@@ -299,6 +299,11 @@ impl<'a> User<'a> {
     }
 
     fn scan_again(&mut self) {
+        // A mark keeps the look of its moment, and that can have been one at another item
+        // than the row's.
+        if !self.is_calm {
+            self.note_a_move();
+        }
         // Before the key: nothing moves while it scans.
         self.see_all();
         self.forget_marks_in(Path::new(""));
