@@ -82,6 +82,10 @@ pub struct Browser {
     pub(crate) is_paused: bool,
     pub(crate) mode: Mode,
     pub(crate) message: Option<(String, Duration)>,
+    /// The key that quits when it comes next, although items are marked.
+    pub(crate) asks_quit: Option<Key>,
+    /// Whether the key before this one asked.
+    was_asked: bool,
     /// The removal that goes on.
     pub(crate) removal: Option<RemovalState>,
     /// The space that removals made free, in bytes.
@@ -221,6 +225,8 @@ impl Browser {
             is_paused: false,
             mode: Mode::Rows,
             message: None,
+            asks_quit: None,
+            was_asked: false,
             removal: None,
             freed_bytes: 0,
             trashed_bytes: 0,
@@ -289,6 +295,7 @@ impl Browser {
             Event::Key(key) => {
                 self.last_key = Some(at);
                 self.message = None;
+                self.was_asked = self.asks_quit.take().is_some();
                 self.list.hold();
                 // The user has another way.
                 self.way.clear();
@@ -297,6 +304,7 @@ impl Browser {
             }
             Event::Mouse(mouse) => {
                 self.last_key = Some(at);
+                self.asks_quit = None;
                 self.list.hold();
                 self.mouse(mouse, data, &mut wishes);
             }
@@ -651,6 +659,10 @@ impl Browser {
 
     fn row_key(&mut self, key: Key, at: Duration, data: &dyn Data, wishes: &mut Vec<Effect>) {
         if let Some(action) = self.options.keymap.action(key) {
+            if action == Action::Quit && self.marks.count() > 0 && !self.was_asked {
+                self.asks_quit = Some(key);
+                return;
+            }
             self.act(action, at, data, wishes);
         }
     }

@@ -928,3 +928,35 @@ fn the_help_names_the_mouse() {
         }
     }
 }
+
+/// A user marked items for a long time, pressed `q`, and all marks were gone.
+#[test]
+fn q_asks_once_where_items_are_marked() {
+    let quits = |keys: &str| {
+        let mut trial = Trial::new(Small::example(), 80, 12);
+        trial.keys(keys);
+        let quit = trial
+            .wishes
+            .iter()
+            .filter(|wish| matches!(wish, Effect::Quit(_)));
+        (quit.count(), trial.screen()[10].clone())
+    };
+    assert_eq!(quits("q").0, 1);
+    let (count, foot) = quits("xxq");
+    assert_eq!((count, foot.as_str()), (0, " 2 marked; q again quits"));
+    assert_eq!(quits("xxqq").0, 1);
+    // Another key forgets the question.
+    let (count, foot) = quits("xxqj");
+    assert!(count == 0 && !foot.contains("again"), "{foot}");
+    assert_eq!(quits("xxqjq").0, 0);
+    assert_eq!(quits("xxq?qq").0, 0);
+    assert_eq!(quits("xxQ").0, 1);
+    assert_eq!(quits("*q*q").0, 1);
+    let mut trial = Trial::new(Small::example(), 80, 12);
+    trial.keys("xq");
+    trial.give(Event::Mouse(Mouse::WheelDown));
+    trial.keys("q");
+    assert_eq!(trial.browser.asks_quit, Some(Key::Char('q')));
+    trial.give(Event::Key(Key::Ctrl('c')));
+    assert!(trial.wishes.contains(&Effect::Quit(None)));
+}

@@ -298,7 +298,12 @@ pub(crate) const TABLE: [Row; 55] = [
         "close, or clear the filter",
     ),
     (A::Suspend, "suspend", &[Ctrl('z')], "to the background"),
-    (A::Quit, "quit", &[Char('q'), Ctrl('c')], "quit"),
+    (
+        A::Quit,
+        "quit",
+        &[Char('q'), Ctrl('c')],
+        "quit; with marks q asks once",
+    ),
     (
         A::QuitPrint,
         "quit-print",

@@ -23,6 +23,11 @@ impl Marks {
         }
     }
 
+    /// The marks that end with the browser, those that wait for the scan among them.
+    pub(crate) fn count(&self) -> u64 {
+        (self.ids.len() + self.waiting.len()) as u64
+    }
+
     pub(crate) fn has(&self, id: ItemId) -> bool {
         self.ids.contains(&id)
     }

@@ -36,6 +36,12 @@ impl Browser {
             let end = end.min(canvas.width() - 1);
             return Some(Position::new(end as u16, y as u16));
         }
+        if let Some(key) = self.asks_quit.filter(|_| self.mode == Mode::Rows) {
+            let marked = grouped(self.marks.count());
+            let text = canvas.name(format!("{marked} marked; {key} again quits").as_bytes());
+            canvas.text(1, y, usize::MAX, &text, Look::Bold);
+            return None;
+        }
         if let Some((message, _)) = &self.message {
             let message = canvas.name(message.as_bytes());
             canvas.text(1, y, usize::MAX, &message, Look::Bold);

@@ -262,7 +262,7 @@ fn marks_are_written_and_nothing_is_overwritten() {
     assert_eq!(std::fs::read(&list).unwrap(), expected);
     browser.press("Elist\r");
     browser.wait_for("file exists");
-    browser.press("q");
+    browser.press("qq");
     assert_eq!(browser.end().0.code(), Some(0));
     assert_eq!(std::fs::read(&list).unwrap(), expected);
 }
@@ -447,7 +447,7 @@ fn a_link_in_place_of_a_scanned_directory_leads_nowhere() {
         // There is nothing but Cancel.
         browser.press("y\ty\r");
         browser.wait_for("nothing was removed");
-        browser.press("q");
+        browser.press("qq");
         assert_eq!(browser.end().0.code(), Some(0));
         assert!(victim.join("old/a").exists() && moved.join("old/a").exists());
         assert_eq!(journal(&tree), "");
@@ -527,7 +527,7 @@ fn a_file_that_took_the_place_of_a_marked_one_stays() {
     browser.wait_for("was replaced after it was marked");
     browser.press("y\r");
     browser.wait_for("nothing was removed");
-    browser.press("q");
+    browser.press("qq");
     assert_eq!(browser.end().0.code(), Some(0));
     assert_eq!(std::fs::read_to_string(&large).unwrap(), "precious");
 }
@@ -763,7 +763,7 @@ fn files_are_rows_before_the_scan_ends() {
     browser.wait_for("1 marked");
     browser.press("S8");
     browser.wait_for("sub/deep");
-    browser.press("q");
+    browser.press("qq");
     assert_eq!(browser.end().0.code(), Some(0));
 }
 

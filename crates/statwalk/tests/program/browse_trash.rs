@@ -276,7 +276,7 @@ fn a_marked_trash_stays_and_the_sums_are_right() {
     browser.wait_for("2 marked");
     browser.press("8");
     browser.wait_for("Trash/files/old");
-    browser.press("q");
+    browser.press("qq");
     assert_eq!(browser.end().0.code(), Some(0));
 }
 
