@@ -8,7 +8,7 @@ use statwalk_view::{bar, share, truncate_to_width};
 use crate::browser::Options;
 use crate::draw::{Canvas, Look};
 use crate::event::{Event, Key, Mouse};
-use crate::keys::Action;
+use crate::keys::{Action, TABLE};
 
 /// A mounted file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,24 @@ pub struct Mounts {
     cursor: usize,
     top: usize,
     height: usize,
+    /// Whether the keys are shown.
+    helps: bool,
+    /// Whether the next Esc quits.
+    asks_quit: bool,
 }
+
+/// The keys of the list.
+const KEYS: [(Action, &str); 9] = [
+    (Action::Enter, "browse the file system"),
+    (Action::Up, "one row up"),
+    (Action::Down, "one row down"),
+    (Action::PageUp, "one screen up"),
+    (Action::PageDown, "one screen down"),
+    (Action::First, "to the first row"),
+    (Action::Last, "to the last row"),
+    (Action::Quit, "quit"),
+    (Action::Escape, "close; twice: quit"),
+];
 
 /// The lines above and below the rows.
 const HEAD_LINES: usize = 2;
@@ -69,6 +86,8 @@ impl Mounts {
             cursor: 0,
             top: 0,
             height: 1,
+            helps: false,
+            asks_quit: false,
         }
     }
 
@@ -85,6 +104,15 @@ impl Mounts {
     /// Takes an event.
     pub fn update(&mut self, event: &Event) -> Option<MountWish> {
         let last = self.rows.len().saturating_sub(1);
+        let was_asked = std::mem::take(&mut self.asks_quit);
+        if self.helps {
+            match event {
+                Event::Key(Key::Ctrl('c')) => return Some(MountWish::Quit),
+                Event::Key(_) => self.helps = false,
+                _ => {}
+            }
+            return None;
+        }
         let action = match event {
             Event::Key(Key::Ctrl('c')) => return Some(MountWish::Quit),
             Event::Key(key) => self.options.keymap.action(*key)?,
@@ -116,6 +144,8 @@ impl Mounts {
                 return Some(MountWish::Browse(row.point.clone()));
             }
             Action::Suspend => return Some(MountWish::Suspend),
+            Action::Help => self.helps = true,
+            Action::Escape if !was_asked => self.asks_quit = true,
             Action::Quit | Action::QuitPrint | Action::Escape => return Some(MountWish::Quit),
             _ => {}
         }
@@ -150,8 +180,30 @@ impl Mounts {
                 canvas.reverse(HEAD_LINES + line);
             }
         }
-        let keys = "Enter browse  j k move  q quit";
+        let keys = match (self.helps, self.asks_quit) {
+            (true, _) => "any key closes",
+            (false, true) => "Esc again quits",
+            (false, false) => "Enter browse  j k move  ? help  q quit",
+        };
         canvas.text(1, height.saturating_sub(1), width, keys, Look::Dim);
+        if self.helps {
+            self.draw_help(&mut canvas);
+        }
+    }
+
+    fn draw_help(&self, canvas: &mut Canvas<'_>) {
+        let width = canvas.width().min(60);
+        let [x, y, width, height] = canvas.frame("Keys", width, KEYS.len() + 2);
+        let rows = TABLE.iter().filter_map(|row| {
+            let (_, text) = KEYS.iter().find(|(action, _)| *action == row.0)?;
+            Some((self.options.keymap.names(row), *text))
+        });
+        let keys_width = (width / 3).clamp(10, 22);
+        for (line, (keys, text)) in rows.take(height).enumerate() {
+            canvas.text(x, y + line, keys_width, &keys, Look::Bold);
+            let rest = width.saturating_sub(keys_width + 1);
+            canvas.text(x + keys_width + 1, y + line, rest, text, Look::Plain);
+        }
     }
 
     fn draw_row(&self, row: &Mount, y: usize, columns: &Columns, canvas: &mut Canvas<'_>) {
@@ -286,7 +338,7 @@ mod tests {
             "  1.00 TiB       0 B 100 % ██████████      – btrfs    /data",
             "",
             "",
-            " Enter browse  j k move  q quit",
+            " Enter browse  j k move  ? help  q quit",
         ];
         assert_eq!(lines, expected);
         let narrow = screen(&mut example(), 40, 8);
@@ -313,5 +365,31 @@ mod tests {
             Some(MountWish::Browse(b"/".to_vec()))
         );
         assert_eq!(click(&mut mounts, 7), None);
+    }
+
+    /// `?` did nothing, and one Esc too many ended the program.
+    #[test]
+    fn keys_are_shown_and_esc_asks() {
+        let mut mounts = example();
+        let press = |mounts: &mut Mounts, key| mounts.update(&Event::Key(key));
+        assert_eq!(press(&mut mounts, Key::Char('?')), None);
+        let shown = screen(&mut mounts, 80, 24).join("\n");
+        for (action, text) in KEYS {
+            assert!(shown.contains(text), "{action:?} {shown}");
+        }
+        for (width, height) in [(1, 1), (10, 3), (40, 10)] {
+            screen(&mut mounts, width, height);
+        }
+        assert_eq!(press(&mut mounts, Key::Esc), None);
+        assert!(
+            !screen(&mut mounts, 80, 24)
+                .join("\n")
+                .contains("one row up")
+        );
+        assert_eq!(press(&mut mounts, Key::Esc), None);
+        assert_eq!(screen(&mut mounts, 80, 24)[23], " Esc again quits");
+        assert_eq!(press(&mut mounts, Key::Char('j')), None);
+        assert_eq!(press(&mut mounts, Key::Esc), None);
+        assert_eq!(press(&mut mounts, Key::Esc), Some(MountWish::Quit));
     }
 }
