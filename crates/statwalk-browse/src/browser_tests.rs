@@ -960,3 +960,24 @@ fn q_asks_once_where_items_are_marked() {
     trial.give(Event::Key(Key::Ctrl('c')));
     assert!(trial.wishes.contains(&Effect::Quit(None)));
 }
+
+/// The foot said `filter` alone, and an empty list did not say which.
+#[test]
+fn the_active_filter_is_named() {
+    for (width, text) in [(120, "*.iso, 1.00 MiB or more"), (40, "*.iso")] {
+        let mut trial = Trial::new(Small::example(), width, 12);
+        trial.give(Event::Form(Ok(Filter {
+            size: Some(statwalk_view::SizeFilter::AtLeast(1 << 20)),
+            name_end: Some(".iso".to_owned()),
+            ..Filter::default()
+        })));
+        let screen = trial.screen();
+        let foot = &screen[10];
+        assert!(foot.contains(&format!("filter: {text}")), "{foot}");
+        assert!(foot.contains("(Esc clears)"), "{foot}");
+        assert!(
+            screen[2].contains(&format!("nothing passes the filter {text}")),
+            "{screen:?}"
+        );
+    }
+}

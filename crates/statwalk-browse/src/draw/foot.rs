@@ -3,10 +3,11 @@
 //! The lines below the rows: a summary, a line of input, and keys.
 
 use ratatui_core::layout::Position;
-use statwalk_view::{Charset, counted, grouped, text_width};
+use statwalk_view::{Charset, SizeFilter, age, counted, grouped, text_width, truncate_end};
 
 use super::canvas::{Canvas, Look};
 use super::head::lower_bound;
+use super::rows::{group_name, owner_text};
 use crate::browser::{Browser, Mode, View};
 use crate::data::Data;
 use crate::list::Rows;
@@ -102,7 +103,12 @@ impl Browser {
             ));
         }
         if !self.filter.is_empty() {
-            parts.push("filter (Esc clears)".to_owned());
+            let filter = self.filter_text(data, canvas);
+            let used: usize = parts.iter().map(|part| text_width(part) + 3).sum();
+            let frame = text_width("filter:  (Esc clears)") + 1;
+            let room = canvas.width().saturating_sub(used + frame).max(8);
+            let filter = truncate_end(&filter, room, canvas.charset);
+            parts.push(format!("filter: {filter} (Esc clears)"));
         }
         if self.hides {
             parts.push("hidden names left out".to_owned());
@@ -141,6 +147,28 @@ impl Browser {
             Charset::Ascii => ", ",
         };
         parts.join(separator)
+    }
+
+    /// The conditions of the active filter, safe for the terminal.
+    pub(super) fn filter_text(&self, data: &dyn Data, canvas: &Canvas<'_>) -> String {
+        let filter = &self.filter;
+        let mut parts = Vec::new();
+        if let Some(end) = &filter.name_end {
+            parts.push(format!("*{}", canvas.name(end.as_bytes())));
+        }
+        let size = |bytes: u64| self.options.format.text(bytes.into());
+        parts.extend(filter.size.map(|wanted| match wanted {
+            SizeFilter::AtLeast(bytes) => format!("{} or more", size(bytes)),
+            SizeFilter::AtMost(bytes) => format!("{} or less", size(bytes)),
+            SizeFilter::Exactly(bytes) => format!("exactly {}", size(bytes)),
+        }));
+        let ago = |ns| age(ns, self.now_ns);
+        parts.extend((filter.changed_from_ns).map(|ns| format!("changed within {}", ago(ns))));
+        parts.extend((filter.changed_before_ns).map(|ns| format!("older than {}", ago(ns))));
+        parts.extend((filter.uid).map(|uid| format!("of {}", owner_text(uid, data, canvas))));
+        let groups = filter.groups.iter();
+        parts.extend(groups.map(|(_, group)| group_name(group, data, canvas)));
+        parts.join(", ")
     }
 
     fn draw_keys(&self, y: usize, canvas: &mut Canvas<'_>) {

@@ -30,8 +30,12 @@ impl Browser {
         let top = self.list.scroll(height);
         let widths = self.widths();
         if self.list.rows.len() == 0 {
-            let text = self.empty_text(data);
-            canvas.text(widths.marks, HEAD_LINES, usize::MAX, text, Look::Dim);
+            let mut text = self.empty_text(data).to_owned();
+            if text.starts_with("nothing passes") && !self.filter.is_empty() {
+                let filter = self.filter_text(data, canvas);
+                text = format!("nothing passes the filter {filter}: Esc clears it");
+            }
+            canvas.text(widths.marks, HEAD_LINES, usize::MAX, &text, Look::Dim);
             return;
         }
         let sums = self.sums_of_now(data);
@@ -178,18 +182,7 @@ impl Browser {
     ) -> Cells {
         let bytes = tally.bytes(self.bytes);
         let absent = || canvas.charset.absent().to_owned();
-        let name = match &tally.group {
-            Group::Directories => "directories".to_owned(),
-            Group::Others => "links, devices, sockets, pipes".to_owned(),
-            Group::Category(name) => (*name).to_owned(),
-            Group::NoEnding => "no ending".to_owned(),
-            Group::Ending(ending) => format!(".{}", canvas.name(ending)),
-            Group::Owner(uid) => owner_text(*uid, data, canvas),
-            Group::UnknownOwner => "unknown".to_owned(),
-            Group::Age(place) => AGES[*place].0.to_owned(),
-            Group::NoAge => "unknown, or in the future".to_owned(),
-            Group::Size(place) => SIZES[*place].0.to_owned(),
-        };
+        let name = group_name(&tally.group, data, canvas);
         Cells {
             marks: String::new(),
             size: self.options.format.text(bytes),
@@ -201,6 +194,22 @@ impl Browser {
             name,
             look: Look::Plain,
         }
+    }
+}
+
+/// The name of a group, safe for the terminal.
+pub(super) fn group_name(group: &Group, data: &dyn Data, canvas: &Canvas<'_>) -> String {
+    match group {
+        Group::Directories => "directories".to_owned(),
+        Group::Others => "links, devices, sockets, pipes".to_owned(),
+        Group::Category(name) => (*name).to_owned(),
+        Group::NoEnding => "no ending".to_owned(),
+        Group::Ending(ending) => format!(".{}", canvas.name(ending)),
+        Group::Owner(uid) => owner_text(*uid, data, canvas),
+        Group::UnknownOwner => "unknown".to_owned(),
+        Group::Age(place) => AGES[*place].0.to_owned(),
+        Group::NoAge => "unknown, or in the future".to_owned(),
+        Group::Size(place) => SIZES[*place].0.to_owned(),
     }
 }
 

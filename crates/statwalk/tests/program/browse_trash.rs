@@ -214,7 +214,7 @@ fn a_filter_sees_the_trash() {
     browser.press("'images\r");
     browser.wait_for("GROUP");
     browser.press("\r");
-    browser.wait_for("filter (Esc clears)");
+    browser.wait_for("(Esc clears)");
     browser.wait_for("NAME");
     let sum = |browser: &Browser| {
         let screen = browser.screen();
