@@ -69,7 +69,9 @@ impl Frame {
     /// The directory that the rows are in; absent where its path does not fit.
     pub(super) fn directory(&self) -> Option<&str> {
         let (view, path) = self.head()?;
-        (view == "statwalk" && !path.contains('…')).then_some(path)
+        // A path that just fits has one space behind it, and the sums follow.
+        let is_whole = !path.contains('…') && !path.contains(" entr");
+        (view == "statwalk" && is_whole).then_some(path)
     }
 
     /// The number of entries in the first line; absent where it is a lower bound.

@@ -195,14 +195,14 @@ pub(super) fn journal(path: &Path, place: &mut usize) -> Vec<Value> {
     new.lines().map(line).collect()
 }
 
-/// The paths of the items that went, by the lines of their removal.
-pub(super) fn removed(lines: &[Value]) -> Vec<String> {
-    let is_end = |line: &&Value| line["end"] == "removed";
+/// The paths of the items with this end, by the lines of their removal.
+pub(super) fn ended(lines: &[Value], end: &str) -> Vec<String> {
+    let is_end = |line: &&Value| line["end"] == end;
     let ids: BTreeSet<&str> = (lines.iter().filter(is_end))
         .filter_map(|line| line["id"].as_str())
         .collect();
-    let is_removed = |line: &&Value| line["id"].as_str().is_some_and(|id| ids.contains(id));
-    let paths = lines.iter().filter(is_removed);
+    let is_it = |line: &&Value| line["id"].as_str().is_some_and(|id| ids.contains(id));
+    let paths = lines.iter().filter(is_it);
     paths
         .filter_map(|line| line["path"].as_str().map(str::to_owned))
         .collect()

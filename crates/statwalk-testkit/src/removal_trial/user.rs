@@ -307,6 +307,8 @@ impl<'a> User<'a> {
         // Before the key: nothing moves while it scans.
         self.see_all();
         self.forget_marks_in(Path::new(""));
+        // A scan resolves the root, and a look of before was one at the old root.
+        self.seat.see_marks();
         self.press("R");
         self.rest();
     }
@@ -459,7 +461,11 @@ impl<'a> User<'a> {
         });
         let is_known = self.has_only(dialog, confirmed);
         self.check(is_known, || {
-            format!("not all of these were marked: {:?}", dialog.paths)
+            format!(
+                "not all of {:?} are of {:?}",
+                dialog.paths,
+                confirmed.keys()
+            )
         });
         let is_right = dialog.has_forever || self.may_refuse(confirmed);
         self.check(is_right, || "refused, and nothing moved".to_owned());
@@ -563,8 +569,14 @@ impl<'a> User<'a> {
         let wanted: BTreeSet<u64> = wanted.collect();
         let is_whole = wanted.is_subset(&gone) || self.may_refuse(confirmed);
         self.check(is_whole, || format!("{wanted:?} confirmed, {gone:?} gone"));
+        // The browser reads again what is gone in part.
+        for path in judge::ended(&lines, "partly") {
+            if let Some(below) = self.below_root(&path) {
+                self.see(&below);
+            }
+        }
         // Marks of removed items are gone, and those of what was in them.
-        let removed = judge::removed(&lines);
+        let removed = judge::ended(&lines, "removed");
         let removed: Vec<PathBuf> = (removed.iter())
             .filter_map(|path| self.below_root(path))
             .collect();
