@@ -3,10 +3,10 @@
 //! Trials of removals through the browser: a user marks, looks, reads again and confirms,
 //! while everything around the marks moves.
 //!
-//! The [`User`](user) knows the browser by its screen alone, so one trial runs before a
-//! shell in the process and before a terminal: each is a [`Seat`]. A [`Forest`] holds the
+//! The user (`user.rs`) knows the browser by its screen alone, so one trial runs before a
+//! shell in the process and before a terminal: each is a [`Seat`]. A forest holds the
 //! tree of the browser, and another with the same names that nobody marks. The
-//! [`mover`] exchanges, renames, replaces and links them. The [`judge`] compares pictures of
+//! mover exchanges, renames, replaces and links them. The judge compares pictures of
 //! the disk by inode: what is gone must have been marked, on the screen when it was
 //! confirmed, and the same item at both moments.
 
