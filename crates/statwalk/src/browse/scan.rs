@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use statwalk_browse::{Event, ItemId, ScanState};
-use statwalk_core::{DirId, LiveTree, Progress, Running, Tree, TreeSink};
+use statwalk_core::{Canceller, DirId, LiveTree, Progress, Running, Tree, TreeSink};
 
 use super::Message;
 use super::early_files::EarlyFiles;
@@ -31,15 +31,9 @@ pub(super) const ERRORS_KEPT: usize = 10_000;
 /// A scan that goes on. When it is dropped, the scan ends.
 pub(crate) struct LiveScan {
     pub(crate) data: Arc<LiveData>,
-    wishes: Sender<Wish>,
-}
-
-/// A wish for the scan.
-enum Wish {
-    /// This directory is to be read next.
-    Prefer(DirId),
-    /// The scan is to end, with what was read.
-    Stop,
+    /// Directories that are to be read next.
+    wishes: Sender<DirId>,
+    canceller: Canceller,
 }
 
 /// The sinks of a scan, for the time of the scan and for its end.
@@ -65,6 +59,7 @@ impl LiveScan {
         let sinks = (tree.clone(), sink);
         let scan = request.scan.clone().errors_kept(ERRORS_KEPT);
         let running = scan.start(sinks)?;
+        let canceller = running.canceller();
         let roots: Vec<Vec<u8>> = (request.paths.iter())
             .map(|path| path.as_os_str().as_bytes().to_vec())
             .collect();
@@ -89,20 +84,24 @@ impl LiveScan {
             let reason = crate::failure::reason(&error);
             Failure::Usage(format!("cannot start a thread: {reason}"))
         })?;
-        Ok(LiveScan { data, wishes })
+        Ok(LiveScan {
+            data,
+            wishes,
+            canceller,
+        })
     }
 
     /// Reads a directory next.
     pub(crate) fn prefer(&self, id: ItemId) {
         if let Some(Place::Dir(dir)) = Place::of(id, self.data.number) {
             // The scan may be over.
-            let _ = self.wishes.send(Wish::Prefer(dir));
+            let _ = self.wishes.send(dir);
         }
     }
 
     /// Ends the scan. Its sums are lower bounds then.
     pub(crate) fn stop(&self) {
-        let _ = self.wishes.send(Wish::Stop);
+        self.canceller.cancel();
     }
 }
 
@@ -119,13 +118,12 @@ struct Lookout {
 }
 
 impl Lookout {
-    fn watch(self, running: Running<Sinks>, wanted: &Receiver<Wish>) {
+    fn watch(self, running: Running<Sinks>, wanted: &Receiver<DirId>) {
         let mut next_news = self.started;
         while !running.wait_for(PERIOD) {
             loop {
                 match wanted.try_recv() {
-                    Ok(Wish::Prefer(dir)) => running.prefer(dir),
-                    Ok(Wish::Stop) => running.canceller().cancel(),
+                    Ok(dir) => running.prefer(dir),
                     Err(TryRecvError::Empty) => break,
                     // Nobody wants the answer any more.
                     Err(TryRecvError::Disconnected) => return,
