@@ -229,7 +229,7 @@ fn missing_roots_are_named() {
         answer.stderr,
         "statwalk: cannot open nope: no such file or directory\n\
          statwalk: cannot open tree/x/y: not a directory\n\
-         statwalk: cannot open : no such file or directory\n"
+         statwalk: cannot open '': no such file or directory\n"
     );
     let answer = tree.run(&["-x", "top"]);
     assert_eq!(answer.code, Some(2));
