@@ -94,6 +94,8 @@ fn undo_puts_an_item_back_in_its_row() {
     );
     let mut browser = or_skip!(started);
     browser.wait_for("5 entries");
+    // A key acts on the rows of the screen.
+    browser.wait_for("b/");
     browser.press("\r");
     browser.wait_for("tree/a/b ");
     browser.wait_for("3 items");
