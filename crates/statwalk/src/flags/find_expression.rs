@@ -3,7 +3,8 @@
 //! The expressions of find(1), and the commands of statwalk with the same effect.
 //!
 //! Meanings: find(1) of GNU findutils 4.10. A size differs by one byte, as `+1M` means more
-//! than that there, and at least that here; and a glob without a capital matches capitals.
+//! than that there, and at least that here. A size here selects regular files alone, an age in
+//! days follows the calendar, and a glob without a capital matches capitals.
 
 use std::ffi::{OsStr, OsString};
 
@@ -68,12 +69,19 @@ pub(super) fn translated(words: &[OsString]) -> Result<String, Untranslated<'_>>
 /// Several names are alternatives here, and nothing else is.
 fn check_alternatives(words: &[OsString]) -> Result<(), Untranslated<'_>> {
     let is_or = |word: &&OsString| *word == "-o" || *word == "-or";
-    let Some(or) = words.iter().find(is_or) else {
-        return Ok(());
-    };
     let is_name = |at: usize| {
         let word = words.get(at);
         word.is_some_and(|word| word == "-name" || word == "-iname")
+    };
+    let ors = words.iter().filter(is_or).count();
+    // Names that must hold together.
+    if let Some(at) = (0..words.len()).filter(|at| is_name(*at)).nth(ors + 1) {
+        return Err(Untranslated {
+            word: Some(&words[at]),
+        });
+    }
+    let Some(or) = words.iter().find(is_or) else {
+        return Ok(());
     };
     let is_between_names = |at: usize| at >= 2 && is_name(at - 2) && is_name(at + 1);
     let all = words.iter().enumerate();
@@ -310,6 +318,8 @@ mod tests {
             (". -name x -newer y", "-newer"),
             (". -type f -name a -o -name b", "-o"),
             (". -name a -o -type f", "-o"),
+            (". -name a* -name *b", "-name"),
+            (". ( -name a* -iname *b -o -name c )", "-name"),
             (". ! -name x", "!"),
             (". -name", "-name"),
             (". -size 5", "-size"),
