@@ -305,7 +305,7 @@ fn names_are_filtered_as_they_are_typed() {
     trial.keys("rq");
     assert_eq!(
         trial.screen()[2],
-        "  nothing passes the filter: Esc clears it"
+        "  no name here holds 'Srq': Esc clears it"
     );
     trial.give(Event::Key(Key::Backspace));
     trial.keys("\n");
@@ -979,5 +979,12 @@ fn the_active_filter_is_named() {
             screen[2].contains(&format!("nothing passes the filter {text}")),
             "{screen:?}"
         );
+        // Esc clears the text first.
+        trial.keys("/x\n");
+        let line = trial.screen()[2].clone();
+        let both = "  no name that passes the filter holds 'x'";
+        assert!(line.starts_with(&both[..width.min(38).into()]), "{line}");
+        trial.keys("\x1b");
+        assert!(trial.screen()[2].contains(text), "{:?}", trial.screen());
     }
 }

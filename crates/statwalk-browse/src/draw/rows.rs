@@ -30,11 +30,7 @@ impl Browser {
         let top = self.list.scroll(height);
         let widths = self.widths();
         if self.list.rows.len() == 0 {
-            let mut text = self.empty_text(data).to_owned();
-            if text.starts_with("nothing passes") && !self.filter.is_empty() {
-                let filter = self.filter_text(data, canvas);
-                text = format!("nothing passes the filter {filter}: Esc clears it");
-            }
+            let text = self.empty_text(data, canvas);
             canvas.text(widths.marks, HEAD_LINES, usize::MAX, &text, Look::Dim);
             return;
         }
@@ -79,8 +75,8 @@ impl Browser {
         (dir.map_or(0, |dir| bytes(&dir)).max(sum), largest)
     }
 
-    fn empty_text(&self, data: &dyn Data) -> &'static str {
-        match (self.list.is_waiting, self.view) {
+    fn empty_text(&self, data: &dyn Data, canvas: &Canvas<'_>) -> String {
+        let text = match (self.list.is_waiting, self.view) {
             (true, View::Tree) if !self.scan.is_over => "reading",
             (true, _) => "working",
             (false, View::Marks) => "nothing is marked: Space marks the item",
@@ -90,10 +86,26 @@ impl Browser {
             (false, View::Errors) if data.is_final() => "everything could be read",
             (false, View::Errors) => "no error so far",
             (false, _) if !self.text.text.is_empty() || !self.filter.is_empty() => {
-                "nothing passes the filter: Esc clears it"
+                return self.nothing_passes(data, canvas);
             }
             (false, _) if !data.is_final() => "reading",
             (false, _) => self.empty_reason(data),
+        };
+        text.to_owned()
+    }
+
+    /// Names what Esc clears first: the text, then the filter.
+    fn nothing_passes(&self, data: &dyn Data, canvas: &Canvas<'_>) -> String {
+        let text = canvas.name(self.text.text.as_bytes());
+        match (text.is_empty(), self.filter.is_empty()) {
+            (true, _) => {
+                let filter = self.filter_text(data, canvas);
+                format!("nothing passes the filter {filter}: Esc clears it")
+            }
+            (false, true) => format!("no name here holds '{text}': Esc clears it"),
+            (false, false) => {
+                format!("no name that passes the filter holds '{text}': Esc clears the text")
+            }
         }
     }
 

@@ -315,12 +315,13 @@ impl Remover {
         if self.trashed.is_empty() {
             return Err("nothing was moved to the trash here".to_owned());
         }
-        let items = std::mem::take(&mut self.trashed);
-        let undo = Undo::start(items, self.sender.clone());
+        let undo = Undo::start(self.trashed.clone(), self.sender.clone());
         self.undo = Some(undo.map_err(|error| {
             let reason = reason(&error);
             format!("cannot start a thread, so the items stay in the trash: {reason}")
         })?);
+        // What stays there comes back with the end.
+        self.trashed.clear();
         Ok(())
     }
 

@@ -15,6 +15,7 @@ use statwalk_remove::{Restored, Trashed, restore};
 use super::Message;
 
 /// An item in the trash, with the number that the browser had of it.
+#[derive(Clone)]
 pub(crate) struct Moved {
     pub(super) trashed: Trashed,
     pub(super) id: Option<ItemId>,
