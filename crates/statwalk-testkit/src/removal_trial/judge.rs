@@ -70,15 +70,8 @@ impl Case<'_> {
 
     /// The confirmed inodes that went from the trees.
     pub(super) fn gone(&self) -> BTreeSet<u64> {
-        let left: BTreeSet<u64> = self
-            .after
-            .things
-            .values()
-            .map(|thing| thing.inode)
-            .collect();
-        let was: BTreeSet<u64> = (self.before.things.values())
-            .map(|thing| thing.inode)
-            .collect();
+        let left = self.after.inodes();
+        let was = self.before.inodes();
         let gone = self.allowed.iter().copied();
         gone.filter(|inode| was.contains(inode) && !left.contains(inode))
             .collect()
@@ -109,12 +102,7 @@ impl Case<'_> {
         let mut begun: BTreeMap<&str, u64> = BTreeMap::new();
         let mut told: BTreeSet<u64> = BTreeSet::new();
         let gone = self.gone();
-        let left: BTreeSet<u64> = self
-            .after
-            .things
-            .values()
-            .map(|thing| thing.inode)
-            .collect();
+        let left = self.after.inodes();
         for line in self.journal {
             let Some(id) = line["id"].as_str() else {
                 faults.push(format!("a line without an id: {line}"));

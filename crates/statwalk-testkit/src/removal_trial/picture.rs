@@ -2,7 +2,7 @@
 
 //! A picture of a part of the disk: each path, with its inode and its type.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -76,6 +76,10 @@ impl Picture {
         things
             .filter(move |(_, thing)| thing.inode == inode)
             .map(|(path, _)| path.as_path())
+    }
+
+    pub(super) fn inodes(&self) -> BTreeSet<u64> {
+        self.things.values().map(|thing| thing.inode).collect()
     }
 
     /// The number of paths of each inode.

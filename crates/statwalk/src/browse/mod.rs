@@ -25,7 +25,6 @@ mod screen;
 mod shell_removals;
 mod sightings;
 mod space;
-#[cfg(test)]
 mod stopped;
 mod terminal;
 mod trash_desk;

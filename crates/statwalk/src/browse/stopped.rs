@@ -3,6 +3,8 @@
 //! Scans that the user stops with `S` at any moment. A test: each row without a mark is that
 //! of the whole.
 
+#![cfg(test)]
+
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
