@@ -76,6 +76,9 @@ const FRAME_MAX: Duration = Duration::from_millis(50);
 /// How long a removal may take to end before the browser leaves it.
 const REMOVAL_WAIT: Duration = Duration::from_secs(1);
 
+/// The answer to a reading that had no difference to tell.
+const THOSE_OF_NOW: &str = "the numbers are those of now";
+
 /// The answer to a wish about an item that the numbers do not have any more.
 pub(super) const GONE: &str = "the item is gone";
 
@@ -693,6 +696,13 @@ impl Shell {
     ) {
         let Reading { dir, new, .. } = reading;
         let reason = reading.reason;
+        if self.base.data().item(dir).is_none() {
+            // A reading of a directory above was first, or it was removed.
+            if reason == Reason::Wish {
+                self.say(THOSE_OF_NOW, screen);
+            }
+            return;
+        }
         if self.base.has_moved_since(reading.after, dir) {
             return self.read_again(dir, new, reason);
         }
@@ -722,7 +732,7 @@ impl Shell {
             Some(change) if reason == Reason::Wish => {
                 Some(refresh::difference(change, self.format))
             }
-            Some(_) if reason == Reason::Removal => Some("the numbers are those of now".to_owned()),
+            Some(_) if reason == Reason::Removal => Some(THOSE_OF_NOW.to_owned()),
             None if reason != Reason::Trash => {
                 Some("cannot read it again alone: R scans everything".to_owned())
             }
