@@ -50,7 +50,9 @@ impl Browser {
         let (screen, terminal) = terminal(80, 24);
         let mut command = program::command("setsid");
         command
-            .args(["--ctty", env!("CARGO_BIN_EXE_statwalk"), "browse"])
+            // Under nohup(1) the tests have signals that are ignored, and programs keep that.
+            .args(["--ctty", "env", "--default-signal"])
+            .args([env!("CARGO_BIN_EXE_statwalk"), "browse"])
             .args(arguments)
             .current_dir(directory)
             .env("TERM", "xterm-256color")
@@ -108,6 +110,17 @@ impl Browser {
 {}",
                 self.screen()
             );
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+    }
+
+    /// Waits for bytes that came, also after the end of the screen.
+    #[track_caller]
+    pub(crate) fn wait_for_bytes(&self, text: &str) {
+        let start = std::time::Instant::now();
+        while !self.shown().contains(text) {
+            let late = start.elapsed() > LONG;
+            assert!(!late, "{text} does not come: {:?}", self.shown());
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
     }

@@ -66,9 +66,7 @@ fn a_removal_that_waits_does_not_hold_up_the_end() {
             Some(signal) => browser.signal(signal),
             None => browser.press("q"),
         }
-        wait_until("no word on stderr", || {
-            browser.shown().contains("left a removal that still waits")
-        });
+        browser.wait_for_bytes("left a removal that still waits");
         // The terminal came back before the word.
         assert!(is_cooked(&browser.screen), "{end:?}");
         let (status, _, shown) = browser.end();
@@ -132,11 +130,7 @@ fn a_file_system_that_hangs_in_a_removal_does_not_hold_up_the_end() {
                 Some(signal) => browser.signal(signal),
                 None => browser.press("q"),
             }
-            wait_until("no word on stderr", || {
-                browser
-                    .shown()
-                    .contains("left a removal that still waits for the system")
-            });
+            browser.wait_for_bytes("left a removal that still waits for the system");
             assert!(is_cooked(&browser.screen), "{op:?} {end:?}");
             let shown = browser.shown();
             assert!(shown.find(LEAVE_SCREEN) < shown.find("left a removal"));
