@@ -11,8 +11,8 @@ use crate::step::Step;
 
 pub(crate) const MINUTES: u64 = 10;
 
-/// The files of `crates/statwalk/tests/attack`, and one within the program.
-const KINDS: [&str; 14] = [
+/// The files of `crates/statwalk/tests/attack`, and modules within the program.
+const KINDS: [&str; 17] = [
     "torn_output",
     "loops",
     "fuse_errors",
@@ -25,12 +25,15 @@ const KINDS: [&str; 14] = [
     "stops",
     "clock_steps",
     "overlay",
-    WITHIN_THE_PROGRAM,
+    "shell_removals::any",
+    "shell_removals::undo",
+    "shell_removals::trash",
+    "shell_removals::refresh",
     "terminal_removals",
 ];
 
-/// A file of `crates/statwalk/src/browse`. It tests what cargo builds.
-const WITHIN_THE_PROGRAM: &str = "shell_removals";
+/// The beginning of those in `crates/statwalk/src/browse`. They test what cargo builds.
+const WITHIN_THE_PROGRAM: &str = "shell_removals::";
 
 /// The result of a kind, by its own report.
 struct Outcome {
@@ -58,9 +61,9 @@ pub(crate) fn attack(minutes: u64) -> Result<(), String> {
     println!();
     for outcome in &outcomes {
         let summary = outcome.summary.as_deref().unwrap_or("did not run");
-        println!("{:16} {summary}", outcome.kind);
+        println!("{:24} {summary}", outcome.kind);
         for line in &outcome.skipped {
-            println!("{:16} {line}", "");
+            println!("{:24} {line}", "");
         }
     }
     let bad = outcomes.iter().filter(|outcome| outcome.failed);
@@ -74,9 +77,9 @@ pub(crate) fn attack(minutes: u64) -> Result<(), String> {
 /// Runs one kind. One that is skipped has not run, but that is no failure.
 fn run(kind: &'static str, program: &Path, seconds: u64, seed: u64) -> Outcome {
     let filter = format!("{kind}::");
-    let target = match kind {
-        WITHIN_THE_PROGRAM => ["--bin", "statwalk"],
-        _ => ["--test", "attack"],
+    let target = match kind.starts_with(WITHIN_THE_PROGRAM) {
+        true => ["--bin", "statwalk"],
+        false => ["--test", "attack"],
     };
     let test = ["test", "-q", "-p", "statwalk"].into_iter();
     let test = test.chain(target).chain([&filter, "--", "--nocapture"]);

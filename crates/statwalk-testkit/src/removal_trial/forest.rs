@@ -6,8 +6,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::Ground;
 use super::picture::Picture;
+use super::{DATA, Ground};
 use crate::{Random, remove_tree};
 
 /// Paths of a trial.
@@ -53,8 +53,22 @@ impl Forest {
 
     /// A picture of all trees, without the trash.
     pub(super) fn picture(&self) -> Picture {
-        Picture::of(&self.ground.trees)
+        let mut picture = Picture::of(&self.ground.trees);
+        picture.things.retain(|path, _| !is_data(path));
+        picture
     }
+
+    /// A picture of all trees, and of the trash.
+    pub(super) fn picture_with_trash(&self) -> Picture {
+        let mut picture = Picture::of(&self.ground.trees);
+        picture.add(&self.ground.trash().join("files"));
+        picture
+    }
+}
+
+/// Whether a path is that of a directory of data in a tree, or below one.
+pub(super) fn is_data(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == DATA)
 }
 
 fn file(path: &Path, random: &mut Random) {

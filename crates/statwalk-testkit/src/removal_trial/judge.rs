@@ -79,14 +79,10 @@ impl Case<'_> {
 
     /// A move to the trash loses nothing.
     fn trash(&self) -> Vec<String> {
-        let trash = Picture::of(&self.forest.ground.trash().join("files"));
-        let mut all = self.after.links();
-        for (thing, count) in trash.links() {
-            *all.entry(thing).or_insert(0) += count;
-        }
         if !self.is_trash {
             return Vec::new();
         }
+        let all = self.forest.picture_with_trash().links();
         let lost = self
             .before
             .things

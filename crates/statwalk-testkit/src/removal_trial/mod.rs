@@ -53,23 +53,55 @@ pub trait Seat {
     fn wait(&mut self, has: &dyn Fn(&Frame) -> bool) -> Frame;
 }
 
+/// The part of the work that a trial does more often than others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Focus {
+    /// None.
+    Any,
+    /// Each removal is a move, which is taken back at once or after more work.
+    Undo,
+    /// The trash lies within the tree, and each removal is a move.
+    Trash,
+    /// Directories and the whole tree are read again, and again before that ends.
+    Refresh,
+}
+
 /// The directories of a trial: the browser starts in one, with the other as its home.
 #[derive(Clone, Debug)]
 pub struct Ground {
     /// An empty directory for the trees.
     pub trees: PathBuf,
-    /// The home of the user, with the journal and the trash, on the same file system.
+    /// The home of the user, with the journal, on the same file system.
     pub home: PathBuf,
+    /// The directory of the trash, in the home or in [`Ground::root`].
+    pub data: PathBuf,
 }
 
+/// The name of a directory of data in the tree. No other thing has it.
+const DATA: &str = ".share";
+
 impl Ground {
+    /// The trees in a directory of the home, and the trash where the focus has it.
+    pub fn new(home: &Path, focus: Focus) -> Ground {
+        let trees = home.join("t");
+        let mut ground = Ground {
+            data: home.join(".local/share"),
+            home: home.to_owned(),
+            trees,
+        };
+        if focus == Focus::Trash {
+            ground.data = ground.root().join(DATA);
+        }
+        ground
+    }
+
     /// The root that the browser shows.
     pub fn root(&self) -> PathBuf {
         self.trees.join("tree")
     }
 
     fn trash(&self) -> PathBuf {
-        self.home.join(".local/share/Trash")
+        self.data.join("Trash")
     }
 
     fn journal(&self) -> PathBuf {
@@ -105,9 +137,15 @@ pub fn plant(ground: &Ground, round: &mut Round) {
 /// # Panics
 ///
 /// Panics if the disk does not do what the trial needs.
-pub fn run(ground: &Ground, seat: &mut dyn Seat, round: &mut Round, deeds: &mut Deeds) {
+pub fn run(
+    ground: &Ground,
+    focus: Focus,
+    seat: &mut dyn Seat,
+    round: &mut Round,
+    deeds: &mut Deeds,
+) {
     let forest = Forest::of(ground);
-    User::new(forest, seat, round, deeds).work();
+    User::new(forest, focus, seat, round, deeds).work();
 }
 
 fn name(path: &Path) -> String {

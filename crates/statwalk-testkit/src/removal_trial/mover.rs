@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags, ResolveFlags, openat2, renameat_with};
 
-use super::forest::Forest;
+use super::forest::{Forest, is_data};
 use super::name;
 use super::picture::Kind;
 use crate::Random;
@@ -116,7 +116,8 @@ impl Mover {
             return (!above.is_empty()).then(|| (*random.pick(&above)).to_owned());
         }
         let picture = super::picture::Picture::of(&forest.root);
-        let paths: Vec<&PathBuf> = picture.things.keys().skip(1).collect();
+        let paths = picture.things.keys().skip(1);
+        let paths: Vec<&PathBuf> = paths.filter(|path| !is_data(path)).collect();
         (!paths.is_empty()).then(|| (*random.pick(&paths)).clone())
     }
 }

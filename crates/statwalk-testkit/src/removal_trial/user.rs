@@ -5,12 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::forest::Forest;
+use super::forest::{Forest, is_data};
 use super::frame::{Dialog, Frame, Row};
 use super::judge::{self, Case};
 use super::mover::{Mover, Storm, occupy};
 use super::picture::{Kind, Picture, Thing};
-use super::{Deeds, Seat};
+use super::{DATA, Deeds, Focus, Seat};
 use crate::attack::Round;
 use crate::remove_tree;
 
@@ -27,6 +27,7 @@ const FAULTS_TOLD: usize = 4;
 
 pub(super) struct User<'a> {
     forest: Forest,
+    focus: Focus,
     seat: &'a mut dyn Seat,
     round: &'a mut Round,
     deeds: &'a mut Deeds,
@@ -40,6 +41,8 @@ pub(super) struct User<'a> {
     seen: BTreeMap<PathBuf, BTreeSet<Thing>>,
     /// Whether nothing moved since the last scan.
     is_calm: bool,
+    /// The number of times that something can have moved.
+    moves: u64,
     /// The place in the journal.
     journal: usize,
     lists: u32,
@@ -52,6 +55,7 @@ pub(super) struct User<'a> {
 impl<'a> User<'a> {
     pub(super) fn new(
         forest: Forest,
+        focus: Focus,
         seat: &'a mut dyn Seat,
         round: &'a mut Round,
         deeds: &'a mut Deeds,
@@ -60,6 +64,7 @@ impl<'a> User<'a> {
         judge::journal(&forest.ground.journal(), &mut journal);
         User {
             forest,
+            focus,
             seat,
             round,
             deeds,
@@ -68,6 +73,7 @@ impl<'a> User<'a> {
             old_marks: BTreeSet::new(),
             seen: BTreeMap::new(),
             is_calm: true,
+            moves: 0,
             journal,
             lists: 0,
             known: BTreeMap::new(),
@@ -121,6 +127,13 @@ impl<'a> User<'a> {
     }
 
     fn step(&mut self) {
+        if self.focus == Focus::Refresh && self.round.random.one_in(2) {
+            return match self.round.random.below(3) {
+                0 => self.scan_again(),
+                1 => self.read_again(),
+                _ => self.move_things(),
+            };
+        }
         match self.round.random.below(16) {
             0..=3 => self.mark(),
             4 => self.enter(),
@@ -157,6 +170,7 @@ impl<'a> User<'a> {
 
     fn note_a_move(&mut self) {
         self.is_calm = false;
+        self.moves += 1;
         self.old_marks = self.marks.keys().cloned().collect();
     }
 
@@ -232,7 +246,8 @@ impl<'a> User<'a> {
 
     fn go_to_a_row(&mut self, wanted: impl Fn(&Row) -> bool) -> Option<Frame> {
         let frame = self.seat.frame();
-        let rows: Vec<Row> = frame.rows().into_iter().filter(wanted).collect();
+        let rows = frame.rows().into_iter().filter(|row| row.name != DATA);
+        let rows: Vec<Row> = rows.filter(wanted).collect();
         if rows.is_empty() || frame.directory().is_none() {
             return None;
         }
@@ -253,7 +268,10 @@ impl<'a> User<'a> {
 
     fn mark_all(&mut self) {
         let before = self.press("1");
-        if before.rows().len() <= 8 && before.directory().is_some() {
+        let rows = before.rows();
+        // The trash is no item of a trial.
+        let is_fit = rows.len() <= 8 && rows.iter().all(|row| row.name != DATA);
+        if is_fit && before.directory().is_some() {
             let after = self.press("*");
             self.note_marks(&before, &after);
         }
@@ -309,7 +327,14 @@ impl<'a> User<'a> {
         self.forget_marks_in(Path::new(""));
         // A scan resolves the root, and a look of before was one at the old root.
         self.seat.see_marks();
-        self.press("R");
+        let again = self.focus == Focus::Refresh;
+        let keys = ["R", "RR", "RhR", "rR", "Rr"];
+        let keys = if again {
+            *self.round.random.pick(&keys)
+        } else {
+            "R"
+        };
+        self.press(keys);
         self.rest();
     }
 
@@ -395,6 +420,10 @@ impl<'a> User<'a> {
             self.move_things();
         }
         let count = self.marked_count();
+        let here = self.seat.frame().here();
+        if count == 0 && here.is_some_and(|row| row.name == DATA) {
+            return;
+        }
         if self.round.random.one_in(12) {
             self.in_haste();
         }
@@ -493,6 +522,9 @@ impl<'a> User<'a> {
         let answer = match self.round.random.below(8) {
             _ if !dialog.has_forever => Answer::Cancel,
             0 => Answer::Cancel,
+            _ if dialog.has_trash && matches!(self.focus, Focus::Undo | Focus::Trash) => {
+                Answer::Trash
+            }
             1..=3 if dialog.has_trash => Answer::Trash,
             _ => Answer::Forever,
         };
@@ -582,8 +614,16 @@ impl<'a> User<'a> {
             .collect();
         self.marks
             .retain(|mark, _| !removed.iter().any(|path| mark.starts_with(path)));
-        if answer == Answer::Trash && !gone.is_empty() && self.round.random.one_in(2) {
-            self.take_back(&before, confirmed, is_stormy);
+        let takes_back = self.focus == Focus::Undo || self.round.random.one_in(2);
+        if answer == Answer::Trash && !gone.is_empty() && takes_back {
+            let moves = self.moves;
+            if self.focus == Focus::Undo && self.round.random.one_in(2) {
+                for _ in 0..1 + self.round.random.below(4) {
+                    self.step();
+                }
+            }
+            let is_exact = !is_stormy && moves == self.moves;
+            self.take_back(&before, confirmed, is_exact);
         }
         self.check_rows();
     }
@@ -593,13 +633,12 @@ impl<'a> User<'a> {
         &mut self,
         before: &Picture,
         confirmed: &BTreeMap<PathBuf, Option<Thing>>,
-        is_stormy: bool,
+        mut is_exact: bool,
     ) {
-        let mut is_exact = !is_stormy;
-        if self.round.random.one_in(4) {
+        if is_exact && self.round.random.one_in(4) {
             for (path, thing) in confirmed {
                 let kind = thing.map_or(Kind::File, |thing| thing.kind);
-                if !is_stormy && occupy(&self.real(path), kind).is_some() {
+                if occupy(&self.real(path), kind).is_some() {
                     self.story.push(format!("make {}", path.display()));
                     is_exact = false;
                     self.note_a_move();
@@ -609,8 +648,12 @@ impl<'a> User<'a> {
         self.press("U");
         self.rest();
         self.deeds.undone += 1;
-        let after = self.forest.picture();
+        // They are rows again, also where a scan came between.
+        for path in confirmed.keys() {
+            self.see(path);
+        }
         if is_exact {
+            let after = self.forest.picture();
             let lacking = before
                 .things
                 .iter()
@@ -618,9 +661,7 @@ impl<'a> User<'a> {
             let lacking = lacking.map(|(path, _)| path.display().to_string());
             self.check(lacking.is_none(), || format!("{lacking:?} is not back"));
         }
-        let mut all = after;
-        all.add(&self.forest.ground.trash().join("files"));
-        let all = all.links();
+        let all = self.forest.picture_with_trash().links();
         let lost = before
             .links()
             .into_iter()
@@ -650,8 +691,8 @@ impl<'a> User<'a> {
         let fits = children.len() + 4 <= frame.lines.len();
         let is_same = rows == children || !fits;
         self.check(is_same, || format!("{rows:?} instead of {children:?}"));
-        // Room for the next ones, as a user makes it.
-        if trash.exists() && self.round.random.one_in(4) {
+        // Room for the next ones, as a user makes it, where the browser does not show it.
+        if !is_data(&trash) && trash.exists() && self.round.random.one_in(4) {
             remove_tree(&trash).unwrap();
             self.story.push("empty the trash".to_owned());
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Removals through the shell of the browser, in the process: a kind of attack.
+//! Removals through the shell of the browser, in the process: a kind of attack for each
+//! focus of a trial.
 //!
 //! The shell runs on a thread of its own, before a [`Simulated`] screen. The trial has the
 //! other side of it, a [`Desk`]. The home with the journal and the trash is a variable of
@@ -22,7 +23,7 @@ use ratatui_core::layout::{Position, Rect};
 use ratatui_core::style::Modifier;
 use statwalk_browse::{Bytes, Key, Keymap, Options};
 use statwalk_testkit::attack::{Attack, Round};
-use statwalk_testkit::removal_trial::{self, Deeds, Frame, Ground, Seat};
+use statwalk_testkit::removal_trial::{self, Deeds, Focus, Frame, Ground, Seat};
 use statwalk_testkit::{Scratch, program, remove_tree};
 use statwalk_view::{Charset, Colour, SizeFormat, text_width};
 
@@ -252,14 +253,9 @@ fn shell(root: &Path, size: (u16, u16)) -> Shell {
     Shell::new(request, options, size).unwrap()
 }
 
-fn trial(home: &Path, round: &mut Round, deeds: &mut Deeds) {
-    let trees = home.join("t");
-    std::fs::create_dir(&trees).unwrap();
-    let ground = Ground {
-        trees: trees.clone(),
-        home: home.to_owned(),
-    };
-    removal_trial::plant(&ground, round);
+fn trial(ground: &Ground, focus: Focus, round: &mut Round, deeds: &mut Deeds) {
+    std::fs::create_dir(&ground.trees).unwrap();
+    removal_trial::plant(ground, round);
     let size = *round.random.pick(&[(80, 24), (120, 40), (150, 60)]);
     let mut desk = Desk::default();
     let mut screen = Simulated {
@@ -277,47 +273,50 @@ fn trial(home: &Path, round: &mut Round, deeds: &mut Deeds) {
         own.changed();
         ended && left.is_none()
     });
-    removal_trial::run(&ground, &mut desk, round, deeds);
+    removal_trial::run(ground, focus, &mut desk, round, deeds);
     // A box can be open, and Ctrl-C ends in each.
     desk.state().inputs.push_back(Input::Key(Key::Ctrl('c')));
     desk.changed();
     assert!(work.join().unwrap(), "the shell ends");
-    remove_tree(&trees).unwrap();
+    remove_tree(&ground.trees).unwrap();
 }
 
-fn rounds(home: &Path) {
+fn rounds(ground: &Ground, focus: Focus, attack: &Attack) {
     let mut deeds = Deeds::default();
-    let attack = Attack {
-        kind: "shell_removals",
-        rounds_small: 200,
-        checks_least: 1,
-    };
     let mut rounds = 0;
     attack.run(|round| {
-        trial(home, round, &mut deeds);
+        trial(ground, focus, round, &mut deeds);
         rounds += 1;
     });
-    println!("attack: shell_removals: {deeds:?}");
-    let has_acted = deeds.removed * 2 >= rounds && deeds.refused * 20 >= rounds;
+    println!("attack: {}: {deeds:?}", attack.kind);
+    let has_acted = match focus {
+        Focus::Undo => deeds.undone * 3 >= rounds,
+        _ => deeds.removed * 2 >= rounds && deeds.refused * 20 >= rounds,
+    };
     assert!(rounds < 50 || has_acted, "{deeds:?} in {rounds} rounds");
 }
 
-/// In 4 of 10 sessions a mark was on another directory after `R`, and in each the dialog
-/// followed a link that had taken the place of a directory.
-#[test]
-fn nothing_goes_but_what_was_marked_and_confirmed() {
+/// Runs the rounds in a process whose home is a new directory.
+fn run(focus: Focus, kind: &'static str, test: &str, rounds_small: u64) {
+    let attack = Attack {
+        kind,
+        rounds_small,
+        checks_least: 1,
+    };
     if let Some(home) = std::env::var_os(GROUND) {
-        return rounds(Path::new(&home));
+        return rounds(&Ground::new(Path::new(&home), focus), focus, &attack);
     }
     // Each line of the journal waits for the disk, which takes most of the time elsewhere.
     let memory = Path::new("/dev/shm");
     let scratch = Scratch::within(memory).or_else(|_| Scratch::new()).unwrap();
+    let ground = Ground::new(scratch.path(), focus);
     let mut command = program::command(std::env::current_exe().unwrap());
     command
-        .arg("browse::shell_removals::nothing_goes_but_what_was_marked_and_confirmed")
+        .arg(format!("browse::{kind}::{test}"))
         .args(["--exact", "--nocapture"])
-        .env(GROUND, scratch.path())
-        .env("HOME", scratch.path())
+        .env(GROUND, &ground.home)
+        .env("HOME", &ground.home)
+        .env("XDG_DATA_HOME", &ground.data)
         .stdout(Stdio::piped());
     let attack = std::env::vars_os().filter(|(name, _)| {
         let name = name.to_string_lossy();
@@ -333,4 +332,47 @@ fn nothing_goes_but_what_was_marked_and_confirmed() {
         child.wait().unwrap().success(),
         "the rounds have differences"
     );
+}
+
+mod any {
+    use super::{Focus, run};
+
+    /// In 4 of 10 sessions a mark was on another directory after `R`, and in each the
+    /// dialog followed a link that had taken the place of a directory.
+    #[test]
+    fn nothing_goes_but_what_was_marked_and_confirmed() {
+        let test = "nothing_goes_but_what_was_marked_and_confirmed";
+        run(Focus::Any, "shell_removals::any", test, 200);
+    }
+}
+
+mod undo {
+    use super::{Focus, run};
+
+    #[test]
+    fn what_was_moved_comes_back_or_stays_in_the_trash() {
+        let test = "what_was_moved_comes_back_or_stays_in_the_trash";
+        run(Focus::Undo, "shell_removals::undo", test, 60);
+    }
+}
+
+mod trash {
+    use super::{Focus, run};
+
+    /// The bytes of moved items left the sums, although the trash was in the tree.
+    #[test]
+    fn a_trash_in_the_tree_has_its_row() {
+        let test = "a_trash_in_the_tree_has_its_row";
+        run(Focus::Trash, "shell_removals::trash", test, 60);
+    }
+}
+
+mod refresh {
+    use super::{Focus, run};
+
+    #[test]
+    fn a_mark_keeps_its_item_through_each_reading() {
+        let test = "a_mark_keeps_its_item_through_each_reading";
+        run(Focus::Refresh, "shell_removals::refresh", test, 60);
+    }
 }

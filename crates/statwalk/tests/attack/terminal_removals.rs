@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use statwalk_testkit::attack::Attack;
-use statwalk_testkit::removal_trial::{self, Deeds, Frame, Ground, Seat};
+use statwalk_testkit::removal_trial::{self, Deeds, Focus, Frame, Ground, Seat};
 use statwalk_testkit::terminal::terminal;
 use statwalk_testkit::{Scratch, Skipped, or_skip, program, remove_tree};
 
@@ -168,10 +168,7 @@ fn nothing_goes_but_what_was_marked_and_confirmed() {
     };
     let scratch = Scratch::new().unwrap();
     let home = scratch.path().to_owned();
-    let ground = Ground {
-        trees: home.join("t"),
-        home,
-    };
+    let ground = Ground::new(&home, Focus::Any);
     std::fs::create_dir_all(ground.root()).unwrap();
     drop(or_skip!(Terminal::start(&ground)));
     remove_tree(&ground.trees).unwrap();
@@ -180,7 +177,7 @@ fn nothing_goes_but_what_was_marked_and_confirmed() {
         std::fs::create_dir(&ground.trees).unwrap();
         removal_trial::plant(&ground, round);
         let mut terminal = Terminal::start(&ground).unwrap();
-        removal_trial::run(&ground, &mut terminal, round, &mut deeds);
+        removal_trial::run(&ground, Focus::Any, &mut terminal, round, &mut deeds);
         terminal.quit();
         remove_tree(&ground.trees).unwrap();
     });
