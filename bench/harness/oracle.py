@@ -16,6 +16,8 @@ class Answer:
     symlinks: int = 0
     # Sum of st_size over regular files, a file with several names once.
     file_size_bytes: int = 0
+    # The same with each name of a file, for engines that know no other.
+    name_size_bytes: int = 0
     # Regular files and symbolic links, as GNU du since 9.2 counts --apparent-size.
     apparent_bytes: int = 0
     # `du -B1 -s`: every entry, directories included, a file with several names once.
@@ -66,6 +68,8 @@ def ask(path: str, cwd: str) -> Answer:
         regular, symlink = kind == b"f", kind == b"l"
         answer.files += regular
         answer.symlinks += symlink
+        if regular:
+            answer.name_size_bytes += int(size)
         if names != b"1":
             if (device, inode) in seen:
                 continue
