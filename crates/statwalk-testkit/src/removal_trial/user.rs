@@ -677,7 +677,10 @@ impl<'a> User<'a> {
             return;
         }
         let trash = self.forest.ground.trash();
-        let frame = self.press("1hhhhh");
+        self.press("1hhhhh");
+        // A trash in the tree is read on its own.
+        self.rest();
+        let frame = self.seat.frame();
         let whole = Picture::of(&self.forest.root);
         let (shown, count) = (frame.entries(), whole.things.len() as u64);
         self.check(shown == Some(count), || {
