@@ -31,6 +31,7 @@ mod spread;
 mod truncate;
 
 mod bar_plot;
+mod best_first;
 mod error_summary;
 mod list_table;
 mod progress;

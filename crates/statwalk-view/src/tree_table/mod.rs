@@ -2,13 +2,10 @@
 
 //! The tree that fits on the screen: the default view of a scan.
 //!
-//! The largest node whose parent has a row gets the next row, until the rows are used up.
-//! The selection begins at the top. Of a tree of millions it looks only at the children
-//! of directories with a row, and of the only children below these.
+//! The largest node whose parent has a row gets the next row, until the rows are used up
+//! (`best_first`).
 
-mod best;
 mod layout;
-mod rest;
 mod row;
 mod selection;
 

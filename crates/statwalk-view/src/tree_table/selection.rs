@@ -2,14 +2,10 @@
 
 //! Which nodes have rows.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-use super::best::{Best, Candidate};
-use super::rest::Rest;
 use super::row::{Label, Names, Row};
 use super::{Direction, Figures, Files, SizeColumn, Small, SortKey, Tree, TreeOptions};
 use crate::SizeFormat;
+use crate::best_first::{Best, BestFirst, Candidate, Rest, Step};
 use crate::charset::Position;
 use crate::share::narrowed;
 
@@ -32,18 +28,12 @@ struct Shown<N> {
     /// The sums of the first of the chain.
     figures: Figures,
     is_dir: bool,
-    /// The children that may be shown, in the order in which they will be.
-    candidates: Vec<Candidate<N>>,
-    /// The rows of the first of the candidates.
-    children: Vec<usize>,
-    /// The number of the first of these rows that are open or need not be.
+    /// The number of the first of the rows below it that are open or need not be.
     settled: usize,
     /// The row above.
     parent: usize,
-    /// The sums of these rows.
+    /// The sums of the rows below it.
     shown: Bytes,
-    /// The children that cannot be shown.
-    beyond: Rest,
     /// The nodes beside those of the chain.
     beside: Rest,
 }
@@ -55,26 +45,15 @@ struct Bytes {
     apparent: u128,
 }
 
-/// The next row: that of the largest node comes first.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Step {
-    key: u128,
-    /// Of equals, the first in the tree wins.
-    age: Reverse<usize>,
-    /// The row whose next candidate gets a row.
-    parent: usize,
-    /// The number of rows below it at that time.
-    children: usize,
-}
-
 /// The rows that were found by now.
 pub(super) struct Selection<'a, T: Tree> {
     tree: &'a T,
     options: &'a TreeOptions,
     whole_bytes: u128,
+    /// The nodes with a row. The last of each chain has the children.
+    choice: BestFirst<'a, T>,
+    /// The same in the same order.
     shown: Vec<Shown<T::Node>>,
-    steps: BinaryHeap<Step>,
-    steps_count: usize,
     rows_used: usize,
 }
 
@@ -86,9 +65,8 @@ impl<'a, T: Tree> Selection<'a, T> {
             tree,
             options,
             whole_bytes: options.column.of(&tree.figures(tree.root())),
+            choice: BestFirst::new(tree),
             shown: Vec::new(),
-            steps: BinaryHeap::new(),
-            steps_count: 0,
             rows_used: 0,
         };
         selection.add(tree.root(), ROOT, 0, 0);
@@ -107,18 +85,14 @@ impl<'a, T: Tree> Selection<'a, T> {
             depth,
             figures: self.tree.figures(node),
             is_dir,
-            candidates: Vec::new(),
-            children: Vec::new(),
             settled: 0,
             parent,
             shown: Bytes::default(),
-            beyond: Rest::default(),
             beside: Rest::default(),
         });
         let index = self.shown.len() - 1;
         if is_dir && self.has_room_below(depth) {
             self.open(index);
-            self.push_step(index);
         }
     }
 
@@ -142,11 +116,8 @@ impl<'a, T: Tree> Selection<'a, T> {
     /// Shows rows until there is no room for more.
     pub(super) fn fill(&mut self) {
         while self.rows_used < self.options.rows_max
-            && let Some(step) = self.steps.pop()
+            && let Some(step) = self.choice.next_step()
         {
-            if self.shown[step.parent].children.len() != step.children {
-                continue;
-            }
             let is_enough = self.options.small == Small::Hidden && self.shown.len() > SMALL_ROWS;
             if is_enough && self.is_by_size() && !self.deserves_row(step.key) {
                 break;
@@ -157,8 +128,8 @@ impl<'a, T: Tree> Selection<'a, T> {
                 Some(larger) => {
                     self.show(larger);
                     // Where it has no room with its rest, the smaller one stays closed, too.
-                    if !self.shown[larger].children.is_empty() {
-                        self.steps.push(step);
+                    if !self.choice.children(larger).is_empty() {
+                        self.choice.put_back(step);
                     }
                 }
                 None => self.show(step.parent),
@@ -187,14 +158,13 @@ impl<'a, T: Tree> Selection<'a, T> {
         loop {
             // The siblings stand by size, and none is closed again.
             let above = &self.shown[parent];
-            let sibling = *above.children.get(above.settled)?;
+            let sibling = *self.choice.children(parent).get(above.settled)?;
             if sibling == step.parent {
                 return None;
             }
-            let row = &self.shown[sibling];
-            let largest = row.candidates.first();
-            if row.children.is_empty() && largest.is_some_and(|child| self.deserves_row(child.key))
-            {
+            let is_closed = self.choice.children(sibling).is_empty();
+            let largest = self.choice.next_child(sibling).filter(|_| is_closed);
+            if largest.is_some_and(|child| self.deserves_row(child.key)) {
                 return Some(sibling);
             }
             self.shown[parent].settled += 1;
@@ -218,12 +188,11 @@ impl<'a, T: Tree> Selection<'a, T> {
                 let count = beyond.count + candidates.len() as u64;
                 may_go_on && self.is_only_child(directory, child, count)
             });
-            let row = &mut self.shown[index];
             let Some(only) = only else {
-                row.candidates = candidates;
-                row.beyond = beyond;
+                self.choice.open(index, (candidates, beyond));
                 return;
             };
+            let row = &mut self.shown[index];
             row.beside.add_rest(&beyond);
             for other in &candidates[1..] {
                 let figures = self.tree.figures(other.node);
@@ -268,65 +237,44 @@ impl<'a, T: Tree> Selection<'a, T> {
         part * 100 >= whole
     }
 
-    /// Notes that the next candidate of a directory can have a row.
-    fn push_step(&mut self, parent: usize) {
-        let row = &self.shown[parent];
-        if let Some(next) = row.candidates.get(row.children.len()) {
-            let age = Reverse(self.steps_count);
-            self.steps_count += 1;
-            self.steps.push(Step {
-                key: next.key,
-                age,
-                parent,
-                children: row.children.len(),
-            });
-        }
-    }
-
     /// Gives the next candidate of a directory a row, if there is room.
     fn show(&mut self, index: usize) {
-        let row = &self.shown[index];
-        let Some(&Candidate { node, .. }) = row.candidates.get(row.children.len()) else {
+        let Some(Candidate { node, .. }) = self.choice.next_child(index) else {
             return;
         };
         // The first row of a directory can bring the row for the rest with it; a later
         // one can take its place.
         let figures = self.tree.figures(node);
-        let child = self.shown.len();
         let before = self.rows_used - usize::from(self.has_rest_row(index));
-        let row = &mut self.shown[index];
-        let shown = row.shown;
-        row.shown = Bytes {
+        let shown = self.shown[index].shown;
+        let shown = Bytes {
             allocated: shown.allocated.saturating_add(figures.allocated_bytes),
             apparent: shown.apparent.saturating_add(figures.apparent_bytes),
         };
-        row.children.push(child);
-        let rows_used = before + 1 + usize::from(self.has_rest_row(index));
-        let row = &mut self.shown[index];
+        let hidden_count = self.hidden_count(index) - 1;
+        let has_rest_row = self.would_have_rest_row(index, hidden_count, shown);
+        let rows_used = before + 1 + usize::from(has_rest_row);
         if rows_used > self.options.rows_max {
-            row.children.pop();
-            row.shown = shown;
             return;
         }
         self.rows_used = rows_used;
+        self.choice.choose(index);
+        let row = &mut self.shown[index];
+        row.shown = shown;
         let (row_depth, depth) = (row.row_depth + 1, row.depth + 1);
         self.add(node, index, row_depth, depth);
-        self.push_step(index);
+        self.choice.wait(index);
     }
 
     fn hidden_count(&self, index: usize) -> u64 {
-        let row = &self.shown[index];
-        // In the end the other candidates are in `beyond`, and the list is empty.
-        let candidates = row.candidates.len().saturating_sub(row.children.len());
-        row.beside.count + row.beyond.count + candidates as u64
+        self.shown[index].beside.count + self.choice.hidden_count(index)
     }
 
     /// Returns the sizes of a directory less those of the rows below it.
     ///
     /// The blocks of the directory itself are in it.
-    fn hidden_bytes(&self, index: usize) -> Bytes {
-        let row = &self.shown[index];
-        let (all, shown) = (&row.figures, row.shown);
+    fn hidden_bytes(&self, index: usize, shown: Bytes) -> Bytes {
+        let all = &self.shown[index].figures;
         Bytes {
             allocated: all.allocated_bytes.saturating_sub(shown.allocated),
             apparent: all.apparent_bytes.saturating_sub(shown.apparent),
@@ -335,40 +283,28 @@ impl<'a, T: Tree> Selection<'a, T> {
 
     /// Returns whether the children without a row have one together.
     fn has_rest_row(&self, index: usize) -> bool {
-        let hidden_count = self.hidden_count(index);
+        let is_open = index == ROOT || !self.choice.children(index).is_empty();
+        let shown = self.shown[index].shown;
+        is_open && self.would_have_rest_row(index, self.hidden_count(index), shown)
+    }
+
+    /// Returns whether so many children without a row would have one together below rows
+    /// of these sizes.
+    fn would_have_rest_row(&self, index: usize, hidden_count: u64, shown: Bytes) -> bool {
         if index == ROOT {
             // There is no row of the root that could have a number behind it.
             return hidden_count > 0 && self.options.rows_max > 0;
         }
-        let hidden = self.hidden_bytes(index);
+        let hidden = self.hidden_bytes(index, shown);
         let hidden = match self.options.column {
             SizeColumn::Disk | SizeColumn::Inodes => hidden.allocated,
             SizeColumn::Apparent => hidden.apparent,
         };
-        let is_open = !self.shown[index].children.is_empty();
-        is_open && hidden_count > 0 && self.deserves_row(hidden)
+        hidden_count > 0 && self.deserves_row(hidden)
     }
 
     /// Returns the rows in the order in which they stand on the screen.
     pub(super) fn into_rows(mut self) -> Vec<Row<T::Node>> {
-        for index in 0..self.shown.len() {
-            let mut children = std::mem::take(&mut self.shown[index].children);
-            let shown_count = children.len();
-            if self.options.sort == SortKey::Name {
-                let name = |&child: &usize| self.tree.name(self.shown[child].chain[0]);
-                children.sort_by(|a, b| name(a).cmp(&name(b)));
-            }
-            if self.options.direction == Direction::Reversed {
-                children.reverse();
-            }
-            let row = &mut self.shown[index];
-            row.children = children;
-            for candidate in row.candidates.drain(..).skip(shown_count) {
-                let figures = self.tree.figures(candidate.node);
-                row.beyond.add(self.tree, candidate.node, &figures);
-            }
-        }
-
         let mut rows = Vec::with_capacity(self.rows_used);
         let mut stack = Vec::new();
         self.push_children(ROOT, &mut stack);
@@ -394,7 +330,7 @@ impl<'a, T: Tree> Selection<'a, T> {
                     depth: self.shown[index].row_depth + 1,
                     position,
                     figures: self.rest_figures(index),
-                    label: Label::Rest(self.rest(index).names()),
+                    label: Label::Rest(names_of(&self.rest(index))),
                 }),
             }
         }
@@ -407,7 +343,7 @@ impl<'a, T: Tree> Selection<'a, T> {
         if self.options.size == SizeFormat::Count {
             return self.rest(index).figures();
         }
-        let bytes = self.hidden_bytes(index);
+        let bytes = self.hidden_bytes(index, self.shown[index].shown);
         Figures {
             allocated_bytes: bytes.allocated,
             apparent_bytes: bytes.apparent,
@@ -417,9 +353,8 @@ impl<'a, T: Tree> Selection<'a, T> {
 
     /// Returns all nodes without a row.
     fn rest(&self, index: usize) -> Rest {
-        let row = &self.shown[index];
-        let mut rest = row.beyond;
-        rest.add_rest(&row.beside);
+        let mut rest = self.choice.hidden(index);
+        rest.add_rest(&self.shown[index].beside);
         rest
     }
 
@@ -427,9 +362,9 @@ impl<'a, T: Tree> Selection<'a, T> {
     /// closed chain that is not in its last directory.
     fn number_behind(&self, index: usize) -> Option<(Names, Figures)> {
         let row = &self.shown[index];
-        if !row.children.is_empty() {
+        if !self.choice.children(index).is_empty() {
             let figures = self.rest_figures(index);
-            return (!self.has_rest_row(index)).then(|| (self.rest(index).names(), figures));
+            return (!self.has_rest_row(index)).then(|| (names_of(&self.rest(index)), figures));
         }
         let [first, .., last] = row.chain[..] else {
             return None;
@@ -441,7 +376,7 @@ impl<'a, T: Tree> Selection<'a, T> {
             ..row.beside.figures()
         };
         // No rows below it have to add up, so that blocks alone are not worth a number.
-        (row.beside.count > 0).then(|| (row.beside.names(), figures))
+        (row.beside.count > 0).then(|| (names_of(&row.beside), figures))
     }
 
     /// Puts the rows below a directory on the stack, the first on top.
@@ -451,7 +386,15 @@ impl<'a, T: Tree> Selection<'a, T> {
             stack.push((Place::Rest(index), position));
             position = Position::Inner;
         }
-        for &child in self.shown[index].children.iter().rev() {
+        let mut children = self.choice.children(index).to_vec();
+        if self.options.sort == SortKey::Name {
+            let name = |&child: &usize| self.tree.name(self.shown[child].chain[0]);
+            children.sort_by(|a, b| name(a).cmp(&name(b)));
+        }
+        if self.options.direction == Direction::Reversed {
+            children.reverse();
+        }
+        for child in children.into_iter().rev() {
             stack.push((Place::Node(child), position));
             position = Position::Inner;
         }
@@ -462,4 +405,13 @@ impl<'a, T: Tree> Selection<'a, T> {
 enum Place {
     Node(usize),
     Rest(usize),
+}
+
+/// Returns what a row or a number calls nodes without a row.
+fn names_of(rest: &Rest) -> Names {
+    match rest.count {
+        0 => Names::Itself,
+        count if rest.is_of_files() => Names::Files(count),
+        count => Names::Any(count),
+    }
 }

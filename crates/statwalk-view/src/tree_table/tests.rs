@@ -5,11 +5,10 @@ use std::cmp::Reverse;
 
 use proptest::prelude::*;
 
-use super::best::{Best, Candidate};
-use super::rest::Rest;
 use super::row::Label;
 use super::selection::Selection;
 use super::*;
+use crate::best_first::{Best, Candidate, Rest};
 use crate::colour::plain;
 use crate::escape::tests::hostile_name;
 use crate::{Charset, Colour, text_width};

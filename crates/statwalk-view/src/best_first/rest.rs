@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Nodes that have no row.
+//! The sum of nodes that are not chosen.
 
-use super::row::Names;
-use super::{Figures, Tree};
+use crate::{Figures, Tree};
 
-/// The part of a directory that is not shown.
+/// The part of a directory that is not chosen.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Rest {
-    pub(super) count: u64,
-    pub(super) dir_count: u64,
+pub(crate) struct Rest {
+    pub(crate) count: u64,
+    pub(crate) dir_count: u64,
     figures: Figures,
     /// Whether there are files among it whose time is not known.
     has_unknown_time: bool,
@@ -18,7 +17,7 @@ pub(super) struct Rest {
 }
 
 impl Rest {
-    pub(super) fn add<T: Tree>(&mut self, tree: &T, node: T::Node, more: &Figures) {
+    pub(crate) fn add<T: Tree>(&mut self, tree: &T, node: T::Node, more: &Figures) {
         let is_dir = tree.is_dir(node);
         let count = tree.count(node);
         self.count += count;
@@ -30,7 +29,7 @@ impl Rest {
     }
 
     /// Adds the rest of another directory.
-    pub(super) fn add_rest(&mut self, more: &Rest) {
+    pub(crate) fn add_rest(&mut self, more: &Rest) {
         self.count += more.count;
         self.dir_count += more.dir_count;
         self.has_blocks |= more.has_blocks;
@@ -47,7 +46,7 @@ impl Rest {
         sum.incomplete |= more.incomplete;
     }
 
-    pub(super) fn figures(&self) -> Figures {
+    pub(crate) fn figures(&self) -> Figures {
         let newest_mtime_ns = self.figures.newest_mtime_ns;
         Figures {
             newest_mtime_ns: newest_mtime_ns.filter(|_| !self.has_unknown_time),
@@ -55,12 +54,8 @@ impl Rest {
         }
     }
 
-    /// Returns what a row or a number calls it.
-    pub(super) fn names(&self) -> Names {
-        match self.count {
-            0 => Names::Itself,
-            count if self.dir_count == 0 && !self.has_blocks => Names::Files(count),
-            count => Names::Any(count),
-        }
+    /// Whether it has files alone, and any.
+    pub(crate) fn is_of_files(&self) -> bool {
+        self.count > 0 && self.dir_count == 0 && !self.has_blocks
     }
 }

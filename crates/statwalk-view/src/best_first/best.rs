@@ -4,31 +4,31 @@
 
 use std::cmp::Ordering;
 
-use super::Tree;
 use super::rest::Rest;
+use crate::Tree;
 
-/// A node that may be shown.
+/// A node that can be chosen.
 #[derive(Clone, Copy)]
-pub(super) struct Candidate<N> {
-    pub(super) key: u128,
-    pub(super) node: N,
+pub(crate) struct Candidate<N> {
+    pub(crate) key: u128,
+    pub(crate) node: N,
 }
 
 /// The largest of many candidates.
 ///
 /// Holds at most twice as many as are wanted, whatever their number.
-pub(super) struct Best<'a, T: Tree> {
+pub(crate) struct Best<'a, T: Tree> {
     tree: &'a T,
     wanted: usize,
     candidates: Vec<Candidate<T::Node>>,
     /// A smaller key is not among the largest.
     key_min: u128,
     /// The sum of the others, and of those that are no candidates.
-    pub(super) beyond: Rest,
+    pub(crate) beyond: Rest,
 }
 
 impl<'a, T: Tree> Best<'a, T> {
-    pub(super) fn new(tree: &'a T, wanted: usize) -> Self {
+    pub(crate) fn new(tree: &'a T, wanted: usize) -> Self {
         Best {
             tree,
             wanted,
@@ -39,11 +39,11 @@ impl<'a, T: Tree> Best<'a, T> {
     }
 
     /// Returns whether a candidate with `key` can be among the largest.
-    pub(super) fn is_wanted(&self, key: u128) -> bool {
+    pub(crate) fn is_wanted(&self, key: u128) -> bool {
         key >= self.key_min
     }
 
-    pub(super) fn add(&mut self, candidate: Candidate<T::Node>) {
+    pub(crate) fn add(&mut self, candidate: Candidate<T::Node>) {
         self.candidates.push(candidate);
         if self.candidates.len() >= self.wanted.saturating_mul(2).max(64) {
             self.prune();
@@ -68,7 +68,7 @@ impl<'a, T: Tree> Best<'a, T> {
         }
     }
 
-    pub(super) fn finish(mut self) -> (Vec<Candidate<T::Node>>, Rest) {
+    pub(crate) fn finish(mut self) -> (Vec<Candidate<T::Node>>, Rest) {
         self.prune();
         let tree = self.tree;
         self.candidates.sort_unstable_by(|a, b| before(tree, a, b));
