@@ -184,7 +184,8 @@ impl Place {
         };
         let at = plain.join(name);
         if !self.mounts.contains_key(name) {
-            fs::create_dir(&at).unwrap();
+            // It is there where an earlier line was skipped.
+            fs::create_dir_all(&at).unwrap();
             let mounted = file_system.mount(&at)?;
             fill(&at);
             mounted.settle().unwrap();
