@@ -11,7 +11,7 @@ use crate::{Charset, escape};
 ///
 /// A plain name stays as it is, and most others stand in single quotes. A name with
 /// letters that the terminal must not get, or cannot show, is in `$'…'`, which POSIX has
-/// since 2024 and bash, zsh and ksh have long had. [`wrap`](crate::wrap) breaks no line in
+/// since 2024 and bash, zsh and ksh have long had. [`wrap`](crate::wrap()) breaks no line in
 /// the word.
 ///
 /// ```

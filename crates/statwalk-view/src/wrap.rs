@@ -16,7 +16,7 @@ pub(crate) fn glued(text: &str) -> String {
 /// Returns `sentence` in lines of at most the terminal's width, broken at spaces.
 ///
 /// Each no-break space becomes a space. A word wider than a line is cut. The sentence must
-/// be safe on a terminal: names in it go through [`escape`](crate::escape) before.
+/// be safe on a terminal: names in it go through [`escape`](crate::escape()) before.
 ///
 /// ```
 /// use statwalk_view::{Terminal, wrap};
