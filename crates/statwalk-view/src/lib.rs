@@ -41,6 +41,8 @@ mod tree_table;
 mod line;
 mod wrap;
 
+pub mod rebuildable;
+
 pub use age::{MomentError, age, parse_moment};
 pub use bar::bar;
 pub use bar_plot::{PlotBar, bar_plot};
