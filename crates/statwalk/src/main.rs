@@ -17,6 +17,7 @@
 
 mod bench;
 mod browse;
+mod cache_tag;
 mod clock;
 mod commands;
 mod exit_status;

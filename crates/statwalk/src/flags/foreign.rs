@@ -39,7 +39,7 @@ const ELSEWHERE: Tips = &[
     ),
     (&["--fields"], "a flag of 'statwalk find'"),
     (&["--by"], "a flag of 'statwalk stats'"),
-    (&["--dirs"], "a flag of 'statwalk top'"),
+    (&["--dirs", "--rebuildable"], "a flag of 'statwalk top'"),
     (&["--since"], "a flag of 'statwalk changes'"),
     (
         &["--rounds", "--vary", "--cold", "--svg"],

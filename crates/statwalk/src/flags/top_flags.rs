@@ -37,6 +37,16 @@ pub(crate) struct TopFlags {
         conflicts_with_all = ["kind", "changed_within", "changed_before", "owner"])]
     pub(crate) dirs: bool,
 
+    /// List directories that a program makes again: installed packages, results of
+    /// builds, caches
+    ///
+    /// Each takes a proof, such as a lock file of npm within node_modules beside a
+    /// package.json. docs/rebuildable.md lists them. statwalk removes none. The filters by
+    /// name and by size apply as with --dirs, and those by time to the newest file below.
+    #[arg(long, help_heading = SHOWN,
+        conflicts_with_all = ["dirs", "kind", "owner", "max_depth", "follow"])]
+    pub(crate) rebuildable: bool,
+
     /// Limit the scan to this depth; the entries of PATH have depth 1
     #[arg(short = 'd', long, value_name = "N", help_heading = COUNTED, conflicts_with = "dirs")]
     pub(crate) max_depth: Option<u32>,

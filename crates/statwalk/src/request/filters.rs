@@ -163,6 +163,13 @@ impl Filters {
         self.sizes.iter().all(|size| size.matches(size_bytes))
     }
 
+    /// Whether a newest modification passes the filters on times.
+    pub(crate) fn pass_newest(&self, newest_ns: Option<i64>) -> bool {
+        let within = |ns| newest_ns.is_some_and(|newest| newest >= ns);
+        let before = |ns| newest_ns.is_some_and(|newest| newest < ns);
+        self.after_ns.is_none_or(within) && self.before_ns.is_none_or(before)
+    }
+
     fn pass_attributes(&self, attributes: &Attributes) -> bool {
         let of_file = || match attributes.kind {
             FileType::File => attributes.size_bytes(),

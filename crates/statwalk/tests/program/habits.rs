@@ -183,6 +183,7 @@ fn a_flag_of_another_program_or_command_gets_its_place() {
         (&["extents", "--owner=root"], "a filter of 'statwalk'"),
         (&["top", "--by", "owner"], "a flag of 'statwalk stats'"),
         (&["stats", "--dirs"], "a flag of 'statwalk top'"),
+        (&["--rebuildable"], "a flag of 'statwalk top'"),
         (&["find", "-s"], "a flag of 'statwalk' without a command"),
         (
             &["find", ".", "-name", "*.rs"],

@@ -31,6 +31,7 @@ mod old_kernels;
 mod pairs;
 mod picture;
 mod progress;
+mod rebuildable;
 mod rows;
 mod run;
 mod schema;

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `statwalk top`: the largest files, or the largest directories.
+//! `statwalk top`: the largest files, the largest directories, or those that a program
+//! makes again.
+
+mod rebuildable;
+mod traces;
 
 use serde::Serialize;
-use statwalk_core::{Largest, Node, Top, TopOf, Totals, TreeSink};
-use statwalk_view::{Align, Cell, Column, SizeColumn, age, list_table};
+use statwalk_core::{Largest, Node, Top, TopOf, Totals, TreeSink, path_order};
+use statwalk_view::rebuildable::Rule;
+use statwalk_view::{
+    Align, Cell, Column, SizeColumn, Terminal, age, counted, list_table, share, wrap,
+};
 
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::TopFlags;
 use crate::output::ending::{self, Errors};
-use crate::output::json::{FiltersJson, TopAnswer, TopJson, node_json};
+use crate::output::json::{FiltersJson, RebuildableJson, TopAnswer, TopJson, node_json};
 use crate::output::own_names;
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, Scanned, print};
@@ -19,6 +26,7 @@ use crate::output::screen::Screen;
 use crate::request::filters::{Filters, NameFilters};
 use crate::request::{Form, Request, Sizes};
 use crate::watch::watch;
+use traces::TraceSink;
 
 /// The number of rows on a pipe, unless the user sets one.
 const COUNT_DEFAULT: usize = 20;
@@ -32,6 +40,8 @@ struct Large {
     path: Vec<u8>,
     bytes: u128,
     mtime_ns: Option<i64>,
+    /// The program that makes it again, where such directories are asked for.
+    rebuilt_by: Option<&'static str>,
     json: TopJson,
 }
 
@@ -46,6 +56,8 @@ struct LargestAnswer {
     is_reversed: bool,
     /// The filters on names, where the list is one of files.
     names: Option<NameFilters>,
+    /// The sums of all directories that a program makes again, where those are asked for.
+    rebuildable: Option<RebuildableJson>,
     large: Vec<Large>,
     scanned: Scanned,
 }
@@ -64,13 +76,15 @@ pub(super) fn run(flags: TopFlags) -> Result<ExitStatus, Failure> {
         Form::Screen(_) => SCREEN_ROWS_MAX,
         Form::Rows(_) | Form::Json(_) => COUNT_DEFAULT,
     });
-    let mut answer = match flags.dirs {
-        true => directories(request, sizes, &filters, count),
-        false => files(request, sizes, filters, count),
+    let is_of_files = !flags.dirs && !flags.rebuildable;
+    let mut answer = match (flags.rebuildable, flags.dirs) {
+        (true, _) => rebuildable(request, sizes, &filters, count),
+        (false, true) => directories(request, sizes, &filters, count),
+        (false, false) => files(request, sizes, filters, count),
     }?;
     answer.rows_max = flags.lines;
     answer.is_reversed = flags.reverse;
-    answer.names = NameFilters::new(&flags.filters).filter(|_| !flags.dirs);
+    answer.names = NameFilters::new(&flags.filters).filter(|_| is_of_files);
     print(&answer, answer.scanned.request.form)?;
     Ok(answer.scanned.conclude(Errors::Untold))
 }
@@ -98,6 +112,7 @@ fn files(
         rows_max: None,
         is_reversed: false,
         names: None,
+        rebuildable: None,
         title: "FILE",
         large: top.iter().map(|file| Large::file(file, &sizes)).collect(),
         scanned: Scanned {
@@ -131,6 +146,7 @@ fn directories(
         rows_max: None,
         is_reversed: false,
         names: None,
+        rebuildable: None,
         title: "DIRECTORY",
         large,
         scanned: Scanned {
@@ -141,7 +157,66 @@ fn directories(
     })
 }
 
+fn rebuildable(
+    request: Request,
+    sizes: Sizes,
+    filters: &Filters,
+    count: usize,
+) -> Result<LargestAnswer, Failure> {
+    let progress = request.progress(Some(sizes.format));
+    let sink = (Totals::new(), TreeSink::new(), TraceSink);
+    let outcome = watch(&request.scan, &sink, progress)?;
+    let (totals, tree, traces) = outcome.output;
+    let report = outcome.report;
+    let mut found = rebuildable::all(&tree, &request.paths, &traces, report.interrupted);
+    found.retain(|(node, _)| {
+        filters.pass_name(node.name())
+            && filters.pass_size(node.apparent_bytes())
+            && filters.pass_newest(node.newest_mtime_ns())
+    });
+    let mut sum = RebuildableJson::default();
+    for (node, _) in &found {
+        sum.dirs += 1;
+        sum.apparent_bytes += node.apparent_bytes();
+        sum.allocated_bytes += node.allocated_bytes();
+    }
+    let mut large: Vec<Large> = (found.iter())
+        .map(|(node, rule)| Large::rebuildable(node, rule, &sizes))
+        .collect();
+    large.sort_by(|a, b| {
+        let by_size = b.bytes.cmp(&a.bytes);
+        by_size.then_with(|| path_order(&a.path, &b.path))
+    });
+    large.truncate(count);
+    // As above.
+    std::mem::forget(tree);
+    Ok(LargestAnswer {
+        sizes,
+        rows_max: None,
+        is_reversed: false,
+        names: None,
+        rebuildable: Some(sum),
+        title: "DIRECTORY",
+        large,
+        scanned: Scanned {
+            request,
+            report,
+            totals,
+        },
+    })
+}
+
 impl Large {
+    fn rebuildable(node: &Node<'_>, rule: &Rule, sizes: &Sizes) -> Large {
+        let mut json = node_json(node);
+        json.rebuilt_by = Some(rule.rebuilt_by);
+        Large {
+            rebuilt_by: Some(rule.rebuilt_by),
+            json: TopJson::Directory(json),
+            ..Large::directory(node, sizes)
+        }
+    }
+
     fn file(file: &TopOf, sizes: &Sizes) -> Large {
         let allocated_bytes = file.attributes.allocated_bytes().unwrap_or(0);
         let apparent_bytes = file.attributes.size_bytes().unwrap_or(0);
@@ -149,6 +224,7 @@ impl Large {
             path: file.path.clone(),
             bytes: sizes.of(allocated_bytes, apparent_bytes).into(),
             mtime_ns: file.attributes.mtime_ns(),
+            rebuilt_by: None,
             json: TopJson::from(file),
         }
     }
@@ -158,6 +234,7 @@ impl Large {
             path: node.path(),
             bytes: bytes(node, sizes.column),
             mtime_ns: node.newest_mtime_ns(),
+            rebuilt_by: None,
             json: TopJson::Directory(node_json(node)),
         }
     }
@@ -173,6 +250,24 @@ impl LargestAnswer {
         };
         forward.iter().chain(backward.iter().rev())
     }
+
+    /// The sum of the directories that a program makes again, those without a row too.
+    fn sum_lines(&self, sum: &RebuildableJson, whole: u128, terminal: Terminal) -> Vec<String> {
+        if sum.dirs == 0 {
+            return wrap(
+                "statwalk found no directory that a program makes again.",
+                terminal,
+            );
+        }
+        let bytes = self.sizes.of(sum.allocated_bytes, sum.apparent_bytes);
+        let text = format!(
+            "{} can be rebuilt: {}, {} of the scan.",
+            counted(sum.dirs, "directory", "directories"),
+            self.sizes.format.text(bytes),
+            share(bytes, whole).trim_start(),
+        );
+        wrap(&text, terminal)
+    }
 }
 
 impl Answer for LargestAnswer {
@@ -185,13 +280,19 @@ impl Answer for LargestAnswer {
         let whole = self
             .sizes
             .of(summary.allocated_bytes, summary.apparent_bytes);
-        let columns = [
+        let mut columns = vec![
             Column::new(self.sizes.title(), Align::Right),
             Column::new("SHARE", Align::Left).optional(),
             Column::new("NEWEST", Align::Right).optional(),
-            Column::new(self.title, Align::Left),
         ];
+        if self.rebuildable.is_some() {
+            columns.push(Column::new("REBUILT BY", Align::Left));
+        }
+        columns.push(Column::new(self.title, Align::Left));
         let mut below = vec![String::new()];
+        if let Some(sum) = &self.rebuildable {
+            below.extend(self.sum_lines(sum, whole, screen.terminal));
+        }
         below.extend(self.scanned.lines_below(self.sizes.format, screen));
         if let Some(names) = self.names.as_ref().filter(|_| self.large.is_empty()) {
             let request = &self.scanned.request;
@@ -201,15 +302,17 @@ impl Answer for LargestAnswer {
         let rows = self.rows(self.rows_max.unwrap_or(fitting)).map(|one| {
             let absent = || screen.terminal.charset.absent().to_owned();
             let newest = one.mtime_ns.map_or_else(absent, |ns| age(ns, now_ns));
-            vec![
+            let mut cells = vec![
                 Cell::Text(self.sizes.format.text(one.bytes).into()),
                 Cell::Share {
                     part: one.bytes,
                     whole,
                 },
                 Cell::Text(newest.into()),
-                Cell::Name((&one.path).into()),
-            ]
+            ];
+            cells.extend(one.rebuilt_by.map(|text| Cell::Text(text.into())));
+            cells.push(Cell::Name((&one.path).into()));
+            cells
         });
         let rows: Vec<_> = rows.collect();
         let mut lines = list_table(&columns, &rows, screen.terminal);
@@ -226,6 +329,9 @@ impl Answer for LargestAnswer {
 
     fn document(&self) -> impl Serialize {
         let top = self.rows(usize::MAX).map(|one| &one.json).collect();
-        self.scanned.document(TopAnswer { top })
+        self.scanned.document(TopAnswer {
+            top,
+            rebuildable: self.rebuildable,
+        })
     }
 }

@@ -17,6 +17,17 @@ use crate::request::owners;
 #[derive(Serialize)]
 pub(crate) struct TopAnswer<'a> {
     pub(crate) top: Vec<&'a TopJson>,
+    /// Only where those are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rebuildable: Option<RebuildableJson>,
+}
+
+/// The sums of all directories that a program makes again, listed or not.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct RebuildableJson {
+    pub(crate) dirs: u64,
+    pub(crate) apparent_bytes: u128,
+    pub(crate) allocated_bytes: u128,
 }
 
 /// A large file, or a large directory in the form that it has in `tree`.

@@ -26,7 +26,7 @@ pub(crate) use bench::{BenchJson, ConditionsJson, ResultJson};
 pub(crate) use changes::ChangesJson;
 pub(crate) use df::{DfJson, FileSystemJson, NotScannedJson};
 pub(crate) use entries::{
-    FoundJson, GroupJson, GroupsAnswer, TopAnswer, TopJson, size_max, size_min,
+    FoundJson, GroupJson, GroupsAnswer, RebuildableJson, TopAnswer, TopJson, size_max, size_min,
 };
 pub(crate) use extents::ExtentsJsonAnswer;
 pub(crate) use origin::FiltersJson;

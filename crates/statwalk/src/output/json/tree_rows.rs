@@ -68,6 +68,9 @@ pub(crate) struct NodeJson {
     /// Only for a further name of a file whose bytes count elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     extra_hard_link: Option<bool>,
+    /// Only for a directory that a program makes again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rebuilt_by: Option<&'static str>,
 }
 
 impl TreeRows<'_> {
@@ -118,5 +121,6 @@ pub(crate) fn node_json(node: &Node<'_>) -> NodeJson {
         newest_mtime_ns,
         incomplete: node.is_incomplete(),
         extra_hard_link: extra.then_some(true),
+        rebuilt_by: None,
     }
 }

@@ -72,6 +72,7 @@ fn every_answer_follows_the_schema() {
         }
         check_run(&tree, "top", &["top", "--json", "tree"]);
         check_run(&tree, "top", &["top", "--dirs", "--json", "tree"]);
+        check_run(&tree, "top", &["top", "--rebuildable", "--json", "tree"]);
         check_run(&tree, "errors", &["errors", "--json", "tree", "nowhere"]);
         for key in ["type", "category", "owner", "group", "age", "size", "depth"] {
             check_run(&tree, "stats", &["stats", "--json", "--by", key, "tree"]);

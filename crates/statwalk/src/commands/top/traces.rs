@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The sink that notes which directories hold names that rules ask for.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use statwalk_core::{Batch, Collect, Context, DirId, DirState, Directory, Fields, FileType, Sink};
+use statwalk_view::rebuildable::{TraceKind, Traces};
+
+/// Keeps the traces of each directory that has any.
+pub(super) struct TraceSink;
+
+/// The traces that one worker met, a few for each directory.
+pub(super) struct TraceState(Vec<(DirId, Traces)>);
+
+impl TraceState {
+    fn note(&mut self, dir: DirId, traces: Traces) {
+        if !traces.is_none() {
+            self.0.push((dir, traces));
+        }
+    }
+}
+
+impl Sink for TraceSink {
+    type State = TraceState;
+    type Output = HashMap<DirId, Traces>;
+
+    fn fields(&self) -> Fields {
+        Fields::NAME | Fields::TYPE
+    }
+
+    fn states(&self, _: &Context, count: usize) -> Vec<TraceState> {
+        (0..count).map(|_| TraceState(Vec::new())).collect()
+    }
+
+    fn merge(&self, _: &Context, states: Vec<TraceState>) -> HashMap<DirId, Traces> {
+        let mut all = HashMap::<DirId, Traces>::new();
+        for (dir, traces) in states.into_iter().flat_map(|state| state.0) {
+            *all.entry(dir).or_default() |= traces;
+        }
+        all
+    }
+}
+
+impl Collect for TraceState {
+    fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
+        if let Some(parent) = directory.parent() {
+            self.note(parent, Traces::of(directory.name(), TraceKind::Directory));
+        }
+        if directory.state() != DirState::Listed {
+            self.note(directory.id(), Traces::UNREAD);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
+        let mut traces = Traces::NONE;
+        // By columns: a call for each name would be most of the cost.
+        let names = batch.names();
+        let mut start = 0;
+        for (&end, &kind) in batch.name_ends().iter().zip(batch.kinds()) {
+            let name = &names[start..end as usize];
+            start = end as usize;
+            let kind = match kind {
+                FileType::File => TraceKind::File,
+                _ => TraceKind::Other,
+            };
+            traces |= Traces::of(name, kind);
+        }
+        self.note(directory.id(), traces);
+        ControlFlow::Continue(())
+    }
+
+    fn incomplete(&mut self, directory: &Directory<'_>) {
+        self.note(directory.id(), Traces::UNREAD);
+    }
+}
