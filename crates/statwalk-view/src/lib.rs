@@ -13,6 +13,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod best_first;
 mod charset;
 mod colour;
 mod terminal;
@@ -31,7 +32,6 @@ mod spread;
 mod truncate;
 
 mod bar_plot;
-mod best_first;
 mod error_summary;
 mod list_table;
 mod progress;

@@ -3,32 +3,37 @@
 //! The largest of many nodes.
 
 use std::cmp::Ordering;
+use std::fmt;
 
 use super::rest::Rest;
 use crate::Tree;
 
 /// A node that can be chosen.
-#[derive(Clone, Copy)]
-pub(crate) struct Candidate<N> {
-    pub(crate) key: u128,
-    pub(crate) node: N,
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<N> {
+    /// Its rank, by which the largest is chosen first; at most that of its directory.
+    pub key: u128,
+    /// The node.
+    pub node: N,
 }
 
 /// The largest of many candidates.
 ///
 /// Holds at most twice as many as are wanted, whatever their number.
-pub(crate) struct Best<'a, T: Tree> {
+pub struct Best<'a, T: Tree> {
     tree: &'a T,
     wanted: usize,
     candidates: Vec<Candidate<T::Node>>,
     /// A smaller key is not among the largest.
     key_min: u128,
     /// The sum of the others, and of those that are no candidates.
-    pub(crate) beyond: Rest,
+    pub beyond: Rest,
 }
 
 impl<'a, T: Tree> Best<'a, T> {
-    pub(crate) fn new(tree: &'a T, wanted: usize) -> Self {
+    /// Wants so many.
+    #[must_use]
+    pub fn new(tree: &'a T, wanted: usize) -> Self {
         Best {
             tree,
             wanted,
@@ -39,11 +44,13 @@ impl<'a, T: Tree> Best<'a, T> {
     }
 
     /// Returns whether a candidate with `key` can be among the largest.
-    pub(crate) fn is_wanted(&self, key: u128) -> bool {
+    #[must_use]
+    pub fn is_wanted(&self, key: u128) -> bool {
         key >= self.key_min
     }
 
-    pub(crate) fn add(&mut self, candidate: Candidate<T::Node>) {
+    /// Adds a candidate.
+    pub fn add(&mut self, candidate: Candidate<T::Node>) {
         self.candidates.push(candidate);
         if self.candidates.len() >= self.wanted.saturating_mul(2).max(64) {
             self.prune();
@@ -68,7 +75,9 @@ impl<'a, T: Tree> Best<'a, T> {
         }
     }
 
-    pub(crate) fn finish(mut self) -> (Vec<Candidate<T::Node>>, Rest) {
+    /// Returns the largest by rank, and the sum of the others.
+    #[must_use]
+    pub fn finish(mut self) -> (Vec<Candidate<T::Node>>, Rest) {
         self.prune();
         let tree = self.tree;
         self.candidates.sort_unstable_by(|a, b| before(tree, a, b));
@@ -76,8 +85,17 @@ impl<'a, T: Tree> Best<'a, T> {
     }
 }
 
-/// The larger first; of equals, the first by name.
-fn before<T: Tree>(tree: &T, a: &Candidate<T::Node>, b: &Candidate<T::Node>) -> Ordering {
+impl<T: Tree> fmt::Debug for Best<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Best")
+            .field("wanted", &self.wanted)
+            .field("candidate_count", &self.candidates.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The order of siblings: the larger first; of equals, the first by name.
+pub fn before<T: Tree>(tree: &T, a: &Candidate<T::Node>, b: &Candidate<T::Node>) -> Ordering {
     b.key
         .cmp(&a.key)
         .then_with(|| tree.name(a.node).cmp(&tree.name(b.node)))

@@ -5,19 +5,56 @@
 //! A node can be chosen once its directory is, and the largest of those comes next. The
 //! choice begins at the root. Of a tree of millions it looks only at the children of
 //! chosen directories. The caller has the bound, and decides which directories it opens.
+//!
+//! ```
+//! use std::borrow::Cow;
+//! use statwalk_view::best_first::{Best, BestFirst, Candidate};
+//! use statwalk_view::{Figures, Tree};
+//!
+//! /// A directory with files of these sizes.
+//! struct Files([u64; 4]);
+//!
+//! impl Tree for Files {
+//!     type Node = Option<usize>;
+//!     fn root(&self) -> Option<usize> { None }
+//!     fn name(&self, _: Option<usize>) -> Cow<'_, [u8]> { b"file".into() }
+//!     fn is_dir(&self, node: Option<usize>) -> bool { node.is_none() }
+//!     fn figures(&self, node: Option<usize>) -> Figures {
+//!         let bytes = node.map_or(self.0.iter().sum(), |index| self.0[index]);
+//!         Figures { allocated_bytes: bytes.into(), ..Figures::default() }
+//!     }
+//!     fn children(&self, _: Option<usize>) -> impl Iterator<Item = Option<usize>> {
+//!         (0..4).map(Some)
+//!     }
+//! }
+//!
+//! let files = Files([3, 70, 20, 7]);
+//! let mut largest = Best::new(&files, 3);
+//! for node in files.children(None) {
+//!     largest.add(Candidate { key: files.figures(node).allocated_bytes, node });
+//! }
+//! let mut choice = BestFirst::new(&files);
+//! choice.open(0, largest.finish());
+//! while choice.children(0).len() < 2 && let Some(step) = choice.next_step() {
+//!     choice.choose(step.parent);
+//!     choice.wait(step.parent);
+//! }
+//! assert_eq!(choice.hidden(0).figures().allocated_bytes, 7 + 3);
+//! ```
 
 mod best;
 mod rest;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::fmt;
 
-pub(crate) use self::best::{Best, Candidate};
-pub(crate) use self::rest::Rest;
+pub use self::best::{Best, Candidate, before};
+pub use self::rest::Rest;
 use crate::Tree;
 
 /// The nodes that were chosen by now; the root is the first.
-pub(crate) struct BestFirst<'a, T: Tree> {
+pub struct BestFirst<'a, T: Tree> {
     tree: &'a T,
     chosen: Vec<Chosen<T::Node>>,
     steps: BinaryHeap<Step>,
@@ -35,21 +72,30 @@ struct Chosen<N> {
 }
 
 /// The next choice: that of the largest node comes first.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Step {
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Step {
     /// The rank of the node.
-    pub(crate) key: u128,
+    pub key: u128,
     /// Of equals, the first in the tree wins.
     age: Reverse<usize>,
     /// The chosen directory whose next candidate can be chosen.
-    pub(crate) parent: usize,
+    pub parent: usize,
     /// The number of its chosen children at that time.
-    pub(crate) children: usize,
+    pub children: usize,
+}
+
+impl<T: Tree> fmt::Debug for BestFirst<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BestFirst")
+            .field("chosen_count", &self.chosen.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl<'a, T: Tree> BestFirst<'a, T> {
     /// Chooses the root, with the number 0.
-    pub(crate) fn new(tree: &'a T) -> Self {
+    #[must_use]
+    pub fn new(tree: &'a T) -> Self {
         let mut choice = BestFirst {
             tree,
             chosen: Vec::new(),
@@ -71,18 +117,14 @@ impl<'a, T: Tree> BestFirst<'a, T> {
 
     /// Gives a chosen directory the children that can be chosen, by rank, and the sum of
     /// the others.
-    pub(crate) fn open(
-        &mut self,
-        number: usize,
-        (candidates, beyond): (Vec<Candidate<T::Node>>, Rest),
-    ) {
+    pub fn open(&mut self, number: usize, (candidates, beyond): (Vec<Candidate<T::Node>>, Rest)) {
         self.chosen[number].candidates = candidates;
         self.chosen[number].beyond = beyond;
         self.wait(number);
     }
 
     /// Lets the next child of a directory wait for its choice.
-    pub(crate) fn wait(&mut self, parent: usize) {
+    pub fn wait(&mut self, parent: usize) {
         if let Some(next) = self.next_child(parent) {
             let age = Reverse(self.steps_count);
             self.steps_count += 1;
@@ -96,7 +138,7 @@ impl<'a, T: Tree> BestFirst<'a, T> {
     }
 
     /// Takes the largest node that waits; absent where none does.
-    pub(crate) fn next_step(&mut self) -> Option<Step> {
+    pub fn next_step(&mut self) -> Option<Step> {
         loop {
             let step = self.steps.pop()?;
             // The child can have been chosen meanwhile.
@@ -107,18 +149,19 @@ impl<'a, T: Tree> BestFirst<'a, T> {
     }
 
     /// Lets a node wait on in its place.
-    pub(crate) fn put_back(&mut self, step: Step) {
+    pub fn put_back(&mut self, step: Step) {
         self.steps.push(step);
     }
 
     /// The child of a directory that can be chosen next.
-    pub(crate) fn next_child(&self, number: usize) -> Option<Candidate<T::Node>> {
+    #[must_use]
+    pub fn next_child(&self, number: usize) -> Option<Candidate<T::Node>> {
         let chosen = &self.chosen[number];
         chosen.candidates.get(chosen.children.len()).copied()
     }
 
     /// Chooses the next child of a directory, and returns its number.
-    pub(crate) fn choose(&mut self, parent: usize) -> Option<usize> {
+    pub fn choose(&mut self, parent: usize) -> Option<usize> {
         self.next_child(parent)?;
         let child = self.add();
         self.chosen[parent].children.push(child);
@@ -126,19 +169,22 @@ impl<'a, T: Tree> BestFirst<'a, T> {
     }
 
     /// The chosen children of a directory, by rank.
-    pub(crate) fn children(&self, number: usize) -> &[usize] {
+    #[must_use]
+    pub fn children(&self, number: usize) -> &[usize] {
         &self.chosen[number].children
     }
 
     /// How many files and directories directly in a directory are not chosen.
-    pub(crate) fn hidden_count(&self, number: usize) -> u64 {
+    #[must_use]
+    pub fn hidden_count(&self, number: usize) -> u64 {
         let chosen = &self.chosen[number];
         let candidates = chosen.candidates.len() - chosen.children.len();
         chosen.beyond.count + candidates as u64
     }
 
     /// The sum of the children of a directory that are not chosen.
-    pub(crate) fn hidden(&self, number: usize) -> Rest {
+    #[must_use]
+    pub fn hidden(&self, number: usize) -> Rest {
         let chosen = &self.chosen[number];
         let mut rest = chosen.beyond;
         for candidate in &chosen.candidates[chosen.children.len()..] {

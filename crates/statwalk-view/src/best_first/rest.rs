@@ -5,10 +5,12 @@
 use crate::{Figures, Tree};
 
 /// The part of a directory that is not chosen.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Rest {
-    pub(crate) count: u64,
-    pub(crate) dir_count: u64,
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rest {
+    /// How many files and directories it stands for.
+    pub count: u64,
+    /// How many of them are directories.
+    pub dir_count: u64,
     figures: Figures,
     /// Whether there are files among it whose time is not known.
     has_unknown_time: bool,
@@ -17,7 +19,8 @@ pub(crate) struct Rest {
 }
 
 impl Rest {
-    pub(crate) fn add<T: Tree>(&mut self, tree: &T, node: T::Node, more: &Figures) {
+    /// Adds a node with its figures.
+    pub fn add<T: Tree>(&mut self, tree: &T, node: T::Node, more: &Figures) {
         let is_dir = tree.is_dir(node);
         let count = tree.count(node);
         self.count += count;
@@ -29,7 +32,7 @@ impl Rest {
     }
 
     /// Adds the rest of another directory.
-    pub(crate) fn add_rest(&mut self, more: &Rest) {
+    pub fn add_rest(&mut self, more: &Rest) {
         self.count += more.count;
         self.dir_count += more.dir_count;
         self.has_blocks |= more.has_blocks;
@@ -46,7 +49,9 @@ impl Rest {
         sum.incomplete |= more.incomplete;
     }
 
-    pub(crate) fn figures(&self) -> Figures {
+    /// The sums.
+    #[must_use]
+    pub fn figures(&self) -> Figures {
         let newest_mtime_ns = self.figures.newest_mtime_ns;
         Figures {
             newest_mtime_ns: newest_mtime_ns.filter(|_| !self.has_unknown_time),
@@ -55,7 +60,8 @@ impl Rest {
     }
 
     /// Whether it has files alone, and any.
-    pub(crate) fn is_of_files(&self) -> bool {
+    #[must_use]
+    pub fn is_of_files(&self) -> bool {
         self.count > 0 && self.dir_count == 0 && !self.has_blocks
     }
 }

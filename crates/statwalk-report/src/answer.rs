@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The numbers of a report, beside the tree.
+//!
+//! Names and paths are bytes. Paths begin with a root as [`Answer::roots`] has it.
+
+/// The numbers of a report, beside the tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// The program with its version.
+    pub program: String,
+    /// The whole paths of the roots that were read.
+    pub roots: Vec<Vec<u8>>,
+    /// The name of the machine.
+    pub host: Vec<u8>,
+    /// The end of the scan, in nanoseconds since 1970.
+    pub time_ns: i64,
+    /// The words of the command line.
+    pub options: Vec<Vec<u8>>,
+    /// Why the sums are a lower bound, in sentences without names; empty where they are
+    /// complete.
+    pub gaps: Vec<String>,
+    /// Sentences on what was left out on purpose, without names.
+    pub left_out: Vec<String>,
+    /// The sums of all roots.
+    pub totals: Totals,
+    /// Kinds of content. The last stands for what is no file.
+    pub categories: Vec<Category>,
+    /// The largest endings, then the rest of files, then entries that are no files.
+    pub endings: Vec<Ending>,
+    /// Owners of all entries.
+    pub owners: Vec<Owner>,
+    /// Times since the last modification of files, then entries that are no files.
+    pub ages: Vec<AgeGroup>,
+    /// Sizes of files, then entries that are no files.
+    pub sizes: Vec<SizeGroup>,
+    /// Per cent of all files, and the size that so many do not exceed.
+    pub percentiles: Vec<(u8, u64)>,
+    /// The largest files.
+    pub largest: Vec<Large>,
+    /// The largest directories.
+    pub directories: Vec<Directory>,
+    /// Entries that could not be read, as many as are listed.
+    pub errors: Vec<Failed>,
+    /// How many there are.
+    pub errors_total: u64,
+    /// The file system of the root, where the scan has one root.
+    pub space: Option<Space>,
+    /// Entries that are worth a look.
+    pub worth: Vec<Hint>,
+}
+
+/// Sums of bytes, and a number of entries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// The space on disk.
+    pub allocated_bytes: u128,
+    /// The sizes as `ls` shows them.
+    pub apparent_bytes: u128,
+    /// How many entries.
+    pub entries: u64,
+}
+
+/// The sums of all roots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Of everything.
+    pub sums: Sums,
+    /// How many regular files.
+    pub files: u64,
+    /// How many directories.
+    pub directories: u64,
+    /// How many symbolic links.
+    pub links: u64,
+    /// How many others.
+    pub other: u64,
+}
+
+/// A kind of content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Category {
+    /// Its name for programs.
+    pub key: String,
+    /// Its name for people.
+    pub label: String,
+    /// Its sums.
+    pub sums: Sums,
+}
+
+/// An ending of names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Without the dot; empty for names without one.
+    Named(String, Sums),
+    /// All other endings.
+    Rest(Sums),
+    /// Entries that are no files.
+    NotFiles(Sums),
+}
+
+/// An owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// The number; absent where it is not known.
+    pub id: Option<u32>,
+    /// The name, where the number has one.
+    pub name: Option<Vec<u8>>,
+    /// The sums of all entries.
+    pub sums: Sums,
+}
+
+/// Files that were modified within a span of time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgeGroup {
+    /// Its name for people.
+    pub label: String,
+    /// The first second, since 1970; absent where the span is open.
+    pub from_s: Option<i64>,
+    /// The second after the last; absent where the span is open.
+    pub to_s: Option<i64>,
+    /// Whether it stands for what is no file, and for files whose time is not known.
+    pub is_not_files: bool,
+    /// Its sums.
+    pub sums: Sums,
+}
+
+/// Files of sizes within a span.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SizeGroup {
+    /// Its name for people.
+    pub label: String,
+    /// The smallest size; absent where it stands for what is no file.
+    pub from_bytes: Option<u64>,
+    /// The size after the largest; absent where there is none.
+    pub to_bytes: Option<u64>,
+    /// Its sums.
+    pub sums: Sums,
+}
+
+/// A large file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Large {
+    /// Its path.
+    pub path: Vec<u8>,
+    /// The space on disk.
+    pub allocated_bytes: u64,
+    /// The size as `ls` shows it.
+    pub apparent_bytes: u64,
+    /// The last modification in seconds since 1970, where it is known.
+    pub newest_s: Option<i64>,
+    /// As in [`Facts::owner`](crate::Facts::owner).
+    pub owner: u32,
+    /// As in [`Facts::category`](crate::Facts::category).
+    pub category: u8,
+    /// As in [`Facts::ending`](crate::Facts::ending).
+    pub ending: u8,
+}
+
+/// A large directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Directory {
+    /// Its path.
+    pub path: Vec<u8>,
+    /// The sums over it and all below.
+    pub sums: Sums,
+}
+
+/// An entry that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// Its path.
+    pub path: Vec<u8>,
+    /// The operation that failed.
+    pub operation: String,
+    /// The reason.
+    pub cause: String,
+}
+
+/// The space of the root's file system, as `statwalk df` has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Space {
+    /// Free bytes, where the scan covers the whole file system and nothing else.
+    pub free_bytes: Option<u64>,
+    /// Lines of the account.
+    pub parts: Vec<Part>,
+}
+
+/// A line of an account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Its name for people, without names of entries.
+    pub label: String,
+    /// How much; a part can be negative.
+    pub bytes: i128,
+    /// More about it, without a name.
+    pub note: Option<String>,
+}
+
+/// An entry that is worth a look.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hint {
+    /// Why.
+    pub kind: HintKind,
+    /// Its path.
+    pub path: Vec<u8>,
+    /// The space on disk, where it is known.
+    pub allocated_bytes: Option<u128>,
+    /// One sentence, without a name.
+    pub note: String,
+}
+
+/// Why an entry is worth a look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HintKind {
+    /// Large, and not modified for long.
+    Old,
+    /// Large, and new.
+    New,
+    /// A program makes it again.
+    Rebuildable,
+    /// It could not be read.
+    Unreadable,
+}
+
+impl HintKind {
+    /// Returns its name for programs.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            HintKind::Old => "old",
+            HintKind::New => "new",
+            HintKind::Rebuildable => "rebuildable",
+            HintKind::Unreadable => "unreadable",
+        }
+    }
+}

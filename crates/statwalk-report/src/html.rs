@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The page: frame, viewer, numbers and blocks in one file that loads nothing.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+
+use crate::answer::Answer;
+use crate::deflate::deflate;
+use crate::filler::{Blocks, Detail, blocks};
+use crate::meta::meta;
+use crate::plain;
+use crate::redaction::{Names, Naming};
+use crate::tree::ReportTree;
+
+/// The frame, with words in braces where something is put in.
+const FRAME: &str = include_str!("frame.html");
+const SCRIPT: &str = "";
+const STYLE: &str = "";
+
+/// A page, in pieces that stand one after another.
+#[derive(Debug)]
+pub struct Page {
+    pieces: Vec<String>,
+}
+
+impl Page {
+    /// Returns the pieces of the file.
+    pub fn pieces(&self) -> impl Iterator<Item = &[u8]> {
+        self.pieces.iter().map(String::as_bytes)
+    }
+
+    /// Returns how many bytes the file has.
+    #[must_use]
+    pub fn byte_count(&self) -> u64 {
+        self.pieces.iter().map(|piece| piece.len() as u64).sum()
+    }
+}
+
+/// Makes the page of a scan.
+#[must_use]
+pub fn html<T: ReportTree>(answer: &Answer, tree: &T, detail: Detail, names: Names) -> Page {
+    let mut naming = Naming::new(names, answer);
+    // Names in the tree come first: an entry of a list has the number that it has there.
+    let Blocks { blocks, node_count } = blocks(tree, detail, &mut naming);
+    let answer = naming.apply(answer);
+    let mut blocks = Some(blocks);
+    let mut page = Page { pieces: Vec::new() };
+    let mut rest = FRAME;
+    while let Some((before, behind)) = rest.split_once("{{") {
+        let (word, behind) = behind.split_once("}}").expect("a word ends in the frame");
+        page.pieces.push(before.to_owned());
+        rest = behind;
+        match word {
+            "TITLE" => page.pieces.push(plain::title(&answer)),
+            "CSP" => page.pieces.push(policy()),
+            "STYLE" => page.pieces.push(STYLE.to_owned()),
+            "SCRIPT" => page.pieces.push(SCRIPT.to_owned()),
+            "PLAIN" => page.pieces.push(plain::body(&answer)),
+            "META" => page.pieces.push(meta(&answer, names, node_count)),
+            "BLOCKS" => {
+                let blocks = blocks.take().unwrap_or_default().into_iter();
+                page.pieces.extend(blocks.enumerate().map(element));
+            }
+            word => panic!("the frame has an unknown word {word}"),
+        }
+    }
+    page.pieces.push(rest.to_owned());
+    page
+}
+
+/// The element of a block.
+fn element((number, bytes): (usize, Vec<u8>)) -> String {
+    let text = STANDARD.encode(deflate(&bytes));
+    format!("<script type=\"text/plain\" id=\"statwalk-block-{number}\">{text}</script>\n")
+}
+
+/// The content security policy: this script and this style run, and nothing is loaded.
+fn policy() -> String {
+    let hash = |text: &str| STANDARD.encode(Sha256::digest(text));
+    format!(
+        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; \
+         base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'",
+        hash(SCRIPT),
+        hash(STYLE)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_frame_has_each_word_once() {
+        for word in ["TITLE", "CSP", "STYLE", "SCRIPT", "PLAIN", "META", "BLOCKS"] {
+            let word = format!("{{{{{word}}}}}");
+            assert_eq!(FRAME.matches(&word).count(), 1, "{word}");
+        }
+    }
+
+    #[test]
+    fn script_and_style_cannot_end_their_element() {
+        assert!(!SCRIPT.to_ascii_lowercase().contains("</script"));
+        assert!(!SCRIPT.contains("<!--"));
+        assert!(!STYLE.to_ascii_lowercase().contains("</style"));
+    }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The numbers as Markdown (GitHub's, for its tables), to paste into a ticket or a mail.
+
+use std::cmp::Reverse;
+use std::fmt::Write as _;
+
+use statwalk_view::{Charset, SizeFormat, escape, grouped, share};
+
+use crate::answer::{Answer, Owner, Sums};
+use crate::plain::{date, heading, totals};
+use crate::redaction::{Names, Naming};
+
+/// The largest directories and files.
+const ROWS: usize = 20;
+/// The largest groups; the others are one row.
+const GROUPS: usize = 8;
+
+/// Makes the text of a scan.
+#[must_use]
+pub fn markdown(answer: &Answer, names: Names) -> String {
+    let mut naming = Naming::new(names, answer);
+    let answer = &naming.apply(answer);
+    let mut text = format!("# {}\n\n", inline(&heading(answer)));
+    let _ = writeln!(
+        text,
+        "{}, {}. {}",
+        date(answer),
+        answer.program,
+        totals(answer)
+    );
+    for sentence in answer.gaps.iter().chain(&answer.left_out) {
+        let _ = writeln!(text, "{sentence}");
+    }
+    if names == Names::Redacted {
+        text.push_str("Names are replaced by numbers.\n");
+    }
+    let whole = answer.totals.sums.allocated_bytes;
+    let size = |bytes: u128| {
+        let share = share(bytes, whole);
+        format!(
+            "{} | {}",
+            SizeFormat::Binary.text(bytes),
+            share.trim_start()
+        )
+    };
+
+    let directories = answer.directories.iter().take(ROWS);
+    head(
+        &mut text,
+        "Largest directories",
+        "Disk | Share | Entries | Path",
+        "--: | --: | --: | ---",
+    );
+    for one in directories {
+        let (sums, path) = (&one.sums, code(&one.path));
+        let entries = grouped(sums.entries);
+        let _ = writeln!(text, "{} | {entries} | {path}", size(sums.allocated_bytes));
+    }
+    head(
+        &mut text,
+        "Largest files",
+        "Disk | Share | Path",
+        "--: | --: | ---",
+    );
+    for one in answer.largest.iter().take(ROWS) {
+        let _ = writeln!(
+            text,
+            "{} | {}",
+            size(one.allocated_bytes.into()),
+            code(&one.path)
+        );
+    }
+    let categories = answer.categories.iter();
+    let categories = categories.map(|one| (one.label.clone(), one.sums));
+    groups(&mut text, "Content", "Files", categories.collect(), size);
+    let owners = answer.owners.iter().map(|one| (owner(one), one.sums));
+    groups(&mut text, "Owners", "Entries", owners.collect(), size);
+    head(
+        &mut text,
+        "Last modified",
+        "Disk | Share | Files | ",
+        "--: | --: | --: | ---",
+    );
+    for age in answer.ages.iter().filter(|age| age.sums.entries > 0) {
+        let (sums, label) = (&age.sums, &age.label);
+        let files = grouped(sums.entries);
+        let _ = writeln!(text, "{} | {files} | {label}", size(sums.allocated_bytes));
+    }
+    text
+}
+
+fn head(text: &mut String, title: &str, columns: &str, alignment: &str) {
+    let _ = write!(text, "\n## {title}\n\n{columns}\n{alignment}\n");
+}
+
+/// The largest groups, and a row of the others.
+fn groups(
+    text: &mut String,
+    title: &str,
+    counted: &str,
+    mut groups: Vec<(String, Sums)>,
+    size: impl Fn(u128) -> String,
+) {
+    groups.retain(|(_, sums)| sums.entries > 0);
+    groups.sort_by_key(|(_, sums)| Reverse(sums.allocated_bytes));
+    if groups.len() > GROUPS + 1 {
+        let rest = groups.split_off(GROUPS);
+        let mut sum = Sums::default();
+        for (_, sums) in &rest {
+            sum.allocated_bytes += sums.allocated_bytes;
+            sum.entries += sums.entries;
+        }
+        groups.push((format!("{} more", rest.len()), sum));
+    }
+    let columns = format!("Disk | Share | {counted} | ");
+    head(text, title, &columns, "--: | --: | --: | ---");
+    for (label, sums) in groups {
+        let (entries, label) = (grouped(sums.entries), inline(&label));
+        let _ = writeln!(text, "{} | {entries} | {label}", size(sums.allocated_bytes));
+    }
+}
+
+fn owner(owner: &Owner) -> String {
+    match (&owner.name, owner.id) {
+        (Some(name), _) => escape(name, Charset::Unicode).into_owned(),
+        (None, Some(id)) => id.to_string(),
+        (None, None) => "unknown".to_owned(),
+    }
+}
+
+/// A path as code: only so nothing in it is Markdown. A pipe divides cells in code, too.
+fn code(path: &[u8]) -> String {
+    let path = escape(path, Charset::Unicode).replace('|', r"\|");
+    let mut longest = 0;
+    let mut run = 0;
+    for letter in path.chars() {
+        run = if letter == '`' { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    let fence = "`".repeat(longest + 1);
+    let space = match longest > 0 || path.starts_with(' ') && path.ends_with(' ') {
+        true => " ",
+        false => "",
+    };
+    format!("{fence}{space}{path}{space}{fence}")
+}
+
+/// Text whose punctuation stands for itself (CommonMark 2.4).
+fn inline(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if matches!(
+            letter,
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '&' | '|' | '~' | '#'
+        ) {
+            safe.push('\\');
+        }
+        safe.push(letter);
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_code_and_one_cell() {
+        let check = |path: &str, expected: &str| assert_eq!(code(path.as_bytes()), expected);
+        check("/a b", "`/a b`");
+        check("/a|b", r"`/a\|b`");
+        check("/`x``y", "``` /`x``y ```");
+        check("/<img>\n", r"`/<img>\n`");
+    }
+
+    #[test]
+    fn a_label_is_no_markup() {
+        assert_eq!(inline("a_b <i>*"), r"a\_b \<i\>\*");
+    }
+}
