@@ -13,26 +13,38 @@
 #[inline]
 pub(crate) fn has_slash_or_nul(name: &[u8]) -> bool {
     let Some(&last) = name.last_chunk() else {
-        return name.iter().any(|&byte| byte == b'/' || byte == 0);
+        return slashes_or_nuls(short_word(name)) != 0;
     };
     let (words, _) = name.as_chunks();
     // The last eight overlap what was looked at before.
-    words
-        .iter()
-        .chain([&last])
-        .fold(0, |found, &word| found | slashes_or_nuls(word))
-        != 0
+    let is_bad = |word: &[u8; 8]| slashes_or_nuls(u64::from_ne_bytes(*word)) != 0;
+    is_bad(&last) || words.iter().any(is_bad)
 }
 
-/// Returns zero if and only if no byte is a slash or NUL. The subtraction borrows from
-/// the highest bit of a byte only where that byte, or one below it, is zero.
+/// Returns a word of the bytes of a name of less than eight, some of them twice.
 #[inline]
-fn slashes_or_nuls(word: [u8; 8]) -> u64 {
-    let zeros = |word: u64| {
-        word.wrapping_sub(u64::from_ne_bytes([0x01; 8])) & !word & u64::from_ne_bytes([0x80; 8])
-    };
-    let word = u64::from_ne_bytes(word);
-    zeros(word) | zeros(word ^ u64::from_ne_bytes([b'/'; 8]))
+fn short_word(name: &[u8]) -> u64 {
+    if let (Some(&first), Some(&last)) = (name.first_chunk(), name.last_chunk()) {
+        return u64::from(u32::from_ne_bytes(first)) << 32 | u64::from(u32::from_ne_bytes(last));
+    }
+    let any = u64::from_ne_bytes([b'.'; 8]);
+    name.iter()
+        .fold(any, |word, &byte| word << 8 | u64::from(byte))
+}
+
+/// Returns zero if and only if no byte is a slash or NUL.
+#[inline]
+fn slashes_or_nuls(word: u64) -> u64 {
+    nuls(word) | nuls(word ^ u64::from_ne_bytes([b'/'; 8]))
+}
+
+/// Finds the lowest byte that is zero: the lowest bit of the answer is its highest bit.
+///
+/// The subtraction borrows from the highest bit of a byte only where that byte, or one
+/// below it, is zero.
+#[inline]
+pub(crate) fn nuls(word: u64) -> u64 {
+    word.wrapping_sub(u64::from_ne_bytes([0x01; 8])) & !word & u64::from_ne_bytes([0x80; 8])
 }
 
 #[cfg(test)]
