@@ -229,28 +229,22 @@ impl<'a> ExtentNode<'a> {
 /// # Errors
 ///
 /// As [`ExtentNode::decode`] and [`ExtentNode::check`].
-#[inline]
 pub fn check_root(block_area: &[u8], blocks: BlockRange) -> Result<(), Malformed> {
-    match is_sound_leaf(block_area, blocks) {
-        true => Ok(()),
-        false => check_any_root(block_area, blocks),
-    }
-}
-
-fn check_any_root(block_area: &[u8], blocks: BlockRange) -> Result<(), Malformed> {
     ExtentNode::decode_to(block_area, INODE_DEPTH_MAX)?.check(None, blocks)
 }
 
-/// Whether this is the usual root: a leaf without a fault. Each inode that is read in place
-/// comes by here.
+/// Returns whether this is the usual root: a leaf without a fault.
 #[inline]
-fn is_sound_leaf(block_area: &[u8], blocks: BlockRange) -> bool {
+#[must_use]
+pub fn is_sound_leaf(block_area: &[u8], blocks: BlockRange) -> bool {
     let ([header, records @ ..], []) = block_area.as_chunks::<RECORD_BYTES>() else {
         return false;
     };
-    let [magic, count, count_max, depth] =
-        [0, 2, 4, 6].map(|at| u16::from_le_bytes([header[at], header[at + 1]]));
-    let is_leaf = magic == MAGIC && depth == 0 && usize::from(count_max) == records.len();
+    let [m0, m1, c0, c1, r0, r1, d0, d1, ..] = *header;
+    let count = u16::from_le_bytes([c0, c1]);
+    // Magic number, room and depth in one comparison: all but the count.
+    let fixed = u64::from_le_bytes([m0, m1, c0, c1, r0, r1, d0, d1]) & !(0xFFFF << 16);
+    let is_leaf = fixed == u64::from(MAGIC) | (records.len() as u64) << 32;
     let Some(records) = records.get(..count.into()).filter(|_| is_leaf) else {
         return false;
     };
@@ -259,8 +253,8 @@ fn is_sound_leaf(block_area: &[u8], blocks: BlockRange) -> bool {
         let [l0, l1, l2, l3, n0, n1, h0, h1, p0, p1, p2, p3] = *record;
         let logical_block = u64::from(u32::from_le_bytes([l0, l1, l2, l3]));
         let length = u16::from_le_bytes([n0, n1]);
-        let unwritten = length.checked_sub(WRITTEN_BLOCKS_MAX);
-        let count = u64::from(unwritten.filter(|count| *count > 0).unwrap_or(length));
+        let is_unwritten = length > WRITTEN_BLOCKS_MAX;
+        let count = u64::from(length) - u64::from(is_unwritten) * u64::from(WRITTEN_BLOCKS_MAX);
         let high = u64::from(u16::from_le_bytes([h0, h1])) << 32;
         let physical_block = high | u64::from(u32::from_le_bytes([p0, p1, p2, p3]));
         let is_after = count > 0 && logical_block >= next;
@@ -380,7 +374,7 @@ mod tests {
             if below(4) == 0 {
                 bytes[below(8) as usize] ^= 1 << below(8);
             }
-            let is_sound = check_any_root(&bytes, blocks).is_ok();
+            let is_sound = check_root(&bytes, blocks).is_ok();
             let is_usual = bytes[..2] == MAGIC.to_le_bytes() && bytes[4..8] == [4, 0, 0, 0];
             assert_eq!(
                 is_sound_leaf(&bytes, blocks),

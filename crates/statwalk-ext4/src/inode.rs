@@ -12,6 +12,7 @@ use super::timestamp::Timestamp;
 use crate::Malformed;
 use crate::block_range::BlockRange;
 use crate::little_endian::u16_at;
+use crate::name::nuls;
 use crate::{block_map, extent_node};
 
 /// The part of an inode that is kept: all fields that exist, `sizeof(struct
@@ -65,6 +66,7 @@ pub struct InodeFormat {
 
 impl InodeFormat {
     /// Returns the number of bytes that an [`Inode`] keeps.
+    #[inline]
     #[must_use]
     pub fn kept_bytes(&self) -> usize {
         (self.size_bytes as usize).min(INODE_BYTES_MAX)
@@ -142,6 +144,42 @@ impl Inode {
     /// than its text.
     #[inline]
     pub fn check(&self) -> Result<(), Malformed> {
+        match self.is_usual() {
+            true => Ok(()),
+            false => self.check_any(),
+        }
+    }
+
+    /// Whether this is a usual inode without a fault: a file or a directory whose extents
+    /// lie in it, or a short link. Each inode that is read in place comes by here.
+    #[inline]
+    fn is_usual(&self) -> bool {
+        // Where an inode has no more than the old bytes, the others are zero.
+        let extra = u32::from(self.u16(0x80));
+        let has_room =
+            extra.is_multiple_of(4) && OLD_BYTES as u32 + extra <= self.format.size_bytes;
+        // A block of attributes; the sign of the size.
+        let has_more = self.u32(0x68) != 0 || self.u16(0x76) != 0 || self.u32(0x6C) >> 31 != 0;
+        if !has_room || has_more {
+            return false;
+        }
+        let flags = self.flags() & (FLAG_INLINE_DATA | FLAG_EXTENTS | FLAG_CASEFOLD);
+        match self.kind() {
+            InodeKind::File | InodeKind::Directory if flags == FLAG_EXTENTS => {
+                extent_node::is_sound_leaf(self.block_area(), self.format.blocks)
+            }
+            InodeKind::Symlink if flags == 0 => {
+                let has_blocks = self.u32(0x1C) != 0 || self.u16(0x74) != 0;
+                !has_blocks && self.has_right_text()
+            }
+            _ => false,
+        }
+    }
+
+    /// Checks any inode. It is not `#[inline]`, so that [`check`](Self::check) stays small.
+    #[cold]
+    #[inline(never)]
+    fn check_any(&self) -> Result<(), Malformed> {
         if self.format.size_bytes as usize > OLD_BYTES {
             let extra = u32::from(self.u16(0x80));
             if !extra.is_multiple_of(4) || OLD_BYTES as u32 + extra > self.format.size_bytes {
@@ -208,17 +246,20 @@ impl Inode {
     }
 
     fn check_short_link(&self) -> Result<(), Malformed> {
-        let text = self.block_area();
-        let length = text.iter().position(|&byte| byte == 0);
-        let is_right =
-            length.is_some_and(|length| length > 0 && length as u64 == self.size_bytes());
-        match is_right || self.is_encrypted() {
+        match self.has_right_text() || self.is_encrypted() {
             true => Ok(()),
             false => Err(Malformed::at(
                 0x4,
                 "the link has another length than its text",
             )),
         }
+    }
+
+    /// Whether `i_block` holds a text of the length of a short link.
+    #[inline]
+    fn has_right_text(&self) -> bool {
+        let length = text_bytes(&self.raw[BLOCK_AREA]);
+        length.is_some_and(|length| length > 0 && length as u64 == self.size_bytes())
     }
 
     /// Returns the properties of its file system.
@@ -492,6 +533,22 @@ impl Inode {
     }
 }
 
+/// Returns the number of bytes before the first NUL. It looks at eight at once.
+#[inline]
+fn text_bytes(text: &[u8]) -> Option<usize> {
+    let (words, rest) = text.as_chunks();
+    let mut before = 0;
+    for &word in words {
+        let nuls = nuls(u64::from_le_bytes(word));
+        if nuls != 0 {
+            return Some(before + nuls.trailing_zeros() as usize / 8);
+        }
+        before += 8;
+    }
+    let nul = rest.iter().position(|&byte| byte == 0)?;
+    Some(before + nul)
+}
+
 /// Returns whether the checksum of an inode matches; `bytes` are the whole inode.
 ///
 /// Half of the sum lies in the extra fields. Where they do not reach so far, only
@@ -657,6 +714,121 @@ mod tests {
         assert!(inode(&[(0x80, 132)]).check().is_err());
         assert!(inode(&[(0x80, 30)]).check().is_err());
         assert!(inode(&[(0x0, 0o100_644), (0x6C, 1 << 31)]).check().is_err());
+    }
+
+    /// A file with one extent of three blocks.
+    const FILE: [(usize, u32); 8] = [
+        (0x0, 0o100_644),
+        (0x4, 10_000),
+        (0x1A, 1),
+        (0x20, FLAG_EXTENTS),
+        (0x28, 0x1_F30A),
+        (0x2C, 4),
+        (0x38, 3),
+        (0x3C, 500),
+    ];
+    /// A link of two bytes.
+    const LINK: [(usize, u32); 5] = [
+        (0x0, 0o120_777),
+        (0x4, 2),
+        (0x1A, 1),
+        (0x28, 0x6362),
+        (0x80, 32),
+    ];
+
+    /// A usual inode costs a few instructions, and any other one a call.
+    #[test]
+    fn files_directories_and_short_links_are_usual() {
+        let with = |fields: &[(usize, u32)], change| {
+            let fields: Vec<_> = fields.iter().copied().chain(change).collect();
+            inode(&fields).is_usual()
+        };
+        assert!(with(&FILE, None));
+        assert!(with(&FILE, Some((0x0, 0o040_755))));
+        assert!(with(&FILE, Some((0x28, 0xF30A))), "without a block");
+        assert!(with(&LINK, None));
+        for change in [
+            (0x0, 0o010_644),
+            (0x20, 0),
+            (0x20, FLAG_EXTENTS | FLAG_INLINE_DATA),
+            (0x20, FLAG_EXTENTS | FLAG_CASEFOLD),
+            (0x28, 0x5_F30A),
+            (0x2C, 4 | 1 << 16),
+            (0x3C, 1 << 20),
+            (0x68, 1),
+            (0x6C, 1 << 31),
+            (0x74, 1 << 16),
+            (0x80, 30),
+        ] {
+            assert!(!with(&FILE, Some(change)), "{change:#x?}");
+        }
+        for change in [
+            (0x4, 3),
+            (0x1C, 8),
+            (0x20, FLAG_EXTENTS),
+            (0x74, 1),
+            (0x28, 0),
+        ] {
+            assert!(!with(&LINK, Some(change)), "{change:#x?}");
+        }
+    }
+
+    /// The quick answer must never hide a fault that the general check finds.
+    #[test]
+    fn a_usual_inode_is_one_that_the_general_check_accepts() {
+        let mut state = 1_u64;
+        let mut below = |limit: u32| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) as u32 % limit
+        };
+        let (mut usual, mut refused) = (0, 0);
+        for _ in 0..200_000 {
+            let format = InodeFormat {
+                size_bytes: [128, 256][below(2) as usize],
+                has_huge_files: below(2) == 0,
+                has_large_directories: below(2) == 0,
+                is_64bit: below(2) == 0,
+                has_attribute_inodes: below(2) == 0,
+                has_casefolding: below(2) == 0,
+                ..FORMAT
+            };
+            let mut bytes = [0; 256];
+            let shape: &[_] = [&FILE[..], &LINK][below(2) as usize];
+            for &(offset, value) in shape {
+                put32(&mut bytes, offset, value);
+            }
+            for _ in 0..below(4) {
+                let fields = [0x0, 0x4, 0x18, 0x1C, 0x20, 0x28, 0x2C, 0x34, 0x38, 0x3C];
+                let offset = match below(2) {
+                    0 => fields[below(10) as usize],
+                    _ => [0x68, 0x6C, 0x74, 0x80][below(4) as usize],
+                };
+                let bit = below(32) as usize;
+                bytes[offset + bit / 8] ^= 1 << (bit % 8);
+            }
+            let inode = Inode::from_bytes(&bytes, 12, format);
+            let found = inode.check_any();
+            assert!(!inode.is_usual() || found.is_ok(), "{found:?}: {inode:?}");
+            usual += usize::from(inode.is_usual());
+            refused += usize::from(found.is_err());
+        }
+        assert!(usual > 10_000 && refused > 10_000, "{usual} {refused}");
+    }
+
+    #[test]
+    fn a_text_ends_with_the_first_nul() {
+        for length in 0..60 {
+            for fill in [b'a', 1, 0x80, 0xFF] {
+                let mut text = [fill; 60];
+                assert_eq!(text_bytes(&text), None);
+                text[length] = 0;
+                assert_eq!(text_bytes(&text), Some(length));
+                text[59] = 0;
+                assert_eq!(text_bytes(&text), Some(length));
+            }
+        }
     }
 
     /// Sums with both halves are compared on images that the kernel wrote.
