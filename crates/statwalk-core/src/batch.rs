@@ -312,6 +312,15 @@ impl Batch {
         if wanted.contains(Fields::MTIME) {
             self.mtime_ns.push(attributes.mtime_ns);
         }
+        if wanted.has_any(Fields::RARE) {
+            self.push_rare(attributes);
+        }
+    }
+
+    /// Apart, so that an entry without them costs one question.
+    #[inline(never)]
+    fn push_rare(&mut self, attributes: &Attributes) {
+        let wanted = self.wanted;
         if wanted.contains(Fields::ATIME) {
             self.atime_ns.push(attributes.atime_ns);
         }

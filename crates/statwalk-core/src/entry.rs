@@ -165,6 +165,14 @@ impl Fields {
     /// The device that a device node stands for.
     pub const RDEV: Fields = Fields(1 << 12);
 
+    /// The fields that a tree and totals do without unless somebody asks for them.
+    pub(crate) const RARE: Fields = Fields::ATIME
+        .union(Fields::CTIME)
+        .union(Fields::BTIME)
+        .union(Fields::OWNER)
+        .union(Fields::MODE)
+        .union(Fields::RDEV);
+
     const NAMED: [(Fields, &'static str); 13] = [
         (Self::NAME, "name"),
         (Self::TYPE, "type"),
@@ -185,6 +193,11 @@ impl Fields {
     #[must_use]
     pub const fn contains(self, other: Fields) -> bool {
         self.0 & other.0 == other.0
+    }
+
+    /// Whether a field of `other` is in this set.
+    pub(crate) const fn has_any(self, other: Fields) -> bool {
+        self.0 & other.0 != 0
     }
 
     /// Both sets together.

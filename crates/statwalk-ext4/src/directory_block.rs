@@ -226,8 +226,9 @@ fn record(bytes: &[u8], offset: usize, format: DirectoryFormat) -> Result<Record
         .get(offset..)
         .and_then(|rest| rest.first_chunk())
         .ok_or(Malformed::at(offset, "the entry is cut"))?;
-    let &[i0, i1, i2, i3, _, _, name_bytes, kind] = header;
-    let length = record_bytes(bytes, offset, format.block_size_bytes).unwrap_or(0);
+    // One load: inode, length, length of the name, type.
+    let header = u64::from_le_bytes(*header);
+    let length = record_length((header >> 32) as u16, format.block_size_bytes);
     if length < RECORD_BYTES_MIN || !length.is_multiple_of(4) {
         return Err(Malformed::at(offset, "the entry's length is wrong"));
     }
@@ -235,9 +236,9 @@ fn record(bytes: &[u8], offset: usize, format: DirectoryFormat) -> Result<Record
     if end > bytes.len() {
         return Err(Malformed::at(offset, "the entry ends beyond the block"));
     }
-    let inode = u32::from_le_bytes([i0, i1, i2, i3]);
+    let inode = header as u32;
     let name_begin = offset + HEADER_BYTES;
-    let name_end = name_begin + usize::from(name_bytes);
+    let name_end = name_begin + usize::from((header >> 48) as u8);
     let name = if inode == 0 {
         // The tail and deleted entries may hold anything.
         &[]
@@ -250,7 +251,7 @@ fn record(bytes: &[u8], offset: usize, format: DirectoryFormat) -> Result<Record
     Ok(Record {
         inode,
         name,
-        kind,
+        kind: (header >> 56) as u8,
         end,
     })
 }
@@ -273,18 +274,24 @@ fn check_entry(
     Ok(())
 }
 
-/// The length of the record at an offset: `ext4_rec_len_from_disk`.
+/// The length of the record at an offset.
+#[inline]
+fn record_bytes(bytes: &[u8], offset: usize, block_size_bytes: u32) -> Option<usize> {
+    let length = u16_at(bytes, offset.checked_add(4)?)?;
+    Some(record_length(length, block_size_bytes))
+}
+
+/// The length of a record: `ext4_rec_len_from_disk`.
 ///
 /// 64 KiB do not fit 16 bits: 0 and 65,535 stand for them, and the two low bits,
 /// which would be 0, for the high ones. Shorter blocks have nothing of the kind.
 #[inline]
-fn record_bytes(bytes: &[u8], offset: usize, block_size_bytes: u32) -> Option<usize> {
-    let length = u16_at(bytes, offset.checked_add(4)?)?;
-    Some(match (block_size_bytes, length) {
+fn record_length(length: u16, block_size_bytes: u32) -> usize {
+    match (block_size_bytes, length) {
         (65536, 0 | u16::MAX) => 65536,
         (65536, _) => usize::from(length & 0xFFFC) | usize::from(length & 3) << 16,
         _ => usize::from(length),
-    })
+    }
 }
 
 #[cfg(test)]

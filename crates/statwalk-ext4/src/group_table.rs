@@ -39,6 +39,14 @@ impl Group {
     fn table_offset(&self) -> u64 {
         u64::from(self.table_offset_low) | u64::from(self.table_offset_high) << 32
     }
+
+    /// Where the inode lies that has so many before it.
+    #[inline]
+    fn inode_offset(&self, within: u32, superblock: &Superblock) -> u64 {
+        // The table begins within 2^63, and is at most 2^34 bytes long.
+        let size = u64::from(superblock.inode_size_bytes);
+        self.table_offset().saturating_add(u64::from(within) * size)
+    }
 }
 
 /// All groups that lie on the device, however many the superblock claims.
@@ -140,31 +148,29 @@ impl GroupTable {
     pub(super) fn likely_offset(&self, number: u32, superblock: &Superblock) -> Option<u64> {
         let (group, within) = self.split.of(number.wrapping_sub(1));
         let group = self.groups.get(group as usize)?;
-        let size = u64::from(superblock.inode_size_bytes);
-        Some(
-            group
-                .table_offset()
-                .saturating_add(u64::from(within) * size),
-        )
+        Some(group.inode_offset(within, superblock))
     }
 
-    /// Where an inode lies on the device; `number` is one that exists.
+    /// Where an inode lies on the device, if its group was known to have so many when the
+    /// volume was opened; `number` is one that exists.
     #[inline]
-    pub(super) fn inode_offset(
+    pub(super) fn known_offset(&self, number: u32, superblock: &Superblock) -> Option<u64> {
+        let (number, within) = self.split.of(number.wrapping_sub(1));
+        let group = self.groups.get(number as usize)?;
+        (within < group.initialised_inodes).then(|| group.inode_offset(within, superblock))
+    }
+
+    /// Where any other inode lies on the device.
+    #[cold]
+    pub(super) fn offset_looked_up(
         &self,
         number: u32,
         bytes: &impl Bytes,
         superblock: &Superblock,
     ) -> Result<u64, NoPlace> {
         let (number, within) = self.split.of(number.wrapping_sub(1));
-        let group = match self.groups.get(number as usize) {
-            Some(group) if within < group.initialised_inodes => *group,
-            _ => self.look_again(number, within, bytes, superblock)?,
-        };
-        // The table begins within 2^63, and is at most 2^34 bytes long.
-        Ok(group
-            .table_offset()
-            .saturating_add(u64::from(within) * u64::from(superblock.inode_size_bytes)))
+        let group = self.look_again(number, within, bytes, superblock)?;
+        Ok(group.inode_offset(within, superblock))
     }
 
     /// Reads the descriptor anew: inodes behind the last one in use may have

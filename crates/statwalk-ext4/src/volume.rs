@@ -442,13 +442,28 @@ impl<B: Bytes> Volume<B> {
 
     #[inline]
     fn read_inode_bytes(&self, number: u32, into: &mut [u8]) -> Result<(), Damage> {
+        match self.groups.known_offset(number, &self.superblock) {
+            Some(offset) => self.read_inode_bytes_at(offset, number, into),
+            None => self.read_new_inode_bytes(number, into),
+        }
+    }
+
+    /// Apart, because the usual inode would pay for the registers.
+    #[cold]
+    #[inline(never)]
+    fn read_new_inode_bytes(&self, number: u32, into: &mut [u8]) -> Result<(), Damage> {
         let offset = self
             .groups
-            .inode_offset(number, &self.bytes, &self.superblock)
+            .offset_looked_up(number, &self.bytes, &self.superblock)
             .map_err(|no_place| match no_place {
                 NoPlace::Unreadable(error) => Damage::unreadable(number, 0, error),
                 NoPlace::Malformed(malformed) => Damage::malformed(number, 0, malformed),
             })?;
+        self.read_inode_bytes_at(offset, number, into)
+    }
+
+    #[inline]
+    fn read_inode_bytes_at(&self, offset: u64, number: u32, into: &mut [u8]) -> Result<(), Damage> {
         self.bytes
             .read(offset, into)
             .map_err(|error| Damage::unreadable(number, 0, error))

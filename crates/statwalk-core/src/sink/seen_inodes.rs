@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::{Context, LinkPolicy};
 use crate::batch::Batch;
+use crate::entry::FileId;
 use crate::inode_numbers::{InodeNumber, InodeNumbers};
 use crate::inode_set::InodeSet;
 use crate::parts::Parts;
@@ -58,7 +59,12 @@ impl SeenInodes {
         if batch.links()[index] < self.links_min || self.links_min == u32::MAX {
             return true;
         }
-        let id = batch.id(index);
+        self.add(batch.id(index))
+    }
+
+    /// Apart, so that the usual case needs few registers.
+    #[inline(never)]
+    fn add(&self, id: FileId) -> bool {
         match self.inodes.are_needed() {
             true => self.counted.insert(self.inodes.number(id)),
             false => self.counted.set.insert(id),

@@ -19,12 +19,22 @@ pub(super) fn attributes(inode: &Inode, wanted: Fields, dev: u64) -> Attributes 
         dev,
         ino: u64::from(inode.number()),
     };
-    attributes.uid = inode.uid();
-    attributes.gid = inode.gid();
-    attributes.mode = inode.mode();
     if wanted.contains(Fields::MTIME) {
         attributes.set_mtime(nanoseconds(inode.mtime()));
     }
+    match wanted.has_any(Fields::RARE) {
+        true => with_rare(inode, wanted, attributes),
+        false => attributes,
+    }
+}
+
+/// Adds [`Fields::RARE`]. Apart, because each entry without them would pay for the
+/// registers that they need.
+#[inline(never)]
+fn with_rare(inode: &Inode, wanted: Fields, mut attributes: Attributes) -> Attributes {
+    attributes.uid = inode.uid();
+    attributes.gid = inode.gid();
+    attributes.mode = inode.mode();
     if wanted.contains(Fields::ATIME) {
         attributes.set_atime(nanoseconds(inode.atime()));
     }
