@@ -18,7 +18,9 @@ use std::ffi::c_int;
 /// On the GNU C library it becomes the C `main`, and the crate needs
 /// `#![no_main]` there; elsewhere it is called by an ordinary `fn main`.
 ///
-/// A stack overflow ends in SIGSEGV without a message.
+/// A stack overflow ends in SIGSEGV without a message. Where the address space has a
+/// limit, the second function is called instead of an abort, see
+/// [`call_instead`](crate::abort::call_instead).
 ///
 /// ```no_run
 /// #![cfg_attr(all(target_os = "linux", target_env = "gnu"), no_main)]
@@ -28,11 +30,15 @@ use std::ffi::c_int;
 ///     std::process::exit(0)
 /// }
 ///
-/// statwalk_sys::entry_point!(run);
+/// fn aborted() -> ! {
+///     statwalk_sys::allocator::end_process(2)
+/// }
+///
+/// statwalk_sys::entry_point!(run, aborted);
 /// ```
 #[macro_export]
 macro_rules! entry_point {
-    ($run:path) => {
+    ($run:path, $aborted:path) => {
         #[cfg(all(target_os = "linux", target_env = "gnu"))]
         // SAFETY: this is the symbol that the C library calls, once, with the
         // arguments and the result of a C `main`; no other item has that name.
@@ -46,6 +52,8 @@ macro_rules! entry_point {
             let address_space = $crate::address_space::limit_bytes();
             if address_space.is_some() {
                 $crate::address_space::use_sparingly();
+                // Without the handler it ends with SIGABRT, as other programs do.
+                let _ = $crate::abort::call_instead($aborted);
             }
             $crate::first_stack::run_on_enough(run, address_space)
         }

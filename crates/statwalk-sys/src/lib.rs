@@ -17,6 +17,7 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("statwalk runs on Linux only: its engine needs Linux system calls");
 
+pub mod abort;
 pub mod address_space;
 pub mod allocator;
 pub mod block_device;

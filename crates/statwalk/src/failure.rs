@@ -98,6 +98,13 @@ pub(crate) fn out_of_memory(bytes: usize) -> ! {
     statwalk_sys::allocator::end_process(ExitStatus::Failed.code())
 }
 
+/// Ends the program where the standard library found no memory for itself. It has said so.
+#[cfg_attr(test, allow(dead_code, reason = "tests keep their own end"))]
+pub(crate) fn aborted() -> ! {
+    crate::browse::give_terminal_back();
+    statwalk_sys::allocator::end_process(ExitStatus::Failed.code())
+}
+
 /// The system's words for an error, without its number.
 pub(crate) fn reason(error: &io::Error) -> String {
     match error.raw_os_error() {

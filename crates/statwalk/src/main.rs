@@ -38,7 +38,7 @@ use output::{Output, Stderr, screen};
 use statwalk_sys::allocator::CheckedAllocator;
 
 #[cfg(not(test))]
-statwalk_sys::entry_point!(run);
+statwalk_sys::entry_point!(run, failure::aborted);
 
 #[cfg(not(test))]
 #[global_allocator]

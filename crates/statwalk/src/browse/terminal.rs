@@ -103,6 +103,7 @@ impl Tty {
             let sender = sender.try_clone().map_err(none)?;
             let _ = low_level::pipe::register(signal, sender);
         }
+        statwalk_sys::abort::call_instead(crate::failure::aborted).map_err(none)?;
         let before = panic::take_hook();
         // Without the thread that panicked the browser cannot go on.
         panic::set_hook(Box::new(move |panic| {
