@@ -7,7 +7,7 @@
 use libfuzzer_sys::fuzz_target;
 use statwalk_ext4::checksum::Crc32c;
 use statwalk_ext4::directory_block;
-use statwalk_ext4::directory_block::DirectoryFormat;
+use statwalk_ext4::directory_block::{DirectoryFormat, Part};
 
 fuzz_target!(|bytes: &[u8]| {
     for (block_size_bytes, has_types) in [(1024, true), (4096, false), (65536, true)] {
@@ -29,6 +29,8 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(taken <= bytes.len());
         let _ = directory_block::next_record(bytes, bytes.len() / 2, format);
     }
-    let _ = directory_block::check_checksum(bytes, Crc32c(1));
+    for part in [Part::Leaf, Part::Root, Part::LeafOrNode] {
+        let _ = directory_block::check_checksum(bytes, part, Crc32c(1));
+    }
     let _ = directory_block::own_inode(bytes);
 });

@@ -156,17 +156,36 @@ impl<'a> Iterator for DirectoryEntries<'a> {
     }
 }
 
+/// The part of a directory that a block must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Entries.
+    Leaf,
+    /// The root of an index.
+    Root,
+    /// Entries, or an inner node of an index.
+    LeafOrNode,
+}
+
 /// Checks the sum of a whole block. In the nodes of an index it lies elsewhere.
 ///
 /// `seed` is that of the inode.
 ///
 /// # Errors
 ///
-/// It does not match, or there is no place for it.
-pub fn check_checksum(block: &[u8], seed: Crc32c) -> Result<(), Malformed> {
+/// It does not match, or there is no place for it where that part of a directory has it.
+pub fn check_checksum(block: &[u8], part: Part, seed: Crc32c) -> Result<(), Malformed> {
     let none = Malformed::at(0, "the directory block has no checksum");
     let length = block.len();
-    let (sum, place) = if let Some(entries_offset) = index_offset(block) {
+    let index_offset = match part {
+        Part::Leaf => None,
+        Part::Root => {
+            let no_root = Malformed::at(0, "the directory does not begin with its index");
+            Some(index_offset(block).ok_or(no_root)?)
+        }
+        Part::LeafOrNode => index_offset(block),
+    };
+    let (sum, place) = if let Some(entries_offset) = index_offset {
         // `struct dx_countlimit`, in place of the first entry's hash.
         let limit = usize::from(u16_at(block, entries_offset).ok_or(none)?);
         let count = usize::from(u16_at(block, entries_offset + 2).ok_or(none)?);
@@ -437,16 +456,22 @@ mod tests {
     #[test]
     fn the_sum_of_a_leaf_lies_in_its_tail() {
         let mut bytes = block(&[(12, 1012, b"a", 1), (0, 12, b"", TAIL_TYPE)]);
-        assert!(check_checksum(&bytes, Crc32c(9)).is_err());
+        assert!(check_checksum(&bytes, Part::LeafOrNode, Crc32c(9)).is_err());
         let sum = Crc32c(9).with(&bytes[..1012]).0;
         put32(&mut bytes, 1020, sum);
-        assert_eq!(check_checksum(&bytes, Crc32c(9)), Ok(()));
-        assert!(check_checksum(&bytes, Crc32c(8)).is_err());
+        for (part, is_right) in [
+            (Part::LeafOrNode, true),
+            (Part::Leaf, true),
+            (Part::Root, false),
+        ] {
+            assert_eq!(check_checksum(&bytes, part, Crc32c(9)).is_ok(), is_right);
+        }
+        assert!(check_checksum(&bytes, Part::LeafOrNode, Crc32c(8)).is_err());
         bytes[8] = b'b';
-        assert!(check_checksum(&bytes, Crc32c(9)).is_err());
-        assert!(check_checksum(&block(&[(12, 0, b"a", 1)]), Crc32c(9)).is_err());
+        assert!(check_checksum(&bytes, Part::LeafOrNode, Crc32c(9)).is_err());
+        assert!(check_checksum(&block(&[(12, 0, b"a", 1)]), Part::Leaf, Crc32c(9)).is_err());
         for length in 0..40 {
-            let _ = check_checksum(&bytes[..length], Crc32c(9));
+            let _ = check_checksum(&bytes[..length], Part::LeafOrNode, Crc32c(9));
         }
     }
 
@@ -456,7 +481,7 @@ mod tests {
     fn a_piece_shorter_than_its_first_record_has_no_sum() {
         let piece = [0, 0, 0, 0, 12, 0, 0x1F, 1, 0];
         for length in 0..=piece.len() {
-            assert!(check_checksum(&piece[..length], Crc32c(1)).is_err());
+            assert!(check_checksum(&piece[..length], Part::LeafOrNode, Crc32c(1)).is_err());
         }
     }
 
@@ -468,10 +493,16 @@ mod tests {
         put16(&mut bytes, 34, 2);
         let sum = Crc32c(9).with(&bytes[..48]).with(&[0; 8]).0;
         put32(&mut bytes, 1020, sum);
-        assert_eq!(check_checksum(&bytes, Crc32c(9)), Ok(()));
+        for (part, is_right) in [
+            (Part::LeafOrNode, true),
+            (Part::Root, true),
+            (Part::Leaf, false),
+        ] {
+            assert_eq!(check_checksum(&bytes, part, Crc32c(9)).is_ok(), is_right);
+        }
         put16(&mut bytes, 34, 124);
-        assert!(check_checksum(&bytes, Crc32c(9)).is_err());
+        assert!(check_checksum(&bytes, Part::LeafOrNode, Crc32c(9)).is_err());
         put16(&mut bytes, 32, u16::MAX);
-        assert!(check_checksum(&bytes, Crc32c(9)).is_err());
+        assert!(check_checksum(&bytes, Part::LeafOrNode, Crc32c(9)).is_err());
     }
 }

@@ -14,8 +14,9 @@ use super::volume::Volume;
 use crate::Malformed;
 use crate::block_map;
 use crate::checksum::Crc32c;
-use crate::directory_block::{self, DirectoryEntries};
+use crate::directory_block::{self, DirectoryEntries, Part};
 use crate::extent_node::{DEPTH_MAX, ExtentNode};
+use crate::feature;
 use crate::inline_data;
 use crate::inode::{ContentLocation, Inode};
 
@@ -105,6 +106,7 @@ pub(super) struct DirectoryReader<'a, B, F> {
     visit: F,
     /// Where blocks have checksums.
     seed: Option<Crc32c>,
+    is_indexed: bool,
     block_size: usize,
     /// The first block that was not come to yet.
     next_block: u64,
@@ -140,6 +142,8 @@ where
             seed: superblock
                 .verifies_metadata()
                 .then(|| inode.checksum_seed(superblock.checksum_seed)),
+            is_indexed: superblock.features.compat & feature::COMPAT_DIR_INDEX != 0
+                && inode.is_indexed(),
             block_size: block_size as usize,
             next_block: 0,
             blocks_end: inode.size_bytes().div_ceil(u64::from(block_size)),
@@ -435,7 +439,7 @@ where
     #[inline]
     fn check(&self, block: &[u8], logical_block: u64) -> Result<(), Malformed> {
         if let Some(seed) = self.seed {
-            directory_block::check_checksum(block, seed)?;
+            directory_block::check_checksum(block, self.part(logical_block), seed)?;
         }
         // Without checksums this tells a directory from what took its place.
         if logical_block == 0 && directory_block::own_inode(block) != Some(self.inode.number()) {
@@ -451,6 +455,16 @@ where
                 let coming = |inode| self.volume.will_read(inode);
                 directory_block::check_and_visit(block, format, coming)
             }
+        }
+    }
+
+    /// The part of the directory that a block must be: `is_dx` and `ext4_read_dirblock`,
+    /// fs/ext4/namei.c, and `ext4_readdir`.
+    fn part(&self, logical_block: u64) -> Part {
+        match (self.is_indexed, logical_block) {
+            (false, _) => Part::Leaf,
+            (true, 0) => Part::Root,
+            (true, _) => Part::LeafOrNode,
         }
     }
 

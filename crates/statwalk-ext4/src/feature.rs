@@ -6,6 +6,8 @@ use std::fmt;
 
 /// `EXT4_FEATURE_COMPAT_HAS_JOURNAL`: changes go through a journal.
 pub const COMPAT_HAS_JOURNAL: u32 = 0x4;
+/// `EXT4_FEATURE_COMPAT_DIR_INDEX`: large directories have an index.
+pub const COMPAT_DIR_INDEX: u32 = 0x20;
 /// `EXT4_FEATURE_COMPAT_SPARSE_SUPER2`: two groups have a copy of the superblock.
 pub const COMPAT_SPARSE_SUPER2: u32 = 0x200;
 /// `EXT4_FEATURE_COMPAT_ORPHAN_FILE`: a file lists inodes in use that have no name.

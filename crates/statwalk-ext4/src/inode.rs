@@ -30,6 +30,8 @@ const BLOCK_AREA: std::ops::Range<usize> = 0x28..0x64;
 
 /// `EXT4_ENCRYPT_FL`.
 const FLAG_ENCRYPTED: u32 = 0x800;
+/// `EXT4_INDEX_FL`: a directory with an index.
+const FLAG_INDEX: u32 = 0x1000;
 /// `EXT4_HUGE_FILE_FL`: blocks are counted in blocks, not in sectors.
 const FLAG_HUGE_FILE: u32 = 0x4_0000;
 /// `EXT4_EXTENTS_FL`.
@@ -446,6 +448,12 @@ impl Inode {
     #[must_use]
     pub fn is_attribute(&self) -> bool {
         self.has_flag(FLAG_EA_INODE)
+    }
+
+    /// Returns whether a directory has an index of its names.
+    #[must_use]
+    pub fn is_indexed(&self) -> bool {
+        self.has_flag(FLAG_INDEX)
     }
 
     /// Returns whether the names in a directory are case-insensitive.

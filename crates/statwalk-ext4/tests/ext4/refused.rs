@@ -235,3 +235,57 @@ fn inodes_are_refused_as_by_the_kernel() {
         );
     }
 }
+
+/// With checksums the kernel verifies the first block as the root of an index, or as
+/// entries, by the flag of the inode. Without them it lists all blocks of a directory whose
+/// index makes no sense.
+#[test]
+fn the_flag_of_an_index_is_taken_at_its_word() {
+    const EXTENTS: u32 = 0x8_0000;
+    const INDEXED: u32 = 0x8_1000;
+    for (kind, has_checksums) in [("metadata_csum", true), ("^metadata_csum", false)] {
+        let image = or_skip!(Image::make(
+            16 << 20,
+            &["-t", "ext4", "-b", "1024", "-O", kind],
+            None
+        ));
+        let mounted = or_skip!(image.mount(Access::ReadWrite));
+        for name in ["indexed", "cleared"] {
+            ext4_images::wide(&mounted.path().join(name), 200).unwrap();
+        }
+        for name in ["small", "claimed"] {
+            ext4_images::wide(&mounted.path().join(name), 3).unwrap();
+        }
+        mounted.settle().unwrap();
+        mounted.unmount().unwrap();
+        or_skip!(ext4_images::debugfs(
+            &image.file,
+            Access::ReadWrite,
+            &format!(
+                "set_inode_field /cleared flags {EXTENTS}\n\
+                 set_inode_field /claimed flags {INDEXED}\n"
+            ),
+        ));
+        let volume = Volume::open(image.bytes()).unwrap();
+        let root = volume.inode(ROOT_INODE).unwrap();
+        let mut numbers = std::collections::BTreeMap::new();
+        volume
+            .read_directory(&root, &mut DirectoryScratch::new(), |entry| {
+                numbers.insert(entry.name.to_vec(), entry.inode);
+            })
+            .unwrap();
+        assert!(volume.inode(numbers[&b"indexed"[..]]).unwrap().is_indexed());
+        let mounted = or_skip!(image.mount(Access::ReadOnly));
+        for (name, is_wrong) in [
+            ("indexed", false),
+            ("cleared", true),
+            ("small", false),
+            ("claimed", true),
+        ] {
+            let expected = kernel_refuses(&mounted.path().join(name));
+            assert_eq!(expected, is_wrong && has_checksums, "{name}, {kind}");
+            let found = volume_refuses(&volume, numbers[name.as_bytes()]);
+            assert_eq!(found, expected, "{name}, {kind}");
+        }
+    }
+}
