@@ -20,7 +20,7 @@ use crate::output::found_fields::FoundFields;
 use crate::output::interruptible::InterruptibleStdout;
 use crate::output::json::{self, FoundJson};
 use crate::request::filters::Filters;
-use crate::request::name_pattern::NamePattern;
+use crate::request::name_pattern;
 use crate::request::{Form, Request, safe};
 use crate::watch::Lookout;
 
@@ -41,7 +41,7 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
     if let ([word], None, true) = (&paths[..], &pattern, flags.filters.glob.is_empty())
         && is_glob(word)
     {
-        filters.push_pattern(NamePattern::glob(&word.to_string_lossy())?);
+        filters.push_pattern(name_pattern::glob(&word.to_string_lossy())?);
         paths.clear();
     }
     if let Some(pattern) = &pattern {
@@ -53,7 +53,7 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
         _ => None,
     };
     if let Some(pattern) = pattern {
-        filters.push_pattern(NamePattern::regex(&pattern)?);
+        filters.push_pattern(name_pattern::regex(&pattern)?);
     }
     let mut request = Request::new(&flags.scan, paths)?;
     request.prepare_for_a_stream();

@@ -10,12 +10,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 use statwalk_core::{Attributes, Directory, EntryRef, Fields, FileType};
-use statwalk_view::{SizeFilter, parse_moment};
+use statwalk_view::{NamePattern, SizeFilter, parse_moment};
 
 use crate::failure::Failure;
 use crate::flags::{FilterFlags, shown_word};
 use crate::request::invalid;
-use crate::request::name_pattern::NamePattern;
+use crate::request::name_pattern;
 use crate::request::owners::OwnerFilter;
 
 /// The filters on entries.
@@ -70,7 +70,7 @@ impl Filters {
     ///
     /// Returns an error that names a value without a meaning.
     pub(crate) fn new(flags: &FilterFlags) -> Result<Filters, Failure> {
-        let globs = flags.glob.iter().map(|glob| NamePattern::glob(glob));
+        let globs = flags.glob.iter().map(|glob| name_pattern::glob(glob));
         let kinds = flags.kind.iter().map(|kind| parse_kind(kind));
         let sizes = flags
             .size
