@@ -2,17 +2,17 @@
 
 //! The answers to questions that can take long.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
 
-use crate::data::{Data, Item, ItemId, Kind};
-use crate::filter::{SortKey, holds, is_hidden};
-use crate::list::{Query, Rows, Wanted};
+use crate::data::{Data, Entry, ItemId, Kind};
+use crate::filter::{Sort, SortKey, is_hidden};
+use crate::findings::findings;
+use crate::list::{All, Query, Rows, Wanted};
+use crate::ranking::Ranking;
 use crate::tally::{Group, Tally, tally};
 
-/// The number of rows in the list of the largest files.
-const LARGEST_MAX: usize = 1_000;
+/// The most rows of a list of items from everywhere below a directory.
+pub(crate) const BELOW_MAX: usize = 1_000;
 
 /// How many items are looked at between two questions whether to stop.
 const STOP_PERIOD: u32 = 4096;
@@ -25,6 +25,20 @@ pub struct Answer {
     pub(crate) rows: Rows,
     pub(crate) whole: u128,
     pub(crate) largest: u128,
+    pub(crate) all: All,
+}
+
+impl Answer {
+    /// No rows, for a question that asks for none.
+    pub(crate) fn nothing(number: u64) -> Answer {
+        Answer {
+            number,
+            rows: Rows::Items(Vec::new()),
+            whole: 0,
+            largest: 0,
+            all: All::default(),
+        }
+    }
 }
 
 /// Answers a question. Absent where `stop` asked to end.
@@ -36,24 +50,20 @@ pub fn answer(data: &dyn Data, query: &Query, stop: &dyn Fn() -> bool) -> Option
     let whole = whole.map(|item| query.bytes.of(&item));
     match &query.rows {
         Wanted::Items => {
-            let mut list = Sorting::new(query);
-            match query.dir {
-                Some(dir) => list.children(data, dir, stop)?,
-                None => list.these(data, &data.roots()),
-            }
+            let list = match query.dir {
+                Some(dir) => children(data, query, dir, stop)?,
+                None => these(data, query, &data.roots()),
+            };
             // While a scan goes on, files are known that the sums lack still.
             let whole = match data.is_final() {
                 true => whole,
-                false => whole.map(|whole| whole.max(list.sum)),
+                false => whole.map(|whole| whole.max(list.all.bytes)),
             };
-            list.answer(whole)
+            Some(list.answer(whole))
         }
-        Wanted::These(ids) => {
-            let mut list = Sorting::new(query);
-            list.these(data, ids);
-            list.answer(None)
-        }
+        Wanted::These(ids) => Some(these(data, query, ids).answer(None)),
         Wanted::Largest => largest(data, query, whole, stop),
+        Wanted::Named(pattern) => findings(data, query, pattern, whole, stop),
         Wanted::Groups(by) => {
             let roots = query.dir.map_or_else(|| data.roots(), |dir| vec![dir]);
             let mut groups: Vec<Tally> = Vec::new();
@@ -75,102 +85,74 @@ pub fn answer(data: &dyn Data, query: &Query, stop: &dyn Fn() -> bool) -> Option
                 all.extend(faults);
                 count += more;
             }
-            all.retain(|fault| holds(&fault.path, &query.text));
+            all.retain(|fault| query.fits(&fault.path));
             Some(Answer {
                 number: query.number,
                 rows: Rows::Faults(all, count),
                 whole: 0,
                 largest: 0,
+                all: All::default(),
             })
         }
     }
 }
 
-/// The place of a row in the order.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
-    Number(Reverse<u128>),
-    Time(Reverse<Option<i64>>),
-    Owner(Option<u32>),
-    Nothing,
+/// The items of a directory.
+fn children(
+    data: &dyn Data,
+    query: &Query,
+    dir: ItemId,
+    stop: &dyn Fn() -> bool,
+) -> Option<Ranking> {
+    let mut list = Ranking::new(query, query.sort, usize::MAX);
+    let mut seen = 0_u32;
+    let mut stopped = false;
+    data.children(dir, &mut |id, item| {
+        seen = seen.wrapping_add(1);
+        if seen.is_multiple_of(STOP_PERIOD) && stop() {
+            stopped = true;
+            return ControlFlow::Break(());
+        }
+        if !(query.hides && is_hidden(&item)) && query.fits(&item.name) {
+            list.take(id, &item);
+        }
+        ControlFlow::Continue(())
+    });
+    (!stopped).then_some(list)
 }
 
-/// Items that become rows.
-struct Sorting<'q> {
-    query: &'q Query,
-    ranked: Vec<(bool, Rank, Box<[u8]>, ItemId)>,
-    largest: u128,
-    sum: u128,
+fn these(data: &dyn Data, query: &Query, ids: &[ItemId]) -> Ranking {
+    let mut list = Ranking::new(query, query.sort, usize::MAX);
+    for &id in ids {
+        if let Some(item) = data.item(id)
+            && !(query.hides && is_hidden(&item))
+            && query.fits(&item.name)
+        {
+            list.take(id, &item);
+        }
+    }
+    list
 }
 
-impl<'q> Sorting<'q> {
-    fn new(query: &'q Query) -> Sorting<'q> {
-        Sorting {
-            query,
-            ranked: Vec::new(),
-            largest: 0,
-            sum: 0,
+/// Gives each item below a directory. Absent where `stop` asked to end.
+pub(crate) fn walk(
+    data: &dyn Data,
+    dir: ItemId,
+    stop: &dyn Fn() -> bool,
+    visit: &mut dyn FnMut(&Entry<'_>),
+) -> Option<()> {
+    let mut seen = 0_u32;
+    let mut stopped = false;
+    data.walk(dir, &mut |entry| {
+        seen = seen.wrapping_add(1);
+        if seen.is_multiple_of(STOP_PERIOD) && stop() {
+            stopped = true;
+            return ControlFlow::Break(());
         }
-    }
-
-    fn children(&mut self, data: &dyn Data, dir: ItemId, stop: &dyn Fn() -> bool) -> Option<()> {
-        let mut seen = 0_u32;
-        let mut stopped = false;
-        data.children(dir, &mut |id, item| {
-            seen = seen.wrapping_add(1);
-            if seen.is_multiple_of(STOP_PERIOD) && stop() {
-                stopped = true;
-                return ControlFlow::Break(());
-            }
-            self.take(id, &item);
-            ControlFlow::Continue(())
-        });
-        (!stopped).then_some(())
-    }
-
-    fn these(&mut self, data: &dyn Data, ids: &[ItemId]) {
-        for &id in ids {
-            if let Some(item) = data.item(id) {
-                self.take(id, &item);
-            }
-        }
-    }
-
-    fn take(&mut self, id: ItemId, item: &Item<'_>) {
-        let query = self.query;
-        if (query.hides && is_hidden(item)) || !holds(&item.name, &query.text) {
-            return;
-        }
-        let bytes = query.bytes.of(item);
-        self.largest = self.largest.max(bytes);
-        self.sum += bytes;
-        let rank = match query.sort.key {
-            SortKey::Size => Rank::Number(Reverse(bytes)),
-            SortKey::Entries => Rank::Number(Reverse(item.entries.into())),
-            SortKey::Newest => Rank::Time(Reverse(item.newest_ns)),
-            SortKey::Owner => Rank::Owner(item.uid),
-            SortKey::Name => Rank::Nothing,
-        };
-        let comes_later = query.sort.dirs_first && item.kind != Kind::Directory;
-        let name = item.name.as_ref().into();
-        self.ranked.push((comes_later, rank, name, id));
-    }
-
-    fn answer(mut self, whole: Option<u128>) -> Option<Answer> {
-        let is_reversed = self.query.sort.is_reversed;
-        self.ranked.sort_unstable_by(|a, b| {
-            let order = (&a.1, &a.2, a.3).cmp(&(&b.1, &b.2, b.3));
-            let order = if is_reversed { order.reverse() } else { order };
-            a.0.cmp(&b.0).then(order)
-        });
-        let ids = self.ranked.into_iter().map(|(.., id)| id).collect();
-        Some(Answer {
-            number: self.query.number,
-            rows: Rows::Items(ids),
-            whole: whole.unwrap_or(self.sum),
-            largest: self.largest,
-        })
-    }
+        visit(&entry);
+        ControlFlow::Continue(())
+    });
+    (!stopped).then_some(())
 }
 
 fn largest(
@@ -179,48 +161,25 @@ fn largest(
     whole: Option<u128>,
     stop: &dyn Fn() -> bool,
 ) -> Option<Answer> {
+    // The largest, whatever the order of other views is.
+    let mut list = Ranking::new(query, Sort::default(), BELOW_MAX);
     let roots = query.dir.map_or_else(|| data.roots(), |dir| vec![dir]);
-    // The smallest of the largest is on top.
-    let mut heap: BinaryHeap<Reverse<(u128, Reverse<ItemId>)>> = BinaryHeap::new();
-    let mut seen = 0_u32;
-    let mut stopped = false;
     let mut sum = 0;
     for root in roots {
         sum += data.item(root).map_or(0, |item| query.bytes.of(&item));
-        data.walk(root, &mut |entry| {
-            seen = seen.wrapping_add(1);
-            if seen.is_multiple_of(STOP_PERIOD) && stop() {
-                stopped = true;
-                return ControlFlow::Break(());
-            }
+        walk(data, root, stop, &mut |entry| {
             let item = &entry.item;
             let counts = item.kind == Kind::File && !item.notes.counts_elsewhere;
-            if counts && holds(&item.name, &query.text) {
-                heap.push(Reverse((query.bytes.of(item), Reverse(entry.id))));
-                if heap.len() > LARGEST_MAX {
-                    heap.pop();
-                }
+            if counts && query.fits(&item.name) {
+                list.take(entry.id, item);
             }
-            ControlFlow::Continue(())
-        });
-        if stopped {
-            return None;
-        }
+        })?;
     }
-    let mut found: Vec<_> = heap.into_iter().map(|Reverse(one)| one).collect();
-    found.sort_unstable_by(|a, b| b.cmp(a));
-    let largest = found.first().map_or(0, |(bytes, _)| *bytes);
-    let ids = found.into_iter().map(|(_, Reverse(id))| id);
-    let mut ids: Vec<ItemId> = ids.collect();
-    if query.sort.is_reversed {
+    let mut answer = list.answer(Some(whole.unwrap_or(sum)));
+    if let (true, Rows::Items(ids)) = (query.sort.is_reversed, &mut answer.rows) {
         ids.reverse();
     }
-    Some(Answer {
-        number: query.number,
-        rows: Rows::Items(ids),
-        whole: whole.unwrap_or(sum),
-        largest,
-    })
+    Some(answer)
 }
 
 fn groups_answer(mut groups: Vec<Tally>, query: &Query) -> Answer {
@@ -250,5 +209,6 @@ fn groups_answer(mut groups: Vec<Tally>, query: &Query) -> Answer {
         rows: Rows::Groups(groups),
         whole,
         largest,
+        all: All::default(),
     }
 }

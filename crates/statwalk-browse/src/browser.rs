@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use statwalk_view::{Charset, Colour, SizeFormat, counted};
+use statwalk_view::{Charset, Colour, SizeFormat, counted, grouped};
 
 use crate::answer::Answer;
 use crate::columns::{Columns, Widths};
@@ -20,6 +20,7 @@ use crate::list::{List, Query, RowKey, Rows, Wanted};
 use crate::marks::Marks;
 use crate::prompt::{Form, Line};
 use crate::removal::{RemovalReport, RemovalState};
+use crate::search::{self, Search};
 use crate::tally::{By, Group};
 
 /// How long no key must have been pressed before rows change their order.
@@ -75,6 +76,7 @@ pub struct Browser {
     pub(crate) marks: Marks,
     /// A text that names must hold.
     pub(crate) text: Line,
+    pub(crate) search: Search,
     pub(crate) filter: Filter,
     /// Whether numbers of another filter are on their way.
     pub(crate) is_filtering: bool,
@@ -99,6 +101,8 @@ pub struct Browser {
     /// The last times, since the start of the browser.
     last_key: Option<Duration>,
     last_ask: Duration,
+    /// How long the last answer took.
+    answer_time: Duration,
     last_entries: Duration,
     /// For how long no entry has come, where that is long.
     pub(crate) waits: Option<Duration>,
@@ -107,7 +111,7 @@ pub struct Browser {
     asked: u64,
     answered: u64,
     /// Whether rows are to come at once.
-    is_stale: bool,
+    pub(crate) is_stale: bool,
     /// Whether other rows are there, which can wait for the fingers to rest.
     is_outdated: bool,
     /// The names of the directories to go into, as soon as they are there, the last first.
@@ -138,10 +142,12 @@ pub(crate) enum View {
     Groups(By),
     Errors,
     Marks,
+    /// The results of a search.
+    Found,
 }
 
 impl View {
-    pub(crate) const ALL: [(View, &'static str); 8] = [
+    pub(crate) const ALL: [(View, &'static str); 9] = [
         (View::Tree, "Tree"),
         (View::Largest, "Largest"),
         (View::Groups(By::Category), "Types"),
@@ -150,6 +156,7 @@ impl View {
         (View::Groups(By::Size), "Sizes"),
         (View::Errors, "Errors"),
         (View::Marks, "Marks"),
+        (View::Found, "Search"),
     ];
 
     pub(crate) fn number(self) -> usize {
@@ -181,6 +188,8 @@ pub(crate) enum Mode {
     Rows,
     /// The text of the filter.
     Text,
+    /// The text of the search.
+    Search,
     /// The beginning of a name.
     Jump(Line),
     /// The name of a file.
@@ -219,6 +228,7 @@ impl Browser {
             columns: Columns::default(),
             marks: Marks::default(),
             text: Line::default(),
+            search: Search::default(),
             filter: Filter::default(),
             is_filtering: false,
             hides: false,
@@ -234,6 +244,7 @@ impl Browser {
             now_ns,
             last_key: None,
             last_ask: Duration::ZERO,
+            answer_time: Duration::ZERO,
             last_entries: Duration::ZERO,
             waits: None,
             questions: 0,
@@ -317,8 +328,15 @@ impl Browser {
                     answer.rows.settle(data);
                 }
                 // One that was asked of older data is not kept.
-                if data.is_final() && answer.number == self.asked && !self.is_outdated {
-                    self.known.keep(self.query(), &answer);
+                if data.is_final()
+                    && answer.number == self.asked
+                    && !self.is_outdated
+                    && let Some(query) = self.query()
+                {
+                    self.known.keep(query, &answer);
+                }
+                if answer.number == self.asked {
+                    self.answer_time = at.saturating_sub(self.last_ask);
                 }
                 self.take_answer(answer);
                 self.go_way(data);
@@ -431,7 +449,10 @@ impl Browser {
             }
         }
         let depth = match dir {
-            None => 0,
+            None => {
+                self.search.forget_ways();
+                0
+            }
             Some(dir) => match self.place.iter().position(|id| *id == dir) {
                 Some(place) => place + 1,
                 // The directory in view lies elsewhere.
@@ -522,15 +543,21 @@ impl Browser {
             true => FILL_PERIOD,
             false => RESORT_PERIOD,
         };
+        // The scan keeps most of the machine, however long an answer takes.
+        let period = period.max(self.answer_time * 4);
         let is_due = at.saturating_sub(self.last_ask) >= period;
         let is_quiet = (self.last_key).is_none_or(|last| at.saturating_sub(last) >= QUIET);
-        let goes_on = is_live && is_due && !self.is_paused && !self.list.is_waiting;
+        // Another question would end this one before its answer.
+        let is_answered = self.asked == self.answered && !self.list.is_waiting;
+        let goes_on = is_live && is_due && !self.is_paused && is_answered;
         if self.is_stale || (is_quiet && (goes_on || self.is_outdated)) {
             self.is_stale = false;
             self.is_outdated = false;
             self.last_ask = at;
             self.asked += 1;
-            let query = self.query();
+            let Some(query) = self.query() else {
+                return self.take_answer(Answer::nothing(self.asked));
+            };
             match self.known.to(&query) {
                 Some(answer) => self.take_answer(answer),
                 None => wishes.push(Effect::Ask(query)),
@@ -538,8 +565,9 @@ impl Browser {
         }
     }
 
-    fn query(&self) -> Query {
-        Query {
+    /// The question for the rows; absent where a text asks for nothing.
+    fn query(&self) -> Option<Query> {
+        Some(Query {
             number: self.asked,
             rows: match self.view {
                 View::Tree => Wanted::Items,
@@ -547,20 +575,21 @@ impl Browser {
                 View::Groups(by) => Wanted::Groups(by),
                 View::Errors => Wanted::Faults,
                 View::Marks => Wanted::These(self.marks.all()),
+                View::Found => Wanted::Named(self.search.pattern().ok()??),
             },
             dir: self.directory(),
             sort: self.sort,
             bytes: self.bytes,
-            text: self.text.text.clone().into_bytes(),
+            names: search::pattern(&self.text).ok()?,
             hides: self.hides,
             now_ns: self.now_ns,
-        }
+        })
     }
 
     fn take_answer(&mut self, answer: Answer) {
         if answer.number == self.asked {
             self.answered = answer.number;
-            self.list.replace(answer.rows, answer.whole, answer.largest);
+            self.list.replace(answer);
         }
     }
 
@@ -587,6 +616,7 @@ impl Browser {
         match std::mem::replace(&mut self.mode, Mode::Rows) {
             Mode::Rows => self.row_key(key, at, data, wishes),
             Mode::Text => self.text_key(key, at, data, wishes),
+            Mode::Search => self.search_key(key, at, data, wishes),
             Mode::Jump(line) => self.jump_key(line, key, data),
             Mode::File(mut line) => match key {
                 Key::Esc => {}
@@ -645,6 +675,10 @@ impl Browser {
                 self.text.paste(text);
                 self.reorder();
             }
+            Mode::Search => {
+                self.search.text.paste(text);
+                self.search_anew();
+            }
             Mode::Jump(line) => {
                 let mut line = std::mem::take(line);
                 line.paste(text);
@@ -657,7 +691,13 @@ impl Browser {
         }
     }
 
-    fn row_key(&mut self, key: Key, at: Duration, data: &dyn Data, wishes: &mut Vec<Effect>) {
+    pub(crate) fn row_key(
+        &mut self,
+        key: Key,
+        at: Duration,
+        data: &dyn Data,
+        wishes: &mut Vec<Effect>,
+    ) {
         if let Some(action) = self.options.keymap.action(key) {
             if action == Action::Quit && self.marks.count() > 0 && !self.was_asked {
                 self.asks_quit = Some(key);
@@ -788,6 +828,7 @@ impl Browser {
                 self.say(what, at);
             }
             Action::Filter => self.mode = Mode::Text,
+            Action::Search => self.begin_search(),
             Action::Form => self.mode = Mode::Form(Form::default()),
             Action::Jump => self.mode = Mode::Jump(Line::default()),
             Action::Mark | Action::MarkDown => self.mark(action, at, data, wishes),
@@ -797,6 +838,11 @@ impl Browser {
                     let ids: Vec<ItemId> = ids.filter(|id| is_one_item(*id, data)).collect();
                     ids.iter().for_each(|id| self.marks.invert(*id));
                     self.identify(ids, wishes);
+                    let (rows, all) = (self.list.rows.len() as u64, self.list.all.count);
+                    if all > rows {
+                        let (rows, all) = (grouped(rows), grouped(all));
+                        self.say(format!("the {rows} rows of {all} items alone"), at);
+                    }
                 }
                 self.reorder_marks();
             }
@@ -835,6 +881,7 @@ impl Browser {
             Action::Sizes => self.show(View::Groups(By::Size)),
             Action::Errors => self.show(View::Errors),
             Action::Marks => self.show(View::Marks),
+            Action::Found => self.show(View::Found),
             Action::NextView => self.show(self.view.step(1)),
             Action::PreviousView => self.show(self.view.step(View::ALL.len() - 1)),
             Action::Help => self.mode = Mode::Help(0, Line::default()),
@@ -855,8 +902,11 @@ impl Browser {
         }
     }
 
-    fn show(&mut self, view: View) {
+    pub(crate) fn show(&mut self, view: View) {
         if self.view != view {
+            if view == View::Found {
+                self.note_before_results();
+            }
             self.view = view;
             self.text.text.clear();
             self.renew(None);
@@ -925,6 +975,9 @@ impl Browser {
 
     /// Shows the directory of an item, with the cursor on the item.
     fn go_to_item(&mut self, id: ItemId, data: &dyn Data, wishes: &mut Vec<Effect>) {
+        if self.view == View::Found {
+            self.note_results();
+        }
         let above = std::iter::successors(data.parent(id), |id| data.parent(*id));
         let mut place: Vec<ItemId> = above.collect();
         place.reverse();
@@ -938,8 +991,10 @@ impl Browser {
     }
 
     fn leave(&mut self, data: &dyn Data) {
-        if self.view != View::Tree {
-            return self.show(View::Tree);
+        match self.view {
+            View::Tree => {}
+            View::Found => return self.leave_results(),
+            _ => return self.show(View::Tree),
         }
         let is_top = self.place.len() == 1 && data.roots().len() == 1;
         if let Some(left) = self.place.pop_if(|_| !is_top) {
@@ -955,10 +1010,23 @@ impl Browser {
         } else if !self.text.text.is_empty() {
             self.text.text.clear();
             self.reorder();
+        } else if self.view == View::Found {
+            self.leave_results();
+        } else if self.view == View::Tree && self.return_to_results() {
+            // The filter is that of the results still.
         } else if !self.filter.is_empty() || self.is_filtering {
             self.set_filter(Filter::default(), wishes);
         } else if self.view != View::Tree {
             self.show(View::Tree);
+        }
+    }
+
+    /// Whether Esc clears the filter, once no text is there.
+    pub(crate) fn escape_clears_filter(&self) -> bool {
+        match self.view {
+            View::Found => false,
+            View::Tree => !self.search.has_left(),
+            _ => true,
         }
     }
 
@@ -1006,7 +1074,7 @@ impl Browser {
         let (has_entries, has_owner, name_min) = match self.view {
             View::Tree => (true, true, 20),
             View::Largest => (false, true, 36),
-            View::Marks => (true, true, 36),
+            View::Marks | View::Found => (true, true, 36),
             View::Groups(_) => (true, false, 20),
             View::Errors => return Widths::of_names(self.width.into()),
         };

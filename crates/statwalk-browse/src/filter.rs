@@ -2,7 +2,7 @@
 
 //! The choice of rows, and their order.
 
-use statwalk_view::SizeFilter;
+use statwalk_view::{NamePattern, SizeFilter};
 
 use crate::data::{Data, Item, Kind};
 use crate::tally::{By, Group, group_of};
@@ -73,6 +73,8 @@ pub struct Filter {
     pub groups: Vec<(By, Group)>,
     /// The end of the name, without regard to the case of ASCII letters.
     pub name_end: Option<String>,
+    /// The pattern that the name matches.
+    pub name: Option<NamePattern>,
 }
 
 impl Filter {
@@ -98,6 +100,7 @@ impl Filter {
             && self.changed_before_ns.is_none_or(before)
             && self.uid.is_none_or(|uid| item.uid == Some(uid))
             && (self.name_end.as_ref()).is_none_or(|end| ends_with(&item.name, end.as_bytes()))
+            && (self.name.as_ref()).is_none_or(|name| name.fits(&item.name))
             && (self.groups.iter()).all(|(by, group)| group_of(item, *by, now_ns, data) == *group)
     }
 
@@ -111,11 +114,6 @@ impl Filter {
 fn ends_with(name: &[u8], end: &[u8]) -> bool {
     let start = name.len().checked_sub(end.len());
     start.is_some_and(|start| name[start..].eq_ignore_ascii_case(end))
-}
-
-/// Whether a name holds a text, without regard to the case of ASCII letters.
-pub(crate) fn holds(name: &[u8], text: &[u8]) -> bool {
-    text.is_empty() || (name.windows(text.len())).any(|part| part.eq_ignore_ascii_case(text))
 }
 
 /// Whether an item belongs to those that `e` hides: hidden names, and what the scan

@@ -43,6 +43,7 @@ pub enum Action {
     StopScan,
     Pause,
     Filter,
+    Search,
     Form,
     Jump,
     Mark,
@@ -63,6 +64,7 @@ pub enum Action {
     Sizes,
     Errors,
     Marks,
+    Found,
     NextView,
     PreviousView,
     Help,
@@ -79,7 +81,7 @@ use Action as A;
 use Key::{Char, Ctrl, F};
 
 /// All actions, in the order of the help.
-pub(crate) const TABLE: [Row; 55] = [
+pub(crate) const TABLE: [Row; 57] = [
     (A::Up, "up", &[Key::Up, Char('k')], "one row up"),
     (A::Down, "down", &[Key::Down, Char('j')], "one row down"),
     (
@@ -201,13 +203,19 @@ pub(crate) const TABLE: [Row; 55] = [
         A::Filter,
         "filter",
         &[Char('/')],
-        "only names that hold a text",
+        "only names with a text, or like a pattern such as *.iso",
+    ),
+    (
+        A::Search,
+        "search",
+        &[Char('F')],
+        "search names below this directory",
     ),
     (
         A::Form,
         "filter-form",
         &[Char('f')],
-        "filter by size, age, owner and ending",
+        "filter by size, age, owner, ending and name",
     ),
     (
         A::Jump,
@@ -283,6 +291,12 @@ pub(crate) const TABLE: [Row; 55] = [
     (A::Sizes, "view-sizes", &[Char('6')], "view: sizes of files"),
     (A::Errors, "view-errors", &[Char('7')], "view: errors"),
     (A::Marks, "view-marks", &[Char('8')], "view: marks"),
+    (
+        A::Found,
+        "view-search",
+        &[Char('0')],
+        "view: the names that the search finds",
+    ),
     (A::NextView, "next-view", &[Key::Tab], "next view"),
     (
         A::PreviousView,

@@ -23,7 +23,10 @@ pub(crate) struct KnownAnswers {
 impl KnownAnswers {
     /// Keeps an answer if its question is a slow one.
     pub(crate) fn keep(&mut self, query: Query, answer: &Answer) {
-        let is_slow = matches!(query.rows, Wanted::Largest | Wanted::Groups(_));
+        let is_slow = matches!(
+            query.rows,
+            Wanted::Largest | Wanted::Named(_) | Wanted::Groups(_)
+        );
         if !is_slow || answer.rows.len() > ROWS_MAX {
             return;
         }

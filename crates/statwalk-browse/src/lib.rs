@@ -22,6 +22,7 @@ mod draw;
 mod event;
 mod filter;
 mod filtered;
+mod findings;
 mod grafted;
 mod keys;
 mod known_answers;
@@ -30,10 +31,14 @@ mod list;
 mod marks;
 mod mounts;
 mod prompt;
+mod ranking;
 mod removal;
 #[cfg(test)]
 mod removal_tests;
 mod revision;
+mod search;
+#[cfg(test)]
+mod search_tests;
 mod space;
 mod tally;
 #[cfg(test)]

@@ -2,6 +2,9 @@
 
 //! The rows of a view, and the cursor on one of them.
 
+use statwalk_view::NamePattern;
+
+use crate::answer::Answer;
 use crate::data::{Data, Fault, ItemId};
 use crate::filter::{Bytes, Sort};
 use crate::tally::{By, Group, Tally};
@@ -16,8 +19,8 @@ pub struct Query {
     pub(crate) dir: Option<ItemId>,
     pub(crate) sort: Sort,
     pub(crate) bytes: Bytes,
-    /// A text that names hold.
-    pub(crate) text: Vec<u8>,
+    /// A pattern that names match, too.
+    pub(crate) names: Option<NamePattern>,
     pub(crate) hides: bool,
     pub(crate) now_ns: i64,
 }
@@ -32,6 +35,11 @@ impl Query {
                 ..other.clone()
             }
     }
+
+    /// Whether a name, or a path, matches the pattern for names.
+    pub(crate) fn fits(&self, name: &[u8]) -> bool {
+        (self.names.as_ref()).is_none_or(|names| names.fits(name))
+    }
 }
 
 /// The rows that a view has.
@@ -41,12 +49,24 @@ pub(crate) enum Wanted {
     Items,
     /// The largest files below it.
     Largest,
+    /// The items below it whose names match.
+    Named(NamePattern),
     /// Groups of everything below it.
     Groups(By),
     /// The faults below it.
     Faults,
     /// These items.
     These(Vec<ItemId>),
+}
+
+/// All items that the rows are the first of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct All {
+    pub(crate) count: u64,
+    /// Their sizes together.
+    pub(crate) bytes: u128,
+    /// Whether that is a lower bound.
+    pub(crate) is_lower: bool,
 }
 
 /// The rows of a view.
@@ -120,6 +140,7 @@ pub(crate) struct List {
     /// The size of the whole, and of the largest row.
     pub(crate) whole: u128,
     pub(crate) largest: u128,
+    pub(crate) all: All,
     cursor: usize,
     /// Whether the cursor belongs to its row, and not to the top.
     is_held: bool,
@@ -136,6 +157,7 @@ impl List {
             rows: Rows::Items(Vec::new()),
             whole: 0,
             largest: 0,
+            all: All::default(),
             cursor: 0,
             is_held: false,
             wanted,
@@ -146,15 +168,15 @@ impl List {
 
     /// Takes new rows. A cursor whose row is gone stays at its place. One that nobody has
     /// seen yet stays at the top.
-    pub(crate) fn replace(&mut self, rows: Rows, whole: u128, largest: u128) {
+    pub(crate) fn replace(&mut self, answer: Answer) {
         let key = match self.wanted.take() {
             Some(key) => Some(key),
             None if self.is_held => self.rows.key(self.cursor),
             None => None,
         };
         let distance = self.cursor.saturating_sub(self.top);
-        self.rows = rows;
-        (self.whole, self.largest) = (whole, largest);
+        self.rows = answer.rows;
+        (self.whole, self.largest, self.all) = (answer.whole, answer.largest, answer.all);
         self.is_waiting = false;
         if let Some(place) = key.and_then(|key| self.rows.place_of(&key)) {
             self.cursor = place;
@@ -177,6 +199,12 @@ impl List {
     /// Lets the cursor stay on its row from now on: the user has pressed a key.
     pub(crate) fn hold(&mut self) {
         self.is_held = !self.is_waiting;
+    }
+
+    /// Puts the cursor on the top, whatever comes to be there.
+    pub(crate) fn release(&mut self) {
+        self.go_to(0);
+        self.is_held = false;
     }
 
     pub(crate) fn cursor(&self) -> usize {

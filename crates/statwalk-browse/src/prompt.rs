@@ -47,12 +47,13 @@ pub(crate) struct Form {
 }
 
 /// The fields of the form, each with an example.
-pub(crate) const FIELDS: [(&str, &str); 5] = [
+pub(crate) const FIELDS: [(&str, &str); 6] = [
     ("Size", "+10M or -4K"),
     ("Changed within", "2d, 3 weeks or 2026-01-31"),
     ("Changed before", "1y or 2020-01-01"),
     ("Owner", "a name or a number"),
     ("Ending", "iso or tar.gz"),
+    ("Name", "a part, or a pattern such as *.iso"),
 ];
 
 impl Form {

@@ -3,7 +3,9 @@
 //! The lines below the rows: a summary, a line of input, and keys.
 
 use ratatui_core::layout::Position;
-use statwalk_view::{Charset, SizeFilter, age, counted, grouped, text_width, truncate_end};
+use statwalk_view::{
+    Charset, NamePattern, SizeFilter, age, counted, grouped, text_width, truncate_end,
+};
 
 use super::canvas::{Canvas, Look};
 use super::head::lower_bound;
@@ -18,7 +20,8 @@ impl Browser {
         let y = canvas.height() - 2;
         self.draw_keys(y + 1, canvas);
         let input = match &self.mode {
-            Mode::Text => Some(("names that hold: ", &self.text.text)),
+            Mode::Text => Some(("names with: ", &self.text.text)),
+            Mode::Search => Some(("search below: ", &self.search.text.text)),
             Mode::Jump(line) => Some(("go to: ", &line.text)),
             Mode::File(line) => Some(("write the marked paths to (.sh: a script): ", &line.text)),
             Mode::Rows
@@ -34,6 +37,14 @@ impl Browser {
             let text = canvas.name(text.as_bytes());
             canvas.text(1, y, usize::MAX, &format!("{title}{text}"), Look::Bold);
             let end = 1 + text_width(title) + text_width(&text);
+            if self.mode == Mode::Search {
+                let found = self.found_text(data, canvas);
+                let width = text_width(&found);
+                let start = (canvas.width() - 1).saturating_sub(width);
+                if start > end + 2 {
+                    canvas.text(start, y, width, &found, Look::Dim);
+                }
+            }
             let end = end.min(canvas.width() - 1);
             return Some(Position::new(end as u16, y as u16));
         }
@@ -85,30 +96,38 @@ impl Browser {
         }
         let count = self.list.rows.len() as u64;
         let rows = match (&self.list.rows, self.list.is_waiting) {
+            _ if self.view == View::Found => self.found_text(data, canvas),
             (_, true) => String::new(),
             (Rows::Faults(_, all), _) if *all > count => {
                 format!("the first {} of {} errors", grouped(count), grouped(*all))
             }
             (Rows::Faults(..), _) => counted(count, "error", "errors"),
             (Rows::Groups(_), _) => counted(count, "group", "groups"),
-            (Rows::Items(_), _) => counted(count, "item", "items"),
+            (Rows::Items(_), _) => self.rows_text("item", "items"),
         };
         if !rows.is_empty() {
             parts.push(rows);
         }
+        if self.view == View::Found && !self.search.text.text.is_empty() {
+            parts.push(names_text(&self.search.text.text, canvas));
+            if !data.is_final() {
+                parts.push("files at the end of the scan".to_owned());
+            }
+        }
         if !self.text.text.is_empty() {
-            parts.push(format!(
-                "names with '{}'",
-                canvas.name(self.text.text.as_bytes())
-            ));
+            parts.push(names_text(&self.text.text, canvas));
         }
         if !self.filter.is_empty() {
             let filter = self.filter_text(data, canvas);
             let used: usize = parts.iter().map(|part| text_width(part) + 3).sum();
-            let frame = text_width("filter:  (Esc clears)") + 1;
+            let clears = match self.escape_clears_filter() {
+                true => " (Esc clears)",
+                false => "",
+            };
+            let frame = text_width("filter: ") + clears.len() + 1;
             let room = canvas.width().saturating_sub(used + frame).max(8);
             let filter = truncate_end(&filter, room, canvas.charset);
-            parts.push(format!("filter: {filter} (Esc clears)"));
+            parts.push(format!("filter: {filter}{clears}"));
         }
         if self.hides {
             parts.push("hidden names left out".to_owned());
@@ -149,6 +168,36 @@ impl Browser {
         parts.join(separator)
     }
 
+    /// The number of rows, and that of all where there are more.
+    fn rows_text(&self, one: &str, several: &str) -> String {
+        let (rows, all) = (self.list.rows.len() as u64, self.list.all.count);
+        match all > rows {
+            true => format!("{} of {}", grouped(rows), counted(all, one, several)),
+            false => counted(rows, one, several),
+        }
+    }
+
+    /// The number of items that the search found, and their sum.
+    fn found_text(&self, data: &dyn Data, canvas: &Canvas<'_>) -> String {
+        if !matches!(self.search.pattern(), Ok(Some(_))) {
+            return String::new();
+        }
+        if self.list.is_waiting {
+            return "searching".to_owned();
+        }
+        let items = match data.is_final() {
+            true => self.rows_text("item", "items"),
+            false => self.rows_text("directory so far", "directories so far"),
+        };
+        let all = self.list.all;
+        if all.count == 0 {
+            return items;
+        }
+        let bytes = self.options.format.text(all.bytes);
+        let bound = lower_bound(all.is_lower, canvas.charset);
+        format!("{items}, {bound}{bytes} in all")
+    }
+
     /// The conditions of the active filter, safe for the terminal.
     pub(super) fn filter_text(&self, data: &dyn Data, canvas: &Canvas<'_>) -> String {
         let filter = &self.filter;
@@ -156,6 +205,8 @@ impl Browser {
         if let Some(end) = &filter.name_end {
             parts.push(format!("*{}", canvas.name(end.as_bytes())));
         }
+        let name = filter.name.as_ref();
+        parts.extend(name.map(|name| names_text(name.text(), canvas)));
         let size = |bytes: u64| self.options.format.text(bytes.into());
         parts.extend(filter.size.map(|wanted| match wanted {
             SizeFilter::AtLeast(bytes) => format!("{} or more", size(bytes)),
@@ -174,6 +225,7 @@ impl Browser {
     fn draw_keys(&self, y: usize, canvas: &mut Canvas<'_>) {
         let keys: &[&str] = match &self.mode {
             Mode::Text => &["Enter keep", "Esc clear", "Ctrl-u empty"],
+            Mode::Search => &["Enter keep", "Esc back", "Ctrl-u empty"],
             Mode::Jump(_) => &["Enter done", "Esc done"],
             Mode::File(_) => &["Enter write", "Esc leave it"],
             Mode::Form(_) => &["Enter filter", "Tab next field", "Esc leave it"],
@@ -184,15 +236,36 @@ impl Browser {
             Mode::Report(..) => &["Esc close", "j k scroll"],
             Mode::Info(..) => &["Esc close", "y copy path", "j k next item"],
             Mode::Rows => match self.view {
+                View::Tree if self.search.has_left() => &[
+                    "? help",
+                    "Esc results",
+                    "F search",
+                    "f filter",
+                    "Tab views",
+                    "Space mark",
+                    "q quit",
+                    "i info",
+                ],
                 View::Tree => &[
                     "? help",
                     "/ names",
+                    "F search",
                     "f filter",
-                    "s n C M sort",
+                    "s sort",
                     "Tab views",
                     "Space mark",
-                    "i info",
                     "q quit",
+                    "i info",
+                ],
+                View::Found => &[
+                    "? help",
+                    "Enter show",
+                    "Esc back",
+                    "F other text",
+                    "Space mark",
+                    "s sort",
+                    "q quit",
+                    "i info",
                 ],
                 View::Largest | View::Marks => &[
                     "? help",
@@ -225,6 +298,24 @@ impl Browser {
             },
         };
         draw_key_line(keys, y, canvas);
+    }
+}
+
+/// The names that a typed text stands for, safe for the terminal.
+pub(super) fn names_text(text: &str, canvas: &Canvas<'_>) -> String {
+    let shown = canvas.name(text.as_bytes());
+    match NamePattern::typed(text).is_ok_and(|pattern| pattern.is_glob()) {
+        true => format!("names like {shown}"),
+        false => format!("names with '{shown}'"),
+    }
+}
+
+/// The condition that a typed text is for a name, safe for the terminal.
+pub(super) fn name_condition(text: &str, canvas: &Canvas<'_>) -> String {
+    let shown = canvas.name(text.as_bytes());
+    match NamePattern::typed(text).is_ok_and(|pattern| pattern.is_glob()) {
+        true => format!("is like {shown}"),
+        false => format!("holds '{shown}'"),
     }
 }
 

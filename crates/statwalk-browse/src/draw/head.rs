@@ -83,7 +83,7 @@ impl Browser {
         }
         let name = match self.view {
             View::Tree => "NAME",
-            View::Largest | View::Marks => "PATH",
+            View::Largest | View::Marks | View::Found => "PATH",
             View::Groups(_) => "GROUP",
             View::Errors => "WHAT COULD NOT BE READ",
         };

@@ -54,7 +54,7 @@ impl Browser {
                 self.draw_report(report, *top, &mut canvas);
                 None
             }
-            Mode::Rows | Mode::Text | Mode::Jump(_) | Mode::File(_) => cursor,
+            Mode::Rows | Mode::Text | Mode::Search | Mode::Jump(_) | Mode::File(_) => cursor,
         }
     }
 }

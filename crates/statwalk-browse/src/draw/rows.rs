@@ -5,10 +5,13 @@
 use statwalk_view::{age, bar, grouped, share, text_width, truncate_to_width};
 
 use super::canvas::{Canvas, Look};
-use crate::browser::{Browser, HEAD_LINES, View};
+use super::foot::name_condition;
+use crate::browser::{Browser, HEAD_LINES, Mode, View};
 use crate::columns::Widths;
 use crate::data::{Data, Fault, Item, ItemId, Kind};
+use crate::keys::{Action, TABLE};
 use crate::list::Rows;
+use crate::search;
 use crate::tally::{AGES, Group, SIZES, Tally};
 
 /// The cells of a row, from left to right.
@@ -76,8 +79,17 @@ impl Browser {
     }
 
     fn empty_text(&self, data: &dyn Data, canvas: &Canvas<'_>) -> String {
+        let no_pattern = search::pattern(&self.text).err();
+        let no_pattern = no_pattern.or(match self.view {
+            View::Found => self.search.pattern().err(),
+            _ => None,
+        });
+        if let Some(reason) = no_pattern {
+            return canvas.name(reason.as_bytes());
+        }
         let text = match (self.list.is_waiting, self.view) {
             (true, View::Tree) if !self.scan.is_over => "reading",
+            (true, View::Found) => "searching",
             (true, _) => "working",
             (false, View::Marks) => "nothing is marked: Space marks the item",
             (false, View::Errors) if self.scan.is_interrupted => {
@@ -85,8 +97,24 @@ impl Browser {
             }
             (false, View::Errors) if data.is_final() => "everything could be read",
             (false, View::Errors) => "no error so far",
+            (false, View::Found) if self.search.text.text.is_empty() => {
+                let mut rows = TABLE.iter();
+                let row = rows.find(|(action, ..)| *action == Action::Search);
+                let keys = row.map_or_else(String::new, |row| self.options.keymap.names(row));
+                return match self.mode {
+                    Mode::Search => "type a part of a name, or a pattern such as *.iso".to_owned(),
+                    _ => canvas.name(format!("{keys} searches names below").as_bytes()),
+                };
+            }
+            (false, View::Found) if !data.is_final() => {
+                "no directory so far: files come at the end of the scan"
+            }
             (false, _) if !self.text.text.is_empty() || !self.filter.is_empty() => {
                 return self.nothing_passes(data, canvas);
+            }
+            (false, View::Found) => {
+                let condition = name_condition(&self.search.text.text, canvas);
+                return format!("no name below {condition}");
             }
             (false, _) if !data.is_final() => "reading",
             (false, _) => self.empty_reason(data),
@@ -96,15 +124,20 @@ impl Browser {
 
     /// Names what Esc clears first: the text, then the filter.
     fn nothing_passes(&self, data: &dyn Data, canvas: &Canvas<'_>) -> String {
-        let text = canvas.name(self.text.text.as_bytes());
-        match (text.is_empty(), self.filter.is_empty()) {
-            (true, _) => {
-                let filter = self.filter_text(data, canvas);
-                format!("nothing passes the filter {filter}: Esc clears it")
+        let condition = name_condition(&self.text.text, canvas);
+        let filter = self.filter_text(data, canvas);
+        match (self.text.text.is_empty(), self.filter.is_empty(), self.view) {
+            (true, _, View::Found) => {
+                let condition = name_condition(&self.search.text.text, canvas);
+                format!("no name below {condition} and passes the filter {filter}")
             }
-            (false, true) => format!("no name here holds '{text}': Esc clears it"),
-            (false, false) => {
-                format!("no name that passes the filter holds '{text}': Esc clears the text")
+            (true, ..) => format!("nothing passes the filter {filter}: Esc clears it"),
+            (false, _, View::Found) => {
+                format!("no name that was found {condition}: Esc clears the text")
+            }
+            (false, true, _) => format!("no name here {condition}: Esc clears it"),
+            (false, false, _) => {
+                format!("no name that passes the filter {condition}: Esc clears the text")
             }
         }
     }
@@ -141,7 +174,8 @@ impl Browser {
             Some(uid) => owner_text(uid, data, canvas),
         };
         let is_dir = item.kind == Kind::Directory;
-        let has_path = matches!(self.view, View::Largest | View::Marks) || self.place.is_empty();
+        let has_path =
+            matches!(self.view, View::Largest | View::Marks | View::Found) || self.place.is_empty();
         let mut name = match (item.kind, has_path) {
             (Kind::Rest, _) => "<files>".to_owned(),
             (_, true) => canvas.name(&self.short_path(id, data)),

@@ -71,7 +71,7 @@ impl Frame {
         let (view, path) = self.head()?;
         // A path that just fits has one space behind it, and the sums follow.
         let is_whole = !path.contains('…') && !path.contains(" entr");
-        (view == "statwalk" && is_whole).then_some(path)
+        (["statwalk", "Search"].contains(&view) && is_whole).then_some(path)
     }
 
     /// The number of entries in the first line; absent where it is a lower bound.

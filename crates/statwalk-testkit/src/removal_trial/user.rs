@@ -134,7 +134,7 @@ impl<'a> User<'a> {
                 _ => self.move_things(),
             };
         }
-        match self.round.random.below(16) {
+        match self.round.random.below(18) {
             0..=3 => self.mark(),
             4 => self.enter(),
             5 => drop(self.press("h")),
@@ -152,6 +152,7 @@ impl<'a> User<'a> {
             10 => self.write_marks(),
             11 => self.filter(),
             12 => self.mark_all(),
+            13 | 14 => self.search(),
             _ => self.move_things(),
         }
     }
@@ -241,7 +242,9 @@ impl<'a> User<'a> {
 
     fn row_path(&self, frame: &Frame, row: &Row) -> Option<PathBuf> {
         let directory = self.below_root(frame.directory()?)?;
-        Some(directory.join(&row.name))
+        // A path that does not fit lacks something in the middle.
+        let is_whole = !row.name.contains('…');
+        is_whole.then(|| directory.join(&row.name))
     }
 
     fn go_to_a_row(&mut self, wanted: impl Fn(&Row) -> bool) -> Option<Frame> {
@@ -413,6 +416,29 @@ impl<'a> User<'a> {
         }
         // Esc is a key of its own only where nothing follows it.
         self.press("\x1b");
+    }
+
+    /// Marks results of a search, and goes to one of them, or stays there.
+    fn search(&mut self) {
+        let text = *self.round.random.pick(&["d", "*1*", "?", "a*", "s"]);
+        self.press(&format!("F{text}\r"));
+        for _ in 0..self.round.random.below(4) {
+            let rows = self.seat.frame().rows().len().max(1);
+            let down = "j".repeat(self.round.random.below(rows as u64) as usize);
+            let before = self.press(&format!("H{down}"));
+            // A mark that nobody can read is none that the judge knows.
+            let here = before.here();
+            if here.is_none_or(|row| self.row_path(&before, &row).is_none()) {
+                continue;
+            }
+            let after = self.press(" ");
+            self.note_marks(&before, &after);
+        }
+        match self.round.random.below(3) {
+            0 => drop(self.press("\r")),
+            1 => drop(self.press("\x1b")),
+            _ => {}
+        }
     }
 
     fn remove(&mut self) {

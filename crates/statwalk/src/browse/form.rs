@@ -4,13 +4,13 @@
 
 use jiff::Zoned;
 use statwalk_browse::Filter;
-use statwalk_view::parse_moment;
+use statwalk_view::{NamePattern, parse_moment};
 
 use crate::request::accounts::USERS;
 use crate::request::safe;
 
 /// The filter that the texts of the fields make: size, changed within, changed before,
-/// owner, ending.
+/// owner, ending, name.
 ///
 /// # Errors
 ///
@@ -39,6 +39,13 @@ pub(super) fn filter(texts: &[String]) -> Result<Filter, String> {
             Some(size.map_err(|error| wrong(text, &error))?)
         }
     };
+    let name = match text(5) {
+        None => None,
+        Some(text) => {
+            let pattern = NamePattern::typed(text);
+            Some(pattern.map_err(|error| wrong(text, &error))?)
+        }
+    };
     let uid = match text(3) {
         None => None,
         Some(name) => {
@@ -53,6 +60,7 @@ pub(super) fn filter(texts: &[String]) -> Result<Filter, String> {
         uid,
         groups: Vec::new(),
         name_end: text(4).map(|text| format!(".{}", text.trim_start_matches('.'))),
+        name,
     })
 }
 
@@ -63,15 +71,16 @@ mod tests {
 
     #[test]
     fn each_field_has_its_meaning() {
-        let read = |fields: [&str; 5]| filter(&fields.map(str::to_owned));
-        assert!(read([""; 5]).unwrap().is_empty());
-        let read_whole = read(["+10M", "", "2020-01-01", "root", "tar.gz"]).unwrap();
+        let read = |fields: [&str; 6]| filter(&fields.map(str::to_owned));
+        assert!(read([""; 6]).unwrap().is_empty());
+        let read_whole = read(["+10M", "", "2020-01-01", "root", "tar.gz", "log-?"]).unwrap();
         assert_eq!(read_whole.size, Some(SizeFilter::AtLeast(10 << 20)));
         assert_eq!(read_whole.uid, Some(0));
         assert_eq!(read_whole.name_end.as_deref(), Some(".tar.gz"));
+        assert_eq!(read_whole.name, Some(NamePattern::glob("log-?").unwrap()));
         assert!(read_whole.changed_before_ns.is_some() && read_whole.changed_from_ns.is_none());
         assert!(
-            read(["", "2d", "", "", ".iso"])
+            read(["", "2d", "", "", ".iso", ""])
                 .unwrap()
                 .changed_from_ns
                 .is_some()
@@ -80,9 +89,12 @@ mod tests {
 
     #[test]
     fn a_text_without_meaning_is_named() {
-        let error = |fields: [&str; 5]| filter(&fields.map(str::to_owned)).unwrap_err();
-        assert!(error(["ten", "", "", "", ""]).contains("ten"));
-        assert!(error(["", "soon", "", "", ""]).contains("soon"));
-        assert!(error(["", "", "", "nobody-has-this-name", ""]).contains("nobody-has-this-name"));
+        let error = |fields: [&str; 6]| filter(&fields.map(str::to_owned)).unwrap_err();
+        assert!(error(["ten", "", "", "", "", ""]).contains("ten"));
+        assert!(error(["", "soon", "", "", "", ""]).contains("soon"));
+        assert!(
+            error(["", "", "", "nobody-has-this-name", "", ""]).contains("nobody-has-this-name")
+        );
+        assert!(error(["", "", "", "", "", "[a"]).contains("[a"));
     }
 }
