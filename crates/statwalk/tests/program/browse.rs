@@ -530,7 +530,7 @@ fn a_file_that_took_the_place_of_a_marked_one_stays() {
     let (large, other) = (tree.path().join("large"), tree.parent().join("other"));
     let started = Browser::start(tree.parent(), &["--enable-delete", "tree"]);
     let mut browser = or_skip!(started);
-    browser.wait_for("sub/");
+    browser.wait_for("large");
     browser.press("'large\r ");
     browser.wait_for("1 marked");
     // Without a mark, the moment of `d` counts.
