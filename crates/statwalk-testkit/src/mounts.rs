@@ -265,31 +265,60 @@ pub fn image(
     access: Access,
     options: &str,
 ) -> Result<Mounted, Skipped> {
-    needs_root()?;
-    let losetup = program("losetup")?;
-    let mut command = Command::new(&losetup);
-    command.args(["--find", "--show"]);
-    let mut flags = MountFlags::empty();
-    if access == Access::ReadOnly {
-        command.arg("--read-only");
-        flags |= MountFlags::RDONLY;
-    }
-    let output = command.arg(file).output().expect("losetup is there");
-    if !output.status.success() {
-        let reason = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        return Err(Skipped::needs(format!("a loop device: {reason}")));
-    }
-    let device = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
-    // A device in use is detached when its last user goes: from here on the
-    // mount is all that keeps it. Without a mount it goes at once.
-    let detach = || run(Command::new(&losetup).arg("--detach").arg(&device));
-    let outcome = mount_it(&device, at, fs_type, flags, options);
-    detach();
-    outcome?;
+    let flags = match access {
+        Access::ReadWrite => MountFlags::empty(),
+        Access::ReadOnly => MountFlags::RDONLY,
+    };
+    // From the end of this function on the mount is all that keeps it.
+    let device = LoopDevice::of(file, access)?;
+    mount_it(device.path(), at, fs_type, flags, options)?;
     let mut mounted = Mounted::new(at);
-    mounted.device = Some(device);
+    mounted.device = Some(device.path().to_owned());
     mounted.image = Some(file.to_owned());
     Ok(mounted)
+}
+
+/// A loop device over an image file. The kernel detaches it with its last user, which can
+/// be a mount that lives longer than this value.
+#[derive(Debug)]
+pub struct LoopDevice {
+    losetup: PathBuf,
+    path: PathBuf,
+}
+
+impl LoopDevice {
+    /// Makes one.
+    ///
+    /// # Errors
+    ///
+    /// Skipped without root or loop devices.
+    pub fn of(file: &Path, access: Access) -> Result<LoopDevice, Skipped> {
+        needs_root()?;
+        let losetup = program("losetup")?;
+        let mut command = Command::new(&losetup);
+        command.args(["--find", "--show"]);
+        if access == Access::ReadOnly {
+            command.arg("--read-only");
+        }
+        let output = command.arg(file).output().expect("losetup is there");
+        if !output.status.success() {
+            let reason = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            return Err(Skipped::needs(format!("a loop device: {reason}")));
+        }
+        let path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+        Ok(LoopDevice { losetup, path })
+    }
+
+    /// Its node.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        run(Command::new(&self.losetup).arg("--detach").arg(&self.path));
+    }
 }
 
 /// Makes a squashfs image of the tree `from` and mounts it, read-only.
