@@ -14,7 +14,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(volume) = Volume::open_with(bytes, Checksums::Ignored) else {
         return;
     };
-    let _ = volume.hidden_files();
+    let _ = volume.own_bytes();
     if let Ok(unlinked) = volume.unlinked_inodes() {
         assert!(unlinked.iter().all(|inode| inode.links() == 0));
     }

@@ -13,7 +13,7 @@ use crate::Malformed;
 /// Something of an inode, or of a directory's blocks, that cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// The inode that was read.
+    /// The inode that was read; 0 if it was none.
     pub inode: u32,
     /// The block on the device that it was found in; 0 if it was in none.
     pub block: u64,
@@ -85,14 +85,21 @@ impl fmt::Display for Fault {
 
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "inode {}", self.inode)?;
-        if self.block != 0 {
-            write!(f, ", block {}", self.block)?;
+        let inode = ("inode", u64::from(self.inode));
+        let place = [
+            inode,
+            ("block", self.block),
+            ("byte", self.offset_bytes.into()),
+        ];
+        let mut separator = "";
+        for (what, number) in place.into_iter().filter(|(_, number)| *number != 0) {
+            write!(f, "{separator}{what} {number}")?;
+            separator = ", ";
         }
-        if self.offset_bytes != 0 {
-            write!(f, ", byte {}", self.offset_bytes)?;
+        if !separator.is_empty() {
+            f.write_str(": ")?;
         }
-        write!(f, ": {}", self.fault)
+        self.fault.fmt(f)
     }
 }
 
@@ -111,5 +118,7 @@ mod tests {
         );
         let damage = Damage::of_inode(7, Fault::NoSuchInode);
         assert_eq!(damage.to_string(), "inode 7: there is no such inode");
+        let damage = Damage::of_inode(0, Fault::TooMuchWork);
+        assert_eq!(damage.to_string(), "more blocks than the device has");
     }
 }

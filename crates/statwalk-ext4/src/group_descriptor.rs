@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Group descriptors: where the inodes of a group lie, and how many were ever used.
+//! Group descriptors: where the inodes of a group lie, how many were ever used, and where
+//! its bitmaps lie.
 //!
 //! `struct ext4_group_desc`, fs/ext4/ext4.h; `descriptor_loc` and
 //! `ext4_group_desc_csum`, fs/ext4/super.c, of Linux 6.18. With flex_bg the
@@ -20,6 +21,10 @@ const CHECKSUM_OFFSET: usize = 0x1E;
 /// The fields of a group descriptor that a reader needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupDescriptor {
+    /// The block that says which blocks are in use.
+    pub block_bitmap_block: u64,
+    /// The block that says which inodes are in use.
+    pub inode_bitmap_block: u64,
     /// The first block of the inode table.
     pub inode_table_block: u64,
     /// The number of inodes at the table's beginning that were written. The bytes
@@ -53,10 +58,13 @@ impl GroupDescriptor {
                 "the group descriptor's checksum does not match",
             ));
         }
-        let mut inode_table_block = u64::from(u32(0x8));
+        let is_64bit = superblock.features.incompat(feature::INCOMPAT_64BIT);
+        let block = |low, high| {
+            let high = if is_64bit { u32(high) } else { 0 };
+            u64::from(high) << 32 | u64::from(u32(low))
+        };
         let mut unused_inodes = u32::from(u16(0x1C));
-        if superblock.features.incompat(feature::INCOMPAT_64BIT) {
-            inode_table_block |= u64::from(u32(0x28)) << 32;
+        if is_64bit {
             unused_inodes |= u32::from(u16(0x32)) << 16;
         }
         // Without sums of descriptors the fields hold nothing, and all tables
@@ -76,7 +84,9 @@ impl GroupDescriptor {
                 .ok_or(Malformed::at(0x1C, "more inodes are unused than there are"))?
         };
         Ok(GroupDescriptor {
-            inode_table_block,
+            block_bitmap_block: block(0x0, 0x20),
+            inode_bitmap_block: block(0x4, 0x24),
+            inode_table_block: block(0x8, 0x28),
             initialised_inodes,
         })
     }
@@ -154,13 +164,20 @@ mod tests {
     #[test]
     fn high_halves_count_only_with_64bit() {
         let mut bytes = vec![0; 64];
+        put32(&mut bytes, 0x0, 75);
+        put32(&mut bytes, 0x4, 76);
         put32(&mut bytes, 0x8, 77);
+        put32(&mut bytes, 0x20, 4);
+        put32(&mut bytes, 0x24, 3);
         put32(&mut bytes, 0x28, 2);
         let decode = |superblock: &Superblock| GroupDescriptor::decode(&bytes, 0, superblock);
         let old = decode(&superblock(0, 0)).unwrap();
+        assert_eq!((old.block_bitmap_block, old.inode_bitmap_block), (75, 76));
         assert_eq!(old.inode_table_block, 77);
         assert_eq!(old.initialised_inodes, 2048);
         let new = decode(&superblock(feature::INCOMPAT_64BIT, 0)).unwrap();
+        assert_eq!(new.block_bitmap_block, 75 | 4 << 32);
+        assert_eq!(new.inode_bitmap_block, 76 | 3 << 32);
         assert_eq!(new.inode_table_block, 77 | 2 << 32);
     }
 

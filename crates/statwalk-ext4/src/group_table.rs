@@ -3,6 +3,7 @@
 //! The place of each group's inode table: 12 bytes a group, read once.
 
 use super::bytes::{Bytes, ReadError};
+use super::damage::Damage;
 use crate::Malformed;
 use crate::group_descriptor::{self, GroupDescriptor};
 use crate::superblock::Superblock;
@@ -93,6 +94,15 @@ impl Split {
 pub(super) enum NoPlace {
     Unreadable(ReadError),
     Malformed(Malformed),
+}
+
+impl NoPlace {
+    pub(super) fn damage(self, inode: u32) -> Damage {
+        match self {
+            NoPlace::Unreadable(error) => Damage::unreadable(inode, 0, error),
+            NoPlace::Malformed(malformed) => Damage::malformed(inode, 0, malformed),
+        }
+    }
 }
 
 impl GroupTable {
@@ -190,19 +200,8 @@ impl GroupTable {
         if number as usize >= self.groups.len() {
             return Err(missing);
         }
-        let offset = group_descriptor::offset_bytes(number, superblock).ok_or(missing)?;
-        // EXT4_MAX_DESC_SIZE.
-        let mut buffer = [0; 1024];
-        let raw = &mut buffer[..(superblock.descriptor_size_bytes as usize).min(1024)];
-        let mut outcome = Err(missing);
-        for _ in 0..TRIES {
-            bytes.read(offset, raw).map_err(NoPlace::Unreadable)?;
-            outcome = GroupDescriptor::decode(raw, number, superblock).map_err(NoPlace::Malformed);
-            if outcome.is_ok() {
-                break;
-            }
-        }
-        let group = Group::of(outcome?, superblock).ok_or(missing)?;
+        let descriptor = read_descriptor(number, bytes, superblock)?;
+        let group = Group::of(descriptor, superblock).ok_or(missing)?;
         if within >= group.initialised_inodes {
             return Err(NoPlace::Malformed(Malformed {
                 offset_bytes: 0,
@@ -211,6 +210,32 @@ impl GroupTable {
         }
         Ok(group)
     }
+}
+
+/// Reads one descriptor, again where its checksum does not match.
+pub(super) fn read_descriptor(
+    number: u32,
+    bytes: &impl Bytes,
+    superblock: &Superblock,
+) -> Result<GroupDescriptor, NoPlace> {
+    let mut outcome = Err(NoPlace::Malformed(Malformed {
+        offset_bytes: 0,
+        what: "the group descriptor lies behind every device",
+    }));
+    let Some(offset) = group_descriptor::offset_bytes(number, superblock) else {
+        return outcome;
+    };
+    // EXT4_MAX_DESC_SIZE.
+    let mut buffer = [0; 1024];
+    let raw = &mut buffer[..(superblock.descriptor_size_bytes as usize).min(1024)];
+    for _ in 0..TRIES {
+        bytes.read(offset, raw).map_err(NoPlace::Unreadable)?;
+        outcome = GroupDescriptor::decode(raw, number, superblock).map_err(NoPlace::Malformed);
+        if outcome.is_ok() {
+            break;
+        }
+    }
+    outcome
 }
 
 #[cfg(test)]

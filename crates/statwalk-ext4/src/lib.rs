@@ -52,6 +52,7 @@ mod little_endian;
 mod malformed;
 mod name;
 mod orphan;
+mod own_blocks;
 mod timestamp;
 mod volume;
 

@@ -124,6 +124,8 @@ pub struct Superblock {
     pub default_mount_options: u32,
     /// `s_encoding`: the encoding of casefolded names; 0 without.
     pub encoding: u16,
+    /// `s_mmp_block`: the block that says who has it mounted, with `mmp`.
+    pub mmp_block: u64,
     /// `s_orphan_file_inum`: the inode of the orphan file, with `orphan_file`.
     pub orphan_file: u32,
     /// `s_usr_quota_inum`, `s_grp_quota_inum` and `s_prj_quota_inum`: 0 where there is none.
@@ -279,6 +281,7 @@ impl Superblock {
             state: u16(0x3A),
             default_mount_options: u32(0x100),
             encoding: u16(0x27C),
+            mmp_block: u64::from(u32(0x168)) | u64::from(u32(0x16C)) << 32,
             orphan_file: u32(0x280),
             quota_files: [u32(0x240), u32(0x244), u32(0x26C)],
         })

@@ -14,9 +14,9 @@ use std::time::Duration;
 use super::bytes::{Bytes, ReadError};
 use super::damage::{Damage, Fault};
 use super::directory_reader::{Ahead, DirectoryReader, DirectoryScratch};
-use super::group_table::{GROUPS_MAX, GroupTable, NoPlace};
+use super::group_table::{GROUPS_MAX, GroupTable, read_descriptor};
 use crate::directory_block::{DirectoryEntries, DirectoryEntry};
-use crate::feature;
+use crate::group_descriptor::GroupDescriptor;
 use crate::inode::{self, Inode, InodeFormat, ROOT_INODE};
 use crate::inode_kind::InodeKind;
 use crate::superblock::{Checksums, SUPERBLOCK_BYTES, SUPERBLOCK_OFFSET_BYTES, Superblock, Unfit};
@@ -206,35 +206,6 @@ impl<B: Bytes> Volume<B> {
         inode
             .check()
             .map_err(|malformed| Damage::malformed(number, 0, malformed))
-    }
-
-    /// Copies the inodes of files that no directory lists and that count as used: the
-    /// orphan file, and those of quotas.
-    ///
-    /// # Errors
-    ///
-    /// One of them cannot be read, or makes no sense.
-    pub fn hidden_files(&self) -> Result<Vec<Inode>, Damage> {
-        let features = self.superblock.features;
-        let mut numbers = Vec::new();
-        if features.compat & feature::COMPAT_ORPHAN_FILE != 0 {
-            numbers.push(self.superblock.orphan_file);
-        }
-        if features.ro_compat(feature::RO_COMPAT_QUOTA) {
-            numbers.extend(self.superblock.quota_files);
-        }
-        let numbers = numbers.into_iter().filter(|&number| number != 0);
-        let copy = |number| {
-            if number > self.superblock.inodes_count {
-                return Err(Damage::of_inode(number, Fault::NoSuchInode));
-            }
-            let mut inode = Inode::empty(self.inode_format);
-            inode.fill_with(number, |into| self.read_inode_bytes(number, into))?;
-            let malformed = |malformed| Damage::malformed(number, 0, malformed);
-            inode.check().map_err(malformed)?;
-            Ok(inode)
-        };
-        numbers.map(copy).collect()
     }
 
     /// Makes an inode for [`read_inode`](Self::read_inode).
@@ -440,6 +411,24 @@ impl<B: Bytes> Volume<B> {
         inode.fill_with(number, |into| self.read_inode_bytes(number, into))
     }
 
+    /// Copies an inode that may belong to the file system itself.
+    pub(super) fn own_inode(&self, number: u32) -> Result<Inode, Damage> {
+        if number == 0 || number > self.superblock.inodes_count {
+            return Err(Damage::of_inode(number, Fault::NoSuchInode));
+        }
+        let mut inode = Inode::empty(self.inode_format);
+        inode.fill_with(number, |into| self.read_inode_bytes(number, into))?;
+        let malformed = |malformed| Damage::malformed(number, 0, malformed);
+        inode.check().map_err(malformed)?;
+        Ok(inode)
+    }
+
+    /// Reads the descriptor of a group. Its damage has no inode.
+    pub(super) fn group_descriptor(&self, group: u32) -> Result<GroupDescriptor, Damage> {
+        let descriptor = read_descriptor(group, &self.bytes, &self.superblock);
+        descriptor.map_err(|no_place| no_place.damage(0))
+    }
+
     #[inline]
     fn read_inode_bytes(&self, number: u32, into: &mut [u8]) -> Result<(), Damage> {
         match self.groups.known_offset(number, &self.superblock) {
@@ -455,10 +444,7 @@ impl<B: Bytes> Volume<B> {
         let offset = self
             .groups
             .offset_looked_up(number, &self.bytes, &self.superblock)
-            .map_err(|no_place| match no_place {
-                NoPlace::Unreadable(error) => Damage::unreadable(number, 0, error),
-                NoPlace::Malformed(malformed) => Damage::malformed(number, 0, malformed),
-            })?;
+            .map_err(|no_place| no_place.damage(number))?;
         self.read_inode_bytes_at(offset, number, into)
     }
 

@@ -28,7 +28,7 @@ use crate::statx::uninterrupted;
 
 use mounted::Mounted;
 use open_files::Belonging;
-use own_space::{Nameless, nameless};
+use own_space::{Nameless, Unlinked};
 pub use table::UsedPart;
 use table::{Facts, parts};
 
@@ -275,7 +275,8 @@ impl FileSystem {
             }
         };
         let nameless = self.nameless();
-        let (unnamed, unnamed_bytes) = self.unnamed(nameless.as_ref(), &mut unknown);
+        let on_device = nameless.as_ref().and_then(|found| found.as_ref().ok());
+        let (unnamed, unnamed_bytes) = self.unnamed(on_device, &mut unknown);
         let numbers = uninterrupted(|| statvfs(self.point()));
         let numbers = numbers
             .map_err(|errno| Error::io(Op::Stat, Some(self.point().to_owned()), errno.into()))?;
@@ -287,7 +288,6 @@ impl FileSystem {
             reached_bytes: sum(reached),
             hidden_bytes,
             unnamed_bytes,
-            metadata_bytes: nameless.map(|found| found.metadata_bytes),
             ..Facts::default()
         };
         match (self.file_system(), &self.top) {
@@ -299,6 +299,15 @@ impl FileSystem {
                 own_space::of_btrfs(top.as_fd(), extents, &mut facts, &mut unknown);
             }
             _ => {}
+        }
+        if let Some(found) = nameless {
+            match found.and_then(|found| found.metadata_bytes(&numbers)) {
+                Ok(bytes) => facts.metadata_bytes = Some(bytes),
+                Err(reason) => unknown.push(UnknownPart {
+                    part: UsedPart::Metadata,
+                    reason,
+                }),
+            }
         }
         Ok(SpaceAccount {
             capacity: self.capacity(&numbers),
@@ -380,6 +389,8 @@ impl FileSystem {
         nameless: Option<&Nameless>,
         unknown: &mut Vec<UnknownPart>,
     ) -> (Vec<UnnamedFile>, Option<u64>) {
+        // Before the processes: one that ends meanwhile takes its files along.
+        let unlinked: Option<Vec<Unlinked>> = nameless.and_then(Nameless::unlinked);
         let belonging = Belonging {
             device: self.mounted.device(),
             mounts: self.mounted.mount_ids(),
@@ -392,12 +403,12 @@ impl FileSystem {
             }
             Err(error) => (None, Some(format!("needs /proc: {error}"))),
         };
-        match nameless.and_then(|found| found.unlinked.as_deref()) {
+        match unlinked {
             Some(unlinked) => {
                 let files = files.get_or_insert_default();
-                let mut unseen = open_files::unseen(files, unlinked);
+                let mut unseen = open_files::unseen(files, &unlinked);
                 if !unseen.is_empty()
-                    && let Some(now) = self.nameless().and_then(|found| found.unlinked)
+                    && let Some(now) = nameless.and_then(Nameless::unlinked)
                 {
                     // Others were closed before their process was looked at.
                     let still: HashSet<u64> = now.iter().map(|file| file.inode).collect();
@@ -419,12 +430,17 @@ impl FileSystem {
 
     /// The space of an ext4 that no name leads to. Its list of deleted files has those,
     /// too, that the kernel holds and no process: behind a loop device, or as swap space.
-    fn nameless(&self) -> Option<Nameless> {
+    ///
+    /// Absent where it is no ext4. Without the right to read the device, processes alone
+    /// know deleted files, and the own blocks of the file system are not known.
+    fn nameless(&self) -> Option<Result<Nameless, String>> {
         let is_ext = matches!(self.file_system(), Some("ext2" | "ext3" | "ext4"));
         let number = self.mounted.device_text().filter(|_| is_ext)?;
-        let top = self.top.as_ref()?.as_fd();
-        // Without the right to read the device, processes alone are asked.
-        nameless(number, top, &self.point().to_string_lossy()).ok()
+        let Some(top) = &self.top else {
+            return Some(Err("needs the right to read its topmost directory".into()));
+        };
+        let opened = Nameless::open(number, top.as_fd(), &self.point().to_string_lossy());
+        Some(opened.map_err(|not| not.to_string()))
     }
 
     fn capacity(&self, numbers: &StatVfs) -> Capacity {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The space that ext4, XFS and btrfs need for themselves, and the space that files share.
+//! The space that XFS and btrfs need for themselves, and the space that files share.
+//! That of ext4 is read from its device: `source/ext4/nameless.rs`.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -13,7 +14,7 @@ use statwalk_sys::xfs::{Geometry, geometry, inodes_with_place};
 use super::UnknownPart;
 use super::table::{Facts, UsedPart, remainder};
 use crate::extent_usage::ExtentUsage;
-pub(super) use crate::source::ext4::nameless::{Nameless, Unlinked, nameless};
+pub(super) use crate::source::ext4::nameless::{Nameless, Unlinked};
 
 /// Adds the facts of an XFS, from the map of its device.
 ///
@@ -43,7 +44,7 @@ pub(super) fn of_xfs(
         let Ok(geometry) = geometry(top) else {
             return;
         };
-        facts.metadata_bytes = fixed_metadata(top, &geometry).ok();
+        facts.metadata_bytes = fixed_metadata(top, &geometry).ok().map(signed);
         if !geometry.shares_extents {
             facts.sharing_bytes = Some(0);
             return;
@@ -57,7 +58,7 @@ pub(super) fn of_xfs(
             reason: reason.into(),
         });
     }
-    facts.metadata_bytes = Some(sums.metadata);
+    facts.metadata_bytes = Some(signed(sums.metadata));
     facts.sharing_bytes = Some(difference(sums.held_once, sums.held));
 }
 
@@ -126,7 +127,7 @@ pub(super) fn of_btrfs(
     facts.reserved_bytes = Some(reserve);
     let is_mixed = infos.iter().any(SpaceInfo::is_mixed);
     if !is_mixed {
-        facts.metadata_bytes = Some(metadata);
+        facts.metadata_bytes = Some(signed(metadata));
     }
     match extents {
         Some(usage) => {
@@ -137,7 +138,7 @@ pub(super) fn of_btrfs(
             let rest = data.saturating_sub(met);
             match (is_mixed, usage.other_subvolumes) {
                 (false, _) => facts.elsewhere_bytes = Some(rest),
-                (true, 0) => facts.metadata_bytes = Some(metadata + rest),
+                (true, 0) => facts.metadata_bytes = Some(signed(metadata + rest)),
                 (true, _) => {
                     unknown.extend([UsedPart::Metadata, UsedPart::OtherSubvolumes].map(|part| {
                         UnknownPart {
@@ -176,8 +177,11 @@ fn btrfs_sums(infos: &[SpaceInfo]) -> (u64, u64, i64) {
 }
 
 fn difference(a: u64, b: u64) -> i64 {
-    let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
     signed(a) - signed(b)
+}
+
+fn signed(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
 fn lack(what: &str, error: &io::Error) -> String {

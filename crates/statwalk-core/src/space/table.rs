@@ -14,8 +14,8 @@ pub(super) struct Facts {
     pub(super) hidden_bytes: Option<u64>,
     /// The blocks of files without a name.
     pub(super) unnamed_bytes: Option<u64>,
-    /// Metadata that statfs counts as used.
-    pub(super) metadata_bytes: Option<u64>,
+    /// Metadata that statfs counts as used. Below zero where it leaves out more than there is.
+    pub(super) metadata_bytes: Option<i64>,
     /// Free space that statfs does not count as free.
     pub(super) reserved_bytes: Option<i64>,
     /// The bytes on the device of the files that the scan found, less their blocks.
@@ -34,7 +34,8 @@ pub enum UsedPart {
     DeletedOpen,
     /// The blocks of entries below a directory that another mount covers.
     HiddenByMounts,
-    /// Metadata that counts as used.
+    /// Metadata that counts as used. Below zero where the kernel leaves out more than there
+    /// is, as it can on an ext4 with clusters.
     Metadata,
     /// Space that the file system keeps back: it counts as used, and nothing lies there.
     Reserved,
@@ -93,7 +94,7 @@ pub(super) fn parts(facts: &Facts) -> Vec<(UsedPart, i64)> {
         (UsedPart::Reached, facts.reached_bytes.map(signed)),
         (UsedPart::DeletedOpen, facts.unnamed_bytes.map(signed)),
         (UsedPart::HiddenByMounts, facts.hidden_bytes.map(signed)),
-        (UsedPart::Metadata, facts.metadata_bytes.map(signed)),
+        (UsedPart::Metadata, facts.metadata_bytes),
         (UsedPart::Reserved, facts.reserved_bytes),
         (UsedPart::Sharing, facts.sharing_bytes),
         (UsedPart::OtherSubvolumes, facts.elsewhere_bytes.map(signed)),

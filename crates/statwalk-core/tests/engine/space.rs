@@ -14,7 +14,7 @@ use statwalk_core::btrfs::extent_usage;
 use statwalk_core::space::{FileSystem, SpaceAccount, UsedPart};
 use statwalk_core::{Inodes, Totals};
 use statwalk_testkit::mounts::{self, FileSystem as Made, Mounted};
-use statwalk_testkit::{Scratch, or_skip};
+use statwalk_testkit::{Scratch, ext4_images, or_skip};
 
 const MIB: i64 = 1 << 20;
 
@@ -42,14 +42,14 @@ fn part(account: &SpaceAccount, wanted: UsedPart) -> i64 {
     found.map_or(i64::MIN, |(_, bytes)| *bytes)
 }
 
-/// The remainder must be below one part in `share` of the used bytes.
+/// The remainder must be at most one part in `share` of the used bytes.
 fn check_remainder(account: &SpaceAccount, share: i64, what: &str) {
     let used = i64::try_from(account.capacity.used_bytes).unwrap();
     let sum: i64 = account.parts.iter().map(|part| part.1).sum();
     assert_eq!(sum, used, "{what}: {account:#?}");
     let rest = part(account, UsedPart::Remainder);
     println!("{what}: {used} used, {rest} remain: {:?}", account.parts);
-    assert!(rest.abs() < used / share, "{what}: {account:#?}");
+    assert!(rest.abs() <= used / share, "{what}: {account:#?}");
 }
 
 /// Bytes that nobody can compress.
@@ -110,7 +110,7 @@ fn check_causes(account: &SpaceAccount, what: &str) {
 #[test]
 fn a_file_system_that_disagrees_in_all_ways() {
     for (made, share) in [
-        (Made::Ext4, 1000),
+        (Made::Ext4, i64::MAX),
         (Made::Xfs, 100),
         (Made::Btrfs, 100),
         (Made::Tmpfs, 1000),
@@ -237,8 +237,7 @@ fn ext4_lists_deleted_files_that_the_kernel_holds() {
         let account = account(&at);
         let bytes = part(&account, UsedPart::DeletedOpen);
         assert_eq!(bytes as u64, 512 * blocks, "{features}");
-        // statfs counts the blocks with pointers to a journal without extents.
-        check_remainder(&account, 500, features);
+        check_remainder(&account, i64::MAX, features);
         assert_eq!(account.unnamed.len(), 2, "{features}: {account:#?}");
         let unseen = &account.unnamed[0];
         assert_eq!(
@@ -249,6 +248,189 @@ fn ext4_lists_deleted_files_that_the_kernel_holds() {
         assert_eq!(unseen.holders, []);
         assert!(account.unnamed[1].path.is_some(), "{features}");
         drop((open, held));
+    }
+}
+
+/// What a file system holds in which nothing is hidden: its files have all kinds of trees,
+/// and one of them has no name. Their attributes are different: `docs/shortcomings.md`.
+fn fill(at: &Path) -> File {
+    fs::create_dir(at).unwrap();
+    fs::write(at.join("plain"), noise(3 * MIB)).unwrap();
+    fs::create_dir_all(at.join("a/b/c")).unwrap();
+    for number in 0..300 {
+        fs::write(at.join(format!("a/b/{number}")), noise(number * 20)).unwrap();
+    }
+    std::os::unix::fs::symlink("x".repeat(200), at.join("link")).unwrap();
+    // Each piece is an extent of its own, so that the tree has inner nodes.
+    let sparse = File::create(at.join("sparse")).unwrap();
+    for piece in 0..600 {
+        std::os::unix::fs::FileExt::write_at(&sparse, b"piece", piece * 10_000).unwrap();
+    }
+    let gone = File::create(at.join("gone")).unwrap();
+    std::io::Write::write_all(&mut &gone, &noise(MIB)).unwrap();
+    fs::remove_file(at.join("gone")).unwrap();
+    gone
+}
+
+/// Fills the image, and compares its parts with statfs, mounted in both ways.
+fn check_nothing_remains(image: &Path, what: &str) -> Result<(), statwalk_testkit::Skipped> {
+    let scratch = Scratch::new().unwrap();
+    let at = scratch.subdirectory("at").unwrap();
+    for options in ["", "minixdf"] {
+        let access = mounts::Access::ReadWrite;
+        let mounted = mounts::image(image, "ext4", &at, access, options)?;
+        let open = fill(&at.join(format!("round{options}")));
+        mounted.settle().unwrap();
+        check_all_is_known(&at, &format!("{what}, {options}"));
+        drop(open);
+        mounted.unmount().unwrap();
+    }
+    Ok(())
+}
+
+#[track_caller]
+fn check_all_is_known(at: &Path, what: &str) {
+    let account = account(at);
+    assert_eq!(account.unknown, [], "{what}");
+    assert!(part(&account, UsedPart::DeletedOpen) >= MIB, "{what}");
+    let rest = part(&account, UsedPart::Remainder);
+    assert_eq!(rest, 0, "{what}: {:?}", account.parts);
+}
+
+#[test]
+fn nothing_remains_of_an_ext4() {
+    let kinds: [(u64, &[&str]); 27] = [
+        (32, &["-b", "1024"]),
+        (32, &["-b", "4096"]),
+        (80, &["-b", "1024", "-O", "^resize_inode"]),
+        (80, &["-b", "4096", "-O", "^has_journal"]),
+        (80, &["-b", "4096", "-O", "^has_journal,^resize_inode"]),
+        (80, &["-b", "1024", "-O", "meta_bg,^resize_inode"]),
+        (80, &["-b", "1024", "-O", "meta_bg,^resize_inode,^flex_bg"]),
+        (80, &["-b", "1024", "-O", "^flex_bg"]),
+        (80, &["-b", "1024", "-O", "^extents,^64bit,^has_journal"]),
+        // A journal with blocks of pointers, two levels deep.
+        (
+            300,
+            &["-b", "1024", "-O", "^extents,^64bit", "-J", "size=70"],
+        ),
+        (80, &["-b", "2048", "-O", "^sparse_super,^resize_inode"]),
+        (80, &["-b", "1024", "-O", "sparse_super2,^resize_inode"]),
+        (80, &["-O", "^metadata_csum,^uninit_bg", "-I", "128"]),
+        (80, &["-O", "orphan_file"]),
+        (80, &["-O", "fast_commit"]),
+        (80, &["-O", "mmp"]),
+        (80, &["-t", "ext2", "-b", "1024"]),
+        (80, &["-t", "ext3", "-b", "4096"]),
+        (64, &["-b", "4096", "-O", "bigalloc"]),
+        (200, &["-b", "4096", "-O", "bigalloc", "-C", "65536"]),
+        (200, &["-b", "1024", "-O", "bigalloc", "-C", "8192"]),
+        (200, &["-O", "bigalloc,^has_journal", "-C", "32768"]),
+        (200, &["-O", "bigalloc,^resize_inode", "-C", "32768"]),
+        (
+            500,
+            &["-b", "1024", "-O", "bigalloc,^flex_bg", "-C", "16384"],
+        ),
+        (500, &["-b", "1024"]),
+        (2048, &["-b", "4096"]),
+        (2048, &["-b", "4096", "-E", "resize=1000000000"]),
+    ];
+    for (mib, arguments) in kinds {
+        let scratch = Scratch::new().unwrap();
+        let image = scratch.path().join("image");
+        let family: &[&str] = match arguments.contains(&"-t") {
+            true => &[],
+            false => &["-t", "ext4"],
+        };
+        let all = [family, arguments].concat();
+        or_skip!(ext4_images::make(&image, mib << 20, &all, None));
+        let what = format!("{mib} MiB {arguments:?}");
+        or_skip!(check_nothing_remains(&image, &what));
+    }
+}
+
+#[test]
+fn nothing_remains_of_an_ext4_whose_journal_lies_elsewhere() {
+    for block_bytes in ["1024", "4096"] {
+        let scratch = Scratch::new().unwrap();
+        let [image, journal] = ["image", "journal"].map(|name| scratch.path().join(name));
+        let arguments = ["-b", block_bytes, "-O", "journal_dev"];
+        or_skip!(ext4_images::make(&journal, 16 << 20, &arguments, None));
+        let device = or_skip!(mounts::LoopDevice::of(&journal, mounts::Access::ReadWrite));
+        let place = format!("device={}", device.path().display());
+        let arguments = ["-t", "ext4", "-b", block_bytes, "-J", &place];
+        or_skip!(ext4_images::make(&image, 80 << 20, &arguments, None));
+        or_skip!(check_nothing_remains(&image, block_bytes));
+    }
+}
+
+/// The kernel takes the overhead of an ext4 with clusters from the superblock, whatever it
+/// is, and counts it anew where it is none.
+#[test]
+fn nothing_remains_of_an_ext4_with_an_old_overhead() {
+    for (overhead, is_less) in [(0, false), (1, false), (200, true)] {
+        let scratch = Scratch::new().unwrap();
+        let image = scratch.path().join("image");
+        let arguments = ["-t", "ext4", "-O", "bigalloc", "-C", "65536"];
+        or_skip!(ext4_images::make(&image, 200 << 20, &arguments, None));
+        let script = format!("set_super_value overhead_clusters {overhead}\n");
+        or_skip!(ext4_images::debugfs(
+            &image,
+            mounts::Access::ReadWrite,
+            &script
+        ));
+        or_skip!(check_nothing_remains(&image, &script));
+        let at = scratch.subdirectory("at").unwrap();
+        let access = mounts::Access::ReadOnly;
+        let _mounted = or_skip!(mounts::image(&image, "ext4", &at, access, ""));
+        let metadata = part(&account(&at), UsedPart::Metadata);
+        assert_eq!(metadata < 0, is_less, "{overhead}: {metadata}");
+    }
+}
+
+/// With an overhead as large as this the used bytes of df are 0.
+#[test]
+fn an_ext4_with_an_absurd_overhead_has_no_known_metadata() {
+    let scratch = Scratch::new().unwrap();
+    let at = scratch.subdirectory("at").unwrap();
+    let image = scratch.path().join("image");
+    let arguments = ["-t", "ext4", "-O", "bigalloc", "-C", "65536"];
+    or_skip!(ext4_images::make(&image, 200 << 20, &arguments, None));
+    let script = "set_super_value overhead_clusters 2000\n";
+    let access = mounts::Access::ReadWrite;
+    or_skip!(ext4_images::debugfs(&image, access, script));
+    let _mounted = or_skip!(mounts::image(&image, "ext4", &at, access, ""));
+    let account = account(&at);
+    let [unknown] = &account.unknown[..] else {
+        panic!("{account:?}");
+    };
+    assert_eq!(unknown.part, UsedPart::Metadata);
+    let reason = "by its superblock it has more metadata than there is";
+    assert_eq!(unknown.reason, reason);
+}
+
+/// Reserved descriptors come into use, and the groups become more.
+#[test]
+fn nothing_remains_of_an_ext4_that_has_grown() {
+    for features in ["resize_inode", "^resize_inode,meta_bg"] {
+        let scratch = Scratch::new().unwrap();
+        let at = scratch.subdirectory("at").unwrap();
+        let image = scratch.path().join("image");
+        let arguments = ["-t", "ext4", "-b", "1024", "-O", features];
+        or_skip!(ext4_images::make(&image, 64 << 20, &arguments, None));
+        let mut resize = Command::new("resize2fs");
+        resize.arg("-f").arg(&image).arg("600M");
+        let Ok(grown) = resize.output() else {
+            return statwalk_testkit::Skipped::needs("resize2fs").report();
+        };
+        assert!(grown.status.success(), "{features}: {grown:?}");
+        let access = mounts::Access::ReadWrite;
+        let mounted = or_skip!(mounts::image(&image, "ext4", &at, access, ""));
+        let open = fill(&at.join("round"));
+        mounted.settle().unwrap();
+        assert!(account(&at).capacity.total_bytes > 500 << 20);
+        check_all_is_known(&at, features);
+        drop(open);
     }
 }
 
@@ -269,7 +451,7 @@ fn an_ext4_without_a_journal_has_no_list() {
     let _kept = or_skip!(disagree(&at, &mounted));
     let account = account(&at);
     check_causes(&account, "no journal");
-    check_remainder(&account, 1000, "no journal");
+    check_remainder(&account, i64::MAX, "no journal");
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn image(arguments: &[&str]) -> Result<Vec<u8>, Skipped> {
 fn walk(bytes: &[u8], checksums: Checksums) -> Result<(Listing, Vec<Damage>), Refusal> {
     let begin = Instant::now();
     let outcome = Volume::open_with(bytes, checksums).map(|volume| {
-        let _ = (volume.unlinked_inodes(), volume.hidden_files());
+        let _ = (volume.unlinked_inodes(), volume.own_bytes());
         by_volume(&volume)
     });
     let elapsed = begin.elapsed();

@@ -22,6 +22,9 @@ mod unmountable;
 mod doctored;
 
 mod orphans;
+
+mod own_blocks;
+
 mod refused;
 
 mod hostile;

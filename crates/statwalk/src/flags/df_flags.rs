@@ -31,11 +31,11 @@ use super::{FormFlags, UnitFlags, When};
 /// - other-subvolumes: data that only subvolumes and snapshots outside the mounts hold
 /// - remainder: changes meanwhile, unreadable directories, unknown parts
 ///
-/// Deleted files need CAP_SYS_PTRACE, hidden entries and a btrfs CAP_SYS_ADMIN. Without
-/// these rights the parts are in the remainder, and statwalk says so. statwalk syncs a
-/// btrfs, and for root an XFS, first. Where the output is not a terminal, each part is a
-/// row of its bytes, its name and the mount point; `total`, `used`, `free` and
-/// `reserved-for-root` come before the parts.
+/// Deleted files need CAP_SYS_PTRACE, hidden entries and a btrfs CAP_SYS_ADMIN, and the
+/// metadata of an ext4 the right to read its device. Without these rights the parts are in
+/// the remainder, and statwalk says so. statwalk syncs a btrfs, and for root an XFS, first.
+/// Where the output is not a terminal, each part is a row of its bytes, its name and the
+/// mount point; `total`, `used`, `free` and `reserved-for-root` come before the parts.
 #[derive(Parser)]
 #[command(
     name = "df",
