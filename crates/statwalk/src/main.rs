@@ -25,6 +25,7 @@ mod failure;
 mod flags;
 mod output;
 mod places;
+mod real_path;
 mod request;
 mod watch;
 

@@ -15,7 +15,7 @@ mod traces;
 mod tests;
 
 pub use rule::{Need, Rule, Scope};
-pub use search::{Directories, Listing, search};
+pub use search::{Directories, Listing, Start, search};
 pub use table::{CLOSED, PROJECTS, RULES};
 pub use traces::{TraceKind, Traces};
 

@@ -38,25 +38,34 @@ pub struct Listing<D> {
     pub dirs: Vec<D>,
 }
 
-/// Gives each directory below `root` that a program makes again, with the rule that says
-/// so, until `found` breaks. Those within another one do not come.
-///
-/// `path` is the real path of `root`, from the root of the file system on: some places
-/// belong to programs, wherever a scan begins. The root itself does not come.
+/// The place where a search begins.
+#[derive(Clone, Debug)]
+pub struct Start<D> {
+    /// The directory.
+    pub dir: D,
+    /// Its real path, from the root of the file system on: some places belong to programs,
+    /// wherever a scan begins.
+    pub path: Vec<u8>,
+    /// Whether its name or one above it begins with a dot, up to the root of the scan.
+    pub is_hidden: bool,
+}
+
+/// Gives each directory below another one that a program makes again, with the rule that
+/// says so, until `found` breaks. The directory itself does not come, nor do those within
+/// one that came.
 pub fn search<D: Directories>(
     tree: &D,
-    root: D::Dir,
-    path: &[u8],
+    start: &Start<D::Dir>,
     found: &mut dyn FnMut(D::Dir, &'static Rule) -> ControlFlow<()>,
 ) {
-    let mut path = path.to_vec();
+    let mut path = start.path.clone();
     while path.last() == Some(&b'/') {
         path.pop();
     }
     if is_within_closed(&path) {
         return;
     }
-    let listing = tree.listing(root);
+    let listing = tree.listing(start.dir);
     let mut waiting = Vec::new();
     let push = |waiting: &mut Vec<Waiting<D::Dir>>, listing: Listing<D::Dir>, length, hidden| {
         waiting.extend(listing.dirs.into_iter().map(|dir| Waiting {
@@ -66,7 +75,7 @@ pub fn search<D: Directories>(
             is_hidden: hidden,
         }));
     };
-    push(&mut waiting, listing, path.len(), false);
+    push(&mut waiting, listing, path.len(), start.is_hidden);
     while let Some(Waiting {
         dir,
         length,

@@ -54,12 +54,20 @@ impl Tree {
     /// The answer of a search as `path (program)`, in the order of paths.
     fn found_below(&self, root: &str) -> Vec<String> {
         let mut all = Vec::new();
-        search(&self, self.key(""), root.as_bytes(), &mut |dir, rule| {
+        search(&self, &self.start(root), &mut |dir, rule| {
             all.push(format!("{dir} ({})", rule.rebuilt_by));
             ControlFlow::Continue(())
         });
         all.sort_unstable();
         all
+    }
+
+    fn start(&self, path: &str) -> Start<&str> {
+        Start {
+            dir: self.key(""),
+            path: path.as_bytes().to_vec(),
+            is_hidden: false,
+        }
     }
 
     fn key(&self, path: &str) -> &str {
@@ -186,6 +194,22 @@ fn projects_below_a_hidden_directory_belong_to_programs() {
             assert_eq!(found_by(rule, &paths), is_found, "{rule:?} {paths:?}");
         }
     }
+    // The search begins below the hidden directory.
+    let tree = Tree::new([
+        "a/Cargo.toml",
+        "a/target/.rustc_info.json",
+        "c/CACHEDIR.TAG!",
+    ]);
+    let start = Start {
+        is_hidden: true,
+        ..tree.start("/home/kim/.x")
+    };
+    let mut all = Vec::new();
+    search(&&tree, &start, &mut |dir, _| {
+        all.push(dir);
+        ControlFlow::Continue(())
+    });
+    assert_eq!(all, ["c"]);
     // The user named the root.
     let tree = Tree::new(["a/Cargo.toml", "a/target/.rustc_info.json"]);
     assert_eq!(
@@ -349,7 +373,7 @@ fn a_directory_that_was_not_read_whole_proves_nothing() {
 fn the_search_ends_when_it_is_told() {
     let tree = Tree::new(["a/__pycache__/", "b/__pycache__/", "c/__pycache__/"]);
     let mut count = 0;
-    search(&&tree, tree.key(""), b"/w", &mut |_, _| {
+    search(&&tree, &tree.start("/w"), &mut |_, _| {
         count += 1;
         ControlFlow::Break(())
     });

@@ -5,24 +5,24 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use statwalk_core::{DirId, Node, Tree};
-use statwalk_view::rebuildable::{Directories, Listing, Rule, Traces, search};
+use statwalk_view::rebuildable::{Directories, Listing, Rule, Start, Traces, search};
 
 use crate::cache_tag;
+use crate::real_path;
 
 /// The directories of a scan, as a search sees them.
 struct Scanned<'s, 't> {
     tree: &'t Tree,
     traces: &'s HashMap<DirId, Traces>,
-    /// Whether a directory that is incomplete can lack names.
+    /// Whether a signal has ended the scan.
     is_interrupted: bool,
 }
 
 /// All directories that a program makes again, the outermost alone, with the rules that
-/// say so.
+/// say so. None is incomplete: anything could be in it.
 pub(super) fn all<'t, P: AsRef<Path>>(
     tree: &'t Tree,
     paths: &[P],
@@ -39,22 +39,17 @@ pub(super) fn all<'t, P: AsRef<Path>>(
         let Some(root) = scanned.tree.root(index) else {
             continue;
         };
-        let path = real_path(path.as_ref());
-        search(&scanned, root, &path, &mut |node, rule| {
+        let start = Start {
+            dir: root,
+            path: real_path::of_root(path.as_ref()),
+            is_hidden: false,
+        };
+        search(&scanned, &start, &mut |node, rule| {
             all.push((node, rule));
             ControlFlow::Continue(())
         });
     }
     all
-}
-
-/// The real path of a root. The directories of an image stand at the root of a file
-/// system.
-fn real_path(path: &Path) -> Vec<u8> {
-    match path.canonicalize() {
-        Ok(real) if real.is_dir() => real.as_os_str().as_bytes().to_vec(),
-        _ => Vec::new(),
-    }
 }
 
 impl<'t> Directories for Scanned<'_, 't> {
@@ -67,7 +62,7 @@ impl<'t> Directories for Scanned<'_, 't> {
     fn listing(&self, dir: Node<'t>) -> Listing<Node<'t>> {
         let traces = dir.dir_id().and_then(|id| self.traces.get(&id));
         let mut traces = traces.copied().unwrap_or_default();
-        if self.is_interrupted && dir.is_incomplete() {
+        if dir.is_incomplete() {
             traces |= Traces::UNREAD;
         }
         Listing {

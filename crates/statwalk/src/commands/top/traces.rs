@@ -71,8 +71,4 @@ impl Collect for TraceState {
         self.note(directory.id(), traces);
         ControlFlow::Continue(())
     }
-
-    fn incomplete(&mut self, directory: &Directory<'_>) {
-        self.note(directory.id(), Traces::UNREAD);
-    }
 }
