@@ -5,17 +5,19 @@
 use std::ops::ControlFlow;
 
 use crate::data::{Data, Entry, ItemId, Kind};
+use crate::disk::Disk;
 use crate::filter::{Sort, SortKey, is_hidden};
 use crate::findings::findings;
 use crate::list::{All, Query, Rows, Wanted};
 use crate::ranking::Ranking;
+use crate::rebuildable::rebuildable;
 use crate::tally::{Group, Tally, tally};
 
 /// The most rows of a list of items from everywhere below a directory.
 pub(crate) const BELOW_MAX: usize = 1_000;
 
 /// How many items are looked at between two questions whether to stop.
-const STOP_PERIOD: u32 = 4096;
+pub(crate) const STOP_PERIOD: u32 = 4096;
 
 /// The rows of a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +28,8 @@ pub struct Answer {
     pub(crate) whole: u128,
     pub(crate) largest: u128,
     pub(crate) all: All,
+    /// By row, the program that makes the item again, where the view is one of these.
+    pub(crate) programs: Vec<&'static str>,
 }
 
 impl Answer {
@@ -37,6 +41,7 @@ impl Answer {
             whole: 0,
             largest: 0,
             all: All::default(),
+            programs: Vec::new(),
         }
     }
 }
@@ -44,8 +49,14 @@ impl Answer {
 /// Answers a question. Absent where `stop` asked to end.
 ///
 /// It takes a time that grows with the number of items that it looks at, so a shell
-/// calls it on a thread of its own.
-pub fn answer(data: &dyn Data, query: &Query, stop: &dyn Fn() -> bool) -> Option<Answer> {
+/// calls it on a thread of its own. Where the question [asks the disk](Query::asks_disk), a
+/// file system that does not answer holds it for ever.
+pub fn answer(
+    data: &dyn Data,
+    query: &Query,
+    stop: &dyn Fn() -> bool,
+    disk: &dyn Disk,
+) -> Option<Answer> {
     let whole = query.dir.and_then(|dir| data.item(dir));
     let whole = whole.map(|item| query.bytes.of(&item));
     match &query.rows {
@@ -64,6 +75,7 @@ pub fn answer(data: &dyn Data, query: &Query, stop: &dyn Fn() -> bool) -> Option
         Wanted::These(ids) => Some(these(data, query, ids).answer(None)),
         Wanted::Largest => largest(data, query, whole, stop),
         Wanted::Named(pattern) => findings(data, query, pattern, whole, stop),
+        Wanted::Rebuildable => rebuildable(data, query, whole, stop, disk),
         Wanted::Groups(by) => {
             let roots = query.dir.map_or_else(|| data.roots(), |dir| vec![dir]);
             let mut groups: Vec<Tally> = Vec::new();
@@ -92,6 +104,7 @@ pub fn answer(data: &dyn Data, query: &Query, stop: &dyn Fn() -> bool) -> Option
                 whole: 0,
                 largest: 0,
                 all: All::default(),
+                programs: Vec::new(),
             })
         }
     }
@@ -210,5 +223,6 @@ fn groups_answer(mut groups: Vec<Tally>, query: &Query) -> Answer {
         whole,
         largest,
         all: All::default(),
+        programs: Vec::new(),
     }
 }

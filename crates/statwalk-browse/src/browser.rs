@@ -53,6 +53,8 @@ pub struct Options {
     pub colour: Colour,
     /// Whether shells and other programs may be started.
     pub starts_programs: bool,
+    /// Whether the scan follows symbolic links, so that a file can be a link to one.
+    pub follows_links: bool,
     /// Whether items may be removed.
     pub removes: bool,
 }
@@ -142,12 +144,14 @@ pub(crate) enum View {
     Groups(By),
     Errors,
     Marks,
+    /// The directories that a program makes again.
+    Rebuildable,
     /// The results of a search.
     Found,
 }
 
 impl View {
-    pub(crate) const ALL: [(View, &'static str); 9] = [
+    pub(crate) const ALL: [(View, &'static str); 10] = [
         (View::Tree, "Tree"),
         (View::Largest, "Largest"),
         (View::Groups(By::Category), "Types"),
@@ -156,6 +160,7 @@ impl View {
         (View::Groups(By::Size), "Sizes"),
         (View::Errors, "Errors"),
         (View::Marks, "Marks"),
+        (View::Rebuildable, "Rebuildable"),
         (View::Found, "Search"),
     ];
 
@@ -575,6 +580,9 @@ impl Browser {
                 View::Groups(by) => Wanted::Groups(by),
                 View::Errors => Wanted::Faults,
                 View::Marks => Wanted::These(self.marks.all()),
+                // A link to a file is no proof.
+                View::Rebuildable if self.options.follows_links => return None,
+                View::Rebuildable => Wanted::Rebuildable,
                 View::Found => Wanted::Named(self.search.pattern().ok()??),
             },
             dir: self.directory(),
@@ -881,6 +889,7 @@ impl Browser {
             Action::Sizes => self.show(View::Groups(By::Size)),
             Action::Errors => self.show(View::Errors),
             Action::Marks => self.show(View::Marks),
+            Action::Rebuildable => self.show(View::Rebuildable),
             Action::Found => self.show(View::Found),
             Action::NextView => self.show(self.view.step(1)),
             Action::PreviousView => self.show(self.view.step(View::ALL.len() - 1)),
@@ -1075,12 +1084,14 @@ impl Browser {
             View::Tree => (true, true, 20),
             View::Largest => (false, true, 36),
             View::Marks | View::Found => (true, true, 36),
+            View::Rebuildable => (false, true, 26),
             View::Groups(_) => (true, false, 20),
             View::Errors => return Widths::of_names(self.width.into()),
         };
         let columns = Columns {
             entries: self.columns.entries && has_entries,
             owner: self.columns.owner && has_owner,
+            program: self.view == View::Rebuildable,
             ..self.columns
         };
         Widths::new(self.width.into(), columns, name_min)

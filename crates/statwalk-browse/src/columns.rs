@@ -32,6 +32,8 @@ pub(crate) struct Columns {
     pub(crate) entries: bool,
     pub(crate) newest: bool,
     pub(crate) owner: bool,
+    /// The program that makes an item again: the view wants it, and not the user.
+    pub(crate) program: bool,
 }
 
 impl Default for Columns {
@@ -41,6 +43,7 @@ impl Default for Columns {
             entries: true,
             newest: true,
             owner: true,
+            program: false,
         }
     }
 }
@@ -56,6 +59,7 @@ pub(crate) struct Widths {
     pub(crate) entries: usize,
     pub(crate) newest: usize,
     pub(crate) owner: usize,
+    pub(crate) program: usize,
     pub(crate) name: usize,
 }
 
@@ -70,6 +74,7 @@ impl Widths {
             entries: 0,
             newest: 0,
             owner: 0,
+            program: 0,
             name: width.saturating_sub(2),
         }
     }
@@ -84,6 +89,7 @@ impl Widths {
             entries: 0,
             newest: 0,
             owner: 0,
+            program: 0,
             name: 0,
         };
         // The most useful first; each with the space to its left.
@@ -98,6 +104,7 @@ impl Widths {
             }
         };
         give(&mut widths.percent, has_percent, 5);
+        give(&mut widths.program, wanted.program, 16);
         give(&mut widths.entries, wanted.entries, 11);
         give(&mut widths.bar, has_bar, bar);
         give(&mut widths.newest, wanted.newest, 6);
@@ -107,7 +114,7 @@ impl Widths {
     }
 
     /// Where the columns begin, with the orders that they stand for.
-    pub(crate) fn starts(&self) -> [(usize, usize, SortKey); 6] {
+    pub(crate) fn starts(&self) -> [(usize, usize, SortKey); 7] {
         let columns = [
             (self.size, SortKey::Size),
             (self.percent, SortKey::Size),
@@ -115,6 +122,7 @@ impl Widths {
             (self.entries, SortKey::Entries),
             (self.newest, SortKey::Newest),
             (self.owner, SortKey::Owner),
+            (self.program, SortKey::Name),
         ];
         let mut next = self.marks;
         columns.map(|(width, key)| {
@@ -137,7 +145,7 @@ impl Widths {
     }
 
     pub(crate) fn name_start(&self) -> usize {
-        let (start, width, _) = self.starts()[5];
+        let (start, width, _) = self.starts()[6];
         start + if width > 0 { width + 1 } else { 0 }
     }
 }
@@ -148,14 +156,19 @@ mod tests {
 
     #[test]
     fn a_row_fills_the_width() {
-        for width in 12..300 {
-            let widths = Widths::new(width, Columns::default(), 20);
+        for width in 12..300_usize {
+            let columns = Columns {
+                program: width.is_multiple_of(2),
+                ..Columns::default()
+            };
+            let widths = Widths::new(width, columns, 20);
             let columns = [
                 widths.percent,
                 widths.bar,
                 widths.entries,
                 widths.newest,
                 widths.owner,
+                widths.program,
             ];
             let others: usize = columns.into_iter().filter(|&c| c > 0).map(|c| c + 1).sum();
             let sum = widths.marks + widths.size + 1 + others + widths.name;

@@ -143,6 +143,12 @@ pub trait Data: Send + Sync {
         }
     }
 
+    /// The data of which these are the items that pass a filter; absent where there is
+    /// none.
+    fn unfiltered(&self) -> Option<&dyn Data> {
+        None
+    }
+
     /// The first faults below a directory, and the number of all.
     fn faults(&self, dir: ItemId) -> (Vec<Fault>, u64);
 

@@ -163,6 +163,10 @@ impl Data for Filtered {
         });
     }
 
+    fn unfiltered(&self) -> Option<&dyn Data> {
+        Some(&*self.data)
+    }
+
     fn faults(&self, dir: ItemId) -> (Vec<Fault>, u64) {
         self.data.faults(dir)
     }

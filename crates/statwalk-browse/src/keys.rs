@@ -64,6 +64,7 @@ pub enum Action {
     Sizes,
     Errors,
     Marks,
+    Rebuildable,
     Found,
     NextView,
     PreviousView,
@@ -81,7 +82,7 @@ use Action as A;
 use Key::{Char, Ctrl, F};
 
 /// All actions, in the order of the help.
-pub(crate) const TABLE: [Row; 57] = [
+pub(crate) const TABLE: [Row; 58] = [
     (A::Up, "up", &[Key::Up, Char('k')], "one row up"),
     (A::Down, "down", &[Key::Down, Char('j')], "one row down"),
     (
@@ -291,6 +292,12 @@ pub(crate) const TABLE: [Row; 57] = [
     (A::Sizes, "view-sizes", &[Char('6')], "view: sizes of files"),
     (A::Errors, "view-errors", &[Char('7')], "view: errors"),
     (A::Marks, "view-marks", &[Char('8')], "view: marks"),
+    (
+        A::Rebuildable,
+        "view-rebuildable",
+        &[Char('9')],
+        "view: directories that a program makes again",
+    ),
     (
         A::Found,
         "view-search",

@@ -25,7 +25,7 @@ impl KnownAnswers {
     pub(crate) fn keep(&mut self, query: Query, answer: &Answer) {
         let is_slow = matches!(
             query.rows,
-            Wanted::Largest | Wanted::Named(_) | Wanted::Groups(_)
+            Wanted::Largest | Wanted::Named(_) | Wanted::Rebuildable | Wanted::Groups(_)
         );
         if !is_slow || answer.rows.len() > ROWS_MAX {
             return;

@@ -18,6 +18,7 @@ mod browser_tests;
 mod columns;
 mod data;
 mod dialog;
+mod disk;
 mod draw;
 mod event;
 mod filter;
@@ -32,6 +33,9 @@ mod marks;
 mod mounts;
 mod prompt;
 mod ranking;
+mod rebuildable;
+#[cfg(test)]
+mod rebuildable_tests;
 mod removal;
 #[cfg(test)]
 mod removal_tests;
@@ -49,6 +53,7 @@ mod without;
 pub use answer::{Answer, answer};
 pub use browser::{Browser, Options};
 pub use data::{Data, Entry, Fault, Item, ItemId, Kind, Notes};
+pub use disk::Disk;
 pub use event::{Details, Effect, Event, Key, Mouse, ScanState};
 pub use filter::{Bytes, Filter, Sort, SortKey};
 pub use filtered::Filtered;

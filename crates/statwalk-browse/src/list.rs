@@ -36,6 +36,12 @@ impl Query {
             }
     }
 
+    /// Whether its answer needs facts of the disk.
+    #[must_use]
+    pub fn asks_disk(&self) -> bool {
+        self.rows == Wanted::Rebuildable
+    }
+
     /// Whether a name, or a path, matches the pattern for names.
     pub(crate) fn fits(&self, name: &[u8]) -> bool {
         (self.names.as_ref()).is_none_or(|names| names.fits(name))
@@ -51,6 +57,8 @@ pub(crate) enum Wanted {
     Largest,
     /// The items below it whose names match.
     Named(NamePattern),
+    /// The directories below it that a program makes again.
+    Rebuildable,
     /// Groups of everything below it.
     Groups(By),
     /// The faults below it.
@@ -141,6 +149,8 @@ pub(crate) struct List {
     pub(crate) whole: u128,
     pub(crate) largest: u128,
     pub(crate) all: All,
+    /// As in [`Answer`].
+    pub(crate) programs: Vec<&'static str>,
     cursor: usize,
     /// Whether the cursor belongs to its row, and not to the top.
     is_held: bool,
@@ -158,6 +168,7 @@ impl List {
             whole: 0,
             largest: 0,
             all: All::default(),
+            programs: Vec::new(),
             cursor: 0,
             is_held: false,
             wanted,
@@ -176,6 +187,7 @@ impl List {
         };
         let distance = self.cursor.saturating_sub(self.top);
         self.rows = answer.rows;
+        self.programs = answer.programs;
         (self.whole, self.largest, self.all) = (answer.whole, answer.largest, answer.all);
         self.is_waiting = false;
         if let Some(place) = key.and_then(|key| self.rows.place_of(&key)) {

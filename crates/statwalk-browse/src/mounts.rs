@@ -294,6 +294,7 @@ mod tests {
             charset: Charset::Unicode,
             colour: Colour::Off,
             starts_programs: true,
+            follows_links: false,
             removes: false,
         };
         let space = |used: u64, free: u64, inodes| {

@@ -106,6 +106,7 @@ impl Ranking {
             whole: whole.unwrap_or(self.all.bytes),
             largest: self.largest,
             all: self.all,
+            programs: Vec::new(),
         }
     }
 }

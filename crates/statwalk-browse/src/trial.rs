@@ -11,6 +11,7 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use statwalk_view::{Charset, Colour, SizeFormat};
 
+use crate::Disk;
 use crate::data::{Data, Fault, Item, ItemId, Kind, Notes};
 use crate::event::{Effect, Event, Key, ScanState};
 use crate::filter::Bytes;
@@ -155,6 +156,19 @@ impl Data for Small {
     }
 }
 
+/// A disk where paths are real, and a directory is a cache whose name holds `cache`.
+pub(crate) struct PlainDisk;
+
+impl Disk for PlainDisk {
+    fn real_path(&self, path: &[u8]) -> Vec<u8> {
+        path.to_vec()
+    }
+
+    fn has_cache_tag(&self, path: &[u8]) -> bool {
+        path.windows(5).any(|part| part == b"cache")
+    }
+}
+
 /// A browser with its data, where questions are answered at once.
 pub(crate) struct Trial {
     pub(crate) browser: Browser,
@@ -176,6 +190,7 @@ impl Trial {
             charset: Charset::Unicode,
             colour: Colour::Off,
             starts_programs: true,
+            follows_links: false,
             removes: false,
         };
         let mut trial = Trial {
@@ -200,7 +215,8 @@ impl Trial {
                 match wish {
                     Effect::Ask(query) => {
                         self.questions += 1;
-                        let answer: Option<Answer> = answer(&*self.data, &query, &|| false);
+                        let answer: Option<Answer> =
+                            answer(&*self.data, &query, &|| false, &PlainDisk);
                         events.push(Event::Answer(answer.unwrap()));
                     }
                     Effect::SetFilter(filter) => {

@@ -14,8 +14,8 @@ use std::time::Duration;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use statwalk_browse::{
-    Browser, Bytes, Data, Effect, Event, Fault, Filtered, Item, ItemId, Key, Keymap, Kind, Notes,
-    Options, ScanState, answer,
+    Browser, Bytes, Data, Disk, Effect, Event, Fault, Filtered, Item, ItemId, Key, Keymap, Kind,
+    Notes, Options, ScanState, answer,
 };
 use statwalk_view::{Charset, Colour, SizeFormat};
 
@@ -76,6 +76,19 @@ impl Small {
             above = *next;
         }
         self.items.insert(id, (parent, item));
+    }
+}
+
+/// No session asks it for a cache.
+struct NoDisk;
+
+impl Disk for NoDisk {
+    fn real_path(&self, path: &[u8]) -> Vec<u8> {
+        path.to_vec()
+    }
+
+    fn has_cache_tag(&self, _: &[u8]) -> bool {
+        false
     }
 }
 
@@ -151,6 +164,7 @@ impl Shell {
             charset: Charset::Unicode,
             colour: Colour::Off,
             starts_programs: true,
+            follows_links: false,
             removes: false,
         };
         let mut shell = Shell {
@@ -172,7 +186,8 @@ impl Shell {
             for wish in self.browser.update(event, self.at, &*self.data) {
                 match wish {
                     Effect::Ask(query) => {
-                        let answer = answer(&*self.data, &query, &|| false).expect(NO_STOP);
+                        let answer =
+                            answer(&*self.data, &query, &|| false, &NoDisk).expect(NO_STOP);
                         events.push(Event::Answer(answer));
                     }
                     Effect::SetFilter(filter) => {

@@ -98,6 +98,13 @@ impl Browser {
         let rows = match (&self.list.rows, self.list.is_waiting) {
             _ if self.view == View::Found => self.found_text(data, canvas),
             (_, true) => String::new(),
+            _ if self.view == View::Rebuildable => {
+                // Where the column has no room, here is that of one row.
+                let program = self.list.programs.get(self.list.cursor());
+                let program = program.filter(|_| self.widths().program == 0);
+                parts.extend(program.map(|program| format!("by {program}")));
+                self.rebuildable_text()
+            }
             (Rows::Faults(_, all), _) if *all > count => {
                 format!("the first {} of {} errors", grouped(count), grouped(*all))
             }
@@ -198,6 +205,16 @@ impl Browser {
         format!("{items}, {bound}{bytes} in all")
     }
 
+    /// The number of directories that a program makes again, and their sum.
+    fn rebuildable_text(&self) -> String {
+        let rows = self.rows_text("directory", "directories");
+        let bytes = self.options.format.text(self.list.all.bytes);
+        match self.list.all.count {
+            0 => String::new(),
+            _ => format!("{rows}, {bytes} in all"),
+        }
+    }
+
     /// The conditions of the active filter, safe for the terminal.
     pub(super) fn filter_text(&self, data: &dyn Data, canvas: &Canvas<'_>) -> String {
         let filter = &self.filter;
@@ -266,6 +283,15 @@ impl Browser {
                     "s sort",
                     "q quit",
                     "i info",
+                ],
+                View::Rebuildable => &[
+                    "? help",
+                    "Enter show",
+                    "Space mark",
+                    "* mark all",
+                    "Tab views",
+                    "i info",
+                    "q quit",
                 ],
                 View::Largest | View::Marks => &[
                     "? help",

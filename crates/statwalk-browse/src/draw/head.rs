@@ -73,17 +73,28 @@ impl Browser {
             Bytes::Disk => "DISK",
             Bytes::Apparent => "APPARENT",
         };
-        let titles = [size, "SHARE", "", "ENTRIES", "NEWEST", "OWNER"];
+        let titles = [
+            size,
+            "SHARE",
+            "",
+            "ENTRIES",
+            "NEWEST",
+            "OWNER",
+            "REBUILT BY",
+        ];
         for ((start, width, key), title) in widths.starts().into_iter().zip(titles) {
-            let is_left = title == "OWNER";
+            let is_left = matches!(title, "OWNER" | "REBUILT BY");
             match is_left {
+                true if title == "REBUILT BY" => {
+                    canvas.text(start, 1, width, title, Look::Dim);
+                }
                 true => canvas.text(start, 1, width, title, look(key)),
                 false => canvas.right(start, 1, width, title, look(key)),
             }
         }
         let name = match self.view {
             View::Tree => "NAME",
-            View::Largest | View::Marks | View::Found => "PATH",
+            View::Largest | View::Marks | View::Rebuildable | View::Found => "PATH",
             View::Groups(_) => "GROUP",
             View::Errors => "WHAT COULD NOT BE READ",
         };

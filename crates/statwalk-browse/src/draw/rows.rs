@@ -23,6 +23,7 @@ struct Cells {
     entries: String,
     newest: String,
     owner: String,
+    program: &'static str,
     name: String,
     look: Look,
 }
@@ -46,6 +47,11 @@ impl Browser {
                     let id = ids[place];
                     if let Some(item) = data.item(id) {
                         let cells = self.item_cells(id, &item, data, sums, &widths, canvas);
+                        let program = self.list.programs.get(place).copied();
+                        let cells = Cells {
+                            program: program.unwrap_or_default(),
+                            ..cells
+                        };
                         draw_cells(&cells, &widths, y, canvas);
                     }
                 }
@@ -89,7 +95,7 @@ impl Browser {
         }
         let text = match (self.list.is_waiting, self.view) {
             (true, View::Tree) if !self.scan.is_over => "reading",
-            (true, View::Found) => "searching",
+            (true, View::Found | View::Rebuildable) => "searching",
             (true, _) => "working",
             (false, View::Marks) => "nothing is marked: Space marks the item",
             (false, View::Errors) if self.scan.is_interrupted => {
@@ -97,6 +103,12 @@ impl Browser {
             }
             (false, View::Errors) if data.is_final() => "everything could be read",
             (false, View::Errors) => "no error so far",
+            (false, View::Rebuildable) if self.options.follows_links => {
+                "not known with -L: a link is no proof"
+            }
+            (false, View::Rebuildable) if !data.is_final() => {
+                "known at the end of the scan: files are the proof"
+            }
             (false, View::Found) if self.search.text.text.is_empty() => {
                 let mut rows = TABLE.iter();
                 let row = rows.find(|(action, ..)| *action == Action::Search);
@@ -116,6 +128,7 @@ impl Browser {
                 let condition = name_condition(&self.search.text.text, canvas);
                 return format!("no name below {condition}");
             }
+            (false, View::Rebuildable) => "no directory below that a program makes again",
             (false, _) if !data.is_final() => "reading",
             (false, _) => self.empty_reason(data),
         };
@@ -174,8 +187,11 @@ impl Browser {
             Some(uid) => owner_text(uid, data, canvas),
         };
         let is_dir = item.kind == Kind::Directory;
-        let has_path =
-            matches!(self.view, View::Largest | View::Marks | View::Found) || self.place.is_empty();
+        let has_path = self.place.is_empty()
+            || matches!(
+                self.view,
+                View::Largest | View::Marks | View::Rebuildable | View::Found
+            );
         let mut name = match (item.kind, has_path) {
             (Kind::Rest, _) => "<files>".to_owned(),
             (_, true) => canvas.name(&self.short_path(id, data)),
@@ -196,6 +212,7 @@ impl Browser {
             entries: grouped(item.entries),
             newest: (item.newest_ns).map_or_else(absent, |ns| age(ns, self.now_ns)),
             owner,
+            program: "",
             name,
             look: match (is_marked, is_dir) {
                 (true, _) => Look::Marked,
@@ -237,6 +254,7 @@ impl Browser {
             entries: grouped(tally.entries),
             newest: (tally.newest_ns).map_or_else(absent, |ns| age(ns, self.now_ns)),
             owner: String::new(),
+            program: "",
             name,
             look: Look::Plain,
         }
@@ -305,6 +323,8 @@ fn draw_cells(cells: &Cells, widths: &Widths, y: usize, canvas: &mut Canvas<'_>)
     }
     let (start, width, _) = widths.starts()[5];
     canvas.text(start, y, width, &cells.owner, Look::Dim);
+    let (start, width, _) = widths.starts()[6];
+    canvas.text(start, y, width, cells.program, Look::Plain);
     let name = truncate_to_width(&cells.name, widths.name, canvas.charset);
     canvas.text(widths.name_start(), y, widths.name, &name, cells.look);
 }

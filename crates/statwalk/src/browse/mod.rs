@@ -18,6 +18,7 @@ mod modes;
 mod mounts;
 mod numbers;
 mod programs;
+mod real_disk;
 mod refresh;
 mod removal;
 mod scan;
@@ -52,6 +53,7 @@ use statwalk_view::SizeFormat;
 use self::clerk::Clerk;
 pub(crate) use self::modes::give_back as give_terminal_back;
 use self::numbers::Place;
+use self::real_disk::RealDisk;
 use self::removal::{Left, Proposed, Remover};
 use self::scan::LiveScan;
 use self::screen::{Input, Screen};
@@ -143,6 +145,8 @@ struct Shell {
     /// Counts the wishes for numbers of a filter; an earlier answer comes too late.
     filterings: u64,
     rows: Clerk,
+    /// For rows that need the disk: one that hangs holds no others.
+    searchers: Clerk,
     filters: Clerk,
     facts: Clerk,
     readers: Clerk,
@@ -292,6 +296,7 @@ impl Shell {
             filter: Filter::default(),
             filterings: 0,
             rows: clerk("rows")?,
+            searchers: clerk("search")?,
             filters: clerk("filter")?,
             facts: clerk("facts")?,
             readers: clerk("refresh")?,
@@ -488,8 +493,12 @@ impl Shell {
         match wish {
             Effect::Ask(query) => {
                 let data = Arc::clone(&self.data);
-                self.rows.give(move |stop| {
-                    let answer = answer(&*data, &query, stop)?;
+                let clerk = match query.asks_disk() {
+                    true => &self.searchers,
+                    false => &self.rows,
+                };
+                clerk.give(move |stop| {
+                    let answer = answer(&*data, &query, stop, &RealDisk)?;
                     Some(Message::Event(Event::Answer(answer)))
                 });
             }

@@ -248,6 +248,7 @@ fn shell(root: &Path, size: (u16, u16)) -> Shell {
         charset: Charset::Unicode,
         colour: Colour::Off,
         starts_programs: false,
+        follows_links: false,
         removes: true,
     };
     Shell::new(request, options, size).unwrap()

@@ -29,6 +29,7 @@ pub(super) fn run(flags: BrowseFlags) -> Result<ExitStatus, Failure> {
         charset: screen::charset(),
         colour: screen::colour(flags.color),
         starts_programs: flags.read_only < 2,
+        follows_links: flags.links.follow,
         removes: (flags.enable_delete || own.enables_delete) && flags.read_only == 0,
     };
     let (read, links) = (flags.read, flags.links);

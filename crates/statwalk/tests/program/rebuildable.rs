@@ -14,6 +14,7 @@ use statwalk_testkit::mounts::ext4_image;
 use statwalk_testkit::{or_skip, program};
 use statwalk_view::rebuildable::{CACHE_TAG, CLOSED, Need, PROJECTS, RULES, Rule, Scope};
 
+use crate::browse::Browser;
 use crate::run::{Answer, Tree, as_ordinary_user, statwalk};
 use crate::schema;
 
@@ -378,6 +379,81 @@ fn the_table_names_the_program_and_the_sum() {
     assert!(none.contains(sentence), "{none}");
 }
 
+/// The browser has the same directories, and marks none by itself.
+#[test]
+fn the_view_of_the_browser_has_the_same() {
+    let tree = tree();
+    let mut browser = or_skip!(Browser::start(tree.parent(), &["tree"]));
+    browser.wait_for("nocache/");
+    browser.wait_for_scan();
+    browser.press("9");
+    browser.wait_for("7 directories, ");
+    for text in ["cargo build", "npm install", "CACHEDIR.TAG", "rust/target/"] {
+        assert!(browser.screen().contains(text), "{}", browser.screen());
+    }
+    assert!(!browser.screen().contains("marked"), "{}", browser.screen());
+    browser.press("E");
+    browser.wait_for("nothing is marked");
+    browser.press("*");
+    browser.wait_for("7 marked: ");
+    browser.press("Elist\r");
+    browser.wait_for("paths are in list");
+    let list = fs::read(tree.parent().join("list")).unwrap();
+    let root = [tree.path().as_os_str().as_bytes(), b"/"].concat();
+    let paths = list
+        .split(|byte| *byte == 0)
+        .filter(|path| !path.is_empty());
+    let mut paths: Vec<String> = paths
+        .map(|path| String::from_utf8(path.strip_prefix(&root[..]).unwrap().to_vec()).unwrap())
+        .collect();
+    paths.sort();
+    assert_eq!(paths, sorted(&EXPECTED));
+    // Enter shows the directory beside the others.
+    browser.press("\x1b[H\r");
+    browser.wait_for("Cargo.toml");
+    assert!(
+        browser.screen().contains("tree/rust "),
+        "{}",
+        browser.screen()
+    );
+    browser.press("qq");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
+
+#[test]
+fn the_marked_ones_alone_go_to_the_trash_and_come_back() {
+    let tree = tree();
+    let mut browser = or_skip!(Browser::start(tree.parent(), &["--enable-delete", "tree"]));
+    browser.wait_for("nocache/");
+    browser.wait_for_scan();
+    browser.press("9");
+    browser.wait_for("7 directories, ");
+    browser.press("* ");
+    browser.wait_for("6 marked: ");
+    browser.press("d");
+    browser.wait_for("[Cancel]");
+    browser.press("y");
+    browser.wait_for("1 directory, ");
+    browser.wait_for("in the trash");
+    let is_there = |path: &str| tree.path().join(path).exists();
+    // The cursor was on the largest, and Space took its mark back.
+    assert!(is_there(EXPECTED[0]));
+    assert!(EXPECTED[1..].iter().all(|path| !is_there(path)));
+    for friend in [
+        "notes/build/house.dwg",
+        "c/main.c",
+        "nocache/data",
+        ".cargo/config.toml",
+    ] {
+        assert!(is_there(friend), "{friend}");
+    }
+    browser.press("U");
+    browser.wait_for("7 directories, ");
+    assert!(EXPECTED.iter().all(|path| is_there(path)));
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
+
 /// The directories that programs make here and now.
 #[test]
 fn real_programs_make_what_the_rules_say() {
@@ -467,6 +543,7 @@ statwalk top --rebuildable --json /data                     with the programs, f
 - The names of the scan are the proof. Of a `CACHEDIR.TAG` statwalk reads the signature. An image gives no content, so the last rule holds for no directory of one.
 - No directory is listed that holds `.git`, `.hg`, `.svn`, `.jj` or `.bzr`, that a scan could not read whole, or that is a root of the scan.
 - Of directories within one another the outermost has the row.
+- View 9 of [`statwalk browse`](browse.md) has the same directories, ready to be marked.
 - A project below a directory with a dot before its name is left out: programs install their own parts there. Name such a directory as a path, and its projects count.
 
 ## Projects
