@@ -674,9 +674,10 @@ impl<'a> User<'a> {
         self.press("U");
         self.rest();
         self.deeds.undone += 1;
-        // They are rows again, also where a scan came between.
+        // They are rows again, also where a scan came between, and what lies beside them
+        // can have been read with them.
         for path in confirmed.keys() {
-            self.see(path);
+            self.see(path.parent().unwrap_or(path));
         }
         if is_exact {
             let after = self.forest.picture();
