@@ -79,6 +79,7 @@ impl Batch {
     }
 
     /// Whether it holds no entry.
+    #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.kinds.is_empty()
@@ -224,7 +225,15 @@ impl Batch {
     }
 
     /// Forgets the entries and keeps the memory.
+    #[inline]
     pub fn clear(&mut self) {
+        // Most batches are: of directories without files, and of links that are followed.
+        if !self.is_empty() {
+            self.clear_columns();
+        }
+    }
+
+    fn clear_columns(&mut self) {
         self.names.clear();
         self.name_ends.clear();
         self.kinds.clear();
@@ -312,35 +321,28 @@ impl Batch {
         if wanted.contains(Fields::MTIME) {
             self.mtime_ns.push(attributes.mtime_ns);
         }
-        if wanted.has_any(Fields::RARE) {
-            self.push_rare(attributes);
-        }
-    }
-
-    /// Apart, so that an entry without them costs one question.
-    #[inline(never)]
-    fn push_rare(&mut self, attributes: &Attributes) {
-        let wanted = self.wanted;
-        if wanted.contains(Fields::ATIME) {
-            self.atime_ns.push(attributes.atime_ns);
-        }
-        if wanted.contains(Fields::CTIME) {
-            self.ctime_ns.push(attributes.ctime_ns);
-        }
-        if wanted.contains(Fields::BTIME) {
-            // The file system may keep none.
-            let ns = attributes.btime_ns().unwrap_or(TOO_EARLY);
-            self.btime_ns.push(ns);
-        }
         if wanted.contains(Fields::OWNER) {
             self.uids.push(attributes.uid);
             self.gids.push(attributes.gid);
         }
-        if wanted.contains(Fields::MODE) {
-            self.modes.push(attributes.mode);
-        }
-        if wanted.contains(Fields::RDEV) {
-            self.rdevs.push(attributes.rdev);
+        if wanted.has_any(Fields::RARE) {
+            if wanted.contains(Fields::ATIME) {
+                self.atime_ns.push(attributes.atime_ns);
+            }
+            if wanted.contains(Fields::CTIME) {
+                self.ctime_ns.push(attributes.ctime_ns);
+            }
+            if wanted.contains(Fields::BTIME) {
+                // The file system may keep none.
+                let ns = attributes.btime_ns().unwrap_or(TOO_EARLY);
+                self.btime_ns.push(ns);
+            }
+            if wanted.contains(Fields::MODE) {
+                self.modes.push(attributes.mode);
+            }
+            if wanted.contains(Fields::RDEV) {
+                self.rdevs.push(attributes.rdev);
+            }
         }
     }
 }

@@ -165,11 +165,11 @@ impl Fields {
     /// The device that a device node stands for.
     pub const RDEV: Fields = Fields(1 << 12);
 
-    /// The fields that a tree and totals do without unless somebody asks for them.
+    /// The fields that neither the browser nor a table nor totals want, unless somebody
+    /// asks for them.
     pub(crate) const RARE: Fields = Fields::ATIME
         .union(Fields::CTIME)
         .union(Fields::BTIME)
-        .union(Fields::OWNER)
         .union(Fields::MODE)
         .union(Fields::RDEV);
 

@@ -186,18 +186,20 @@ pub(crate) fn attributes(stat: &Statx, wanted: Fields) -> Attributes {
     if wanted.contains(Fields::MTIME) {
         attributes.set_mtime(nanoseconds(&stat.stx_mtime));
     }
-    if wanted.contains(Fields::ATIME) {
-        attributes.set_atime(nanoseconds(&stat.stx_atime));
-    }
-    if wanted.contains(Fields::CTIME) {
-        attributes.set_ctime(nanoseconds(&stat.stx_ctime));
-    }
-    if wanted.contains(Fields::BTIME) {
-        let has_one = stat.stx_mask & StatxFlags::BTIME.bits() != 0;
-        attributes.set_btime(has_one.then(|| nanoseconds(&stat.stx_btime)));
-    }
-    if wanted.contains(Fields::RDEV) {
-        attributes.rdev = makedev(stat.stx_rdev_major, stat.stx_rdev_minor);
+    if wanted.has_any(Fields::RARE) {
+        if wanted.contains(Fields::ATIME) {
+            attributes.set_atime(nanoseconds(&stat.stx_atime));
+        }
+        if wanted.contains(Fields::CTIME) {
+            attributes.set_ctime(nanoseconds(&stat.stx_ctime));
+        }
+        if wanted.contains(Fields::BTIME) {
+            let has_one = stat.stx_mask & StatxFlags::BTIME.bits() != 0;
+            attributes.set_btime(has_one.then(|| nanoseconds(&stat.stx_btime)));
+        }
+        if wanted.contains(Fields::RDEV) {
+            attributes.rdev = makedev(stat.stx_rdev_major, stat.stx_rdev_minor);
+        }
     }
     attributes
 }

@@ -138,14 +138,16 @@ impl Tree {
             for (dir, owner) in state.dir_owners {
                 let index = dir as usize;
                 if tree.dir_owners.len() <= index {
-                    tree.dir_owners.resize(index + 1, OwnerNumber::UNKNOWN);
+                    let len = whole_blocks(index);
+                    tree.dir_owners.resize(len, OwnerNumber::UNKNOWN);
                 }
                 tree.dir_owners[index] = owner;
             }
             for (dir, identity) in state.identities.into_iter().flat_map(Identities::into_all) {
                 let index = dir as usize;
                 if tree.identities.len() <= index {
-                    tree.identities.resize(index + 1, DirIdentity::UNKNOWN);
+                    let len = whole_blocks(index);
+                    tree.identities.resize(len, DirIdentity::UNKNOWN);
                 }
                 tree.identities[index] = identity;
             }
@@ -401,4 +403,10 @@ impl Tree {
     pub fn root_count(&self) -> usize {
         self.roots.len()
     }
+}
+
+/// The length of a list by directory that reaches to the end of a block: grown by one, it
+/// would ask for room for each directory.
+fn whole_blocks(index: usize) -> usize {
+    (index / BLOCK + 1) * BLOCK
 }

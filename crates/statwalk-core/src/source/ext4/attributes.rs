@@ -19,35 +19,29 @@ pub(super) fn attributes(inode: &Inode, wanted: Fields, dev: u64) -> Attributes 
         dev,
         ino: u64::from(inode.number()),
     };
+    if wanted.contains(Fields::OWNER) {
+        attributes.uid = inode.uid();
+        attributes.gid = inode.gid();
+    }
     if wanted.contains(Fields::MTIME) {
         attributes.set_mtime(nanoseconds(inode.mtime()));
     }
-    match wanted.has_any(Fields::RARE) {
-        true => with_rare(inode, wanted, attributes),
-        false => attributes,
-    }
-}
-
-/// Adds [`Fields::RARE`]. Apart, because each entry without them would pay for the
-/// registers that they need.
-#[inline(never)]
-fn with_rare(inode: &Inode, wanted: Fields, mut attributes: Attributes) -> Attributes {
-    attributes.uid = inode.uid();
-    attributes.gid = inode.gid();
-    attributes.mode = inode.mode();
-    if wanted.contains(Fields::ATIME) {
-        attributes.set_atime(nanoseconds(inode.atime()));
-    }
-    if wanted.contains(Fields::CTIME) {
-        attributes.set_ctime(nanoseconds(inode.ctime()));
-    }
-    if wanted.contains(Fields::BTIME) {
-        attributes.set_btime(inode.btime().map(nanoseconds));
-    }
-    if wanted.contains(Fields::RDEV) {
-        // statx shows 0:0 for an entry that is no device.
-        let (major, minor) = inode.rdev().unwrap_or((0, 0));
-        attributes.rdev = makedev(major, minor);
+    if wanted.has_any(Fields::RARE) {
+        attributes.mode = inode.mode();
+        if wanted.contains(Fields::ATIME) {
+            attributes.set_atime(nanoseconds(inode.atime()));
+        }
+        if wanted.contains(Fields::CTIME) {
+            attributes.set_ctime(nanoseconds(inode.ctime()));
+        }
+        if wanted.contains(Fields::BTIME) {
+            attributes.set_btime(inode.btime().map(nanoseconds));
+        }
+        if wanted.contains(Fields::RDEV) {
+            // statx shows 0:0 for an entry that is no device.
+            let (major, minor) = inode.rdev().unwrap_or((0, 0));
+            attributes.rdev = makedev(major, minor);
+        }
     }
     attributes
 }
