@@ -423,22 +423,26 @@ impl<'a> User<'a> {
         let text = *self.round.random.pick(&["d", "*1*", "?", "a*", "s"]);
         self.press(&format!("F{text}\r"));
         for _ in 0..self.round.random.below(4) {
-            let rows = self.seat.frame().rows().len().max(1);
-            let down = "j".repeat(self.round.random.below(rows as u64) as usize);
-            let before = self.press(&format!("H{down}"));
-            // A mark that nobody can read is none that the judge knows.
-            let here = before.here();
-            if here.is_none_or(|row| self.row_path(&before, &row).is_none()) {
-                continue;
+            if let Some(before) = self.go_to_a_result() {
+                let after = self.press(" ");
+                self.note_marks(&before, &after);
             }
-            let after = self.press(" ");
-            self.note_marks(&before, &after);
         }
+        let is_fit = self.go_to_a_result().is_some();
         match self.round.random.below(3) {
-            0 => drop(self.press("\r")),
-            1 => drop(self.press("\x1b")),
-            _ => {}
+            0 if is_fit => drop(self.press("\r")),
+            1 => drop(self.press("1")),
+            _ => drop(self.press("\x1b")),
         }
+    }
+
+    /// Goes to a row whose path is on the screen, and no item of the trash.
+    fn go_to_a_result(&mut self) -> Option<Frame> {
+        let rows = self.seat.frame().rows().len().max(1);
+        let down = "j".repeat(self.round.random.below(rows as u64) as usize);
+        let frame = self.press(&format!("H{down}"));
+        let path = frame.here().and_then(|row| self.row_path(&frame, &row))?;
+        (!path.starts_with(DATA)).then_some(frame)
     }
 
     fn remove(&mut self) {
