@@ -103,7 +103,7 @@ pub(crate) fn scanned_with_few_descriptors(argument: &str) {
                 println!(
                     "files={} file_size_bytes={}",
                     root.file_count(),
-                    root.apparent_bytes()
+                    root.apparent_bytes().unwrap()
                 );
                 println!("complete={}", u64::from(outcome.report.is_complete()));
                 println!("workers_max={}", outcome.report.plan.workers_max);

@@ -117,10 +117,12 @@ fn check(root: Node<'_>, options: Options, expected: &Expected) {
     assert_eq!(root.entries(), entries, "{options:?}");
     assert!(!root.is_incomplete(), "{options:?}");
     let allocated_bytes = match options.level {
-        Level::Sizes => expected.allocated_bytes,
-        Level::Names | Level::Types => 0,
+        Level::Sizes => Some(expected.allocated_bytes),
+        Level::Names | Level::Types => None,
     };
     assert_eq!(root.allocated_bytes(), allocated_bytes, "{options:?}");
+    let has_sizes = options.level == Level::Sizes;
+    assert_eq!(root.apparent_bytes().is_some(), has_sizes, "{options:?}");
     let newest_ns = match (options.newest, options.level) {
         (true, _) => Some(expected.newest_change_ns),
         (false, Level::Sizes) => Some(expected.newest_file_ns),
@@ -148,8 +150,9 @@ fn check(root: Node<'_>, options: Options, expected: &Expected) {
             if knows_links { extra_names } else { 0 },
             "{options:?}"
         );
-        let sum: u128 = files.iter().map(Node::allocated_bytes).sum();
-        assert_eq!(sum > 0, options.level == Level::Sizes, "{options:?}");
+        let sum: Option<u128> = files.iter().map(Node::allocated_bytes).sum();
+        assert_eq!(sum > Some(0), has_sizes, "{options:?}");
+        assert_eq!(sum.is_some(), has_sizes, "{options:?}");
     }
 }
 

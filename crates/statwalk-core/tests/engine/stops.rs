@@ -77,8 +77,8 @@ fn row(node: &Node<'_>) -> Row {
         node.entries(),
         node.dir_count(),
         node.file_count(),
-        node.allocated_bytes(),
-        node.apparent_bytes(),
+        node.allocated_bytes().unwrap_or(0),
+        node.apparent_bytes().unwrap_or(0),
         node.newest_mtime_ns(),
         node.is_extra_link(),
     )

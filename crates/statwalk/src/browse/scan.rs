@@ -147,7 +147,7 @@ impl Lookout {
         state.is_interrupted = report.interrupted;
         state.unreadable = sum.unreadable + report.hanging.len() as u64;
         let roots = (0..tree.root_count()).filter_map(|index| tree.root(index));
-        let reached = roots.map(|root| root.allocated_bytes()).sum();
+        let reached = roots.filter_map(|root| root.allocated_bytes()).sum();
         let elsewhere = self.request.used_elsewhere(reached);
         let elsewhere = elsewhere.filter(|_| !report.interrupted);
         state.elsewhere_bytes = elsewhere.map(|(_, bytes)| bytes);

@@ -179,8 +179,9 @@ fn item_of(node: Node<'_>) -> Item<'_> {
     Item {
         name: node.name().into(),
         kind,
-        allocated_bytes: node.allocated_bytes(),
-        apparent_bytes: node.apparent_bytes(),
+        // Absent only for a file that could not be read, which a note says.
+        allocated_bytes: node.allocated_bytes().unwrap_or(0),
+        apparent_bytes: node.apparent_bytes().unwrap_or(0),
         entries: node.entries(),
         newest_ns: node.newest_mtime_ns(),
         uid: node.uid(),

@@ -109,13 +109,13 @@ impl Order {
 }
 
 /// The bytes of a node, on disk or apparent; 0 for a further name of a file whose
-/// bytes count elsewhere.
+/// bytes count elsewhere, and where they are absent.
 pub(crate) fn bytes(node: &Node<'_>, column: SizeColumn) -> u128 {
     match column {
         _ if node.is_extra_link() => 0,
-        SizeColumn::Disk => node.allocated_bytes(),
+        SizeColumn::Disk => node.allocated_bytes().unwrap_or(0),
         SizeColumn::Inodes => node.entries().into(),
-        SizeColumn::Apparent => node.apparent_bytes(),
+        SizeColumn::Apparent => node.apparent_bytes().unwrap_or(0),
     }
 }
 

@@ -159,8 +159,9 @@ impl<'a> Tree for TreePicture<'a> {
 impl TreePicture<'_> {
     fn figures_of(&self, node: &Node<'_>) -> Figures {
         let counts = !node.is_extra_link();
-        let bytes = |bytes: u128| match self.counted {
-            Counted::Sizes if counts => bytes,
+        let bytes = |bytes: Option<u128>| match self.counted {
+            // A file that could not be read has a mark.
+            Counted::Sizes if counts => bytes.unwrap_or(0),
             Counted::Sizes => 0,
             // The count takes the place of the size.
             Counted::Names => node.entries().into(),

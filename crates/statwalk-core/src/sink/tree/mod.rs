@@ -59,6 +59,8 @@ pub struct Tree {
     devices: Vec<u64>,
     /// The identity of each directory; empty where none are kept.
     identities: Vec<DirIdentity>,
+    /// Whether there are sums of bytes.
+    knows_sizes: bool,
     /// Whether files of several names are marked.
     knows_links: bool,
 }
@@ -95,6 +97,7 @@ impl Tree {
             dir_owners: Vec::new(),
             devices: Vec::new(),
             identities: Vec::new(),
+            knows_sizes: states.first().is_some_and(|state| state.sizes),
             knows_links: states.first().is_some_and(TreeState::wants_links),
         };
         let owners = states.first().and_then(|state| state.owners.clone());

@@ -260,13 +260,21 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The space taken by the whole subtree, in bytes.
+    fn bytes(
+        &self,
+        of_dir: impl Fn(&Sums) -> u128,
+        of_file: impl Fn(&FileRecord) -> u64,
+    ) -> Option<u128> {
+        let is_known = self.tree.knows_sizes && !self.is_unread_file();
+        is_known.then(|| self.sum(of_dir, |file| of_file(file).into()))
+    }
+
+    /// The space taken by the whole subtree, in bytes; absent where the sink keeps no sizes
+    /// ([`TreeSink::without_sizes`](super::TreeSink::without_sizes)), and of a file that
+    /// could not be read.
     #[must_use]
-    pub fn allocated_bytes(&self) -> u128 {
-        self.sum(
-            |dir| dir.allocated.get(),
-            |file| u128::from(file.allocated_bytes),
-        )
+    pub fn allocated_bytes(&self) -> Option<u128> {
+        self.bytes(|dir| dir.allocated.get(), |file| file.allocated_bytes)
     }
 
     /// The space that a directory takes itself, without anything in it, in bytes; absent
@@ -279,10 +287,11 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The `st_size` of all regular files and links of the subtree, in bytes.
+    /// The `st_size` of all regular files and links of the subtree, in bytes; absent as
+    /// [`allocated_bytes`](Self::allocated_bytes) is.
     #[must_use]
-    pub fn apparent_bytes(&self) -> u128 {
-        self.sum(|dir| dir.apparent.get(), |file| u128::from(file.size_bytes))
+    pub fn apparent_bytes(&self) -> Option<u128> {
+        self.bytes(|dir| dir.apparent.get(), |file| file.size_bytes)
     }
 
     /// The names in the subtree, its own among them; or its inodes, where the sink
@@ -332,8 +341,16 @@ impl<'a> Node<'a> {
     /// Whether something in the subtree could not be read.
     #[must_use]
     pub fn is_incomplete(&self) -> bool {
-        let file_unread = (self.file()).is_some_and(|file| file.traits.has(Traits::UNKNOWN));
-        file_unread || self.dir().is_some_and(|dir| dir.sums.incomplete)
+        self.is_unread_file() || self.dir().is_some_and(|dir| dir.sums.incomplete)
+    }
+
+    fn is_unread_file(&self) -> bool {
+        match (self.file(), self.dir()) {
+            (Some(file), _) => file.traits.has(Traits::UNKNOWN),
+            // A root, where files are not kept.
+            (None, Some(dir)) => !self.is_dir() && dir.sums.incomplete,
+            (None, None) => false,
+        }
     }
 
     /// Whether it is a further name of an inode whose bytes count elsewhere.

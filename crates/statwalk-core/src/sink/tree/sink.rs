@@ -102,7 +102,7 @@ impl TreeSink {
         }
     }
 
-    /// Keeps counts alone: sums of bytes are 0, and times are absent that
+    /// Keeps counts alone: sums of bytes are absent, and so are times that
     /// [`with_newest`](Self::with_newest) does not name.
     ///
     /// Nothing is stat'ed where the listing gives types and no other option needs it.
@@ -112,7 +112,7 @@ impl TreeSink {
     /// let outcome = Scan::new(".").run(&TreeSink::new().without_sizes())?;
     /// let tree = outcome.output;
     /// let root = tree.root(0).expect("the root was read");
-    /// assert!(root.entries() > 1 && root.allocated_bytes() == 0);
+    /// assert!(root.entries() > 1 && root.allocated_bytes().is_none());
     /// assert!(outcome.report.is_complete());
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```

@@ -87,6 +87,7 @@ fn sums_beyond_64_bits_are_exact() {
         assert_eq!(root.file_size_bytes, bytes);
         for tree in [tree, with_files] {
             let root = tree.root(0).unwrap();
+            let sums = (Some(sums.0), Some(sums.1));
             assert_eq!((root.apparent_bytes(), root.allocated_bytes()), sums);
             assert!(!root.is_incomplete());
         }

@@ -56,6 +56,29 @@ fn failing_calls_are_errors_of_their_entries() {
     }
 }
 
+/// A file of a tree had 0 bytes, whether it was empty or could not be read.
+#[test]
+fn a_file_that_cannot_be_read_has_no_bytes() {
+    let fs = FaultFs::builder().entries(TREE).file("a/empty", 0);
+    let fs = fs.fail("a/x", Op::Getattr, Errno::IO, When::Always);
+    with_each(&fs, |mount, threads| {
+        let scan = Scan::new(mount.path()).threads(threads);
+        let outcome = scan.run(&TreeSink::new().with_files()).unwrap();
+        let root = outcome.output.root(0).unwrap();
+        assert!(root.allocated_bytes() > Some(0));
+        let dir = root.children().find(|dir| dir.name() == b"a").unwrap();
+        assert_eq!(dir.apparent_bytes(), Some(2001));
+        for file in dir.files() {
+            let bytes = (file.apparent_bytes(), file.allocated_bytes());
+            match file.name() {
+                b"x" => assert_eq!((bytes, file.is_incomplete()), ((None, None), true)),
+                b"empty" => assert_eq!(bytes, (Some(0), Some(0))),
+                _ => assert!(bytes.0 > Some(0) && !file.is_incomplete()),
+            }
+        }
+    });
+}
+
 /// What a listing gave before it failed is counted.
 #[test]
 fn a_listing_that_fails_midway_keeps_what_it_gave() {

@@ -134,7 +134,7 @@ fn directories(
     let outcome = watch(&request.scan, &sink, progress)?;
     let (totals, tree) = outcome.output;
     let wanted = |node: &Node<'_>| {
-        filters.pass_name(node.name()) && filters.pass_size(node.apparent_bytes())
+        filters.pass_name(node.name()) && filters.pass_size(node.apparent_bytes().unwrap_or(0))
     };
     let nodes = largest_directories(&tree, sizes.column, wanted, count);
     let directory = |node| Large::directory(node, &sizes);
@@ -171,14 +171,14 @@ fn rebuildable(
     let mut found = rebuildable::all(&tree, &request.paths, &traces, report.interrupted);
     found.retain(|(node, _)| {
         filters.pass_name(node.name())
-            && filters.pass_size(node.apparent_bytes())
+            && filters.pass_size(node.apparent_bytes().unwrap_or(0))
             && filters.pass_newest(node.newest_mtime_ns())
     });
     let mut sum = RebuildableJson::default();
     for (node, _) in &found {
         sum.dirs += 1;
-        sum.apparent_bytes += node.apparent_bytes();
-        sum.allocated_bytes += node.allocated_bytes();
+        sum.apparent_bytes += node.apparent_bytes().unwrap_or(0);
+        sum.allocated_bytes += node.allocated_bytes().unwrap_or(0);
     }
     let mut large: Vec<Large> = (found.iter())
         .map(|(node, rule)| Large::rebuildable(node, rule, &sizes))

@@ -77,12 +77,7 @@ impl TreeRows<'_> {
     fn row(&self, row: Row<Node<'_>>) -> NodeJson {
         let row = node_json(&row.node);
         match self.counted {
-            Counted::Sizes => row,
-            Counted::Names => NodeJson {
-                apparent_bytes: None,
-                allocated_bytes: None,
-                ..row
-            },
+            Counted::Sizes | Counted::Names => row,
             Counted::Inodes => NodeJson {
                 inodes: row.entries,
                 entries: None,
@@ -95,17 +90,12 @@ impl TreeRows<'_> {
 pub(crate) fn node_json(node: &Node<'_>) -> NodeJson {
     let (path, path_b64) = json_path(&node.path());
     let extra = node.is_extra_link();
-    let (kind, is_file) = match node.kind() {
-        NodeKind::Other(kind) => (kind, true),
-        _ => (FileType::Directory, false),
+    let kind = match node.kind() {
+        NodeKind::Other(kind) => kind,
+        _ => FileType::Directory,
     };
-    let bytes = |bytes: u128| match (extra, is_file && node.is_incomplete()) {
-        // Its bytes are in the sums of its first name.
-        (true, _) => Some(0),
-        // statwalk could not read them.
-        (false, true) => None,
-        (false, false) => Some(bytes),
-    };
+    // Its bytes are in the sums of its first name.
+    let bytes = |bytes: Option<u128>| if extra { Some(0) } else { bytes };
     let (newest_mtime_s, newest_mtime_ns) = seconds_and_rest(node.newest_mtime_ns());
     NodeJson {
         path,
