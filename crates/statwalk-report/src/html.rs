@@ -16,6 +16,7 @@ use crate::tree::ReportTree;
 
 /// The frame, with words in braces where something is put in.
 const FRAME: &str = include_str!("frame.html");
+/// There is no viewer yet: the page is its numbers as plain HTML.
 const SCRIPT: &str = "";
 const STYLE: &str = "";
 
