@@ -74,7 +74,8 @@ impl<'a, T: ReportTree> Choice<'a, T> {
             return;
         }
         let mut large = Best::new(tree, usize::MAX);
-        let mut small = Best::new(tree, AT_ONCE);
+        // One more: a sum of one child is that child.
+        let mut small = Best::new(tree, AT_ONCE + 1);
         for node in tree.children(node) {
             let figures = tree.figures(node);
             let key = figures.allocated_bytes;
@@ -94,6 +95,9 @@ impl<'a, T: ReportTree> Choice<'a, T> {
         let mut small = small.into_iter();
         let missing = AT_ONCE.saturating_sub(candidates.len());
         candidates.extend(small.by_ref().take(missing));
+        if small.len() == 1 && beyond.count == 0 {
+            candidates.extend(small.by_ref());
+        }
         for candidate in small {
             beyond.add(tree, candidate.node, &tree.figures(candidate.node));
         }
