@@ -96,6 +96,11 @@ pub(super) enum NoPlace {
     Malformed(Malformed),
 }
 
+const NOT_ON_DEVICE: NoPlace = NoPlace::Malformed(Malformed {
+    offset_bytes: 0,
+    what: "the group is not on the device",
+});
+
 impl NoPlace {
     pub(super) fn damage(self, inode: u32) -> Damage {
         match self {
@@ -193,15 +198,8 @@ impl GroupTable {
         bytes: &impl Bytes,
         superblock: &Superblock,
     ) -> Result<Group, NoPlace> {
-        let missing = NoPlace::Malformed(Malformed {
-            offset_bytes: 0,
-            what: "the inode lies in a group that is not on the device",
-        });
-        if number as usize >= self.groups.len() {
-            return Err(missing);
-        }
-        let descriptor = read_descriptor(number, bytes, superblock)?;
-        let group = Group::of(descriptor, superblock).ok_or(missing)?;
+        let descriptor = self.descriptor(number, bytes, superblock)?;
+        let group = Group::of(descriptor, superblock).ok_or(NOT_ON_DEVICE)?;
         if within >= group.initialised_inodes {
             return Err(NoPlace::Malformed(Malformed {
                 offset_bytes: 0,
@@ -210,32 +208,30 @@ impl GroupTable {
         }
         Ok(group)
     }
-}
 
-/// Reads one descriptor, again where its checksum does not match.
-pub(super) fn read_descriptor(
-    number: u32,
-    bytes: &impl Bytes,
-    superblock: &Superblock,
-) -> Result<GroupDescriptor, NoPlace> {
-    let mut outcome = Err(NoPlace::Malformed(Malformed {
-        offset_bytes: 0,
-        what: "the group descriptor lies behind every device",
-    }));
-    let Some(offset) = group_descriptor::offset_bytes(number, superblock) else {
-        return outcome;
-    };
-    // EXT4_MAX_DESC_SIZE.
-    let mut buffer = [0; 1024];
-    let raw = &mut buffer[..(superblock.descriptor_size_bytes as usize).min(1024)];
-    for _ in 0..TRIES {
-        bytes.read(offset, raw).map_err(NoPlace::Unreadable)?;
-        outcome = GroupDescriptor::decode(raw, number, superblock).map_err(NoPlace::Malformed);
-        if outcome.is_ok() {
-            break;
+    /// Reads the descriptor of a group, again where its checksum does not match.
+    pub(super) fn descriptor(
+        &self,
+        number: u32,
+        bytes: &impl Bytes,
+        superblock: &Superblock,
+    ) -> Result<GroupDescriptor, NoPlace> {
+        let is_on_device = (number as usize) < self.groups.len();
+        let offset = group_descriptor::offset_bytes(number, superblock);
+        let offset = offset.filter(|_| is_on_device).ok_or(NOT_ON_DEVICE)?;
+        // EXT4_MAX_DESC_SIZE.
+        let mut buffer = [0; 1024];
+        let raw = &mut buffer[..(superblock.descriptor_size_bytes as usize).min(1024)];
+        let mut outcome = Err(NOT_ON_DEVICE);
+        for _ in 0..TRIES {
+            bytes.read(offset, raw).map_err(NoPlace::Unreadable)?;
+            outcome = GroupDescriptor::decode(raw, number, superblock).map_err(NoPlace::Malformed);
+            if outcome.is_ok() {
+                break;
+            }
         }
+        outcome
     }
-    outcome
 }
 
 #[cfg(test)]

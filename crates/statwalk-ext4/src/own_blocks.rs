@@ -36,6 +36,7 @@ impl<B: Bytes> Volume<B> {
     /// # Errors
     ///
     /// A descriptor or a file of the file system itself cannot be read, or makes no sense.
+    /// A group is not on the device, or those files have more blocks than it.
     pub fn own_bytes(&self) -> Result<u64, Damage> {
         let superblock = self.superblock();
         let mut clusters = Clusters::new(superblock);
@@ -43,7 +44,7 @@ impl<B: Bytes> Volume<B> {
         if superblock.features.incompat(feature::INCOMPAT_MMP) {
             clusters.add(superblock.mmp_block, 1);
         }
-        let mut blocks_left = superblock.blocks_count;
+        let mut blocks_left = self.blocks_on_device();
         for number in self.own_files() {
             let inode = self.own_inode(number)?;
             // A number that is not in use can have old fields.
@@ -274,8 +275,29 @@ impl Clusters {
         let end = (last_block >> self.blocks_log2).saturating_add(1);
         match self.ranges.last_mut() {
             Some(range) if range.0 <= first && first <= range.1 => range.1 = range.1.max(end),
-            _ => self.ranges.push((first, end)),
+            _ => self.push(first, end),
         }
+    }
+
+    /// A damaged file can name the same blocks again and again: they take no more memory.
+    fn push(&mut self, first: u64, end: u64) {
+        if self.ranges.len() == self.ranges.capacity() {
+            self.merge();
+            self.ranges.reserve(self.ranges.len().max(64));
+        }
+        self.ranges.push((first, end));
+    }
+
+    /// Brings the ranges into order, and has each cluster in one of them.
+    fn merge(&mut self) {
+        self.ranges.sort_unstable();
+        self.ranges.dedup_by(|next, range| {
+            let meets = next.0 <= range.1;
+            if meets {
+                range.1 = range.1.max(next.1);
+            }
+            meets
+        });
     }
 
     fn take(&mut self, other: Clusters) {
@@ -284,13 +306,8 @@ impl Clusters {
 
     /// The number of different ones.
     fn count(mut self) -> u64 {
-        self.ranges.sort_unstable();
-        let (mut count, mut behind) = (0_u64, 0);
-        for (first, end) in self.ranges {
-            count = count.saturating_add(end.saturating_sub(first.max(behind)));
-            behind = behind.max(end);
-        }
-        count
+        self.merge();
+        self.ranges.iter().map(|(first, end)| end - first).sum()
     }
 }
 
@@ -310,5 +327,21 @@ mod tests {
         // 4; 0; 0 and 1; none; 4 to 6; 1; 10 and 11.
         assert_eq!(clusters.ranges.len(), 5);
         assert_eq!(clusters.count(), 7);
+    }
+
+    #[test]
+    fn the_same_clusters_take_no_more_memory() {
+        let mut clusters = Clusters {
+            blocks_log2: 0,
+            ranges: Vec::new(),
+        };
+        for round in 0..1000 {
+            for place in 0..10 {
+                clusters.add(place * 7 + round % 2, 2);
+            }
+        }
+        assert!(clusters.ranges.capacity() < 200, "{clusters:?}");
+        clusters.add(u64::MAX, u64::MAX);
+        assert_eq!(clusters.count(), 30);
     }
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 use super::bytes::{Bytes, ReadError};
 use super::damage::{Damage, Fault};
 use super::directory_reader::{Ahead, DirectoryReader, DirectoryScratch};
-use super::group_table::{GROUPS_MAX, GroupTable, read_descriptor};
+use super::group_table::{GROUPS_MAX, GroupTable};
 use crate::directory_block::{DirectoryEntries, DirectoryEntry};
 use crate::group_descriptor::GroupDescriptor;
 use crate::inode::{self, Inode, InodeFormat, ROOT_INODE};
@@ -425,8 +425,13 @@ impl<B: Bytes> Volume<B> {
 
     /// Reads the descriptor of a group. Its damage has no inode.
     pub(super) fn group_descriptor(&self, group: u32) -> Result<GroupDescriptor, Damage> {
-        let descriptor = read_descriptor(group, &self.bytes, &self.superblock);
+        let descriptor = (self.groups).descriptor(group, &self.bytes, &self.superblock);
         descriptor.map_err(|no_place| no_place.damage(0))
+    }
+
+    /// Returns the number of blocks that the device holds, whatever the superblock claims.
+    pub(super) fn blocks_on_device(&self) -> u64 {
+        self.blocks_on_device
     }
 
     #[inline]
