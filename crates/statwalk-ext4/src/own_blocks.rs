@@ -84,9 +84,18 @@ impl<B: Bytes> Volume<B> {
             let (first, count) = superblock.copied_blocks(group);
             copies.add(first, count);
             let descriptor = self.group_descriptor(group)?;
-            block_bitmaps.add(descriptor.block_bitmap_block, 1);
-            inode_bitmaps.add(descriptor.inode_bitmap_block, 1);
-            tables.add(descriptor.inode_table_block, table_blocks);
+            for (kind, first, count) in [
+                (&mut *block_bitmaps, descriptor.block_bitmap_block, 1),
+                (&mut *inode_bitmaps, descriptor.inode_bitmap_block, 1),
+                (&mut *tables, descriptor.inode_table_block, table_blocks),
+            ] {
+                // `ext4_check_descriptors`, fs/ext4/super.c.
+                if !superblock.inode_format().blocks.holds(first, count) {
+                    let what = "a block of a group is not on the file system";
+                    return Err(Damage::of_inode(0, Fault::Malformed(what)));
+                }
+                kind.add(first, count);
+            }
         }
         for kind in kinds {
             clusters.take(kind);

@@ -113,4 +113,25 @@ fn damage_is_no_number() {
         let damage = volume.own_bytes().unwrap_err().to_string();
         assert!(damage.contains(expected), "{script}: {damage}");
     }
+    // Without a checksum the place alone tells.
+    for field in ["block_bitmap", "inode_bitmap", "inode_table"] {
+        let arguments = [
+            "-t",
+            "ext4",
+            "-b",
+            "1024",
+            "-O",
+            "^metadata_csum,^uninit_bg",
+        ];
+        let image = or_skip!(Image::make(48 << 20, &arguments, None));
+        let script = format!("set_block_group 1 {field} 49152\n");
+        let access = Access::ReadWrite;
+        or_skip!(ext4_images::debugfs(&image.file, access, &script));
+        let volume = Volume::open(image.bytes()).unwrap();
+        let damage = volume.own_bytes().unwrap_err().to_string();
+        assert_eq!(
+            damage, "a block of a group is not on the file system",
+            "{field}"
+        );
+    }
 }
