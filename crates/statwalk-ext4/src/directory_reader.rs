@@ -139,9 +139,7 @@ where
             inode,
             ahead,
             visit,
-            seed: superblock
-                .verifies_metadata()
-                .then(|| inode.checksum_seed(superblock.checksum_seed)),
+            seed: volume.block_seed(inode),
             is_indexed: superblock.features.compat & feature::COMPAT_DIR_INDEX != 0
                 && inode.is_indexed(),
             block_size: block_size as usize,
@@ -224,25 +222,19 @@ where
         run: &mut Vec<u8>,
     ) -> ControlFlow<()> {
         let number = self.inode.number();
-        let node = match ExtentNode::decode(node) {
+        let decoded = match parent {
+            None => ExtentNode::decode(node),
+            Some((depth, first)) => {
+                ExtentNode::decode_block(node, depth, self.seed).and_then(|node| {
+                    node.check(Some(first), self.inode.format().blocks)?;
+                    Ok(node)
+                })
+            }
+        };
+        let node = match decoded {
             Ok(node) => node,
             Err(malformed) => return self.stop(Damage::malformed(number, block, malformed)),
         };
-        if let Some((depth, first)) = parent {
-            if depth != node.depth() {
-                return self.stop(self.malformed(block, 6, "the extent tree's depth is wrong"));
-            }
-            if let Err(malformed) = node.check(Some(first), self.inode.format().blocks) {
-                return self.stop(Damage::malformed(number, block, malformed));
-            }
-        }
-        if let Some(seed) = self.seed
-            && block != 0
-            && !node.is_checksum_right(seed)
-        {
-            let what = "the extent node's checksum does not match";
-            return self.stop(self.malformed(block, 0, what));
-        }
         for index in 0..node.records_count() {
             if node.depth() == 0 {
                 let extent = match node.extent(index) {

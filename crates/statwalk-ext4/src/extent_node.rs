@@ -66,6 +66,24 @@ impl<'a> ExtentNode<'a> {
         ExtentNode::decode_to(bytes, DEPTH_MAX)
     }
 
+    /// Decodes a node that is a block of its own. `depth` is the one that its parent has
+    /// for it, and `seed` that of the inode where blocks have checksums.
+    pub(crate) fn decode_block(
+        bytes: &'a [u8],
+        depth: u16,
+        seed: Option<Crc32c>,
+    ) -> Result<ExtentNode<'a>, Malformed> {
+        let node = ExtentNode::decode(bytes)?;
+        if node.depth != depth {
+            return Err(Malformed::at(6, "the extent tree's depth is wrong"));
+        }
+        if seed.is_some_and(|seed| !node.is_checksum_right(seed)) {
+            let what = "the extent node's checksum does not match";
+            return Err(Malformed::at(0, what));
+        }
+        Ok(node)
+    }
+
     fn decode_to(bytes: &'a [u8], depth_max: u16) -> Result<ExtentNode<'a>, Malformed> {
         let u16 =
             |offset| u16_at(bytes, offset).ok_or(Malformed::at(offset, "the extent node is cut"));

@@ -127,26 +127,15 @@ impl<B: Bytes> Volume<B> {
         node: &mut [u8],
     ) -> Result<u64, Damage> {
         let number = file.number();
-        let seed = (self.superblock().verifies_metadata())
-            .then(|| file.checksum_seed(self.superblock().checksum_seed));
+        let seed = self.block_seed(file);
         let (mut block, mut depth) = (0, None);
         loop {
             let wrong = |malformed| Damage::malformed(number, block, malformed);
-            let bytes = if block == 0 {
-                file.block_area()
-            } else {
-                &*node
+            let found = match depth {
+                None => ExtentNode::decode(file.block_area()),
+                Some(depth) => ExtentNode::decode_block(node, depth, seed),
             };
-            let found = ExtentNode::decode(bytes).map_err(wrong)?;
-            if depth.is_some_and(|depth| depth != found.depth()) {
-                return Err(malformed(number, "the extent tree's depth is wrong"));
-            }
-            if block != 0 && seed.is_some_and(|seed| !found.is_checksum_right(seed)) {
-                return Err(malformed(
-                    number,
-                    "the extent node's checksum does not match",
-                ));
-            }
+            let found = found.map_err(wrong)?;
             if found.depth() == 0 {
                 for index in 0..found.records_count() {
                     let extent = found.extent(index).map_err(wrong)?;

@@ -187,17 +187,11 @@ impl<B: Bytes> FileWalk<'_, B> {
     fn add_extents(&mut self, node: &[u8], block: u64, depth: Option<u16>) -> Result<(), Damage> {
         let number = self.file.number();
         let wrong = |malformed| Damage::malformed(number, block, malformed);
-        let found = ExtentNode::decode(node).map_err(wrong)?;
-        if depth.is_some_and(|depth| depth != found.depth()) {
-            return Err(self.fault("the extent tree's depth is wrong"));
-        }
-        let superblock = self.volume.superblock();
-        if block != 0 && superblock.verifies_metadata() {
-            let seed = self.file.checksum_seed(superblock.checksum_seed);
-            if !found.is_checksum_right(seed) {
-                return Err(self.fault("the extent node's checksum does not match"));
-            }
-        }
+        let found = match depth {
+            None => ExtentNode::decode(node),
+            Some(depth) => ExtentNode::decode_block(node, depth, self.volume.block_seed(self.file)),
+        };
+        let found = found.map_err(wrong)?;
         for index in 0..found.records_count() {
             if found.depth() == 0 {
                 let extent = found.extent(index).map_err(wrong)?;

@@ -15,6 +15,7 @@ use super::bytes::{Bytes, ReadError};
 use super::damage::{Damage, Fault};
 use super::directory_reader::{Ahead, DirectoryReader, DirectoryScratch};
 use super::group_table::{GROUPS_MAX, GroupTable};
+use crate::checksum::Crc32c;
 use crate::directory_block::{DirectoryEntries, DirectoryEntry};
 use crate::group_descriptor::GroupDescriptor;
 use crate::inode::{self, Inode, InodeFormat, ROOT_INODE};
@@ -421,6 +422,12 @@ impl<B: Bytes> Volume<B> {
         let malformed = |malformed| Damage::malformed(number, 0, malformed);
         inode.check().map_err(malformed)?;
         Ok(inode)
+    }
+
+    /// Returns the seed of the checksums of a file's blocks, where they are compared.
+    pub(super) fn block_seed(&self, inode: &Inode) -> Option<Crc32c> {
+        (self.superblock.verifies_metadata())
+            .then(|| inode.checksum_seed(self.superblock.checksum_seed))
     }
 
     /// Reads the descriptor of a group. Its damage has no inode.
