@@ -4,17 +4,17 @@
 //! they are the blocks that the superblock does not count as free. `variants.rs` compares
 //! the same after a mount.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use statwalk_ext4::{Bytes, Volume, feature};
 use statwalk_testkit::mounts::Access;
 use statwalk_testkit::{Scratch, ext4_images, or_skip};
 
 use crate::harness::Image;
-use crate::harness::listed::by_sound_volume;
+use crate::harness::listed::{Listing, by_sound_volume};
 
 /// The space in use of a file system that is not mounted, by the superblock.
-pub(crate) fn used_bytes(volume: &Volume<impl Bytes>) -> u64 {
+fn used_bytes(volume: &Volume<impl Bytes>) -> u64 {
     let superblock = volume.superblock();
     let mut raw = [0; 1024];
     volume.bytes().read(1024, &mut raw).unwrap();
@@ -26,13 +26,27 @@ pub(crate) fn used_bytes(volume: &Volume<impl Bytes>) -> u64 {
     (superblock.blocks_count - free) * u64::from(superblock.block_size_bytes)
 }
 
-fn check(image: &Image, what: &str) {
-    let volume = Volume::open(image.bytes()).unwrap();
-    let listing = by_sound_volume(&volume);
+/// The space of all entries. One with several names counts once, and so does a block with
+/// the attributes of several, which each of them counts.
+fn bytes_of_entries(volume: &Volume<impl Bytes>, listing: &Listing) -> u64 {
     let entries = listing.values();
     let blocks: BTreeMap<u64, u64> = entries.map(|l| (l.inode, l.allocated_bytes)).collect();
-    let parts = volume.own_bytes().unwrap() + blocks.values().sum::<u64>();
-    assert_eq!(parts, used_bytes(&volume), "{what}");
+    let attributes = |&number: &u64| volume.inode(number as u32).unwrap().attribute_block();
+    let attributes: Vec<u64> = blocks.keys().map(attributes).filter(|&b| b != 0).collect();
+    let distinct: BTreeSet<&u64> = attributes.iter().collect();
+    let shared = (attributes.len() - distinct.len()) as u64;
+    blocks.values().sum::<u64>() - shared * u64::from(volume.superblock().cluster_size_bytes)
+}
+
+/// Compares both with the space in use.
+pub(crate) fn assert_all_is_known(volume: &Volume<impl Bytes>, listing: &Listing, what: &str) {
+    let parts = volume.own_bytes().unwrap() + bytes_of_entries(volume, listing);
+    assert_eq!(parts, used_bytes(volume), "{what}");
+}
+
+fn check(image: &Image, what: &str) {
+    let volume = Volume::open(image.bytes()).unwrap();
+    assert_all_is_known(&volume, &by_sound_volume(&volume), what);
 }
 
 #[test]

@@ -3,8 +3,6 @@
 //! Each kind of file system that the kernel mounts: every entry and every
 //! attribute as the kernel shows them, and a sample as debugfs does.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use statwalk_ext4::{InodeKind, Volume};
 use statwalk_testkit::ext4_images::{self, Extent};
 use statwalk_testkit::mounts::Access;
@@ -13,7 +11,7 @@ use statwalk_testkit::{Skipped, or_skip};
 use crate::harness::Image;
 use crate::harness::image_bytes::ImageBytes;
 use crate::harness::listed::{Listing, assert_same, by_kernel, by_sound_volume};
-use crate::own_blocks::used_bytes;
+use crate::own_blocks::assert_all_is_known;
 
 /// Fills an image, and compares what the kernel shows with what lies on the
 /// device while it is mounted, and in the file when it is not.
@@ -48,22 +46,9 @@ fn check_filled(
     let listing = by_sound_volume(&volume);
     assert_same(&what, &listing, &expected);
     assert!(!volume.superblock().needs_recovery(), "{what}");
-    let parts = volume.own_bytes().unwrap() + bytes_of_entries(&volume, &listing);
-    assert_eq!(parts, used_bytes(&volume), "{what}");
+    assert_all_is_known(&volume, &listing, &what);
     compare_with_debugfs(&image, &listing)?;
     Ok(listing)
-}
-
-/// The space of all entries. One with several names counts once, and so does a block with
-/// the attributes of several, which each of them counts.
-fn bytes_of_entries(volume: &Volume<ImageBytes>, listing: &Listing) -> u64 {
-    let entries = listing.values();
-    let blocks: BTreeMap<u64, u64> = entries.map(|l| (l.inode, l.allocated_bytes)).collect();
-    let attributes = |&number: &u64| volume.inode(number as u32).unwrap().attribute_block();
-    let attributes: Vec<u64> = blocks.keys().map(attributes).filter(|&b| b != 0).collect();
-    let distinct: BTreeSet<&u64> = attributes.iter().collect();
-    let shared = (attributes.len() - distinct.len()) as u64;
-    blocks.values().sum::<u64>() - shared * u64::from(volume.superblock().cluster_size_bytes)
 }
 
 /// A sample of 60 entries.
