@@ -30,7 +30,7 @@ fn decode(bytes: &[u8]) {
     let names = inode_refs(bytes, 256).chain(inode_extrefs(bytes));
     names.flatten().for_each(|name| assert!(name.name.len() <= bytes.len()));
     if let Ok(inode) = InodeItem::parse(bytes) {
-        let _ = (inode.blocks(4096), inode.device(), inode.mtime.nanoseconds());
+        let _ = (inode.blocks(4096), inode.device());
     }
     let _ = ExtentData::parse(bytes);
     let _ = ExtentItem::parse(bytes);

@@ -7,7 +7,8 @@
 
 use std::fmt;
 
-use crate::entry::{Attributes, Fields, FileId, FileType, TOO_EARLY};
+use crate::attribute_columns::{AttributeColumns, OddTime};
+use crate::entry::{ALL_TIMES, Attributes, Fields, FileId, FileType};
 
 /// Some or all entries of one directory that are not directories themselves.
 ///
@@ -26,19 +27,7 @@ pub struct Batch {
     kinds: Vec<FileType>,
     known: Vec<bool>,
     unknown_count: usize,
-    size_bytes: Vec<u64>,
-    allocated_bytes: Vec<u64>,
-    links: Vec<u32>,
-    inos: Vec<u64>,
-    devs: Vec<u64>,
-    mtime_ns: Vec<i64>,
-    atime_ns: Vec<i64>,
-    ctime_ns: Vec<i64>,
-    btime_ns: Vec<i64>,
-    uids: Vec<u32>,
-    gids: Vec<u32>,
-    modes: Vec<u16>,
-    rdevs: Vec<u64>,
+    attributes: AttributeColumns,
 }
 
 /// Without its rows, of which there can be very many.
@@ -53,11 +42,11 @@ impl fmt::Debug for Batch {
 }
 
 macro_rules! column {
-    ($(#[$doc:meta])* $name:ident: $type:ty) => {
+    ($(#[$doc:meta])* $name:ident: $type:ty $(, $of:ident)?) => {
         $(#[$doc])*
         #[must_use]
         pub fn $name(&self) -> &[$type] {
-            &self.$name
+            &self.$($of.)?$name
         }
     };
 }
@@ -102,33 +91,36 @@ impl Batch {
     column!(/// Whether the attributes of the entry were read.
         known: bool);
     column!(/// `st_size`, in bytes.
-        size_bytes: u64);
+        size_bytes: u64, attributes);
     column!(/// 512 × `st_blocks`, in bytes.
-        allocated_bytes: u64);
+        allocated_bytes: u64, attributes);
     column!(/// Numbers of hard links.
-        links: u32);
+        links: u32, attributes);
     column!(/// Inode numbers.
-        inos: u64);
+        inos: u64, attributes);
     column!(/// Device numbers; a file can be a mount point too.
-        devs: u64);
+        devs: u64, attributes);
     column!(/// Last changes of the contents, in nanoseconds since 1970. `i64::MIN` and
-        /// `i64::MAX` stand for times before 1677 and after 2262, which do not fit.
-        mtime_ns: i64);
+        /// `i64::MAX` stand for times before 1677 and after 2262, which do not fit; their
+        /// seconds are among [`odd_times`](Self::odd_times).
+        mtime_ns: i64, attributes);
     column!(/// Last accesses, as [`mtime_ns`](Self::mtime_ns).
-        atime_ns: i64);
+        atime_ns: i64, attributes);
     column!(/// Last changes of the inodes, as [`mtime_ns`](Self::mtime_ns).
-        ctime_ns: i64);
+        ctime_ns: i64, attributes);
     column!(/// Births, as [`mtime_ns`](Self::mtime_ns); `i64::MIN` too where the file system
         /// keeps none.
-        btime_ns: i64);
+        btime_ns: i64, attributes);
+    column!(/// The times that do not fit into nanoseconds, by row: nearly always none.
+        odd_times: OddTime, attributes);
     column!(/// User ids.
-        uids: u32);
+        uids: u32, attributes);
     column!(/// Group ids.
-        gids: u32);
+        gids: u32, attributes);
     column!(/// Types and permission bits, as in `st_mode`.
-        modes: u16);
+        modes: u16, attributes);
     column!(/// The devices that device nodes stand for.
-        rdevs: u64);
+        rdevs: u64, attributes);
     column!(/// The bytes of all names, one after another.
         names: u8);
     column!(/// Where each name ends in [`names`](Self::names), and the next one begins: with
@@ -159,7 +151,7 @@ impl Batch {
     pub fn entry(&self, index: usize) -> EntryRef<'_> {
         let mut attributes = Attributes::of_type(self.kinds[index]);
         if self.known[index] {
-            self.read_columns(index, &mut attributes);
+            self.attributes.read(index, &mut attributes);
         }
         EntryRef {
             name: self.name(index),
@@ -175,52 +167,8 @@ impl Batch {
     /// Device and inode number of entry `index`, where they are kept.
     pub(crate) fn id(&self, index: usize) -> FileId {
         FileId {
-            dev: self.devs[index],
-            ino: self.inos[index],
-        }
-    }
-
-    #[inline]
-    fn read_columns(&self, index: usize, out: &mut Attributes) {
-        fn read<T: Copy>(column: &[T], index: usize, out: &mut T, valid: &mut Fields, f: Fields) {
-            if let Some(&value) = column.get(index) {
-                *out = value;
-                *valid |= f;
-            }
-        }
-        let valid = &mut out.valid;
-        read(
-            &self.size_bytes,
-            index,
-            &mut out.size_bytes,
-            valid,
-            Fields::SIZE,
-        );
-        read(
-            &self.allocated_bytes,
-            index,
-            &mut out.allocated_bytes,
-            valid,
-            Fields::ALLOCATED,
-        );
-        read(&self.links, index, &mut out.links, valid, Fields::LINKS);
-        read(&self.inos, index, &mut out.id.ino, valid, Fields::ID);
-        read(&self.devs, index, &mut out.id.dev, valid, Fields::ID);
-        read(&self.uids, index, &mut out.uid, valid, Fields::OWNER);
-        read(&self.gids, index, &mut out.gid, valid, Fields::OWNER);
-        read(&self.modes, index, &mut out.mode, valid, Fields::MODE);
-        read(&self.rdevs, index, &mut out.rdev, valid, Fields::RDEV);
-        if let Some(&ns) = self.mtime_ns.get(index) {
-            out.set_mtime(ns);
-        }
-        if let Some(&ns) = self.atime_ns.get(index) {
-            out.set_atime(ns);
-        }
-        if let Some(&ns) = self.ctime_ns.get(index) {
-            out.set_ctime(ns);
-        }
-        if let Some(&ns) = self.btime_ns.get(index) {
-            out.set_btime(Some(ns));
+            dev: self.attributes.devs[index],
+            ino: self.attributes.inos[index],
         }
     }
 
@@ -239,26 +187,44 @@ impl Batch {
         self.kinds.clear();
         self.known.clear();
         self.unknown_count = 0;
-        self.size_bytes.clear();
-        self.allocated_bytes.clear();
-        self.links.clear();
-        self.inos.clear();
-        self.devs.clear();
-        self.mtime_ns.clear();
-        self.atime_ns.clear();
-        self.ctime_ns.clear();
-        self.btime_ns.clear();
-        self.uids.clear();
-        self.gids.clear();
-        self.modes.clear();
-        self.rdevs.clear();
+        self.attributes.clear();
+    }
+
+    /// Adds an entry.
+    ///
+    /// Where a wanted field is not among its attributes, the entry counts as one whose
+    /// stat failed: its type is known, and none of its attributes. A time may be absent
+    /// alone. A batch of a scan holds up to 65,536 entries.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the names take more than 2 GiB.
+    ///
+    /// ```
+    /// use statwalk_core::{Attributes, Batch, Fields, FileType};
+    ///
+    /// let mut batch = Batch::new(Fields::NAME | Fields::SIZE);
+    /// let file = Attributes::of_type(FileType::File);
+    /// batch.push(b"read", &file.with_size_bytes(70));
+    /// batch.push(b"unreadable", &file);
+    /// assert_eq!(batch.known(), [true, false]);
+    /// assert_eq!(batch.size_bytes()[0], 70);
+    /// ```
+    pub fn push(&mut self, name: &[u8], attributes: &Attributes) {
+        let names_max = i32::MAX as usize - name.len();
+        assert!(self.names.len() <= names_max, "names take more than 2 GiB");
+        let needed = self.wanted.without(Fields::NAME.union(ALL_TIMES));
+        match attributes.valid.union(Fields::TYPE).contains(needed) {
+            true => self.push_stated(name, attributes),
+            false => self.push_unstated(name, attributes.kind),
+        }
     }
 
     /// Adds an entry of which only name and type are known.
     ///
     /// With `failed`, its attributes were wanted and could not be read.
     #[inline]
-    pub fn push_listed(&mut self, name: &[u8], kind: FileType, failed: bool) {
+    pub(crate) fn push_listed(&mut self, name: &[u8], kind: FileType, failed: bool) {
         if failed || self.wanted.need_stat() {
             self.push_unstated(name, kind);
         } else {
@@ -279,13 +245,13 @@ impl Batch {
     /// Apart, so that the usual case stays small enough for its callers' loops.
     #[cold]
     fn push_unstated(&mut self, name: &[u8], kind: FileType) {
-        self.push(name, &Attributes::of_type(kind), false);
+        self.push_row(name, &Attributes::of_type(kind), false);
     }
 
     /// Adds an entry with its attributes.
     #[inline]
-    pub fn push_stated(&mut self, name: &[u8], attributes: &Attributes) {
-        self.push(name, attributes, true);
+    pub(crate) fn push_stated(&mut self, name: &[u8], attributes: &Attributes) {
+        self.push_row(name, attributes, true);
     }
 
     #[inline]
@@ -298,52 +264,12 @@ impl Batch {
     }
 
     #[inline]
-    fn push(&mut self, name: &[u8], attributes: &Attributes, known: bool) {
+    fn push_row(&mut self, name: &[u8], attributes: &Attributes, known: bool) {
         self.push_name(name);
         self.kinds.push(attributes.kind);
         self.known.push(known);
         self.unknown_count += usize::from(!known);
-        let wanted = self.wanted;
-        if wanted.contains(Fields::SIZE) {
-            self.size_bytes.push(attributes.size_bytes);
-        }
-        if wanted.contains(Fields::ALLOCATED) {
-            self.allocated_bytes.push(attributes.allocated_bytes);
-        }
-        if wanted.contains(Fields::LINKS) {
-            self.links.push(attributes.links);
-        }
-        if wanted.contains(Fields::ID) {
-            let FileId { dev, ino } = attributes.id;
-            self.inos.push(ino);
-            self.devs.push(dev);
-        }
-        if wanted.contains(Fields::MTIME) {
-            self.mtime_ns.push(attributes.mtime_ns);
-        }
-        if wanted.contains(Fields::OWNER) {
-            self.uids.push(attributes.uid);
-            self.gids.push(attributes.gid);
-        }
-        if wanted.has_any(Fields::RARE) {
-            if wanted.contains(Fields::ATIME) {
-                self.atime_ns.push(attributes.atime_ns);
-            }
-            if wanted.contains(Fields::CTIME) {
-                self.ctime_ns.push(attributes.ctime_ns);
-            }
-            if wanted.contains(Fields::BTIME) {
-                // The file system may keep none.
-                let ns = attributes.btime_ns().unwrap_or(TOO_EARLY);
-                self.btime_ns.push(ns);
-            }
-            if wanted.contains(Fields::MODE) {
-                self.modes.push(attributes.mode);
-            }
-            if wanted.contains(Fields::RDEV) {
-                self.rdevs.push(attributes.rdev);
-            }
-        }
+        self.attributes.push(attributes, self.wanted);
     }
 }
 
@@ -377,24 +303,44 @@ mod tests {
     }
 
     #[test]
-    fn a_time_that_does_not_fit_is_absent() {
+    fn a_time_that_does_not_fit_keeps_its_seconds() {
         let times = Fields::MTIME | Fields::ATIME | Fields::CTIME | Fields::BTIME;
         let mut batch = Batch::new(times);
-        for ns in [TOO_EARLY, -1, 0, 1, i64::MAX] {
-            let mut attributes = stated(0);
-            attributes.set_mtime(ns);
-            attributes.set_atime(ns);
-            attributes.set_ctime(ns);
-            attributes.set_btime(Some(ns));
-            batch.push_stated(b"", &attributes);
+        let (early, late) = (-10_000_000_000, 10_000_000_000);
+        for seconds in [early, -1, 0, 1, late] {
+            let file = Attributes::of_type(FileType::File);
+            let file = file.with_mtime(seconds, 0).with_atime(seconds, 0);
+            batch.push(b"", &file.with_ctime(seconds, 0).with_btime(seconds, 0));
         }
-        for (entry, known) in batch.iter().zip([None, Some(-1), Some(0), Some(1), None]) {
+        let billion = 1_000_000_000;
+        let known = [None, Some(-billion), Some(0), Some(billion), None];
+        for (entry, known) in batch.iter().zip(known) {
             let found = entry.attributes;
             let times = [found.mtime_ns(), found.atime_ns(), found.ctime_ns()];
             assert_eq!((times, found.btime_ns()), ([known; 3], known));
         }
+        assert_eq!(batch.odd_times().len(), 8);
+        for (row, seconds) in [(0, early), (1, -1), (4, late)] {
+            let found = batch.entry(row).attributes;
+            let times = [found.mtime_s(), found.atime_s(), found.ctime_s()];
+            let seconds = Some(seconds);
+            assert_eq!((times, found.btime_s()), ([seconds; 3], seconds));
+        }
         assert!((batch.entry(0).attributes.mtime_order(0)).is_some_and(|order| order.is_lt()));
         assert!((batch.entry(4).attributes.mtime_order(0)).is_some_and(|order| order.is_gt()));
+    }
+
+    #[test]
+    fn an_absent_time_leaves_the_rest_known() {
+        let times = Fields::MTIME | Fields::BTIME;
+        let mut batch = Batch::new(Fields::SIZE | times);
+        batch.push(b"", &stated(7).with_mtime(5, 0));
+        batch.push(b"", &Attributes::of_type(FileType::File).with_mtime(5, 0));
+        let found = batch.entry(0).attributes;
+        assert_eq!((found.size_bytes(), found.mtime_s()), (Some(7), Some(5)));
+        assert_eq!((found.btime_ns(), found.btime_s()), (None, None));
+        assert_eq!(batch.known(), [true, false]);
+        assert_eq!(batch.entry(1).attributes.mtime_s(), None);
     }
 
     #[test]

@@ -34,6 +34,7 @@ struct Readme;
 
 pub(crate) mod mounts;
 
+mod attribute_columns;
 mod batch;
 mod calls;
 mod changes;
@@ -111,6 +112,7 @@ pub mod formats {
     pub use crate::decode::btrfs;
 }
 
+pub use attribute_columns::{AttributeColumns, OddTime};
 pub use batch::{Batch, EntryRef};
 pub use directory::{DirState, Directory, Subdirectory};
 pub use entries::{Block, Blocks, Entries, Entry};

@@ -184,24 +184,37 @@ pub(crate) fn attributes(stat: &Statx, wanted: Fields) -> Attributes {
     attributes.gid = stat.stx_gid;
     attributes.mode = stat.stx_mode;
     if wanted.contains(Fields::MTIME) {
-        attributes.set_mtime(nanoseconds(&stat.stx_mtime));
+        attributes.set_mtime_ns(nanoseconds(&stat.stx_mtime));
     }
     if wanted.has_any(Fields::RARE) {
         if wanted.contains(Fields::ATIME) {
-            attributes.set_atime(nanoseconds(&stat.stx_atime));
+            attributes.set_atime_ns(nanoseconds(&stat.stx_atime));
         }
         if wanted.contains(Fields::CTIME) {
-            attributes.set_ctime(nanoseconds(&stat.stx_ctime));
+            attributes.set_ctime_ns(nanoseconds(&stat.stx_ctime));
         }
         if wanted.contains(Fields::BTIME) {
-            let has_one = stat.stx_mask & StatxFlags::BTIME.bits() != 0;
-            attributes.set_btime(has_one.then(|| nanoseconds(&stat.stx_btime)));
+            let ns = has_birth(stat).then(|| nanoseconds(&stat.stx_btime));
+            attributes.set_btime_ns(ns);
         }
         if wanted.contains(Fields::RDEV) {
             attributes.rdev = makedev(stat.stx_rdev_major, stat.stx_rdev_minor);
         }
     }
-    attributes
+    attributes.with_odd_times(wanted, || {
+        let birth = has_birth(stat).then_some(stat.stx_btime.tv_sec);
+        let (mtime, atime, ctime) = (stat.stx_mtime, stat.stx_atime, stat.stx_ctime);
+        [
+            Some(mtime.tv_sec),
+            Some(atime.tv_sec),
+            Some(ctime.tv_sec),
+            birth,
+        ]
+    })
+}
+
+fn has_birth(stat: &Statx) -> bool {
+    stat.stx_mask & StatxFlags::BTIME.bits() != 0
 }
 
 fn nanoseconds(time: &StatxTimestamp) -> i64 {

@@ -8,10 +8,10 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use statwalk_core::{LinkPolicy, Node, Scan, Source, TimeKind, TreeSink};
+use statwalk_core::{Fields, LinkPolicy, Node, Scan, Source, TimeKind, TreeSink};
 use statwalk_testkit::{Scratch, settle, trees};
 
-use super::harness::{ORDERS, THREADS};
+use super::harness::{ORDERS, THREADS, scratch_in_memory};
 
 const TIMES: [TimeKind; 3] = [TimeKind::Modified, TimeKind::Accessed, TimeKind::Changed];
 
@@ -132,4 +132,20 @@ fn times_are_those_of_std_from_every_source() {
             assert_eq!(last.newest_time_ns(), None);
         }
     }
+}
+
+/// Nanoseconds of 64 bits end in 2262. A later time was absent, seconds and all.
+#[test]
+fn seconds_are_those_of_std_in_any_year() {
+    let scratch = scratch_in_memory();
+    let dir = scratch.path().join("t");
+    trees::times().materialise(&dir).unwrap();
+    let mut odd = 0;
+    for entry in Scan::new(&dir).fields(Fields::MTIME).entries().unwrap() {
+        let entry = entry.unwrap();
+        let seconds = entry.to_path_buf().symlink_metadata().unwrap().mtime();
+        assert_eq!(entry.attributes().mtime_s(), Some(seconds), "{entry:?}");
+        odd += u32::from(entry.attributes().mtime_ns().is_none());
+    }
+    assert_eq!(odd, 1);
 }

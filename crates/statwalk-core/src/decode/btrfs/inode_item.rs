@@ -4,7 +4,6 @@
 
 use super::reader::Reader;
 use crate::decode::Malformed;
-use crate::entry::nanoseconds_of;
 
 /// `sizeof(struct btrfs_inode_item)`
 pub const INODE_ITEM_BYTES: usize = 160;
@@ -16,13 +15,6 @@ pub struct Time {
     pub seconds: i64,
     /// Within the second.
     pub nanoseconds: u32,
-}
-
-impl Time {
-    /// Nanoseconds since 1970, as [`nanoseconds_of`] has them.
-    pub fn nanoseconds(self) -> i64 {
-        nanoseconds_of(self.seconds, self.nanoseconds)
-    }
 }
 
 /// An inode.

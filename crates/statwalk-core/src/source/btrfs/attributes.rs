@@ -27,16 +27,16 @@ pub(super) fn attributes(
     attributes.gid = inode.gid;
     attributes.mode = inode.mode as u16;
     if wanted.contains(Fields::MTIME) {
-        attributes.set_mtime(inode.mtime.nanoseconds());
+        attributes.set_mtime(inode.mtime.seconds, inode.mtime.nanoseconds);
     }
     if wanted.contains(Fields::ATIME) {
-        attributes.set_atime(inode.atime.nanoseconds());
+        attributes.set_atime(inode.atime.seconds, inode.atime.nanoseconds);
     }
     if wanted.contains(Fields::CTIME) {
-        attributes.set_ctime(inode.ctime.nanoseconds());
+        attributes.set_ctime(inode.ctime.seconds, inode.ctime.nanoseconds);
     }
     if wanted.contains(Fields::BTIME) {
-        attributes.set_btime(Some(inode.btime.nanoseconds()));
+        attributes.set_btime(Some((inode.btime.seconds, inode.btime.nanoseconds)));
     }
     if wanted.contains(Fields::RDEV) {
         // statx shows 0:0 for an entry that is no device.

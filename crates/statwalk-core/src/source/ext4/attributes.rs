@@ -24,18 +24,18 @@ pub(super) fn attributes(inode: &Inode, wanted: Fields, dev: u64) -> Attributes 
         attributes.gid = inode.gid();
     }
     if wanted.contains(Fields::MTIME) {
-        attributes.set_mtime(nanoseconds(inode.mtime()));
+        attributes.set_mtime_ns(nanoseconds(inode.mtime()));
     }
     if wanted.has_any(Fields::RARE) {
         attributes.mode = inode.mode();
         if wanted.contains(Fields::ATIME) {
-            attributes.set_atime(nanoseconds(inode.atime()));
+            attributes.set_atime_ns(nanoseconds(inode.atime()));
         }
         if wanted.contains(Fields::CTIME) {
-            attributes.set_ctime(nanoseconds(inode.ctime()));
+            attributes.set_ctime_ns(nanoseconds(inode.ctime()));
         }
         if wanted.contains(Fields::BTIME) {
-            attributes.set_btime(inode.btime().map(nanoseconds));
+            attributes.set_btime_ns(inode.btime().map(nanoseconds));
         }
         if wanted.contains(Fields::RDEV) {
             // statx shows 0:0 for an entry that is no device.
@@ -43,7 +43,12 @@ pub(super) fn attributes(inode: &Inode, wanted: Fields, dev: u64) -> Attributes 
             attributes.rdev = makedev(major, minor);
         }
     }
-    attributes
+    attributes.with_odd_times(wanted, || {
+        let birth = inode.btime().map(|time| time.seconds);
+        let times = [inode.mtime(), inode.atime(), inode.ctime()];
+        let [mtime, atime, ctime] = times.map(|time| Some(time.seconds));
+        [mtime, atime, ctime, birth]
+    })
 }
 
 /// The engine's word for a type. Both enums have the same order, so this costs nothing.

@@ -273,7 +273,12 @@ impl EntryStat for MemoryStat {
 
     fn attributes(&self, wanted: Fields) -> Attributes {
         let mut attributes = self.0;
-        attributes.valid = wanted.without(Fields::BTIME) | Fields::TYPE;
+        // Of the times it keeps this one, which nanoseconds may not hold.
+        let odd = match attributes.odd_s(0) {
+            None => Fields::NONE,
+            Some(_) => Fields::MTIME,
+        };
+        attributes.valid = wanted.without(Fields::BTIME | odd) | Fields::TYPE;
         attributes
     }
 }

@@ -144,7 +144,9 @@ impl MemoryEntry {
     /// Sets the time of the last change of the content.
     #[must_use]
     pub fn mtime_ns(mut self, ns: i64) -> MemoryEntry {
-        self.attributes.mtime_ns = ns;
+        const BILLION: i64 = 1_000_000_000;
+        let (seconds, nanoseconds) = (ns.div_euclid(BILLION), ns.rem_euclid(BILLION));
+        self.attributes = self.attributes.with_mtime(seconds, nanoseconds as u32);
         self
     }
 }

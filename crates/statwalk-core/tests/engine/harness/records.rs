@@ -22,6 +22,8 @@ pub(crate) struct Record {
     id: Option<statwalk_core::FileId>,
     /// Modified, changed, born; reading can change when it was read.
     times_ns: [Option<i64>; 3],
+    /// Known also where nanoseconds do not hold the time.
+    times_s: [Option<i64>; 3],
     owner: (Option<u32>, Option<u32>),
     mode: Option<u16>,
     rdev: Option<u64>,
@@ -29,7 +31,7 @@ pub(crate) struct Record {
 
 impl Record {
     pub(crate) fn forget_times(&mut self) {
-        self.times_ns = [None; 3];
+        (self.times_ns, self.times_s) = ([None; 3], [None; 3]);
     }
 
     fn of(attributes: &Attributes) -> Record {
@@ -43,6 +45,11 @@ impl Record {
                 attributes.mtime_ns(),
                 attributes.ctime_ns(),
                 attributes.btime_ns(),
+            ],
+            times_s: [
+                attributes.mtime_s(),
+                attributes.ctime_s(),
+                attributes.btime_s(),
             ],
             owner: (attributes.uid(), attributes.gid()),
             mode: attributes.mode(),
