@@ -22,7 +22,7 @@ use crate::source::btrfs::changes::find;
 pub struct Changes {
     /// Later changes are not in here: ask from this generation the next time.
     pub generation: Generation,
-    /// Each path once, sorted as [`path_order`](crate::path_order) has it.
+    /// Each path once, sorted as [`path_order`] has it.
     pub changes: Vec<Change>,
 }
 

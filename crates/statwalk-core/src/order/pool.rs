@@ -5,7 +5,7 @@
 //! They take jobs from the [`Frontier`], which knows the order. Jobs are directories, and
 //! parts of very large ones. Workers without a job wait ([`Parking`]). Each worker folds
 //! its entries into a state of its own. If the caller sets no number of workers, it
-//! follows their waiting ([`Concurrency`]).
+//! follows their waiting ([`Concurrency`](super::concurrency::Concurrency)).
 //!
 //! Roots are scanned one after another, and so are crossings and links that had to wait.
 //! The worker that does the last job of one begins the next (see [`Agenda`]).
