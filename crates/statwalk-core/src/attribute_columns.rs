@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Attributes in columns.
+//! Attributes in columns: those of a [`Batch`](crate::Batch) and of
+//! [`Columns`](crate::Columns).
+
+use std::ops::Range;
 
 use crate::entry::{Attributes, Fields, FileId, TIMES, TOO_EARLY, is_time, mark_of};
 
@@ -160,6 +163,33 @@ impl AttributeColumns {
                 self.odd_times.push(odd);
             }
         }
+    }
+
+    /// Adds some rows of other columns, which keep the same fields. The first of them
+    /// becomes the row with a number.
+    #[inline]
+    pub(crate) fn extend(&mut self, first: usize, other: &AttributeColumns, rows: Range<usize>) {
+        macro_rules! extend {
+            ($($column:ident)+) => {
+                $(if !other.$column.is_empty() {
+                    self.$column.extend_from_slice(&other.$column[rows.clone()]);
+                })+
+            };
+        }
+        with_each_column!(extend);
+        if other.lacks_times {
+            self.extend_odd_times(first, other, rows);
+        }
+    }
+
+    #[cold]
+    fn extend_odd_times(&mut self, first: usize, other: &AttributeColumns, rows: Range<usize>) {
+        self.lacks_times = true;
+        let of_rows = (other.odd_times.iter()).filter(|odd| rows.contains(&(odd.row as usize)));
+        self.odd_times.extend(of_rows.map(|odd| OddTime {
+            row: (odd.row as usize - rows.start + first) as u32,
+            ..*odd
+        }));
     }
 
     /// Adds what is kept of a row to its attributes.

@@ -164,6 +164,11 @@ impl Batch {
         (0..self.len()).map(|index| self.entry(index))
     }
 
+    /// The attributes; those that are not known are in [`known`](Self::known).
+    pub(crate) fn attributes(&self) -> &AttributeColumns {
+        &self.attributes
+    }
+
     /// Device and inode number of entry `index`, where they are kept.
     pub(crate) fn id(&self, index: usize) -> FileId {
         FileId {

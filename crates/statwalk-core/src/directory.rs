@@ -179,7 +179,6 @@ impl Dir {
             depth: self.depth,
             attributes: &OF_A_DIRECTORY,
             state: DirState::Listed,
-            holds_root: false,
             is_last: false,
         }
     }
@@ -220,13 +219,46 @@ pub enum DirState {
     Excluded,
     /// It lies as deep as the scan goes, so its entries were not asked for.
     AtDepthLimit,
+    /// It is none: its only entry is a root that is no directory.
+    NoDirectory,
+}
+
+impl DirState {
+    const ALL: [DirState; 6] = [
+        DirState::Listed,
+        DirState::Unreadable,
+        DirState::Crossing,
+        DirState::Excluded,
+        DirState::AtDepthLimit,
+        DirState::NoDirectory,
+    ];
+
+    /// The number of the state in [`Directories::states`](crate::Directories::states): 0
+    /// for a listed one, then in the order of the variants.
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// The state of a number; absent where no state has it.
+    ///
+    /// ```
+    /// use statwalk_core::DirState;
+    /// assert_eq!(DirState::from_number(DirState::Crossing.number()), Some(DirState::Crossing));
+    /// assert_eq!(DirState::from_number(200), None);
+    /// ```
+    #[must_use]
+    pub fn from_number(number: u8) -> Option<DirState> {
+        DirState::ALL.get(usize::from(number)).copied()
+    }
 }
 
 /// A directory, as a sink sees it.
 ///
 /// A sink gets each directory once, by [`Collect::directory`](crate::Collect::directory),
 /// and again beside each batch of its entries. A root that is no directory is an entry,
-/// too: of one without path, which comes beside that entry and at no other time.
+/// too: of one without path, which comes beside that entry and at no other time
+/// ([`DirState::NoDirectory`]).
 #[derive(Clone, Copy)]
 pub struct Directory<'a> {
     pub(crate) place: &'a Place,
@@ -239,8 +271,6 @@ pub struct Directory<'a> {
     pub(crate) depth: u32,
     pub(crate) attributes: &'a Attributes,
     pub(crate) state: DirState,
-    /// Whether it is none, and its only entry is a root.
-    pub(crate) holds_root: bool,
     /// Whether this delivery is its last, and nothing below it waits.
     pub(crate) is_last: bool,
 }
@@ -278,10 +308,15 @@ impl Directory<'_> {
     /// The distance of its entries from the root: 0 for a root that is no directory.
     #[must_use]
     pub fn entry_depth(&self) -> u32 {
-        match self.holds_root {
+        match self.holds_root() {
             true => 0,
             false => self.depth + 1,
         }
+    }
+
+    /// Whether it is none, and its only entry is a root.
+    pub(crate) fn holds_root(&self) -> bool {
+        self.state == DirState::NoDirectory
     }
 
     /// Whether a link was followed on the way to its entries.
@@ -340,7 +375,7 @@ impl Directory<'_> {
 
     /// Appends the path, as in [`path`](Self::path), to a buffer that the caller keeps.
     pub fn push_path(&self, out: &mut Vec<u8>) {
-        if !self.holds_root {
+        if !self.holds_root() {
             self.place.push_path(out);
         }
     }

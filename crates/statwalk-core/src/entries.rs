@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::batch::Batch;
-use crate::directory::{DirState, Directory, join};
+use crate::directory::{Directory, join};
 use crate::entry::{Attributes, Fields, FileType};
 use crate::error::{EntryError, Error};
 use crate::gather::{Fill, Found, Gathered, Next, deadline_after};
@@ -26,21 +26,22 @@ const BLOCKS_FULL: usize = 16;
 const ENTRIES_FULL: usize = 4_096;
 
 /// Some entries of one directory, with the directory itself where it comes first.
-#[derive(Clone)]
-pub struct Block {
+///
+/// Of one directory, and with its path: a caller who keeps few entries keeps little else.
+/// The columns of [`Rows`](crate::Rows) have thousands of entries.
+struct Block {
     directory: Vec<u8>,
     root: usize,
     depth: u32,
     entry_depth: u32,
     /// The attributes of the directory, in the block that announces it.
     announced: Option<Attributes>,
-    state: DirState,
     batch: Batch,
 }
 
 /// One entry of a scan, a directory or anything else.
 ///
-/// It shares the memory of its block; [`path`](Self::path) is put together on request.
+/// It shares the memory of the entries beside it; [`path`](Self::path) is put together on request.
 #[derive(Clone)]
 pub struct Entry {
     block: Arc<Block>,
@@ -48,18 +49,11 @@ pub struct Entry {
     index: Option<usize>,
 }
 
-/// The blocks of a scan, as they come. [`Scan::blocks`] makes it.
-#[must_use = "the scan ends when nobody takes its blocks"]
-pub struct Blocks {
-    gathered: Gathered<Gathering>,
-    taken: std::vec::IntoIter<Block>,
-}
-
 /// The entries of a scan, as they come. [`Scan::entries`] makes it.
-#[derive(Debug)]
 #[must_use = "the scan ends when nobody takes its entries"]
 pub struct Entries {
-    blocks: Blocks,
+    gathered: Gathered<Gathering>,
+    taken: std::vec::IntoIter<Block>,
     current: Option<(Arc<Block>, usize)>,
     skipped: Arc<Skipped>,
 }
@@ -88,7 +82,7 @@ impl Scan {
     /// known. A root that is missing is an `Err` at the end.
     ///
     /// Use [`run`](Self::run) with a sink where only an answer about all entries is
-    /// needed: that takes no queue. Use [`blocks`](Self::blocks) for columns.
+    /// needed: that takes no queue. Use [`rows`](Self::rows) for columns.
     ///
     /// # Errors
     ///
@@ -115,40 +109,8 @@ impl Scan {
         let scan = (self.clone()).filter_dir(move |dir| {
             !known.has_some() || !known.has_one_at_or_above(dir.root(), &dir.path())
         });
-        Ok(Entries {
-            blocks: scan.blocks_of(Fields::NAME | Fields::TYPE)?,
-            current: None,
-            skipped,
-        })
-    }
-
-    /// Gives the entries in columns, a block for each directory or for each part of a
-    /// large one, while workers scan.
-    ///
-    /// # Errors
-    ///
-    /// As for [`run`](Self::run).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use statwalk_core::{Fields, Scan};
-    ///
-    /// let mut bytes = 0;
-    /// let mut blocks = Scan::new("src").fields(Fields::SIZE).blocks()?;
-    /// for block in &mut blocks {
-    ///     bytes += block?.batch().size_bytes().iter().sum::<u64>();
-    /// }
-    /// assert!(bytes > 0 && blocks.finish().is_complete());
-    /// # Ok::<(), statwalk_core::Error>(())
-    /// ```
-    pub fn blocks(&self) -> Result<Blocks, Error> {
-        self.blocks_of(Fields::TYPE)
-    }
-
-    fn blocks_of(&self, fields: Fields) -> Result<Blocks, Error> {
-        let fields = fields | self.wanted_fields();
-        let gathered = self.gather(fields, move |gathering: &mut Gathering, found| {
+        let fields = Fields::NAME | Fields::TYPE | self.wanted_fields();
+        let gathered = scan.gather(fields, move |gathering: &mut Gathering, found| {
             match found {
                 Found::Directory(directory) => {
                     let announced = Some(*directory.attributes());
@@ -161,9 +123,11 @@ impl Scan {
                 false => Fill::Some,
             }
         })?;
-        Ok(Blocks {
+        Ok(Entries {
             gathered,
             taken: Vec::new().into_iter(),
+            current: None,
+            skipped,
         })
     }
 }
@@ -177,61 +141,8 @@ impl Gathering {
             depth: directory.depth(),
             entry_depth: directory.entry_depth(),
             announced,
-            state: directory.state(),
             batch,
         });
-    }
-}
-
-impl fmt::Debug for Block {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Block")
-            .field("directory", &path_buf(self.directory.clone()))
-            .field("root", &self.root)
-            .field("depth", &self.depth)
-            .field("announced", &self.announced)
-            .field("state", &self.state)
-            .field("batch", &self.batch)
-            .finish_non_exhaustive()
-    }
-}
-
-impl Block {
-    /// The path of the directory, beginning with its root as the caller gave it; empty
-    /// where the root itself is not a directory.
-    #[must_use]
-    pub fn directory(&self) -> &[u8] {
-        &self.directory
-    }
-
-    /// Which root it belongs to: an index into the roots of the scan.
-    #[must_use]
-    pub fn root(&self) -> usize {
-        self.root
-    }
-
-    /// The distance of the directory from its root.
-    #[must_use]
-    pub fn depth(&self) -> u32 {
-        self.depth
-    }
-
-    /// The attributes of the directory, in one of its blocks and no other.
-    #[must_use]
-    pub fn announced(&self) -> Option<&Attributes> {
-        self.announced.as_ref()
-    }
-
-    /// How far the directory was read.
-    #[must_use]
-    pub fn state(&self) -> DirState {
-        self.state
-    }
-
-    /// Its entries that are not directories, in columns.
-    #[must_use]
-    pub fn batch(&self) -> &Batch {
-        &self.batch
     }
 }
 
@@ -335,76 +246,12 @@ impl Entry {
     }
 }
 
-impl fmt::Debug for Blocks {
+impl fmt::Debug for Entries {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Blocks")
-            .field("blocks_at_hand", &self.taken.len())
+        f.debug_struct("Entries")
+            .field("directories_at_hand", &self.taken.len())
             .field("gathered", &self.gathered)
-            .finish()
-    }
-}
-
-impl Blocks {
-    /// Stops the scan. Blocks that the workers have filled can still be taken.
-    pub fn cancel(&self) {
-        self.gathered.cancel();
-    }
-
-    /// How far the scan has come; absent at its end.
-    #[must_use]
-    pub fn progress(&self) -> Option<Progress> {
-        self.gathered.progress()
-    }
-
-    /// A handle by which another thread can stop the scan; absent at its end.
-    #[must_use]
-    pub fn canceller(&self) -> Option<Canceller> {
-        self.gathered.canceller()
-    }
-
-    /// Takes the next block, and waits for it up to a time.
-    pub fn next_within(&mut self, timeout: Duration) -> Next<Block> {
-        let deadline = deadline_after(timeout);
-        loop {
-            if let Some(block) = self.taken.next() {
-                return Next::Value(block);
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.gathered.next_within(left) {
-                Next::Value(gathering) => self.taken = gathering.blocks.into_iter(),
-                Next::Failed(error) => return Next::Failed(error),
-                Next::Waiting => return Next::Waiting,
-                Next::End => return Next::End,
-            }
-        }
-    }
-
-    /// The report of the scan, once the last block was taken.
-    #[must_use]
-    pub fn report(&self) -> Option<&Report> {
-        self.gathered.report()
-    }
-
-    /// Stops the scan if it still goes on, and gives its report.
-    #[must_use]
-    pub fn finish(self) -> Report {
-        self.gathered.finish()
-    }
-}
-
-impl Iterator for Blocks {
-    type Item = Result<Block, EntryError>;
-
-    fn next(&mut self) -> Option<Result<Block, EntryError>> {
-        loop {
-            if let Some(block) = self.taken.next() {
-                return Some(Ok(block));
-            }
-            match self.gathered.next()? {
-                Ok(gathering) => self.taken = gathering.blocks.into_iter(),
-                Err(error) => return Some(Err(error)),
-            }
-        }
+            .finish_non_exhaustive()
     }
 }
 
@@ -509,16 +356,12 @@ impl Entries {
     pub fn next_within(&mut self, timeout: Duration) -> Next<Entry> {
         let deadline = deadline_after(timeout);
         loop {
-            if let Some(entry) = self.next_of_current() {
+            if let Some(entry) = self.next_at_hand() {
                 return Next::Value(entry);
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            match self.blocks.next_within(left) {
-                Next::Value(block) => {
-                    if let Some(directory) = self.begin(block) {
-                        return Next::Value(directory);
-                    }
-                }
+            match self.gathered.next_within(left) {
+                Next::Value(gathering) => self.taken = gathering.blocks.into_iter(),
                 Next::Failed(error) => return Next::Failed(error),
                 Next::Waiting => return Next::Waiting,
                 Next::End => return Next::End,
@@ -526,27 +369,41 @@ impl Entries {
         }
     }
 
+    /// The next entry of what was taken from the workers.
+    #[inline]
+    fn next_at_hand(&mut self) -> Option<Entry> {
+        loop {
+            if let Some(entry) = self.next_of_current() {
+                return Some(entry);
+            }
+            let block = self.taken.next()?;
+            if let Some(directory) = self.begin(block) {
+                return Some(directory);
+            }
+        }
+    }
+
     /// Stops the scan. Entries that the workers have found can still be taken.
     pub fn cancel(&self) {
-        self.blocks.cancel();
+        self.gathered.cancel();
     }
 
     /// A handle by which another thread can stop the scan; absent at its end.
     #[must_use]
     pub fn canceller(&self) -> Option<Canceller> {
-        self.blocks.canceller()
+        self.gathered.canceller()
     }
 
     /// How far the scan has come; absent at its end.
     #[must_use]
     pub fn progress(&self) -> Option<Progress> {
-        self.blocks.progress()
+        self.gathered.progress()
     }
 
     /// The report of the scan, once the last entry was taken.
     #[must_use]
     pub fn report(&self) -> Option<&Report> {
-        self.blocks.report()
+        self.gathered.report()
     }
 
     /// Stops the scan if it still goes on, and gives its report.
@@ -555,7 +412,7 @@ impl Entries {
     /// scan.
     #[must_use]
     pub fn finish(self) -> Report {
-        self.blocks.finish()
+        self.gathered.finish()
     }
 }
 
@@ -564,15 +421,11 @@ impl Iterator for Entries {
 
     fn next(&mut self) -> Option<Result<Entry, EntryError>> {
         loop {
-            if let Some(entry) = self.next_of_current() {
+            if let Some(entry) = self.next_at_hand() {
                 return Some(Ok(entry));
             }
-            match self.blocks.next()? {
-                Ok(block) => {
-                    if let Some(directory) = self.begin(block) {
-                        return Some(Ok(directory));
-                    }
-                }
+            match self.gathered.next()? {
+                Ok(gathering) => self.taken = gathering.blocks.into_iter(),
                 Err(error) => return Some(Err(error)),
             }
         }

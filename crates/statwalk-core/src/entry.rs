@@ -46,6 +46,25 @@ impl FileType {
     ];
     pub(crate) const COUNT: usize = FileType::ALL.len();
 
+    /// The number of the type in [`Columns::kinds`](crate::Columns::kinds): 0 for a file,
+    /// then in the order of the variants.
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// The type of a number; absent where no type has it.
+    ///
+    /// ```
+    /// use statwalk_core::FileType;
+    /// assert_eq!(FileType::from_number(FileType::Symlink.number()), Some(FileType::Symlink));
+    /// assert_eq!(FileType::from_number(200), None);
+    /// ```
+    #[must_use]
+    pub fn from_number(number: u8) -> Option<FileType> {
+        FileType::ALL.get(usize::from(number)).copied()
+    }
+
     /// The type in `st_mode`: `S_IFMT`, inode(7).
     #[inline]
     pub(crate) fn of_mode(mode: u16) -> FileType {

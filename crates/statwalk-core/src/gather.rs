@@ -79,7 +79,28 @@ pub(crate) fn deadline_after(timeout: Duration) -> Instant {
     now.checked_add(timeout).unwrap_or(now + YEAR)
 }
 
-type Each<T> = dyn Fn(&mut T, Found<'_>) -> Fill + Send + Sync;
+/// Part of what a worker learned, for a [`Gather`].
+#[derive(Clone, Copy)]
+pub(crate) enum Learned<'a> {
+    Directory(&'a Directory<'a>),
+    Entries(&'a Directory<'a>, &'a Batch),
+    /// See [`Collect::incomplete`].
+    Incomplete(&'a Directory<'a>),
+    /// See [`Collect::finished`].
+    Finished(&'a Directory<'a>),
+}
+
+/// The way in which workers fill values.
+pub(crate) struct Gather<T> {
+    pub(crate) fields: Fields,
+    pub(crate) each: Box<Each<T>>,
+    /// Whether [`Learned::Incomplete`] and [`Learned::Finished`] are wanted.
+    pub(crate) wants_ends: bool,
+    /// How many values and errors wait for the caller, up to.
+    pub(crate) waiting_max: usize,
+}
+
+type Each<T> = dyn Fn(&mut T, Learned<'_>) -> Fill + Send + Sync;
 
 /// The values of a scan, as they come. [`Scan::gather`] makes it.
 ///
@@ -97,6 +118,7 @@ pub struct Gathered<T: Default + Send + 'static> {
 /// The values between the workers and the caller.
 struct Queue<T> {
     line: Mutex<Line<T>>,
+    waiting_max: usize,
     has_some: Condvar,
     has_room: Condvar,
     /// The caller waits, and takes values that are not full.
@@ -116,8 +138,7 @@ struct Line<T> {
 
 /// The sink behind the values.
 struct GatherSink<T> {
-    fields: Fields,
-    each: Arc<Each<T>>,
+    gather: Arc<Gather<T>>,
     queue: Arc<Queue<T>>,
 }
 
@@ -125,7 +146,7 @@ struct GatherSink<T> {
 struct GatherState<T> {
     value: T,
     fill: Fill,
-    each: Arc<Each<T>>,
+    gather: Arc<Gather<T>>,
     queue: Arc<Queue<T>>,
 }
 
@@ -138,7 +159,7 @@ impl Scan {
     /// entries; between several workers no order is promised.
     ///
     /// Use it to filter, format or count on all workers and have one thread take the
-    /// results. [`blocks`](Self::blocks) and [`entries`](Self::entries) are simpler;
+    /// results. [`rows`](Self::rows) and [`entries`](Self::entries) are simpler;
     /// [`fold`](Self::fold) is faster where only the end counts.
     ///
     /// # Errors
@@ -173,10 +194,26 @@ impl Scan {
         fields: Fields,
         each: impl Fn(&mut T, Found<'_>) -> Fill + Send + Sync + 'static,
     ) -> Result<Gathered<T>, Error> {
-        let queue = Arc::new(Queue::new());
-        let running = self.start(GatherSink {
+        self.gather_with(Gather {
             fields,
-            each: Arc::new(each),
+            each: Box::new(move |value, learned| match learned {
+                Learned::Directory(directory) => each(value, Found::Directory(directory)),
+                Learned::Entries(directory, batch) => each(value, Found::Entries(directory, batch)),
+                Learned::Incomplete(_) | Learned::Finished(_) => Fill::Nothing,
+            }),
+            wants_ends: false,
+            waiting_max: WAITING_MAX,
+        })
+    }
+
+    /// As [`gather`](Self::gather), in another way.
+    pub(crate) fn gather_with<T: Default + Send + 'static>(
+        &self,
+        gather: Gather<T>,
+    ) -> Result<Gathered<T>, Error> {
+        let queue = Arc::new(Queue::new(gather.waiting_max));
+        let running = self.start(GatherSink {
+            gather: Arc::new(gather),
             queue: Arc::clone(&queue),
         })?;
         let at_end = Arc::clone(&queue);
@@ -349,8 +386,9 @@ impl<T: Default + Send + 'static> Drop for Gathered<T> {
 }
 
 impl<T> Queue<T> {
-    fn new() -> Queue<T> {
+    fn new(waiting_max: usize) -> Queue<T> {
         Queue {
+            waiting_max,
             line: Mutex::new(Line {
                 waiting: VecDeque::new(),
                 caller_waits: false,
@@ -414,7 +452,7 @@ impl<T> Queue<T> {
         let is_open = || !self.is_closed.load(Ordering::Relaxed);
         let is_bounded = || !self.is_unbounded.load(Ordering::Relaxed);
         let mut line = lock(&self.line);
-        while line.waiting.len() >= WAITING_MAX && is_bounded() && is_open() {
+        while line.waiting.len() >= self.waiting_max && is_bounded() && is_open() {
             line.workers_waiting += 1;
             let woken = self.has_room.wait(line);
             line = woken.unwrap_or_else(PoisonError::into_inner);
@@ -438,14 +476,14 @@ impl<T: Default + Send + 'static> Sink for GatherSink<T> {
     type Output = Vec<T>;
 
     fn fields(&self) -> Fields {
-        self.fields
+        self.gather.fields
     }
 
     fn states(&self, _: &Context, count: usize) -> Vec<GatherState<T>> {
         let state = || GatherState {
             value: T::default(),
             fill: Fill::Nothing,
-            each: Arc::clone(&self.each),
+            gather: Arc::clone(&self.gather),
             queue: Arc::clone(&self.queue),
         };
         (0..count).map(|_| state()).collect()
@@ -469,8 +507,13 @@ impl<T: Default + Send + 'static> GatherState<T> {
         }
     }
 
-    fn add(&mut self, found: Found<'_>) -> ControlFlow<()> {
-        self.fill = (self.each)(&mut self.value, found);
+    /// Adds something that cannot wait for room: its value goes with what comes next.
+    fn note(&mut self, learned: Learned<'_>) {
+        self.fill = (self.gather.each)(&mut self.value, learned);
+    }
+
+    fn add(&mut self, learned: Learned<'_>) -> ControlFlow<()> {
+        self.fill = (self.gather.each)(&mut self.value, learned);
         let queue = &self.queue;
         let goes = match self.fill {
             Fill::Nothing => false,
@@ -491,11 +534,23 @@ impl<T: Default + Send + 'static> GatherState<T> {
 
 impl<T: Default + Send + 'static> Collect for GatherState<T> {
     fn directory(&mut self, directory: &Directory<'_>) -> ControlFlow<()> {
-        self.add(Found::Directory(directory))
+        self.add(Learned::Directory(directory))
     }
 
     fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
-        self.add(Found::Entries(directory, batch))
+        self.add(Learned::Entries(directory, batch))
+    }
+
+    fn incomplete(&mut self, directory: &Directory<'_>) {
+        if self.gather.wants_ends {
+            self.note(Learned::Incomplete(directory));
+        }
+    }
+
+    fn finished(&mut self, directory: &Directory<'_>) {
+        if self.gather.wants_ends {
+            self.note(Learned::Finished(directory));
+        }
     }
 
     fn failed(&mut self, error: &EntryError) -> ControlFlow<()> {

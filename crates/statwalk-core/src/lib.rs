@@ -36,9 +36,11 @@ pub(crate) mod mounts;
 
 mod attribute_columns;
 mod batch;
+mod bits;
 mod calls;
 mod changes;
 mod chunks;
+mod columns;
 mod decode;
 mod directory;
 mod entries;
@@ -63,6 +65,7 @@ mod plan;
 mod progress;
 mod reason;
 mod report;
+mod rows;
 mod running;
 mod scan;
 #[cfg(test)]
@@ -114,8 +117,10 @@ pub mod formats {
 
 pub use attribute_columns::{AttributeColumns, OddTime};
 pub use batch::{Batch, EntryRef};
+pub use bits::Bits;
+pub use columns::{Columns, Directories, DirectoryRow};
 pub use directory::{DirState, Directory, Subdirectory};
-pub use entries::{Block, Blocks, Entries, Entry};
+pub use entries::{Entries, Entry};
 pub use entry::{Attributes, DirId, Fields, FileId, FileType};
 pub use error::{Cause, EntryError, Errno, Error, Op};
 pub use exclusion::Exclusions;
@@ -126,6 +131,7 @@ pub use plan::Plan;
 pub use progress::Progress;
 pub use reason::{NotInPlace, Obstacle, Reason};
 pub use report::{LeftOut, Outcome, Report, RootReport};
+pub use rows::{GatheredRows, Rows};
 pub use running::{Canceller, Running};
 pub use scan::{IoClass, KernelFileSystems, MountCrossing, Scan, SymlinkPolicy};
 pub use sink::{

@@ -11,7 +11,7 @@ const SCANS: [&str; 7] = [
     ".run_in_memory(",
     ".start(",
     ".entries()?",
-    ".blocks()?",
+    ".rows()?",
     ".fold(",
     ".gather(",
 ];

@@ -46,7 +46,6 @@ impl OpenDir {
             depth: self.depth,
             attributes: &self.attributes,
             state: DirState::Listed,
-            holds_root: false,
             is_last: false,
         }
     }

@@ -32,8 +32,7 @@ impl<D: DirectorySource> Lister<D> {
             root,
             depth: 0,
             attributes: &Attributes::of_type(FileType::Unknown),
-            state: DirState::Listed,
-            holds_root: true,
+            state: DirState::NoDirectory,
             is_last: false,
         };
         self.contents.clear();
@@ -61,7 +60,6 @@ impl<D: DirectorySource> Lister<D> {
             depth,
             attributes: found.unwrap_or(&nothing),
             state: DirState::Unreadable,
-            holds_root: false,
             is_last: false,
         };
         out.deliver(&directory, true, &[]);
@@ -127,7 +125,6 @@ impl<D: DirectorySource> Lister<D> {
             depth,
             attributes,
             state,
-            holds_root: false,
             is_last: true,
         };
         out.deliver(&directory, true, &[]);
@@ -154,7 +151,6 @@ impl<D: DirectorySource> Lister<D> {
             depth: parent.depth,
             attributes: &nothing,
             state: DirState::Listed,
-            holds_root: false,
             is_last: false,
         };
         self.contents.clear();

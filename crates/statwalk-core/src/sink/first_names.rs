@@ -337,7 +337,6 @@ mod tests {
                 depth: place.depth(),
                 attributes: &self.attributes,
                 state: DirState::Listed,
-                holds_root: false,
                 is_last: false,
             }
         }

@@ -265,7 +265,7 @@ impl Collect for InodesState {
     }
 
     fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
-        if directory.holds_root {
+        if directory.holds_root() {
             self.add(directory, None);
         }
         let files = batch.kinds().iter().zip(batch.known()).enumerate();

@@ -412,7 +412,7 @@ impl Collect for LiveState {
     }
 
     fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()> {
-        if directory.holds_root {
+        if directory.holds_root() {
             self.table.announce(directory);
             self.table.finish(directory);
         }

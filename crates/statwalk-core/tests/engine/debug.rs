@@ -119,17 +119,16 @@ fn an_entry_prints_itself_and_not_its_directory() {
 }
 
 #[test]
-fn blocks_and_gathered_values_print_counts() {
+fn rows_and_gathered_values_print_counts() {
     let root = on_disk();
     let scan = Scan::new(root.path());
-    let mut blocks = scan.blocks().unwrap();
+    let mut all = scan.rows().unwrap();
     let mut entries = 0;
-    while let Some(block) = blocks.next() {
-        let block = block.unwrap();
-        let len = block.batch().len();
-        assert!(print(&block).contains(&format!("len: {len}")));
-        entries += len;
-        print(&blocks);
+    while let Some(rows) = all.next() {
+        let rows = rows.unwrap();
+        assert!(print(&rows).contains(&format!("len: {}", rows.len())));
+        entries += rows.len();
+        print(&all);
     }
     assert_eq!(entries, DIRS * FILES);
 

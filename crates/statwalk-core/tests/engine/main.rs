@@ -28,6 +28,7 @@ mod panics;
 mod prefer;
 mod random_trees;
 mod roots;
+mod rows;
 mod sink_options;
 
 mod automounts;

@@ -294,7 +294,7 @@ impl Collect for TreeState {
         let own = directory.id_is_own();
         let record = self.record(directory.id(), own);
         record.sums.add(&sums);
-        if directory.holds_root {
+        if directory.holds_root() {
             record.name = DirRecord::name_of_root(directory.root);
             record.kind = RecordKind::root_file(batch.kinds()[0]);
         }

@@ -34,7 +34,7 @@ impl Record {
         (self.times_ns, self.times_s) = ([None; 3], [None; 3]);
     }
 
-    fn of(attributes: &Attributes) -> Record {
+    pub(crate) fn of(attributes: &Attributes) -> Record {
         Record {
             kind: attributes.kind.letter(),
             size_bytes: attributes.size_bytes(),

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Entries of many directories, and these directories, in columns with Arrow's layout.
+
+use std::ops::Range;
+
+use crate::attribute_columns::AttributeColumns;
+use crate::batch::{Batch, EntryRef};
+use crate::bits::Bits;
+use crate::directory::{DirState, Directory};
+use crate::entry::{ALL_TIMES, Attributes, DirId, Fields, FileType, is_time};
+
+/// Entries of many directories, a column for each fact.
+///
+/// The buffers have the layout of Arrow's arrays, so that they become arrays without a
+/// copy. A column has one value for each entry, or none at all where its field was not
+/// wanted; [`name_offsets`](Self::name_offsets) has one more.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Columns {
+    /// The number of each entry's directory: [`DirId::index`].
+    pub dirs: Vec<u32>,
+    /// The bytes of all names, one after another.
+    pub names: Vec<u8>,
+    /// Where each name begins in [`names`](Self::names), from 0 on, and where the last one ends.
+    pub name_offsets: Vec<i32>,
+    /// The types: [`FileType::number`].
+    pub kinds: Vec<u8>,
+    /// Whether each entry was reached without following a link to it.
+    pub is_direct: Bits,
+    /// Whether the attributes of each entry are known: a stat can fail. For times this is
+    /// part of the four columns below.
+    pub is_known: Bits,
+    /// Whether each last change of the content is known, and fits into nanoseconds. Without
+    /// rows where the field was not wanted, as the next three.
+    pub mtime_is_known: Bits,
+    /// Whether each last access is known, as [`mtime_is_known`](Self::mtime_is_known).
+    pub atime_is_known: Bits,
+    /// Whether each last change of the inode is known, as
+    /// [`mtime_is_known`](Self::mtime_is_known).
+    pub ctime_is_known: Bits,
+    /// Whether each birth is known, as [`mtime_is_known`](Self::mtime_is_known).
+    pub btime_is_known: Bits,
+    /// The attributes.
+    pub attributes: AttributeColumns,
+}
+
+/// The directories that begin in some rows, and the numbers of those that end there.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Directories {
+    /// The numbers of those that begin: [`DirId::index`].
+    pub ids: Vec<u32>,
+    /// Their names, types and attributes. `dirs` has the numbers of their parents. The name
+    /// of a root is the path that the caller gave.
+    pub columns: Columns,
+    /// Whether each has a parent: 0 for a root.
+    pub has_parent: Bits,
+    /// Which root each belongs to: an index into the roots of the scan.
+    pub roots: Vec<u32>,
+    /// Their states: [`DirState::number`].
+    pub states: Vec<u8>,
+    /// The numbers of directories that are finished: all in them and below them was given
+    /// out, in these rows or others. Those that a scan was stopped in are not among them.
+    pub finished: Vec<u32>,
+    /// The numbers of directories that lack something, which could not be read.
+    pub incomplete: Vec<u32>,
+}
+
+/// One directory of [`Directories`].
+#[derive(Clone, Copy, Debug)]
+pub struct DirectoryRow<'a> {
+    /// Its number.
+    pub id: DirId,
+    /// The number of its parent; absent for a root.
+    pub parent: Option<DirId>,
+    /// Which root it belongs to: an index into the roots of the scan.
+    pub root: usize,
+    /// The name; of a root the path that the caller gave.
+    pub name: &'a [u8],
+    /// The attributes, as far as they are known.
+    pub attributes: Attributes,
+    /// How far it was read.
+    pub state: DirState,
+    /// Whether a symbolic link was followed to it.
+    pub is_followed: bool,
+}
+
+impl Columns {
+    /// How many rows it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// Whether it has no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    /// The name of a row; empty where names were not wanted.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `row` is not below [`len`](Self::len) and names are kept.
+    #[must_use]
+    pub fn name(&self, row: usize) -> &[u8] {
+        if self.name_offsets.is_empty() {
+            return &[];
+        }
+        let (begin, end) = (self.name_offsets[row], self.name_offsets[row + 1]);
+        &self.names[begin as usize..end as usize]
+    }
+
+    /// A row with its attributes; for callers who do not mind the cost.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `row` is not below [`len`](Self::len).
+    #[must_use]
+    pub fn entry(&self, row: usize) -> EntryRef<'_> {
+        let kind = FileType::from_number(self.kinds[row]).unwrap_or(FileType::Unknown);
+        let mut attributes = Attributes::of_type(kind);
+        if self.is_known.get(row) {
+            self.attributes.read(row, &mut attributes);
+        }
+        EntryRef {
+            name: self.name(row),
+            attributes,
+        }
+    }
+
+    /// Prepares columns without rows for names, whose offsets are one more than rows.
+    pub(crate) fn begin_names(&mut self) {
+        self.name_offsets.push(0);
+    }
+
+    /// Forgets the rows and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.dirs.clear();
+        self.names.clear();
+        self.name_offsets.clear();
+        self.kinds.clear();
+        self.is_direct.clear();
+        self.is_known.clear();
+        for bits in self.times_are_known() {
+            bits.clear();
+        }
+        self.attributes.clear();
+    }
+
+    fn times_are_known(&mut self) -> [&mut Bits; 4] {
+        [
+            &mut self.mtime_is_known,
+            &mut self.atime_is_known,
+            &mut self.ctime_is_known,
+            &mut self.btime_is_known,
+        ]
+    }
+
+    /// Adds some entries of a directory.
+    #[inline]
+    pub(crate) fn extend(&mut self, directory: &Directory<'_>, batch: &Batch, rows: Range<usize>) {
+        let (first, count) = (self.len(), rows.len());
+        let dir = directory.id().index() as u32;
+        self.dirs.extend(std::iter::repeat_n(dir, count));
+        if batch.wanted().contains(Fields::NAME) {
+            self.extend_names(batch, rows.clone());
+        }
+        let kinds = batch.kinds()[rows.clone()].iter();
+        self.kinds.extend(kinds.map(|kind| kind.number()));
+        match directory.followed {
+            false => self.is_direct.push_ones(count),
+            true => self.is_direct.push_zeros(count),
+        }
+        let attributes = batch.attributes();
+        self.attributes.extend(first, attributes, rows.clone());
+        if batch.all_known() && !attributes.lacks_times {
+            self.is_known.push_ones(count);
+            let times = [
+                &attributes.mtime_ns,
+                &attributes.atime_ns,
+                &attributes.ctime_ns,
+                &attributes.btime_ns,
+            ];
+            for (bits, times_ns) in self.times_are_known().into_iter().zip(times) {
+                if !times_ns.is_empty() {
+                    bits.push_ones(count);
+                }
+            }
+            return;
+        }
+        for row in rows {
+            self.push_what_is_known(batch.known()[row], batch.wanted());
+        }
+    }
+
+    fn extend_names(&mut self, batch: &Batch, rows: Range<usize>) {
+        let all_ends = batch.name_ends();
+        let begin = rows.start.checked_sub(1).map_or(0, |row| all_ends[row]);
+        let ends = &all_ends[rows];
+        let end = ends.last().copied().unwrap_or(begin);
+        // The names of a table take less than 2^31 bytes.
+        let before = self.names.len() as i32;
+        let names = &batch.names()[begin as usize..end as usize];
+        self.names.extend_from_slice(names);
+        let offsets = ends.iter().map(|&end| (end - begin) as i32 + before);
+        self.name_offsets.extend(offsets);
+    }
+
+    /// Adds what is known of the next row, whose values are there.
+    #[inline]
+    fn push_what_is_known(&mut self, is_known: bool, wanted: Fields) {
+        let row = self.is_known.len();
+        self.is_known.push(is_known);
+        let columns = &self.attributes;
+        let known = |times_ns: &[i64]| is_known && times_ns.get(row).is_some_and(|&ns| is_time(ns));
+        let known = [
+            (Fields::MTIME, known(&columns.mtime_ns)),
+            (Fields::ATIME, known(&columns.atime_ns)),
+            (Fields::CTIME, known(&columns.ctime_ns)),
+            (Fields::BTIME, known(&columns.btime_ns)),
+        ];
+        for (bits, (field, is_known)) in self.times_are_known().into_iter().zip(known) {
+            if wanted.contains(field) {
+                bits.push(is_known);
+            }
+        }
+    }
+
+    /// Adds a directory, by the number of its parent.
+    #[inline]
+    fn push(&mut self, dir: u32, name: &[u8], attributes: &Attributes, wanted: Fields) {
+        self.names.extend_from_slice(name);
+        self.name_offsets.push(self.names.len() as i32);
+        self.attributes.push(attributes, wanted);
+        self.dirs.push(dir);
+        self.kinds.push(attributes.kind.number());
+        let needed = wanted.without(Fields::NAME.union(ALL_TIMES));
+        let is_known = attributes.valid.contains(needed);
+        self.push_what_is_known(is_known, wanted);
+    }
+}
+
+impl Directories {
+    /// How many directories begin here.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether no directory begins here.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// A directory.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `row` is not below [`len`](Self::len).
+    #[must_use]
+    pub fn row(&self, row: usize) -> DirectoryRow<'_> {
+        let EntryRef { name, attributes } = self.columns.entry(row);
+        let parent = self.has_parent.get(row).then_some(self.columns.dirs[row]);
+        DirectoryRow {
+            id: DirId(self.ids[row]),
+            parent: parent.map(DirId),
+            root: self.roots[row] as usize,
+            name,
+            attributes,
+            state: DirState::from_number(self.states[row]).unwrap_or(DirState::Listed),
+            is_followed: !self.columns.is_direct.get(row),
+        }
+    }
+
+    /// Forgets all and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.ids.clear();
+        self.columns.clear();
+        self.has_parent.clear();
+        self.roots.clear();
+        self.states.clear();
+        self.finished.clear();
+        self.incomplete.clear();
+    }
+
+    /// Adds a directory.
+    #[inline]
+    pub(crate) fn push(&mut self, directory: &Directory<'_>, wanted: Fields) {
+        let parent = directory.parent();
+        self.ids.push(directory.id.0);
+        self.has_parent.push(parent.is_some());
+        self.roots.push(directory.root);
+        self.states.push(directory.state.number());
+        self.columns.is_direct.push(!directory.followed);
+        let parent = parent.map_or(0, |parent| parent.0);
+        let name = match directory.state {
+            DirState::NoDirectory => &[],
+            _ => directory.name(),
+        };
+        self.columns
+            .push(parent, name, directory.attributes, wanted);
+    }
+}

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Rows of a scan in bulk, in columns of many directories.
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use crate::batch::Batch;
+use crate::columns::{Columns, Directories};
+use crate::directory::Directory;
+use crate::entry::Fields;
+use crate::error::{EntryError, Error};
+use crate::gather::{Fill, Gather, Gathered, Learned, Next, deadline_after};
+use crate::lock::lock;
+use crate::progress::Progress;
+use crate::report::Report;
+use crate::running::Canceller;
+use crate::scan::Scan;
+
+/// From so many entries on, or directories, a worker gives its rows to the caller.
+const FULL: usize = 16_384;
+
+/// How many rows wait for the caller.
+const WAITING_MAX: usize = 4;
+
+/// How many buffers without rows wait for a worker.
+const SPARE_MAX: usize = 8;
+
+/// Up to 65,536 entries of many directories, in columns.
+///
+/// [`Scan::rows`] makes them, and says in which order they come.
+///
+/// When they are dropped, their buffers go back to the workers of their scan. After
+/// [`into_columns`](Self::into_columns) the buffers are the caller's.
+pub struct Rows {
+    tables: Tables,
+    stock: Arc<Stock>,
+}
+
+/// The rows of a scan, as they come. [`Scan::rows`] makes it.
+///
+/// Dropped, it ends the scan.
+#[must_use = "the scan ends when nobody takes its rows"]
+pub struct GatheredRows {
+    gathered: Gathered<Gathering>,
+    taken: std::vec::IntoIter<Tables>,
+    stock: Arc<Stock>,
+}
+
+/// The columns of rows.
+#[derive(Default)]
+struct Tables {
+    entries: Columns,
+    directories: Directories,
+}
+
+/// Buffers without rows, for the next rows of any worker.
+///
+/// A stock for each worker would keep the buffers of those that have gone away.
+struct Stock {
+    fields: Fields,
+    spare: Mutex<Vec<Tables>>,
+}
+
+/// The rows of one worker that were not given away. The last has room.
+#[derive(Default)]
+struct Gathering {
+    tables: Vec<Tables>,
+}
+
+impl Rows {
+    /// How many entries an object of this type holds at most.
+    pub const MAX: usize = 65_536;
+
+    /// How many entries it has; directories are not among them.
+    ///
+    /// 0 is possible: the rows can consist of directories alone, or of nothing but ends of
+    /// directories.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.tables.entries.len()
+    }
+
+    /// Whether it has no entry.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tables.entries.is_empty()
+    }
+
+    /// The fields that were asked for, the type among them.
+    #[must_use]
+    pub fn fields(&self) -> Fields {
+        self.stock.fields
+    }
+
+    /// The entries that are not directories.
+    #[must_use]
+    pub fn entries(&self) -> &Columns {
+        &self.tables.entries
+    }
+
+    /// The directories that begin here, and the ends of directories.
+    #[must_use]
+    pub fn directories(&self) -> &Directories {
+        &self.tables.directories
+    }
+
+    /// Gives the buffers away, without a copy.
+    ///
+    /// [`GatheredRows::give_back`] takes them again, for other rows of the scan.
+    #[must_use]
+    pub fn into_columns(mut self) -> (Columns, Directories) {
+        let tables = std::mem::take(&mut self.tables);
+        (tables.entries, tables.directories)
+    }
+}
+
+/// Without its rows, of which there can be very many.
+impl fmt::Debug for Rows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rows")
+            .field("len", &self.len())
+            .field("directories", &self.directories().len())
+            .field("fields", &self.fields())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Rows {
+    fn drop(&mut self) {
+        self.stock.put(std::mem::take(&mut self.tables));
+    }
+}
+
+impl Scan {
+    /// Gives all entries and directories in columns of many directories, while workers
+    /// scan.
+    ///
+    /// A directory is a row of [`Rows::directories`], and each other entry one of
+    /// [`Rows::entries`]. Every number of a directory in a column is that of exactly one
+    /// row of directories, in some of the rows of the scan. The rows of one worker have a
+    /// directory before its entries, unless several workers read the directory because it
+    /// is large. Between the rows of several workers no order is promised. A directory
+    /// that cannot be read is a row all the same.
+    ///
+    /// A worker gives its rows away from 16,384 entries on, or when the caller waits for
+    /// some. An entry that cannot be read is an `Err`; it is also a row where its name is
+    /// known. A root that is missing is an `Err` at the end.
+    ///
+    /// Memory: each worker fills one object, 4 wait for the caller, and the buffers of up to 8
+    /// are kept empty. With all fields an entry takes 96 bytes and its name, in buffers that
+    /// grow by doubling. An object has about 16,384 entries, and up to 65,536 where a
+    /// directory is as large. A caller who takes none slows the scan down.
+    ///
+    /// # Errors
+    ///
+    /// As for [`run`](Self::run).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use statwalk_core::{Fields, Scan};
+    ///
+    /// let (mut files, mut directories, mut bytes) = (0, 0, 0);
+    /// let mut all = Scan::new("src").fields(Fields::SIZE).rows()?;
+    /// for rows in &mut all {
+    ///     let rows = rows?;
+    ///     files += rows.len();
+    ///     directories += rows.directories().len();
+    ///     bytes += rows.entries().attributes.size_bytes.iter().sum::<u64>();
+    /// }
+    /// assert!(files > directories && directories > 1 && bytes > 0);
+    /// assert!(all.finish().is_complete());
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    pub fn rows(&self) -> Result<GatheredRows, Error> {
+        let fields = Fields::TYPE | self.wanted_fields();
+        let stock = Arc::new(Stock {
+            fields,
+            spare: Mutex::default(),
+        });
+        let of_workers = Arc::clone(&stock);
+        let gathered = self.gather_with(Gather {
+            fields,
+            each: Box::new(move |gathering: &mut Gathering, learned| {
+                gathering.add(learned, &of_workers)
+            }),
+            wants_ends: true,
+            waiting_max: WAITING_MAX,
+        })?;
+        Ok(GatheredRows {
+            gathered,
+            taken: Vec::new().into_iter(),
+            stock,
+        })
+    }
+}
+
+impl Gathering {
+    fn add(&mut self, learned: Learned<'_>, stock: &Stock) -> Fill {
+        match learned {
+            Learned::Directory(directory) => {
+                (self.last(stock).directories).push(directory, stock.fields);
+            }
+            Learned::Entries(directory, batch) => self.add_entries(directory, batch, stock),
+            Learned::Incomplete(directory) => {
+                let incomplete = &mut self.last(stock).directories.incomplete;
+                incomplete.push(directory.id.0);
+            }
+            Learned::Finished(directory) => {
+                let finished = &mut self.last(stock).directories.finished;
+                finished.push(directory.id.0);
+            }
+        }
+        match self.tables.len() > 1 || self.last(stock).is_full() {
+            true => Fill::Full,
+            false => Fill::Some,
+        }
+    }
+
+    fn add_entries(&mut self, directory: &Directory<'_>, batch: &Batch, stock: &Stock) {
+        if directory.holds_root() {
+            (self.last(stock).directories).push(directory, stock.fields);
+        }
+        let mut begin = 0;
+        while begin < batch.len() {
+            let entries = &mut self.last(stock).entries;
+            let room = Rows::MAX - entries.len();
+            if room == 0 {
+                self.tables.push(stock.take());
+                continue;
+            }
+            let end = batch.len().min(begin + room);
+            entries.extend(directory, batch, begin..end);
+            begin = end;
+        }
+    }
+
+    #[inline]
+    fn last(&mut self, stock: &Stock) -> &mut Tables {
+        if self.tables.is_empty() {
+            self.tables.push(stock.take());
+        }
+        self.tables.last_mut().expect("there is one now")
+    }
+}
+
+impl Tables {
+    fn is_full(&self) -> bool {
+        let directories = &self.directories;
+        let ends = directories.finished.len().max(directories.incomplete.len());
+        self.entries.len().max(directories.len()).max(ends) >= FULL
+    }
+}
+
+impl Stock {
+    fn take(&self) -> Tables {
+        let mut tables = lock(&self.spare).pop().unwrap_or_default();
+        if self.fields.contains(Fields::NAME) {
+            tables.entries.begin_names();
+        }
+        tables.directories.columns.begin_names();
+        tables
+    }
+
+    /// Takes buffers, and forgets their rows.
+    fn put(&self, mut tables: Tables) {
+        if tables.entries.kinds.capacity() == 0 && tables.directories.ids.capacity() == 0 {
+            return;
+        }
+        tables.entries.clear();
+        tables.directories.clear();
+        let mut spare = lock(&self.spare);
+        if spare.len() < SPARE_MAX {
+            spare.push(tables);
+        }
+    }
+}
+
+impl fmt::Debug for GatheredRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GatheredRows")
+            .field("rows_at_hand", &self.taken.len())
+            .field("gathered", &self.gathered)
+            .finish_non_exhaustive()
+    }
+}
+
+impl GatheredRows {
+    /// Takes back buffers that [`Rows::into_columns`] gave away. Their rows are forgotten.
+    ///
+    /// A caller who drops rows, or keeps their buffers, need not call it.
+    pub fn give_back(&self, columns: Columns, directories: Directories) {
+        self.stock.put(Tables {
+            entries: columns,
+            directories,
+        });
+    }
+
+    /// Stops the scan. Rows that the workers have filled can still be taken.
+    pub fn cancel(&self) {
+        self.gathered.cancel();
+    }
+
+    /// A handle by which another thread can stop the scan; absent at its end.
+    #[must_use]
+    pub fn canceller(&self) -> Option<Canceller> {
+        self.gathered.canceller()
+    }
+
+    /// How far the scan has come; absent at its end.
+    #[must_use]
+    pub fn progress(&self) -> Option<Progress> {
+        self.gathered.progress()
+    }
+
+    /// Takes the next rows, and waits for them up to a time.
+    pub fn next_within(&mut self, timeout: Duration) -> Next<Rows> {
+        let deadline = deadline_after(timeout);
+        loop {
+            if let Some(rows) = self.next_taken() {
+                return Next::Value(rows);
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.gathered.next_within(left) {
+                Next::Value(gathering) => self.taken = gathering.tables.into_iter(),
+                Next::Failed(error) => return Next::Failed(error),
+                Next::Waiting => return Next::Waiting,
+                Next::End => return Next::End,
+            }
+        }
+    }
+
+    fn next_taken(&mut self) -> Option<Rows> {
+        let tables = self.taken.next()?;
+        Some(Rows {
+            tables,
+            stock: Arc::clone(&self.stock),
+        })
+    }
+
+    /// The report of the scan, once the last rows were taken.
+    #[must_use]
+    pub fn report(&self) -> Option<&Report> {
+        self.gathered.report()
+    }
+
+    /// Stops the scan if it still goes on, and gives its report.
+    ///
+    /// After the last rows there is nothing to stop, and the report is that of the whole
+    /// scan.
+    #[must_use]
+    pub fn finish(self) -> Report {
+        self.gathered.finish()
+    }
+}
+
+impl Iterator for GatheredRows {
+    type Item = Result<Rows, EntryError>;
+
+    fn next(&mut self) -> Option<Result<Rows, EntryError>> {
+        loop {
+            if let Some(rows) = self.next_taken() {
+                return Some(Ok(rows));
+            }
+            match self.gathered.next()? {
+                Ok(gathering) => self.taken = gathering.tables.into_iter(),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
