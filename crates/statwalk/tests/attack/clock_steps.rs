@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rustix::fs::{FallocateFlags, fallocate};
+use rustix::fs::{FallocateFlags, fallocate, statvfs};
 use statwalk_testkit::mounts::{self, Access, Mounted};
 use statwalk_testkit::{Random, Scratch, Skipped, or_skip};
 
@@ -19,8 +19,9 @@ use statwalk_testkit::attack::{Attack, Round};
 const DIRS: u64 = 300;
 const FILES: u64 = 4;
 const CHANGES: u64 = 40;
-/// The total of the changes of one round stays below the size of the image.
 const BYTES_MAX: u64 = 1 << 20;
+/// Where less than this is free, files go: all of them together do not fit the image.
+const FREE_BYTES_MIN: u64 = 64 * BYTES_MAX;
 
 /// Seconds by which the scanner's clock differs from that of the kernel.
 const STEPS: [&str; 7] = [
@@ -98,7 +99,12 @@ fn change(at: &Path, random: &mut Random) {
         options.read(true).write(true).create(true).truncate(false);
         options.open(&path).unwrap()
     };
-    match random.below(8) {
+    let space = statvfs(at).unwrap();
+    let what = match space.f_bavail * space.f_frsize < FREE_BYTES_MIN {
+        true => 3,
+        false => random.below(8),
+    };
+    match what {
         0 => fs::write(&path, &bytes).unwrap(),
         1 => open().write_all_at(&bytes, place).unwrap(),
         2 => open().set_len(place).unwrap(),
