@@ -25,7 +25,9 @@ mod failure;
 mod flags;
 mod output;
 mod places;
+mod programs;
 mod real_path;
+mod rebuildable;
 mod request;
 mod watch;
 

@@ -17,7 +17,6 @@ mod live_data;
 mod modes;
 mod mounts;
 mod numbers;
-mod programs;
 mod real_disk;
 mod refresh;
 mod removal;
@@ -65,6 +64,7 @@ use crate::clock;
 use crate::exit_status::ExitStatus;
 use crate::failure::{self, Failure, reason};
 use crate::output;
+use crate::programs;
 use crate::request::{Request, open_files, safe};
 use crate::watch::signals;
 

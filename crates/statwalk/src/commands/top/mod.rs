@@ -3,9 +3,6 @@
 //! `statwalk top`: the largest files, the largest directories, or those that a program
 //! makes again.
 
-mod rebuildable;
-mod traces;
-
 use serde::Serialize;
 use statwalk_core::{Largest, Node, Top, TopOf, Totals, TreeSink, path_order};
 use statwalk_view::rebuildable::Rule;
@@ -23,10 +20,10 @@ use crate::output::plain::Rows;
 use crate::output::printer::{Answer, Scanned, print};
 use crate::output::rows::{bytes, largest_directories};
 use crate::output::screen::Screen;
+use crate::rebuildable::{self, TraceSink};
 use crate::request::filters::{Filters, NameFilters};
 use crate::request::{Form, Request, Sizes};
 use crate::watch::watch;
-use traces::TraceSink;
 
 /// The number of rows on a pipe, unless the user sets one.
 const COUNT_DEFAULT: usize = 20;

@@ -2,6 +2,8 @@
 
 //! The directories of a tree that a program makes again.
 
+mod traces;
+
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -10,6 +12,7 @@ use std::path::Path;
 use statwalk_core::{DirId, Node, Tree};
 use statwalk_view::rebuildable::{Directories, Listing, Rule, Start, Traces, search};
 
+pub(crate) use self::traces::TraceSink;
 use crate::cache_tag;
 use crate::real_path;
 
@@ -23,7 +26,7 @@ struct Scanned<'s, 't> {
 
 /// All directories that a program makes again, the outermost alone, with the rules that
 /// say so. None is incomplete: anything could be in it.
-pub(super) fn all<'t, P: AsRef<Path>>(
+pub(crate) fn all<'t, P: AsRef<Path>>(
     tree: &'t Tree,
     paths: &[P],
     traces: &HashMap<DirId, Traces>,

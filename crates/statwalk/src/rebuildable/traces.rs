@@ -9,10 +9,10 @@ use statwalk_core::{Batch, Collect, Context, DirId, DirState, Directory, Fields,
 use statwalk_view::rebuildable::{TraceKind, Traces};
 
 /// Keeps the traces of each directory that has any.
-pub(super) struct TraceSink;
+pub(crate) struct TraceSink;
 
 /// The traces that one worker met, a few for each directory.
-pub(super) struct TraceState(Vec<(DirId, Traces)>);
+pub(crate) struct TraceState(Vec<(DirId, Traces)>);
 
 impl TraceState {
     fn note(&mut self, dir: DirId, traces: Traces) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Other programs that the user starts from the browser.
+//! Other programs that the user starts from here.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -17,7 +17,7 @@ use crate::request::safe;
 /// # Errors
 ///
 /// Returns the reason why there is no shell.
-pub(super) fn shell(directory: Option<&[u8]>) -> Result<(), String> {
+pub(crate) fn shell(directory: Option<&[u8]>) -> Result<(), String> {
     let set = env::var_os("SHELL").filter(|shell| !shell.is_empty());
     let shell = set.unwrap_or_else(|| OsString::from("/bin/sh"));
     let mut command = Command::new(&shell);
@@ -38,7 +38,7 @@ pub(super) fn shell(directory: Option<&[u8]>) -> Result<(), String> {
 /// # Errors
 ///
 /// Returns the reason why there is no such program.
-pub(super) fn open(path: &[u8]) -> Result<(), String> {
+pub(crate) fn open(path: &[u8]) -> Result<(), String> {
     // A path that begins with a dash is no flag.
     let path = Path::new(".").join(Path::new(OsStr::from_bytes(path)));
     let mut command = Command::new("xdg-open");
