@@ -135,8 +135,8 @@ pub use rows::{GatheredRows, Rows};
 pub use running::{Canceller, Running};
 pub use scan::{IoClass, KernelFileSystems, MountCrossing, Scan, SymlinkPolicy};
 pub use sink::{
-    Category, Collect, Context, GroupKey, Grouping, InodeTable, Inodes, InodesState, Largest,
-    LinkPolicy, LiveDir, LiveState, LiveTree, Node, NodeKind, RootSizes, RootTotals, Sink,
+    Category, Collect, Context, Extension, GroupKey, Grouping, InodeTable, Inodes, InodesState,
+    Largest, LinkPolicy, LiveDir, LiveState, LiveTree, Node, NodeKind, RootSizes, RootTotals, Sink,
     SizeHistogram, Stats, StatsGroup, StatsState, Tally, TimeKind, Top, TopOf, TopState, Totals,
     TotalsState, Tree, TreeSink, TreeState, path_order,
 };

@@ -16,10 +16,10 @@ const DATE_BYTES_MIN: usize = 6;
 /// A leading dot does not begin an extension, and neither does a dot before
 /// more than 16 bytes or anything but letters, digits and `_ - +`.
 ///
-/// A compressed file keeps the extension before it where that is one of [`KEPT`], as in
-/// `tar.gz`. The numbers of shared libraries and of rotated logs do not count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Extension {
+/// A compressed file keeps the extension before it where that is a tar, log, sql, json, csv,
+/// cpio or ko, as in `tar.gz`. The numbers of shared libraries and of rotated logs do not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Extension {
     /// Its bytes, the last in the lowest; none of them is zero.
     bytes: u128,
 }
@@ -28,6 +28,20 @@ impl Extension {
     pub(super) const NONE: Extension = Extension { bytes: 0 };
     const SHARED_LIBRARY: Extension = Extension::new("so");
     const LOG: Extension = Extension::new("log");
+
+    /// Returns the extension by which a name, or a path, is grouped.
+    ///
+    /// ```
+    /// use statwalk_core::Extension;
+    /// let text = |name: &str| Extension::of_name(name.as_bytes()).to_vec();
+    /// assert_eq!(text("holiday.JPG"), b"jpg");
+    /// assert_eq!(text("home.tar.gz"), b"tar.gz");
+    /// assert_eq!(text("Makefile"), b"");
+    /// ```
+    #[must_use]
+    pub fn of_name(name: &[u8]) -> Extension {
+        Extension::with_last(name, Extension::last_of(name))
+    }
 
     /// The extension that names are grouped by; `last` is the part behind the last dot.
     #[inline]
@@ -128,7 +142,9 @@ impl Extension {
         })
     }
 
-    pub(super) fn to_vec(self) -> Vec<u8> {
+    /// Returns its bytes, which are ASCII; none where there is no extension.
+    #[must_use]
+    pub fn to_vec(self) -> Vec<u8> {
         let bytes = self.bytes.to_be_bytes();
         let start = bytes.iter().position(|&byte| byte != 0);
         bytes[start.unwrap_or(BYTES_MAX)..].to_vec()

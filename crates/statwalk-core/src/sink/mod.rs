@@ -25,6 +25,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 pub use category::Category;
+pub use extension::Extension;
 pub use first_names::path_order;
 pub(crate) use inodes::FileAt;
 pub use inodes::{InodeTable, Inodes, InodesState};

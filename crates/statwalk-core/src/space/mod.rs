@@ -245,6 +245,16 @@ impl FileSystem {
         }
     }
 
+    /// The part of [`scan`](Self::scan) that reads the directories below mount points, for a
+    /// caller who has scanned the rest: its totals follow those of the rest. Absent where no
+    /// mount hides a directory.
+    #[must_use]
+    pub fn scan_of_hidden(&self) -> Option<Scan> {
+        let hidden = self.mounted.hidden().iter().map(|covered| &covered.seen);
+        let roots: Vec<PathBuf> = hidden.cloned().collect();
+        (!roots.is_empty()).then(|| Scan::of(roots).crossing(MountCrossing::Stay))
+    }
+
     /// Explains the used bytes, by the totals of the scan, from
     /// [`Totals::new`](crate::Totals::new).
     ///

@@ -66,6 +66,24 @@ pub enum GroupKey {
     Unknown,
 }
 
+impl GroupKey {
+    /// The limits of [`GroupKey::ModifiedWithin`], in seconds: hour, day, week,
+    /// 30 days, 90 days, half a year, then years, and everything older.
+    pub const AGE_LIMITS_S: [u64; 11] = [
+        3_600,
+        86_400,
+        7 * 86_400,
+        30 * 86_400,
+        90 * 86_400,
+        182 * 86_400,
+        365 * 86_400,
+        2 * 365 * 86_400,
+        5 * 365 * 86_400,
+        10 * 365 * 86_400,
+        u64::MAX,
+    ];
+}
+
 /// A [`GroupKey`] that can be copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Key {
@@ -99,27 +117,13 @@ impl From<Key> for GroupKey {
     }
 }
 
-/// The limits of [`GroupKey::ModifiedWithin`], in seconds: hour, day, week,
-/// 30 days, 90 days, half a year, then years.
-const AGE_LIMITS_S: [u64; 11] = [
-    3_600,
-    86_400,
-    7 * 86_400,
-    30 * 86_400,
-    90 * 86_400,
-    182 * 86_400,
-    365 * 86_400,
-    2 * 365 * 86_400,
-    5 * 365 * 86_400,
-    10 * 365 * 86_400,
-    u64::MAX,
-];
-
-/// The limit of [`AGE_LIMITS_S`] that a time is within; `None` for the future.
+/// The limit of [`GroupKey::AGE_LIMITS_S`] that a time is within; `None` for the future.
 pub(super) fn age_limit(now_ns: i64, mtime_ns: i64) -> Option<u64> {
     let age_ns = u64::try_from(i128::from(now_ns) - i128::from(mtime_ns)).ok()?;
     let age_s = age_ns / 1_000_000_000;
-    AGE_LIMITS_S.into_iter().find(|&limit| age_s <= limit)
+    GroupKey::AGE_LIMITS_S
+        .into_iter()
+        .find(|&limit| age_s <= limit)
 }
 
 #[cfg(test)]
