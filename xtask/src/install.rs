@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A program and the Debian package that brings it.
-const TOOLS: [(&str, &str); 15] = [
+const TOOLS: [(&str, &str); 16] = [
     ("mandoc", "mandoc"),
     ("mkfs.xfs", "xfsprogs"),
     ("mkfs.btrfs", "btrfs-progs"),
@@ -24,6 +24,7 @@ const TOOLS: [(&str, &str); 15] = [
     ("zsh", "zsh"),
     ("fish", "fish"),
     ("jq", "jq"),
+    ("chromium", "chromium"),
 ];
 
 pub(crate) fn tools() {
@@ -64,7 +65,7 @@ pub(crate) fn tools() {
     }
 }
 
-fn is_there(program: &str) -> bool {
+pub(crate) fn is_there(program: &str) -> bool {
     let path = std::env::var("PATH").unwrap_or_default();
     let folders = path.split(':').chain(["/usr/sbin", "/sbin"]);
     folders

@@ -19,6 +19,7 @@ mod picture;
 mod simulate;
 mod step;
 mod tidy;
+mod viewer;
 
 use std::fs;
 use std::process::ExitCode;
@@ -31,6 +32,8 @@ usage: cargo xtask TASK
   test     installs what the tests need and runs all of them, model checks too
   check    formatting, clippy and docs with warnings denied, the types of the packages
            outside of the workspace, tidy
+  viewer   the tests of the page of reports, in Node and in Chromium where they are
+           installed; a part of `test`
   model    the model checks of the hand-over of work (loom)
   simulate the simulation of the scheduler: `simulate SEED` runs one again with all its
            steps, `simulate seeds COUNT` many, `simulate table` writes docs/workers.md
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
     let done = match task.as_deref() {
         Some("test") => test(),
         Some("check") => check(),
+        Some("viewer") => viewer::test(),
         Some("model") => model(),
         Some("simulate") => simulate::simulate(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("tidy") => tidy::tidy(),
@@ -90,7 +94,8 @@ fn main() -> ExitCode {
 fn test() -> Result<(), String> {
     install::tools();
     model()?;
-    Step::cargo(&["test", "--workspace", "--", "--show-output"]).run_and_list_skipped()
+    Step::cargo(&["test", "--workspace", "--", "--show-output"]).run_and_list_skipped()?;
+    viewer::test()
 }
 
 fn check() -> Result<(), String> {

@@ -32,6 +32,16 @@ impl Step {
         }
     }
 
+    /// A call of npm in a folder.
+    pub(crate) fn npm(arguments: &[&str], folder: &str) -> Step {
+        let mut command = Command::new("npm");
+        command.args(arguments).current_dir(folder);
+        Step {
+            command,
+            shown: format!("npm {}", arguments.join(" ")),
+        }
+    }
+
     pub(crate) fn env(mut self, key: &str, value: &str) -> Step {
         self.command.env(key, value);
         self

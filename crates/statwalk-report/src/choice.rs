@@ -37,12 +37,18 @@ impl<'a, T: ReportTree> Choice<'a, T> {
         while used < nodes_max
             && let Some(step) = choice.best.next_step()
         {
-            let (count, rest) = match step.children {
-                0 => (AT_ONCE, 1),
-                _ => (1, 0),
-            };
-            let chosen = (0..count).take_while(|_| choice.choose(step.parent));
-            used += chosen.count() + rest;
+            let count = if step.children == 0 { AT_ONCE } else { 1 };
+            let before = choice.nodes.len();
+            for _ in 0..count {
+                choice.choose(step.parent);
+            }
+            used += choice.nodes.len() - before;
+            // The sum of the others is one node until all are chosen.
+            let is_rest = choice.best.hidden_count(step.parent) > 0;
+            match step.children {
+                0 => used += usize::from(is_rest),
+                _ => used -= usize::from(!is_rest),
+            }
             choice.best.wait(step.parent);
         }
         // The sum of one child can as well be that child.
@@ -55,14 +61,13 @@ impl<'a, T: ReportTree> Choice<'a, T> {
     }
 
     /// Chooses the next child of a directory, if there is one.
-    fn choose(&mut self, parent: usize) -> bool {
+    fn choose(&mut self, parent: usize) {
         let Some(next) = self.best.next_child(parent) else {
-            return false;
+            return;
         };
         self.best.choose(parent);
         self.nodes.push(next.node);
         self.open(self.nodes.len() - 1);
-        true
     }
 
     /// Finds the children of a chosen directory that can be chosen, unless so many larger

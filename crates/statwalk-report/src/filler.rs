@@ -39,6 +39,8 @@ pub(crate) struct Blocks {
     pub(crate) blocks: Vec<Vec<u8>>,
     /// How many nodes they have.
     pub(crate) node_count: u64,
+    /// Whether some of them are sums of others.
+    pub(crate) has_sums: bool,
 }
 
 pub(crate) fn blocks<T: ReportTree>(tree: &T, detail: Detail, naming: &mut Naming) -> Blocks {
@@ -47,6 +49,7 @@ pub(crate) fn blocks<T: ReportTree>(tree: &T, detail: Detail, naming: &mut Namin
             let columns = chosen(tree, nodes_max, naming);
             Blocks {
                 node_count: columns.len() as u64,
+                has_sums: columns.kind.contains(&(Kind::Rest as u8)),
                 blocks: vec![columns.into_bytes()],
             }
         }
@@ -60,6 +63,7 @@ pub(crate) fn blocks<T: ReportTree>(tree: &T, detail: Detail, naming: &mut Namin
             full.begin();
             Blocks {
                 node_count: full.node_count,
+                has_sums: false,
                 blocks: full.blocks,
             }
         }

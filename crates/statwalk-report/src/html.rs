@@ -15,21 +15,41 @@ use crate::redaction::{Names, Naming};
 use crate::tree::ReportTree;
 
 /// The frame, with words in braces where something is put in.
-const FRAME: &str = include_str!("frame.html");
-/// There is no viewer yet: the page is its numbers as plain HTML.
-const SCRIPT: &str = "";
-const STYLE: &str = "";
+const FRAME: &str = include_str!("../viewer/page.html");
+/// The viewer, built from `viewer/src` by `viewer/build.mjs`.
+const SCRIPT: &str = include_str!("../viewer/dist/viewer.js");
+const STYLE: &str = include_str!("../viewer/dist/viewer.css");
 
 /// A page, in pieces that stand one after another.
 #[derive(Debug)]
 pub struct Page {
     pieces: Vec<String>,
+    node_count: u64,
+    has_sums: bool,
 }
 
 impl Page {
     /// Returns the pieces of the file.
     pub fn pieces(&self) -> impl Iterator<Item = &[u8]> {
         self.pieces.iter().map(String::as_bytes)
+    }
+
+    /// Returns the pieces of the file for good.
+    #[must_use]
+    pub fn into_pieces(self) -> Vec<String> {
+        self.pieces
+    }
+
+    /// Returns how many nodes of the tree are in the file.
+    #[must_use]
+    pub fn node_count(&self) -> u64 {
+        self.node_count
+    }
+
+    /// Returns whether entries of the tree are sums in the file.
+    #[must_use]
+    pub fn has_sums(&self) -> bool {
+        self.has_sums
     }
 
     /// Returns how many bytes the file has.
@@ -44,10 +64,18 @@ impl Page {
 pub fn html<T: ReportTree>(answer: &Answer, tree: &T, detail: Detail, names: Names) -> Page {
     let mut naming = Naming::new(names, answer);
     // Names in the tree come first: an entry of a list has the number that it has there.
-    let Blocks { blocks, node_count } = blocks(tree, detail, &mut naming);
+    let Blocks {
+        blocks,
+        node_count,
+        has_sums,
+    } = blocks(tree, detail, &mut naming);
     let answer = naming.apply(answer);
     let mut blocks = Some(blocks);
-    let mut page = Page { pieces: Vec::new() };
+    let mut page = Page {
+        pieces: Vec::new(),
+        node_count,
+        has_sums,
+    };
     let mut rest = FRAME;
     while let Some((before, behind)) = rest.split_once("{{") {
         let (word, behind) = behind.split_once("}}").expect("a word ends in the frame");

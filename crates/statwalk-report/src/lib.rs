@@ -5,8 +5,8 @@
 //!
 //! Everything here is a function of its arguments: it reads no file, asks no clock and
 //! opens nothing. The same [`Answer`] and the same tree give the same bytes.
-//! [`html()`] puts the numbers and the tree in its level of [`Detail`] into one page that
-//! loads nothing. The viewer that draws the tree is not there yet. [`markdown()`] is for a ticket or a mail.
+//! [`html()`] puts a viewer, the numbers and the tree in its level of [`Detail`] into one
+//! page that loads nothing. [`markdown()`] is for a ticket or a mail.
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The numbers as plain HTML, which needs no script.
+//! The numbers as plain HTML, for readers without JavaScript.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -31,7 +31,7 @@ pub(crate) fn body(answer: &Answer) -> String {
         .left_out
         .iter()
         .for_each(|sentence| paragraph(sentence));
-    paragraph("The page loads nothing.");
+    paragraph("The map and the other tables need JavaScript. The page loads nothing.");
     let whole = answer.totals.sums.allocated_bytes;
     let directories = answer.directories.iter().take(ROWS);
     let directories = directories.map(|one| (one.sums.allocated_bytes, &one.path[..]));

@@ -6,7 +6,10 @@ use std::path::Path;
 
 pub(super) fn check(file: &Path, text: &str, faults: &mut Vec<String>) {
     let extension = file.extension().and_then(|extension| extension.to_str());
-    let is_source = matches!(extension, Some("rs" | "c" | "h" | "py" | "sh" | "go"));
+    let is_source = matches!(
+        extension,
+        Some("rs" | "c" | "h" | "py" | "sh" | "go" | "ts" | "mjs")
+    );
     if is_source
         && !text
             .lines()

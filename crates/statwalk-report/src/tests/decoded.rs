@@ -2,6 +2,8 @@
 
 //! A page as a viewer reads it, by the description of the format alone.
 
+use std::borrow::Cow;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use miniz_oxide::inflate::decompress_to_vec;
@@ -99,13 +101,23 @@ impl Block {
         let header: Value = serde_json::from_slice(&rest[..length]).expect("a header is JSON");
         let data = &bytes[(4 + length).next_multiple_of(8)..];
         let count = header["nodes"].as_u64().unwrap() as usize;
-        let column = |name: &str, kind: &str| -> Option<&[u8]> {
+        let column = |name: &str, kind: &str| -> Option<Cow<'_, [u8]>> {
             let column = header["columns"].get(name)?;
             assert_eq!(column["type"], kind, "{name}");
             let number = |key: &str| column[key].as_u64().unwrap() as usize;
             let at = number("at");
             assert_eq!(at % 8, 0, "{name}");
-            Some(&data[at..at + number("bytes")])
+            let bytes = &data[at..at + number("bytes")];
+            let has_planes = column.get("planes").is_some_and(|planes| planes == true);
+            let width = if kind == "u32" { 4 } else { 8 };
+            Some(match has_planes {
+                true => Cow::Owned(
+                    (0..bytes.len())
+                        .map(|at| bytes[at % width * count + at / width])
+                        .collect(),
+                ),
+                false => Cow::Borrowed(bytes),
+            })
         };
         let wide = |name: &str, kind: &str| -> Vec<u64> {
             let width = if kind == "u32" { 4 } else { 8 };
@@ -125,7 +137,11 @@ impl Block {
         let (apparent, apparent_high) = (wide("apparent", "u64"), u32s("apparent_high"));
         let (entries, newest_s) = (wide("entries", "u64"), wide("newest_s", "i64"));
         let (owner, name_end) = (u32s("owner"), u32s("name_end"));
-        let (kind, category, names) = (u8s("kind"), u8s("category"), u8s("names"));
+        let (kind, category, names) = (
+            u8s("kind"),
+            u8s("category"),
+            column("names", "bytes").unwrap(),
+        );
         let (block, block_node) = (u32s("block"), u32s("block_node"));
         for length in [
             parent.len(),

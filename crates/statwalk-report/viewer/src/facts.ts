@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The numbers beside the tree, as the program wrote them: counted from all entries of the
+// scan, and not from the part of them that the tree in this file shows.
+
+/** What groups of files call all that is no file. */
+export const NOT_FILES = "directories, links and others";
+
+/** A path or a name. `raw` is there where the bytes are not UTF-8. */
+export interface PathText {
+  text: string;
+  raw?: string;
+}
+
+export interface Sums {
+  allocated: bigint;
+  apparent: bigint;
+}
+
+export interface FileSums extends Sums {
+  files: bigint;
+}
+
+export interface Category extends FileSums {
+  key: string;
+  label: string;
+}
+
+export interface Ending extends FileSums {
+  /** Absent for the rest and for what is no file; "" for no ending. */
+  name?: string;
+  not_files?: boolean;
+}
+
+/** Without `id` and `name`: the owner is not known. */
+export interface Owner extends Sums {
+  id?: number;
+  name?: PathText;
+  entries: bigint;
+}
+
+export interface Age extends FileSums {
+  label?: string;
+  not_files?: boolean;
+  from_s?: number;
+  to_s?: number;
+}
+
+export interface SizeClass extends FileSums {
+  label?: string;
+  not_files?: boolean;
+}
+
+export interface LargeFile extends Sums {
+  path: PathText;
+  newest_s?: number;
+  owner?: number;
+  category?: number;
+}
+
+export interface Failure {
+  path: PathText;
+  operation: string;
+  cause: string;
+}
+
+export interface SpaceRow {
+  label: string;
+  /** Below zero where the parts have more than the whole. */
+  bytes: bigint;
+  note?: string;
+}
+
+export interface Worth {
+  kind: "old" | "new" | "rebuildable" | "unreadable";
+  path: PathText;
+  allocated?: bigint;
+  note: string;
+}
+
+export interface Facts {
+  version: number;
+  program: string;
+  roots: PathText[];
+  host: PathText;
+  time_ns: bigint;
+  options: PathText[];
+  is_redacted: boolean;
+  complete: { is: boolean; why?: string };
+  totals: Sums & {
+    entries: bigint;
+    files: bigint;
+    directories: bigint;
+    links: bigint;
+    other: bigint;
+    errors: bigint;
+  };
+  categories: Category[];
+  endings: Ending[];
+  owners: Owner[];
+  ages: Age[];
+  sizes: SizeClass[];
+  percentiles: { of: number; bytes: bigint }[];
+  largest: LargeFile[];
+  errors: Failure[];
+  errors_total?: bigint;
+  space?: SpaceRow[];
+  free_bytes?: bigint;
+  worth: Worth[];
+  detail: { nodes: bigint; of_entries: bigint };
+}
+
+/** Numbers that can pass 2^53. The file has them as decimal strings. */
+const LONG = new Set([
+  "allocated", "apparent", "entries", "files", "directories", "links", "other", "errors",
+  "bytes", "time_ns", "free_bytes", "errors_total", "nodes", "of_entries",
+]);
+const SECONDS = new Set(["newest_s", "from_s", "to_s"]);
+
+export function parseFacts(json: string): Facts {
+  const facts = JSON.parse(json, (key, value) => {
+    if (typeof value !== "string" && typeof value !== "number") return value;
+    if (LONG.has(key)) return BigInt(value);
+    if (SECONDS.has(key)) return Number(value);
+    return value;
+  }) as Facts;
+  if (facts.version !== 1) {
+    throw new Error(`this viewer reads version 1, and the data have version ${facts.version}`);
+  }
+  return facts;
+}

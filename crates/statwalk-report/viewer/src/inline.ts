@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Data in script elements of the page. A page opened from a disk may fetch nothing, so its
+// data must be in it.
+
+import { parseFacts, type Facts } from "./facts";
+import type { Provider } from "./provider";
+
+export class InlineProvider implements Provider {
+  constructor(private readonly page: Document) {}
+
+  async facts(): Promise<Facts> {
+    return parseFacts(this.text("statwalk-meta"));
+  }
+
+  async block(index: number): Promise<ArrayBuffer> {
+    return inflate(fromBase64(this.text(`statwalk-block-${index}`)));
+  }
+
+  private text(id: string): string {
+    const text = this.page.getElementById(id)?.textContent;
+    if (text == null) throw new Error(`the file is cut off: it has no ${id}`);
+    return text;
+  }
+}
+
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  for (let at = 0; at < letters.length; at++) bytes[at] = letters.charCodeAt(at);
+  return bytes;
+}
+
+async function inflate(bytes: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer> {
+  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Response(plain).arrayBuffer();
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The tables beside the tree: worth a look, largest files, groups, sizes, errors, space.
+// They tell of the whole scan, whatever the view is.
+
+import type { LegendEntry } from "./colouring";
+import { bar, button, el, named, swatch, type Child } from "./element";
+import { NOT_FILES, type PathText } from "./facts";
+import { shownText } from "./name";
+import type { Property } from "./filter";
+import { ownerName } from "./grouping";
+import { count, counted, day } from "./locale";
+import { css } from "./palette";
+import { shownPath } from "./path";
+import { fraction, share } from "./share";
+import { size } from "./size";
+import type { Panel } from "./tabs";
+import type { Toast } from "./toast";
+import type { Viewer } from "./viewer";
+
+export function panelsOf(viewer: Viewer, toast: Toast, tree: HTMLElement): Panel[] {
+  const { facts } = viewer;
+  const panels: Panel[] = [{ id: "tree", label: "Tree", content: tree }];
+  if (facts.worth.length > 0) {
+    panels.push({ id: "worth", label: "Worth a look", badge: count(facts.worth.length), content: worth(viewer, toast) });
+  }
+  panels.push(
+    { id: "largest", label: "Largest", title: "Largest files", content: largest(viewer, toast) },
+    { id: "types", label: "Types", content: types(viewer) },
+    { id: "owners", label: "Owners", content: groups(viewer, "owner", "Owners", "Entries") },
+    { id: "ages", label: "Ages", content: groups(viewer, "age", "Ages of files, by their last modification", "Files") },
+    { id: "sizes", label: "Sizes", content: sizes(viewer) },
+  );
+  const errors = facts.errors_total ?? BigInt(facts.errors.length);
+  if (errors > 0n) panels.push({ id: "errors", label: "Errors", badge: count(errors), content: failures(viewer, errors) });
+  if (facts.space !== undefined) panels.push({ id: "space", label: "Disk", title: "Rest of the disk", content: space(viewer) });
+  return panels;
+}
+
+/** A button that shows a path in the tree and on the map: the name, and below it where it is. */
+function link(viewer: Viewer, toast: Toast, text: PathText): HTMLElement {
+  const shown = shownPath(text);
+  const slash = shown.lastIndexOf("/");
+  const [directory, name] = slash <= 0 ? ["", shown] : [shown.slice(0, slash + 1), shown.slice(slash + 1)];
+  const where = named(directory);
+  where.classList.add("where");
+  // In the order of the path, which a voice reads; the style turns it around.
+  return button({ class: "link path" }, () => {
+    void viewer.reveal(text).then((isExact) => {
+      if (!isExact) toast.say("This entry is among the smaller items of the selected directory");
+    });
+  }, where, named(name));
+}
+
+function table(caption: string, heads: [label: string, className?: string][], rows: HTMLElement[]): HTMLElement {
+  return el("table", {},
+    el("caption", {}, caption),
+    el("thead", {}, el("tr", {}, ...heads.map(([label, className]) =>
+      label === "" ? el("td", { class: className }) : el("th", { scope: "col", class: className }, label)))),
+    el("tbody", {}, ...rows));
+}
+
+const cell = (className: string | undefined, ...children: Child[]) => el("td", { class: className }, ...children);
+const number = (text: string) => cell("number", text);
+
+const KINDS = { old: "old", new: "new", rebuildable: "rebuildable", unreadable: "not read" } as const;
+
+function worth(viewer: Viewer, toast: Toast): HTMLElement {
+  const items = viewer.facts.worth.map((item, index) => el("li", {},
+    el("span", { class: "mark" }, String(index + 1)),
+    el("div", {},
+      el("div", { class: "line" },
+        link(viewer, toast, item.path),
+        el("span", { class: "number" }, item.allocated === undefined ? "" : size(item.allocated))),
+      el("div", { class: "note" }, el("span", { class: `kind ${item.kind}` }, KINDS[item.kind] ?? item.kind), " ", item.note))));
+  const marks = el("label", { class: "check" });
+  const box = el("input", { type: "checkbox", checked: true });
+  box.addEventListener("change", () => viewer.setOptions({ showsMarks: box.checked }));
+  marks.append(box, "Mark them on the map with stripes");
+  return el("div", {}, el("ol", { class: "worth" }, ...items), marks);
+}
+
+function largest(viewer: Viewer, toast: Toast): HTMLElement {
+  const { facts } = viewer;
+  const rows = facts.largest.map((file) => {
+    const legend = viewer.legends.category.find(({ value }) => value === file.category);
+    return el("tr", {},
+      cell("wide", el("div", { class: "led" },
+        legend === undefined ? undefined : swatch(css(legend.colour)), link(viewer, toast, file.path))),
+      number(size(file.allocated)),
+      number(size(file.apparent)),
+      cell("quiet narrow", day(file.newest_s)),
+      cell("quiet narrow", file.owner === undefined ? "" : ownerName(facts, file.owner)));
+  });
+  return table(`The ${counted(rows.length, "largest file", "largest files")}`,
+    [["File", "wide"], ["Disk", "number"], ["Apparent", "number"], ["Modified", "narrow"], ["Owner", "narrow"]], rows);
+}
+
+/** Groups as a legend: each one filters, and lights up the map under the pointer. */
+function groups(viewer: Viewer, property: Property, caption: string, noun: string): HTMLElement {
+  const entries = viewer.legends[property].filter(({ allocated, apparent, count }) => allocated > 0n || apparent > 0n || count > 0n);
+  const isOrdered = property === "age";
+  const sorted = isOrdered ? entries : [...entries].sort(byBytes);
+  const whole = viewer.facts.totals.allocated;
+  const toggles: [HTMLButtonElement, number][] = [];
+  const rows = sorted.map((entry) => {
+    const isChoosable = property !== "ending" || viewer.facts.endings[entry.value]?.name !== undefined;
+    let label: Child = named(entry.label);
+    if (isChoosable) {
+      const toggle = button({ class: "link", "aria-pressed": "false" }, () => viewer.toggle(property, entry.value), named(entry.label));
+      toggles.push([toggle, entry.value]);
+      label = toggle;
+    }
+    const row = el("tr", {},
+      cell("wide", el("div", { class: "led" }, property === "ending" ? undefined : swatch(css(entry.colour)), label)),
+      cell("bar-cell", bar(fraction(entry.allocated, whole), property === "ending" ? undefined : css(entry.colour))),
+      number(size(entry.allocated)),
+      number(share(entry.allocated, whole)),
+      cell("number narrow", size(entry.apparent)),
+      cell("number quiet", count(entry.count)));
+    if (isChoosable) {
+      row.addEventListener("pointerenter", () => viewer.light(property, entry.value));
+      row.addEventListener("pointerleave", () => viewer.light());
+    }
+    return row;
+  });
+  viewer.listen((changes) => {
+    if (!changes.has("filter")) return;
+    for (const [toggle, value] of toggles) {
+      toggle.setAttribute("aria-pressed", String(viewer.filter.chosen[property].has(value)));
+    }
+  });
+  return table(caption,
+    [[property === "ending" ? "Ending" : "Group", "wide"], ["", "bar-cell"], ["Disk", "number"], ["Share", "number"],
+      ["Apparent", "number narrow"], [noun, "number"]], rows);
+}
+
+function byBytes(a: LegendEntry, b: LegendEntry): number {
+  return a.allocated < b.allocated ? 1 : a.allocated > b.allocated ? -1 : 0;
+}
+
+function types(viewer: Viewer): HTMLElement {
+  return el("div", {},
+    el("p", { class: "hint" }, "Choose groups to fade all others on the map and in the tree."),
+    groups(viewer, "category", "Categories, by the names of files", "Files"),
+    groups(viewer, "ending", "Endings of names", "Files"));
+}
+
+function sizes(viewer: Viewer): HTMLElement {
+  const { facts } = viewer;
+  const classes = facts.sizes.filter((entry) => !entry.not_files);
+  const most = classes.reduce((most, { files }) => (files > most ? files : most), 0n);
+  const whole = facts.totals.allocated;
+  const rows = facts.sizes.map((entry) => el("tr", {},
+    cell("wide", entry.label ?? NOT_FILES),
+    cell("bar-cell", entry.not_files ? undefined : bar(fraction(entry.files, most))),
+    number(count(entry.files)),
+    number(size(entry.allocated)),
+    number(share(entry.allocated, whole))));
+  const lines = facts.percentiles.map(({ of, bytes }) => el("tr", {},
+    cell("wide", of === 50 ? "Half of the files" : of === 100 ? "The largest file" : `${of} % of the files`),
+    number(of === 100 ? size(bytes) : `≤ ${size(bytes)}`)));
+  return el("div", {},
+    table("Sizes of files", [["Size", "wide"], ["", "bar-cell"], ["Files", "number"], ["Disk", "number"], ["Share", "number"]], rows),
+    table("Percentiles", [["", "wide"], ["Size", "number"]], lines));
+}
+
+function failures(viewer: Viewer, total: bigint): HTMLElement {
+  const { errors } = viewer.facts;
+  const rows = errors.map((error) => el("tr", {},
+    cell("wide path", named(shownPath(error.path))),
+    cell(undefined, error.operation),
+    cell(undefined, error.cause)));
+  const caption = total > BigInt(errors.length)
+    ? `The first ${count(errors.length)} of ${counted(total, "error", "errors")}`
+    : counted(total, "path that statwalk could not read", "paths that statwalk could not read");
+  return table(caption, [["Path", "wide"], ["Operation"], ["Cause"]], rows);
+}
+
+function space(viewer: Viewer): HTMLElement {
+  const rows = viewer.facts.space ?? [];
+  const most = rows.reduce((most, { bytes }) => (bytes > most ? bytes : most), 0n);
+  return table("Where the space of the file system is", [["Part", "wide"], ["", "bar-cell"], ["Bytes", "number"]],
+    rows.map((row) => el("tr", {},
+      cell("wide", shownText(row.label), row.note === undefined ? undefined : el("div", { class: "note" }, shownText(row.note))),
+      cell("bar-cell", bar(fraction(row.bytes, most))),
+      number(size(row.bytes)))));
+}
+
+export function rootsText(roots: PathText[]): string {
+  return roots.map(shownPath).join(", ");
+}
