@@ -28,8 +28,10 @@ mod places;
 mod programs;
 mod real_path;
 mod rebuildable;
+mod report;
 mod request;
 mod watch;
+mod whole_file;
 
 use std::ffi::OsString;
 use std::io::Write as _;

@@ -199,7 +199,7 @@ impl DfAnswer {
 /// # Errors
 ///
 /// Returns the reason why there is none, or that there is no answer.
-fn file_system_of(path: &Path) -> Result<FileSystem, Failure> {
+pub(crate) fn file_system_of(path: &Path) -> Result<FileSystem, Failure> {
     let (sender, answer) = mpsc::channel();
     let asked = path.to_owned();
     let asks = thread::Builder::new().spawn(move || {

@@ -11,11 +11,12 @@ mod errors;
 mod extents;
 mod find;
 mod man;
+mod report;
 mod stats;
 mod summary;
 mod top;
 
-pub(crate) use self::df::table_of as space_table;
+pub(crate) use self::df::{file_system_of, table_of as space_table};
 
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -43,6 +44,7 @@ fn answer(invocation: Invocation) -> Result<ExitStatus, Failure> {
         Invocation::Stats(flags) => stats::run(*flags),
         Invocation::Find(flags) => find::run(*flags),
         Invocation::Errors(flags) => errors::run(*flags),
+        Invocation::Report(flags) => report::run(*flags),
         Invocation::Df(flags) => df::run(*flags),
         Invocation::Extents(flags) => extents::run(*flags),
         Invocation::Changes(flags) => changes::run(&flags),

@@ -40,6 +40,7 @@ const ELSEWHERE: Tips = &[
     (&["--fields"], "a flag of 'statwalk find'"),
     (&["--by"], "a flag of 'statwalk stats'"),
     (&["--dirs", "--rebuildable"], "a flag of 'statwalk top'"),
+    (&["--detail", "--redact"], "a flag of 'statwalk report'"),
     (&["--since"], "a flag of 'statwalk changes'"),
     (
         &["--rounds", "--vary", "--cold", "--svg"],

@@ -19,6 +19,7 @@ mod filter_flags;
 mod find_expression;
 mod find_flags;
 mod foreign;
+mod report_flags;
 mod scan_flags;
 mod size_flags;
 mod stats_flags;
@@ -41,6 +42,7 @@ pub(crate) use extents_flags::{ExtentsFlags, ExtentsSortName};
 pub(crate) use filter_flags::FilterFlags;
 pub(crate) use find_flags::{FieldName, FindFlags};
 pub(crate) use foreign::shown as shown_word;
+pub(crate) use report_flags::{ReportFlags, ReportFormat};
 pub(crate) use scan_flags::{
     FormFlags, LinkFlags, ORDERS, OrderChoice, ReadFlags, ScanFlags, SourceName, StatByName,
     StatOrderName, WalkFlags, When,
@@ -58,6 +60,7 @@ pub(crate) enum Invocation {
     Stats(Box<StatsFlags>),
     Find(Box<FindFlags>),
     Errors(Box<ErrorsFlags>),
+    Report(Box<ReportFlags>),
     Df(Box<DfFlags>),
     Extents(Box<ExtentsFlags>),
     Changes(Box<ChangesFlags>),
@@ -91,12 +94,13 @@ struct ManFlags {
 type Definition = fn() -> Command;
 
 /// The commands, in the order of the help.
-const COMMANDS: [(&str, Definition); 11] = [
+const COMMANDS: [(&str, Definition); 12] = [
     ("browse", BrowseFlags::command),
     ("top", TopFlags::command),
     ("stats", StatsFlags::command),
     ("find", FindFlags::command),
     ("errors", ErrorsFlags::command),
+    ("report", ReportFlags::command),
     ("df", DfFlags::command),
     ("extents", ExtentsFlags::command),
     ("changes", ChangesFlags::command),
@@ -178,6 +182,7 @@ pub(crate) fn parse(words: &[OsString]) -> Result<Invocation, clap::Error> {
         Some("stats") => Invocation::Stats(Box::new(parse_as(rest)?)),
         Some("find") => Invocation::Find(Box::new(parse_as(rest)?)),
         Some("errors") => Invocation::Errors(Box::new(parse_as(rest)?)),
+        Some("report") => Invocation::Report(Box::new(parse_as(rest)?)),
         Some("df") => Invocation::Df(Box::new(parse_as(rest)?)),
         Some("extents") => Invocation::Extents(Box::new(parse_as(rest)?)),
         Some("changes") => Invocation::Changes(Box::new(parse_as(rest)?)),

@@ -58,6 +58,11 @@ pub(crate) fn of_stderr() -> Option<Screen> {
     isatty(stderr).then(|| screen(stderr, When::Never))
 }
 
+/// Whether stdout is a terminal.
+pub(crate) fn stdout_is_terminal() -> bool {
+    isatty(rustix::stdio::stdout())
+}
+
 /// Whether stdout is a regular file.
 pub(crate) fn stdout_is_file() -> bool {
     let stat = rustix::fs::fstat(rustix::stdio::stdout());

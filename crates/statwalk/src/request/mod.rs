@@ -296,6 +296,15 @@ impl Request {
         (elsewhere > 0 && elsewhere >= used / 100).then_some((used, elsewhere))
     }
 
+    /// Whether the scan covers a whole file system and nothing else.
+    pub(crate) fn covers_a_file_system(&self) -> bool {
+        let root = self
+            .paths
+            .first()
+            .filter(|_| self.is_whole && self.paths.len() == 1);
+        root.is_some_and(|root| used_inodes::used_bytes(root, self.stays).is_some())
+    }
+
     /// The options of the progress line; `sizes` where the scan reads sizes.
     pub(crate) fn progress(&self, sizes: Option<SizeFormat>) -> ProgressOptions {
         ProgressOptions {

@@ -33,6 +33,7 @@ mod pairs;
 mod picture;
 mod progress;
 mod rebuildable;
+mod report;
 mod rows;
 mod run;
 mod schema;

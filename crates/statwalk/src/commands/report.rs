@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `statwalk report`: the disk as one HTML file, or as Markdown.
+
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use jiff::tz::TimeZone;
+use serde::Serialize;
+use statwalk_report::{Detail, Names, html, markdown};
+use statwalk_view::{DateStyle, SizeFormat, grouped, json_path, wrap};
+
+use crate::exit_status::ExitStatus;
+use crate::failure::{Failure, reason};
+use crate::flags::{ReportFlags, ReportFormat};
+use crate::output::ending::Errors;
+use crate::output::plain::Rows;
+use crate::output::printer::{Answer, Scanned, print};
+use crate::output::screen::Screen;
+use crate::output::{Output, screen};
+use crate::programs;
+use crate::report::{self, file_name};
+use crate::request::{Form, Request, invalid, safe};
+use crate::watch::watch;
+use crate::whole_file::{Existing, WholeFile};
+
+/// The place of a report.
+enum Target {
+    Stdout,
+    File(WholeFile, PathBuf),
+}
+
+/// A report that was written.
+struct ReportAnswer {
+    path: PathBuf,
+    format: ReportFormat,
+    byte_count: u64,
+    /// The part of the tree that is in the file; absent for a text.
+    nodes: Option<Nodes>,
+    scanned: Scanned,
+}
+
+/// The part of a tree that is in a file.
+#[derive(Clone, Copy)]
+struct Nodes {
+    count: u64,
+    /// Whether some of them are sums of others.
+    has_sums: bool,
+}
+
+pub(super) fn run(flags: ReportFlags) -> Result<ExitStatus, Failure> {
+    let names = match flags.redact {
+        true => Names::Redacted,
+        false => Names::Original,
+    };
+    let detail = detail(&flags)?;
+    let mut request = Request::new(&flags.scan, flags.paths.clone())?;
+    let target = target(&flags, &request, names)?;
+    if let Target::Stdout = target {
+        request.prepare_for_a_stream();
+    }
+    let sinks = report::Scan::sinks();
+    let outcome = watch(
+        &request.scan,
+        &sinks,
+        request.progress(Some(SizeFormat::Binary)),
+    )?;
+    let (totals, tree, (largest, owners, traces)) = outcome.output;
+    let scanned = Scanned {
+        request,
+        report: outcome.report,
+        totals,
+    };
+    let scan = report::Scan {
+        tree,
+        largest,
+        owners,
+        traces,
+    };
+    if !scanned.has_root() {
+        // There is nothing to report on; the reasons are on stderr.
+        return Ok(scanned.conclude(Errors::Untold));
+    }
+    let (answer, tree) = report::answer(&scan, &scanned);
+    let (pieces, nodes) = match flags.format {
+        ReportFormat::Html => {
+            let page = html(&answer, &tree, detail, names);
+            let nodes = Nodes {
+                count: page.node_count(),
+                has_sums: page.has_sums(),
+            };
+            (page.into_pieces(), Some(nodes))
+        }
+        ReportFormat::Markdown => (vec![markdown(&answer, names)], None),
+    };
+    let byte_count = pieces.iter().map(|piece| piece.len() as u64).sum();
+    let status = match target {
+        Target::Stdout => {
+            let mut out = Output::new();
+            for piece in &pieces {
+                out.write(|out| io::Write::write_all(out, piece.as_bytes()))?;
+            }
+            out.finish()?;
+            scanned.conclude(Errors::Untold)
+        }
+        Target::File(file, path) => {
+            write(file, &pieces).map_err(|error| cannot_write(&path, &error))?;
+            if flags.open {
+                programs::open(path.as_os_str().as_bytes()).map_err(Failure::Usage)?;
+            }
+            let answer = ReportAnswer {
+                path,
+                format: flags.format,
+                byte_count,
+                nodes,
+                scanned,
+            };
+            print(&answer, answer.scanned.request.form)?;
+            answer.scanned.conclude(Errors::Untold)
+        }
+    };
+    // The program ends: to free a large tree piece by piece would only take time.
+    drop(tree);
+    std::mem::forget(scan);
+    Ok(status)
+}
+
+/// The level of detail that the flags ask for.
+///
+/// # Errors
+///
+/// Returns an error for a value that is neither a number nor `full`, and where the format
+/// has no detail.
+fn detail(flags: &ReportFlags) -> Result<Detail, Failure> {
+    let Some(text) = &flags.detail else {
+        return Ok(Detail::default());
+    };
+    if flags.format != ReportFormat::Html {
+        let message = "--detail is for HTML: the other format has the largest entries alone";
+        return Err(Failure::Usage(message.to_owned()));
+    }
+    match (text.as_str(), text.parse()) {
+        ("full", _) => Ok(Detail::Full),
+        (_, Ok(count @ 1..)) => Ok(Detail::Nodes(count)),
+        _ => Err(invalid("--detail", text, "must be a number, or full")),
+    }
+}
+
+/// The place where the report goes. It is checked before the scan.
+///
+/// # Errors
+///
+/// Returns an error for a place that does not take it.
+fn target(flags: &ReportFlags, request: &Request, names: Names) -> Result<Target, Failure> {
+    let stdout = Path::new("-");
+    if flags.output.as_deref() == Some(stdout) {
+        let is_page = flags.format == ReportFormat::Html;
+        let message = match request.form {
+            _ if is_page && screen::stdout_is_terminal() => {
+                "a page is nothing for a terminal: name a file with -o FILE, or use --format markdown"
+            }
+            _ if flags.open => "--open needs a file: name it with -o FILE",
+            _ if flags.force => "--force needs a file: name it with -o FILE",
+            Form::Json(_) => "--json and -o - both write to the standard output",
+            _ => return Ok(Target::Stdout),
+        };
+        return Err(Failure::Usage(message.to_owned()));
+    }
+    let path = match &flags.output {
+        Some(path) => path.clone(),
+        None => {
+            let origin = &request.origin;
+            let day = "+%Y-%m-%d".parse::<DateStyle>().ok();
+            let day = day.and_then(|day| day.text(origin.started_ns, &TimeZone::system()));
+            let root = std::path::absolute(&request.paths[0]);
+            let root = root.map_or_else(|_| Vec::new(), |root| root.into_os_string().into_vec());
+            let ending = match flags.format {
+                ReportFormat::Html => "html",
+                ReportFormat::Markdown => "md",
+            };
+            let day = day.unwrap_or_default();
+            PathBuf::from(file_name(&origin.host, &root, &day, names, ending))
+        }
+    };
+    let existing = match flags.force {
+        true => Existing::Replaced,
+        false => Existing::Kept,
+    };
+    match WholeFile::begin(&path, existing) {
+        Ok(file) => Ok(Target::File(file, path)),
+        Err(error) => Err(cannot_write(&path, &error)),
+    }
+}
+
+fn write(mut file: WholeFile, pieces: &[String]) -> io::Result<()> {
+    for piece in pieces {
+        file.write(piece.as_bytes())?;
+    }
+    file.finish()
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+    let path = safe(&path.to_string_lossy());
+    let remedy = match error.kind() {
+        io::ErrorKind::AlreadyExists => "; try --force",
+        _ => "",
+    };
+    Failure::Usage(format!("cannot write {path}: {}{remedy}", reason(error)))
+}
+
+impl Answer for ReportAnswer {
+    fn lines(&self, screen: Screen) -> Vec<String> {
+        let path = safe(&self.path.to_string_lossy());
+        let size = SizeFormat::Binary.text(self.byte_count.into());
+        let entries = self.scanned.totals.iter().map(|root| root.entries).sum();
+        let content = match self.nodes {
+            Some(nodes) if nodes.has_sums => {
+                let (nodes, entries) = (grouped(nodes.count), grouped(entries));
+                format!(", with {nodes} nodes for {entries} entries")
+            }
+            Some(_) => format!(", with all {} entries", grouped(entries)),
+            None => String::new(),
+        };
+        let mut lines = wrap(&format!("{path}: {size}{content}"), screen.terminal);
+        lines.extend(self.scanned.closing_lines(SizeFormat::Binary, screen));
+        lines
+    }
+
+    fn write_rows(&self, rows: &mut Rows) -> Result<(), Failure> {
+        rows.row(
+            &[&self.byte_count.to_string()],
+            self.path.as_os_str().as_bytes(),
+        )
+    }
+
+    fn document(&self) -> impl Serialize {
+        let (path, path_b64) = json_path(self.path.as_os_str().as_bytes());
+        self.scanned.document(ReportJson {
+            report: FileJson {
+                path,
+                path_b64,
+                format: match self.format {
+                    ReportFormat::Html => "html",
+                    ReportFormat::Markdown => "markdown",
+                },
+                bytes: self.byte_count,
+                nodes: self.nodes.map(|nodes| nodes.count),
+            },
+        })
+    }
+}
+
+/// The answer of `report`.
+#[derive(Serialize)]
+struct ReportJson {
+    report: FileJson,
+}
+
+/// The file that was written.
+#[derive(Serialize)]
+struct FileJson {
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_b64: Option<String>,
+    format: &'static str,
+    bytes: u64,
+    /// Of the tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nodes: Option<u64>,
+}

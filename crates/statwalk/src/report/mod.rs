@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The content of a report: a scan, and the answer of which `statwalk-report` makes a file.
+
+mod answer;
+mod file_name;
+mod hints;
+mod space;
+mod survey;
+mod tree;
+
+pub(crate) use self::answer::{Scan, answer};
+pub(crate) use self::file_name::file_name;

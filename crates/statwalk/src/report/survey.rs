@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The files of a tree in groups, by what `stats` groups them by, in one pass.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use statwalk_core::{Category, Extension, FileType, GroupKey, Node, NodeKind, SizeHistogram, Tree};
+use statwalk_report::{AgeGroup, Ending, SizeGroup, Sums};
+
+use super::tree::bytes;
+use crate::output::group_label::label;
+use crate::output::json::{size_max, size_min};
+use crate::output::rows::roots;
+
+const SECOND_NS: i64 = 1_000_000_000;
+
+/// How many endings have a group of their own.
+const ENDINGS_MAX: usize = 40;
+
+/// The limits of ages, and the future.
+const AGES: usize = GroupKey::AGE_LIMITS_S.len() + 1;
+
+/// A group for each power of two, and one of empty files.
+const SIZES: usize = u64::BITS as usize + 1;
+
+const NOT_FILES: &str = "directories, links and others";
+
+/// The sums of all groups.
+pub(super) struct Survey {
+    now_s: i64,
+    categories: HashMap<Category, Sums>,
+    endings: HashMap<Extension, Sums>,
+    /// The future is the first.
+    ages: [Sums; AGES],
+    /// Files whose attributes are not known, or whose times do not fit.
+    no_age: Sums,
+    no_size: Sums,
+    sizes: [Sums; SIZES],
+    histogram: SizeHistogram,
+    not_files: Sums,
+}
+
+impl Survey {
+    /// Goes through all entries of a tree. Ages count from a moment.
+    pub(super) fn of(tree: &Tree, now_ns: i64) -> Survey {
+        let mut survey = Survey {
+            now_s: now_ns.div_euclid(SECOND_NS),
+            categories: HashMap::new(),
+            endings: HashMap::new(),
+            ages: [Sums::default(); AGES],
+            no_age: Sums::default(),
+            no_size: Sums::default(),
+            sizes: [Sums::default(); SIZES],
+            histogram: SizeHistogram::default(),
+            not_files: Sums::default(),
+        };
+        let mut waiting: Vec<Node<'_>> = Vec::new();
+        for (_, root) in roots(tree) {
+            if root.is_dir() {
+                waiting.push(root);
+            } else {
+                survey.add(&root);
+            }
+        }
+        while let Some(directory) = waiting.pop() {
+            let mut own = bytes(&directory).0;
+            for child in directory.children() {
+                own = own.saturating_sub(bytes(&child).0);
+                waiting.push(child);
+            }
+            for file in directory.files() {
+                own = own.saturating_sub(survey.add(&file));
+            }
+            survey.not_files.allocated_bytes += own;
+            survey.not_files.entries += 1;
+        }
+        survey
+    }
+
+    /// Adds an entry that is no directory, and returns its bytes on disk.
+    fn add(&mut self, node: &Node<'_>) -> u128 {
+        let (allocated_bytes, apparent_bytes) = bytes(node);
+        let sums = Sums {
+            allocated_bytes,
+            apparent_bytes,
+            entries: 1,
+        };
+        if node.kind() != NodeKind::Other(FileType::File) {
+            add(&mut self.not_files, sums);
+            return allocated_bytes;
+        }
+        let name = node.name();
+        add(
+            self.categories.entry(Category::of_name(name)).or_default(),
+            sums,
+        );
+        add(
+            self.endings.entry(Extension::of_name(name)).or_default(),
+            sums,
+        );
+        let is_known = !node.is_incomplete();
+        let age = match node.newest_mtime_ns().filter(|_| is_known) {
+            Some(ns) => &mut self.ages[self.age(ns.div_euclid(SECOND_NS))],
+            None => &mut self.no_age,
+        };
+        add(age, sums);
+        // That of the file, also under a name where its bytes do not count.
+        let size_bytes = u64::try_from(node.apparent_bytes().unwrap_or(0)).unwrap_or(u64::MAX);
+        match is_known {
+            true => {
+                let power = u64::BITS - size_bytes.leading_zeros();
+                add(&mut self.sizes[power as usize], sums);
+                if !node.is_extra_link() {
+                    self.histogram.add(size_bytes);
+                }
+            }
+            false => add(&mut self.no_size, sums),
+        }
+        allocated_bytes
+    }
+
+    fn age(&self, time_s: i64) -> usize {
+        let Ok(age_s) = u64::try_from(i128::from(self.now_s) - i128::from(time_s)) else {
+            return 0;
+        };
+        let limits = GroupKey::AGE_LIMITS_S;
+        1 + limits.partition_point(|&limit_s| limit_s < age_s)
+    }
+
+    /// The categories, the largest first, and the sums of what is no file.
+    pub(super) fn categories(&self) -> (Vec<(Category, Sums)>, Sums) {
+        let mut all: Vec<_> = self
+            .categories
+            .iter()
+            .map(|(&key, &sums)| (key, sums))
+            .collect();
+        all.sort_unstable_by_key(|&(key, sums)| (Reverse(sums.allocated_bytes), key));
+        (all, self.not_files)
+    }
+
+    /// The label of what is no file.
+    pub(super) fn not_files_label(&self) -> String {
+        NOT_FILES.to_owned()
+    }
+
+    /// The largest endings, and the groups of all.
+    pub(super) fn endings(&self) -> (Vec<Extension>, Vec<Ending>) {
+        let mut all: Vec<_> = self
+            .endings
+            .iter()
+            .map(|(&key, &sums)| (key, sums))
+            .collect();
+        all.sort_unstable_by_key(|&(key, sums)| (Reverse(sums.allocated_bytes), key));
+        let rest = all.split_off(all.len().min(ENDINGS_MAX));
+        let named = |&(key, sums): &(Extension, Sums)| {
+            let text = String::from_utf8(key.to_vec()).expect("an extension is ASCII");
+            Ending::Named(text, sums)
+        };
+        let mut groups: Vec<Ending> = all.iter().map(named).collect();
+        if !rest.is_empty() {
+            let mut sum = Sums::default();
+            rest.iter().for_each(|&(_, sums)| add(&mut sum, sums));
+            groups.push(Ending::Rest(sum));
+        }
+        groups.push(Ending::NotFiles(self.not_files));
+        (all.into_iter().map(|(key, _)| key).collect(), groups)
+    }
+
+    /// The groups of ages, the youngest first.
+    pub(super) fn ages(&self) -> Vec<AgeGroup> {
+        let limits = GroupKey::AGE_LIMITS_S;
+        let keys = [None].into_iter().chain(limits.into_iter().map(Some));
+        // The second after the last of a group is the first of the younger one.
+        let mut to_s = None;
+        let groups = keys.zip(self.ages).map(|(limit, sums)| {
+            let from_s = match limit {
+                None => self.now_s.checked_add(1),
+                Some(limit_s) => self.now_s.checked_sub_unsigned(limit_s),
+            };
+            let from_s = from_s.filter(|_| limit != Some(u64::MAX));
+            AgeGroup {
+                label: text(&GroupKey::ModifiedWithin(limit)),
+                from_s,
+                to_s: std::mem::replace(&mut to_s, from_s),
+                is_not_files: false,
+                sums,
+            }
+        });
+        let mut groups: Vec<_> = groups.collect();
+        let mut sums = self.not_files;
+        add(&mut sums, self.no_age);
+        groups.push(AgeGroup {
+            label: match self.no_age.entries {
+                0 => NOT_FILES.to_owned(),
+                _ => format!("{NOT_FILES}, and files of unknown time"),
+            },
+            from_s: None,
+            to_s: None,
+            is_not_files: true,
+            sums,
+        });
+        groups
+    }
+
+    /// The groups of sizes that have files, the smallest first.
+    pub(super) fn sizes(&self) -> Vec<SizeGroup> {
+        let powers = (0..).zip(&self.sizes).filter(|(_, sums)| sums.entries > 0);
+        let groups = powers.map(|(power, &sums)| SizeGroup {
+            label: text(&GroupKey::SizeBelowPower(power)),
+            from_bytes: Some(size_min(power)),
+            to_bytes: size_max(power).checked_add(1),
+            sums,
+        });
+        let mut groups: Vec<_> = groups.collect();
+        let mut sums = self.not_files;
+        add(&mut sums, self.no_size);
+        groups.push(SizeGroup {
+            label: match self.no_size.entries {
+                0 => NOT_FILES.to_owned(),
+                _ => format!("{NOT_FILES}, and files of unknown size"),
+            },
+            from_bytes: None,
+            to_bytes: None,
+            sums,
+        });
+        groups
+    }
+
+    /// Per cent of files, and the size that so many do not exceed.
+    pub(super) fn percentiles(&self) -> Vec<(u8, u64)> {
+        let of = |percent| Some((percent, self.histogram.percentile(percent)?));
+        [50, 90, 99, 100].into_iter().filter_map(of).collect()
+    }
+}
+
+fn add(sum: &mut Sums, more: Sums) {
+    sum.allocated_bytes += more.allocated_bytes;
+    sum.apparent_bytes += more.apparent_bytes;
+    sum.entries += more.entries;
+}
+
+fn text(key: &GroupKey) -> String {
+    String::from_utf8_lossy(&label(key)).into_owned()
+}

@@ -1,0 +1,806 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `statwalk report`: the file that it writes, and the numbers in it.
+
+mod page;
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::{self, File, Permissions};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Stdio;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+use statwalk_testkit::mounts::FileSystem;
+use statwalk_testkit::{or_skip, program, trees};
+
+use self::page::{DIRECTORY, FILE, ITSELF, Page, REST};
+use crate::run::{Answer, Tree, as_ordinary_user, statwalk};
+use crate::schema;
+
+/// The page of a tree.
+fn page_of(tree: &Tree, arguments: &[&str]) -> Page {
+    let answer = tree.run(&[&["report", "tree", "-o", "-"], arguments].concat());
+    assert_eq!(answer.stderr, "");
+    Page::of(&answer.stdout)
+}
+
+fn json(tree: &Tree, arguments: &[&str]) -> Value {
+    tree.run(&[arguments, &["--json", "tree"]].concat()).json()
+}
+
+/// A number of JSON: a decimal string in a page.
+#[track_caller]
+fn number(value: &Value) -> u128 {
+    match value {
+        Value::String(text) => text.parse().unwrap(),
+        number => number.as_u64().unwrap_or_else(|| panic!("{number}")).into(),
+    }
+}
+
+/// A path or a name of a page.
+fn bytes(text: &Value) -> Vec<u8> {
+    match text.get("raw") {
+        Some(raw) => STANDARD.decode(raw.as_str().unwrap()).unwrap(),
+        None => text["text"].as_str().unwrap().into(),
+    }
+}
+
+/// A path of `--json`.
+fn path(entry: &Value) -> Vec<u8> {
+    match entry.get("path_b64") {
+        Some(raw) => STANDARD.decode(raw.as_str().unwrap()).unwrap(),
+        None => entry["path"].as_str().unwrap().into(),
+    }
+}
+
+/// The sums of groups by their name.
+type Groups = BTreeMap<String, [u128; 3]>;
+
+/// The groups of a page, without those that have nothing.
+fn groups(page: &Page, list: &str, count: &str, name: impl Fn(&Value) -> String) -> Groups {
+    let mut groups = Groups::new();
+    for group in page.meta[list].as_array().unwrap() {
+        let sums = [&group["allocated"], &group["apparent"], &group[count]].map(number);
+        if sums[2] > 0 {
+            assert_eq!(groups.insert(name(group), sums), None, "{group}");
+        }
+    }
+    let mut whole = [0; 3];
+    for sums in groups.values() {
+        (0..3).for_each(|index| whole[index] += sums[index]);
+    }
+    let totals = &page.meta["totals"];
+    let expected = [
+        &totals["allocated"],
+        &totals["apparent"],
+        &totals["entries"],
+    ]
+    .map(number);
+    assert_eq!(whole, expected, "{list}");
+    groups
+}
+
+/// The groups of `statwalk stats`.
+fn stats(tree: &Tree, by: &str, name: impl Fn(&Value) -> String) -> Groups {
+    let mut groups = Groups::new();
+    for group in json(tree, &["stats", "--by", by])["groups"]
+        .as_array()
+        .unwrap()
+    {
+        let sums = ["allocated_bytes", "apparent_bytes", "entries"].map(|key| number(&group[key]));
+        let sum = groups.entry(name(group)).or_default();
+        (0..3).for_each(|index| sum[index] += sums[index]);
+    }
+    groups
+}
+
+/// The name of a group of files, and one name for all others.
+fn of_files(group: &Value, key: &str) -> String {
+    match group.get(key) {
+        Some(Value::String(text)) => text.clone(),
+        Some(number) => number.to_string(),
+        None => "not_files".to_owned(),
+    }
+}
+
+fn check_groups(tree: &Tree, page: &Page) {
+    let category = |group: &Value| of_files(group, "category");
+    let key = |group: &Value| group["key"].as_str().unwrap().to_owned();
+    assert_eq!(
+        groups(page, "categories", "files", key),
+        stats(tree, "category", category)
+    );
+    let ending = |group: &Value| of_files(group, "extension");
+    let name = |group: &Value| of_files(group, "name");
+    assert_eq!(
+        groups(page, "endings", "files", name),
+        stats(tree, "type", ending)
+    );
+    let owner = |group: &Value| of_files(group, "uid");
+    let id = |group: &Value| of_files(group, "id");
+    assert_eq!(
+        groups(page, "owners", "entries", id),
+        stats(tree, "owner", owner)
+    );
+
+    // Others than files are one group here, and have ages and sizes of their own there.
+    let files_alone = |mut groups: Groups| {
+        groups.remove("not_files");
+        groups
+    };
+    let now_s = |document: &Value| document["started_s"].as_i64().unwrap();
+    let document = tree
+        .run(&["stats", "--by", "age,type", "--json", "tree"])
+        .json();
+    let mut ages = Groups::new();
+    for group in document["groups"].as_array().unwrap() {
+        if group["type"] == "f" {
+            let name = match (group.get("age_max_s"), group["age"].as_str()) {
+                (Some(limit), _) => format!("within {limit}"),
+                (None, age) => age.unwrap_or("unknown").to_owned(),
+            };
+            let sum = ages.entry(name).or_default();
+            let keys = ["allocated_bytes", "apparent_bytes", "entries"];
+            (0..3).for_each(|index| sum[index] += number(&group[keys[index]]));
+        }
+    }
+    let age = |group: &Value| match (group.get("from_s"), group.get("to_s")) {
+        _ if group["not_files"] == true => "not_files".to_owned(),
+        (Some(_), None) => "future".to_owned(),
+        (None, _) => "oldest".to_owned(),
+        (Some(from_s), _) => {
+            // The page was made some seconds earlier or later; limits are hours and more.
+            let limit = now_s(&document) - from_s.as_i64().unwrap();
+            let limits = [3_600, 86_400, 604_800, 2_592_000, 7_776_000, 15_724_800];
+            let years = [1, 2, 5, 10].map(|years| years * 365 * 86_400);
+            let nearest = limits
+                .into_iter()
+                .chain(years)
+                .min_by_key(|one| (one - limit).abs());
+            format!("within {}", nearest.unwrap())
+        }
+    };
+    let mut found = files_alone(groups(page, "ages", "files", age));
+    let last = page.meta["ages"].as_array().unwrap().last().unwrap();
+    if last["label"].as_str().unwrap().ends_with("unknown time") {
+        // The tree knows no times after 2262 or before 1677.
+        let (ours, theirs) = (found.remove("future"), ages.remove("future"));
+        assert!(ours < theirs);
+    }
+    assert_eq!(found, ages);
+
+    let document = tree
+        .run(&["stats", "--by", "size,type", "--json", "tree"])
+        .json();
+    let mut sizes = Groups::new();
+    for group in document["groups"].as_array().unwrap() {
+        if let Some(from) = group.get("size_min_bytes").filter(|_| group["type"] == "f") {
+            let sum = sizes.entry(from.to_string()).or_default();
+            let keys = ["allocated_bytes", "apparent_bytes", "entries"];
+            (0..3).for_each(|index| sum[index] += number(&group[keys[index]]));
+        }
+    }
+    let size = |group: &Value| of_files(group, "from_bytes");
+    assert_eq!(files_alone(groups(page, "sizes", "files", size)), sizes);
+}
+
+/// The same entry as the page and as `--json` have it.
+fn check_tree(tree: &Tree, page: &Page) {
+    let root = tree.path();
+    let root = root.as_os_str().as_bytes();
+    let document = json(tree, &["-a", "-d", "99999"]);
+    let nodes = page.nodes();
+    let mut named = 0;
+    for entry in document["tree"].as_array().unwrap() {
+        let own = path(entry);
+        let whole = [root, own.strip_prefix(b"tree").unwrap()].concat();
+        let Some(node) = nodes.get(&whole) else {
+            continue;
+        };
+        named += 1;
+        let shown = whole.escape_ascii().to_string();
+        let kind = match entry["type"].as_str().unwrap() {
+            "d" => DIRECTORY,
+            "f" => FILE,
+            "l" => 2,
+            _ => 3,
+        };
+        assert_eq!(node.kind, kind, "{shown}");
+        assert_eq!(node.allocated, number(&entry["allocated_bytes"]), "{shown}");
+        assert_eq!(node.apparent, number(&entry["apparent_bytes"]), "{shown}");
+        assert_eq!(node.newest_s, entry["newest_mtime_s"].as_i64(), "{shown}");
+        let entries = entry.get("entries").map_or(1, number);
+        assert_eq!(u128::from(node.entries), entries, "{shown}");
+        let is_incomplete = entry.get("incomplete").is_some_and(|value| value == true);
+        assert_eq!(node.flags & 1 != 0, is_incomplete, "{shown}");
+    }
+    let others = nodes
+        .values()
+        .filter(|node| matches!(node.kind, REST | ITSELF));
+    assert_eq!(named + others.count(), nodes.len());
+    assert!(named > 0);
+    let detail = &page.meta["detail"];
+    assert!(number(&detail["nodes"]) >= nodes.len() as u128, "{detail}");
+}
+
+fn check_lists(tree: &Tree, page: &Page) {
+    let root = tree.path();
+    let root = root.as_os_str().as_bytes();
+    let document = json(tree, &["-s"]);
+    let totals = &page.meta["totals"];
+    for (key, theirs) in [
+        ("allocated", "allocated_bytes"),
+        ("apparent", "apparent_bytes"),
+        ("entries", "entries"),
+        ("files", "files"),
+        ("directories", "dirs"),
+        ("links", "symlinks"),
+        ("other", "others"),
+        ("errors", "unreadable"),
+    ] {
+        assert_eq!(
+            number(&totals[key]),
+            number(&document["roots"][0][theirs]),
+            "{key}"
+        );
+    }
+    let top = json(tree, &["top", "-n", "100"]);
+    let listed = page.meta["largest"].as_array().unwrap();
+    let files = top["top"].as_array().unwrap();
+    assert_eq!(listed.len(), files.len());
+    for (ours, file) in listed.iter().zip(files) {
+        let whole = [root, path(file).strip_prefix(b"tree").unwrap()].concat();
+        assert_eq!(bytes(&ours["path"]), whole);
+        assert_eq!(number(&ours["allocated"]), number(&file["allocated_bytes"]));
+        assert_eq!(number(&ours["apparent"]), number(&file["apparent_bytes"]));
+        assert_eq!(ours["newest_s"].as_i64(), file["mtime_s"].as_i64());
+    }
+}
+
+#[test]
+fn a_report_has_the_numbers_of_the_other_commands() {
+    for (name, model) in trees::named() {
+        let tree = Tree::of(&model);
+        eprintln!("{name}");
+        for arguments in [&[][..], &["--detail", "30"], &["--detail=full"]] {
+            let page = page_of(&tree, arguments);
+            check_tree(&tree, &page);
+            check_lists(&tree, &page);
+            check_groups(&tree, &page);
+        }
+    }
+}
+
+#[test]
+fn with_full_detail_every_entry_is_there() {
+    let mut entries = String::new();
+    for directory in 0..30 {
+        entries.push_str(&format!("d{directory}/\n"));
+        for file in 0..40 {
+            entries.push_str(&format!("d{directory}/f{file} {}\n", file * directory));
+        }
+    }
+    let tree = Tree::new(&entries);
+    let full = page_of(&tree, &["--detail=full"]).nodes();
+    let named = full.values().filter(|node| node.kind != ITSELF).count();
+    assert_eq!(named, 1 + 30 + 30 * 40);
+    assert!(full.values().all(|node| node.kind != REST));
+    let small = page_of(&tree, &["--detail=100"]);
+    let sums = small
+        .nodes()
+        .values()
+        .filter(|node| node.kind == REST)
+        .count();
+    assert!(sums > 0 && small.block_count() == 1);
+}
+
+#[test]
+fn several_roots_stand_side_by_side() {
+    let tree = Tree::new("a/\na/x 5000\nb/\nb/y 70000\nc 9");
+    let arguments = [
+        "report", "tree/a", "tree/b/", "tree/c", "tree/a", "nowhere", "-o", "-",
+    ];
+    let answer = tree.run(&arguments);
+    assert_eq!(answer.code, Some(2));
+    assert!(answer.stderr.contains("nowhere"), "{}", answer.stderr);
+    let page = Page::of(&answer.stdout);
+    let nodes = page.nodes();
+    let below = |name: &str| {
+        let path = tree.path().join(name);
+        nodes[path.as_os_str().as_bytes()].clone()
+    };
+    assert_eq!(nodes[&b""[..]].kind, 7);
+    assert_eq!(nodes[&b""[..]].entries, 5);
+    assert_eq!(
+        (below("a").kind, below("b/y").kind, below("c").kind),
+        (DIRECTORY, FILE, FILE)
+    );
+    assert_eq!(page.meta["roots"].as_array().unwrap().len(), 3);
+    assert_eq!(page.meta["complete"]["is"], false);
+    assert_eq!(page.meta["errors_total"], 1);
+    assert!(page.meta.get("space").is_none());
+}
+
+#[test]
+fn unread_entries_make_a_lower_bound() {
+    let tree = Tree::new("locked/\nlocked/file 5000\nopen 9");
+    let mut command = or_skip!(as_ordinary_user(&tree));
+    fs::set_permissions(tree.path().join("locked"), Permissions::from_mode(0o000)).unwrap();
+    let answer = Answer::of(command.args(["report", "tree", "-o", "-"]));
+    fs::set_permissions(tree.path().join("locked"), Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(answer.code, Some(1));
+    let page = Page::of(&answer.stdout);
+    let locked = tree.path().join("locked");
+    let locked = locked.as_os_str().as_bytes();
+    assert_eq!(page.nodes()[locked].flags, 1 | 2);
+    assert_eq!(page.meta["complete"]["is"], false);
+    assert_eq!(bytes(&page.meta["errors"][0]["path"]), locked);
+    assert_eq!(page.meta["errors"][0]["cause"], "permission denied");
+    let worth = page.meta["worth"].as_array().unwrap();
+    let unreadable = worth.iter().find(|hint| hint["kind"] == "unreadable");
+    assert_eq!(bytes(&unreadable.unwrap()["path"]), locked);
+}
+
+#[test]
+fn worth_a_look_is_what_is_old_new_or_made_again() {
+    let tree = Tree::new(
+        "archive/
+         archive/2019/
+         archive/2019/a.tar 900000 mtime=1500000000
+         archive/new.txt 10
+         archive/film.mkv 700000 mtime=1600000000
+         today.iso 2000000
+         web/
+         web/package.json 10
+         web/node_modules/
+         web/node_modules/.package-lock.json 500000",
+    );
+    let page = page_of(&tree, &[]);
+    let root = tree.path();
+    let worth = page.meta["worth"].as_array().unwrap();
+    let found: Vec<(String, String)> = (worth.iter())
+        .map(|hint| {
+            let path = bytes(&hint["path"]);
+            let below = Path::new(OsStr::from_bytes(&path))
+                .strip_prefix(&root)
+                .unwrap();
+            (
+                hint["kind"].as_str().unwrap().to_owned(),
+                below.to_str().unwrap().to_owned(),
+            )
+        })
+        .collect();
+    let expected = [
+        ("old", "archive/2019"),
+        ("old", "archive/film.mkv"),
+        ("new", "today.iso"),
+        ("new", "web/node_modules/.package-lock.json"),
+        ("rebuildable", "web/node_modules"),
+    ];
+    assert_eq!(
+        found,
+        expected.map(|(kind, path)| (kind.to_owned(), path.to_owned()))
+    );
+    assert_eq!(worth[4]["note"], "npm install makes it again");
+}
+
+/// Names that would be something else in HTML, JSON, a terminal or Markdown.
+const HOSTILE: [&[u8]; 9] = [
+    b"<img src=x onerror=alert(1)>",
+    b"<script>alert(1)<",
+    b"<!--",
+    b"new\nline\x1b[2J",
+    "right\u{202e}left \u{2028}\u{2029}".as_bytes(),
+    b"\xff\xfe invalid",
+    b"{{META}}",
+    b"`code` | **bold** [a](javascript:x) &amp;",
+    &[b'n'; 255],
+];
+
+#[test]
+fn hostile_names_stay_names() {
+    let tree = Tree::new("\u{202e}/");
+    for name in HOSTILE {
+        fs::write(tree.path().join(OsStr::from_bytes(name)), vec![7; 5_000]).unwrap();
+    }
+    let answer = tree.run(&["report", "tree", "-o", "-"]).good();
+    let text = str::from_utf8(&answer.stdout).unwrap();
+    for forbidden in ["<img", "<script>alert", "\x1b", "\u{202e}", "\u{2028}"] {
+        assert!(!text.contains(forbidden), "{forbidden:?}");
+    }
+    let page = Page::of(&answer.stdout);
+    let nodes = page.nodes();
+    for name in HOSTILE {
+        let path = tree.path().join(OsStr::from_bytes(name));
+        assert!(
+            nodes.contains_key(path.as_os_str().as_bytes()),
+            "{}",
+            name.escape_ascii()
+        );
+    }
+    check_lists(&tree, &page);
+    let answer = tree
+        .run(&["report", "tree", "-o", "-", "--format=markdown"])
+        .good();
+    let text = str::from_utf8(&answer.stdout).unwrap();
+    assert!(
+        !text.contains('\x1b') && !text.contains('\u{202e}'),
+        "{text}"
+    );
+    for line in text.lines().filter(|line| line.contains("alert")) {
+        assert!(line.ends_with('`'), "{line}");
+    }
+}
+
+#[test]
+fn a_redacted_report_has_no_name() {
+    let tree = Tree::new(
+        "zebra/
+         zebra/yellowhammer.iso 90000
+         zebra/xerus/
+         zebra/xerus/Walrus.TAR.GZ 70000 mtime=1500000000
+         zebra/viper.log 5000
+         zebra/unicorn -> xerus",
+    );
+    let toadstool = OsStr::from_bytes(b"zebra/toadstool\xff");
+    fs::write(tree.path().join(toadstool), b"x").unwrap();
+    let above = tree.path().canonicalize().unwrap();
+    let above = above.parent().unwrap().file_name().unwrap();
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let forbidden = [
+        "zebra",
+        "yellowhammer",
+        "xerus",
+        "alrus",
+        "viper",
+        "unicorn",
+        "toadstool",
+        above.to_str().unwrap(),
+    ];
+    let mut pages = Vec::new();
+    for format in ["--format=html", "--format=markdown", "--detail=full"] {
+        let arguments = [
+            "report",
+            "tree/zebra",
+            "-o",
+            "-",
+            "--redact",
+            "--exclude=zebra9",
+            format,
+        ];
+        let answer = tree.run(&arguments).good();
+        let mut everything = answer.stdout.clone();
+        if format != "--format=markdown" {
+            let page = Page::of(&answer.stdout);
+            everything.extend(page.nodes().into_keys().flatten());
+            assert_eq!(page.meta["is_redacted"], true);
+            assert_eq!(page.meta["host"]["text"], "host");
+            assert_eq!(page.meta["owners"][0]["name"]["text"], "owner-1");
+            assert!(page.meta["owners"][0].get("id").is_none());
+            pages.push(page);
+        }
+        let text = everything.escape_ascii().to_string();
+        let host = format!("\"{}\"", host.trim());
+        for name in forbidden.into_iter().chain([&*host]) {
+            assert!(!text.contains(name), "{format}: {name}");
+        }
+    }
+    let [page, full] = &pages[..] else {
+        panic!("two pages")
+    };
+    assert_eq!(
+        page.nodes().into_keys().collect::<Vec<_>>(),
+        full.nodes().into_keys().collect::<Vec<_>>()
+    );
+    // An entry has one name everywhere, and its ending.
+    let largest = bytes(&page.meta["largest"][0]["path"]);
+    assert!(largest.ends_with(b".iso") && page.nodes().contains_key(&largest));
+    let old = bytes(&page.meta["worth"][0]["path"]);
+    assert_eq!(page.nodes()[&old].kind, DIRECTORY);
+}
+
+#[test]
+fn the_same_tree_gives_the_same_blocks() {
+    let tree = Tree::of(&trees::basic());
+    let blocks = || {
+        let answer = tree.run(&["report", "tree", "-o", "-"]).good();
+        let text = String::from_utf8(answer.stdout).unwrap();
+        text[text.find("statwalk-block-0").unwrap()..].to_owned()
+    };
+    assert_eq!(blocks(), blocks());
+}
+
+#[test]
+fn a_file_is_written_whole_and_replaced_on_request_alone() {
+    let tree = Tree::new("file 5000");
+    let file = tree.parent().join("report.html");
+    let answer = tree.run(&["report", "tree", "-o", "report.html"]).good();
+    let written = fs::read(&file).unwrap();
+    assert_eq!(answer.lines(), [format!("{}\treport.html", written.len())]);
+    Page::of(&written).nodes();
+
+    let refused = tree.run(&["report", "tree", "-o", "report.html"]);
+    assert_eq!(refused.code, Some(2));
+    let expected = "statwalk: cannot write report.html: file exists; try --force\n";
+    assert_eq!(refused.stderr, expected);
+    assert_eq!(fs::read(&file).unwrap(), written);
+
+    let document = tree
+        .run(&["report", "tree", "-o", "report.html", "--force", "--json"])
+        .json();
+    schema::check("report", &document);
+    let replaced = fs::read(&file).unwrap();
+    assert_eq!(document["report"]["bytes"], replaced.len());
+    assert_eq!(
+        document["report"]["nodes"],
+        Page::of(&replaced).nodes().len()
+    );
+    assert_eq!(document["report"]["path"], "report.html");
+
+    // Nothing else is there.
+    let mut names: Vec<_> = fs::read_dir(tree.parent())
+        .unwrap()
+        .map(|e| e.unwrap().file_name())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["report.html", "tree"]);
+}
+
+#[test]
+fn without_a_name_the_file_is_named_after_host_path_and_day() {
+    let tree = Tree::new("");
+    fs::create_dir(tree.path().join("some dir")).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = statwalk();
+        command
+            .args(["report", "some dir", "--print0"])
+            .args(arguments);
+        Answer::of(command.current_dir(tree.path()).env("TZ", "UTC")).good()
+    };
+    let name = |answer: &Answer| {
+        let row = String::from_utf8(answer.stdout.clone()).unwrap();
+        row.trim_end_matches('\0')
+            .split_once('\t')
+            .unwrap()
+            .1
+            .to_owned()
+    };
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let page = name(&run(&[]));
+    assert!(
+        page.starts_with(&format!("statwalk-{}-", host.trim())),
+        "{page}"
+    );
+    assert!(
+        page.contains("-tree-some-dir-20") && page.ends_with(".html"),
+        "{page}"
+    );
+    let text = name(&run(&["--redact", "--format", "markdown"]));
+    assert!(
+        text.starts_with("statwalk-report-20") && text.ends_with(".md"),
+        "{text}"
+    );
+    for name in [page, text] {
+        assert!(tree.path().join(name).is_file());
+    }
+}
+
+#[test]
+fn a_place_that_takes_no_file_is_named_before_the_scan() {
+    let tree = Tree::new("file 5000\nplain 1\nfolder/");
+    symlink("nowhere", tree.path().join("lost")).unwrap();
+    for (output, reason) in [
+        ("tree/nowhere/report.html", "no such file or directory"),
+        ("tree/plain/report.html", "not a directory"),
+        ("tree/folder", "file exists; try --force"),
+        ("tree/lost", "file exists; try --force"),
+        ("/dev/null", "file exists; try --force"),
+    ] {
+        let answer = tree.run(&["report", "tree", "-o", output]);
+        let expected = format!("statwalk: cannot write {output}: {reason}\n");
+        assert_eq!((answer.code, answer.stderr), (Some(2), expected));
+    }
+    for output in ["tree/folder", "/dev/null"] {
+        let answer = tree.run(&["report", "tree", "-o", output, "--force"]);
+        let expected = format!("statwalk: cannot write {output}: not a regular file\n");
+        assert_eq!((answer.code, answer.stderr), (Some(2), expected));
+    }
+    assert!(fs::metadata("/dev/null").unwrap().len() == 0);
+    let mut command = or_skip!(as_ordinary_user(&tree));
+    fs::set_permissions(tree.path(), Permissions::from_mode(0o555)).unwrap();
+    let answer = Answer::of(command.args(["report", "tree", "-o", "tree/report.html"]));
+    let expected = "statwalk: cannot write tree/report.html: permission denied\n";
+    assert_eq!((answer.code, &*answer.stderr), (Some(2), expected));
+}
+
+#[test]
+fn a_full_disk_keeps_nothing_of_a_report() {
+    let tree = Tree::new("disk/\nmany/");
+    for number in 0..3_000 {
+        let name = format!("{:x}", md5ish(number));
+        fs::write(tree.path().join("many").join(name), vec![7; number % 5_000]).unwrap();
+    }
+    let disk = tree.path().join("disk");
+    let mounted = or_skip!(FileSystem::Tmpfs.mount_sized(&disk, 16 << 10));
+    for output in ["tree/disk/report.html", "tree/disk/old.html"] {
+        if output.ends_with("old.html") {
+            fs::write(disk.join("old.html"), "old").unwrap();
+        }
+        let answer = tree.run(&["report", "tree/many", "-o", output, "--force"]);
+        let expected = format!("statwalk: cannot write {output}: no space left on device\n");
+        assert_eq!((answer.code, answer.stderr), (Some(2), expected));
+    }
+    let names = fs::read_dir(&disk)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
+    assert_eq!(names.collect::<Vec<_>>(), ["old.html"]);
+    assert_eq!(fs::read(disk.join("old.html")).unwrap(), b"old");
+    drop(mounted);
+}
+
+/// Names that no compression makes small.
+fn md5ish(number: usize) -> u128 {
+    let mixed = (number as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+    mixed ^ (mixed >> 67)
+}
+
+#[test]
+fn stdout_takes_a_report_or_the_program_says_so() {
+    let tree = Tree::new("file 5000");
+    let run = |stdout: Stdio| {
+        let mut command = statwalk();
+        command
+            .args(["report", "tree", "-o", "-"])
+            .current_dir(tree.parent());
+        command.stdout(stdout).stderr(Stdio::piped());
+        Answer::from(program::spawn(&mut command).wait_with_output().unwrap())
+    };
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let answer = run(full.into());
+    assert_eq!(answer.code, Some(2));
+    assert_eq!(
+        answer.stderr,
+        "statwalk: cannot write the output: no space left on device\n"
+    );
+    // A reader that left is no failure.
+    let (reader, writer) = rustix::pipe::pipe().unwrap();
+    drop(reader);
+    let answer = run(writer.into());
+    assert_eq!((answer.code, &*answer.stderr), (Some(0), ""));
+}
+
+#[test]
+fn flags_that_change_nothing_are_refused() {
+    let tree = Tree::new("file 5");
+    for (arguments, message) in [
+        (
+            &["-o", "-", "--json"][..],
+            "--json and -o - both write to the standard output",
+        ),
+        (
+            &["-o", "-", "--open"],
+            "--open needs a file: name it with -o FILE",
+        ),
+        (
+            &["-o", "-", "--force"],
+            "--force needs a file: name it with -o FILE",
+        ),
+        (
+            &["-o", "-", "--detail=many"],
+            "invalid value 'many' for --detail: must be a number, or full",
+        ),
+        (
+            &["-o", "-", "--detail=0"],
+            "invalid value '0' for --detail: must be a number, or full",
+        ),
+        (
+            &["-o", "-", "--format=markdown", "--detail=9"],
+            "--detail is for HTML: the other format has the largest entries alone",
+        ),
+    ] {
+        let answer = tree.run(&[&["report", "tree"], arguments].concat());
+        let expected = format!("statwalk: {message}\n");
+        assert_eq!((answer.code, answer.stderr), (Some(2), expected));
+    }
+    let answer = tree.run(&["report", "nowhere", "-o", "none.html"]);
+    assert_eq!(answer.code, Some(2));
+    assert!(!tree.parent().join("none.html").exists());
+}
+
+#[test]
+fn a_whole_file_system_is_explained() {
+    let tree = Tree::new("disk/");
+    let disk = tree.path().join("disk");
+    let mounted = or_skip!(FileSystem::Ext4.mount(&disk));
+    fs::write(disk.join("file"), vec![7; 3 << 20]).unwrap();
+    fs::create_dir(disk.join("dir")).unwrap();
+    mounted.settle().unwrap();
+    let answer = tree.run(&["report", "tree/disk", "-o", "-"]).good();
+    let page = Page::of(&answer.stdout);
+    let document = tree.run(&["df", "--json", "tree/disk"]).json();
+    let theirs = &document["file_systems"][0];
+    assert_eq!(
+        number(&page.meta["free_bytes"]),
+        number(&theirs["free_bytes"])
+    );
+    let part = |label: &str| {
+        let parts = page.meta["space"].as_array().unwrap();
+        let found = parts
+            .iter()
+            .find(|part| part["label"] == label)
+            .expect(label);
+        found["bytes"].as_str().unwrap().parse::<i64>().unwrap()
+    };
+    assert_eq!(Some(part("used")), theirs["used_bytes"].as_i64());
+    assert_eq!(
+        part("reached by the scan"),
+        number(&page.meta["totals"]["allocated"]) as i64
+    );
+    let below = tree.run(&["report", "tree/disk/dir", "-o", "-"]).good();
+    let below = Page::of(&below.stdout);
+    assert!(below.meta.get("free_bytes").is_none());
+    assert_eq!(below.meta["space"][1]["label"], "used");
+}
+
+#[test]
+fn markdown_has_the_same_numbers_in_little_room() {
+    let tree = Tree::new(
+        "a/
+         a/film.mkv 3000000
+         a/deep/
+         a/deep/notes.md 20000 mtime=100000000
+         b/
+         b/lib_x.so 500000
+         b/gone -> nowhere",
+    );
+    let answer = tree
+        .run(&["report", "tree", "-o", "-", "--format", "markdown"])
+        .good();
+    let text = String::from_utf8(answer.stdout).unwrap();
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let root = tree.path();
+    let root = root.to_str().unwrap();
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let line = line
+            .replace(root, "ROOT")
+            .replace(&root.replace('_', r"\_"), "ROOT");
+        lines.push(line.replace(host.trim(), "HOST"));
+    }
+    // The date, and directories, which take other space on other file systems.
+    assert!(lines[2].contains(" UTC, statwalk "), "{}", lines[2]);
+    assert!(
+        lines[2].ends_with("8 entries: 3 files, 4 directories, 1 link, 0 others."),
+        "{}",
+        lines[2]
+    );
+    lines[2] = "SUMS".to_owned();
+    let found: Vec<String> = lines
+        .into_iter()
+        .map(|line| match line.split_once(" | ") {
+            // Sizes and shares of the file system.
+            Some((size, rest)) if size.ends_with('B') => {
+                let rest = rest.split_once(" | ").unwrap().1;
+                match rest.strip_prefix("8 | ") {
+                    Some(_) => "SIZE | SHARE | 8 | OWNER".to_owned(),
+                    None => format!("SIZE | SHARE | {rest}"),
+                }
+            }
+            _ => line,
+        })
+        .collect();
+    let expected = include_str!("expected.md");
+    if std::env::var_os("RENEW_HELP").is_some() {
+        let file = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/tests/program/report/expected.md"
+        );
+        fs::write(file, found.join("\n") + "\n").unwrap();
+    }
+    assert_eq!(found.join("\n") + "\n", expected);
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! A page as a viewer reads it, by the description in docs/report.md alone.
+
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use miniz_oxide::inflate::decompress_to_vec;
+use serde_json::Value;
+
+/// The numbers and the tree of a page.
+pub(super) struct Page {
+    pub(super) meta: Value,
+    blocks: Vec<Block>,
+}
+
+struct Block {
+    nodes: u64,
+    header: Value,
+    data: Vec<u8>,
+}
+
+/// A node with its path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Node {
+    pub(super) kind: u64,
+    pub(super) flags: u64,
+    pub(super) allocated: u128,
+    pub(super) apparent: u128,
+    pub(super) entries: u64,
+    pub(super) newest_s: Option<i64>,
+    pub(super) owner: Option<u64>,
+    pub(super) category: Option<u64>,
+    pub(super) ending: Option<u64>,
+}
+
+pub(super) const DIRECTORY: u64 = 0;
+pub(super) const FILE: u64 = 1;
+pub(super) const REST: u64 = 4;
+pub(super) const ITSELF: u64 = 5;
+
+impl Page {
+    pub(super) fn of(bytes: &[u8]) -> Page {
+        let text = str::from_utf8(bytes).expect("a page is UTF-8");
+        let meta = element(text, r#"type="application/json" id="statwalk-meta""#);
+        let blocks = (0..).map_while(|number| {
+            let id = format!(r#"type="text/plain" id="statwalk-block-{number}""#);
+            Some(Block::of(element(text, &id)?))
+        });
+        Page {
+            meta: serde_json::from_str(meta.expect("a page has numbers")).unwrap(),
+            blocks: blocks.collect(),
+        }
+    }
+
+    pub(super) fn block_count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// All nodes with their paths. A sum has the name `…`, and a directory itself `.`.
+    ///
+    /// Checks on the way that children sum to their directory.
+    pub(super) fn nodes(&self) -> BTreeMap<Vec<u8>, Node> {
+        let mut all = BTreeMap::new();
+        self.walk(0, 0, Vec::new(), &mut all);
+        all
+    }
+
+    fn walk(&self, block: usize, at: usize, above: Vec<u8>, all: &mut BTreeMap<Vec<u8>, Node>) {
+        let own = &self.blocks[block];
+        let node = own.node(at);
+        let mut path = above;
+        if !path.is_empty() && !path.ends_with(b"/") {
+            path.push(b'/');
+        }
+        match node.kind {
+            REST => path.extend("…".bytes()),
+            ITSELF => path.push(b'.'),
+            _ => path.extend(own.name(at)),
+        }
+        let (below, parent) = match own.find("block", at) {
+            Some(below) if below != u64::from(u32::MAX) => {
+                (below as usize, own.number("block_node", at) as usize)
+            }
+            _ => (block, at),
+        };
+        let first = self.blocks[below].number("first_child", parent);
+        let count = self.blocks[below].number("child_count", parent);
+        let children: Vec<usize> = (first..first + count).map(|child| child as usize).collect();
+        if !children.is_empty() {
+            let nodes = children.iter().map(|&child| self.blocks[below].node(child));
+            let (mut allocated, mut apparent, mut entries) = (0, 0, u64::from(node.kind == 0));
+            for child in nodes {
+                allocated += child.allocated;
+                apparent += child.apparent;
+                entries += child.entries;
+            }
+            let shown = path.escape_ascii().to_string();
+            assert_eq!(
+                (allocated, apparent),
+                (node.allocated, node.apparent),
+                "{shown}"
+            );
+            assert_eq!(entries, node.entries, "{shown}");
+        }
+        for child in children {
+            self.walk(below, child, path.clone(), all);
+        }
+        assert_eq!(all.insert(path, node), None, "two nodes have one path");
+    }
+}
+
+/// The content of the script element with these attributes.
+fn element<'t>(text: &'t str, attributes: &str) -> Option<&'t str> {
+    let (_, behind) = text.split_once(&format!("<script {attributes}>"))?;
+    Some(behind.split_once("</script>")?.0)
+}
+
+impl Block {
+    fn of(text: &str) -> Block {
+        let bytes = STANDARD.decode(text).expect("a block is base64");
+        let bytes = decompress_to_vec(&bytes).expect("a block is raw DEFLATE");
+        let length = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
+        let header: Value = serde_json::from_slice(&bytes[4..4 + length]).unwrap();
+        Block {
+            nodes: header["nodes"].as_u64().unwrap(),
+            header,
+            data: bytes[(4 + length).next_multiple_of(8)..].to_vec(),
+        }
+    }
+
+    fn column(&self, name: &str) -> Option<(&[u8], usize)> {
+        let column = self.header["columns"].get(name)?;
+        let number = |key: &str| column[key].as_u64().unwrap() as usize;
+        let width = match column["type"].as_str().unwrap() {
+            "u8" | "bytes" => 1,
+            "u32" => 4,
+            "u64" | "i64" => 8,
+            other => panic!("{name} has the type {other}"),
+        };
+        let (at, bytes) = (number("at"), number("bytes"));
+        assert!(at.is_multiple_of(8), "{name}");
+        Some((&self.data[at..at + bytes], width))
+    }
+
+    fn find(&self, name: &str, at: usize) -> Option<u64> {
+        let (bytes, width) = self.column(name)?;
+        assert_eq!(bytes.len() as u64, self.nodes * width as u64, "{name}");
+        let has_planes = self.header["columns"][name]["planes"] == true;
+        let byte = |index| match has_planes {
+            true => bytes[index * self.nodes as usize + at],
+            false => bytes[at * width + index],
+        };
+        let number = (0..width)
+            .rev()
+            .fold(0, |sum, index| sum << 8 | u64::from(byte(index)));
+        Some(number)
+    }
+
+    fn number(&self, name: &str, at: usize) -> u64 {
+        self.find(name, at)
+            .unwrap_or_else(|| panic!("there is no column {name}"))
+    }
+
+    fn wide(&self, name: &str, at: usize) -> u128 {
+        let high = self.find(&format!("{name}_high"), at).unwrap_or(0);
+        u128::from(high) << 64 | u128::from(self.number(name, at))
+    }
+
+    fn name(&self, at: usize) -> Vec<u8> {
+        let (names, _) = self.column("names").unwrap();
+        let end = |at| self.number("name_end", at) as usize;
+        let start = at.checked_sub(1).map_or(0, end);
+        names[start..end(at)].to_vec()
+    }
+
+    fn node(&self, at: usize) -> Node {
+        let index = |name: &str, nothing: u64| {
+            let number = self.number(name, at);
+            (number != nothing).then_some(number)
+        };
+        let newest_s = self.number("newest_s", at).cast_signed();
+        Node {
+            kind: self.number("kind", at),
+            flags: self.number("flags", at),
+            allocated: self.wide("allocated", at),
+            apparent: self.wide("apparent", at),
+            entries: self.number("entries", at),
+            newest_s: Some(newest_s).filter(|&s| s != i64::MIN),
+            owner: index("owner", u32::MAX.into()),
+            category: index("category", u8::MAX.into()),
+            ending: index("ending", u8::MAX.into()),
+        }
+    }
+}
