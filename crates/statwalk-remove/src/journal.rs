@@ -52,7 +52,9 @@ use crate::outcome::End;
 /// | `reason` | the first error, or `stopped`; absent where the item is gone |
 /// | `trash`, `trash_b64` | the path in the trash |
 ///
-/// An item that is refused has one line with the keys of both, but `late`.
+/// An item that is refused has one line with the keys of both, but `late`. Where the user
+/// could not [confirm](Self::refuse) it, that line has no `kind`, no identity and no
+/// `bytes`.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
@@ -129,6 +131,19 @@ struct Refused<'a> {
     end: EndPart<'a>,
 }
 
+/// The line of an item that the user could not confirm.
+#[derive(Serialize)]
+struct RefusedBefore<'a> {
+    id: &'a str,
+    time_s: i64,
+    user: u32,
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_b64: Option<String>,
+    #[serde(flatten)]
+    end: EndPart<'a>,
+}
+
 #[derive(Serialize)]
 struct EndPart<'a> {
     end: &'a str,
@@ -189,6 +204,44 @@ impl Journal {
     /// The file, which a removal must not take.
     pub(crate) fn path(&self) -> &[u8] {
         &self.path
+    }
+
+    /// Writes a line for each path that the user cannot confirm, with the reason: for
+    /// instance a [refusal](crate::Survey::refusals). All lines are on the disk then, or none.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn refuse<'r>(
+        &mut self,
+        refused: impl IntoIterator<Item = (&'r [u8], &'r str)>,
+        now: Now,
+    ) -> io::Result<()> {
+        let mut lines = Vec::new();
+        for (path, reason) in refused {
+            let id = self.next_id();
+            let (path, path_b64) = json_path(path);
+            lines.extend(text(&RefusedBefore {
+                id: &id,
+                time_s: now.seconds,
+                user: self.user,
+                path,
+                path_b64,
+                end: EndPart {
+                    end: "stayed",
+                    entries: 0,
+                    freed: 0,
+                    errors: 1,
+                    reason: Some(reason),
+                    trash: None,
+                    trash_b64: None,
+                },
+            })?);
+        }
+        match lines.is_empty() {
+            true => Ok(()),
+            false => self.append(&lines, Sync::Now),
+        }
     }
 
     /// Writes the line of an item to the disk.

@@ -100,6 +100,6 @@ pub use root::Root;
 pub use sighting::Sighting;
 pub use sums::{Newest, Sums};
 pub use surroundings::Surroundings;
-pub use survey::{Survey, survey};
+pub use survey::{ItemRefusal, Survey, survey};
 pub use trash_can::{Restored, Trash, TrashPlace, Trashed, restore};
 pub use way::{Known, Lookout, Step};

@@ -26,14 +26,24 @@ pub struct Survey {
     pub total: Sums,
     /// Each item by itself, in the order of the items.
     pub items: Vec<Sums>,
-    /// Reasons why items must not be removed: rules, and the first mount of an item.
+    /// Items that must not be removed, each once, in the order of the items.
     ///
-    /// Their items are not counted, or only until that mount.
-    pub refusals: Vec<Refusal>,
+    /// An item that a rule refuses is not counted. One with a mount within is counted
+    /// without the content of that mount.
+    pub refusals: Vec<ItemRefusal>,
     /// Directories that could not be read, and items that changed.
     pub failures: Failures,
     /// Whether [`Monitor::stop`] did not end the survey before all was counted.
     pub is_complete: bool,
+}
+
+/// An item of a survey that must stay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ItemRefusal {
+    /// Its place among the items.
+    pub item: usize,
+    /// The reason: a rule, or the first mount within the item.
+    pub refusal: Refusal,
 }
 
 /// Counts the entries of items that are [folded](crate::fold()).
@@ -58,7 +68,7 @@ pub fn survey(items: &[Item], surroundings: &Surroundings, monitor: &Monitor) ->
     for item in items {
         monitor.set_path(item.path().to_vec());
         match refusal(item, surroundings) {
-            Some(refusal) => surveyor.survey.refusals.push(refusal),
+            Some(refusal) => surveyor.refuse(refusal),
             None => surveyor.item(item),
         }
         let sums = std::mem::take(&mut surveyor.of_item);
@@ -189,19 +199,25 @@ impl Surveyor<'_> {
         }
     }
 
+    /// Refuses the item that is being counted. Its first reason suffices.
+    fn refuse(&mut self, refusal: Refusal) {
+        // Only the items before it have their sums.
+        let item = self.survey.items.len();
+        let refusals = &mut self.survey.refusals;
+        if refusals.last().is_none_or(|last| last.item != item) {
+            refusals.push(ItemRefusal { item, refusal });
+        }
+    }
+
     /// A mount is a reason to refuse the item, anything else a failure.
     fn fail(&mut self, operation: Operation, cause: Cause, path: impl FnOnce() -> Vec<u8>) {
         match cause {
             Cause::Mount | Cause::Protected => {
                 let path = path();
-                let refusal = match cause {
+                self.refuse(match cause {
                     Cause::Mount => Refusal::MountPoint { path },
                     _ => Refusal::Protected { path },
-                };
-                // One mount of an item suffices.
-                if self.survey.refusals.len() < crate::FAILURES_LISTED_MAX {
-                    self.survey.refusals.push(refusal);
-                }
+                });
             }
             cause => self.survey.failures.add(operation, cause, path),
         }

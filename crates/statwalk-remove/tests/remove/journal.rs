@@ -92,6 +92,30 @@ fn each_item_has_its_lines() {
     assert_eq!(modes, [0o600, 0o700]);
 }
 
+/// Only items that were refused after the confirmation had a line.
+#[test]
+fn items_that_nobody_could_confirm_have_a_line_each() {
+    let scratch = Scratch::new().unwrap();
+    let path = scratch.path().join("removed.jsonl");
+    let mut journal = Journal::open(bytes(&path)).unwrap();
+    journal.refuse([], NOW).unwrap();
+    assert!(lines(&path).is_empty());
+    let refused = [(&b"/a\nb"[..], "it is a mount point"), (b"/f\xff", "why")];
+    journal.refuse(refused, NOW).unwrap();
+    let lines = lines(&path);
+    let run = lines[0]["id"].as_str().unwrap().strip_suffix("-1").unwrap();
+    let user = rustix::process::geteuid().as_raw();
+    let line = |number: usize, path: &str, reason: &str| {
+        json!({
+            "id": format!("{run}-{number}"), "time_s": NOW.seconds, "user": user, "path": path,
+            "end": "stayed", "entries": 0, "freed": 0, "errors": 1, "reason": reason,
+        })
+    };
+    let mut second = line(2, "/f\u{fffd}", "why");
+    second["path_b64"] = statwalk_view::json_path(b"/f\xff").1.unwrap().into();
+    assert_eq!(lines, [line(1, "/a\nb", "it is a mount point"), second]);
+}
+
 /// The journal said "permanent" of items that stayed, for instance for want of permission.
 #[test]
 fn the_end_of_an_item_that_stays_is_told() {

@@ -2,7 +2,9 @@
 
 //! Mounts within an item are refused, and never entered.
 
-use statwalk_remove::{Cause, End, Item, Manner, Monitor, Refusal, Removal, Surroundings, survey};
+use statwalk_remove::{
+    Cause, End, Item, ItemRefusal, Manner, Monitor, Refusal, Removal, Surroundings, survey,
+};
 use statwalk_testkit::mounts::{self, FileSystem};
 use statwalk_testkit::{Scratch, or_skip};
 
@@ -19,10 +21,12 @@ fn an_item_with_a_mount_is_refused_by_survey_and_removal() {
         path: bytes(&dir).to_vec(),
         mount: bytes(&dir.join("mnt")).to_vec(),
     };
-    assert_eq!(
-        survey_of(&[&dir]).refusals[..],
-        *std::slice::from_ref(&refusal)
-    );
+    let other = make(&scratch.path().join("other"), &["x"]);
+    let expected = ItemRefusal {
+        item: 1,
+        refusal: refusal.clone(),
+    };
+    assert_eq!(survey_of(&[&other, &dir]).refusals, [expected]);
     // The mount came after the confirmation.
     let outcome = before_mount.run(&Monitor::new());
     assert_eq!(causes(&outcome), [Cause::Refused(refusal)]);
@@ -34,7 +38,11 @@ fn an_item_with_a_mount_is_refused_by_survey_and_removal() {
         &Surroundings::read(None).unwrap(),
         &Monitor::new(),
     );
-    assert!(matches!(survey.refusals[..], [Refusal::MountPoint { .. }]));
+    let refusals = survey.refusals.into_iter().map(|found| found.refusal);
+    assert!(matches!(
+        refusals.collect::<Vec<_>>()[..],
+        [Refusal::MountPoint { .. }]
+    ));
 }
 
 /// Mounts within `dir/deep` while the removal is going on, so that no table shows it before.
@@ -106,12 +114,18 @@ fn a_mount_that_appears_during_a_removal_is_not_entered() {
 fn a_survey_without_a_mount_table_meets_the_mount_itself() {
     let scratch = Scratch::new().unwrap();
     let dir = make(&scratch.path().join("dir"), &["a/mnt/", "b"]);
+    let two = make(&scratch.path().join("two"), &["m/", "n/"]);
     let other = make(&scratch.path().join("other"), &["x"]);
     let _mount = or_skip!(mounts::bind(&other, &dir.join("a/mnt")));
-    let survey = survey(&[item(&dir)], &Surroundings::default(), &Monitor::new());
+    let _mounts = ["m", "n"].map(|name| mounts::bind(&other, &two.join(name)).unwrap());
+    let items = [item(&dir), item(&two)];
+    let survey = survey(&items, &Surroundings::default(), &Monitor::new());
+    let found: Vec<_> = survey.refusals.iter().map(|found| found.item).collect();
+    // One of the second item suffices.
+    assert_eq!(found, [0, 1]);
     let path = bytes(&dir.join("a/mnt")).to_vec();
-    assert_eq!(survey.refusals, [Refusal::MountPoint { path }]);
-    assert_eq!(survey.total.entry_count, 3);
+    assert_eq!(survey.refusals[0].refusal, Refusal::MountPoint { path });
+    assert_eq!(survey.total.entry_count, 4);
 }
 
 #[test]
@@ -125,14 +139,11 @@ fn the_home_by_another_path_is_protected() {
     let surroundings = Surroundings::read(Some(bytes(&kim))).unwrap();
     let items: Vec<Item> = vec![item(&path.join("kim")), item(&path)];
     let survey = survey(&items, &surroundings, &Monitor::new());
-    assert!(
-        matches!(
-            survey.refusals[..],
-            [Refusal::Protected { .. }, Refusal::Protected { .. }]
-        ),
-        "{:?}",
-        survey.refusals
-    );
+    for (item, found) in survey.refusals.iter().enumerate() {
+        let is_protected = matches!(found.refusal, Refusal::Protected { .. });
+        assert!(is_protected && found.item == item, "{found:?}");
+    }
+    assert_eq!(survey.refusals.len(), 2);
     let outcome = Removal::new(items, Manner::Permanent, surroundings).run(&Monitor::new());
     assert_eq!(outcome.entry_count, 0);
     assert!(kim.join("x").exists());
@@ -147,7 +158,8 @@ fn a_home_that_is_a_bind_mount_is_met_within_the_item() {
     let surroundings = Surroundings::read(Some(bytes(&home))).unwrap();
     let path = bytes(&data.join("kim")).to_vec();
     let found = survey(&[item(&data)], &surroundings, &Monitor::new());
-    assert_eq!(found.refusals, [Refusal::Protected { path }]);
+    let refusal = Refusal::Protected { path };
+    assert_eq!(found.refusals, [ItemRefusal { item: 0, refusal }]);
     let items = vec![item(&data)];
     let outcome = Removal::new(items, Manner::Permanent, surroundings).run(&Monitor::new());
     assert_eq!(causes(&outcome), [Cause::Protected]);

@@ -375,14 +375,14 @@ fn propose(
     for above in own_home.iter().flat_map(|home| home.ancestors()) {
         surroundings.protect(bytes_of(above));
     }
-    let (journal, journal_warning) = open_journal()?;
+    let (mut journal, journal_warning) = open_journal()?;
     if let Some(path) = journal_path() {
         surroundings.kept.push(path.into_os_string().into_vec());
     }
     let stopped = || "the survey was stopped".to_owned();
     let seen = sightings.compare(wanted, monitor).ok_or_else(stopped)?;
     let (mut items, mut ids) = (Vec::new(), Vec::new());
-    let (mut others, mut refusals) = (Vec::new(), Vec::new());
+    let (mut others, mut refused) = (Vec::new(), Vec::new());
     for (way, seen) in wanted.iter().zip(seen) {
         match seen {
             Ok(seen) => {
@@ -391,7 +391,7 @@ fn propose(
             }
             Err(sentence) => {
                 others.push(way.path.clone());
-                refusals.push(sentence);
+                refused.push((absolute(&way.path), sentence));
             }
         }
     }
@@ -418,7 +418,18 @@ fn propose(
     };
     let mut warnings = warnings(&survey.total, &survey, format);
     warnings.extend(journal_warning);
-    refusals.extend(survey.refusals.iter().map(ToString::to_string));
+    refused.extend(survey.refusals.iter().map(|found| {
+        let path = items[found.item].path().to_vec();
+        (path, found.refusal.to_string())
+    }));
+    if let Some(journal) = &mut journal {
+        let lines = refused.iter();
+        let lines = lines.map(|(path, sentence)| (&path[..], &sentence[..]));
+        if let Err(error) = journal.refuse(lines, local_now()) {
+            warnings.push(format!("cannot write the journal: {}", reason(&error)));
+        }
+    }
+    let refusals: Vec<&str> = refused.iter().map(|(_, sentence)| &sentence[..]).collect();
     let why_typed = match trash.map(|trash| degree(&survey.total, &Manner::Trash(trash))) {
         None | Some(Degree::Key) => None,
         Some(Degree::Typed(reasons)) => reasons.first().map(ToString::to_string),
@@ -452,7 +463,7 @@ fn propose(
 
 /// The first refusals, the number of the others, and the way to remove the rest of so many
 /// items.
-fn sentence_of(refusals: &[String], item_count: usize) -> Option<String> {
+fn sentence_of(refusals: &[&str], item_count: usize) -> Option<String> {
     let shown = refusals.len().min(REFUSALS_MAX);
     let mut sentence = refusals[..shown].join("; ");
     match refusals.len() - shown {
@@ -572,6 +583,14 @@ fn journal_path() -> Option<PathBuf> {
 fn home_trash() -> Option<Trash> {
     let data = places::data()?;
     Some(Trash::new(data.join("Trash").into_os_string().into_vec()))
+}
+
+/// The path for the journal, which outlives the working directory.
+fn absolute(path: &[u8]) -> Vec<u8> {
+    match std::path::absolute(OsStr::from_bytes(path)) {
+        Ok(path) => path.into_os_string().into_vec(),
+        Err(_) => path.to_vec(),
+    }
 }
 
 fn bytes_of(path: &(impl AsRef<Path> + ?Sized)) -> &[u8] {

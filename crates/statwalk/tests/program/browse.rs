@@ -463,7 +463,11 @@ fn a_link_in_place_of_a_scanned_directory_leads_nowhere() {
         browser.press("qq");
         assert_eq!(browser.end().0.code(), Some(0));
         assert!(victim.join("old/a").exists() && moved.join("old/a").exists());
-        assert_eq!(journal(&tree), "");
+        let journal = journal(&tree);
+        // Without a mark, the item under the cursor.
+        let count = mark_count.max(1);
+        assert_eq!(journal.lines().count(), count);
+        assert_eq!(journal.matches(r#""end":"stayed""#).count(), count);
     }
 }
 
@@ -543,6 +547,15 @@ fn a_file_that_took_the_place_of_a_marked_one_stays() {
     browser.press("qq");
     assert_eq!(browser.end().0.code(), Some(0));
     assert_eq!(std::fs::read_to_string(&large).unwrap(), "precious");
+    let line: serde_json::Value = serde_json::from_str(&journal(&tree)).unwrap();
+    let shown = large.display().to_string();
+    assert_eq!(line["path"], shown);
+    assert_eq!(line["end"], "stayed");
+    let reason = line["reason"].as_str().unwrap();
+    assert!(
+        reason.ends_with(" was replaced after it was marked"),
+        "{reason}"
+    );
 }
 
 /// With `sudo` and the user's `HOME`, files of root came there, and the user's settings

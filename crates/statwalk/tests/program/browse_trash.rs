@@ -359,6 +359,14 @@ fn a_refused_mark_can_be_taken_back() {
     // There is nothing but Cancel.
     browser.press("y\ty\r");
     browser.wait_for("nothing was removed");
+    // The journal has the item that was refused, and no other.
+    let journal =
+        std::fs::read_to_string(tree.parent().join("state/statwalk/removed.jsonl")).unwrap();
+    let line: serde_json::Value = serde_json::from_str(&journal).unwrap();
+    let shown = at.display().to_string();
+    assert_eq!(line["path"], shown);
+    assert_eq!(line["end"], "stayed");
+    assert_eq!(line["reason"], format!("{shown} is a mount point"));
     browser.press("8");
     browser.wait_for("Marks");
     browser.press("'b\r ");
