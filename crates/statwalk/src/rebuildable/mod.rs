@@ -79,3 +79,63 @@ impl<'t> Directories for Scanned<'_, 't> {
         !self.is_interrupted && cache_tag::is_valid(&dir.path())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use statwalk_core::{MemoryEntry, MemoryTree, Order, Scan, TreeSink};
+
+    use super::super::traces::TraceSink;
+    use super::*;
+
+    /// A tree in memory has no disk behind it: names are the proof there, and a tag is none.
+    #[test]
+    fn a_tree_in_memory_has_the_same_without_the_content_of_tags() {
+        let mut tree = MemoryTree::new();
+        for (path, entry) in [
+            ("t/web/package.json", MemoryEntry::file(300)),
+            (
+                "t/web/node_modules/.package-lock.json",
+                MemoryEntry::file(9),
+            ),
+            (
+                "t/web/node_modules/left/node_modules/.package-lock.json",
+                MemoryEntry::file(9),
+            ),
+            ("t/rust/Cargo.toml", MemoryEntry::file(50)),
+            ("t/rust/target/CACHEDIR.TAG", MemoryEntry::file(43)),
+            (
+                "t/linked/Cargo.toml",
+                MemoryEntry::symlink("../rust/Cargo.toml"),
+            ),
+            ("t/linked/target/CACHEDIR.TAG", MemoryEntry::file(43)),
+            ("t/cache/CACHEDIR.TAG", MemoryEntry::file(43)),
+            ("t/notes/target/plan", MemoryEntry::file(43)),
+        ] {
+            let ends = path.match_indices('/').map(|(at, _)| at);
+            for end in ends {
+                // Several entries share a directory.
+                let _ = tree.insert(&path[..end], MemoryEntry::directory());
+            }
+            tree.insert(path, entry).unwrap();
+        }
+        for (order, threads) in [
+            (Order::Parallel, 1),
+            (Order::Parallel, 4),
+            (Order::Recursive, 1),
+        ] {
+            let scan = Scan::new("/t").order(order).threads(threads);
+            let sink = (TreeSink::new(), TraceSink);
+            let (nodes, traces) = scan.run_in_memory(tree.clone(), &sink).unwrap().output;
+            let found = all(&nodes, &["/t"], &traces, false);
+            let mut found: Vec<_> = (found.iter())
+                .map(|(node, rule)| (node.path(), rule.rebuilt_by))
+                .collect();
+            found.sort_unstable();
+            let expected = [
+                (b"/t/rust/target".to_vec(), "cargo build"),
+                (b"/t/web/node_modules".to_vec(), "npm install"),
+            ];
+            assert_eq!(found, expected, "{order:?} {threads}");
+        }
+    }
+}
