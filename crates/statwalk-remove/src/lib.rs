@@ -7,10 +7,10 @@
 //! | the roots of a scan | [`Root`], resolved once |
 //! | a mark | [`Lookout`] finds an item by the way that the scan knows: a [`Sighting`] |
 //! | a confirmed mark | [`Item`]: an absolute path and the [`Identity`] that the user sees |
-//! | marks within marks | [`fold`] |
-//! | may it go at all? | [`refusal`] on the facts of [`Surroundings`] |
-//! | the numbers of the dialog | [`survey`], which also meets mounts, foreign owners and unreadable directories |
-//! | how firmly to ask | [`degree`] and [`word_to_type`] |
+//! | marks within marks | [`fold()`] |
+//! | may it go at all? | [`refusal()`] on the facts of [`Surroundings`] |
+//! | the numbers of the dialog | [`survey()`], which also meets mounts, foreign owners and unreadable directories |
+//! | how firmly to ask | [`degree()`] and [`word_to_type`] |
 //! | the act | [`Removal`], on a thread of its own, watched through [`Monitor`] |
 //! | the record | [`Journal`], a line before each item, and one after |
 //! | undo | [`restore`], for items in the trash |
