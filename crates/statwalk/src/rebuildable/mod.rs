@@ -84,7 +84,6 @@ impl<'t> Directories for Scanned<'_, 't> {
 mod tests {
     use statwalk_core::{MemoryEntry, MemoryTree, Order, Scan, TreeSink};
 
-    use super::super::traces::TraceSink;
     use super::*;
 
     /// A tree in memory has no disk behind it: names are the proof there, and a tag is none.
