@@ -20,6 +20,7 @@ use crate::list::{List, Query, RowKey, Rows, Wanted};
 use crate::marks::Marks;
 use crate::prompt::{Form, Line};
 use crate::removal::{RemovalReport, RemovalState};
+use crate::report::ReportState;
 use crate::search::{self, Search};
 use crate::tally::{By, Group};
 
@@ -59,6 +60,28 @@ pub struct Options {
     pub removes: bool,
 }
 
+/// A sentence at the foot.
+#[derive(Clone, Debug)]
+pub(crate) struct Message {
+    pub(crate) text: String,
+    /// The time when it came.
+    since: Duration,
+    /// Whether it stays until the user has seen it: it is no answer to the last key.
+    is_news: bool,
+}
+
+impl Message {
+    /// Whether the time has come for it to go. News stay until a key.
+    fn is_old(&self, at: Duration) -> bool {
+        !self.is_news && at.saturating_sub(self.since) > MESSAGE_TIME
+    }
+
+    /// Whether a key ends it. One that was on its way when news came does not.
+    fn is_seen(&self, mode: &Mode, at: Duration) -> bool {
+        !self.is_news || (*mode == Mode::Rows && at.saturating_sub(self.since) >= QUIET)
+    }
+}
+
 /// The browser.
 ///
 /// [`update`](Self::update) takes an event and answers with wishes; [`draw`](Self::draw)
@@ -85,13 +108,15 @@ pub struct Browser {
     pub(crate) hides: bool,
     pub(crate) is_paused: bool,
     pub(crate) mode: Mode,
-    pub(crate) message: Option<(String, Duration)>,
+    pub(crate) message: Option<Message>,
     /// The key that quits when it comes next, although items are marked.
     pub(crate) asks_quit: Option<Key>,
     /// Whether the key before this one asked.
     was_asked: bool,
     /// The removal that goes on.
     pub(crate) removal: Option<RemovalState>,
+    /// The report that is on its way.
+    pub(crate) report: Option<ReportState>,
     /// The space that removals made free, in bytes.
     pub(crate) freed_bytes: u128,
     /// The bytes in the trash that the sums lack.
@@ -243,6 +268,7 @@ impl Browser {
             asks_quit: None,
             was_asked: false,
             removal: None,
+            report: None,
             freed_bytes: 0,
             trashed_bytes: 0,
             is_restoring: false,
@@ -310,7 +336,8 @@ impl Browser {
         match event {
             Event::Key(key) => {
                 self.last_key = Some(at);
-                self.message = None;
+                self.message
+                    .take_if(|message| message.is_seen(&self.mode, at));
                 self.was_asked = self.asks_quit.take().is_some();
                 self.list.hold();
                 // The user has another way.
@@ -399,11 +426,15 @@ impl Browser {
                 self.reorder();
                 self.say(text, at);
             }
-            Event::Message(text) => self.message = Some((text, at)),
+            Event::Reporting(state) => {
+                if let Some(report) = &mut self.report {
+                    *report = state;
+                }
+            }
+            Event::Reported(result) => self.take_report(result, at),
+            Event::Message(text) => self.say(text, at),
         }
-        if matches!(&self.message, Some((_, since)) if at.saturating_sub(*since) > MESSAGE_TIME) {
-            self.message = None;
-        }
+        self.message.take_if(|message| message.is_old(at));
         self.settle(data);
         self.ask_if_stale(at, data, &mut wishes);
         wishes
@@ -614,7 +645,20 @@ impl Browser {
     }
 
     pub(crate) fn say(&mut self, text: impl Into<String>, at: Duration) {
-        self.message = Some((text.into(), at));
+        self.message = Some(Message {
+            text: text.into(),
+            since: at,
+            is_news: false,
+        });
+    }
+
+    /// Says something that is no answer to a key.
+    pub(crate) fn say_news(&mut self, text: String, at: Duration) {
+        self.message = Some(Message {
+            text,
+            since: at,
+            is_news: true,
+        });
     }
 
     fn key(&mut self, key: Key, at: Duration, data: &dyn Data, wishes: &mut Vec<Effect>) {
@@ -815,11 +859,16 @@ impl Browser {
                 self.reorder();
             }
             Action::Info => self.show_info(data, wishes),
-            // These would give the items that go other numbers.
-            Action::Refresh | Action::ScanAgain | Action::Undo if self.removal.is_some() => {
+            // These would give the items that go other numbers, and a report would have the
+            // numbers of no moment.
+            Action::Refresh | Action::ScanAgain | Action::Undo | Action::Report
+                if self.removal.is_some() =>
+            {
                 self.say("a removal goes on: Esc stops it", at);
             }
-            Action::Refresh | Action::ScanAgain | Action::Undo if self.is_restoring => {
+            Action::Refresh | Action::ScanAgain | Action::Undo | Action::Report
+                if self.is_restoring =>
+            {
                 self.say("items are on their way back from the trash", at);
             }
             Action::Refresh => self.refresh(at, data, wishes),
@@ -861,6 +910,7 @@ impl Browser {
                 0 => self.say("nothing is marked: Space marks the item", at),
                 _ => self.mode = Mode::File(Line::default()),
             },
+            Action::Report => self.ask_report(at, wishes),
             Action::Space => self.ask_space(wishes),
             Action::Remove => self.propose_removal(at, data, wishes),
             Action::Undo if !self.options.removes => self.propose_removal(at, data, wishes),
@@ -1016,6 +1066,8 @@ impl Browser {
         // Someone in a hurry to stop it presses Esc.
         if self.removal.is_some() {
             wishes.push(Effect::StopRemoval);
+        } else if self.report.is_some() {
+            wishes.push(Effect::StopReport);
         } else if !self.text.text.is_empty() {
             self.text.text.clear();
             self.reorder();

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use crate::Layered;
 use crate::data::{Data, Fault, ItemId, Kind, Notes};
 use crate::event::{Details, Effect, Event, Key, Mouse, ScanState};
 use crate::filter::Filter;
 use crate::trial::{Small, Trial, assert_screen, id};
+use crate::{Layered, ReportState};
 
 #[test]
 fn a_directory_on_80_columns() {
@@ -987,4 +987,62 @@ fn the_active_filter_is_named() {
         trial.keys("\x1b");
         assert!(trial.screen()[2].contains(text), "{:?}", trial.screen());
     }
+}
+
+#[test]
+fn the_report_of_the_directory_in_view_is_written_meanwhile() {
+    let mut trial = Trial::new(Small::example(), 80, 12);
+    trial.keys("lW");
+    assert_eq!(trial.wishes, [Effect::Report(Some(id(2)))]);
+    trial.give(Event::Reporting(ReportState::Reading(1_234)));
+    let foot = trial.screen()[10].clone();
+    assert_eq!(foot, " report (Esc stops): 1,234 entries · 2 items");
+    // The browser goes on, and there is one report at a time.
+    trial.keys("hW");
+    let foot = trial.screen()[10].clone();
+    assert_eq!(foot, " a report is on its way: Esc stops it");
+    assert_eq!(trial.wishes.len(), 1);
+    trial.give(Event::Reporting(ReportState::Writing));
+    trial.keys("\x1b");
+    assert_eq!(trial.wishes[1..], [Effect::StopReport]);
+    trial.give(Event::Reported(Err("the report was stopped".to_owned())));
+    assert_eq!(trial.screen()[10], " the report was stopped");
+    // Esc has its other meaning again.
+    trial.at += Duration::from_secs(1);
+    trial.keys("\x1b");
+    assert_eq!(trial.wishes.len(), 2);
+    assert!(!trial.screen()[10].contains("report"));
+}
+
+/// The name of a report went by while the user typed, or was away for a coffee.
+#[test]
+fn the_name_of_a_report_stays_until_it_was_seen() {
+    let mut trial = Trial::new(Small::example(), 80, 12);
+    trial.keys("W/src");
+    trial.give(Event::Reported(Ok("x.html has the report".to_owned())));
+    trial.keys("\n");
+    let foot = " x.html has the report";
+    assert_eq!(trial.screen()[10], foot);
+    // A key that was on its way.
+    trial.keys("j");
+    trial.at += Duration::from_secs(3_600);
+    trial.give(Event::Tick);
+    assert_eq!(trial.screen()[10], foot);
+    trial.keys("j");
+    assert_ne!(trial.screen()[10], foot);
+}
+
+#[test]
+fn a_report_has_no_filter_and_is_of_one_moment() {
+    let mut trial = Trial::new(Small::example(), 80, 12);
+    trial.keys("3\nW");
+    trial.give(Event::Reported(Ok("x.html has the report".to_owned())));
+    let foot = " x.html has the report; the filter is not in it";
+    assert_eq!(trial.screen()[10], foot);
+    trial.browser.is_restoring = true;
+    trial.at += Duration::from_secs(1);
+    trial.keys("W");
+    let foot = " items are on their way back from the trash";
+    assert_eq!(trial.screen()[10], foot);
+    assert_eq!(trial.wishes.len(), 1);
 }

@@ -9,6 +9,7 @@ use crate::data::ItemId;
 use crate::filter::Filter;
 use crate::list::Query;
 use crate::removal::{Manner, Proposal, RemovalReport, RemovalState};
+use crate::report::ReportState;
 
 /// A key of the keyboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -141,6 +142,11 @@ pub enum Event {
     /// The table of the space of a file system, as lines that are safe for a terminal; or
     /// the reason why there is none.
     Space(Result<Vec<String>, String>),
+    /// A report has come further.
+    Reporting(ReportState),
+    /// A report has ended: a sentence with the name of its file, or the reason why there is
+    /// none.
+    Reported(Result<String, String>),
     /// Something that the user must know.
     Message(String),
 }
@@ -188,6 +194,10 @@ pub enum Effect {
     Space(Option<ItemId>, usize),
     /// No table any more.
     EndSpace,
+    /// The report of this directory, as it is now, in a file; absent for all roots.
+    Report(Option<ItemId>),
+    /// The end of the report that is on its way.
+    StopReport,
     /// The items of the last move to the trash at their old places.
     Undo,
     /// The program in the background, as with Ctrl-Z.

@@ -51,6 +51,7 @@ pub enum Action {
     MarkAll,
     Space,
     Write,
+    Report,
     Remove,
     Undo,
     Shell,
@@ -82,7 +83,7 @@ use Action as A;
 use Key::{Char, Ctrl, F};
 
 /// All actions, in the order of the help.
-pub(crate) const TABLE: [Row; 58] = [
+pub(crate) const TABLE: [Row; 59] = [
     (A::Up, "up", &[Key::Up, Char('k')], "one row up"),
     (A::Down, "down", &[Key::Down, Char('j')], "one row down"),
     (
@@ -242,6 +243,12 @@ pub(crate) const TABLE: [Row; 58] = [
         "write",
         &[Char('E')],
         "write the marked paths to a file",
+    ),
+    (
+        A::Report,
+        "report",
+        &[Char('W')],
+        "write the report of this directory as HTML",
     ),
     (
         A::Space,

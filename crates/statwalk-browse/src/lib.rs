@@ -39,6 +39,7 @@ mod rebuildable_tests;
 mod removal;
 #[cfg(test)]
 mod removal_tests;
+mod report;
 mod revision;
 mod search;
 #[cfg(test)]
@@ -63,6 +64,7 @@ pub use layered::Layered;
 pub use list::Query;
 pub use mounts::{Mount, MountSpace, MountWish, Mounts};
 pub use removal::{Manner, Proposal, RemovalReport, RemovalState};
+pub use report::ReportState;
 pub use revision::Revision;
 pub use tally::{By, Group, Tally};
 pub use way::{child, item_at};

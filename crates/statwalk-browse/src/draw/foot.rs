@@ -13,6 +13,7 @@ use super::rows::{group_name, owner_text};
 use crate::browser::{Browser, Mode, View};
 use crate::data::Data;
 use crate::list::Rows;
+use crate::report::ReportState;
 use crate::tally::By;
 
 impl Browser {
@@ -54,8 +55,8 @@ impl Browser {
             canvas.text(1, y, usize::MAX, &text, Look::Bold);
             return None;
         }
-        if let Some((message, _)) = &self.message {
-            let message = canvas.name(message.as_bytes());
+        if let Some(message) = &self.message {
+            let message = canvas.name(message.text.as_bytes());
             canvas.text(1, y, usize::MAX, &message, Look::Bold);
             return None;
         }
@@ -78,6 +79,7 @@ impl Browser {
         if self.is_restoring {
             parts.push("moving back from the trash".to_owned());
         }
+        parts.extend(self.report.map(ReportState::text));
         if let Some(waits) = self.waits.filter(|_| !self.scan.is_over) {
             let path = canvas.name(&self.scan.current);
             let seconds = waits.as_secs();

@@ -20,6 +20,7 @@ mod numbers;
 mod real_disk;
 mod refresh;
 mod removal;
+mod report;
 mod scan;
 mod screen;
 mod shell_removals;
@@ -54,6 +55,7 @@ pub(crate) use self::modes::give_back as give_terminal_back;
 use self::numbers::Place;
 use self::real_disk::RealDisk;
 use self::removal::{Left, Proposed, Remover};
+use self::report::ReportDesk;
 use self::scan::LiveScan;
 use self::screen::{Input, Screen};
 use self::space::SpaceDesk;
@@ -77,6 +79,9 @@ const IDLE_WAIT: Duration = Duration::from_millis(200);
 const FRAME_MAX: Duration = Duration::from_millis(50);
 /// How long a removal may take to end before the browser leaves it.
 const REMOVAL_WAIT: Duration = Duration::from_secs(1);
+
+/// How long a report may take to end before the browser leaves it.
+const REPORT_WAIT: Duration = Duration::from_secs(1);
 
 /// The answer to a reading that had no difference to tell.
 const THOSE_OF_NOW: &str = "the numbers are those of now";
@@ -155,6 +160,7 @@ struct Shell {
     listed: Option<ItemId>,
     remover: Remover,
     space: SpaceDesk,
+    report: ReportDesk,
     /// The directories that are being read again.
     reading: Vec<Reading>,
     /// Answers that wait until no removal is at work: its items have numbers of now.
@@ -239,6 +245,7 @@ fn run_on(
     screen.close();
     // A removal ends between two entries, and its journal is written.
     let left = shell.remover.end(REMOVAL_WAIT);
+    shell.report.end(REPORT_WAIT);
     if let Some(Left { work, path }) = &left {
         let path = safe(&String::from_utf8_lossy(path));
         failure::say(&format!(
@@ -284,6 +291,7 @@ impl Shell {
             })
         };
         let space = SpaceDesk::new(options.format, options.charset, sender.clone());
+        let report = ReportDesk::new(options.format, sender.clone());
         Ok(Shell {
             removes,
             format: options.format,
@@ -304,6 +312,7 @@ impl Shell {
             listed: None,
             remover,
             space,
+            report,
             reading: Vec::new(),
             put_off: Vec::new(),
             owed: Vec::new(),
@@ -577,6 +586,11 @@ impl Shell {
                     self.update(Event::Removed(report), screen);
                 }
             }
+            Effect::Report(id) => match id.map(|id| self.base.data().path(id)) {
+                Some(None) => self.update(Event::Reported(Err(GONE.to_owned())), screen),
+                path => self.report.begin(&self.request, path.flatten()),
+            },
+            Effect::StopReport => self.report.stop(),
             Effect::StopRemoval => self.remover.stop(),
             Effect::Undo => {
                 if let Err(text) = self.remover.undo() {

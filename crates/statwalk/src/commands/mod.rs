@@ -17,6 +17,7 @@ mod summary;
 mod top;
 
 pub(crate) use self::df::{file_system_of, table_of as space_table};
+pub(crate) use self::report::name_of as name_of_report;
 
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;

@@ -169,19 +169,7 @@ fn target(flags: &ReportFlags, request: &Request, names: Names) -> Result<Target
     }
     let path = match &flags.output {
         Some(path) => path.clone(),
-        None => {
-            let origin = &request.origin;
-            let day = "+%Y-%m-%d".parse::<DateStyle>().ok();
-            let day = day.and_then(|day| day.text(origin.started_ns, &TimeZone::system()));
-            let root = std::path::absolute(&request.paths[0]);
-            let root = root.map_or_else(|_| Vec::new(), |root| root.into_os_string().into_vec());
-            let ending = match flags.format {
-                ReportFormat::Html => "html",
-                ReportFormat::Markdown => "md",
-            };
-            let day = day.unwrap_or_default();
-            PathBuf::from(file_name(&origin.host, &root, &day, names, ending))
-        }
+        None => name_of(request, names, flags.format),
     };
     let existing = match flags.force {
         true => Existing::Replaced,
@@ -191,6 +179,21 @@ fn target(flags: &ReportFlags, request: &Request, names: Names) -> Result<Target
         Ok(file) => Ok(Target::File(file, path)),
         Err(error) => Err(cannot_write(&path, &error)),
     }
+}
+
+/// The name of a report for which the user gives none.
+pub(crate) fn name_of(request: &Request, names: Names, format: ReportFormat) -> PathBuf {
+    let origin = &request.origin;
+    let day = "+%Y-%m-%d".parse::<DateStyle>().ok();
+    let day = day.and_then(|day| day.text(origin.started_ns, &TimeZone::system()));
+    let root = std::path::absolute(&request.paths[0]);
+    let root = root.map_or_else(|_| Vec::new(), |root| root.into_os_string().into_vec());
+    let ending = match format {
+        ReportFormat::Html => "html",
+        ReportFormat::Markdown => "md",
+    };
+    let day = day.unwrap_or_default();
+    PathBuf::from(file_name(&origin.host, &root, &day, names, ending))
 }
 
 fn write(mut file: WholeFile, pieces: &[String]) -> io::Result<()> {

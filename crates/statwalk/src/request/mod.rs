@@ -254,6 +254,24 @@ impl Request {
         }
     }
 
+    /// The same scan, begun now.
+    pub(crate) fn of_now(&self) -> Request {
+        Request {
+            origin: Origin::of_now(),
+            ..self.clone()
+        }
+    }
+
+    /// The same scan of one directory alone, begun now.
+    pub(crate) fn of_directory(&self, path: PathBuf) -> Request {
+        Request {
+            scan: self.scan.clone().with_root(&path),
+            paths: vec![path],
+            list: None,
+            ..self.of_now()
+        }
+    }
+
     /// Leaves progress out where rows come during the scan, unless the user asks for it.
     ///
     /// Behind a terminal, a pager or a filter the rows would share the screen with it.

@@ -37,4 +37,13 @@ impl Origin {
         };
         Arc::clone(ORIGIN.get_or_init(origin))
     }
+
+    /// The origin of an answer that begins now, in a process that gives several.
+    pub(crate) fn of_now() -> Arc<Origin> {
+        let process = Origin::of_this_process();
+        Arc::new(Origin {
+            started_ns: clock::now_ns(),
+            ..(*process).clone()
+        })
+    }
 }

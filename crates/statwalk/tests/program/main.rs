@@ -15,6 +15,7 @@ mod browse;
 mod browse_end;
 mod browse_keys;
 mod browse_numbers;
+mod browse_report;
 mod browse_search;
 mod browse_trash;
 mod completion;

@@ -18,7 +18,8 @@ use serde_json::Value;
 use statwalk_testkit::mounts::FileSystem;
 use statwalk_testkit::{or_skip, program, trees};
 
-use self::page::{DIRECTORY, FILE, ITSELF, Page, REST};
+pub(crate) use self::page::Page;
+use self::page::{DIRECTORY, FILE, ITSELF, REST};
 use crate::run::{Answer, Tree, as_ordinary_user, statwalk};
 use crate::schema;
 
@@ -35,7 +36,7 @@ fn json(tree: &Tree, arguments: &[&str]) -> Value {
 
 /// A number of JSON: a decimal string in a page.
 #[track_caller]
-fn number(value: &Value) -> u128 {
+pub(crate) fn number(value: &Value) -> u128 {
     match value {
         Value::String(text) => text.parse().unwrap(),
         number => number.as_u64().unwrap_or_else(|| panic!("{number}")).into(),
@@ -622,8 +623,8 @@ fn a_place_that_takes_no_file_is_named_before_the_scan() {
 fn a_full_disk_keeps_nothing_of_a_report() {
     let tree = Tree::new("disk/\nmany/");
     for number in 0..3_000 {
-        let name = format!("{:x}", md5ish(number));
-        fs::write(tree.path().join("many").join(name), vec![7; number % 5_000]).unwrap();
+        let file = tree.path().join("many").join(incompressible_name(number));
+        fs::write(file, vec![7; number % 5_000]).unwrap();
     }
     let disk = tree.path().join("disk");
     let mounted = or_skip!(FileSystem::Tmpfs.mount_sized(&disk, 16 << 10));
@@ -644,9 +645,9 @@ fn a_full_disk_keeps_nothing_of_a_report() {
 }
 
 /// Names that no compression makes small.
-fn md5ish(number: usize) -> u128 {
+pub(crate) fn incompressible_name(number: usize) -> String {
     let mixed = (number as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
-    mixed ^ (mixed >> 67)
+    format!("{:x}", mixed ^ (mixed >> 67))
 }
 
 #[test]

@@ -10,8 +10,8 @@ use miniz_oxide::inflate::decompress_to_vec;
 use serde_json::Value;
 
 /// The numbers and the tree of a page.
-pub(super) struct Page {
-    pub(super) meta: Value,
+pub(crate) struct Page {
+    pub(crate) meta: Value,
     blocks: Vec<Block>,
 }
 
@@ -23,25 +23,25 @@ struct Block {
 
 /// A node with its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Node {
-    pub(super) kind: u64,
-    pub(super) flags: u64,
-    pub(super) allocated: u128,
-    pub(super) apparent: u128,
-    pub(super) entries: u64,
-    pub(super) newest_s: Option<i64>,
-    pub(super) owner: Option<u64>,
-    pub(super) category: Option<u64>,
-    pub(super) ending: Option<u64>,
+pub(crate) struct Node {
+    pub(crate) kind: u64,
+    pub(crate) flags: u64,
+    pub(crate) allocated: u128,
+    pub(crate) apparent: u128,
+    pub(crate) entries: u64,
+    pub(crate) newest_s: Option<i64>,
+    pub(crate) owner: Option<u64>,
+    pub(crate) category: Option<u64>,
+    pub(crate) ending: Option<u64>,
 }
 
-pub(super) const DIRECTORY: u64 = 0;
-pub(super) const FILE: u64 = 1;
-pub(super) const REST: u64 = 4;
-pub(super) const ITSELF: u64 = 5;
+pub(crate) const DIRECTORY: u64 = 0;
+pub(crate) const FILE: u64 = 1;
+pub(crate) const REST: u64 = 4;
+pub(crate) const ITSELF: u64 = 5;
 
 impl Page {
-    pub(super) fn of(bytes: &[u8]) -> Page {
+    pub(crate) fn of(bytes: &[u8]) -> Page {
         let text = str::from_utf8(bytes).expect("a page is UTF-8");
         let meta = element(text, r#"type="application/json" id="statwalk-meta""#);
         let blocks = (0..).map_while(|number| {
@@ -54,14 +54,14 @@ impl Page {
         }
     }
 
-    pub(super) fn block_count(&self) -> usize {
+    pub(crate) fn block_count(&self) -> usize {
         self.blocks.len()
     }
 
     /// All nodes with their paths. A sum has the name `…`, and a directory itself `.`.
     ///
     /// Checks on the way that children sum to their directory.
-    pub(super) fn nodes(&self) -> BTreeMap<Vec<u8>, Node> {
+    pub(crate) fn nodes(&self) -> BTreeMap<Vec<u8>, Node> {
         let mut all = BTreeMap::new();
         self.walk(0, 0, Vec::new(), &mut all);
         all

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The report of a directory, on a thread of its own.
+//!
+//! It scans the directory anew: the numbers of the screen can be of another time, have a
+//! filter, or lack files while their scan goes on. The file says when it was scanned.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::Sender;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use statwalk_browse::{Event, ReportState};
+use statwalk_report::{Detail, Names, html};
+use statwalk_view::{SizeFormat, counted};
+
+use super::Message;
+use crate::commands::name_of_report;
+use crate::failure::reason;
+use crate::flags::ReportFormat;
+use crate::output::printer::Scanned;
+use crate::report;
+use crate::request::{Request, safe};
+use crate::whole_file::{Existing, WholeFile};
+
+/// How often the scan asks whether it is still wanted.
+const PERIOD: Duration = Duration::from_millis(20);
+/// How often the browser learns how far it has come.
+const NEWS_PERIOD: Duration = Duration::from_millis(100);
+/// The reports of one directory and one day that get a name.
+const NUMBER_MAX: u32 = 999;
+
+const STOPPED: &str = "the report was stopped, and there is no file";
+
+/// The desk for reports, one at a time.
+pub(super) struct ReportDesk {
+    format: SizeFormat,
+    sender: Sender<Message>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl ReportDesk {
+    pub(super) fn new(format: SizeFormat, sender: Sender<Message>) -> ReportDesk {
+        ReportDesk {
+            format,
+            sender,
+            stop: Arc::default(),
+            thread: None,
+        }
+    }
+
+    /// Begins the report of a directory; of all roots without one.
+    pub(super) fn begin(&mut self, request: &Request, directory: Option<Vec<u8>>) {
+        let request = match directory {
+            Some(path) => request.of_directory(PathBuf::from(OsString::from_vec(path))),
+            None => request.of_now(),
+        };
+        self.stop = Arc::default();
+        let (stop, sender, format) = (Arc::clone(&self.stop), self.sender.clone(), self.format);
+        let work = move || {
+            let result = write(request, format, &stop, &sender);
+            // The browser may be gone.
+            let _ = sender.send(Message::Event(Event::Reported(result)));
+        };
+        let started = thread::Builder::new()
+            .name("browse-report".to_owned())
+            .spawn(work);
+        match started {
+            Ok(thread) => self.thread = Some(thread),
+            Err(error) => {
+                let error = format!("cannot start a thread: {}", reason(&error));
+                let _ = (self.sender).send(Message::Event(Event::Reported(Err(error))));
+            }
+        }
+    }
+
+    /// Stops the report, of which nothing stays.
+    pub(super) fn stop(&self) {
+        self.stop.store(true, Relaxed);
+    }
+
+    /// Stops the report, and waits so long at most for its end. Where a file has a name for
+    /// the time of writing, that goes then.
+    pub(super) fn end(&mut self, wait: Duration) {
+        self.stop();
+        let Some(thread) = self.thread.take() else {
+            return;
+        };
+        let start = Instant::now();
+        while !thread.is_finished() && start.elapsed() < wait {
+            thread::sleep(PERIOD);
+        }
+    }
+}
+
+/// Scans, and writes the file. Answers with a sentence that has its name.
+fn write(
+    request: Request,
+    format: SizeFormat,
+    stop: &AtomicBool,
+    news: &Sender<Message>,
+) -> Result<String, String> {
+    let (mut file, path) = begin(&request)?;
+    let path = safe(&path.to_string_lossy());
+    let failed = |error: &io::Error| format!("cannot write {path}: {}", reason(error));
+    // The browser may be gone.
+    let tell = |state| drop(news.send(Message::Event(Event::Reporting(state))));
+    let running = request.scan.start(report::Scan::sinks());
+    let running = running.map_err(|error| error.to_string())?;
+    let mut next_news = Instant::now() + NEWS_PERIOD;
+    while !running.wait_for(PERIOD) {
+        if stop.load(Relaxed) {
+            return Err(STOPPED.to_owned());
+        }
+        if Instant::now() >= next_news {
+            next_news += NEWS_PERIOD;
+            tell(ReportState::Reading(running.progress().entries));
+        }
+    }
+    let outcome = running.finish();
+    tell(ReportState::Writing);
+    let (totals, tree, (largest, owners, traces)) = outcome.output;
+    let scanned = Scanned {
+        request,
+        report: outcome.report,
+        totals,
+    };
+    if !scanned.has_root() {
+        let missing = scanned.report.roots.iter().find_map(|root| root.missing);
+        let why = missing.map_or_else(String::new, |errno| format!(": {errno}"));
+        return Err(format!("there is nothing to report on{why}"));
+    }
+    let scan = report::Scan {
+        tree,
+        largest,
+        owners,
+        traces,
+    };
+    let (answer, tree) = report::answer(&scan, &scanned);
+    let page = html(&answer, &tree, Detail::default(), Names::Original);
+    let mut byte_count = 0;
+    for piece in page.into_pieces() {
+        if stop.load(Relaxed) {
+            return Err(STOPPED.to_owned());
+        }
+        byte_count += piece.len() as u128;
+        file.write(piece.as_bytes())
+            .map_err(|error| failed(&error))?;
+    }
+    file.finish().map_err(|error| failed(&error))?;
+    let size = format.text(byte_count);
+    let errors = match answer.errors_total {
+        0 => String::new(),
+        errors => format!(" and {}", counted(errors, "error", "errors")),
+    };
+    Ok(format!("{path} has the report: {size}{errors}"))
+}
+
+/// Begins the file of a report. It has the name of `statwalk report`, and a number where
+/// there is one already: a report of before stays beside that of after.
+fn begin(request: &Request) -> Result<(WholeFile, PathBuf), String> {
+    let plain = name_of_report(request, Names::Original, ReportFormat::Html);
+    let mut path = plain.clone();
+    for number in 2..=NUMBER_MAX {
+        match WholeFile::begin(&path, Existing::Kept) {
+            Ok(file) => return Ok((file, path)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let mut name = plain.file_stem().unwrap_or_default().to_owned();
+                name.push(format!("-{number}.html"));
+                path = PathBuf::from(name);
+            }
+            Err(error) => {
+                let path = safe(&path.to_string_lossy());
+                return Err(format!("cannot write {path}: {}", reason(&error)));
+            }
+        }
+    }
+    let path = safe(&plain.to_string_lossy());
+    Err(format!(
+        "cannot write {path}: file exists, {NUMBER_MAX} times"
+    ))
+}
