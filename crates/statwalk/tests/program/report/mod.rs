@@ -2,6 +2,7 @@
 
 //! `statwalk report`: the file that it writes, and the numbers in it.
 
+mod ends;
 mod page;
 
 use std::collections::BTreeMap;
