@@ -25,6 +25,7 @@ const TOOLS: [(&str, &str); 16] = [
     ("fish", "fish"),
     ("jq", "jq"),
     ("chromium", "chromium"),
+    ("firefox-esr", "firefox-esr"),
 ];
 
 pub(crate) fn tools() {
