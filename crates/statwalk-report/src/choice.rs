@@ -75,20 +75,19 @@ impl<'a, T: ReportTree> Choice<'a, T> {
     fn open(&mut self, number: usize) {
         let node = self.nodes[number];
         let tree = self.tree;
-        if !tree.is_dir(node) || self.bar.is_below(tree.figures(node).allocated_bytes) {
+        if !tree.is_dir(node) || self.bar.is_below(tree.allocated_bytes(node)) {
             return;
         }
         let mut large = Best::new(tree, usize::MAX);
         // One more: a sum of one child is that child.
         let mut small = Best::new(tree, AT_ONCE + 1);
         for node in tree.children(node) {
-            let figures = tree.figures(node);
-            let key = figures.allocated_bytes;
+            let key = tree.allocated_bytes(node);
             self.bar.note(key);
             match self.bar.is_below(key) {
                 false => large.add(Candidate { key, node }),
                 true if small.is_wanted(key) => small.add(Candidate { key, node }),
-                true => small.beyond.add(tree, node, &figures),
+                true => small.beyond.add(tree, node, &tree.figures(node)),
             }
         }
         let (mut candidates, _) = large.finish();
@@ -124,11 +123,16 @@ impl<'a, T: ReportTree> Choice<'a, T> {
         self.best.hidden(number)
     }
 
+    /// Whether all children are chosen.
+    pub(crate) fn is_whole(&self, number: usize) -> bool {
+        self.best.is_whole(number)
+    }
+
     /// The other children.
     pub(crate) fn hidden(&self, number: usize) -> impl Iterator<Item = T::Node> {
         let tree = self.tree;
         let candidate = |node| Candidate {
-            key: tree.figures(node).allocated_bytes,
+            key: tree.allocated_bytes(node),
             node,
         };
         let last = self.best.children(number).last();

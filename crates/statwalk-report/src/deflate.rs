@@ -11,7 +11,7 @@ use miniz_oxide::deflate::core::{
 };
 
 /// The pieces. A window of 32 KiB loses little in one.
-const PIECE_BYTES: usize = 1 << 20;
+const PIECE_BYTES: usize = 1 << 18;
 
 /// The effort: the first that pays. With 6, a block of /usr took eight times as long as
 /// with 1, and was 22 % smaller; with 3 it is 20 % smaller.

@@ -89,7 +89,7 @@ fn chosen<T: ReportTree>(tree: &T, nodes_max: usize, naming: &mut Naming) -> Col
             let mut is_missing = rest.count > 0 || has_bytes;
             for &child in choice.children(number) {
                 let node = choice.nodes[child];
-                if is_missing && figures.allocated_bytes >= tree.figures(node).allocated_bytes {
+                if is_missing && figures.allocated_bytes >= tree.allocated_bytes(node) {
                     filler.push_rest(&choice, number, at, naming);
                     numbers.push(None);
                     is_missing = false;
@@ -107,6 +107,9 @@ fn chosen<T: ReportTree>(tree: &T, nodes_max: usize, naming: &mut Naming) -> Col
     }
     filler.settle(|at, tally| {
         let number = numbers[at]?;
+        if choice.is_whole(number) {
+            return None;
+        }
         let mut hidden = Tally::default();
         match choice.is_open(number) {
             true => (choice.hidden(number)).for_each(|node| hidden.add_subtree(tree, node)),
@@ -218,7 +221,7 @@ fn packs<'c>(entries: &[u64], closed: &'c [usize]) -> Vec<&'c [usize]> {
 fn sorted_children<T: ReportTree>(tree: &T, node: T::Node) -> impl Iterator<Item = T::Node> {
     let mut all = Best::new(tree, usize::MAX);
     for node in tree.children(node) {
-        let key = tree.figures(node).allocated_bytes;
+        let key = tree.allocated_bytes(node);
         all.add(Candidate { key, node });
     }
     all.finish().0.into_iter().map(|candidate| candidate.node)

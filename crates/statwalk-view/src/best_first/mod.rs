@@ -56,13 +56,19 @@ use crate::Tree;
 /// The nodes that were chosen by now; the root is the first.
 pub struct BestFirst<'a, T: Tree> {
     tree: &'a T,
-    chosen: Vec<Chosen<T::Node>>,
+    /// Of each chosen node its place in `opened`, or [`CLOSED`]. Most are files, and take
+    /// four bytes here.
+    chosen: Vec<u32>,
+    opened: Vec<Opened<T::Node>>,
     steps: BinaryHeap<Step>,
     steps_count: usize,
 }
 
-/// A chosen node.
-struct Chosen<N> {
+/// The place of a node that was not opened.
+const CLOSED: u32 = u32::MAX;
+
+/// A chosen directory whose children can be chosen.
+struct Opened<N> {
     /// The children that can be chosen, in the order in which they will be.
     candidates: Vec<Candidate<N>>,
     /// The numbers of the first of the candidates.
@@ -96,30 +102,29 @@ impl<'a, T: Tree> BestFirst<'a, T> {
     /// Chooses the root, with the number 0.
     #[must_use]
     pub fn new(tree: &'a T) -> Self {
-        let mut choice = BestFirst {
+        BestFirst {
             tree,
-            chosen: Vec::new(),
+            chosen: vec![CLOSED],
+            opened: Vec::new(),
             steps: BinaryHeap::new(),
             steps_count: 0,
-        };
-        choice.add();
-        choice
+        }
     }
 
-    fn add(&mut self) -> usize {
-        self.chosen.push(Chosen {
-            candidates: Vec::new(),
-            children: Vec::new(),
-            beyond: Rest::default(),
-        });
-        self.chosen.len() - 1
+    fn opened(&self, number: usize) -> Option<&Opened<T::Node>> {
+        self.opened.get(self.chosen[number] as usize)
     }
 
     /// Gives a chosen directory the children that can be chosen, by rank, and the sum of
     /// the others.
     pub fn open(&mut self, number: usize, (candidates, beyond): (Vec<Candidate<T::Node>>, Rest)) {
-        self.chosen[number].candidates = candidates;
-        self.chosen[number].beyond = beyond;
+        // Fewer than 2^32 directories fit into memory.
+        self.chosen[number] = self.opened.len() as u32;
+        self.opened.push(Opened {
+            candidates,
+            children: Vec::new(),
+            beyond,
+        });
         self.wait(number);
     }
 
@@ -132,7 +137,7 @@ impl<'a, T: Tree> BestFirst<'a, T> {
                 key: next.key,
                 age,
                 parent,
-                children: self.chosen[parent].children.len(),
+                children: self.children(parent).len(),
             });
         }
     }
@@ -142,7 +147,7 @@ impl<'a, T: Tree> BestFirst<'a, T> {
         loop {
             let step = self.steps.pop()?;
             // The child can have been chosen meanwhile.
-            if self.chosen[step.parent].children.len() == step.children {
+            if self.children(step.parent).len() == step.children {
                 return Some(step);
             }
         }
@@ -156,38 +161,53 @@ impl<'a, T: Tree> BestFirst<'a, T> {
     /// The child of a directory that can be chosen next.
     #[must_use]
     pub fn next_child(&self, number: usize) -> Option<Candidate<T::Node>> {
-        let chosen = &self.chosen[number];
-        chosen.candidates.get(chosen.children.len()).copied()
+        let opened = self.opened(number)?;
+        opened.candidates.get(opened.children.len()).copied()
     }
 
     /// Chooses the next child of a directory, and returns its number.
     pub fn choose(&mut self, parent: usize) -> Option<usize> {
         self.next_child(parent)?;
-        let child = self.add();
-        self.chosen[parent].children.push(child);
+        let child = self.chosen.len();
+        self.chosen.push(CLOSED);
+        let opened = self.opened.get_mut(self.chosen[parent] as usize)?;
+        opened.children.push(child);
         Some(child)
     }
 
     /// The chosen children of a directory, by rank.
     #[must_use]
     pub fn children(&self, number: usize) -> &[usize] {
-        &self.chosen[number].children
+        self.opened(number).map_or(&[], |opened| &opened.children)
     }
 
     /// How many files and directories directly in a directory are not chosen.
     #[must_use]
     pub fn hidden_count(&self, number: usize) -> u64 {
-        let chosen = &self.chosen[number];
-        let candidates = chosen.candidates.len() - chosen.children.len();
-        chosen.beyond.count + candidates as u64
+        let Some(opened) = self.opened(number) else {
+            return 0;
+        };
+        let candidates = opened.candidates.len() - opened.children.len();
+        opened.beyond.count + candidates as u64
+    }
+
+    /// Whether all children of a directory are chosen.
+    #[must_use]
+    pub fn is_whole(&self, number: usize) -> bool {
+        let opened = self.opened(number);
+        opened.is_some_and(|opened| {
+            opened.candidates.len() == opened.children.len() && opened.beyond.is_empty()
+        })
     }
 
     /// The sum of the children of a directory that are not chosen.
     #[must_use]
     pub fn hidden(&self, number: usize) -> Rest {
-        let chosen = &self.chosen[number];
-        let mut rest = chosen.beyond;
-        for candidate in &chosen.candidates[chosen.children.len()..] {
+        let Some(opened) = self.opened(number) else {
+            return Rest::default();
+        };
+        let mut rest = opened.beyond;
+        for candidate in &opened.candidates[opened.children.len()..] {
             let figures = self.tree.figures(candidate.node);
             rest.add(self.tree, candidate.node, &figures);
         }

@@ -59,6 +59,12 @@ impl Rest {
         }
     }
 
+    /// Whether nothing was added.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0 && !self.has_blocks
+    }
+
     /// Whether it has files alone, and any.
     #[must_use]
     pub fn is_of_files(&self) -> bool {

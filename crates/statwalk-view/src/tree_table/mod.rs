@@ -96,6 +96,11 @@ pub trait Tree {
     /// Returns the sums over a node and all that is below it.
     fn figures(&self, node: Self::Node) -> Figures;
 
+    /// Returns the disk space of its figures, for a caller who needs no other sum.
+    fn allocated_bytes(&self, node: Self::Node) -> u128 {
+        self.figures(node).allocated_bytes
+    }
+
     /// Returns the children of a directory, in any order; called at most once for a
     /// directory, and only if it has a row or is in the chain of one.
     fn children(&self, node: Self::Node) -> impl Iterator<Item = Self::Node>;

@@ -85,6 +85,14 @@ pub(super) fn bytes(node: &Node<'_>) -> (u128, u128) {
     }
 }
 
+/// The first of these [`bytes`].
+fn allocated_bytes(node: &Node<'_>) -> u128 {
+    match node.is_extra_link() {
+        true => 0,
+        false => node.allocated_bytes().unwrap_or(0),
+    }
+}
+
 impl<'a> ScannedTree<'a> {
     /// The path of a node, which begins with the whole path of its root.
     pub(super) fn path(&self, node: Node<'a>) -> Vec<u8> {
@@ -236,6 +244,14 @@ impl<'a> statwalk_view::Tree for ScannedTree<'a> {
         }
     }
 
+    fn allocated_bytes(&self, part: Part<'a>) -> u128 {
+        match part {
+            Part::Root(node, _) | Part::Node(node) => allocated_bytes(&node),
+            Part::Itself(_, bytes) => bytes.into(),
+            Part::All => self.figures(part).allocated_bytes,
+        }
+    }
+
     fn children(&self, part: Part<'a>) -> impl Iterator<Item = Part<'a>> {
         let (all, node) = match part {
             Part::All => (Some(roots(self.tree)), None),
@@ -261,7 +277,7 @@ impl<'a> Below<'a, ()> {
         Below {
             directory,
             entries: directory.children().chain(directory.files()),
-            rest: directory.is_dir().then(|| bytes(&directory).0),
+            rest: directory.is_dir().then(|| allocated_bytes(&directory)),
         }
     }
 }
@@ -272,7 +288,7 @@ impl<'a, I: Iterator<Item = Node<'a>>> Iterator for Below<'a, I> {
     fn next(&mut self) -> Option<Part<'a>> {
         if let Some(entry) = self.entries.next() {
             let rest = self.rest.as_mut()?;
-            *rest = rest.saturating_sub(bytes(&entry).0);
+            *rest = rest.saturating_sub(allocated_bytes(&entry));
             return Some(Part::Node(entry));
         }
         // A directory itself has fewer than 2^64 bytes.
