@@ -102,7 +102,9 @@ fn check_causes(account: &SpaceAccount, what: &str) {
     // XFS gives a growing file more than it needs.
     assert!((23 * MIB..48 * MIB).contains(&unnamed), "{what}: {unnamed}");
     let file = &account.unnamed[0];
-    assert_eq!(file.holders[0].pid, std::process::id());
+    // A child that another test forks at this moment holds it, too.
+    let mut holders = file.holders.iter().map(|holder| holder.pid);
+    assert!(holders.any(|pid| pid == std::process::id()), "{what}");
     let path = file.path.as_deref().unwrap();
     assert!(path.ends_with(b"/gone"), "{}", path.escape_ascii());
 }
