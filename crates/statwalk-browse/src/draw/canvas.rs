@@ -7,8 +7,8 @@ use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
 use statwalk_view::{Charset, Colour, escape, text_width, truncate_end};
 
-/// The styles of the screen. The colours are those of the terminal, so that they are
-/// legible on light and on dark.
+/// The styles of the screen. The colours are those of the terminal. Yellow and blue are not
+/// among them: many terminals have a yellow that is lost on white, and a blue on black.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
     Plain,
@@ -54,7 +54,7 @@ impl<'b> Canvas<'b> {
             Look::Bold => Style::new().add_modifier(Modifier::BOLD),
             Look::Dim => Style::new().add_modifier(Modifier::DIM),
             Look::Bar => coloured(Color::Cyan),
-            Look::Marked => coloured(Color::Yellow).add_modifier(Modifier::BOLD),
+            Look::Marked => coloured(Color::Magenta).add_modifier(Modifier::BOLD),
             Look::Alarm => coloured(Color::Red).add_modifier(Modifier::BOLD),
         }
     }
@@ -142,5 +142,34 @@ impl<'b> Canvas<'b> {
             width.saturating_sub(4),
             height.saturating_sub(2),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Marked rows were yellow, which xterm shows on white with a contrast of 1.7 to 1.
+    #[test]
+    fn no_colour_is_lost_on_white_or_on_black() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 1, 1));
+        let canvas = Canvas::new(&mut buffer, Charset::Unicode, Colour::On);
+        for look in [
+            Look::Plain,
+            Look::Bold,
+            Look::Dim,
+            Look::Bar,
+            Look::Marked,
+            Look::Alarm,
+        ] {
+            let Style { fg, bg, .. } = canvas.style(look);
+            let is_legible = match fg {
+                None | Some(Color::Red | Color::Magenta) => true,
+                // A bar says nothing that the number beside it does not.
+                Some(Color::Cyan) => look == Look::Bar,
+                Some(_) => false,
+            };
+            assert!(is_legible && bg.is_none(), "{look:?}");
+        }
     }
 }
