@@ -79,8 +79,11 @@ fn the_view_lists_what_a_program_makes_again() {
     );
     assert_eq!(small.screen()[1], "       DISK PATH");
     small.keys("j");
-    let foot = foot(&mut small);
-    assert_eq!(foot, " by npm install · 3 directories, 81.0 M…");
+    let line = foot(&mut small);
+    assert_eq!(line, " by npm install · 81.0 MiB in all");
+    small.keys("*");
+    let line = foot(&mut small);
+    assert_eq!(line, " by npm install · 3 marked: 81.0 MiB");
 }
 
 #[test]

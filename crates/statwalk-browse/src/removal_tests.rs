@@ -236,7 +236,11 @@ fn the_dialog_says_where_the_trash_is_and_how_to_empty_it() {
             text.contains("3 entries, 70.0 MiB; frees 50.0 MiB"),
             "{text}"
         );
-        assert!(text.contains("[Move to trash]"), "{text}");
+        let choices = match width {
+            40 => "Cancel  [Trash]  Forever",
+            _ => "Cancel  [Move to trash]  Remove forever",
+        };
+        assert!(text.contains(choices), "{text}");
     }
     let two = shown(80, 24, &[home, b"/mnt/a  b/.Trash-1000"]);
     assert!(
@@ -312,10 +316,25 @@ fn a_refusal_leaves_nothing_to_choose() {
     wishes(&mut trial);
     let screen = trial.screen().join("\n");
     assert!(screen.contains("/data is a mount point"), "{screen}");
+    // It said 0 entries of an item that it had not counted.
+    assert!(!screen.contains("entries, "), "{screen}");
     trial.keys("y\t\ty");
     assert_eq!(wishes(&mut trial), []);
     trial.keys("\n");
     assert_eq!(wishes(&mut trial), [Effect::EndSurvey]);
+}
+
+/// On 40 columns, a line ended with a number and the next began with its unit.
+#[test]
+fn a_number_and_its_unit_are_on_one_line() {
+    for width in 30..=80 {
+        let mut trial = trial(width, 14);
+        trial.keys("d");
+        trial.give(Event::Surveyed(Ok(proposal(&[b"/data"]))));
+        let screen = trial.screen().join("\n");
+        assert!(screen.contains("70.0 MiB"), "{screen}");
+        assert!(screen.contains("50.0 MiB"), "{screen}");
+    }
 }
 
 #[test]

@@ -40,6 +40,21 @@ fn check_found(text: &str, expected: &[&str], sum: &str) {
     );
 }
 
+/// On 40 columns the sum of the marks was cut off.
+#[test]
+fn the_line_below_the_rows_has_the_marks_on_a_small_screen() {
+    let mut trial = Trial::new(Small::example(), 40, 10);
+    trial.keys("Fjpg\n");
+    assert_eq!(foot(&mut trial), " 2 items, 70.0 MiB in all");
+    trial.keys(" ");
+    assert_eq!(foot(&mut trial), " 70.0 MiB in all · 1 marked: 50.0 MiB");
+    // All of it where there is room.
+    let mut trial = Trial::new(Small::example(), 80, 10);
+    trial.keys("Fjpg\n ");
+    let text = " 2 items, 70.0 MiB in all · names with 'jpg' · 1 marked: 50.0 MiB";
+    assert_eq!(foot(&mut trial), text);
+}
+
 #[test]
 fn names_below_are_found() {
     check_found("jpg", &["photos/sea.JPG", "photos/hills.jpg"], "70.0 MiB");

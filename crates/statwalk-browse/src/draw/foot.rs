@@ -65,8 +65,12 @@ impl Browser {
         None
     }
 
+    /// The state in parts. Where not all fit, the number of rows and the searched names give
+    /// way to the others: the rows are on the screen, and the names were typed.
     fn summary(&self, data: &dyn Data, canvas: &Canvas<'_>) -> String {
         let mut parts = Vec::new();
+        // The places of those that give way, with a shorter text.
+        let mut minor: Vec<(usize, String)> = Vec::new();
         if let Some(removal) = &self.removal {
             let entries = grouped(removal.entries);
             let all = counted(removal.of_entries, "entry", "entries");
@@ -105,7 +109,7 @@ impl Browser {
                 let program = self.list.programs.get(self.list.cursor());
                 let program = program.filter(|_| self.widths().program == 0);
                 parts.extend(program.map(|program| format!("by {program}")));
-                self.rebuildable_text()
+                self.rebuildable_text(canvas)
             }
             (Rows::Faults(_, all), _) if *all > count => {
                 format!("the first {} of {} errors", grouped(count), grouped(*all))
@@ -115,11 +119,18 @@ impl Browser {
             (Rows::Items(_), _) => self.rows_text("item", "items"),
         };
         if !rows.is_empty() {
+            let short = match self.view {
+                View::Found | View::Rebuildable => self.sum_text(canvas),
+                _ => None,
+            };
+            minor.push((parts.len(), short.unwrap_or_default()));
             parts.push(rows);
         }
         if self.view == View::Found && !self.search.text.text.is_empty() {
+            minor.push((parts.len(), String::new()));
             parts.push(names_text(&self.search.text.text, canvas));
             if !data.is_final() {
+                minor.push((parts.len(), String::new()));
                 parts.push("files at the end of the scan".to_owned());
             }
         }
@@ -128,11 +139,14 @@ impl Browser {
         }
         if !self.filter.is_empty() {
             let filter = self.filter_text(data, canvas);
-            let used: usize = parts.iter().map(|part| text_width(part) + 3).sum();
             let clears = match self.escape_clears_filter() {
                 true => " (Esc clears)",
                 false => "",
             };
+            let is_minor = |place| minor.iter().any(|(own, _)| *own == place);
+            let others = parts.iter().enumerate();
+            let others = others.filter(|(place, _)| !is_minor(*place));
+            let used: usize = others.map(|(_, part)| text_width(part) + 3).sum();
             let frame = text_width("filter: ") + clears.len() + 1;
             let room = canvas.width().saturating_sub(used + frame).max(8);
             let filter = truncate_end(&filter, room, canvas.charset);
@@ -174,7 +188,22 @@ impl Browser {
             Charset::Unicode => " · ",
             Charset::Ascii => ", ",
         };
-        parts.join(separator)
+        let room = canvas.width() - 1;
+        let whole = parts.join(separator);
+        let mut text = whole.clone();
+        while text_width(&text) > room {
+            match minor.pop() {
+                // The end is cut in any case.
+                None => return whole,
+                Some((place, short)) if short.is_empty() => drop(parts.remove(place)),
+                Some((place, short)) => {
+                    parts[place] = short;
+                    minor.push((place, String::new()));
+                }
+            }
+            text = parts.join(separator);
+        }
+        text
     }
 
     /// The number of rows, and that of all where there are more.
@@ -198,23 +227,25 @@ impl Browser {
             true => self.rows_text("item", "items"),
             false => self.rows_text("directory so far", "directories so far"),
         };
-        let all = self.list.all;
-        if all.count == 0 {
-            return items;
+        match self.sum_text(canvas) {
+            Some(sum) => format!("{items}, {sum}"),
+            None => items,
         }
+    }
+
+    /// The sum of all items that a view has found, where there are any.
+    fn sum_text(&self, canvas: &Canvas<'_>) -> Option<String> {
+        let all = self.list.all;
         let bytes = self.options.format.text(all.bytes);
         let bound = lower_bound(all.is_lower, canvas.charset);
-        format!("{items}, {bound}{bytes} in all")
+        (all.count > 0).then(|| format!("{bound}{bytes} in all"))
     }
 
     /// The number of directories that a program makes again, and their sum.
-    fn rebuildable_text(&self) -> String {
+    fn rebuildable_text(&self, canvas: &Canvas<'_>) -> String {
         let rows = self.rows_text("directory", "directories");
-        let bytes = self.options.format.text(self.list.all.bytes);
-        match self.list.all.count {
-            0 => String::new(),
-            _ => format!("{rows}, {bytes} in all"),
-        }
+        let sum = self.sum_text(canvas);
+        sum.map_or_else(String::new, |sum| format!("{rows}, {sum}"))
     }
 
     /// The conditions of the active filter, safe for the terminal.

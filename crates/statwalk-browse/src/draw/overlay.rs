@@ -54,14 +54,35 @@ impl Browser {
             keys.to_lowercase().contains(&wanted) || text.to_lowercase().contains(&wanted)
         });
         let width = canvas.width().min(72);
-        let height = canvas.height().saturating_sub(2).min(rows.len().max(3) + 3);
+        // Without the frame.
+        let inner = width.saturating_sub(4);
+        let keys_width = (inner / 3).clamp(10, 22);
+        let rest = inner.saturating_sub(keys_width + 1);
+        let lines_of = |text: &str, width| {
+            let terminal = Terminal {
+                width,
+                charset: canvas.charset,
+                colour: statwalk_view::Colour::Off,
+            };
+            wrap(text, terminal)
+        };
+        let mut lines: Vec<(String, String)> = Vec::new();
+        for (keys, text) in &rows {
+            let (keys, text) = (lines_of(keys, keys_width), lines_of(text, rest));
+            for line in 0..keys.len().max(text.len()) {
+                let part = |of: &[String]| of.get(line).cloned().unwrap_or_default();
+                lines.push((part(&keys), part(&text)));
+            }
+        }
+        let height = canvas
+            .height()
+            .saturating_sub(2)
+            .min(lines.len().max(3) + 3);
         let [x, y, width, height] = canvas.frame("Keys", width, height);
         let shown = height.saturating_sub(1);
-        let top = top.min(rows.len().saturating_sub(shown));
-        let keys_width = (width / 3).clamp(10, 22);
-        for (line, (keys, text)) in rows.iter().skip(top).take(shown).enumerate() {
+        let top = top.min(lines.len().saturating_sub(shown));
+        for (line, (keys, text)) in lines.iter().skip(top).take(shown).enumerate() {
             canvas.text(x, y + line, keys_width, keys, Look::Bold);
-            let rest = width.saturating_sub(keys_width + 1);
             canvas.text(x + keys_width + 1, y + line, rest, text, Look::Plain);
         }
         let typed = canvas.name(line.text.as_bytes());

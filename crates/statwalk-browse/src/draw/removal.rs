@@ -37,23 +37,26 @@ impl Browser {
             let text = canvas.sentence(text);
             below.extend(wrap(&text, terminal).into_iter().map(|line| (line, look)));
         };
-        let size = |bytes| self.options.format.text(bytes);
-        say(
-            &format!(
-                "{}, {}; frees {}",
-                counted(proposal.entries, "entry", "entries"),
-                size(proposal.bytes),
-                size(proposal.freed_bytes)
+        // A number and its unit stay on one line.
+        let size = |bytes| self.options.format.text(bytes).replace(' ', "\u{a0}");
+        match &proposal.refusal {
+            // The sums are without the items that must stay.
+            Some(refusal) => say(refusal, Look::Alarm),
+            None => say(
+                &format!(
+                    "{}, {}; frees {}",
+                    counted(proposal.entries, "entry", "entries"),
+                    size(proposal.bytes),
+                    size(proposal.freed_bytes)
+                ),
+                Look::Bold,
             ),
-            Look::Bold,
-        );
+        }
         for warning in &proposal.warnings {
             say(warning, Look::Alarm);
         }
-        match (&proposal.refusal, &proposal.no_trash) {
-            (Some(refusal), _) => say(refusal, Look::Alarm),
-            (None, Some(reason)) => say(reason, Look::Plain),
-            (None, None) => {}
+        if let (None, Some(reason)) = (&proposal.refusal, &proposal.no_trash) {
+            say(reason, Look::Plain);
         }
         let chosen = dialog.choices()[dialog.place].0;
         if chosen == Choice::Remove(Manner::Trash) {
@@ -81,7 +84,7 @@ impl Browser {
         }
         let choices_y = y + height.saturating_sub(2);
         let mut column = x;
-        for (place, (_, title)) in dialog.choices().iter().enumerate() {
+        for (place, title) in titles(dialog, inner).into_iter().enumerate() {
             let text = match place == dialog.place {
                 true => format!("[{title}]"),
                 false => format!(" {title} "),
@@ -107,7 +110,10 @@ impl Browser {
             false => "Type",
         };
         let typed = canvas.name(line.text.as_bytes());
-        let prompt = format!("{title} {wanted} to remove: {typed}");
+        let mut prompt = format!("{title} {wanted} to remove: {typed}");
+        if text_width(&prompt) > inner {
+            prompt = format!("{title} {wanted}: {typed}");
+        }
         canvas.text(x, y, inner, &prompt, Look::Bold);
         let column = (x + text_width(&prompt)).min(x + inner);
         Some(Position::new(column as u16, y as u16))
@@ -134,6 +140,23 @@ impl Browser {
             canvas.text(x, y + line, width, &error, Look::Plain);
         }
     }
+}
+
+/// The titles of the choices, short ones where the others are wider than the box.
+fn titles(dialog: &Dialog, width: usize) -> Vec<&'static str> {
+    let choices = dialog.choices();
+    let titles: Vec<_> = choices.iter().map(|(_, title)| *title).collect();
+    // A bracket or a space on each side, and a space between two.
+    let widths = titles.iter().map(|title| text_width(title) + 3);
+    if widths.sum::<usize>() <= width + 1 {
+        return titles;
+    }
+    let short = choices.iter().map(|(choice, title)| match choice {
+        Choice::Cancel => *title,
+        Choice::Remove(Manner::Trash) => "Trash",
+        Choice::Remove(Manner::Forever) => "Forever",
+    });
+    short.collect()
 }
 
 /// The place of the trash, and the way to empty it that holds for each: the trash

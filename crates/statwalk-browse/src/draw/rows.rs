@@ -2,7 +2,9 @@
 
 //! The rows, and only those that the screen has room for.
 
-use statwalk_view::{age, bar, grouped, share, text_width, truncate_to_width};
+use statwalk_view::{
+    Colour, Terminal, age, bar, grouped, share, text_width, truncate_to_width, wrap,
+};
 
 use super::canvas::{Canvas, Look};
 use super::foot::name_condition;
@@ -35,7 +37,15 @@ impl Browser {
         let widths = self.widths();
         if self.list.rows.len() == 0 {
             let text = self.empty_text(data, canvas);
-            canvas.text(widths.marks, HEAD_LINES, usize::MAX, &text, Look::Dim);
+            let terminal = Terminal {
+                width: canvas.width().saturating_sub(widths.marks),
+                charset: canvas.charset,
+                colour: Colour::Off,
+            };
+            for (line, text) in wrap(&text, terminal).iter().take(height).enumerate() {
+                let y = HEAD_LINES + line;
+                canvas.text(widths.marks, y, usize::MAX, text, Look::Dim);
+            }
             return;
         }
         let sums = self.sums_of_now(data);
