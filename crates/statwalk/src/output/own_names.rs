@@ -3,7 +3,7 @@
 //! The sentences about directories that pass a filter on names, and the command that sums
 //! whole directories.
 
-use statwalk_view::{Terminal, wrap};
+use statwalk_view::{Terminal, text_width, wrap};
 
 use crate::output::error_summary::command;
 use crate::request::Request;
@@ -21,6 +21,7 @@ pub(crate) fn below_directories(
         names.flag
     );
     if let Some(command) = of_whole_directories(request, names) {
+        let command = whole(command, terminal);
         text.push_str(&format!(" {command} sums whole directories."));
     }
     wrap(&text, terminal)
@@ -35,8 +36,17 @@ pub(crate) fn below_no_files(
     let Some(command) = of_whole_directories(request, names) else {
         return Vec::new();
     };
+    let command = whole(command, terminal);
     let text = format!("No file passes the filters. {command} lists whole directories.");
     wrap(&text, terminal)
+}
+
+/// The command on one line, to be copied, where one line has the room.
+fn whole(command: String, terminal: Terminal) -> String {
+    match text_width(&command) <= terminal.width {
+        true => command.replace(' ', "\u{a0}"),
+        false => command,
+    }
 }
 
 fn of_whole_directories(request: &Request, names: &NameFilters) -> Option<String> {

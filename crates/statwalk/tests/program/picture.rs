@@ -11,7 +11,7 @@ use statwalk_testkit::{or_skip, program, text, trees};
 use crate::run::{LONG, Tree, as_ordinary_user, resize, statwalk, terminal, text_on};
 
 /// Runs a program whose stdout is a terminal, and gives what the terminal got.
-fn on_terminal(command: &mut Command, columns: u16, rows: u16) -> String {
+pub(crate) fn on_terminal(command: &mut Command, columns: u16, rows: u16) -> String {
     let (master, terminal) = terminal(columns, rows);
     let mut child = program::spawn(command.stdout(terminal).stderr(Stdio::piped()));
     // The command keeps a copy of the terminal; without it the end can be seen.
@@ -697,6 +697,14 @@ fn a_glob_that_selects_directories_says_what_it_counts() {
     ] {
         let text = shown(&tree, arguments).replace('\n', " ");
         assert!(text.contains(sentence), "{text}");
+        assert!(text.contains(command), "{text}");
+    }
+    // It is on one line, to be copied.
+    for columns in (45..=100).step_by(5) {
+        let mut narrow = statwalk();
+        narrow.args(["-g", "node_modules", "tree"]);
+        let text = on_terminal(narrow.current_dir(tree.parent()), columns, 24);
+        let command = "statwalk top --dirs -g node_modules tree";
         assert!(text.contains(command), "{text}");
     }
     // The command does what the sentence says.
