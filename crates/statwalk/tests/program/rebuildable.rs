@@ -15,6 +15,7 @@ use statwalk_testkit::{or_skip, program};
 use statwalk_view::rebuildable::{CACHE_TAG, CLOSED, Need, PROJECTS, RULES, Rule, Scope};
 
 use crate::browse::Browser;
+use crate::picture::on_terminal;
 use crate::run::{Answer, Tree, as_ordinary_user, statwalk};
 use crate::schema;
 
@@ -142,6 +143,25 @@ fn only_what_a_program_makes_again_is_listed() {
         let other = tree.run(&["top", "--rebuildable", flag, "tree"]).good();
         assert_eq!(other.lines(), rows, "{flag}");
     }
+}
+
+/// On 40×10 the sentence took two lines, and with an error the head had left the screen.
+#[test]
+fn all_fits_on_a_small_terminal() {
+    let tree = tree();
+    let text = |columns, rows| {
+        let mut command = statwalk();
+        command.args(["top", "--rebuildable", "--color=never", "tree"]);
+        on_terminal(command.current_dir(tree.parent()), columns, rows)
+    };
+    let small = text(40, 10);
+    assert!(small.lines().count() < 10, "{small}");
+    assert!(small.contains("\n7 directories to rebuild: "), "{small}");
+    let usual = text(80, 24);
+    assert!(
+        usual.contains("\n7 directories can be rebuilt: "),
+        "{usual}"
+    );
 }
 
 /// `du` counts the same bytes, of each and of all together.

@@ -6,9 +6,7 @@
 use serde::Serialize;
 use statwalk_core::{Largest, Node, Top, TopOf, Totals, TreeSink, path_order};
 use statwalk_view::rebuildable::Rule;
-use statwalk_view::{
-    Align, Cell, Column, SizeColumn, Terminal, age, counted, list_table, share, wrap,
-};
+use statwalk_view::{Align, Cell, Column, SizeColumn, age, counted, list_table, share, wrap};
 
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -17,7 +15,7 @@ use crate::output::ending::{self, Errors};
 use crate::output::json::{FiltersJson, RebuildableJson, TopAnswer, TopJson, node_json};
 use crate::output::own_names;
 use crate::output::plain::Rows;
-use crate::output::printer::{Answer, Scanned, print};
+use crate::output::printer::{Answer, ROWS_FOR_SENTENCES, Scanned, print};
 use crate::output::rows::{bytes, largest_directories};
 use crate::output::screen::Screen;
 use crate::rebuildable::{self, TraceSink};
@@ -249,7 +247,8 @@ impl LargestAnswer {
     }
 
     /// The sum of the directories that a program makes again, those without a row too.
-    fn sum_lines(&self, sum: &RebuildableJson, whole: u128, terminal: Terminal) -> Vec<String> {
+    fn sum_lines(&self, sum: &RebuildableJson, whole: u128, screen: Screen) -> Vec<String> {
+        let terminal = screen.terminal;
         if sum.dirs == 0 {
             return wrap(
                 "statwalk found no directory that a program makes again.",
@@ -257,12 +256,14 @@ impl LargestAnswer {
             );
         }
         let bytes = self.sizes.of(sum.allocated_bytes, sum.apparent_bytes);
-        let text = format!(
-            "{} can be rebuilt: {}, {} of the scan.",
-            counted(sum.dirs, "directory", "directories"),
-            self.sizes.format.text(bytes),
-            share(bytes, whole).trim_start(),
-        );
+        let dirs = counted(sum.dirs, "directory", "directories");
+        let size = self.sizes.format.text(bytes);
+        if screen.rows < ROWS_FOR_SENTENCES {
+            return wrap(&format!("{dirs} to rebuild: {size}."), terminal);
+        }
+        let share = share(bytes, whole);
+        let share = share.trim_start();
+        let text = format!("{dirs} can be rebuilt: {size}, {share} of the scan.");
         wrap(&text, terminal)
     }
 }
@@ -288,7 +289,7 @@ impl Answer for LargestAnswer {
         columns.push(Column::new(self.title, Align::Left));
         let mut below = vec![String::new()];
         if let Some(sum) = &self.rebuildable {
-            below.extend(self.sum_lines(sum, whole, screen.terminal));
+            below.extend(self.sum_lines(sum, whole, screen));
         }
         below.extend(self.scanned.lines_below(self.sizes.format, screen));
         if let Some(names) = self.names.as_ref().filter(|_| self.large.is_empty()) {
