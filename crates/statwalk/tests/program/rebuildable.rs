@@ -615,3 +615,40 @@ fn proof(rule: &Rule) -> String {
         false => needs.join("; "),
     }
 }
+
+/// A tag is read when the view is shown. Meanwhile others can have taken its place.
+#[test]
+fn a_tag_that_was_replaced_after_the_scan_proves_nothing() {
+    let tree = Tree::new("good/\nfifo/\nlink/\ngone/");
+    let path = |name: &str| tree.path().join(name);
+    for dir in ["good", "fifo", "link", "gone"] {
+        fs::write(path(dir).join("CACHEDIR.TAG"), CACHE_TAG).unwrap();
+    }
+    let mut browser = or_skip!(Browser::start(tree.parent(), &["--enable-delete", "tree"]));
+    browser.wait_for("gone/");
+    browser.wait_for_scan();
+    for dir in ["fifo", "link", "gone"] {
+        fs::remove_file(path(dir).join("CACHEDIR.TAG")).unwrap();
+    }
+    let fifo = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR);
+    let tag = path("fifo/CACHEDIR.TAG");
+    rustix::fs::mknodat(rustix::fs::CWD, tag, fifo.0, fifo.1, 0).unwrap();
+    symlink("../good/CACHEDIR.TAG", path("link/CACHEDIR.TAG")).unwrap();
+    browser.press("9");
+    browser.wait_for("1 directory, ");
+    browser.wait_for("good/");
+    // The row is still there when a link has taken the place of its directory.
+    let aside = tree.parent().join("aside");
+    fs::rename(path("good"), &aside).unwrap();
+    symlink(&aside, path("good")).unwrap();
+    browser.press("d");
+    browser.wait_for("[Cancel]");
+    browser.wait_for("symbolic link");
+    browser.press("y\r");
+    browser.wait_for("nothing was removed");
+    assert!(aside.join("CACHEDIR.TAG").exists() && path("good").is_symlink());
+    browser.press("R");
+    browser.wait_for("no directory below that a program makes again");
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
