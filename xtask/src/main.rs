@@ -9,6 +9,7 @@
 )]
 
 mod attack;
+mod captures;
 mod dist;
 mod figures;
 mod fuzz;
@@ -44,6 +45,8 @@ usage: cargo xtask TASK
            with its manual pages and completions
   package  builds the packages of the crates, and installs the program from the checkout
   picture  plays a session and draws docs/pictures/session.svg (needs root, tmux, mkfs.ext4)
+  captures plays docs/captures with an earlier program and this one: `captures PROGRAM`;
+           target/captures has them in colour, on black and on white (needs the same)
   figures  writes the figures of README.md from the records of bench
   deny     licences, versions and sources of dependencies (needs cargo-deny)
   install  only installs what the tests need
@@ -72,6 +75,10 @@ fn main() -> ExitCode {
         Some("package") => package::package(),
         Some("figures") => figures::figures(),
         Some("picture") => picture::picture(),
+        Some("captures") => match std::env::args_os().nth(2) {
+            Some(before) => captures::captures(before.as_ref()),
+            None => Err("captures: name the program of before".to_owned()),
+        },
         Some("deny") => deny(),
         Some("install") => {
             install::tools();

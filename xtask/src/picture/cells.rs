@@ -8,23 +8,23 @@
 use std::fmt::Write as _;
 
 /// The width of a character and the height of a line.
-pub(super) const CELL: (f64, f64) = (8.4, 17.0);
-pub(super) const MARGIN: f64 = 14.0;
+pub(crate) const CELL: (f64, f64) = (8.4, 17.0);
+pub(crate) const MARGIN: f64 = 14.0;
 
 /// The styles of the classes below, without the element around them.
-pub(super) const STYLE: &str = "\
+pub(crate) const STYLE: &str = "\
 text { font: 14px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; \
 fill: #1f2328; white-space: pre; }\
 .page { fill: #f6f8fa; } .bold { font-weight: bold; } .dim { fill: #6e7781; }\
-.warning { fill: #cf222e; } .mark { fill: #9a6700; } .bar { fill: #1b7c83; } .back { fill: #1f2328; }\
+.warning { fill: #cf222e; } .mark { fill: #bf3989; } .bar { fill: #1b7c83; } .back { fill: #1f2328; }\
 .inverse { fill: #f6f8fa; }\
 @media (prefers-color-scheme: dark) { text { fill: #e6edf3; } .page { fill: #161b22; }\
-.dim { fill: #8b949e; } .warning { fill: #ff7b72; } .mark { fill: #d29922; } .bar { fill: #39c5cf; }\
+.dim { fill: #8b949e; } .warning { fill: #ff7b72; } .mark { fill: #f778ba; } .bar { fill: #39c5cf; }\
 .back { fill: #e6edf3; } .inverse { fill: #161b22; } }";
 
 /// How a piece of text looks: SGR codes, as far as statwalk writes them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Look {
+pub(crate) struct Look {
     is_bold: bool,
     is_dim: bool,
     is_inverse: bool,
@@ -34,6 +34,8 @@ pub(super) struct Look {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Colour {
     Red,
+    Magenta,
+    /// Of earlier programs.
     Yellow,
     Cyan,
 }
@@ -48,6 +50,7 @@ impl Look {
                 "38" if numbers.next() == Some("5") => {
                     self.colour = match numbers.next() {
                         Some("1") => Some(Colour::Red),
+                        Some("5") => Some(Colour::Magenta),
                         Some("3") => Some(Colour::Yellow),
                         Some("6") => Some(Colour::Cyan),
                         _ => None,
@@ -60,6 +63,7 @@ impl Look {
                 "22" => (self.is_bold, self.is_dim) = (false, false),
                 "27" => self.is_inverse = false,
                 "31" => self.colour = Some(Colour::Red),
+                "35" => self.colour = Some(Colour::Magenta),
                 "33" => self.colour = Some(Colour::Yellow),
                 "36" => self.colour = Some(Colour::Cyan),
                 "39" => self.colour = None,
@@ -76,7 +80,8 @@ impl Look {
         match (self.is_inverse, self.colour) {
             (true, _) => names.push("inverse"),
             (false, Some(Colour::Red)) => names.push("warning"),
-            (false, Some(Colour::Yellow)) => names.push("mark"),
+            (false, Some(Colour::Magenta)) => names.push("mark"),
+            (false, Some(Colour::Yellow)) => names.push("yellow"),
             (false, Some(Colour::Cyan)) => names.push("bar"),
             (false, None) if self.is_dim => names.push("dim"),
             (false, None) => {}
@@ -87,14 +92,14 @@ impl Look {
 
 /// A piece of a line in one look.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Piece<'a> {
-    pub(super) column: usize,
-    pub(super) look: Look,
-    pub(super) text: &'a str,
+pub(crate) struct Piece<'a> {
+    pub(crate) column: usize,
+    pub(crate) look: Look,
+    pub(crate) text: &'a str,
 }
 
 /// Divides a line at its escape codes, at wide gaps, and around bars.
-pub(super) fn pieces(line: &str) -> Vec<Piece<'_>> {
+pub(crate) fn pieces(line: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let (mut column, mut look) = (0, Look::default());
     for (index, part) in line.split('\x1b').enumerate() {
@@ -144,7 +149,7 @@ fn add<'a>(mut rest: &'a str, look: Look, column: &mut usize, pieces: &mut Vec<P
 }
 
 /// Draws a piece of a line whose upper edge is at `top`.
-pub(super) fn draw(piece: &Piece<'_>, top: f64, out: &mut String) {
+pub(crate) fn draw(piece: &Piece<'_>, top: f64, out: &mut String) {
     let x = MARGIN + piece.column as f64 * CELL.0;
     let length = piece.text.chars().count() as f64 * CELL.0;
     // Writing into a string cannot fail.

@@ -4,20 +4,26 @@
 //!
 //! The session is a real one. No name and no number is put in afterwards.
 
-mod cells;
-mod stage;
+pub(crate) mod cells;
+pub(crate) mod stage;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs;
 
 use self::cells::{CELL, MARGIN, STYLE, draw, pieces};
-use self::stage::Stage;
+use self::stage::{Cast, Stage};
 use crate::step::Step;
 
 const PICTURE: &str = "docs/pictures/session.svg";
 const COLUMNS: usize = 92;
 const LINES: usize = 26;
+const CAST: Cast = Cast {
+    folder: "target/session",
+    columns: COLUMNS,
+    lines: LINES,
+    is_ordinary: false,
+};
 
 /// A step of the session.
 enum Act {
@@ -75,7 +81,7 @@ struct Frame {
 /// `target/session`.
 pub(crate) fn picture() -> Result<(), String> {
     Step::cargo(&["build", "--release", "-p", "statwalk"]).run()?;
-    let stage = Stage::new()?;
+    let stage = Stage::new(&CAST)?;
     let frames = play(&stage, SESSION);
     stage.end();
     let frames = frames?;
