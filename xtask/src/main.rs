@@ -17,8 +17,10 @@ mod install;
 mod linking;
 mod package;
 mod picture;
+mod quick;
 mod simulate;
 mod step;
+mod test_count;
 mod tidy;
 mod viewer;
 
@@ -31,6 +33,9 @@ const USAGE: &str = "\
 usage: cargo xtask TASK
 
   test     installs what the tests need and runs all of them, model checks too
+           --quick: unit tests, named trees and the answers of the program; no root, and
+           nothing is installed
+           --count: writes how many tests there are, for docs/testing.md
   check    formatting, clippy and docs with warnings denied, the types of the packages
            outside of the workspace, tidy
   viewer   the tests of the page of reports, in Node and in Chromium where they are
@@ -55,7 +60,14 @@ usage: cargo xtask TASK
 fn main() -> ExitCode {
     let task = std::env::args().nth(1);
     let done = match task.as_deref() {
-        Some("test") => test(),
+        Some("test") => match std::env::args().nth(2).as_deref() {
+            None => test(),
+            Some("--quick") => quick::test(),
+            Some("--count") => test_count::print(),
+            Some(word) => Err(format!(
+                "test: unknown word {word}; it takes --quick, --count or nothing"
+            )),
+        },
         Some("check") => check(),
         Some("viewer") => viewer::test(),
         Some("model") => model(),

@@ -2,6 +2,7 @@
 
 //! One command that must succeed.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
@@ -97,6 +98,39 @@ impl Step {
     /// Runs it, and passes its output on without the output of successful tests. At the
     /// end it repeats the skipped tests and the reasons.
     pub(crate) fn run_and_list_skipped(self) -> Result<(), String> {
+        let (mut skipped, ended) = self.run_and_collect_skipped();
+        skipped.sort();
+        skipped.dedup();
+        if skipped.is_empty() {
+            println!("xtask: no test was skipped");
+        }
+        for line in skipped {
+            println!("xtask: {line}");
+        }
+        ended
+    }
+
+    /// Runs it as [`run_and_list_skipped`](Self::run_and_list_skipped), and says at the end
+    /// how many tests had each need.
+    pub(crate) fn run_and_count_skipped(self) -> Result<(), String> {
+        let (mut skipped, ended) = self.run_and_collect_skipped();
+        // A test can have a need more than once.
+        skipped.sort();
+        skipped.dedup();
+        let mut counts = BTreeMap::new();
+        for line in &skipped {
+            let need = line.split_once(" (").map_or(&line[..], |(need, _)| need);
+            *counts.entry(need).or_insert(0) += 1;
+        }
+        for (need, count) in counts {
+            println!("xtask: {need}: {count} tests");
+        }
+        ended
+    }
+
+    /// Runs it, passes its output on without that of successful tests, and gives the lines
+    /// of skipped tests.
+    fn run_and_collect_skipped(self) -> (Vec<String>, Result<(), String>) {
         let mut skipped = Vec::new();
         let mut in_output_of_successes = false;
         // Tests that skip say so on standard error, past the capture of the runner.
@@ -113,15 +147,7 @@ impl Step {
                 println!("{line}");
             }
         });
-        skipped.sort();
-        skipped.dedup();
-        if skipped.is_empty() {
-            println!("xtask: no test was skipped");
-        }
-        for line in skipped {
-            println!("xtask: {line}");
-        }
-        ended
+        (skipped, ended)
     }
 }
 

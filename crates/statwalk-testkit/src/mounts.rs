@@ -476,6 +476,7 @@ pub fn btrfs_mount_subvolume(
 }
 
 pub(crate) fn needs_root() -> Result<(), Skipped> {
+    Skipped::in_a_quick_run()?;
     if is_root() {
         Ok(())
     } else {

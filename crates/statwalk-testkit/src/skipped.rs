@@ -5,7 +5,8 @@
 //! A test is never ignored silently: it runs, finds its unmet need, prints
 //! `skipped: needs …` past the capture of the test harness, and passes. With
 //! `STATWALK_SKIPPING_FAILS=1` it fails instead, for machines that are meant to
-//! have everything.
+//! have everything. With `STATWALK_QUICK=1` nothing is mounted: those tests need the whole
+//! test command.
 
 use std::io::Write;
 
@@ -19,6 +20,14 @@ impl Skipped {
     /// The reason, as the end of the sentence "needs …": `root`, `mkfs.xfs`.
     pub fn needs(what: impl Into<String>) -> Skipped {
         Skipped { needs: what.into() }
+    }
+
+    /// The reason why nothing is mounted now, where this is a quick run.
+    pub(crate) fn in_a_quick_run() -> Result<(), Skipped> {
+        match std::env::var_os("STATWALK_QUICK") {
+            None => Ok(()),
+            Some(_) => Err(Skipped::needs("the whole test command")),
+        }
     }
 
     /// Prints the reason on stderr, with the name of the test.
