@@ -118,7 +118,8 @@ impl Stage {
         let home = folder.join("home");
         fs::create_dir_all(home.join("bin")).map_err(failed)?;
         // A pane that begins anew has the PATH of the tmux that asks for it.
-        let rc = "PS1='$ '\nPATH=~/bin:/usr/bin:/bin\n";
+        // A history would be written while the folder is being removed.
+        let rc = "PS1='$ '\nPATH=~/bin:/usr/bin:/bin\nunset HISTFILE\n";
         fs::write(home.join("rc"), rc).map_err(failed)?;
         let stage = Stage { folder };
         stage.take_program(Path::new("target/release/statwalk"))?;
