@@ -19,6 +19,18 @@ pub struct OddTime {
     pub seconds: i64,
 }
 
+impl OddTime {
+    /// A time of a row in whole seconds since 1970. The field is one of the four times.
+    #[must_use]
+    pub fn new(row: u32, field: Fields, seconds: i64) -> OddTime {
+        OddTime {
+            row,
+            field,
+            seconds,
+        }
+    }
+}
+
 /// Attributes of rows, a column for each.
 ///
 /// Every column has one value for each row, or none at all where its field is not kept.
@@ -192,9 +204,58 @@ impl AttributeColumns {
         }));
     }
 
+    /// The name of a column that has neither a value for each of so many rows nor none at
+    /// all, or half of a pair; absent where all fit.
+    pub(crate) fn misfit(&self, rows: usize) -> Option<&'static str> {
+        macro_rules! misfit {
+            ($($column:ident)+) => {
+                $(if !self.$column.is_empty() && self.$column.len() != rows {
+                    return Some(stringify!($column));
+                })+
+            };
+        }
+        with_each_column!(misfit);
+        if self.inos.len() != self.devs.len() {
+            return Some("devs");
+        }
+        if self.uids.len() != self.gids.len() {
+            return Some("gids");
+        }
+        let is_time = |odd: &OddTime| TIMES.contains(&odd.field) && (odd.row as usize) < rows;
+        let is_sorted = self.odd_times.is_sorted_by_key(|odd| odd.row);
+        let fit = is_sorted && self.odd_times.iter().all(is_time);
+        (!fit).then_some("odd_times")
+    }
+
+    /// The fields that are kept: those with a value for each of so many rows.
+    pub(crate) fn fields(&self, rows: usize) -> Fields {
+        let mut fields = Fields::NONE;
+        macro_rules! fields {
+            ($($column:ident $field:ident),+) => {
+                $(if self.$column.len() == rows {
+                    fields |= Fields::$field;
+                })+
+            };
+        }
+        fields!(
+            size_bytes SIZE, allocated_bytes ALLOCATED, links LINKS, inos ID, mtime_ns MTIME,
+            atime_ns ATIME, ctime_ns CTIME, btime_ns BTIME, uids OWNER, modes MODE, rdevs RDEV
+        );
+        fields
+    }
+
     /// Adds what is kept of a row to its attributes.
     #[inline]
     pub(crate) fn read(&self, row: usize, out: &mut Attributes) {
+        self.read_all(row, out);
+        if self.lacks_times {
+            self.read_odd_times(row, out);
+        }
+    }
+
+    /// As [`read`](Self::read), of every time the nanoseconds, even if they stand for none.
+    #[inline]
+    pub(crate) fn read_all(&self, row: usize, out: &mut Attributes) {
         fn read<T: Copy>(column: &[T], row: usize, out: &mut T, valid: &mut Fields, f: Fields) {
             if let Some(&value) = column.get(row) {
                 *out = value;
@@ -221,13 +282,11 @@ impl AttributeColumns {
             modes mode MODE,
             rdevs rdev RDEV
         );
-        if self.lacks_times {
-            self.read_odd_times(row, out);
-        }
     }
 
+    /// Takes away the times of a row that nanoseconds do not hold, and adds their seconds.
     #[cold]
-    fn read_odd_times(&self, row: usize, out: &mut Attributes) {
+    pub(crate) fn read_odd_times(&self, row: usize, out: &mut Attributes) {
         let columns = [
             &self.mtime_ns,
             &self.atime_ns,
@@ -242,8 +301,9 @@ impl AttributeColumns {
         let begin = (self.odd_times).partition_point(|odd| (odd.row as usize) < row);
         let of_row = self.odd_times[begin..].iter();
         for odd in of_row.take_while(|odd| odd.row as usize == row) {
-            let time = TIMES.iter().position(|&time| time == odd.field);
-            out.set_odd_s(time.expect("it is the field of a time"), odd.seconds);
+            if let Some(time) = TIMES.iter().position(|&time| time == odd.field) {
+                out.set_odd_s(time, odd.seconds);
+            }
         }
     }
 }

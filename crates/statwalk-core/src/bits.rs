@@ -62,8 +62,15 @@ impl Bits {
         (self.len, self.zeros) = (0, 0);
     }
 
+    /// Adds the bit of one more row.
+    ///
+    /// ```
+    /// let mut bits = statwalk_core::Bits::default();
+    /// [true, false, true].map(|bit| bits.push(bit));
+    /// assert_eq!(bits.as_bytes(), Some(&[0b101][..]));
+    /// ```
     #[inline]
-    pub(crate) fn push(&mut self, bit: bool) {
+    pub fn push(&mut self, bit: bool) {
         match bit {
             true => self.push_ones(1),
             false => self.push_zeros(1),

@@ -123,11 +123,105 @@ impl Columns {
         let kind = FileType::from_number(self.kinds[row]).unwrap_or(FileType::Unknown);
         let mut attributes = Attributes::of_type(kind);
         if self.is_known.get(row) {
-            self.attributes.read(row, &mut attributes);
+            self.attributes.read_all(row, &mut attributes);
+            if self.lacks_times() {
+                self.attributes.read_odd_times(row, &mut attributes);
+            }
         }
         EntryRef {
             name: self.name(row),
             attributes,
+        }
+    }
+
+    /// Whether a time of a row is not known, or does not fit into nanoseconds.
+    fn lacks_times(&self) -> bool {
+        let bits = [
+            &self.mtime_is_known,
+            &self.atime_is_known,
+            &self.ctime_is_known,
+            &self.btime_is_known,
+        ];
+        bits.into_iter().any(|bits| bits.zeros() > 0)
+    }
+
+    /// The name of a column that does not go with the others; absent where all do.
+    pub(crate) fn misfit(&self) -> Option<&'static str> {
+        let rows = self.len();
+        let lengths = [
+            (self.dirs.len(), "dirs"),
+            (self.is_direct.len(), "is_direct"),
+            (self.is_known.len(), "is_known"),
+        ];
+        let misfit = lengths.into_iter().find(|&(len, _)| len != rows);
+        if let Some((_, column)) = misfit {
+            return Some(column);
+        }
+        if !self.name_offsets_fit() {
+            return Some("name_offsets");
+        }
+        if let Some(column) = self.attributes.misfit(rows) {
+            return Some(column);
+        }
+        let times = &self.attributes;
+        let times = [
+            (&self.mtime_is_known, &times.mtime_ns, "mtime_is_known"),
+            (&self.atime_is_known, &times.atime_ns, "atime_is_known"),
+            (&self.ctime_is_known, &times.ctime_ns, "ctime_is_known"),
+            (&self.btime_is_known, &times.btime_ns, "btime_is_known"),
+        ];
+        let fits = |bits: &Bits, times_ns: &[i64]| {
+            let mut times_ns = times_ns.iter().enumerate();
+            bits.len() == times_ns.len()
+                && times_ns
+                    .all(|(row, &ns)| !self.is_known.get(row) || bits.get(row) == is_time(ns))
+        };
+        let misfit = times.into_iter().find(|(bits, ns, _)| !fits(bits, ns));
+        misfit.map(|(.., column)| column)
+    }
+
+    /// Whether every name lies in `names`, and nothing else does.
+    fn name_offsets_fit(&self) -> bool {
+        let offsets = &self.name_offsets;
+        let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else {
+            return self.names.is_empty();
+        };
+        let ends_with_names = usize::try_from(last) == Ok(self.names.len());
+        first == 0 && ends_with_names && offsets.len() == self.len() + 1 && offsets.is_sorted()
+    }
+
+    /// The fields that are kept, the type among them.
+    pub(crate) fn fields(&self) -> Fields {
+        let names = match self.is_empty() || !self.name_offsets.is_empty() {
+            true => Fields::NAME,
+            false => Fields::NONE,
+        };
+        Fields::TYPE | names | self.attributes.fields(self.len())
+    }
+
+    /// The ranges of up to so many rows that are of one directory and reached in one way.
+    pub(crate) fn runs(&self, rows_max: usize) -> impl Iterator<Item = Range<usize>> {
+        let mut begin = 0;
+        std::iter::from_fn(move || {
+            let dir = *self.dirs.get(begin)?;
+            let is_direct = self.is_direct.get(begin);
+            let is_other =
+                |&row: &usize| self.dirs[row] != dir || self.is_direct.get(row) != is_direct;
+            let limit = self.dirs.len().min(begin + rows_max);
+            let end = (begin..limit).find(is_other).unwrap_or(limit);
+            Some(std::mem::replace(&mut begin, end)..end)
+        })
+    }
+
+    /// Adds some rows to a batch of the same fields, or of fewer.
+    pub(crate) fn copy_to(&self, rows: Range<usize>, batch: &mut Batch) {
+        let needs_stat = batch.wanted().need_stat();
+        for row in rows {
+            let EntryRef { name, attributes } = self.entry(row);
+            match self.is_known.get(row) || !needs_stat {
+                true => batch.push_stated(name, &attributes),
+                false => batch.push_listed(name, attributes.kind, true),
+            }
         }
     }
 
@@ -274,6 +368,26 @@ impl Directories {
             state: DirState::from_number(self.states[row]).unwrap_or(DirState::Listed),
             is_followed: !self.columns.is_direct.get(row),
         }
+    }
+
+    /// The name of a column that does not go with the others; absent where all do.
+    pub(crate) fn misfit(&self) -> Option<&'static str> {
+        let rows = self.len();
+        let lengths = [
+            (self.columns.len(), "columns"),
+            (self.has_parent.len(), "has_parent"),
+            (self.roots.len(), "roots"),
+            (self.states.len(), "states"),
+        ];
+        let misfit = lengths.into_iter().find(|&(len, _)| len != rows);
+        if let Some((_, column)) = misfit {
+            return Some(column);
+        }
+        let is_state = |&number: &u8| DirState::from_number(number).is_some();
+        if !self.states.iter().all(is_state) {
+            return Some("states");
+        }
+        self.columns.misfit()
     }
 
     /// Forgets all and keeps the memory.

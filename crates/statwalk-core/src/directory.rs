@@ -49,7 +49,7 @@ pub(crate) struct Dir {
 }
 
 /// The attributes of a directory whose own are not at hand.
-static OF_A_DIRECTORY: Attributes = Attributes::of_type(FileType::Directory);
+pub(crate) static OF_A_DIRECTORY: Attributes = Attributes::of_type(FileType::Directory);
 
 /// Where a directory hangs.
 #[derive(Clone)]

@@ -20,7 +20,8 @@
 //! Sinks of this crate: [`Totals`], [`TreeSink`], [`Top`], [`Stats`],
 //! [`LiveTree`], and [`Inodes`], which [`btrfs::extent_usage`] goes on from. `new` takes
 //! what a sink needs; `with_…` and `without_…` change an option. A sink of your own sees
-//! the same batches: see [`Sink`] and `examples/custom_sink.rs`.
+//! the same batches: see [`Sink`] and `examples/custom_sink.rs`. [`Replay`] drives any sink
+//! from rows that were stored.
 //!
 //! An entry that cannot be read is no error of a scan but part of its answer.
 //! Names are bytes. A field that is not known is absent, never zero.
@@ -64,6 +65,7 @@ mod per_root;
 mod plan;
 mod progress;
 mod reason;
+mod replay;
 mod report;
 mod rows;
 mod running;
@@ -130,6 +132,7 @@ pub use order::Order;
 pub use plan::Plan;
 pub use progress::Progress;
 pub use reason::{NotInPlace, Obstacle, Reason};
+pub use replay::{Replay, ReplayError};
 pub use report::{LeftOut, Outcome, Report, RootReport};
 pub use rows::{GatheredRows, Rows};
 pub use running::{Canceller, Running};

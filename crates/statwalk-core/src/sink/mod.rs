@@ -58,6 +58,27 @@ pub struct Context {
     pub(crate) inodes: Arc<InodeNumbers>,
 }
 
+impl Context {
+    /// The facts for a sink that no scan drives: see [`Replay`](crate::Replay). Inodes
+    /// count once, and links are not followed; the fields change that.
+    ///
+    /// ```
+    /// use statwalk_core::{Context, LinkPolicy};
+    /// let mut context = Context::new(["/srv", "/data"], 1_700_000_000_000_000_000);
+    /// context.links = LinkPolicy::Each;
+    /// ```
+    #[must_use]
+    pub fn new(roots: impl IntoIterator<Item = impl Into<Vec<u8>>>, now_ns: i64) -> Context {
+        Context {
+            roots: roots.into_iter().map(Into::into).collect(),
+            links: LinkPolicy::default(),
+            follows: false,
+            now_ns,
+            inodes: Arc::new(InodeNumbers::new()),
+        }
+    }
+}
+
 /// How an inode with several names counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -134,7 +155,9 @@ pub trait Collect: Send + 'static {
         ControlFlow::Continue(())
     }
 
-    /// Takes some entries of a directory.
+    /// Takes some entries of a directory, never none.
+    ///
+    /// Of the directory's attributes this call may know the type alone.
     fn batch(&mut self, directory: &Directory<'_>, batch: &Batch) -> ControlFlow<()>;
 
     /// Learns that something in the directory is missing: it or an entry of it

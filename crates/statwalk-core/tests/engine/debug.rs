@@ -8,8 +8,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use statwalk_core::{
-    Fields, Fill, Grouping, Inodes, Largest, LiveTree, MemoryEntry, MemoryTree, Next, Scan, Sink,
-    Stats, Top, Totals, TreeSink,
+    Context, Fields, Fill, Grouping, Inodes, Largest, LiveTree, MemoryEntry, MemoryTree, Next,
+    Replay, Scan, Sink, Stats, Top, Totals, TreeSink,
 };
 
 const DIRS: usize = 10;
@@ -124,12 +124,16 @@ fn rows_and_gathered_values_print_counts() {
     let scan = Scan::new(root.path());
     let mut all = scan.rows().unwrap();
     let mut entries = 0;
+    let mut replay = Replay::new(Totals::new().without_sizes(), Context::new(["/t"], 0));
     while let Some(rows) = all.next() {
         let rows = rows.unwrap();
         assert!(print(&rows).contains(&format!("len: {}", rows.len())));
         entries += rows.len();
         print(&all);
+        assert!(replay.rows(&rows).is_continue());
     }
+    let dirs = DIRS + 1;
+    assert!(print(&replay).contains(&format!("directories: {dirs}")));
     assert_eq!(entries, DIRS * FILES);
 
     let each = |count: &mut u64, _: statwalk_core::Found<'_>| {

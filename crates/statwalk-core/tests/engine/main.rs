@@ -27,6 +27,7 @@ mod oracle;
 mod panics;
 mod prefer;
 mod random_trees;
+mod replay;
 mod roots;
 mod rows;
 mod sink_options;

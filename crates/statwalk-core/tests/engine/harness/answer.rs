@@ -7,7 +7,8 @@ use std::path::Path;
 
 use statwalk_core::{
     GroupKey, Grouping, Largest, LinkPolicy, MountCrossing, Node, NodeKind, Report, RootTotals,
-    Scan, SizeHistogram, Stats, StatsGroup, SymlinkPolicy, Tally, Top, Totals, Tree, TreeSink,
+    Scan, Sink, SizeHistogram, Stats, StatsGroup, SymlinkPolicy, Tally, Top, Totals, Tree,
+    TreeSink,
 };
 use statwalk_testkit::naive::{Options, Subtree};
 
@@ -67,24 +68,49 @@ pub(crate) fn scan_of<P: AsRef<Path>>(roots: &[P], options: &Options<'_>) -> Sca
         .errors_kept(1_000_000)
 }
 
-/// Scans with all sinks: three times, because four is the most that go together.
+/// Runs sinks.
+pub(crate) trait Run {
+    fn run<S: Sink>(&mut self, sink: &S) -> S::Output;
+}
+
+/// By a scan.
+pub(crate) struct Live<'a> {
+    pub(crate) scan: &'a Scan,
+    /// Of the first scan.
+    pub(crate) report: Option<Report>,
+}
+
+impl Run for Live<'_> {
+    fn run<S: Sink>(&mut self, sink: &S) -> S::Output {
+        let outcome = self.scan.run(sink).expect("the scan begins");
+        self.report.get_or_insert(outcome.report);
+        outcome.output
+    }
+}
+
+/// Scans with all sinks.
 pub(crate) fn answer(scan: &Scan) -> (Answer, Report) {
+    let mut live = Live { scan, report: None };
+    let answer = answer_of(&mut live);
+    (answer, live.report.expect("it ran"))
+}
+
+/// The answer of all sinks in three runs, because four is the most that go together.
+pub(crate) fn answer_of(run: &mut impl Run) -> Answer {
     let sinks = (
         Totals::new(),
         TreeSink::new().with_files(),
         Stats::new(Grouping::Depth),
         Top::new(TOP_COUNT, Largest::Allocated),
     );
-    let first = scan.run(&sinks).expect("the scan begins");
-    let (totals, tree, by_depth, top_allocated) = first.output;
+    let (totals, tree, by_depth, top_allocated) = run.run(&sinks);
     let sinks = (
         Stats::new(Grouping::Type),
         Stats::new(Grouping::Size),
         Stats::new(Grouping::Owner),
         Top::new(TOP_COUNT, Largest::Apparent),
     );
-    let second = scan.run(&sinks).expect("the scan begins");
-    let (by_type, by_size, by_owner, top_apparent) = second.output;
+    let (by_type, by_size, by_owner, top_apparent) = run.run(&sinks);
     let sinks = (
         Stats::new(Grouping::Category),
         Stats::new(Grouping::Type).with_subgroups(Grouping::Owner),
@@ -92,8 +118,7 @@ pub(crate) fn answer(scan: &Scan) -> (Answer, Report) {
             .with_subgroups(Grouping::Category)
             .with_size_histograms(),
     );
-    let third = scan.run(&sinks).expect("the scan begins");
-    let (by_category, by_type_and_owner, by_depth_and_category) = third.output;
+    let (by_category, by_type_and_owner, by_depth_and_category) = run.run(&sinks);
     let groups = by_depth_and_category.iter();
     let size_histograms = groups.map(|group| group.sizes.clone()).collect();
     let mut answer = Answer {
@@ -120,7 +145,7 @@ pub(crate) fn answer(scan: &Scan) -> (Answer, Report) {
             collect(root, node, &mut answer);
         }
     }
-    (answer, first.report)
+    answer
 }
 
 fn plain(groups: Vec<StatsGroup>) -> Vec<(Vec<GroupKey>, Tally)> {
