@@ -10,7 +10,7 @@ use crate::step::Step;
 
 /// Tests that take longer than 4 seconds, and those that wait for a terminal. Each is the
 /// beginning of names as the runner lists them.
-const LONG: [&str; 36] = [
+const LONG: [&str; 37] = [
     // Of the program.
     "browse::shell_removals::",
     "browse_end::",
@@ -45,6 +45,7 @@ const LONG: [&str; 36] = [
     "live::at_the_end",
     "memory::waiting",
     "random_trees::",
+    "replay::every_sink_says_the_same_of_named",
     "simulation::",
     "stops::",
     "tricks::every_choice",

@@ -20,6 +20,7 @@ mod debug;
 mod entries;
 mod example;
 mod gather;
+mod hostile_rows;
 mod in_memory;
 mod inodes_and_times;
 mod live;
