@@ -3,10 +3,11 @@
 //! The marked paths as a file: for `xargs -0`, or as a script to read and to run.
 
 use std::ffi::OsStr;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
+
+use crate::whole_file::{Existing, WholeFile};
 
 /// Writes paths to a new file, each from the root of the file system, so that the file can
 /// be used in any directory. A name with the ending `.sh` makes a script, any other a list
@@ -30,14 +31,9 @@ pub(super) fn marks(paths: &[Vec<u8>], file: &Path) -> io::Result<()> {
             .flat_map(|path| [&path[..], b"\0"].concat())
             .collect(),
     };
-    // Nothing is overwritten.
-    let mut new = OpenOptions::new().write(true).create_new(true).open(file)?;
-    let written = new.write_all(&text).and_then(|()| new.sync_all());
-    if written.is_err() {
-        // The first error counts.
-        let _ = fs::remove_file(file);
-    }
-    written
+    let mut new = WholeFile::begin(file, Existing::Kept)?;
+    new.write(&text)?;
+    new.finish()
 }
 
 /// A script of the POSIX shell, with the command of each path switched off.
