@@ -62,37 +62,6 @@ pub(crate) fn is_within(path: &[u8], directory: &[u8]) -> bool {
     }
 }
 
-/// The name of a file system that lives in the kernel alone, by its magic number.
-///
-/// Numbers: include/uapi/linux/magic.h and the file systems' own sources, Linux 6.18.
-/// The oracle of the tests has a table of its own on purpose: with a common one, a
-/// wrong number would be wrong on both sides.
-pub(crate) fn kernel_file_system(magic: u64) -> Option<&'static str> {
-    Some(match magic {
-        0x9fa0 => "proc",
-        0x6265_6572 => "sysfs",
-        0x0027_e0eb => "cgroup",
-        0x6367_7270 => "cgroup2",
-        0x1cd1 => "devpts",
-        0x6462_6720 => "debugfs",
-        0x7472_6163 => "tracefs",
-        0x7363_6673 => "securityfs",
-        0xf97c_ff8c => "selinuxfs",
-        0x4341_5d53 => "smackfs",
-        0xcafe_4a11 => "bpf",
-        0x6165_676c => "pstore",
-        0xde5e_81e4 => "efivarfs",
-        0x6265_6570 => "configfs",
-        0x6573_5543 => "fusectl",
-        0x4249_4e4d => "binfmt_misc",
-        0x6c6f_6f70 => "binder",
-        0x6759_6969 => "rpc_pipefs",
-        0x6e66_7364 => "nfsd",
-        0x0765_5821 => "resctrl",
-        _ => return None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

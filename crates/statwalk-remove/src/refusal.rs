@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use statwalk_sys::kernel_file_systems;
 use statwalk_sys::mount_table::Mount;
 use statwalk_view::{Charset, escape};
 
@@ -12,32 +13,9 @@ use crate::item::Item;
 use crate::path::{is_plain, is_within};
 use crate::surroundings::Surroundings;
 
-/// File systems that live in the kernel alone, by their names in the mount table.
-const KERNEL_FILE_SYSTEMS: [&str; 23] = [
-    "proc",
-    "sysfs",
-    "devtmpfs",
-    "devpts",
-    "cgroup",
-    "cgroup2",
-    "debugfs",
-    "tracefs",
-    "securityfs",
-    "selinuxfs",
-    "smackfs",
-    "bpf",
-    "pstore",
-    "efivarfs",
-    "configfs",
-    "fusectl",
-    "binfmt_misc",
-    "binder",
-    "rpc_pipefs",
-    "nfsd",
-    "resctrl",
-    "mqueue",
-    "autofs",
-];
+/// Further file systems without data of a user, by their names in the mount table. A scan
+/// counts what is in them: nodes of devices, queues of messages, and mount points.
+const NEVER_REMOVED: [&str; 3] = ["devtmpfs", "mqueue", "autofs"];
 
 /// The reason why an item is not removed. Its text names the path and the cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -335,7 +313,7 @@ fn by_mounts(path: Vec<u8>, mounts: &[Mount]) -> Option<Refusal> {
     }
     let own = own_mount(&path, mounts)?;
     let file_system = own.file_system.as_str();
-    if KERNEL_FILE_SYSTEMS.contains(&file_system) {
+    if kernel_file_systems::has(file_system) || NEVER_REMOVED.contains(&file_system) {
         let file_system = file_system.to_owned();
         return Some(Refusal::KernelFileSystem { path, file_system });
     }

@@ -32,6 +32,7 @@ pub mod first_stack;
 pub mod fnmatch;
 pub mod fsmap;
 pub mod io_priority;
+pub mod kernel_file_systems;
 pub mod memory_info;
 pub mod mount_table;
 pub mod secure_execution;

@@ -12,6 +12,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::StatVfs;
+use statwalk_sys::kernel_file_systems;
 use statwalk_sys::mount_table::{self, Mount};
 
 /// File systems whose statfs counts inodes in use.
@@ -20,31 +21,6 @@ use statwalk_sys::mount_table::{self, Mount};
 /// its blocks (`f2fs_statfs`, fs/f2fs/super.c).
 const COUNTING: [&str; 8] = [
     "ext2", "ext3", "ext4", "xfs", "tmpfs", "devtmpfs", "squashfs", "erofs",
-];
-
-/// File systems that a scan leaves out, by the names of their types. The engine knows
-/// them by their numbers.
-const OF_THE_KERNEL: [&str; 20] = [
-    "proc",
-    "sysfs",
-    "cgroup",
-    "cgroup2",
-    "devpts",
-    "debugfs",
-    "tracefs",
-    "securityfs",
-    "selinuxfs",
-    "smackfs",
-    "bpf",
-    "pstore",
-    "efivarfs",
-    "configfs",
-    "fusectl",
-    "binfmt_misc",
-    "binder",
-    "rpc_pipefs",
-    "nfsd",
-    "resctrl",
 ];
 
 /// File systems with a few entries at most, none of which is counted.
@@ -99,7 +75,7 @@ fn covered_mounts<'a>(
     }
     let is_left_out = |mount: &Mount| {
         let kind = mount.file_system.as_str();
-        NEARLY_EMPTY.contains(&kind) || OF_THE_KERNEL.contains(&kind) && !cover.enters_kernel
+        NEARLY_EMPTY.contains(&kind) || kernel_file_systems::has(kind) && !cover.enters_kernel
     };
     let mut wholes: Vec<&Mount> = Vec::new();
     let mut parts = Vec::new();

@@ -12,13 +12,14 @@ use std::sync::atomic::Ordering;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, SeekFrom, fstatfs, openat, openat2, seek};
 use rustix::io::Errno;
 use statwalk_sys::directory_records::DirectoryRecords;
+use statwalk_sys::kernel_file_systems;
 
 use super::{Posix, list};
 use crate::exclusion::{CACHE_TAG, GITIGNORE_MAX};
 use crate::listing::source::NotOpened;
 use crate::statx::{self, uninterrupted};
 use crate::tally;
-use crate::{mounts, text_file};
+use crate::text_file;
 
 const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
@@ -177,7 +178,7 @@ pub(crate) fn has_openat2() -> bool {
 
 /// The name of the kernel file system that a directory belongs to, if it does.
 pub(crate) fn kernel_file_system(fd: BorrowedFd<'_>) -> Option<&'static str> {
-    mounts::kernel_file_system(file_system(fd)?)
+    kernel_file_systems::name(file_system(fd)?)
 }
 
 /// The magic number of a descriptor's file system.
