@@ -24,7 +24,14 @@ export class InlineProvider implements Provider {
   }
 }
 
+/** What browsers of 2025 and later do by themselves, many times as fast (ECMAScript 2026). */
+interface Native {
+  fromBase64?: (text: string) => Uint8Array<ArrayBuffer>;
+}
+
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const native = (Uint8Array as Native).fromBase64;
+  if (native !== undefined) return native.call(Uint8Array, text);
   const letters = atob(text);
   const bytes = new Uint8Array(letters.length);
   for (let at = 0; at < letters.length; at++) bytes[at] = letters.charCodeAt(at);

@@ -45,6 +45,7 @@ export class MapView {
   private readonly options: HTMLElement[] = [];
   private values: Int32Array | undefined;
   private scale = 1;
+  private opening = 0;
   private isPlaced = false;
   /** Pixels of the device in a pixel of the design, where text has its usual size. */
   private unit = 1;
@@ -130,7 +131,12 @@ export class MapView {
     if (old === undefined || before === undefined) this.paint();
     else this.animate(old, before);
     performance.mark("statwalk-map");
-    this.openVisible();
+    // The cells that are there come to the screen first.
+    clearTimeout(this.opening);
+    requestAnimationFrame(() => {
+      clearTimeout(this.opening);
+      this.opening = window.setTimeout(() => this.openVisible());
+    });
   }
 
   /** Reads the blocks of large cells, so that the map is as fine as the file can make it. */
@@ -144,7 +150,7 @@ export class MapView {
       const node = layout.node[index]!;
       if (layout.cell[index] === Cell.Leaf && viewer.shown.isClosed(node)) closed.push(node);
     }
-    if (closed.length > 0) void viewer.load(closed);
+    if (closed.length > 0) void viewer.load(closed, () => this.layout === layout);
   }
 
   // Drawing.

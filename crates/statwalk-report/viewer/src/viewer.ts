@@ -144,9 +144,15 @@ export class Viewer {
     return this.shown instanceof RegroupedTree ? this.shown.nodeOf(origin) : origin;
   }
 
-  /** Reads the blocks of these directories. */
-  async load(nodes: number[]): Promise<void> {
-    await Promise.all(nodes.map((node) => this.shown.open(node)));
+  /** Reads the blocks of these directories, as long as they are wanted. */
+  async load(nodes: number[], isWanted = () => true): Promise<void> {
+    const { shown } = this;
+    for (const node of nodes) {
+      await shown.open(node);
+      // Each takes some milliseconds: frames and keys come between.
+      if (nodes.length > 1) await new Promise((done) => setTimeout(done));
+      if (!isWanted()) return;
+    }
     if (this.filter.text !== "") this.search = new Search(this.tree, this.filter.text, this.names);
     this.tell("view");
   }
