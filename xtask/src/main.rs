@@ -50,6 +50,8 @@ usage: cargo xtask TASK
            with its manual pages and completions
   package  builds the packages of the crates, and installs the program from the checkout
   picture  plays a session and draws docs/pictures/session.svg (needs root, tmux, mkfs.ext4)
+  page-picture
+           takes docs/pictures/report-light.png and report-dark.png (needs Node and Chromium, too)
   captures plays docs/captures with an earlier program and this one: `captures PROGRAM`;
            target/captures has them in colour, on black and on white (needs the same)
   figures  writes the figures of README.md from the records of bench
@@ -87,6 +89,7 @@ fn main() -> ExitCode {
         Some("package") => package::package(),
         Some("figures") => figures::figures(),
         Some("picture") => picture::picture(),
+        Some("page-picture") => picture::page::page_picture(),
         Some("captures") => match std::env::args_os().nth(2) {
             Some(before) => captures::captures(before.as_ref()),
             None => Err("captures: name the program of before".to_owned()),

@@ -9,7 +9,7 @@ use std::{fs, io};
 use crate::install::is_there;
 use crate::step::Step;
 
-const FOLDER: &str = "crates/statwalk-report/viewer";
+pub(crate) const FOLDER: &str = "crates/statwalk-report/viewer";
 /// Written by npm as the last step of an installation.
 const INSTALLED: &str = "node_modules/.package-lock.json";
 

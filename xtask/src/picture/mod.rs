@@ -5,6 +5,7 @@
 //! The session is a real one. No name and no number is put in afterwards.
 
 pub(crate) mod cells;
+pub(crate) mod page;
 pub(crate) mod stage;
 
 use std::collections::HashMap;
