@@ -109,7 +109,8 @@ export class MapView {
     const { viewer, scale, unit } = this;
     const { width, height } = this.canvas;
     const before = this.layout;
-    const old = isZoom && before !== undefined ? this.copy() : undefined;
+    const moves = isZoom && !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const old = moves && before !== undefined ? this.copy() : undefined;
     performance.mark("statwalk-layout");
     const areaMin = (width * height > LARGE ? AREA_MIN_LARGE : AREA_MIN) * scale * scale;
     const strip = Math.round(STRIP * unit);
@@ -127,7 +128,8 @@ export class MapView {
     const isEmpty = bytesOf(viewer.shown, viewer.view, viewer.measure) === 0n;
     this.empty.hidden = !isEmpty;
     this.empty.textContent = viewer.shown.isClosed(viewer.view) ? "Reading…" : "0 bytes: nothing to draw";
-    this.mirror();
+    this.forgetMirror();
+    this.mirrorSelection();
     if (old === undefined || before === undefined) this.paint();
     else this.animate(old, before);
     performance.mark("statwalk-map");
@@ -135,7 +137,10 @@ export class MapView {
     clearTimeout(this.opening);
     requestAnimationFrame(() => {
       clearTimeout(this.opening);
-      this.opening = window.setTimeout(() => this.openVisible());
+      this.opening = window.setTimeout(() => {
+        this.mirror();
+        this.openVisible();
+      });
     });
   }
 
@@ -386,7 +391,7 @@ export class MapView {
     const target = this.layout!;
     this.draw(this.canvas);
     this.drawOverlay();
-    if (place === undefined || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    if (place === undefined) return;
     const next = this.copy();
     const context = this.canvas.getContext("2d", { alpha: false })!;
     const { width, height } = this.canvas;
@@ -579,11 +584,15 @@ export class MapView {
 
   // The list for screen readers.
 
+  private forgetMirror(): void {
+    for (const option of this.options) option.remove();
+    this.options.length = 0;
+  }
+
   private mirror(): void {
-    const { layout, focus, options, viewer } = this;
+    const { layout, focus, viewer } = this;
     if (layout === undefined) return;
-    for (const option of options) option.remove();
-    options.length = 0;
+    this.forgetMirror();
     const order = layout.largestFirst();
     for (let at = 0; at < Math.min(order.length, MIRRORED); at++) {
       const option = this.option(order[at]!, at + 1, order.length);
