@@ -36,7 +36,8 @@ use crate::unfinished::Unfinished;
 ///   once its directory is [`finished`](Self::finished).
 /// - Where an inode has several names, [`LiveTree`](crate::LiveTree) gives its bytes to the
 ///   name that comes first, and [`Totals`](crate::Totals) to the root of that name. Rows
-///   come in another order than the entries of a scan.
+///   come in another order than the entries of a scan. Where links are followed, the first
+///   name also decides whether a link has bytes: it has none where it leads to a directory.
 /// - A sink learns of an error where its caller tells it by [`failed`](Self::failed). Rows
 ///   with more fields than the sink asks for can have an error that its own scan would not
 ///   meet.
@@ -153,8 +154,8 @@ pub enum ReplayError {
     /// The directory of this number has a name that none can have, or an entry in it has:
     /// empty, `.`, `..`, or with `/` or NUL.
     Name(DirId),
-    /// A root that is no directory has this number, and a parent, a directory or a second
-    /// entry.
+    /// A root that is no directory has this number, and a parent, a directory in it, or not
+    /// exactly one entry.
     NoDirectory(DirId),
     /// The directory of this number belongs to another root than its parent.
     OtherRoot(DirId),
@@ -182,7 +183,7 @@ impl fmt::Display for ReplayError {
             ReplayError::Circle(id) => of(id, "lies in itself"),
             ReplayError::Early(id) => of(id, "was finished before a directory in it"),
             ReplayError::Name(id) => of(id, "has an invalid name, or an entry with one"),
-            ReplayError::NoDirectory(id) => of(id, "is a file and holds more than that"),
+            ReplayError::NoDirectory(id) => of(id, "is a file, and does not hold exactly that"),
             ReplayError::OtherRoot(id) => of(id, "belongs to another root than its parent"),
             ReplayError::Root(root) => write!(f, "root {root} is missing"),
             ReplayError::RootTwice(root) => write!(f, "root {root} comes twice"),
@@ -437,6 +438,9 @@ impl<S: Sink> Replay<S> {
         if known.unfinished > 0 {
             return self.fail(ReplayError::Early(directory));
         }
+        if known.lacks_entry() {
+            return self.fail(ReplayError::NoDirectory(directory));
+        }
         if let Some((view, state)) = self.view(directory) {
             state.finished(&view);
         }
@@ -493,7 +497,11 @@ impl<S: Sink> Replay<S> {
         for id in finished {
             self.finished(DirId(id))?;
         }
-        ControlFlow::Continue(())
+        let known = self.known.iter().filter(|(_, known)| known.lacks_entry());
+        match known.map(|(&id, _)| id).min() {
+            Some(id) => self.fail(ReplayError::NoDirectory(DirId(id))),
+            None => ControlFlow::Continue(()),
+        }
     }
 
     /// Why rows wait for a directory, if any do.
@@ -691,6 +699,13 @@ impl<S: Sink> Replay<S> {
             depth: above.depth + 1,
             ..known
         })
+    }
+}
+
+impl Known {
+    /// Whether it is a root that is no directory, without its only entry.
+    fn lacks_entry(&self) -> bool {
+        self.state == DirState::NoDirectory && !self.is_full
     }
 }
 

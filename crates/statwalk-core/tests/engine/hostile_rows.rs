@@ -321,6 +321,8 @@ impl Table {
                 Some(_) => is_name(&entry.name),
                 None => false,
             });
+        let files = (self.directories.iter()).filter(|dir| dir.state == DirState::NoDirectory);
+        let entries_fit = entries_fit && files.count() == held.len();
         let ended: HashSet<_> = self.finished.iter().collect();
         let ends_fit = ended.len() == self.finished.len()
             && ended.iter().all(|id| by_id.contains_key(id))
@@ -813,7 +815,7 @@ fn a_contradiction_ends_the_replay_at_once() {
         ),
         (
             no_directory(row(1, Some(0), b"x")),
-            "directory 1 is a file and holds more than that",
+            "directory 1 is a file, and does not hold exactly that",
         ),
     ] {
         let mut replay = begun();
@@ -837,6 +839,9 @@ fn a_contradiction_ends_the_replay_at_once() {
     assert!(full.batch(id(1), &batch).is_continue());
     assert!(full.batch(id(1), &batch).is_break());
     assert!(matches!(full.finish(), Err(ReplayError::NoDirectory(of)) if of == id(1)));
+    let mut empty = begun();
+    assert!(empty.directory(&root_file).is_continue());
+    assert!(matches!(empty.finish(), Err(ReplayError::NoDirectory(of)) if of == id(1)));
     let mut early = begun();
     assert!(early.directory(&row(1, Some(0), b"x")).is_continue());
     assert!(early.finished(id(0)).is_break());
