@@ -4,7 +4,7 @@
 
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -186,7 +186,14 @@ pub(crate) fn name_of(request: &Request, names: Names, format: ReportFormat) -> 
     let origin = &request.origin;
     let day = "+%Y-%m-%d".parse::<DateStyle>().ok();
     let day = day.and_then(|day| day.text(origin.started_ns, &TimeZone::system()));
-    let root = std::path::absolute(&request.paths[0]);
+    // A name with `..` in it would say less than the directory's own. Other paths keep the
+    // names that the user has for them, links too.
+    let given = &request.paths[0];
+    let goes_up = given.components().any(|part| part == Component::ParentDir);
+    let root = match goes_up {
+        true => given.canonicalize(),
+        false => std::path::absolute(given),
+    };
     let root = root.map_or_else(|_| Vec::new(), |root| root.into_os_string().into_vec());
     let ending = match format {
         ReportFormat::Html => "html",

@@ -587,6 +587,11 @@ fn without_a_name_the_file_is_named_after_host_path_and_day() {
         text.starts_with("statwalk-report-20") && text.ends_with(".md"),
         "{text}"
     );
+    let mut command = statwalk();
+    command.args(["report", "../some dir", "--print0"]);
+    let up = Answer::of(command.current_dir(tree.path().join("some dir"))).good();
+    let up = name(&up);
+    assert!(up.contains("-tree-some-dir-20"), "{up}");
     for name in [page, text] {
         assert!(tree.path().join(name).is_file());
     }
