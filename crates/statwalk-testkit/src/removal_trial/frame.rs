@@ -138,8 +138,15 @@ impl Frame {
 
     pub(super) fn dialog(&self) -> Option<Dialog> {
         let lines = self.in_box("Remove")?;
-        let sums = lines.iter().position(|line| line.contains("; frees "))?;
-        let mut paths = lines[..sums].to_vec();
+        let sums = lines.iter().position(|line| line.contains("; frees "));
+        let is_refused = lines.iter().any(|line| line == "[Cancel]");
+        let end = match sums {
+            Some(sums) => sums,
+            // Behind the first path is the refusal, which can begin with a path, too.
+            None if is_refused => 1,
+            None => return None,
+        };
+        let mut paths = lines[..end].to_vec();
         let mut more = 0;
         let last = paths.last()?.strip_prefix("and ");
         if let Some((count, _)) = last.and_then(|last| last.split_once(" more; view 8")) {
@@ -213,5 +220,20 @@ mod tests {
         assert_eq!((read.more, read.word.as_deref()), (12, Some("14 items")));
         assert!(read.has_trash && read.has_forever);
         assert_eq!(rows.dialog(), None);
+        let refused = frame(
+            "
+ statwalk  tree                              52.0 KiB, 14 entries
+   ┌─ Remove ───────────────────────────────┐
+   │ /t/tree/a                              │
+   │ /t/tree/a has changed since the scan   │
+   │                                        │
+   │ [Cancel]                               │
+   └────────────────────────────────────────┘
+ 3 items
+ Tab next choice",
+        );
+        let read = refused.dialog().unwrap();
+        assert_eq!(read.paths, ["/t/tree/a"]);
+        assert!(!read.has_trash && !read.has_forever && read.word.is_none());
     }
 }
