@@ -9,14 +9,31 @@ use std::sync::Arc;
 
 use super::{Context, LinkPolicy};
 use crate::batch::Batch;
-use crate::entry::FileId;
+use crate::entry::{Fields, FileId, FileType};
 use crate::inode_numbers::{InodeNumber, InodeNumbers};
 use crate::inode_set::InodeSet;
 use crate::parts::Parts;
 
 /// Whether one more name of an entry can bring its bytes again.
-pub(super) fn may_repeat(context: &Context, links: u32) -> bool {
-    context.links == LinkPolicy::Once && (context.follows || links > 1)
+#[inline]
+pub(super) fn may_repeat(context: &Context, batch: &Batch, index: usize) -> bool {
+    context.links == LinkPolicy::Once
+        && match context.follows {
+            true => !stands_for_a_directory(batch, index),
+            false => batch.links()[index] > 1,
+        }
+}
+
+/// Whether an entry is a link to a directory that is listed elsewhere: it has no bytes.
+///
+/// It says nothing about the other names of the same link. One of them can dangle, and then
+/// counts as itself, whichever of them comes first.
+fn stands_for_a_directory(batch: &Batch, index: usize) -> bool {
+    let is_nothing = |bytes: &[u64]| bytes.get(index).is_none_or(|&bytes| bytes == 0);
+    batch.kinds()[index] == FileType::Symlink
+        && batch.wanted().has_any(Fields::SIZE | Fields::ALLOCATED)
+        && is_nothing(batch.size_bytes())
+        && is_nothing(batch.allocated_bytes())
 }
 
 /// The inodes whose bytes were counted, for all workers.
@@ -24,6 +41,7 @@ pub(super) fn may_repeat(context: &Context, links: u32) -> bool {
 pub(super) struct SeenInodes {
     /// From how many links on an inode is remembered.
     links_min: u32,
+    follows: bool,
     inodes: Arc<InodeNumbers>,
     counted: Arc<Counted>,
 }
@@ -45,6 +63,7 @@ impl SeenInodes {
         };
         SeenInodes {
             links_min,
+            follows: context.follows,
             inodes: Arc::clone(&context.inodes),
             counted: Arc::new(Counted {
                 numbers: Parts::new(),
@@ -57,6 +76,9 @@ impl SeenInodes {
     #[inline]
     pub(super) fn is_new(&self, batch: &Batch, index: usize) -> bool {
         if batch.links()[index] < self.links_min || self.links_min == u32::MAX {
+            return true;
+        }
+        if self.follows && stands_for_a_directory(batch, index) {
             return true;
         }
         self.add(batch.id(index))

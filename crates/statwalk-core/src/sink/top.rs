@@ -281,11 +281,10 @@ impl Collect for TopState {
             if !self.top.filter.passes(directory, || entry) {
                 continue;
             }
-            let links = batch.links()[index];
             let bar_changed = self.offer(TopOf {
                 path: directory.entry_path(entry.name),
                 rank,
-                linked: if may_repeat(&self.context, links) {
+                linked: if may_repeat(&self.context, batch, index) {
                     entry.attributes.id()
                 } else {
                     None

@@ -174,6 +174,32 @@ fn links_that_lead_nowhere_count_as_themselves() {
     assert_eq!(sizes(&totals).apparent_bytes, 7 + 4 + 4 + 4);
 }
 
+/// A name that led to a directory, and had no bytes, took those of a name that dangles where
+/// it came first.
+#[test]
+fn a_link_with_two_names_counts_where_it_dangles() {
+    for [leads, dangles] in [["a", "z"], ["z", "a"]] {
+        let scratch = Scratch::new().unwrap();
+        let dir = scratch.subdirectory("t").unwrap();
+        let (leads, dangles) = (dir.join(leads), dir.join(dangles).join("deep"));
+        for dir in [&dir.join("d"), &leads, &dangles] {
+            std::fs::create_dir_all(dir).unwrap();
+        }
+        symlink("../d", leads.join("link")).unwrap();
+        std::fs::hard_link(leads.join("link"), dangles.join("link")).unwrap();
+        settle(&dir).unwrap();
+        for _ in 0..20 {
+            let answer = answered(&dir);
+            let totals = &answer.totals[0];
+            assert_eq!((totals.entries, totals.symlinks), (7, 2));
+            assert_eq!(sizes(totals).apparent_bytes, 4);
+            assert_eq!(sizes(totals).extra_hard_links, 0);
+            let whole = dir.to_str().unwrap().as_bytes().to_vec();
+            assert_eq!(answer.subtrees[&(0, whole)].apparent_bytes, 4);
+        }
+    }
+}
+
 /// The real path wins over a link to it, also where the link comes first.
 #[test]
 fn the_real_path_has_the_bytes() {

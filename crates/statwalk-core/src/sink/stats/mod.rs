@@ -304,7 +304,7 @@ impl Collect for StatsState {
             if !self.filter.passes(directory, || batch.entry(index)) {
                 continue;
             }
-            let is_linked = batch.known()[index] && may_repeat(&self.context, batch.links()[index]);
+            let is_linked = batch.known()[index] && may_repeat(&self.context, batch, index);
             let linked = is_linked.then(|| batch.id(index));
             self.add(directory, &Sample::of(batch, index, depth), linked);
         }

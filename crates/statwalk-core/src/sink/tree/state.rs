@@ -263,7 +263,7 @@ impl Collect for TreeState {
             let mut linked = false;
             if known {
                 sums.note_time(times_ns.get(index).copied().unwrap_or(NEVER), latest_ns);
-                linked = wants_links && may_repeat(&self.context, batch.links()[index]);
+                linked = wants_links && may_repeat(&self.context, batch, index);
                 if self.sizes && !linked {
                     allocated_bytes += u128::from(batch.allocated_bytes()[index]);
                     if matches!(kind, FileType::File | FileType::Symlink) {
