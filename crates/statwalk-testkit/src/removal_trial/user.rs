@@ -451,7 +451,8 @@ impl<'a> User<'a> {
         }
         let count = self.marked_count();
         let here = self.seat.frame().here();
-        if count == 0 && here.is_some_and(|row| row.name == DATA) {
+        // Where no row is, the key has nothing to act on, and the browser says nothing.
+        if count == 0 && here.is_none_or(|row| row.name == DATA) {
             return;
         }
         if self.round.random.one_in(12) {

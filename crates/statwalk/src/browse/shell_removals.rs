@@ -129,7 +129,13 @@ impl Seat for Desk {
     }
 
     fn wait(&mut self, has: &dyn Fn(&Frame) -> bool) -> Frame {
-        self.until(LONG, |state| has(&state.frame)).frame.clone()
+        let frame = self.until(LONG, |state| has(&state.frame)).frame.clone();
+        assert!(
+            has(&frame),
+            "what was waited for never came:\n{}",
+            frame.text()
+        );
+        frame
     }
 }
 
