@@ -217,7 +217,15 @@ fn a_kill_leaves_a_name_of_its_own_where_a_file_needs_one() {
         command.arg(env!("CARGO_BIN_EXE_statwalk"));
         command
     };
-    let left = kill_again_and_again(&many(), command, 40);
+    let tree = many();
+    // On a busy machine, no kill of forty may come while the file has its name.
+    let mut left = Vec::new();
+    for _ in 0..10 {
+        left.extend(kill_again_and_again(&tree, command, 40));
+        if !left.is_empty() {
+            break;
+        }
+    }
     assert!(!left.is_empty(), "no kill came while the file had it");
     for (name, _) in left {
         assert!(is_name_of_an_unfinished_file(&name), "{name}");
