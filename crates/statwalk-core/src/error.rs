@@ -45,18 +45,9 @@ impl Op {
     }
 }
 
-/// An error number as the system's calls give it, with names for the values.
-pub(crate) use rustix::io::Errno as SystemErrno;
-
 /// An error number of the operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Errno(pub i32);
-
-impl Errno {
-    pub(crate) fn of(error: SystemErrno) -> Errno {
-        Errno(error.raw_os_error())
-    }
-}
 
 /// The system's words for the error, in lower case, without the number.
 impl fmt::Display for Errno {

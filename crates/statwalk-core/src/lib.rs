@@ -49,6 +49,7 @@ mod entry;
 mod error;
 mod exclusion;
 mod extent_usage;
+mod failure;
 mod fold;
 mod gather;
 mod generation;

@@ -11,7 +11,8 @@ use super::unknown::LinkStop;
 use crate::batch::Batch;
 use crate::directory::Directory;
 use crate::entry::{Attributes, FileType};
-use crate::error::{Op, SystemErrno as Errno};
+use crate::error::Op;
+use crate::failure::Failure;
 use crate::handle::OpenParent;
 
 /// Up to so many subdirectories, each is compared with each.
@@ -32,7 +33,7 @@ pub(crate) struct Contents {
     pub(crate) subdir_inos: Vec<u64>,
     /// Symbolic links that wait: see [`push_link`](Self::push_link).
     pub(crate) link_offsets: Vec<u32>,
-    pub(crate) failures: Vec<(Vec<u8>, Op, Errno)>,
+    pub(crate) failures: Vec<(Vec<u8>, Op, Failure)>,
     /// Listed names for which a stat returned ENOENT, with their types in the listing.
     /// `vanished.rs` judges later whether they have vanished.
     pub(crate) missing: Vec<(CString, FileType)>,
@@ -180,12 +181,12 @@ pub(crate) fn deliver(
         out.note(root, Note::Crossing);
     }
     if !contents.failures.is_empty() {
-        for (name, op, errno) in &contents.failures {
+        for (name, op, failure) in &contents.failures {
             let path = match name.is_empty() {
                 true => directory.path(),
                 false => directory.entry_path(name),
             };
-            out.failed(root, path, *op, *errno);
+            out.failed(root, path, *op, *failure);
         }
         out.incomplete(directory);
     }

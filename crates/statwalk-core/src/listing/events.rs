@@ -5,7 +5,8 @@
 use crate::batch::Batch;
 use crate::directory::Directory;
 use crate::entry::DirId;
-use crate::error::{Op, SystemErrno as Errno};
+use crate::error::Op;
+use crate::failure::Failure;
 
 /// Events that are counted and are not errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub(crate) trait Events {
     /// Notes a directory that changed while it was read.
     fn changed(&mut self, directory: &Directory<'_>);
     /// Notes an entry that could not be read.
-    fn failed(&mut self, root: u32, path: Vec<u8>, op: Op, errno: Errno);
+    fn failed(&mut self, root: u32, path: Vec<u8>, op: Op, failure: Failure);
     /// Counts an event that is not an error.
     fn note(&mut self, root: u32, note: Note);
     /// Reports an excluded file system by its path and name.

@@ -15,7 +15,8 @@ use super::source::{DirectorySource, EntryStat, NotOpened};
 use super::suspicion::Confirmed;
 use crate::directory::{Dir, DirState, Place};
 use crate::entry::{Attributes, FileType};
-use crate::error::{Op, SystemErrno as Errno};
+use crate::error::Op;
+use crate::failure::Failure;
 use crate::handle::{DirHandle, Handle, OpenParent};
 
 /// The attempts to open a directory that is something else for a moment.
@@ -42,8 +43,11 @@ enum Crossing {
 }
 
 /// Whether an error says that a path leads nowhere.
-pub(super) fn is_no_way(errno: Errno) -> bool {
-    matches!(errno, Errno::NOENT | Errno::NOTDIR | Errno::LOOP)
+pub(super) fn is_no_way(failure: Failure) -> bool {
+    matches!(
+        failure,
+        Failure::NotFound(_) | Failure::NotADirectory(_) | Failure::Loop(_)
+    )
 }
 
 impl<D: DirectorySource> Lister<D> {
@@ -57,7 +61,7 @@ impl<D: DirectorySource> Lister<D> {
         path: &Arc<CStr>,
         root: u32,
         out: &mut dyn Outlet,
-    ) -> Result<Fate, Errno> {
+    ) -> Result<Fate, Failure> {
         let place = Place::Root(Arc::clone(path));
         if self.context.options.exclusions.fits(path.to_bytes()) {
             out.note(root, Note::Excluded);
@@ -70,7 +74,7 @@ impl<D: DirectorySource> Lister<D> {
             let found = self.context.source.stat_path(path)?;
             let found = found.attributes(self.context.options.wanted);
             if found.kind != FileType::Directory {
-                return self.root_entry(path, root, found, Errno::NOTDIR, out);
+                return self.root_entry(path, root, found, Failure::NOT_A_DIRECTORY, out);
             }
         }
         match self.context.source.open_root(path) {
@@ -87,44 +91,44 @@ impl<D: DirectorySource> Lister<D> {
                 };
                 Ok(self.enter(opening, out))
             }
-            Err(NotOpened::Gone(errno)) => Err(errno),
-            Err(NotOpened::NotADirectory(errno)) => {
+            Err(NotOpened::Gone(failure)) => Err(failure),
+            Err(NotOpened::NotADirectory(failure)) => {
                 let found = self.context.source.stat_path(path)?;
                 let found = found.attributes(self.context.options.wanted);
                 if found.kind == FileType::Directory {
-                    self.unreadable(&place, root, 0, Some(&found), errno, out);
+                    self.unreadable(&place, root, 0, Some(&found), failure, out);
                     return Ok(Fate::Settled);
                 }
-                self.root_entry(path, root, found, errno, out)
+                self.root_entry(path, root, found, failure, out)
             }
             Err(refused) => {
                 let found = self.context.source.stat_path(path)?;
                 let found = found.attributes(self.context.options.wanted);
-                let errno = match refused {
-                    NotOpened::Refused(errno) => errno,
+                let failure = match refused {
+                    NotOpened::Refused(failure) => failure,
                     // The call allows crossings here: only a file system in user
                     // space can return this.
-                    _ => Errno::XDEV,
+                    _ => Failure::OTHER_DEVICE,
                 };
-                self.unreadable(&place, root, 0, Some(&found), errno, out);
+                self.unreadable(&place, root, 0, Some(&found), failure, out);
                 Ok(Fate::Settled)
             }
         }
     }
 
-    /// Delivers a root that is no directory, as `errno` says.
+    /// Delivers a root that is no directory, as `failure` says.
     fn root_entry(
         &mut self,
         path: &Arc<CStr>,
         root: u32,
         found: Attributes,
-        errno: Errno,
+        failure: Failure,
         out: &mut dyn Outlet,
-    ) -> Result<Fate, Errno> {
+    ) -> Result<Fate, Failure> {
         let target = self.target_of(None, path, found.kind);
         // A scan that follows links cannot take a dangling one as its root.
         if self.context.options.follows && found.kind == FileType::Symlink && target.is_none() {
-            return Err(errno);
+            return Err(failure);
         }
         self.root_file(path, root, &target.unwrap_or(found), out);
         Ok(Fate::Settled)
@@ -185,14 +189,14 @@ impl<D: DirectorySource> Lister<D> {
                     return self.enter(opening, out);
                 }
                 Err(
-                    NotOpened::Refused(errno)
-                    | NotOpened::Gone(errno)
-                    | NotOpened::NotADirectory(errno),
+                    NotOpened::Refused(failure)
+                    | NotOpened::Gone(failure)
+                    | NotOpened::NotADirectory(failure),
                 ) if self.leads_to_directory(&base, name) => {
                     // A second link to it becomes an entry without size.
                     self.context.visited.insert(target.id());
                     let attributes = target.attributes(self.context.options.wanted);
-                    self.unreadable(&place, root, depth, Some(&attributes), errno, out);
+                    self.unreadable(&place, root, depth, Some(&attributes), failure, out);
                     return Fate::Settled;
                 }
                 // A kernel file system or an automount point, or it has changed.
@@ -204,20 +208,19 @@ impl<D: DirectorySource> Lister<D> {
         // stands for those of the directory.
         let found = match self.stat_of(&base, name) {
             Ok(found) => found,
-            Err(Errno::NOENT) if self.is_gone(&place, None, out) => {
+            Err(Failure::NotFound(_)) if self.is_gone(&place, None, out) => {
                 out.note(parent.root, Note::Vanished);
                 return Fate::Settled;
             }
-            Err(errno) => {
-                out.failed(parent.root, place.path(), Op::Follow, errno);
+            Err(failure) => {
+                out.failed(parent.root, place.path(), Op::Follow, failure);
                 return Fate::Settled;
             }
         };
-        let nowhere = [Errno::NOENT, Errno::NOTDIR, Errno::LOOP, Errno::NAMETOOLONG];
-        if let Err(errno) = target
-            && !nowhere.contains(&errno)
+        if let Err(failure) = target
+            && !(is_no_way(failure) || matches!(failure, Failure::NameTooLong(_)))
         {
-            out.failed(parent.root, place.path(), Op::Follow, errno);
+            out.failed(parent.root, place.path(), Op::Follow, failure);
         }
         let target = self.target_of(Some(&base), name, found.kind);
         let (entry, followed) = match target {
@@ -249,9 +252,9 @@ impl<D: DirectorySource> Lister<D> {
         match self.reopen(parent) {
             Ok(fd) => Ok(Some(fd)),
             // The parent is gone, or another directory stands in its place.
-            Err(errno) if is_no_way(errno) => Err(self.not_found(place, sight, errno, out)),
-            Err(errno) => {
-                self.unreadable_child(place, None, errno, out);
+            Err(failure) if is_no_way(failure) => Err(self.not_found(place, sight, failure, out)),
+            Err(failure) => {
+                self.unreadable_child(place, None, failure, out);
                 Err(Fate::Settled)
             }
         }
@@ -263,7 +266,7 @@ impl<D: DirectorySource> Lister<D> {
         &mut self,
         place: &Place,
         sight: Sight,
-        errno: Errno,
+        failure: Failure,
         out: &mut dyn Outlet,
     ) -> Fate {
         match place {
@@ -272,7 +275,7 @@ impl<D: DirectorySource> Lister<D> {
                 Fate::Open
             }
             _ => {
-                self.unreadable_child(place, None, errno, out);
+                self.unreadable_child(place, None, failure, out);
                 Fate::Settled
             }
         }
@@ -283,11 +286,11 @@ impl<D: DirectorySource> Lister<D> {
         &mut self,
         place: &Place,
         found: Option<&Attributes>,
-        errno: Errno,
+        failure: Failure,
         out: &mut dyn Events,
     ) {
         if let Place::Child(parent, _) = place {
-            self.unreadable(place, parent.root, parent.depth + 1, found, errno, out);
+            self.unreadable(place, parent.root, parent.depth + 1, found, failure, out);
         }
     }
 
@@ -353,7 +356,7 @@ impl<D: DirectorySource> Lister<D> {
             None => Confirmed::Nothing,
         };
         if confirmed == Confirmed::Double {
-            self.unreadable_child(&place, None, Errno::UCLEAN, out);
+            self.unreadable_child(&place, None, Failure::DAMAGED, out);
             return Fate::Settled;
         }
         let opening = Opening {
@@ -386,9 +389,11 @@ impl<D: DirectorySource> Lister<D> {
         let (root, depth) = (parent.root, parent.depth + 1);
         let found = match self.context.source.stat_entry(base, place.name()) {
             Ok(found) => found,
-            Err(errno @ Errno::NOENT) => return self.not_found(place, sight, errno, out),
-            Err(errno) => {
-                self.unreadable_child(place, None, errno, out);
+            Err(failure @ Failure::NotFound(_)) => {
+                return self.not_found(place, sight, failure, out);
+            }
+            Err(failure) => {
+                self.unreadable_child(place, None, failure, out);
                 return Fate::Settled;
             }
         };
@@ -435,11 +440,11 @@ impl<D: DirectorySource> Lister<D> {
                 Crossing::Stays(fate) => return Err(fate),
                 Crossing::Refused(refusal) => refusal,
             };
-            let (found, errno) = match refusal {
-                NotOpened::Gone(errno) => {
-                    return Err(self.not_found(place, sight, errno, out));
+            let (found, failure) = match refusal {
+                NotOpened::Gone(failure) => {
+                    return Err(self.not_found(place, sight, failure, out));
                 }
-                NotOpened::Refused(errno) => {
+                NotOpened::Refused(failure) => {
                     let found = self.context.source.stat_entry(base, name).ok();
                     if let Some(found) = &found
                         && self.is_earlier_root(found, parent)
@@ -447,7 +452,7 @@ impl<D: DirectorySource> Lister<D> {
                         return Err(Fate::Settled);
                     }
                     let wanted = self.context.options.wanted;
-                    (found.map(|found| found.attributes(wanted)), errno)
+                    (found.map(|found| found.attributes(wanted)), failure)
                 }
                 // The stat shows no mount: it was there for a moment, or the file
                 // system returned a false error.
@@ -455,23 +460,23 @@ impl<D: DirectorySource> Lister<D> {
                     continue;
                 }
                 NotOpened::OtherMount | NotOpened::Automount => {
-                    (self.stat_of(base, name).ok(), Errno::XDEV)
+                    (self.stat_of(base, name).ok(), Failure::OTHER_DEVICE)
                 }
-                NotOpened::NotADirectory(errno) => match self.stat_of(base, name) {
+                NotOpened::NotADirectory(failure) => match self.stat_of(base, name) {
                     Ok(found) if found.kind != FileType::Directory => {
                         self.deliver_alone(&parent.dir, name, &found, false, out);
                         return Err(Fate::Settled);
                     }
                     // It was something else for a moment.
                     Ok(_) if tries_left > 0 => continue,
-                    Ok(found) => (Some(found), errno),
-                    Err(errno @ Errno::NOENT) => {
-                        return Err(self.not_found(place, sight, errno, out));
+                    Ok(found) => (Some(found), failure),
+                    Err(failure @ Failure::NotFound(_)) => {
+                        return Err(self.not_found(place, sight, failure, out));
                     }
-                    Err(errno) => (None, errno),
+                    Err(failure) => (None, failure),
                 },
             };
-            self.unreadable_child(place, found.as_ref(), errno, out);
+            self.unreadable_child(place, found.as_ref(), failure, out);
             return Err(Fate::Settled);
         }
     }
@@ -500,7 +505,7 @@ impl<D: DirectorySource> Lister<D> {
         let name = place.name();
         let found = match self.context.source.recognise(base, name) {
             Ok(found) => found,
-            Err(errno) => return Crossing::Refused(NotOpened::from(errno)),
+            Err(failure) => return Crossing::Refused(NotOpened::from(failure)),
         };
         let stays = !self.context.options.enters_mounts || found.is_idle_automount();
         let is_same_mount = found.has_mount_id()
@@ -542,7 +547,7 @@ impl<D: DirectorySource> Lister<D> {
         Crossing::Entered(fd)
     }
 
-    pub(super) fn stat_of(&self, dir: &DirHandle, name: &CStr) -> Result<Attributes, Errno> {
+    pub(super) fn stat_of(&self, dir: &DirHandle, name: &CStr) -> Result<Attributes, Failure> {
         let found = self.context.source.stat_entry(dir, name)?;
         Ok(found.attributes(self.context.options.wanted))
     }

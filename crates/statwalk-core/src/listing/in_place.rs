@@ -13,7 +13,7 @@ use super::context::ScanOptions;
 use super::open_dir::OpenDir;
 use crate::directory::{Dir, MountMark, Place};
 use crate::entry::{Attributes, FileId, FileType};
-use crate::error::SystemErrno as Errno;
+use crate::failure::Failure;
 use crate::handle::DirHandle;
 
 /// Reads the directories of one file system for one worker, in buffers that successive
@@ -104,7 +104,7 @@ pub(crate) enum Begun {
     Directory(Attributes),
     AskKernel,
     /// It cannot be read, and this is an image.
-    Damaged(Errno),
+    Damaged(Failure),
 }
 
 /// The end of one call of [`InPlace::read`].
@@ -117,7 +117,7 @@ pub(crate) enum Piece {
     /// Only the kernel can read on.
     AskKernel,
     /// The bytes are damaged, and this is an image.
-    Damaged(Errno),
+    Damaged(Failure),
     Cancelled,
 }
 

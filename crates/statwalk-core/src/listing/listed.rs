@@ -20,7 +20,8 @@ use super::unknown::find_directories;
 use crate::batch::Batch;
 use crate::calls::{Naming, Sharing};
 use crate::entry::FileType;
-use crate::error::{Op, SystemErrno as Errno};
+use crate::error::Op;
+use crate::failure::Failure;
 use crate::handle::DirHandle;
 
 /// The entries of one buffer.
@@ -340,13 +341,13 @@ fn stat_by_path<D: DirectorySource>(
     path: &mut Vec<u8>,
     name: &CStr,
     source: &D,
-) -> Result<D::Stat, Errno> {
+) -> Result<D::Stat, Failure> {
     path.push(0);
     let whole = CStr::from_bytes_with_nul(path).expect("the parts of a path hold no NUL");
     let found = source.stat_path(whole);
     path.pop();
     match found {
-        Err(Errno::NAMETOOLONG) => source.stat_entry(fd, name),
+        Err(Failure::NameTooLong(_)) => source.stat_entry(fd, name),
         found => found,
     }
 }
@@ -356,7 +357,7 @@ fn stat_by_path<D: DirectorySource>(
 /// `listed_kind` and `ino` come from the listing.
 #[inline]
 pub(crate) fn sort_in(
-    found: Result<impl EntryStat, Errno>,
+    found: Result<impl EntryStat, Failure>,
     name: &CStr,
     (listed_kind, ino): (FileType, u64),
     mount: u64,
@@ -365,7 +366,7 @@ pub(crate) fn sort_in(
 ) {
     let found = match found {
         Ok(found) => found,
-        Err(errno) => return failed(name, listed_kind, errno, contents),
+        Err(failure) => return failed(name, listed_kind, failure, contents),
     };
     let attributes = found.attributes(options.wanted);
     match attributes.kind {
@@ -383,12 +384,12 @@ pub(crate) fn sort_in(
     }
 }
 
-/// Keeps an entry whose stat failed; after ENOENT only its name, in `missing`.
+/// Keeps an entry whose stat failed; after "not found" only its name, in `missing`.
 #[cold]
-pub(super) fn failed(name: &CStr, listed: FileType, errno: Errno, contents: &mut Contents) {
-    match errno {
-        Errno::NOENT => contents.missing.push((name.to_owned(), listed)),
-        errno => fail(name, listed, errno, contents),
+pub(super) fn failed(name: &CStr, listed: FileType, failure: Failure, contents: &mut Contents) {
+    match failure {
+        Failure::NotFound(_) => contents.missing.push((name.to_owned(), listed)),
+        failure => fail(name, listed, failure, contents),
     }
 }
 
@@ -396,13 +397,13 @@ pub(super) fn failed(name: &CStr, listed: FileType, errno: Errno, contents: &mut
 ///
 /// An entry without a name counts as an error of its directory.
 #[cold]
-pub(super) fn fail(name: &CStr, listed: FileType, errno: Errno, contents: &mut Contents) {
+pub(super) fn fail(name: &CStr, listed: FileType, failure: Failure, contents: &mut Contents) {
     if name.is_empty() {
-        let failure = (Vec::new(), Op::Read, Errno::UCLEAN);
+        let failure = (Vec::new(), Op::Read, Failure::DAMAGED);
         return contents.failures.push(failure);
     }
     contents.batch.push_listed(name.to_bytes(), listed, true);
     contents
         .failures
-        .push((name.to_bytes().to_vec(), Op::Stat, errno));
+        .push((name.to_bytes().to_vec(), Op::Stat, failure));
 }

@@ -18,7 +18,8 @@ use super::{Lister, REREADS_MAX};
 use crate::calls::{Sharing, StatOrder};
 use crate::directory::{DirState, Directory, MountMark, Place};
 use crate::entry::{Attributes, FileId, FileType};
-use crate::error::{Op, SystemErrno as Errno};
+use crate::error::Op;
+use crate::failure::Failure;
 use crate::handle::{DirHandle, Handle};
 use crate::unfinished::settle;
 
@@ -45,7 +46,7 @@ pub(super) struct Opening {
 /// The end of reading a directory.
 enum End {
     Complete,
-    Failed(Errno),
+    Failed(Failure),
     Cancelled,
     CacheDirectory,
     /// There are more entries than a worker withholds, or another worker is idle.
@@ -55,7 +56,7 @@ enum End {
 
 /// Something that is wrong with a directory that was read to its end.
 enum Trouble {
-    Failed(Errno),
+    Failed(Failure),
     Changed,
 }
 
@@ -87,8 +88,8 @@ impl<D: DirectorySource> Lister<D> {
         if may_be_in_place || context.stats_directories(mount.shared) {
             let found = match context.source.stat_directory(&fd) {
                 Ok(found) => found,
-                Err(errno) => {
-                    self.unreadable(&place, root, depth, None, errno, out);
+                Err(failure) => {
+                    self.unreadable(&place, root, depth, None, failure, out);
                     return Fate::Settled;
                 }
             };
@@ -114,7 +115,7 @@ impl<D: DirectorySource> Lister<D> {
             if place.leads_through(found.id(), mount.id) {
                 // The kernel's error if it notices the circle itself: d_splice_alias,
                 // fs/dcache.c.
-                self.unreadable(&place, root, depth, None, Errno::LOOP, out);
+                self.unreadable(&place, root, depth, None, Failure::LOOP, out);
                 return Fate::Settled;
             }
             identity = Some(found.id());
@@ -141,7 +142,7 @@ impl<D: DirectorySource> Lister<D> {
                 }
                 match self.confirm_suspicion(&dir, &fd) {
                     Confirmed::Double => {
-                        self.unreadable(&place, root, depth, None, Errno::UCLEAN, out);
+                        self.unreadable(&place, root, depth, None, Failure::DAMAGED, out);
                         return Fate::Settled;
                     }
                     Confirmed::HoldsDoubles => holds_doubles = true,
@@ -193,12 +194,14 @@ impl<D: DirectorySource> Lister<D> {
                 }
                 // ENOENT of getdents64: the directory was removed after the open, and
                 // its entries before.
-                End::Failed(Errno::NOENT) if self.is_gone(&dir.place, dir.identity, out) => {
+                End::Failed(Failure::NotFound(_))
+                    if self.is_gone(&dir.place, dir.identity, out) =>
+                {
                     out.note(root, Note::Vanished);
                     return Fate::Settled;
                 }
-                End::Failed(errno) => {
-                    return self.finish(&dir, fd, Some(Trouble::Failed(errno)), out);
+                End::Failed(failure) => {
+                    return self.finish(&dir, fd, Some(Trouble::Failed(failure)), out);
                 }
                 End::Complete => {}
             }
@@ -244,13 +247,13 @@ impl<D: DirectorySource> Lister<D> {
     }
 
     /// Reads the next entries of an open directory into `listed`.
-    pub(super) fn fill(&mut self, fd: &DirHandle) -> Result<More, Errno> {
+    pub(super) fn fill(&mut self, fd: &DirHandle) -> Result<More, Failure> {
         self.listed.clear();
         self.fill_on(fd)
     }
 
     /// Appends the next entries of an open directory to `listed`.
-    fn fill_on(&mut self, fd: &DirHandle) -> Result<More, Errno> {
+    fn fill_on(&mut self, fd: &DirHandle) -> Result<More, Failure> {
         let names = match self.context.options.shortcuts.types_only {
             true => KeptNames::OfDirectories,
             false => KeptNames::All,
@@ -284,7 +287,7 @@ impl<D: DirectorySource> Lister<D> {
             match self.fill(fd) {
                 Ok(More::Entries) => {}
                 Ok(More::End) => return End::Complete,
-                Err(errno) => return End::Failed(errno),
+                Err(failure) => return End::Failed(failure),
             }
             // Up to `withheld_max` entries are listed before the first stat: the likely
             // directories of the whole directory come first, not those of each buffer.
@@ -297,7 +300,7 @@ impl<D: DirectorySource> Lister<D> {
                         is_end = true;
                         break;
                     }
-                    Err(errno) => return End::Failed(errno),
+                    Err(failure) => return End::Failed(failure),
                 }
             }
             if sorts {
@@ -403,8 +406,8 @@ impl<D: DirectorySource> Lister<D> {
         }
         match trouble {
             None => {}
-            Some(Trouble::Failed(errno)) => {
-                out.failed(dir.root, dir.place.path(), Op::Read, errno);
+            Some(Trouble::Failed(failure)) => {
+                out.failed(dir.root, dir.place.path(), Op::Read, failure);
                 out.incomplete(&view);
             }
             Some(Trouble::Changed) => out.changed(&view),

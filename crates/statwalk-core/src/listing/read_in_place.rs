@@ -18,7 +18,8 @@ use super::source::{DirectorySource, EntryStat};
 use super::suspicion::Suspicion;
 use crate::directory::{Dir, DirState, Directory, MountMark, Place};
 use crate::entry::Attributes;
-use crate::error::{Op, SystemErrno as Errno};
+use crate::error::Op;
+use crate::failure::Failure;
 use crate::handle::{DirHandle, Handle};
 use crate::tally;
 use crate::unfinished::{Unfinished, settle};
@@ -115,7 +116,7 @@ impl Delivery {
             Visit::First => {}
             // An image has no second mount.
             Visit::Again if self.is_image => {
-                lister.unreadable(dir.place, dir.root, dir.depth, None, Errno::UCLEAN, out);
+                lister.unreadable(dir.place, dir.root, dir.depth, None, Failure::DAMAGED, out);
                 return false;
             }
             Visit::Again => {
@@ -289,7 +290,7 @@ impl<D: DirectorySource> Lister<D> {
             // this is an image.
             Begun::Directory(_) if dir.place.leads_through(node.id, dir.mount.id) => match is_image
             {
-                true => Begun::Damaged(Errno::UCLEAN),
+                true => Begun::Damaged(Failure::DAMAGED),
                 false => Begun::AskKernel,
             },
             begun => begun,
@@ -297,8 +298,8 @@ impl<D: DirectorySource> Lister<D> {
         let found = match begun {
             Begun::Directory(found) => found,
             Begun::AskKernel => return End::ByKernel,
-            Begun::Damaged(errno) => {
-                self.unreadable(dir.place, dir.root, dir.depth, None, errno, out);
+            Begun::Damaged(failure) => {
+                self.unreadable(dir.place, dir.root, dir.depth, None, failure, out);
                 return End::Delivered(Fate::Settled);
             }
         };
@@ -363,7 +364,7 @@ impl<D: DirectorySource> Lister<D> {
                 }
                 if is_misplaced && volume.has_right_name_elsewhere(node, dir) {
                     let (root, depth) = (dir.root, dir.depth);
-                    self.unreadable(dir.place, root, depth, None, Errno::UCLEAN, out);
+                    self.unreadable(dir.place, root, depth, None, Failure::DAMAGED, out);
                     break None;
                 }
             }
@@ -374,8 +375,8 @@ impl<D: DirectorySource> Lister<D> {
             }
             match piece {
                 Piece::Full if is_sound => contents.clear(),
-                Piece::Damaged(errno) => {
-                    out.failed(dir.root, dir.place.path(), Op::Read, errno);
+                Piece::Damaged(failure) => {
+                    out.failed(dir.root, dir.place.path(), Op::Read, failure);
                     out.incomplete(&open_dir.view());
                     break None;
                 }

@@ -15,7 +15,7 @@ use super::open_dir::OpenDir;
 use super::source::{DirectorySource, NotOpened, Way};
 use crate::directory::{Dir, Place};
 use crate::entry::FileId;
-use crate::error::SystemErrno as Errno;
+use crate::failure::Failure;
 use crate::handle::DirHandle;
 
 /// The longest path of one call, in bytes: below `PATH_MAX`, limits.h.
@@ -32,7 +32,7 @@ impl<D: DirectorySource> Lister<D> {
     /// # Errors
     ///
     /// `ENOENT` if another directory stands in its place; else the kernel's error.
-    pub(super) fn reopen(&mut self, dir: &Arc<Dir>) -> Result<DirHandle, Errno> {
+    pub(super) fn reopen(&mut self, dir: &Arc<Dir>) -> Result<DirHandle, Failure> {
         let source = &self.context.source;
         if let Some((kept, handle)) = &self.kept
             && Arc::ptr_eq(kept, dir)
@@ -57,7 +57,7 @@ impl<D: DirectorySource> Lister<D> {
         &mut self,
         dir: &OpenDir,
         identity: Option<FileId>,
-    ) -> Result<DirHandle, Errno> {
+    ) -> Result<DirHandle, Failure> {
         let opened = match &dir.place {
             Place::Root(path) => self.context.source.open_root(path),
             Place::Child(parent, offset) => {
@@ -75,14 +75,14 @@ impl<D: DirectorySource> Lister<D> {
             }
         };
         let handle = opened.map_err(|refused| match refused {
-            NotOpened::Gone(errno) | NotOpened::Refused(errno) => errno,
+            NotOpened::Gone(failure) | NotOpened::Refused(failure) => failure,
             NotOpened::NotADirectory(_) | NotOpened::OtherMount | NotOpened::Automount => {
-                Errno::NOENT
+                Failure::NOT_FOUND
             }
         })?;
         match identity == Some(self.context.source.identity(&handle)?) {
             true => Ok(handle),
-            false => Err(Errno::NOENT),
+            false => Err(Failure::NOT_FOUND),
         }
     }
 
@@ -103,7 +103,7 @@ impl<D: DirectorySource> Lister<D> {
     }
 
     /// Goes down from the nearest open ancestor, or from the root.
-    fn found_from_above(&self, dir: &Arc<Dir>) -> Result<DirHandle, Errno> {
+    fn found_from_above(&self, dir: &Arc<Dir>) -> Result<DirHandle, Failure> {
         let source = &self.context.source;
         let mut way = Vec::new();
         let mut above = dir;
@@ -155,7 +155,7 @@ impl<D: DirectorySource> Lister<D> {
         if self.is_same(&handle, dir) {
             Ok(handle)
         } else {
-            Err(Errno::NOENT)
+            Err(Failure::NOT_FOUND)
         }
     }
 

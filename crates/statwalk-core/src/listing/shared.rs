@@ -32,7 +32,8 @@ use super::{Lister, REREADS_MAX};
 use crate::calls::Sharing;
 use crate::directory::Place;
 use crate::entry::{DirId, FileId, FileType};
-use crate::error::{Op, SystemErrno as Errno};
+use crate::error::Op;
+use crate::failure::Failure;
 use crate::handle::{DirHandle, Handle, SharedFd};
 use crate::lock::lock;
 use crate::unfinished::{Unfinished, finish, settle};
@@ -91,7 +92,7 @@ struct Progress {
     lost_sight: bool,
     /// Whether workers deliver pieces at once.
     released: bool,
-    failed: Option<Errno>,
+    failed: Option<Failure>,
 }
 
 impl SharedListing {
@@ -212,8 +213,8 @@ impl<D: DirectorySource> Lister<D> {
             match self.fill(&fd) {
                 Ok(More::Entries) => {}
                 Ok(More::End) => return self.part_done(listing, out),
-                Err(errno) => {
-                    listing.progress().failed = Some(errno);
+                Err(failure) => {
+                    listing.progress().failed = Some(failure);
                     return self.part_done(listing, out);
                 }
             }
@@ -264,15 +265,15 @@ impl<D: DirectorySource> Lister<D> {
         }
         match self.open_to_read_on(listing) {
             Ok(fd) => self.read_on(listing, &fd, out),
-            Err(errno) => {
-                listing.progress().failed = Some(errno);
+            Err(failure) => {
+                listing.progress().failed = Some(failure);
                 self.part_done(listing, out);
             }
         }
     }
 
     /// The descriptor at the position to read on, for the worker with the token.
-    fn open_to_read_on(&mut self, listing: &SharedListing) -> Result<Arc<SharedFd>, Errno> {
+    fn open_to_read_on(&mut self, listing: &SharedListing) -> Result<Arc<SharedFd>, Failure> {
         if let Some(fd) = listing.fd() {
             return Ok(fd);
         }
@@ -284,7 +285,7 @@ impl<D: DirectorySource> Lister<D> {
     }
 
     /// A descriptor of the directory: the shared one, or a new one if that is closed.
-    fn open_shared(&mut self, listing: &SharedListing) -> Result<Arc<SharedFd>, Errno> {
+    fn open_shared(&mut self, listing: &SharedListing) -> Result<Arc<SharedFd>, Failure> {
         if let Some(fd) = listing.fd() {
             return Ok(fd);
         }
@@ -336,8 +337,8 @@ impl<D: DirectorySource> Lister<D> {
             match self.fill(fd) {
                 Ok(More::Entries) => {}
                 Ok(More::End) => return self.part_done(listing, out),
-                Err(errno) => {
-                    listing.progress().failed = Some(errno);
+                Err(failure) => {
+                    listing.progress().failed = Some(failure);
                     return self.part_done(listing, out);
                 }
             }
@@ -431,7 +432,7 @@ impl<D: DirectorySource> Lister<D> {
         match fd {
             Ok(fd) if !self.digest(listing, &fd, &mut passed_on, out) => return,
             Ok(_) => {}
-            Err(errno) => listing.progress().failed = Some(errno),
+            Err(failure) => listing.progress().failed = Some(failure),
         }
         self.part_done(listing, out);
     }
@@ -568,11 +569,11 @@ impl<D: DirectorySource> Lister<D> {
             self.hand_out(listing, contents, listing.announce_once(), out);
         }
         let identity = self.identity_of_shared(listing, fd.as_ref());
-        if failed == Some(Errno::NOENT) && self.is_gone(&dir.place, identity, out) {
+        if matches!(failed, Some(Failure::NotFound(_))) && self.is_gone(&dir.place, identity, out) {
             // The directory was removed while it was read.
             out.note(root, Note::Vanished);
-        } else if let Some(errno) = failed {
-            out.failed(root, dir.place.path(), Op::Read, errno);
+        } else if let Some(failure) = failed {
+            out.failed(root, dir.place.path(), Op::Read, failure);
             out.incomplete(&dir.view());
         } else if !still || lost_sight {
             out.changed(&dir.view());

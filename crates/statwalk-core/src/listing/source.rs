@@ -11,7 +11,7 @@ use std::ffi::CStr;
 use super::in_place::InPlace;
 use super::listed::{KeptNames, Listed};
 use crate::entry::{Attributes, Fields, FileId, FileType};
-use crate::error::SystemErrno as Errno;
+use crate::failure::Failure;
 use crate::generation::Generation;
 use crate::handle::DirHandle;
 use crate::reason::Reason;
@@ -24,7 +24,7 @@ use crate::reason::Reason;
 ///
 /// # Errors
 ///
-/// All methods return the system's error. Not found is [`Errno::NOENT`].
+/// All methods return the system's error, of the kind that it means to the core.
 pub(crate) trait DirectorySource: Send + Sync + 'static {
     /// The attributes and the identity of an entry.
     type Stat: EntryStat;
@@ -46,42 +46,42 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
     fn open_through_links(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened>;
 
     /// Another handle of the same directory.
-    fn duplicate(&self, dir: &DirHandle) -> Result<DirHandle, Errno>;
+    fn duplicate(&self, dir: &DirHandle) -> Result<DirHandle, Failure>;
 
     /// Finds a root again, as the start of [`find`](Self::find).
-    fn find_root(&self, path: &CStr) -> Result<DirHandle, Errno>;
+    fn find_root(&self, path: &CStr) -> Result<DirHandle, Failure>;
 
     /// Finds a directory again by the path from another one.
-    fn find(&self, from: &DirHandle, path: &[u8], way: Way) -> Result<DirHandle, Errno>;
+    fn find(&self, from: &DirHandle, path: &[u8], way: Way) -> Result<DirHandle, Failure>;
 
     /// Finds the directory that lies so many levels above another one.
-    fn find_above(&self, from: &DirHandle, levels: usize) -> Result<DirHandle, Errno>;
+    fn find_above(&self, from: &DirHandle, levels: usize) -> Result<DirHandle, Failure>;
 
     /// Stats an entry, and never the target of a link.
-    fn stat_entry(&self, dir: &DirHandle, name: &CStr) -> Result<Self::Stat, Errno>;
+    fn stat_entry(&self, dir: &DirHandle, name: &CStr) -> Result<Self::Stat, Failure>;
 
     /// As [`stat_entry`](Self::stat_entry), by the whole path.
-    fn stat_path(&self, path: &CStr) -> Result<Self::Stat, Errno>;
+    fn stat_path(&self, path: &CStr) -> Result<Self::Stat, Failure>;
 
     /// As [`stat_subdirectory`](Self::stat_subdirectory), by a path of the caller.
-    fn stat_root(&self, path: &CStr) -> Result<Self::Stat, Errno>;
+    fn stat_root(&self, path: &CStr) -> Result<Self::Stat, Failure>;
 
     /// Stats an open directory.
-    fn stat_directory(&self, dir: &DirHandle) -> Result<Self::Stat, Errno>;
+    fn stat_directory(&self, dir: &DirHandle) -> Result<Self::Stat, Failure>;
 
     /// Stats an entry with its identity and mount, besides the wanted fields.
-    fn stat_subdirectory(&self, dir: &DirHandle, name: &CStr) -> Result<Self::Stat, Errno>;
+    fn stat_subdirectory(&self, dir: &DirHandle, name: &CStr) -> Result<Self::Stat, Failure>;
 
     /// Finds out type, identity and mount of an entry, and nothing else.
     ///
     /// Where a file system is mounted on it, that one is not asked: it may be dead.
-    fn recognise(&self, dir: &DirHandle, name: &CStr) -> Result<Self::Stat, Errno>;
+    fn recognise(&self, dir: &DirHandle, name: &CStr) -> Result<Self::Stat, Failure>;
 
     /// Stats the target of a symbolic link; with `None` the name is a path of the caller.
-    fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<Self::Stat, Errno>;
+    fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<Self::Stat, Failure>;
 
     /// The identity of an open directory.
-    fn identity(&self, dir: &DirHandle) -> Result<FileId, Errno>;
+    fn identity(&self, dir: &DirHandle) -> Result<FileId, Failure>;
 
     /// Whether a stat of `name/.` shows that an entry is no directory.
     fn has_no_inside(&self, dir: &DirHandle, name: &CStr) -> bool;
@@ -93,13 +93,13 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
         buffer: &mut [u8],
         names: KeptNames,
         into: &mut Listed,
-    ) -> Result<More, Errno>;
+    ) -> Result<More, Failure>;
 
     /// The position at which the listing of an open directory goes on.
-    fn position(&self, dir: &DirHandle) -> Result<u64, Errno>;
+    fn position(&self, dir: &DirHandle) -> Result<u64, Failure>;
 
     /// Goes on at an earlier [`position`](Self::position); 0 is the start.
-    fn seek(&self, dir: &DirHandle, position: u64) -> Result<(), Errno>;
+    fn seek(&self, dir: &DirHandle, position: u64) -> Result<(), Failure>;
 
     /// The number of entries that the roots have in all, where the source knows it.
     fn entries_expected(&self) -> Option<u64> {
@@ -239,25 +239,25 @@ pub(crate) struct NotYet;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotOpened {
     /// No entry has this name.
-    Gone(Errno),
+    Gone(Failure),
     /// The entry is no directory, or its path is a circle of links.
-    NotADirectory(Errno),
+    NotADirectory(Failure),
     /// A file system is mounted on it.
     OtherMount,
     /// To open it would trigger a mount.
     Automount,
     /// Any other error.
-    Refused(Errno),
+    Refused(Failure),
 }
 
-impl From<Errno> for NotOpened {
-    fn from(errno: Errno) -> NotOpened {
-        match errno {
-            Errno::NOENT => NotOpened::Gone(errno),
+impl From<Failure> for NotOpened {
+    fn from(failure: Failure) -> NotOpened {
+        match failure {
+            Failure::NotFound(_) => NotOpened::Gone(failure),
             // For a link, O_NOFOLLOW gives ELOOP, and with O_DIRECTORY ENOTDIR.
-            Errno::NOTDIR | Errno::LOOP => NotOpened::NotADirectory(errno),
-            Errno::XDEV => NotOpened::OtherMount,
-            _ => NotOpened::Refused(errno),
+            Failure::NotADirectory(_) | Failure::Loop(_) => NotOpened::NotADirectory(failure),
+            Failure::OtherDevice(_) => NotOpened::OtherMount,
+            Failure::NameTooLong(_) | Failure::Other(_) => NotOpened::Refused(failure),
         }
     }
 }

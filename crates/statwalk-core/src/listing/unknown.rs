@@ -135,7 +135,7 @@ pub(super) fn find_directories(
                     .batch
                     .push_listed(name.to_bytes(), found.kind(), false);
             }
-            Err(errno) => failed(name, FileType::Unknown, errno, contents),
+            Err(failure) => failed(name, FileType::Unknown, failure, contents),
         }
     }
     true

@@ -12,7 +12,8 @@ use super::outlet::Events;
 use super::source::DirectorySource;
 use crate::directory::{Dir, DirState, Directory, Place};
 use crate::entry::{Attributes, FileType};
-use crate::error::{Op, SystemErrno as Errno};
+use crate::error::Op;
+use crate::failure::Failure;
 
 impl<D: DirectorySource> Lister<D> {
     /// Delivers a root that is not a directory.
@@ -47,7 +48,7 @@ impl<D: DirectorySource> Lister<D> {
         root: u32,
         depth: u32,
         found: Option<&Attributes>,
-        errno: Errno,
+        failure: Failure,
         out: &mut dyn Events,
     ) {
         let nothing = Attributes::of_type(FileType::Directory);
@@ -65,7 +66,7 @@ impl<D: DirectorySource> Lister<D> {
         out.deliver(&directory, true, &[]);
         out.incomplete(&directory);
         out.finished(&directory);
-        out.failed(root, place.path(), Op::Open, errno);
+        out.failed(root, place.path(), Op::Open, failure);
     }
 
     /// Delivers the second names of subdirectories as errors.
@@ -79,7 +80,7 @@ impl<D: DirectorySource> Lister<D> {
     ) {
         for &offset in offsets {
             let place = Place::Child(Arc::clone(parent), offset);
-            self.unreadable_child(&place, None, Errno::UCLEAN, out);
+            self.unreadable_child(&place, None, Failure::DAMAGED, out);
         }
     }
 

@@ -22,7 +22,7 @@ use super::outlet::{Note, Outlet, Pace};
 use super::source::{DirectorySource, EntryStat, More, NotOpened};
 use crate::directory::{Dir, Place};
 use crate::entry::{FileId, FileType};
-use crate::error::SystemErrno as Errno;
+use crate::failure::Failure;
 use crate::handle::{DirHandle, Handle, OpenParent};
 use crate::unfinished::settle;
 
@@ -37,7 +37,7 @@ struct Seen<'a, S, T> {
     /// Type and inode number are those of the listing.
     kind: FileType,
     ino: u64,
-    found: Result<S, Errno>,
+    found: Result<S, Failure>,
 }
 
 impl<D: DirectorySource> Lister<D> {
@@ -54,7 +54,7 @@ impl<D: DirectorySource> Lister<D> {
         let mut missing: HashMap<CString, FileType> = missing.into_iter().collect();
         let context = Arc::clone(&self.context);
         let looked = self.look_again(fd, &mut missing, out, |seen| match seen.found {
-            Err(Errno::NOENT) => fail(seen.name, seen.kind, Errno::NOENT, contents),
+            Err(failure @ Failure::NotFound(_)) => fail(seen.name, seen.kind, failure, contents),
             found => sort_in(
                 found,
                 seen.name,
@@ -67,7 +67,7 @@ impl<D: DirectorySource> Lister<D> {
         let is_known = match looked {
             Ok(()) => true,
             // The directory itself was removed.
-            Err(Errno::NOENT) => self.is_gone(&dir.place, dir.identity, out),
+            Err(Failure::NotFound(_)) => self.is_gone(&dir.place, dir.identity, out),
             // The listing failed: the names may still be there.
             Err(_) => false,
         };
@@ -75,7 +75,7 @@ impl<D: DirectorySource> Lister<D> {
             true => contents.vanished += missing.len() as u64,
             false => {
                 for (name, kind) in missing {
-                    fail(&name, kind, Errno::NOENT, contents);
+                    fail(&name, kind, Failure::NOT_FOUND, contents);
                 }
             }
         }
@@ -97,7 +97,7 @@ impl<D: DirectorySource> Lister<D> {
         wanted: &mut HashMap<CString, T>,
         out: &dyn Pace,
         mut each: impl FnMut(Seen<'_, D::Stat, T>),
-    ) -> Result<(), Errno> {
+    ) -> Result<(), Failure> {
         let context = Arc::clone(&self.context);
         let stamp = || {
             context
@@ -117,9 +117,9 @@ impl<D: DirectorySource> Lister<D> {
                 match (context.source).list(fd, &mut self.buffer, KeptNames::All, &mut listed) {
                     Ok(More::Entries) => {}
                     Ok(More::End) => break,
-                    Err(errno) => {
+                    Err(failure) => {
                         wanted.extend(in_doubt.into_iter().map(|(name, value, ..)| (name, value)));
-                        return Err(errno);
+                        return Err(failure);
                     }
                 }
                 for index in 0..listed.len() {
@@ -130,7 +130,7 @@ impl<D: DirectorySource> Lister<D> {
                     let (kind, ino) = (listed.kind(index), listed.ino(index));
                     // With the inode number, which a stat of an entry may lack.
                     match context.source.stat_subdirectory(fd, &name) {
-                        Err(Errno::NOENT) => in_doubt.push((name, value, kind, ino)),
+                        Err(Failure::NotFound(_)) => in_doubt.push((name, value, kind, ino)),
                         found => each(Seen {
                             name: &name,
                             value,
@@ -152,7 +152,7 @@ impl<D: DirectorySource> Lister<D> {
                         value,
                         kind,
                         ino,
-                        found: Err(Errno::NOENT),
+                        found: Err(Failure::NOT_FOUND),
                     });
                 }
                 return Ok(());
@@ -164,13 +164,13 @@ impl<D: DirectorySource> Lister<D> {
     /// Lists a directory once more for its missing subdirectories.
     pub(crate) fn judge_vanished(&mut self, dir: &Arc<Dir>, offsets: &[u32], out: &mut dyn Outlet) {
         let listed = match self.still_listed(dir, offsets, out) {
-            Err(errno) if is_no_way(errno) && self.is_gone(&dir.place, dir.identity, out) => {
+            Err(failure) if is_no_way(failure) && self.is_gone(&dir.place, dir.identity, out) => {
                 Vec::new()
             }
-            Err(errno) => {
+            Err(failure) => {
                 for &offset in offsets {
                     let place = Place::Child(Arc::clone(dir), offset);
-                    self.unreadable_child(&place, None, errno, out);
+                    self.unreadable_child(&place, None, failure, out);
                     settle(dir, out);
                 }
                 return;
@@ -213,7 +213,7 @@ impl<D: DirectorySource> Lister<D> {
                         _ => false,
                     };
                 }
-                Err(errno) if is_no_way(errno) => {
+                Err(failure) if is_no_way(failure) => {
                     let above = Arc::clone(above);
                     identity = above.identity;
                     place = above.place.clone();
@@ -230,14 +230,14 @@ impl<D: DirectorySource> Lister<D> {
         dir: &Arc<Dir>,
         offsets: &[u32],
         out: &dyn Pace,
-    ) -> Result<Vec<(u32, Option<FileId>)>, Errno> {
+    ) -> Result<Vec<(u32, Option<FileId>)>, Failure> {
         let base = self.reopen(dir)?;
         let opened = self.context.source.open_child(&base, c".");
         let fd = opened.map_err(|refusal| match refusal {
-            NotOpened::Gone(errno)
-            | NotOpened::Refused(errno)
-            | NotOpened::NotADirectory(errno) => errno,
-            NotOpened::OtherMount | NotOpened::Automount => Errno::XDEV,
+            NotOpened::Gone(failure)
+            | NotOpened::Refused(failure)
+            | NotOpened::NotADirectory(failure) => failure,
+            NotOpened::OtherMount | NotOpened::Automount => Failure::OTHER_DEVICE,
         })?;
         let names = offsets
             .iter()

@@ -14,7 +14,8 @@ use super::worker::Duty;
 use crate::batch::Batch;
 use crate::directory::{Dir, Directory, Place};
 use crate::entry::DirId;
-use crate::error::{Cause, EntryError, Errno, Op, SystemErrno};
+use crate::error::{Cause, EntryError, Op};
+use crate::failure::Failure;
 use crate::handle::OpenParent;
 use crate::listing::Job;
 use crate::listing::listed::Listed;
@@ -156,7 +157,7 @@ impl<D: DirectorySource> WorkerOutlet<D> {
     /// another it would be counted in its place.
     pub(super) fn end_for_lack_of_numbers(&mut self, directory: &Directory<'_>) {
         let (root, path) = (directory.root, directory.path());
-        self.failed(root, path, Op::Read, SystemErrno::OVERFLOW);
+        self.failed(root, path, Op::Read, Failure::OVERFLOW);
         self.pool.cancelled.store(true, Ordering::Relaxed);
         self.pool.parking.call_all();
     }
@@ -172,8 +173,8 @@ impl<D: DirectorySource> WorkerOutlet<D> {
         });
     }
 
-    pub(super) fn missing(&self, root: usize, errno: SystemErrno) {
-        self.with_results(|results| results.root(root).missing = Some(Errno::of(errno)));
+    pub(super) fn missing(&self, root: usize, failure: Failure) {
+        self.with_results(|results| results.root(root).missing = Some(failure.errno()));
     }
 }
 
@@ -364,8 +365,8 @@ impl<D: DirectorySource> Events for WorkerOutlet<D> {
         self.report(error);
     }
 
-    fn failed(&mut self, root: u32, path: Vec<u8>, op: Op, errno: SystemErrno) {
-        let errno = Errno::of(errno);
+    fn failed(&mut self, root: u32, path: Vec<u8>, op: Op, failure: Failure) {
+        let errno = failure.errno();
         WorkerProgress::add(&self.pool.progress[self.slot.index()].unreadable, 1);
         self.with_results(|results| {
             results.root(root as usize).unreadable += 1;

@@ -240,7 +240,7 @@ impl<D: DirectorySource> Worker<D> {
                     match lister.root(&path, root as u32, out) {
                         Ok(Fate::Settled) => out.root_finished(root as u32),
                         Ok(Fate::Open) => {}
-                        Err(errno) => out.missing(root, errno),
+                        Err(failure) => out.missing(root, failure),
                     }
                 }
                 Item::Crossing(parent, offset) => {

@@ -6,12 +6,13 @@
 use std::time::Duration;
 
 use fastrand::Rng;
+use rustix::io::Errno;
 
 use super::source::{Call, Fate, Listings, Simulated};
 use super::world::{Machine, Span};
 use crate::entry::Fields;
-use crate::error::SystemErrno as Errno;
 use crate::exclusion::Exclusions;
+use crate::failure::Failure;
 use crate::order::{AnyOrder, Order};
 use crate::scan::Scan;
 use crate::source::memory::{MemoryEntry, MemoryTree};
@@ -291,19 +292,19 @@ fn tree(rng: &mut Rng) -> Tree {
 /// Decides what fails, comes and goes, within a time.
 fn seal_fates(rng: &mut Rng, tree: &mut Tree, most: Duration) {
     let one_in = 2 + some(rng, 200);
-    let errnos = [
-        Errno::ACCESS,
-        Errno::IO,
-        Errno::NOENT,
-        Errno::STALE,
-        Errno::MFILE,
+    let failures = [
+        Errno::ACCESS.into(),
+        Errno::IO.into(),
+        Failure::NOT_FOUND,
+        Errno::STALE.into(),
+        Errno::MFILE.into(),
     ];
     let nanos = most.as_nanos() as u64;
     for node in 2..tree.nodes.len() {
         if rng.u32(0..one_in) > 0 {
             continue;
         }
-        let errno = errnos[rng.usize(0..errnos.len())];
+        let failure = failures[rng.usize(0..failures.len())];
         let moment = Duration::from_nanos(rng.u64(1..=nanos.max(1)));
         let is_directory = tree.nodes[node].is_directory;
         let fate = &mut tree.nodes[node].fate;
@@ -312,10 +313,10 @@ fn seal_fates(rng: &mut Rng, tree: &mut Tree, most: Duration) {
             0 | 1 if node == 2 => {}
             0 => fate.born = moment,
             1 => fate.dies = moment,
-            2 if is_directory => fate.opening = Some(errno),
-            3 if is_directory => fate.listing = Some((rng.u64(0..20), Errno::IO)),
+            2 if is_directory => fate.opening = Some(failure),
+            3 if is_directory => fate.listing = Some((rng.u64(0..20), Errno::IO.into())),
             _ if is_directory => {}
-            _ => fate.stat = Some(errno),
+            _ => fate.stat = Some(failure),
         }
     }
 }

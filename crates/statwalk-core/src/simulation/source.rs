@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::world::{self, World};
 use crate::entry::{Attributes, Fields, FileId, FileType};
-use crate::error::SystemErrno as Errno;
+use crate::failure::Failure;
 use crate::handle::DirHandle;
 use crate::listing::listed::{KeptNames, Listed};
 use crate::listing::source::{
@@ -24,10 +24,10 @@ pub(super) struct Fate {
     pub(super) born: Duration,
     pub(super) dies: Duration,
     /// The answers of calls for it, where they are errors.
-    pub(super) opening: Option<Errno>,
-    pub(super) stat: Option<Errno>,
+    pub(super) opening: Option<Failure>,
+    pub(super) stat: Option<Failure>,
     /// After how many entries a listing of it fails, and how.
-    pub(super) listing: Option<(u64, Errno)>,
+    pub(super) listing: Option<(u64, Failure)>,
     /// Which call for it hangs.
     pub(super) hangs: Option<Call>,
 }
@@ -153,47 +153,47 @@ impl Simulated {
     }
 
     /// The node of an answer, if it is there.
-    fn there(&self, world: &World, stat: Result<MemoryStat, Errno>) -> Result<usize, Errno> {
+    fn there(&self, world: &World, stat: Result<MemoryStat, Failure>) -> Result<usize, Failure> {
         let node = node_of(stat?.id());
         match self.is_there(world, node) {
             true => Ok(node),
-            false => Err(Errno::NOENT),
+            false => Err(Failure::NOT_FOUND),
         }
     }
 
     fn open(
         &self,
-        stat: Result<MemoryStat, Errno>,
+        stat: Result<MemoryStat, Failure>,
         handle: impl FnOnce() -> Result<DirHandle, NotOpened>,
     ) -> Result<DirHandle, NotOpened> {
         let world = self.call("open", known(&stat));
         let node = self.there(&world, stat)?;
         match self.fate(&world, node, Call::Open).opening {
             // A call that hung may come back to something else.
-            _ if !self.is_there(&world, node) => Err(NotOpened::Gone(Errno::NOENT)),
-            Some(errno) => Err(errno.into()),
+            _ if !self.is_there(&world, node) => Err(NotOpened::Gone(Failure::NOT_FOUND)),
+            Some(failure) => Err(failure.into()),
             None => handle(),
         }
     }
 
     fn found(
         &self,
-        stat: Result<MemoryStat, Errno>,
-        handle: impl FnOnce() -> Result<DirHandle, Errno>,
-    ) -> Result<DirHandle, Errno> {
+        stat: Result<MemoryStat, Failure>,
+        handle: impl FnOnce() -> Result<DirHandle, Failure>,
+    ) -> Result<DirHandle, Failure> {
         let world = self.call("find", known(&stat));
         let node = self.there(&world, stat)?;
         match self.fates[node].opening {
-            Some(errno) => Err(errno),
+            Some(failure) => Err(failure),
             None => handle(),
         }
     }
 
-    fn stat(&self, stat: Result<MemoryStat, Errno>) -> Result<SimulatedStat, Errno> {
+    fn stat(&self, stat: Result<MemoryStat, Failure>) -> Result<SimulatedStat, Failure> {
         let world = self.call("stat", known(&stat));
         let node = self.there(&world, stat)?;
         match self.fate(&world, node, Call::Stat).stat {
-            Some(errno) => Err(errno),
+            Some(failure) => Err(failure),
             None => Ok(self.as_it_is(&world, node, stat?)),
         }
     }
@@ -225,7 +225,7 @@ impl Simulated {
 }
 
 /// The node of an answer, whether it is there or not.
-fn known(stat: &Result<MemoryStat, Errno>) -> Option<usize> {
+fn known(stat: &Result<MemoryStat, Failure>) -> Option<usize> {
     stat.as_ref().ok().map(|stat| node_of(stat.id()))
 }
 
@@ -259,57 +259,57 @@ impl DirectorySource for Simulated {
         self.open(stat, || self.memory.open_through_links(parent, name))
     }
 
-    fn duplicate(&self, dir: &DirHandle) -> Result<DirHandle, Errno> {
+    fn duplicate(&self, dir: &DirHandle) -> Result<DirHandle, Failure> {
         self.memory.duplicate(dir)
     }
 
-    fn find_root(&self, path: &CStr) -> Result<DirHandle, Errno> {
+    fn find_root(&self, path: &CStr) -> Result<DirHandle, Failure> {
         self.found(self.memory.stat_path(path), || self.memory.find_root(path))
     }
 
-    fn find(&self, from: &DirHandle, path: &[u8], way: Way) -> Result<DirHandle, Errno> {
+    fn find(&self, from: &DirHandle, path: &[u8], way: Way) -> Result<DirHandle, Failure> {
         let find = || self.memory.find(from, path, way);
         let stat = find().and_then(|dir| self.memory.stat_directory(&dir));
         self.found(stat, find)
     }
 
-    fn find_above(&self, from: &DirHandle, levels: usize) -> Result<DirHandle, Errno> {
+    fn find_above(&self, from: &DirHandle, levels: usize) -> Result<DirHandle, Failure> {
         let find = || self.memory.find_above(from, levels);
         let stat = find().and_then(|dir| self.memory.stat_directory(&dir));
         self.found(stat, find)
     }
 
-    fn stat_entry(&self, dir: &DirHandle, name: &CStr) -> Result<SimulatedStat, Errno> {
+    fn stat_entry(&self, dir: &DirHandle, name: &CStr) -> Result<SimulatedStat, Failure> {
         self.stat(self.memory.stat_entry(dir, name))
     }
 
-    fn stat_path(&self, path: &CStr) -> Result<SimulatedStat, Errno> {
+    fn stat_path(&self, path: &CStr) -> Result<SimulatedStat, Failure> {
         self.stat(self.memory.stat_path(path))
     }
 
-    fn stat_root(&self, path: &CStr) -> Result<SimulatedStat, Errno> {
+    fn stat_root(&self, path: &CStr) -> Result<SimulatedStat, Failure> {
         self.stat_path(path)
     }
 
-    fn stat_directory(&self, dir: &DirHandle) -> Result<SimulatedStat, Errno> {
+    fn stat_directory(&self, dir: &DirHandle) -> Result<SimulatedStat, Failure> {
         let world = self.call("stat", Some(dir.memory().node));
         let stat = self.memory.stat_directory(dir)?;
         Ok(self.as_it_is(&world, dir.memory().node, stat))
     }
 
-    fn stat_subdirectory(&self, dir: &DirHandle, name: &CStr) -> Result<SimulatedStat, Errno> {
+    fn stat_subdirectory(&self, dir: &DirHandle, name: &CStr) -> Result<SimulatedStat, Failure> {
         self.stat_entry(dir, name)
     }
 
-    fn recognise(&self, dir: &DirHandle, name: &CStr) -> Result<SimulatedStat, Errno> {
+    fn recognise(&self, dir: &DirHandle, name: &CStr) -> Result<SimulatedStat, Failure> {
         self.stat_entry(dir, name)
     }
 
-    fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<SimulatedStat, Errno> {
+    fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<SimulatedStat, Failure> {
         self.stat(self.memory.stat_target(dir, name))
     }
 
-    fn identity(&self, dir: &DirHandle) -> Result<FileId, Errno> {
+    fn identity(&self, dir: &DirHandle) -> Result<FileId, Failure> {
         Ok(self.stat_directory(dir)?.id())
     }
 
@@ -328,12 +328,12 @@ impl DirectorySource for Simulated {
         _buffer: &mut [u8],
         names: KeptNames,
         into: &mut Listed,
-    ) -> Result<More, Errno> {
+    ) -> Result<More, Failure> {
         let handle = dir.memory();
         let world = self.call("list", Some(handle.node));
         let fate = self.fate(&world, handle.node, Call::List);
         if !self.is_there(&world, handle.node) {
-            return Err(Errno::NOENT);
+            return Err(Failure::NOT_FOUND);
         }
         let now = world.time();
         let mut position = handle.position();
@@ -347,11 +347,11 @@ impl DirectorySource for Simulated {
             if listed == self.listings.at_once {
                 break;
             }
-            if let Some((after, errno)) = fate.listing
+            if let Some((after, failure)) = fate.listing
                 && position >= after
             {
                 match listed {
-                    0 => return Err(errno),
+                    0 => return Err(failure),
                     _ => break,
                 }
             }
@@ -373,11 +373,11 @@ impl DirectorySource for Simulated {
         })
     }
 
-    fn position(&self, dir: &DirHandle) -> Result<u64, Errno> {
+    fn position(&self, dir: &DirHandle) -> Result<u64, Failure> {
         self.memory.position(dir)
     }
 
-    fn seek(&self, dir: &DirHandle, position: u64) -> Result<(), Errno> {
+    fn seek(&self, dir: &DirHandle, position: u64) -> Result<(), Failure> {
         self.memory.seek(dir, position)
     }
 

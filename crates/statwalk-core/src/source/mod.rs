@@ -8,6 +8,7 @@
 pub(crate) mod btrfs;
 pub(crate) mod choice;
 pub(crate) mod ext4;
+mod failure;
 pub(crate) mod memory;
 mod mount_points;
 pub(crate) mod posix;

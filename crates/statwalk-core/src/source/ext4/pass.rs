@@ -8,7 +8,7 @@ use statwalk_ext4::{Ahead, Damage, DirectoryEntry, DirectoryScratch, Fault, Inod
 
 use super::attributes::{attributes, file_type};
 use super::mounted::Mounted;
-use super::reader::errno_of;
+use super::reader::failure_of;
 use crate::entry::FileType;
 use crate::error::Op;
 use crate::listing::WITHHELD_MAX;
@@ -156,7 +156,7 @@ impl<'a> Pass<'a> {
         self.contents
             .batch
             .push_listed(entry.name, file_type(entry.kind), true);
-        let failure = (entry.name.to_vec(), Op::Stat, errno_of(fault));
+        let failure = (entry.name.to_vec(), Op::Stat, failure_of(fault));
         self.contents.failures.push(failure);
     }
 }

@@ -11,6 +11,7 @@ use std::ffi::CStr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use rustix::io::Errno as KernelErrno;
 use statwalk_ext4::{DirectoryScratch, Fault, Inode, InodeKind, ROOT_INODE, ReadError};
 
 use super::attributes::attributes;
@@ -19,7 +20,7 @@ use super::pass::{End, Pass};
 use super::read_ahead;
 use crate::directory::Dir;
 use crate::entry::{Attributes, FileId, FileType};
-use crate::error::SystemErrno as Errno;
+use crate::failure::Failure;
 use crate::handle::DirHandle;
 use crate::listing::WITHHELD_MAX;
 use crate::listing::contents::Contents;
@@ -74,7 +75,7 @@ impl Reader {
     /// question to the kernel.
     fn damaged(&self, fault: Fault) -> Begun {
         match self.mounted.is_image {
-            true => Begun::Damaged(errno_of(fault)),
+            true => Begun::Damaged(failure_of(fault)),
             false => Begun::AskKernel,
         }
     }
@@ -170,7 +171,9 @@ impl InPlace for Reader {
             End::Whole => Piece::Whole,
             End::Full => Piece::Full,
             End::Cancelled => Piece::Cancelled,
-            End::Damaged(damage) if self.mounted.is_image => Piece::Damaged(errno_of(damage.fault)),
+            End::Damaged(damage) if self.mounted.is_image => {
+                Piece::Damaged(failure_of(damage.fault))
+            }
             End::Damaged(_) | End::AskKernel => Piece::AskKernel,
         }
     }
@@ -208,13 +211,15 @@ impl InPlace for Reader {
     }
 }
 
-/// The error number for damage in an image.
-pub(super) fn errno_of(fault: Fault) -> Errno {
+/// The failure that damage in an image is.
+pub(super) fn failure_of(fault: Fault) -> Failure {
     match fault {
-        Fault::Unreadable(ReadError::Failed { errno }) => Errno::from_raw_os_error(errno),
-        Fault::Unreadable(ReadError::BeyondEnd) => Errno::IO,
-        Fault::Encrypted => Errno::NOKEY,
+        Fault::Unreadable(ReadError::Failed { errno }) => {
+            KernelErrno::from_raw_os_error(errno).into()
+        }
+        Fault::Unreadable(ReadError::BeyondEnd) => KernelErrno::IO.into(),
+        Fault::Encrypted => KernelErrno::NOKEY.into(),
         // The kernel's error number for a damaged file system.
-        _ => Errno::UCLEAN,
+        _ => Failure::DAMAGED,
     }
 }

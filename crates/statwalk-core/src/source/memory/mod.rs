@@ -10,7 +10,7 @@ use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
 use crate::entry::{Attributes, Fields, FileId, FileType};
-use crate::error::SystemErrno as Errno;
+use crate::failure::Failure;
 use crate::handle::{DirHandle, MemoryHandle};
 use crate::listing::listed::{KeptNames, Listed};
 use crate::listing::source::{
@@ -58,11 +58,11 @@ impl Memory {
         &self.tree.nodes[node].attributes
     }
 
-    fn node_at(&self, from: usize, path: &[u8]) -> Result<usize, Errno> {
-        self.tree.find(from, path).ok_or(Errno::NOENT)
+    fn node_at(&self, from: usize, path: &[u8]) -> Result<usize, Failure> {
+        self.tree.find(from, path).ok_or(Failure::NOT_FOUND)
     }
 
-    fn entry(&self, dir: &DirHandle, name: &CStr) -> Result<usize, Errno> {
+    fn entry(&self, dir: &DirHandle, name: &CStr) -> Result<usize, Failure> {
         self.node_at(dir.memory().node, name.to_bytes())
     }
 
@@ -71,7 +71,7 @@ impl Memory {
     }
 
     /// The target of the links that begin at an entry.
-    fn target(&self, mut node: usize) -> Result<usize, Errno> {
+    fn target(&self, mut node: usize) -> Result<usize, Failure> {
         for _ in 0..LINKS_MAX {
             let link = &self.tree.nodes[node];
             if link.attributes.kind != FileType::Symlink {
@@ -83,21 +83,21 @@ impl Memory {
             };
             node = self.node_at(from, &link.target)?;
         }
-        Err(Errno::LOOP)
+        Err(Failure::LOOP)
     }
 
-    fn open(&self, node: Result<usize, Errno>) -> Result<DirHandle, NotOpened> {
+    fn open(&self, node: Result<usize, Failure>) -> Result<DirHandle, NotOpened> {
         let node = node?;
         match self.tree.is_directory(node) {
             true => Ok(MemoryHandle::open(node, &self.open)),
-            false => Err(NotOpened::NotADirectory(Errno::NOTDIR)),
+            false => Err(NotOpened::NotADirectory(Failure::NOT_A_DIRECTORY)),
         }
     }
 
-    fn find_directory(&self, node: Result<usize, Errno>) -> Result<DirHandle, Errno> {
+    fn find_directory(&self, node: Result<usize, Failure>) -> Result<DirHandle, Failure> {
         match node? {
             node if self.tree.is_directory(node) => Ok(MemoryHandle::open(node, &self.open)),
-            _ => Err(Errno::NOTDIR),
+            _ => Err(Failure::NOT_A_DIRECTORY),
         }
     }
 }
@@ -129,15 +129,15 @@ impl DirectorySource for Memory {
         self.open(self.entry(parent, name).and_then(|node| self.target(node)))
     }
 
-    fn duplicate(&self, dir: &DirHandle) -> Result<DirHandle, Errno> {
+    fn duplicate(&self, dir: &DirHandle) -> Result<DirHandle, Failure> {
         Ok(MemoryHandle::open(dir.memory().node, &self.open))
     }
 
-    fn find_root(&self, path: &CStr) -> Result<DirHandle, Errno> {
+    fn find_root(&self, path: &CStr) -> Result<DirHandle, Failure> {
         self.find_directory(self.node_at(0, path.to_bytes()))
     }
 
-    fn find(&self, from: &DirHandle, path: &[u8], way: Way) -> Result<DirHandle, Errno> {
+    fn find(&self, from: &DirHandle, path: &[u8], way: Way) -> Result<DirHandle, Failure> {
         let node = self.node_at(from.memory().node, path);
         match way {
             Way::ThroughLink => self.find_directory(node.and_then(|node| self.target(node))),
@@ -145,43 +145,43 @@ impl DirectorySource for Memory {
         }
     }
 
-    fn find_above(&self, from: &DirHandle, levels: usize) -> Result<DirHandle, Errno> {
+    fn find_above(&self, from: &DirHandle, levels: usize) -> Result<DirHandle, Failure> {
         let up = |node: usize, _| self.tree.nodes[node].parent;
         let node = (0..levels).fold(from.memory().node, up);
         Ok(MemoryHandle::open(node, &self.open))
     }
 
-    fn stat_entry(&self, dir: &DirHandle, name: &CStr) -> Result<MemoryStat, Errno> {
+    fn stat_entry(&self, dir: &DirHandle, name: &CStr) -> Result<MemoryStat, Failure> {
         Ok(self.stat(self.entry(dir, name)?))
     }
 
-    fn stat_path(&self, path: &CStr) -> Result<MemoryStat, Errno> {
+    fn stat_path(&self, path: &CStr) -> Result<MemoryStat, Failure> {
         Ok(self.stat(self.node_at(0, path.to_bytes())?))
     }
 
-    fn stat_root(&self, path: &CStr) -> Result<MemoryStat, Errno> {
+    fn stat_root(&self, path: &CStr) -> Result<MemoryStat, Failure> {
         self.stat_path(path)
     }
 
-    fn stat_directory(&self, dir: &DirHandle) -> Result<MemoryStat, Errno> {
+    fn stat_directory(&self, dir: &DirHandle) -> Result<MemoryStat, Failure> {
         Ok(self.stat(dir.memory().node))
     }
 
-    fn stat_subdirectory(&self, dir: &DirHandle, name: &CStr) -> Result<MemoryStat, Errno> {
+    fn stat_subdirectory(&self, dir: &DirHandle, name: &CStr) -> Result<MemoryStat, Failure> {
         self.stat_entry(dir, name)
     }
 
-    fn recognise(&self, dir: &DirHandle, name: &CStr) -> Result<MemoryStat, Errno> {
+    fn recognise(&self, dir: &DirHandle, name: &CStr) -> Result<MemoryStat, Failure> {
         self.stat_entry(dir, name)
     }
 
-    fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<MemoryStat, Errno> {
+    fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<MemoryStat, Failure> {
         let from = dir.map_or(0, |dir| dir.memory().node);
         let target = self.target(self.node_at(from, name.to_bytes())?)?;
         Ok(self.stat(target))
     }
 
-    fn identity(&self, dir: &DirHandle) -> Result<FileId, Errno> {
+    fn identity(&self, dir: &DirHandle) -> Result<FileId, Failure> {
         Ok(self.stat(dir.memory().node).id())
     }
 
@@ -196,7 +196,7 @@ impl DirectorySource for Memory {
         _buffer: &mut [u8],
         names: KeptNames,
         into: &mut Listed,
-    ) -> Result<More, Errno> {
+    ) -> Result<More, Failure> {
         let dir = dir.memory();
         let position = dir.position() as usize;
         let rest = self
@@ -214,11 +214,11 @@ impl DirectorySource for Memory {
         })
     }
 
-    fn position(&self, dir: &DirHandle) -> Result<u64, Errno> {
+    fn position(&self, dir: &DirHandle) -> Result<u64, Failure> {
         Ok(dir.memory().position())
     }
 
-    fn seek(&self, dir: &DirHandle, position: u64) -> Result<(), Errno> {
+    fn seek(&self, dir: &DirHandle, position: u64) -> Result<(), Failure> {
         dir.memory().set_position(position);
         Ok(())
     }

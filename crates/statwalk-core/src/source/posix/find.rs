@@ -8,7 +8,7 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::fcntl_dupfd_cloexec;
 
-use crate::error::SystemErrno as Errno;
+use crate::failure::Failure;
 use crate::handle::DirHandle;
 use crate::listing::source::Way;
 use crate::statx::uninterrupted;
@@ -19,14 +19,14 @@ const SEARCH: OFlags = OFlags::PATH
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-pub(super) fn duplicate(fd: BorrowedFd<'_>) -> Result<DirHandle, Errno> {
+pub(super) fn duplicate(fd: BorrowedFd<'_>) -> Result<DirHandle, Failure> {
     // The second count is for the close that follows.
     tally::count();
     tally::count();
     Ok(fcntl_dupfd_cloexec(fd, 0)?.into())
 }
 
-pub(super) fn root(path: &CStr, follows: bool) -> Result<DirHandle, Errno> {
+pub(super) fn root(path: &CStr, follows: bool) -> Result<DirHandle, Failure> {
     let flags = match follows {
         true => SEARCH.difference(OFlags::NOFOLLOW),
         false => SEARCH,
@@ -34,7 +34,7 @@ pub(super) fn root(path: &CStr, follows: bool) -> Result<DirHandle, Errno> {
     Ok(uninterrupted(|| openat(CWD, path, flags, Mode::empty()))?.into())
 }
 
-pub(super) fn above(fd: BorrowedFd<'_>, levels: usize) -> Result<DirHandle, Errno> {
+pub(super) fn above(fd: BorrowedFd<'_>, levels: usize) -> Result<DirHandle, Failure> {
     let path = vec!["..".to_owned(); levels].join("/");
     Ok(uninterrupted(|| openat(fd, path.as_str(), SEARCH, Mode::empty()))?.into())
 }
@@ -45,7 +45,7 @@ pub(super) fn below(
     path: &[u8],
     way: Way,
     has_openat2: bool,
-) -> Result<DirHandle, Errno> {
+) -> Result<DirHandle, Failure> {
     let flags = match way {
         Way::ThroughLink => SEARCH.difference(OFlags::NOFOLLOW),
         Way::Within | Way::Across => SEARCH,

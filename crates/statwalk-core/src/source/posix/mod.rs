@@ -19,12 +19,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use rustix::fs::{AtFlags, CWD, SeekFrom, Statx, StatxFlags, fstatfs, seek};
+use rustix::io::Errno as KernelErrno;
 use rustix::process::geteuid;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::calls::{self, BUFFER_BYTES, Calls, Detail, Freshness, LARGE_BUFFER_BYTES};
 use crate::entry::{Fields, FileId};
-use crate::error::SystemErrno as Errno;
+use crate::failure::Failure;
 use crate::handle::DirHandle;
 use crate::listing::in_place::InPlace;
 use crate::listing::listed::{KeptNames, Listed};
@@ -117,57 +118,66 @@ impl DirectorySource for Posix {
         open::through_links(parent.fd(), name, self).map(DirHandle::from)
     }
 
-    fn duplicate(&self, dir: &DirHandle) -> Result<DirHandle, Errno> {
+    fn duplicate(&self, dir: &DirHandle) -> Result<DirHandle, Failure> {
         find::duplicate(dir.fd())
     }
 
-    fn find_root(&self, path: &CStr) -> Result<DirHandle, Errno> {
+    fn find_root(&self, path: &CStr) -> Result<DirHandle, Failure> {
         find::root(path, self.follows)
     }
 
-    fn find(&self, from: &DirHandle, path: &[u8], way: Way) -> Result<DirHandle, Errno> {
+    fn find(&self, from: &DirHandle, path: &[u8], way: Way) -> Result<DirHandle, Failure> {
         find::below(from.fd(), path, way, self.has_openat2)
     }
 
-    fn find_above(&self, from: &DirHandle, levels: usize) -> Result<DirHandle, Errno> {
+    fn find_above(&self, from: &DirHandle, levels: usize) -> Result<DirHandle, Failure> {
         find::above(from.fd(), levels)
     }
 
     #[inline(always)]
-    fn stat_entry(&self, dir: &DirHandle, name: &CStr) -> Result<Statx, Errno> {
-        statx::by_name_with(dir.fd(), name, self.flags, self.mask)
+    fn stat_entry(&self, dir: &DirHandle, name: &CStr) -> Result<Statx, Failure> {
+        Ok(statx::by_name_with(dir.fd(), name, self.flags, self.mask)?)
     }
 
-    fn stat_path(&self, path: &CStr) -> Result<Statx, Errno> {
-        statx::by_name_with(CWD, path, self.flags, self.mask)
+    fn stat_path(&self, path: &CStr) -> Result<Statx, Failure> {
+        Ok(statx::by_name_with(CWD, path, self.flags, self.mask)?)
     }
 
-    fn stat_root(&self, path: &CStr) -> Result<Statx, Errno> {
-        statx::by_name(CWD, path, self.directory_mask)
+    fn stat_root(&self, path: &CStr) -> Result<Statx, Failure> {
+        Ok(statx::by_name(CWD, path, self.directory_mask)?)
     }
 
-    fn stat_directory(&self, dir: &DirHandle) -> Result<Statx, Errno> {
-        statx::by_descriptor_with(dir.fd(), self.flags, self.directory_mask)
+    fn stat_directory(&self, dir: &DirHandle) -> Result<Statx, Failure> {
+        Ok(statx::by_descriptor_with(
+            dir.fd(),
+            self.flags,
+            self.directory_mask,
+        )?)
     }
 
-    fn stat_subdirectory(&self, dir: &DirHandle, name: &CStr) -> Result<Statx, Errno> {
-        statx::by_name(dir.fd(), name, self.directory_mask)
+    fn stat_subdirectory(&self, dir: &DirHandle, name: &CStr) -> Result<Statx, Failure> {
+        Ok(statx::by_name(dir.fd(), name, self.directory_mask)?)
     }
 
-    fn recognise(&self, dir: &DirHandle, name: &CStr) -> Result<Statx, Errno> {
+    fn recognise(&self, dir: &DirHandle, name: &CStr) -> Result<Statx, Failure> {
         // The kernel knows them by itself. With this flag it asks no server for the
         // rest: `nfs_getattr`, fs/nfs/inode.c, and `fuse_update_get_attr`, fs/fuse/dir.c.
         let flags = self.flags | AtFlags::STATX_DONT_SYNC;
         let known = statx::IDENTITY | StatxFlags::MNT_ID;
-        statx::by_name_with(dir.fd(), name, flags, self.directory_mask & known)
+        Ok(statx::by_name_with(
+            dir.fd(),
+            name,
+            flags,
+            self.directory_mask & known,
+        )?)
     }
 
-    fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<Statx, Errno> {
+    fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<Statx, Failure> {
         let dir = dir.map_or(CWD, DirHandle::fd);
-        statx::through_links(dir, name, self.directory_mask)
+        Ok(statx::through_links(dir, name, self.directory_mask)?)
     }
 
-    fn identity(&self, dir: &DirHandle) -> Result<FileId, Errno> {
+    fn identity(&self, dir: &DirHandle) -> Result<FileId, Failure> {
         let found = statx::by_descriptor(dir.fd(), statx::IDENTITY)?;
         Ok(statx::file_id(&found))
     }
@@ -177,7 +187,7 @@ impl DirectorySource for Posix {
         let inside = [name.to_bytes(), b"/.\0"].concat();
         let inside = CStr::from_bytes_with_nul(&inside).expect("a name has no NUL");
         let found = statx::by_name_with(dir.fd(), inside, self.flags, StatxFlags::TYPE);
-        found.err() == Some(Errno::NOTDIR)
+        found.err() == Some(KernelErrno::NOTDIR)
     }
 
     fn list(
@@ -186,20 +196,20 @@ impl DirectorySource for Posix {
         buffer: &mut [u8],
         names: KeptNames,
         into: &mut Listed,
-    ) -> Result<More, Errno> {
+    ) -> Result<More, Failure> {
         let types = self.calls.types;
-        match names {
-            KeptNames::All => list::list::<true>(dir.fd(), buffer, types, into),
-            KeptNames::OfDirectories => list::list::<false>(dir.fd(), buffer, types, into),
-        }
+        Ok(match names {
+            KeptNames::All => list::list::<true>(dir.fd(), buffer, types, into)?,
+            KeptNames::OfDirectories => list::list::<false>(dir.fd(), buffer, types, into)?,
+        })
     }
 
-    fn position(&self, dir: &DirHandle) -> Result<u64, Errno> {
+    fn position(&self, dir: &DirHandle) -> Result<u64, Failure> {
         tally::count();
-        seek(dir.fd(), SeekFrom::Current(0))
+        Ok(seek(dir.fd(), SeekFrom::Current(0))?)
     }
 
-    fn seek(&self, dir: &DirHandle, position: u64) -> Result<(), Errno> {
+    fn seek(&self, dir: &DirHandle, position: u64) -> Result<(), Failure> {
         tally::count();
         seek(dir.fd(), SeekFrom::Start(position))?;
         Ok(())
