@@ -5,7 +5,7 @@
 use std::path::Path;
 
 /// Names that a folder or a file must not use: the arrows of ARCHITECTURE.md.
-const LAYERS: [(&str, &[&str]); 24] = [
+const LAYERS: [(&str, &[&str]); 34] = [
     // The data at the bottom.
     ("crates/statwalk-core/src/entry.rs", ABOVE_DATA),
     ("crates/statwalk-core/src/batch.rs", ABOVE_DATA),
@@ -15,6 +15,7 @@ const LAYERS: [(&str, &[&str]); 24] = [
     ("crates/statwalk-core/src/directory.rs", ABOVE_DATA),
     ("crates/statwalk-core/src/handle.rs", ABOVE_DATA),
     ("crates/statwalk-core/src/failure.rs", ABOVE_DATA),
+    ("crates/statwalk-core/src/unfinished.rs", ABOVE_DATA),
     (
         "crates/statwalk-core/src/decode",
         &[
@@ -42,6 +43,23 @@ const LAYERS: [(&str, &[&str]); 24] = [
             "std::fs",
             "std::os",
         ],
+    ),
+    // The boundary, and what it is made of: who writes a source reads these files alone.
+    ("crates/statwalk-core/src/listing/source.rs", ABOVE_BOUNDARY),
+    ("crates/statwalk-core/src/listing/in_place.rs", IN_BOUNDARY),
+    (
+        "crates/statwalk-core/src/listing/change_stamp.rs",
+        IN_BOUNDARY,
+    ),
+    ("crates/statwalk-core/src/listing/options.rs", IN_BOUNDARY),
+    ("crates/statwalk-core/src/listing/listed.rs", IN_BOUNDARY),
+    ("crates/statwalk-core/src/listing/contents.rs", IN_BOUNDARY),
+    ("crates/statwalk-core/src/listing/link_stop.rs", IN_BOUNDARY),
+    ("crates/statwalk-core/src/listing/open_dir.rs", IN_BOUNDARY),
+    // The table of volumes names the readers in place, and they do not name it.
+    (
+        "crates/statwalk-core/src/source/volume.rs",
+        &["source::volumes", "source::ext4", "source::btrfs"],
     ),
     // An order knows listers and no source.
     (
@@ -76,11 +94,21 @@ const LAYERS: [(&str, &[&str]); 24] = [
     ),
     (
         "crates/statwalk-core/src/source/ext4",
-        &["source::posix", "source::btrfs", "source::memory"],
+        &[
+            "source::posix",
+            "source::btrfs",
+            "source::memory",
+            "source::volumes",
+        ],
     ),
     (
         "crates/statwalk-core/src/source/btrfs",
-        &["source::posix", "source::ext4", "source::memory"],
+        &[
+            "source::posix",
+            "source::ext4",
+            "source::memory",
+            "source::volumes",
+        ],
     ),
     (
         "crates/statwalk-core/src/source/memory",
@@ -171,6 +199,44 @@ const ABOVE_DATA: &[&str] = &[
     "crate::order",
     "crate::sink",
     "rustix",
+];
+
+/// What asks a source, and what works for a worker.
+const ABOVE_BOUNDARY: &[&str] = &[
+    "super::context",
+    "super::outlet",
+    "super::backlog",
+    "super::events",
+    "super::pace",
+    "super::job",
+    "super::lister",
+    "super::Lister",
+    "super::shared",
+    "super::unknown",
+    "super::attributes",
+    "super::delivery",
+    "super::finished",
+    "crate::listing",
+];
+
+/// That, and the questions to a source: its parts do not ask it.
+const IN_BOUNDARY: &[&str] = &[
+    "super::source",
+    "DirectorySource",
+    "super::context",
+    "super::outlet",
+    "super::backlog",
+    "super::events",
+    "super::pace",
+    "super::job",
+    "super::lister",
+    "super::Lister",
+    "super::shared",
+    "super::unknown",
+    "super::attributes",
+    "super::delivery",
+    "super::finished",
+    "crate::listing",
 ];
 
 /// Names that only one place may name, beside the one that has them.

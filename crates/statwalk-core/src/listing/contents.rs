@@ -3,17 +3,13 @@
 //! The entries of a directory until their delivery.
 
 use std::ffi::CString;
-use std::sync::Arc;
 
-use super::context::ScanOptions;
-use super::outlet::{Backlog, Events, Note};
-use super::unknown::LinkStop;
+use super::link_stop::LinkStop;
+use super::options::ScanOptions;
 use crate::batch::Batch;
-use crate::directory::Directory;
 use crate::entry::{Attributes, FileType};
 use crate::error::Op;
 use crate::failure::Failure;
-use crate::handle::OpenParent;
 
 /// Up to so many subdirectories, each is compared with each.
 const FEW: usize = 12;
@@ -140,67 +136,5 @@ impl Contents {
 
     pub(crate) fn entry_count(&self) -> usize {
         self.batch.len() + self.followed.len() + self.subdir_offsets.len() + self.link_offsets.len()
-    }
-}
-
-/// Delivers entries, with their errors and counts.
-pub(crate) fn deliver(
-    directory: &Directory<'_>,
-    announce: bool,
-    contents: &Contents,
-    out: &mut dyn Events,
-) {
-    let has_more = !contents.followed.is_empty() || !contents.failures.is_empty();
-    // Nearly always there is no more, and the view needs no copy.
-    match directory.is_last && has_more {
-        false => out.deliver(directory, announce, &[&contents.batch]),
-        true => {
-            let first = Directory {
-                is_last: false,
-                ..*directory
-            };
-            out.deliver(&first, announce, &[&contents.batch]);
-        }
-    }
-    if !contents.followed.is_empty() {
-        let behind_links = Directory {
-            followed: true,
-            is_last: false,
-            ..*directory
-        };
-        out.deliver(&behind_links, false, &[&contents.followed]);
-    }
-    let root = directory.root;
-    for _ in 0..contents.vanished + contents.missing.len() as u64 {
-        out.note(root, Note::Vanished);
-    }
-    for _ in 0..contents.excluded {
-        out.note(root, Note::Excluded);
-    }
-    for _ in 0..contents.crossings {
-        out.note(root, Note::Crossing);
-    }
-    if !contents.failures.is_empty() {
-        for (name, op, failure) in &contents.failures {
-            let path = match name.is_empty() {
-                true => directory.path(),
-                false => directory.entry_path(name),
-            };
-            out.failed(root, path, *op, *failure);
-        }
-        out.incomplete(directory);
-    }
-    if directory.is_last && has_more {
-        out.finished(directory);
-    }
-}
-
-/// Queues the subdirectories, and defers the symbolic links.
-pub(crate) fn queue(node: &Arc<OpenParent>, contents: &Contents, out: &mut dyn Backlog) {
-    if !contents.subdir_offsets.is_empty() {
-        out.queue(node, &contents.subdir_offsets, &contents.subdir_inos);
-    }
-    if !contents.link_offsets.is_empty() {
-        out.defer_links(&node.dir, &contents.link_offsets);
     }
 }

@@ -71,7 +71,7 @@ impl<D: DirectorySource> Lister<D> {
             return Ok(self.image(path, root, id, out));
         }
         if self.context.options.roots.was_no_directory(root) {
-            let found = self.context.source.stat_path(path)?;
+            let found = self.context.source.stat_path(path).map_err(Into::into)?;
             let found = found.attributes(self.context.options.wanted);
             if found.kind != FileType::Directory {
                 return self.root_entry(path, root, found, Failure::NOT_A_DIRECTORY, out);
@@ -93,7 +93,7 @@ impl<D: DirectorySource> Lister<D> {
             }
             Err(NotOpened::Gone(failure)) => Err(failure),
             Err(NotOpened::NotADirectory(failure)) => {
-                let found = self.context.source.stat_path(path)?;
+                let found = self.context.source.stat_path(path).map_err(Into::into)?;
                 let found = found.attributes(self.context.options.wanted);
                 if found.kind == FileType::Directory {
                     self.unreadable(&place, root, 0, Some(&found), failure, out);
@@ -102,7 +102,7 @@ impl<D: DirectorySource> Lister<D> {
                 self.root_entry(path, root, found, failure, out)
             }
             Err(refused) => {
-                let found = self.context.source.stat_path(path)?;
+                let found = self.context.source.stat_path(path).map_err(Into::into)?;
                 let found = found.attributes(self.context.options.wanted);
                 let failure = match refused {
                     NotOpened::Refused(failure) => failure,
@@ -387,7 +387,8 @@ impl<D: DirectorySource> Lister<D> {
             return Fate::Open;
         };
         let (root, depth) = (parent.root, parent.depth + 1);
-        let found = match self.context.source.stat_entry(base, place.name()) {
+        let found = self.context.source.stat_entry(base, place.name());
+        let found = match found.map_err(Into::into) {
             Ok(found) => found,
             Err(failure @ Failure::NotFound(_)) => {
                 return self.not_found(place, sight, failure, out);
@@ -548,7 +549,7 @@ impl<D: DirectorySource> Lister<D> {
     }
 
     pub(super) fn stat_of(&self, dir: &DirHandle, name: &CStr) -> Result<Attributes, Failure> {
-        let found = self.context.source.stat_entry(dir, name)?;
+        let found = (self.context.source.stat_entry(dir, name)).map_err(Into::into)?;
         Ok(found.attributes(self.context.options.wanted))
     }
 

@@ -9,8 +9,8 @@
 use std::ffi::CStr;
 
 use super::contents::Contents;
-use super::context::ScanOptions;
 use super::open_dir::OpenDir;
+use super::options::ScanOptions;
 use crate::directory::{Dir, MountMark, Place};
 use crate::entry::{Attributes, FileId, FileType};
 use crate::failure::Failure;

@@ -15,10 +15,6 @@ use super::source::DirectorySource;
 use crate::directory::Dir;
 use crate::handle::DirHandle;
 
-/// The most entries of a directory that a worker withholds until it has verified the
-/// directory.
-pub(crate) const WITHHELD_MAX: usize = 64 * 1024;
-
 /// The most repeated readings of a directory that changes.
 pub(crate) const REREADS_MAX: u32 = 3;
 

@@ -18,13 +18,19 @@ mod expand;
 mod read;
 pub(crate) mod shared;
 
+mod attributes;
 pub(crate) mod contents;
+mod delivery;
+pub(crate) mod finished;
+mod link_stop;
 pub(crate) mod listed;
 pub(crate) mod open_dir;
+pub(crate) mod options;
 mod unknown;
 mod unlisted;
 mod vanished;
 
+pub(crate) mod change_stamp;
 mod reopen;
 pub(crate) mod source;
 
@@ -34,4 +40,5 @@ mod read_in_place;
 pub(crate) mod suspicion;
 
 pub(crate) use job::{Fate, Job};
-pub(crate) use lister::{Lister, REREADS_MAX, WITHHELD_MAX};
+pub(crate) use lister::{Lister, REREADS_MAX};
+pub(crate) use options::WITHHELD_MAX;

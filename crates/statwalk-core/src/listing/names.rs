@@ -4,8 +4,8 @@
 //!
 //! Readers of a file system in place use it before they read an inode.
 
-use super::context::ScanOptions;
 use super::open_dir::OpenDir;
+use super::options::ScanOptions;
 use crate::entry::FileType;
 
 /// Decides about the entries of one directory by their names.

@@ -4,12 +4,12 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::change_stamp::ChangeStamp;
 use super::contents::Contents;
-use super::source::{ChangeStamp, DirectorySource, EntryStat};
 use crate::directory::{Dir, DirState, Directory, MountMark, Place};
 use crate::entry::{Attributes, DirId, FileId};
 use crate::exclusion::IgnoreRules;
-use crate::handle::{DirHandle, Handle, OpenParent};
+use crate::handle::{Handle, OpenParent};
 use crate::unfinished::Unfinished;
 
 /// A directory that is open and about to be read.
@@ -50,21 +50,10 @@ impl OpenDir {
         }
     }
 
-    /// Whether the directory is unchanged since it was opened.
-    ///
-    /// True without a call if it has no stamp of before.
-    pub(super) fn held_still(&self, dir: &DirHandle, source: &impl DirectorySource) -> bool {
-        let Some(before) = self.before else {
-            return true;
-        };
-        let after = source.stat_directory(dir);
-        after.is_ok_and(|after| before == after.change_stamp())
-    }
-
     /// Makes the node that is the parent of the subdirectories and links in `contents`.
     ///
     /// `pieces` counts the nodes of a directory that is read in pieces. The node waits
-    /// for a [`settle`](crate::unfinished::settle) after the delivery of its piece.
+    /// for a [`settle`](super::finished::settle) after the delivery of its piece.
     pub(crate) fn node(
         &self,
         contents: &Contents,

@@ -4,14 +4,16 @@
 
 use std::sync::Arc;
 
-use super::contents::{deliver, queue};
+use super::attributes::Reading;
 use super::context::Visit;
+use super::delivery::{deliver, queue};
+use super::finished::settle;
 use super::in_place::{InPlace, InPlaceDir};
 use super::job::Fate;
-use super::listed::{KeptNames, Reading};
+use super::listed::KeptNames;
 use super::open_dir::OpenDir;
+use super::options::PART_MIN;
 use super::outlet::{Note, Outlet, Pace};
-use super::shared::PART_MIN;
 use super::source::{DirectorySource, EntryStat, More};
 use super::suspicion::Confirmed;
 use super::{Lister, REREADS_MAX};
@@ -21,7 +23,6 @@ use crate::entry::{Attributes, FileId, FileType};
 use crate::error::Op;
 use crate::failure::Failure;
 use crate::handle::{DirHandle, Handle};
-use crate::unfinished::settle;
 
 /// The buffers of a directory before it counts as large. The second one may be its last,
 /// and may be nearly empty.
@@ -60,9 +61,44 @@ enum Trouble {
     Changed,
 }
 
+impl OpenDir {
+    /// Whether the directory is unchanged since it was opened.
+    ///
+    /// True without a call if it has no stamp of before.
+    pub(super) fn held_still(&self, dir: &DirHandle, source: &impl DirectorySource) -> bool {
+        let Some(before) = self.before else {
+            return true;
+        };
+        let after = source.stat_directory(dir);
+        after.is_ok_and(|after| before == after.change_stamp())
+    }
+}
+
 impl<D: DirectorySource> Lister<D> {
     /// Reads, verifies and delivers an open directory.
     pub(super) fn enter(&mut self, opening: Opening, out: &mut dyn Outlet) -> Fate {
+        self.dirs_begun += 1;
+        let (dir, fd) = match self.admit(opening, out) {
+            Ok(admitted) => admitted,
+            Err(fate) => return fate,
+        };
+        let options = &self.context.options;
+        // A `CACHEDIR.TAG` can be the last entry: the directory must be read whole.
+        let may_gather = options.wanted.need_stat() && !options.exclusions.leaves_out_caches();
+        if may_gather && out.gathers() {
+            return self.gather(dir, fd, out);
+        }
+        self.read_until_still(dir, fd, out)
+    }
+
+    /// Decides whether the lister lists a directory that was just opened.
+    ///
+    /// Its fate if not: it was read in place, or belongs elsewhere, or cannot be read.
+    fn admit(
+        &mut self,
+        opening: Opening,
+        out: &mut dyn Outlet,
+    ) -> Result<(OpenDir, DirHandle), Fate> {
         let Opening {
             fd,
             place,
@@ -73,7 +109,6 @@ impl<D: DirectorySource> Lister<D> {
             in_place_was_tried,
             mut holds_doubles,
         } = opening;
-        self.dirs_begun += 1;
         let context = Arc::clone(&self.context);
         let (mut before, mut identity) = (None, None);
         let mut attributes = Attributes::of_type(FileType::Directory);
@@ -90,11 +125,11 @@ impl<D: DirectorySource> Lister<D> {
                 Ok(found) => found,
                 Err(failure) => {
                     self.unreadable(&place, root, depth, None, failure, out);
-                    return Fate::Settled;
+                    return Err(Fate::Settled);
                 }
             };
             if depth > 0 && out.cancelled() {
-                return Fate::Open;
+                return Err(Fate::Open);
             }
             // The parent's mount, unless device numbers stand for mounts: then a nested
             // btrfs subvolume has its own.
@@ -103,58 +138,30 @@ impl<D: DirectorySource> Lister<D> {
                 // `mount_below` decides this for a root with subdirectories.
                 mount.shared = depth > 0 && context.is_reached_twice(mount.id);
             }
-            match context.visit(found.id(), mount, root, depth) {
-                Visit::First => {}
-                Visit::Again => {
-                    self.left_standing(&place, root, depth, DirState::Crossing, out);
-                    out.note(root, Note::Crossing);
-                    return Fate::Settled;
-                }
-                Visit::EarlierRoot => return Fate::Settled,
-            }
-            if place.leads_through(found.id(), mount.id) {
-                // The kernel's error if it notices the circle itself: d_splice_alias,
-                // fs/dcache.c.
-                self.unreadable(&place, root, depth, None, Failure::LOOP, out);
-                return Fate::Settled;
+            let dir = InPlaceDir {
+                place: &place,
+                root,
+                depth,
+                mount,
+                followed,
+                is_visited: true,
+            };
+            if let Some(fate) = self.left_out(&found, &dir, out) {
+                return Err(fate);
             }
             identity = Some(found.id());
-            // Only a root gets here: others are not opened at the limit.
-            if depth >= context.options.max_depth {
-                attributes = found.attributes(context.options.wanted);
-                self.at_limit(&place, root, depth, &attributes, out);
-                return Fate::Settled;
-            }
             // It is large enough to look for a volume now.
             let is_first_large = context.source.is_worth_in_place(found.size_bytes())
                 && self.in_place_of(mount.id, 0).is_none();
             if may_be_in_place || is_first_large {
-                let dir = InPlaceDir {
-                    place: &place,
-                    root,
-                    depth,
-                    mount,
-                    followed,
-                    is_visited: true,
-                };
-                if let Some(fate) = self.opened_in_place(&fd, &found, &dir, out) {
-                    return fate;
-                }
-                match self.confirm_suspicion(&dir, &fd) {
-                    Confirmed::Double => {
-                        self.unreadable(&place, root, depth, None, Failure::DAMAGED, out);
-                        return Fate::Settled;
-                    }
-                    Confirmed::HoldsDoubles => holds_doubles = true,
-                    Confirmed::Nothing => {}
-                }
+                holds_doubles |= self.place_or_suspect(&fd, &found, &dir, out)?;
             }
             if context.options.wanted.need_stat() {
                 attributes = found.attributes(context.options.wanted);
                 before = Some(found.change_stamp());
             }
         }
-        let mut dir = OpenDir {
+        let dir = OpenDir {
             ignore: context.ignore_rules(&place, &fd),
             id: out.next_id(),
             place,
@@ -169,12 +176,71 @@ impl<D: DirectorySource> Lister<D> {
             subvolume: 0,
             holds_doubles,
         };
-        // A `CACHEDIR.TAG` can be the last entry: the directory must be read whole.
-        let may_gather =
-            context.options.wanted.need_stat() && !context.options.exclusions.leaves_out_caches();
-        if may_gather && out.gathers() {
-            return self.gather(dir, fd, out);
+        Ok((dir, fd))
+    }
+
+    /// Looks whether an open directory is not to be listed: it was visited, belongs to
+    /// another root, lies above itself, or at the depth limit. Absent if it is.
+    fn left_out(
+        &mut self,
+        found: &D::Stat,
+        dir: &InPlaceDir<'_>,
+        out: &mut dyn Outlet,
+    ) -> Option<Fate> {
+        let context = Arc::clone(&self.context);
+        let (place, root, depth) = (dir.place, dir.root, dir.depth);
+        match context.visit(found.id(), dir.mount, root, depth) {
+            Visit::First => {}
+            Visit::Again => {
+                self.left_standing(place, root, depth, DirState::Crossing, out);
+                out.note(root, Note::Crossing);
+                return Some(Fate::Settled);
+            }
+            Visit::EarlierRoot => return Some(Fate::Settled),
         }
+        if place.leads_through(found.id(), dir.mount.id) {
+            // The kernel's error if it notices the circle itself: d_splice_alias,
+            // fs/dcache.c.
+            self.unreadable(place, root, depth, None, Failure::LOOP, out);
+            return Some(Fate::Settled);
+        }
+        // Only a root gets here: others are not opened at the limit.
+        if depth >= context.options.max_depth {
+            let attributes = found.attributes(context.options.wanted);
+            self.at_limit(place, root, depth, &attributes, out);
+            return Some(Fate::Settled);
+        }
+        None
+    }
+
+    /// Reads an open directory in place, if that can be, or judges the suspicion that
+    /// keeps it from that: whether two names in it lead to one subdirectory.
+    ///
+    /// Its fate if it needs no listing any more.
+    fn place_or_suspect(
+        &mut self,
+        fd: &DirHandle,
+        found: &D::Stat,
+        dir: &InPlaceDir<'_>,
+        out: &mut dyn Outlet,
+    ) -> Result<bool, Fate> {
+        if let Some(fate) = self.opened_in_place(fd, found, dir, out) {
+            return Err(fate);
+        }
+        match self.confirm_suspicion(dir, fd) {
+            Confirmed::Double => {
+                self.unreadable(dir.place, dir.root, dir.depth, None, Failure::DAMAGED, out);
+                Err(Fate::Settled)
+            }
+            Confirmed::HoldsDoubles => Ok(true),
+            Confirmed::Nothing => Ok(false),
+        }
+    }
+
+    /// Lists a directory, again while it changes, and delivers it.
+    fn read_until_still(&mut self, mut dir: OpenDir, fd: DirHandle, out: &mut dyn Outlet) -> Fate {
+        let (root, depth) = (dir.root, dir.depth);
+        let context = Arc::clone(&self.context);
         let mut rereads = 0;
         loop {
             self.contents.clear();
@@ -192,8 +258,8 @@ impl<D: DirectorySource> Lister<D> {
                     out.note(root, Note::Excluded);
                     return Fate::Settled;
                 }
-                // ENOENT of getdents64: the directory was removed after the open, and
-                // its entries before.
+                // "Not found" for a listing: the directory was removed after the open,
+                // and its entries before.
                 End::Failed(Failure::NotFound(_))
                     if self.is_gone(&dir.place, dir.identity, out) =>
                 {

@@ -6,13 +6,15 @@ use std::ffi::CStr;
 use std::sync::Arc;
 
 use super::Lister;
-use super::contents::{Contents, deliver, queue};
+use super::attributes::sort_in;
+use super::contents::Contents;
 use super::context::Visit;
+use super::delivery::{deliver, queue};
+use super::finished::settle;
 use super::in_place::{Begun, Counted, InPlace, InPlaceDir, Node, Piece, StatLater};
 use super::job::Fate;
-use super::listed::sort_in;
-use super::lister::WITHHELD_MAX;
 use super::open_dir::OpenDir;
+use super::options::WITHHELD_MAX;
 use super::outlet::{Note, Outlet};
 use super::source::{DirectorySource, EntryStat};
 use super::suspicion::Suspicion;
@@ -22,7 +24,7 @@ use crate::error::Op;
 use crate::failure::Failure;
 use crate::handle::{DirHandle, Handle};
 use crate::tally;
-use crate::unfinished::{Unfinished, settle};
+use crate::unfinished::Unfinished;
 
 /// The state of a lister for reading in place.
 #[derive(Default)]
@@ -41,6 +43,22 @@ enum End {
     /// Nothing was delivered: the kernel must read the directory.
     ByKernel,
     Cancelled,
+}
+
+/// A directory that is read, and the buffers for its next piece.
+struct Part<'a> {
+    volume: &'a mut dyn InPlace,
+    open_dir: &'a OpenDir,
+    contents: &'a mut Contents,
+    stat_later: &'a mut StatLater,
+}
+
+/// A piece of a directory that was read.
+#[derive(Clone, Copy, Debug)]
+struct ReadPiece {
+    piece: Piece,
+    /// Whether nothing has changed meanwhile, and every entry was found.
+    is_sound: bool,
 }
 
 /// The progress in delivering a directory.
@@ -152,6 +170,36 @@ impl Delivery {
         }
         self.is_released = true;
         true
+    }
+
+    /// Delivers a piece, and says what is wrong with it. Returns whether more pieces are
+    /// wanted.
+    fn take<D: DirectorySource>(
+        &mut self,
+        lister: &mut Lister<D>,
+        dir: &InPlaceDir<'_>,
+        open_dir: &OpenDir,
+        contents: &Contents,
+        (read, doubles): (ReadPiece, &[u32]),
+        out: &mut dyn Outlet,
+    ) -> bool {
+        let ReadPiece { piece, is_sound } = read;
+        let is_whole = piece == Piece::Whole && (is_sound || self.is_image);
+        let extras = (doubles, is_whole);
+        if !self.add(lister, dir, open_dir, contents, extras, out) {
+            return false;
+        }
+        match piece {
+            Piece::Full if is_sound => return true,
+            Piece::Damaged(failure) => {
+                out.failed(dir.root, dir.place.path(), Op::Read, failure);
+                out.incomplete(&open_dir.view());
+            }
+            _ if is_sound || self.is_image => {}
+            // Too late for the kernel: a piece was delivered.
+            _ => out.changed(&open_dir.view()),
+        }
+        false
     }
 
     /// Ends the delivery: nothing more is said of the directory.
@@ -274,6 +322,7 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
+    /// Begins a directory, reads its pieces, and delivers them.
     fn read_from(
         &mut self,
         volume: &mut dyn InPlace,
@@ -283,113 +332,159 @@ impl<D: DirectorySource> Lister<D> {
         out: &mut dyn Outlet,
     ) -> End {
         self.in_place.suspicion = None;
+        let open_dir = match self.begin_node(volume, node, dir, out) {
+            Ok(open_dir) => open_dir,
+            Err(end) => return end,
+        };
+        let mut contents = std::mem::take(&mut self.contents);
+        contents.clear();
+        let mut delivery = Delivery {
+            visit: dir.is_visited.then_some(Visit::First),
+            is_released: false,
+            is_image: volume.is_image(),
+            pieces: None,
+            node: None,
+            is_finished: false,
+        };
+        let end = loop {
+            let may_ask = !delivery.is_image && !delivery.has_begun();
+            let mut part = Part {
+                volume: &mut *volume,
+                open_dir: &open_dir,
+                contents: &mut contents,
+                stat_later: &mut *stat_later,
+            };
+            let piece = match self.read_piece(&mut part, may_ask, out) {
+                Ok(piece) => piece,
+                Err(end) => break Some(end),
+            };
+            let doubles = match self.find_doubles(&mut part, node, dir, &delivery, out) {
+                Ok(doubles) => doubles,
+                Err(end) => break end,
+            };
+            let read = (piece, doubles.as_slice());
+            if !delivery.take(self, dir, &open_dir, &contents, read, out) {
+                break None;
+            }
+            contents.clear();
+        };
+        self.contents = contents;
+        // Absent where the delivery has ended.
+        end.unwrap_or_else(|| End::Delivered(delivery.end(&open_dir, out)))
+    }
+
+    /// Begins a directory. Its end if it has no entries to be read here.
+    fn begin_node(
+        &mut self,
+        volume: &mut dyn InPlace,
+        node: Node,
+        dir: &InPlaceDir<'_>,
+        out: &mut dyn Outlet,
+    ) -> Result<OpenDir, End> {
         let context = Arc::clone(&self.context);
-        let is_image = volume.is_image();
         let begun = match volume.begin(node, dir, &context.options, &|| out.cancelled()) {
             // The kernel refuses a directory above itself, too: let it decide, unless
             // this is an image.
-            Begun::Directory(_) if dir.place.leads_through(node.id, dir.mount.id) => match is_image
-            {
-                true => Begun::Damaged(Failure::DAMAGED),
-                false => Begun::AskKernel,
-            },
+            Begun::Directory(_) if dir.place.leads_through(node.id, dir.mount.id) => {
+                match volume.is_image() {
+                    true => Begun::Damaged(Failure::DAMAGED),
+                    false => Begun::AskKernel,
+                }
+            }
             begun => begun,
         };
         let found = match begun {
             Begun::Directory(found) => found,
-            Begun::AskKernel => return End::ByKernel,
+            Begun::AskKernel => return Err(End::ByKernel),
             Begun::Damaged(failure) => {
                 self.unreadable(dir.place, dir.root, dir.depth, None, failure, out);
-                return End::Delivered(Fate::Settled);
+                return Err(End::Delivered(Fate::Settled));
             }
         };
         if dir.depth >= context.options.max_depth {
             if !context.is_other_root(node.id, dir.mount.id, dir.root) {
                 self.at_limit(dir.place, dir.root, dir.depth, &found, out);
             }
-            return End::Delivered(Fate::Settled);
+            return Err(End::Delivered(Fate::Settled));
         }
-        let open_dir = dir.begin(self, node, found, out);
-        let mut contents = std::mem::take(&mut self.contents);
-        contents.clear();
-        let mut delivery = Delivery {
-            visit: dir.is_visited.then_some(Visit::First),
-            is_released: false,
-            is_image,
-            pieces: None,
-            node: None,
-            is_finished: false,
+        Ok(dir.begin(self, node, found, out))
+    }
+
+    /// Reads the next piece, with the stats of entries that the reader left to the kernel.
+    ///
+    /// While nothing was delivered (`may_ask`), any doubt leaves the directory to the
+    /// kernel.
+    fn read_piece(
+        &mut self,
+        part: &mut Part<'_>,
+        may_ask: bool,
+        out: &mut dyn Outlet,
+    ) -> Result<ReadPiece, End> {
+        let context = Arc::clone(&self.context);
+        part.stat_later.clear();
+        let piece = part.volume.read(
+            part.open_dir,
+            &context.options,
+            part.contents,
+            part.stat_later,
+            &|| out.cancelled(),
+        );
+        if piece == Piece::Cancelled {
+            return Err(End::Cancelled);
+        }
+        if may_ask && self.is_for_the_kernel(piece, part.contents) {
+            return Err(End::ByKernel);
+        }
+        let held_still = match piece {
+            Piece::Whole => part.volume.held_still(),
+            piece => piece == Piece::Full,
         };
-        // Absent where the delivery has ended.
-        let end = loop {
-            stat_later.clear();
-            let piece = volume.read(
-                &open_dir,
-                &context.options,
-                &mut contents,
-                stat_later,
-                &|| out.cancelled(),
-            );
-            if piece == Piece::Cancelled {
-                break Some(End::Cancelled);
-            }
-            let may_ask = !is_image && !delivery.has_begun();
-            if may_ask && self.is_for_the_kernel(piece, &contents) {
-                break Some(End::ByKernel);
-            }
-            let held_still = match piece {
-                Piece::Whole => volume.held_still(),
-                piece => piece == Piece::Full,
-            };
-            if may_ask && !held_still {
-                break Some(End::ByKernel);
-            }
-            let is_sound = self.stat_by_kernel(stat_later, &open_dir, &mut contents) && held_still;
-            volume.count(Counted::StatLater(stat_later.len() as u64));
-            if may_ask && !is_sound {
-                break Some(End::ByKernel);
-            }
-            let doubles = match volume.numbers_tell_doubles() {
-                true => contents.take_doubles(),
-                false => Vec::new(),
-            };
-            if !delivery.has_begun() {
-                let is_misplaced = doubles.is_empty() && volume.is_misplaced(dir);
-                if !is_image && (is_misplaced || !doubles.is_empty()) {
-                    self.in_place.suspicion = Some(match is_misplaced {
-                        true => Suspicion::Misplaced(node),
-                        false => Suspicion::HoldsDoubles,
-                    });
-                    break Some(End::ByKernel);
-                }
-                if is_misplaced && volume.has_right_name_elsewhere(node, dir) {
-                    let (root, depth) = (dir.root, dir.depth);
-                    self.unreadable(dir.place, root, depth, None, Failure::DAMAGED, out);
-                    break None;
-                }
-            }
-            let is_whole = piece == Piece::Whole && (is_sound || is_image);
-            let extras = (doubles.as_slice(), is_whole);
-            if !delivery.add(self, dir, &open_dir, &contents, extras, out) {
-                break None;
-            }
-            match piece {
-                Piece::Full if is_sound => contents.clear(),
-                Piece::Damaged(failure) => {
-                    out.failed(dir.root, dir.place.path(), Op::Read, failure);
-                    out.incomplete(&open_dir.view());
-                    break None;
-                }
-                _ if is_sound || is_image => break None,
-                // Too late for the kernel: a piece was delivered.
-                _ => {
-                    out.changed(&open_dir.view());
-                    break None;
-                }
-            }
+        if may_ask && !held_still {
+            return Err(End::ByKernel);
+        }
+        let is_found = self.stat_by_kernel(part.stat_later, part.open_dir, part.contents);
+        let is_sound = is_found && held_still;
+        (part.volume).count(Counted::StatLater(part.stat_later.len() as u64));
+        if may_ask && !is_sound {
+            return Err(End::ByKernel);
+        }
+        Ok(ReadPiece { piece, is_sound })
+    }
+
+    /// Takes the second names of subdirectories out of a piece. With the first piece it
+    /// looks for other damage that a rename could show for a moment, and leaves the
+    /// directory to the kernel for that.
+    ///
+    /// The end of the directory if it is not delivered here.
+    fn find_doubles(
+        &mut self,
+        part: &mut Part<'_>,
+        node: Node,
+        dir: &InPlaceDir<'_>,
+        delivery: &Delivery,
+        out: &mut dyn Outlet,
+    ) -> Result<Vec<u32>, Option<End>> {
+        let volume = &*part.volume;
+        let doubles = match volume.numbers_tell_doubles() {
+            true => part.contents.take_doubles(),
+            false => Vec::new(),
         };
-        self.contents = contents;
-        end.unwrap_or_else(|| End::Delivered(delivery.end(&open_dir, out)))
+        if delivery.has_begun() {
+            return Ok(doubles);
+        }
+        let is_misplaced = doubles.is_empty() && volume.is_misplaced(dir);
+        if !delivery.is_image && (is_misplaced || !doubles.is_empty()) {
+            self.in_place.suspicion = Some(match is_misplaced {
+                true => Suspicion::Misplaced(node),
+                false => Suspicion::HoldsDoubles,
+            });
+            return Err(Some(End::ByKernel));
+        }
+        if is_misplaced && volume.has_right_name_elsewhere(node, dir) {
+            self.unreadable(dir.place, dir.root, dir.depth, None, Failure::DAMAGED, out);
+            return Err(None);
+        }
+        Ok(doubles)
     }
 
     /// Whether the kernel must read the directory after this first piece.

@@ -22,10 +22,14 @@ use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use super::contents::{Contents, deliver, queue};
+use super::attributes::Reading;
+use super::contents::Contents;
+use super::delivery::{deliver, queue};
+use super::finished::{finish, settle};
 use super::job::{Deferred, Fate};
-use super::listed::{Listed, Reading};
+use super::listed::Listed;
 use super::open_dir::OpenDir;
+use super::options::PART_MIN;
 use super::outlet::{Backlog, Gathering, Note, Outlet, Pace};
 use super::source::{DirectorySource, EntryStat, More};
 use super::{Lister, REREADS_MAX};
@@ -36,13 +40,7 @@ use crate::error::Op;
 use crate::failure::Failure;
 use crate::handle::{DirHandle, Handle, SharedFd};
 use crate::lock::lock;
-use crate::unfinished::{Unfinished, finish, settle};
-
-/// The entries of one part where calls wait.
-///
-/// Their stats take longer than a hand-over. Larger parts would let a directory end
-/// later, and its subdirectories begin later.
-pub(super) const PART_MIN: usize = 4;
+use crate::unfinished::Unfinished;
 
 /// The entries that a worker delivers together, where they come one by one and the
 /// directory is too large to be withheld.

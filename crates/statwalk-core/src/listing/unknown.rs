@@ -5,28 +5,17 @@
 //!
 //! The tricks of aio_scandir save stats.
 
+use super::attributes::failed;
 use super::contents::Contents;
 use super::context::ScanContext;
-use super::listed::{Listed, failed};
+use super::link_stop::LinkStop;
+use super::listed::Listed;
 use super::open_dir::OpenDir;
 use super::outlet::{Pace, Tick};
-use super::source::{ChangeStamp, DirectorySource, EntryStat};
+use super::source::{DirectorySource, EntryStat};
 use crate::calls::likeliness;
 use crate::entry::FileType;
 use crate::handle::DirHandle;
-
-/// Stops the stats in a directory, once the worker has found as many subdirectories as
-/// the link count says.
-#[derive(Default)]
-pub(super) struct LinkStop {
-    was_asked: bool,
-    /// The number of subdirectories. Absent if the link count does not count them.
-    subdirs: Option<u32>,
-    /// The change stamp at the time of the link count.
-    before: Option<ChangeStamp>,
-    /// Whether entries were left without a stat.
-    was_used: bool,
-}
 
 impl LinkStop {
     /// Reads the link count at the first call, and returns whether it tells the number
@@ -51,16 +40,6 @@ impl LinkStop {
             self.before = Some(found.change_stamp());
         }
         self.can_be_used()
-    }
-
-    /// Whether the link count tells when all subdirectories are found.
-    pub(super) fn can_be_used(&self) -> bool {
-        self.subdirs.is_some()
-    }
-
-    /// Whether entries were left without a stat.
-    pub(super) fn was_used(&self) -> bool {
-        self.was_used
     }
 
     fn all_found(&self, contents: &Contents) -> bool {
@@ -135,7 +114,7 @@ pub(super) fn find_directories(
                     .batch
                     .push_listed(name.to_bytes(), found.kind(), false);
             }
-            Err(failure) => failed(name, FileType::Unknown, failure, contents),
+            Err(error) => failed(name, FileType::Unknown, error.into(), contents),
         }
     }
     true

@@ -7,7 +7,7 @@ use std::ffi::CStr;
 use std::sync::Arc;
 
 use super::Lister;
-use super::contents::deliver;
+use super::delivery::deliver;
 use super::outlet::Events;
 use super::source::DirectorySource;
 use crate::directory::{Dir, DirState, Directory, Place};

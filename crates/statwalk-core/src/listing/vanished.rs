@@ -13,10 +13,12 @@ use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
 use super::Lister;
+use super::attributes::{fail, sort_in};
 use super::contents::Contents;
 use super::expand::{Sight, is_no_way};
+use super::finished::settle;
 use super::job::Fate;
-use super::listed::{KeptNames, Listed, fail, sort_in};
+use super::listed::{KeptNames, Listed};
 use super::open_dir::OpenDir;
 use super::outlet::{Note, Outlet, Pace};
 use super::source::{DirectorySource, EntryStat, More, NotOpened};
@@ -24,7 +26,6 @@ use crate::directory::{Dir, Place};
 use crate::entry::{FileId, FileType};
 use crate::failure::Failure;
 use crate::handle::{DirHandle, Handle, OpenParent};
-use crate::unfinished::settle;
 
 /// How often a directory is listed that changes under the second look.
 const LOOKS_MAX: u32 = 8;

@@ -18,6 +18,7 @@ use crate::error::{Cause, EntryError, Op};
 use crate::failure::Failure;
 use crate::handle::OpenParent;
 use crate::listing::Job;
+use crate::listing::finished::finish_with_above;
 use crate::listing::listed::Listed;
 use crate::listing::outlet::{Backlog, Events, Gathering, Note, Pace, Tick};
 use crate::listing::shared::SharedListing;
@@ -28,7 +29,6 @@ use crate::progress::WorkerProgress;
 use crate::report::LeftOut;
 use crate::tally;
 use crate::threads;
-use crate::unfinished::finish_with_above;
 
 /// One worker alone is too slow after this many directories, entries, or this time.
 /// Starting a thread takes as long as reading some ten directories.

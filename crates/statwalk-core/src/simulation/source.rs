@@ -10,10 +10,9 @@ use super::world::{self, World};
 use crate::entry::{Attributes, Fields, FileId, FileType};
 use crate::failure::Failure;
 use crate::handle::DirHandle;
+use crate::listing::change_stamp::ChangeStamp;
 use crate::listing::listed::{KeptNames, Listed};
-use crate::listing::source::{
-    Account, ChangeStamp, DirectorySource, EntryStat, More, NotOpened, Way,
-};
+use crate::listing::source::{Account, DirectorySource, EntryStat, More, NotOpened, Way};
 use crate::source::memory::{Memory, MemoryStat, MemoryTree};
 use crate::tally;
 
@@ -236,6 +235,7 @@ fn node_of(id: FileId) -> usize {
 
 impl DirectorySource for Simulated {
     type Stat = SimulatedStat;
+    type StatError = Failure;
 
     fn account(&self) -> Account {
         self.memory.account()

@@ -2,12 +2,11 @@
 
 //! The file systems that a scan reads in place, and the reasons against others.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use rustix::fs::{CWD, Mode, OFlags, StatxFlags, open};
+use rustix::fs::{CWD, StatxFlags};
 
 use crate::entry::FileType;
 use crate::exclusion::Exclusions;
@@ -18,12 +17,12 @@ use crate::lock::lock;
 use crate::mounts::{self, Mount};
 use crate::reason::{NotInPlace, Obstacle, Reason};
 use crate::source::btrfs::mounted::Mounted as Btrfs;
-use crate::source::btrfs::reader::Reader as BtrfsReader;
 use crate::source::choice::{Source, SyncPolicy};
 use crate::source::ext4::mounted::{Mounted as Ext4, NoImage};
-use crate::source::ext4::reader::Reader as Ext4Reader;
+use crate::source::mount_view::{self, MountView};
 use crate::source::privilege;
 use crate::source::sync::SyncLimits;
+use crate::source::volume::Volume;
 use crate::statx;
 
 /// The directories that a worker reads before it looks for a device.
@@ -53,22 +52,6 @@ const UNWRITTEN_KIB_PER_DIR: u64 = 16;
 /// The bit of numbers that stand for images. No mount and no device has it.
 const IMAGE: u64 = 1 << 63;
 
-/// A file system that can be read in place of the kernel.
-enum Volume {
-    Ext4(Arc<Ext4>),
-    Btrfs(Arc<Btrfs>),
-}
-
-impl Volume {
-    /// Makes a reader for one worker.
-    fn reader(&self) -> Box<dyn InPlace> {
-        match self {
-            Volume::Ext4(mounted) => Box::new(Ext4Reader::new(mounted)),
-            Volume::Btrfs(mounted) => Box::new(BtrfsReader::new(mounted)),
-        }
-    }
-}
-
 /// The volumes of one scan.
 pub(crate) struct VolumeTable {
     choice: Source,
@@ -86,20 +69,9 @@ enum Known {
     After(u32, Option<NotInPlace>),
     /// A worker is opening it.
     Opening,
-    Open(Volume),
+    Open(Arc<dyn Volume>),
     /// It is left to the kernel, for this reason.
     Refused(NotInPlace),
-}
-
-/// A mount whose file system a source opens.
-pub(crate) struct MountView<'a> {
-    pub(crate) mount: &'a Mount,
-    pub(crate) table: &'a [Mount],
-    /// Its mount point, for messages.
-    pub(crate) point: String,
-    /// Its topmost directory.
-    pub(crate) top: OwnedFd,
-    pub(crate) top_stat: rustix::fs::Statx,
 }
 
 impl VolumeTable {
@@ -145,14 +117,14 @@ impl VolumeTable {
                 Some((_, Known::After(begin, _))) if dirs < *begin => return Err(NotYet),
                 Some((_, state @ Known::After(..))) => *state = Known::Opening,
                 Some((_, Known::Opening)) => return Err(NotYet),
-                Some((_, Known::Open(volume))) => return Ok(Some(volume.reader())),
+                Some((_, Known::Open(volume))) => return Ok(Some(Arc::clone(volume).reader())),
                 Some((_, Known::Refused(_))) => return Ok(None),
             }
         }
         // Without the lock: a sync can take long, and other workers go on meanwhile.
         let found = self.open(id, dirs);
         let answer = match &found {
-            Known::Open(volume) => Ok(Some(volume.reader())),
+            Known::Open(volume) => Ok(Some(Arc::clone(volume).reader())),
             Known::Refused(_) => Ok(None),
             Known::After(..) | Known::Opening => Err(NotYet),
         };
@@ -169,7 +141,7 @@ impl VolumeTable {
         }
         let table = mounts::read().unwrap_or_default();
         let Some(mount) = table.iter().find(|mount| mount.id == id) else {
-            return Known::Refused(no_mount());
+            return Known::Refused(mount_view::no_mount());
         };
         if let Some(objection) = privilege::objection(self.choice != Source::Auto) {
             return Known::Refused(objection);
@@ -191,10 +163,10 @@ impl VolumeTable {
         let opened = match mount.file_system.as_str() {
             "ext2" | "ext3" | "ext4" if wants(Source::Ext4) => MountView::of(mount, &table)
                 .and_then(|view| Ext4::of_mount(&view, self.now_ns, limits))
-                .map(|mounted| Volume::Ext4(Arc::new(mounted))),
+                .map(|mounted| -> Arc<dyn Volume> { Arc::new(mounted) }),
             "btrfs" if wants(Source::Btrfs) => MountView::of(mount, &table)
                 .and_then(|view| Btrfs::of_mount(&view, limits))
-                .map(|mounted| Volume::Btrfs(Arc::new(mounted))),
+                .map(|mounted| -> Arc<dyn Volume> { Arc::new(mounted) }),
             _ => Err(self.other_type(mount)),
         };
         match opened {
@@ -275,8 +247,7 @@ impl VolumeTable {
             NoImage::Unopened(error) => error,
             NoImage::Refused(sentence) => refusal(&sentence),
         })?;
-        let volume = Volume::Ext4(Arc::new(mounted));
-        self.lock().push((id, Known::Open(volume)));
+        self.lock().push((id, Known::Open(Arc::new(mounted))));
         Ok(())
     }
 
@@ -297,7 +268,7 @@ impl VolumeTable {
         let id = IMAGE | u64::from(root);
         let known = self.lock();
         match known.iter().find(|(mount, _)| *mount == id) {
-            Some((_, Known::Open(Volume::Ext4(_)))) => Some(id),
+            Some((_, Known::Open(_))) => Some(id),
             _ => None,
         }
     }
@@ -310,20 +281,17 @@ impl VolumeTable {
         let known = self.lock();
         let images = known.iter().filter(|(id, _)| id & IMAGE != 0);
         let used = images.filter_map(|(_, known)| match known {
-            Known::Open(Volume::Ext4(mounted)) => Some(mounted.used_inodes()),
+            Known::Open(volume) => volume.used_inodes(),
             _ => None,
         });
         let used: Vec<u64> = used.collect();
         (used.len() == root_count).then(|| used.iter().sum())
     }
 
-    /// The generation of the first btrfs that was read in place, if there was one.
+    /// The generation of the first file system that was read in place and has one.
     pub(crate) fn generation(&self) -> Option<Generation> {
         self.lock().iter().find_map(|(_, known)| match known {
-            Known::Open(Volume::Btrfs(mounted)) => Some(Generation {
-                uuid: Some(mounted.uuid),
-                number: mounted.generation,
-            }),
+            Known::Open(volume) => volume.generation(),
             _ => None,
         })
     }
@@ -335,12 +303,7 @@ impl VolumeTable {
         let mut why = Vec::new();
         for (_, known) in self.lock().iter() {
             let (source, dirs, reasons) = match known {
-                Known::Open(Volume::Ext4(mounted)) => {
-                    (Source::Ext4, mounted.dirs(), mounted.reasons())
-                }
-                Known::Open(Volume::Btrfs(mounted)) => {
-                    (Source::Btrfs, mounted.dirs(), mounted.reasons())
-                }
+                Known::Open(volume) => (volume.source(), volume.dirs(), volume.reasons()),
                 Known::Refused(reason) | Known::After(_, Some(reason)) => {
                     why.push(Reason::NotInPlace(reason.clone()));
                     continue;
@@ -360,71 +323,6 @@ impl VolumeTable {
     }
 }
 
-impl MountView<'_> {
-    /// Opens the topmost directory of a mount, and checks the mount's options.
-    ///
-    /// # Errors
-    ///
-    /// The reason why the mount is left to the kernel.
-    fn of<'a>(mount: &'a Mount, table: &'a [Mount]) -> Result<MountView<'a>, NotInPlace> {
-        let point = String::from_utf8_lossy(&mount.point).into_owned();
-        if mount.has_option("lazytime") {
-            let text = format!("{point} is mounted with lazytime: times lie in memory");
-            return Err(Obstacle::Mount.because(text));
-        }
-        if mount.has_option("idmapped") {
-            let text = format!("{point} is an idmapped mount: it shows other owners");
-            return Err(Obstacle::Mount.because(text));
-        }
-        let path = CString::new(mount.point.clone()).unwrap_or_default();
-        let mask = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::MNT_ID;
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let found = open(&path, flags, Mode::empty())
-            .and_then(|top| statx::by_descriptor(top.as_fd(), mask).map(|found| (top, found)));
-        let (top, top_stat) =
-            found.map_err(|errno| Obstacle::Unreadable.because(format!("{point}: {errno}")))?;
-        if statx::mount_id(&top_stat) != mount.id {
-            let text = format!("something else is mounted over {point}");
-            return Err(Obstacle::Mount.because(text));
-        }
-        Ok(MountView {
-            mount,
-            table,
-            point,
-            top,
-            top_stat,
-        })
-    }
-}
-
-/// Opens the btrfs of a mount, synced, and returns all mount points of the table.
-///
-/// # Errors
-///
-/// The reason why it cannot be searched, as a sentence.
-pub(crate) fn mounted_btrfs(id: u64) -> io::Result<(Btrfs, Vec<Vec<u8>>)> {
-    if let Some(objection) = privilege::objection(true) {
-        return Err(objection.into());
-    }
-    let table = mounts::read()?;
-    let Some(mount) = table.iter().find(|mount| mount.id == id) else {
-        return Err(no_mount().into());
-    };
-    if mount.file_system != "btrfs" {
-        return Err(refusal(&format!(
-            "it lies on {}; only a btrfs keeps its changes",
-            mount.file_system
-        )));
-    }
-    let limits = SyncLimits {
-        policy: SyncPolicy::Allowed,
-        unwritten_kib_max: None,
-    };
-    let opened = MountView::of(mount, &table).and_then(|view| Btrfs::of_mount(&view, limits))?;
-    let points = table.iter().map(|mount| mount.point.clone());
-    Ok((opened, points.collect()))
-}
-
 /// The number of directories whose reading costs as much as that of one of this size.
 pub(crate) fn dirs_worth(size_bytes: u64) -> u32 {
     u32::try_from(size_bytes / DIR_BYTES).unwrap_or(u32::MAX)
@@ -433,10 +331,6 @@ pub(crate) fn dirs_worth(size_bytes: u64) -> u32 {
 /// Whether one directory of this size is worth a look at the device.
 pub(crate) fn is_worth_in_place(size_bytes: u64) -> bool {
     dirs_worth(size_bytes) >= DIRS_BEFORE
-}
-
-fn no_mount() -> NotInPlace {
-    Obstacle::Mount.because("the mount table does not have this mount")
 }
 
 fn refusal(sentence: &str) -> io::Error {

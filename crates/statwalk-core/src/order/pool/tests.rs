@@ -12,7 +12,7 @@ use crate::directory::Directory;
 use crate::entry::Fields;
 use crate::error::{Cause, Errno};
 use crate::exclusion::Exclusions;
-use crate::listing::context::{RootTable, ScanOptions, Shortcuts};
+use crate::listing::options::{RootTable, ScanOptions, Shortcuts};
 use crate::sink::Collect;
 use crate::source::memory::{Memory, MemoryEntry, MemoryTree};
 

@@ -13,7 +13,7 @@ use statwalk_sys::btrfs::Key;
 
 use super::attributes::attributes;
 use super::extents::damaged;
-use super::mounted::{Mounted, SEARCH_BYTES};
+use super::mounted::{Mounted, SEARCH_BYTES, open_mounted};
 use super::reader::index_key;
 use super::windows::inode_key;
 use crate::changes::{Change, ChangeKind, Changes};
@@ -33,7 +33,6 @@ use crate::directory::join;
 use crate::entry::{Attributes, Fields, FileId, FileType};
 use crate::generation::Generation;
 use crate::mounts::is_within;
-use crate::source::volumes::mounted_btrfs;
 use crate::statx;
 
 /// The attributes of each changed path.
@@ -90,7 +89,7 @@ pub(crate) fn find(path: &CStr, since: Generation) -> io::Result<Changes> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let fd = openat(CWD, path, flags, Mode::empty())?;
     let found = statx::by_descriptor(fd.as_fd(), statx::IDENTITY)?;
-    let (mounted, mounts) = mounted_btrfs(statx::mount_id(&found))?;
+    let (mounted, mounts) = open_mounted(statx::mount_id(&found))?;
     require(&since, &mounted)?;
     let since = since.number;
     let dev = statx::file_id(&found).dev;

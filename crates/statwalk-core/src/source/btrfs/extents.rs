@@ -14,14 +14,13 @@ use statwalk_sys::btrfs::{ExtentRef, ExtentRefs, Key, SearchKey, fs_info};
 use statwalk_sys::fiemap::FileExtent;
 
 use super::changes::subvolume_trees;
-use super::mounted::{Mounted, SEARCH_BYTES};
+use super::mounted::{Mounted, SEARCH_BYTES, open_mounted};
 use crate::decode::Malformed;
 use crate::decode::btrfs::extent_data::{Extent, ExtentData, Place};
 use crate::decode::btrfs::extent_item::ExtentItem;
 use crate::decode::btrfs::kind::{EXTENT_DATA, EXTENT_ITEM, EXTENT_TREE, ROOT_ITEM, ROOT_TREE};
 use crate::decode::btrfs::root_item::RootItem;
 use crate::decode::btrfs::search_items::{SearchItem, search_items};
-use crate::source::volumes::mounted_btrfs;
 use crate::statx;
 
 /// The items of a search if the next object may lie far away. Each time it lies near,
@@ -103,7 +102,7 @@ impl ExtentReader {
     pub(crate) fn new(fd: &OwnedFd) -> io::Result<ExtentReader> {
         let found = statx::by_descriptor(fd.as_fd(), statx::IDENTITY)?;
         let fsid = fs_info(fd.as_fd())?.fsid;
-        let (mounted, _) = mounted_btrfs(statx::mount_id(&found))?;
+        let (mounted, _) = open_mounted(statx::mount_id(&found))?;
         Ok(ExtentReader { mounted, fsid })
     }
 

@@ -2,10 +2,11 @@
 
 //! A mounted btrfs: syncs it, searches its trees, and knows their generation.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use statwalk_sys::btrfs::{
@@ -13,13 +14,18 @@ use statwalk_sys::btrfs::{
 };
 use statwalk_sys::fiemap::{FileExtent, file_extents};
 
-use crate::generation::Uuid;
+use super::reader::Reader;
+use crate::generation::{Generation, Uuid};
+use crate::listing::in_place::InPlace;
 use crate::lock::lock;
+use crate::mounts;
 use crate::reason::{NotInPlace, Reason};
+use crate::source::choice::{Source, SyncPolicy};
 use crate::source::mount_points::MountPoints;
+use crate::source::mount_view::{self, MountView};
 use crate::source::privilege;
 use crate::source::sync::{SyncLimits, sync};
-use crate::source::volumes::MountView;
+use crate::source::volume::Volume;
 use crate::tally;
 
 /// The buffer of one search: some 150 inodes.
@@ -172,14 +178,22 @@ impl Mounted {
         tally::count();
         file_extents(fd.as_fd(), into, go_on)
     }
+}
 
-    /// The number of directories that were read in place.
-    pub(crate) fn dirs(&self) -> u64 {
+impl Volume for Mounted {
+    fn source(&self) -> Source {
+        Source::Btrfs
+    }
+
+    fn reader(self: Arc<Self>) -> Box<dyn InPlace> {
+        Box::new(Reader::new(&self))
+    }
+
+    fn dirs(&self) -> u64 {
         self.counts.dirs.load(Ordering::Relaxed)
     }
 
-    /// The lines of the plan about this file system.
-    pub(crate) fn reasons(&self) -> Vec<Reason> {
+    fn reasons(&self) -> Vec<Reason> {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         vec![
             Reason::BtrfsInPlace {
@@ -196,4 +210,38 @@ impl Mounted {
             },
         ]
     }
+
+    fn generation(&self) -> Option<Generation> {
+        Some(Generation {
+            uuid: Some(self.uuid),
+            number: self.generation,
+        })
+    }
+}
+
+/// Opens the btrfs of a mount, synced, and returns all mount points of the table.
+///
+/// # Errors
+///
+/// The reason why it cannot be searched, as a sentence.
+pub(crate) fn open_mounted(id: u64) -> io::Result<(Mounted, Vec<Vec<u8>>)> {
+    if let Some(objection) = privilege::objection(true) {
+        return Err(objection.into());
+    }
+    let table = mounts::read()?;
+    let Some(mount) = table.iter().find(|mount| mount.id == id) else {
+        return Err(mount_view::no_mount().into());
+    };
+    if mount.file_system != "btrfs" {
+        let file_system = &mount.file_system;
+        let text = format!("it lies on {file_system}; only a btrfs keeps its changes");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
+    let limits = SyncLimits {
+        policy: SyncPolicy::Allowed,
+        unwritten_kib_max: None,
+    };
+    let opened = MountView::of(mount, &table).and_then(|view| Mounted::of_mount(&view, limits))?;
+    let points = table.iter().map(|mount| mount.point.clone());
+    Ok((opened, points.collect()))
 }

@@ -26,10 +26,10 @@ use crate::entry::{Attributes, FileId, FileType};
 use crate::handle::DirHandle;
 use crate::listing::WITHHELD_MAX;
 use crate::listing::contents::Contents;
-use crate::listing::context::ScanOptions;
 use crate::listing::in_place::{Begun, Counted, InPlace, InPlaceDir, Node, Piece, StatLater};
 use crate::listing::names::Names;
 use crate::listing::open_dir::OpenDir;
+use crate::listing::options::ScanOptions;
 
 /// `BTRFS_FT_ENCRYPTED`, include/uapi/linux/btrfs_tree.h.
 const ENCRYPTED: u8 = 0x80;

@@ -8,6 +8,7 @@ use std::io;
 use std::iter;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -17,15 +18,18 @@ use statwalk_ext4::{DirectoryScratch, Inode, InodeKind, ReadError, Refusal, Volu
 use super::attributes::nanoseconds;
 use super::device::Device;
 use super::read_ahead::ReadAhead;
+use super::reader::Reader;
 use crate::entry::FileId;
 use crate::error::Errno;
 use crate::inode_set::InodeSet;
-use crate::listing::in_place::InPlaceDir;
+use crate::listing::in_place::{InPlace, InPlaceDir};
 use crate::reason::{NotInPlace, Obstacle, Reason};
+use crate::source::choice::Source;
 use crate::source::mount_points::MountPoints;
+use crate::source::mount_view::MountView;
 use crate::source::privilege;
 use crate::source::sync::{SyncLimits, sync};
-use crate::source::volumes::MountView;
+use crate::source::volume::Volume as ReadVolume;
 
 /// Files that changed within this time before the scan are stat'ed.
 ///
@@ -216,18 +220,6 @@ impl Mounted {
         self.volume.lists(own, number, &mut scratch) || !self.misplaced.insert(id)
     }
 
-    /// The number of inodes in use, as the superblock of an image has it.
-    pub(crate) fn used_inodes(&self) -> u64 {
-        let superblock = self.volume.superblock();
-        let free = superblock.free_inodes_count;
-        superblock.inodes_count.saturating_sub(free).into()
-    }
-
-    /// The number of directories that were read in place.
-    pub(crate) fn dirs(&self) -> u64 {
-        self.counts.dirs.load(Ordering::Relaxed)
-    }
-
     /// Whether a directory's inode is unchanged.
     pub(super) fn held_still(&self, before: &Inode) -> bool {
         let state = |inode: &Inode| {
@@ -240,9 +232,22 @@ impl Mounted {
                 .inode(before.number())
                 .is_ok_and(|after| !after.is_free() && state(&after) == state(before))
     }
+}
 
-    /// The lines of the plan about this volume.
-    pub(crate) fn reasons(&self) -> Vec<Reason> {
+impl ReadVolume for Mounted {
+    fn source(&self) -> Source {
+        Source::Ext4
+    }
+
+    fn reader(self: Arc<Self>) -> Box<dyn InPlace> {
+        Box::new(Reader::new(&self))
+    }
+
+    fn dirs(&self) -> u64 {
+        self.counts.dirs.load(Ordering::Relaxed)
+    }
+
+    fn reasons(&self) -> Vec<Reason> {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let Counts {
             dirs,
@@ -276,6 +281,13 @@ impl Mounted {
             reasons.push(Reason::CutImage { image: name() });
         }
         reasons
+    }
+
+    /// As the superblock of an image has it.
+    fn used_inodes(&self) -> Option<u64> {
+        let superblock = self.volume.superblock();
+        let free = superblock.free_inodes_count;
+        Some(superblock.inodes_count.saturating_sub(free).into())
     }
 }
 

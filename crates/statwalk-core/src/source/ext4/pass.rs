@@ -13,9 +13,9 @@ use crate::entry::FileType;
 use crate::error::Op;
 use crate::listing::WITHHELD_MAX;
 use crate::listing::contents::Contents;
-use crate::listing::context::ScanOptions;
 use crate::listing::in_place::StatLater;
 use crate::listing::names::Names;
+use crate::listing::options::ScanOptions;
 
 /// The end of one reading.
 #[derive(Debug)]

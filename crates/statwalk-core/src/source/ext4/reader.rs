@@ -24,10 +24,10 @@ use crate::failure::Failure;
 use crate::handle::DirHandle;
 use crate::listing::WITHHELD_MAX;
 use crate::listing::contents::Contents;
-use crate::listing::context::ScanOptions;
 use crate::listing::in_place::{Begun, Counted, InPlace, InPlaceDir, Node, Piece, StatLater};
 use crate::listing::names::Names;
 use crate::listing::open_dir::OpenDir;
+use crate::listing::options::ScanOptions;
 
 /// A directory with more subdirectories is left to the kernel. It lists them in pieces,
 /// so that few of them wait at once.

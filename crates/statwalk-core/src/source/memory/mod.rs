@@ -12,10 +12,9 @@ use std::sync::Arc;
 use crate::entry::{Attributes, Fields, FileId, FileType};
 use crate::failure::Failure;
 use crate::handle::{DirHandle, MemoryHandle};
+use crate::listing::change_stamp::ChangeStamp;
 use crate::listing::listed::{KeptNames, Listed};
-use crate::listing::source::{
-    Account, ChangeStamp, DirectorySource, EntryStat, More, NotOpened, Way,
-};
+use crate::listing::source::{Account, DirectorySource, EntryStat, More, NotOpened, Way};
 pub use tree::{MemoryEntry, MemoryTree, MemoryTreeError};
 
 /// The entries of one call of a listing.
@@ -104,6 +103,7 @@ impl Memory {
 
 impl DirectorySource for Memory {
     type Stat = MemoryStat;
+    type StatError = Failure;
 
     fn account(&self) -> Account {
         Account {

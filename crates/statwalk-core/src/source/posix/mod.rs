@@ -92,6 +92,7 @@ impl Posix {
 
 impl DirectorySource for Posix {
     type Stat = Statx;
+    type StatError = KernelErrno;
 
     fn account(&self) -> Account {
         let (name, why) = self.volumes.reasons();
@@ -135,12 +136,12 @@ impl DirectorySource for Posix {
     }
 
     #[inline(always)]
-    fn stat_entry(&self, dir: &DirHandle, name: &CStr) -> Result<Statx, Failure> {
-        Ok(statx::by_name_with(dir.fd(), name, self.flags, self.mask)?)
+    fn stat_entry(&self, dir: &DirHandle, name: &CStr) -> Result<Statx, KernelErrno> {
+        statx::by_name_with(dir.fd(), name, self.flags, self.mask)
     }
 
-    fn stat_path(&self, path: &CStr) -> Result<Statx, Failure> {
-        Ok(statx::by_name_with(CWD, path, self.flags, self.mask)?)
+    fn stat_path(&self, path: &CStr) -> Result<Statx, KernelErrno> {
+        statx::by_name_with(CWD, path, self.flags, self.mask)
     }
 
     fn stat_root(&self, path: &CStr) -> Result<Statx, Failure> {
@@ -164,12 +165,8 @@ impl DirectorySource for Posix {
         // rest: `nfs_getattr`, fs/nfs/inode.c, and `fuse_update_get_attr`, fs/fuse/dir.c.
         let flags = self.flags | AtFlags::STATX_DONT_SYNC;
         let known = statx::IDENTITY | StatxFlags::MNT_ID;
-        Ok(statx::by_name_with(
-            dir.fd(),
-            name,
-            flags,
-            self.directory_mask & known,
-        )?)
+        let mask = self.directory_mask & known;
+        Ok(statx::by_name_with(dir.fd(), name, flags, mask)?)
     }
 
     fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<Statx, Failure> {
@@ -187,7 +184,7 @@ impl DirectorySource for Posix {
         let inside = [name.to_bytes(), b"/.\0"].concat();
         let inside = CStr::from_bytes_with_nul(&inside).expect("a name has no NUL");
         let found = statx::by_name_with(dir.fd(), inside, self.flags, StatxFlags::TYPE);
-        found.err() == Some(KernelErrno::NOTDIR)
+        matches!(found, Err(KernelErrno::NOTDIR))
     }
 
     fn list(

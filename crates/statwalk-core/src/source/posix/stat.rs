@@ -5,7 +5,8 @@
 use rustix::fs::Statx;
 
 use crate::entry::{Attributes, Fields, FileId, FileType};
-use crate::listing::source::{ChangeStamp, EntryStat};
+use crate::listing::change_stamp::ChangeStamp;
+use crate::listing::source::EntryStat;
 use crate::statx;
 
 impl EntryStat for Statx {
