@@ -15,6 +15,7 @@
               that is closed must not stop it"
 )]
 
+mod answer;
 mod bench;
 mod browse;
 mod cache_tag;
@@ -56,7 +57,7 @@ fn main() -> ! {
 
 fn run() -> ! {
     // The answer keeps the time of the start.
-    request::origin::Origin::of_this_process();
+    answer::origin::Origin::of_this_process();
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     let status = match flags::parse(&words) {
         Ok(invocation) => commands::run(invocation),

@@ -21,10 +21,10 @@ use statwalk_report::{Detail, Names, html};
 use statwalk_view::{SizeFormat, counted};
 
 use super::Message;
+use crate::answer::about::About;
 use crate::commands::name_of_report;
 use crate::failure::reason;
 use crate::flags::ReportFormat;
-use crate::output::printer::Scanned;
 use crate::report;
 use crate::request::{Request, safe};
 use crate::whole_file::{Existing, WholeFile};
@@ -127,13 +127,10 @@ fn write(
     let outcome = running.finish();
     tell(ReportState::Writing);
     let (totals, tree, (largest, owners, traces)) = outcome.output;
-    let scanned = Scanned {
-        request,
-        report: outcome.report,
-        totals,
-    };
-    if !scanned.has_root() {
-        let missing = scanned.report.roots.iter().find_map(|root| root.missing);
+    let space = report::space(&request, &totals, &outcome.report);
+    let mut about = About::of_scan(&request, outcome.report, &totals);
+    if !about.has_root() {
+        let missing = about.missing().next().map(|(_, errno)| errno);
         let why = missing.map_or_else(String::new, |errno| format!(": {errno}"));
         return Err(format!("there is nothing to report on{why}"));
     }
@@ -143,7 +140,7 @@ fn write(
         owners,
         traces,
     };
-    let (answer, tree) = report::answer(&scan, &scanned);
+    let (answer, tree) = report::answer(&scan, &mut about, space);
     let page = html(&answer, &tree, Detail::default(), Names::Original);
     let mut byte_count = 0;
     for piece in page.into_pieces() {

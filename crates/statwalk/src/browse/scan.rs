@@ -150,7 +150,7 @@ impl Lookout {
         let reached = roots.filter_map(|root| root.allocated_bytes()).sum();
         let elsewhere = self.request.used_elsewhere(reached);
         let elsewhere = elsewhere.filter(|_| !report.interrupted);
-        state.elsewhere_bytes = elsewhere.map(|(_, bytes)| bytes);
+        state.elsewhere_bytes = elsewhere.map(|elsewhere| elsewhere.bytes);
         let data = TreeData::new(self.number, tree, &self.roots, &report, self.early);
         let scanned = Message::Scanned(self.number, Arc::new(data), report.interrupted);
         let _ = self.news.send(scanned);

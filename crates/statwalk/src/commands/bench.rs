@@ -13,6 +13,7 @@ use statwalk_view::{
     Align, Cell, Charset, Column, PlotBar, Spread, Terminal, bar_plot, counted, escape, list_table,
 };
 
+use crate::answer::origin::Origin;
 use crate::bench::conditions::Conditions;
 use crate::bench::measurement::{Cache, End, Measured, Measurements, Plan, Rounds, measure};
 use crate::bench::settings;
@@ -24,7 +25,6 @@ use crate::output::plain::Rows;
 use crate::output::printer::{Answer, print};
 use crate::output::replace_file;
 use crate::output::screen::{self, Screen};
-use crate::request::origin::Origin;
 use crate::request::{Request, calls};
 use crate::watch::signals;
 

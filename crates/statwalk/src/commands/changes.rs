@@ -11,14 +11,15 @@ use statwalk_core::Generation;
 use statwalk_core::btrfs::{Change, Changes, changes_since};
 use statwalk_view::{Align, Cell, Column, counted, list_table};
 
+use crate::answer::origin::Origin;
+use crate::commands::delivery::print;
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, say};
 use crate::flags::ChangesFlags;
 use crate::output::json::{self, ChangesJson};
 use crate::output::plain::Rows;
-use crate::output::printer::{Answer, print};
+use crate::output::printer::Answer;
 use crate::output::screen::Screen;
-use crate::request::origin::Origin;
 use crate::request::{Form, Sizes, form, invalid};
 
 /// The changes below a directory.

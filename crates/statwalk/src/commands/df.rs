@@ -18,21 +18,23 @@ use std::time::Duration;
 use serde::Serialize;
 use statwalk_core::btrfs::{ExtentUsage, extent_usage};
 use statwalk_core::space::{FileSystem, SpaceAccount};
-use statwalk_core::{InodeTable, Inodes, Outcome, Report, Sink, Totals};
+use statwalk_core::{InodeTable, Inodes, Outcome, Sink, Totals};
 use statwalk_view::{Charset, SizeFormat, Terminal, escape};
 
+use crate::answer::about::About;
+use crate::answer::origin::Origin;
+use crate::commands::delivery::{conclude, print};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::{DfFlags, When};
-use crate::output::ending::{self, Errors};
+use crate::output::ending::Errors;
 use crate::output::json::{self, DfJson, FileSystemJson, NotScannedJson};
 use crate::output::plain::Rows;
-use crate::output::printer::{Answer, print};
+use crate::output::printer::Answer;
 use crate::output::screen::Screen;
 use crate::output::space_list::{self, ListedSpace, Note};
 use crate::output::space_table::{SpaceTable, signed_text};
 use crate::request::file_systems::{MountedSpace, Space, file_systems};
-use crate::request::origin::Origin;
 use crate::request::{Form, Request, RowEnd, Sizes, form};
 use crate::watch::progress::ShareLine;
 use crate::watch::{PERIOD, watch};
@@ -44,7 +46,7 @@ const ANSWER_WAIT: Duration = Duration::from_secs(10);
 const DETAILS_DEFAULT: usize = 5;
 
 /// The file systems of all paths, or all of the machine.
-struct DfAnswer {
+pub(super) struct DfAnswer {
     origin: Arc<Origin>,
     sizes: Sizes,
     details_max: usize,
@@ -65,13 +67,29 @@ struct NotScanned {
 struct Explained {
     request: Request,
     file_system: FileSystem,
-    report: Report,
+    about: About,
     account: SpaceAccount,
     /// The blocks of the entries that the scan reached.
     reached_bytes: u128,
 }
 
 pub(super) fn run(flags: DfFlags) -> Result<ExitStatus, Failure> {
+    let form = form(&flags.form);
+    let (answer, mut status) = answer_of(&flags)?;
+    print(&answer, form)?;
+    for explained in &answer.explained {
+        let errors = conclude(&explained.request, &explained.about, Errors::Untold);
+        status = worse(status, errors);
+    }
+    Ok(status)
+}
+
+/// Scans the file systems, and makes the answer; with the status of those that have none.
+///
+/// # Errors
+///
+/// Returns an error for flags without a meaning, and where no answer can be made.
+pub(super) fn answer_of(flags: &DfFlags) -> Result<(DfAnswer, ExitStatus), Failure> {
     let sizes = Sizes::on_disk(&flags.units)?;
     let form = form(&flags.form);
     let mut answer = DfAnswer {
@@ -86,18 +104,13 @@ pub(super) fn run(flags: DfFlags) -> Result<ExitStatus, Failure> {
         progress: flags.progress,
         format: sizes.format,
     };
-    let mut status = match flags.paths.is_empty() {
+    let status = match flags.paths.is_empty() {
         true => answer.add_all(form, &lookout)?,
         false => answer.add_paths(&flags.paths, form, &lookout)?,
     };
     answer.is_list =
         flags.paths.is_empty() && (answer.explained.len() != 1 || !answer.not_scanned.is_empty());
-    print(&answer, form)?;
-    for explained in &answer.explained {
-        let errors = ending::conclude(&explained.request, &explained.report, Errors::Untold);
-        status = worse(status, errors);
-    }
-    Ok(status)
+    Ok((answer, status))
 }
 
 impl DfAnswer {
@@ -170,7 +183,7 @@ impl DfAnswer {
         let points = file_system.shown().map(PathBuf::from).collect();
         let request = Request::of_scan(file_system.scan(), points, form, lookout.progress);
         let explained = explain(file_system, request, lookout)?;
-        let is_interrupted = explained.report.interrupted;
+        let is_interrupted = explained.about.gaps.interrupted;
         self.explained.push(explained);
         Ok(is_interrupted)
     }
@@ -320,10 +333,11 @@ fn explain(
         .filter_map(|root| root.sizes)
         .map(|sizes| sizes.allocated_bytes)
         .sum();
+    let about = About::of_scan(&request, report, &totals);
     Ok(Explained {
         request,
         file_system,
-        report,
+        about,
         account,
         reached_bytes,
     })
@@ -412,12 +426,7 @@ impl Answer for DfAnswer {
 
     fn document(&self) -> impl Serialize {
         let file_systems = self.explained.iter().map(|explained| {
-            FileSystemJson::new(
-                &explained.file_system,
-                &explained.account,
-                &explained.report,
-                ending::errors(&explained.request, &explained.report),
-            )
+            FileSystemJson::new(&explained.file_system, &explained.account, &explained.about)
         });
         let not_scanned = self.not_scanned.iter();
         let not_scanned = not_scanned.map(|one| NotScannedJson::new(&one.mounted, &one.reason));

@@ -8,25 +8,38 @@ use serde::Serialize;
 use statwalk_core::Totals;
 use statwalk_view::{Align, Cell, Column, SizeFormat, counted, list_table};
 
+use crate::answer::about::{About, PathError};
+use crate::commands::delivery::{conclude, print};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::ErrorsFlags;
-use crate::output::ending::{self, Errors, PathError};
-use crate::output::json::NothingElse;
+use crate::output::ending::Errors;
+use crate::output::json::{self, NothingElse};
 use crate::output::plain::Rows;
-use crate::output::printer::{Answer, Scanned, print};
+use crate::output::printer::Answer;
 use crate::output::screen::Screen;
 use crate::request::Request;
 use crate::watch::watch;
 
 /// The errors of a scan.
-struct ErrorsAnswer {
+pub(super) struct ErrorsAnswer {
     /// The number of rows; absent where the user set none.
     rows_max: Option<usize>,
-    scanned: Scanned,
+    pub(super) about: About,
 }
 
 pub(super) fn run(flags: ErrorsFlags) -> Result<ExitStatus, Failure> {
+    let (request, answer) = answer_of(flags)?;
+    print(&answer, request.form)?;
+    Ok(conclude(&request, &answer.about, Errors::Told))
+}
+
+/// Scans, and makes the answer.
+///
+/// # Errors
+///
+/// Returns an error for flags without a meaning, and where the scan cannot begin.
+pub(super) fn answer_of(flags: ErrorsFlags) -> Result<(Request, ErrorsAnswer), Failure> {
     let has_json = flags.scan.walk.form.json;
     if flags.scan.links.count_links && !has_json {
         let message = "--count-links counts bytes, which errors prints only with --json";
@@ -39,14 +52,9 @@ pub(super) fn run(flags: ErrorsFlags) -> Result<ExitStatus, Failure> {
     let outcome = watch(&request.scan, &Totals::new(), progress)?;
     let answer = ErrorsAnswer {
         rows_max: flags.lines,
-        scanned: Scanned {
-            request,
-            report: outcome.report,
-            totals: outcome.output,
-        },
+        about: About::of_scan(&request, outcome.report, &outcome.output),
     };
-    print(&answer, answer.scanned.request.form)?;
-    Ok(answer.scanned.conclude(Errors::Told))
+    Ok((request, answer))
 }
 
 impl Answer for ErrorsAnswer {
@@ -71,24 +79,22 @@ impl Answer for ErrorsAnswer {
     }
 
     fn document(&self) -> impl Serialize {
-        let errors = self.errors();
-        self.scanned.document_with_errors(errors, NothingElse {})
+        json::of_scan(&self.about, self.errors(), NothingElse {})
     }
 }
 
 impl ErrorsAnswer {
     fn errors(&self) -> impl Iterator<Item = PathError<'_>> {
-        let errors = ending::errors(&self.scanned.request, &self.scanned.report);
+        let errors = self.about.errors();
         errors.take(self.rows_max.unwrap_or(usize::MAX))
     }
 
     /// The sentence below the table.
     fn verdict(&self) -> String {
-        let report = &self.scanned.report;
-        let sum = report.sum();
-        let missing = report.roots.iter().filter(|root| root.missing.is_some());
+        let gaps = &self.about.gaps;
+        let sum = &gaps.sum;
         let mut parts = Vec::new();
-        let missing = missing.count() as u64;
+        let missing = self.about.missing().count() as u64;
         if missing > 0 {
             let paths = counted(missing, "path", "paths");
             parts.push(format!("statwalk cannot open {paths}"));
@@ -108,7 +114,7 @@ impl ErrorsAnswer {
             let entries = counted(sum.vanished, "entry", "entries");
             parts.push(format!("{entries} vanished during the scan"));
         }
-        if report.interrupted {
+        if gaps.interrupted {
             parts.push("interrupted, lower bound".to_owned());
         }
         parts.join("; ") + "."

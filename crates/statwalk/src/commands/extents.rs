@@ -10,13 +10,15 @@ use statwalk_core::btrfs::{ExtentDir, ExtentUsage, extent_usage};
 use statwalk_core::{Inodes, Totals};
 use statwalk_view::{Align, Cell, Column, grouped, list_table, share};
 
+use crate::answer::about::About;
+use crate::commands::delivery::{conclude, print};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::{ExtentsFlags, ExtentsSortName};
 use crate::output::ending::{self, Errors};
 use crate::output::json::ExtentsJsonAnswer;
 use crate::output::plain::Rows;
-use crate::output::printer::{Answer, Scanned, print};
+use crate::output::printer::Answer;
 use crate::output::rows::{Selection, Side, is_unread};
 use crate::output::screen::Screen;
 use crate::request::{Form, Request, Sizes};
@@ -33,7 +35,7 @@ struct ExtentsAnswer {
     by_name: bool,
     reverse: bool,
     usage: ExtentUsage,
-    scanned: Scanned,
+    about: About,
 }
 
 pub(super) fn run(flags: ExtentsFlags) -> Result<ExitStatus, Failure> {
@@ -55,16 +57,11 @@ pub(super) fn run(flags: ExtentsFlags) -> Result<ExitStatus, Failure> {
     let sink = (Totals::new(), Inodes::new());
     let outcome = watch(&request.scan, &sink, progress)?;
     let (totals, inodes) = outcome.output;
-    let scanned = Scanned {
-        request,
-        report: outcome.report,
-        totals,
-    };
-    let roots = &scanned.report.roots;
-    if scanned.report.interrupted || roots.iter().all(|root| root.missing.is_some()) {
-        return Ok(scanned.conclude(Errors::Untold));
+    let about = About::of_scan(&request, outcome.report, &totals);
+    if about.gaps.interrupted || !about.has_root() {
+        return Ok(conclude(&request, &about, Errors::Untold));
     }
-    let line = ShareLine::new(scanned.request.progress);
+    let line = ShareLine::new(request.progress);
     let usage = extent_usage(inodes, |progress| {
         line.tick("of files and extents", progress.done, progress.of);
         ControlFlow::Continue(())
@@ -76,10 +73,10 @@ pub(super) fn run(flags: ExtentsFlags) -> Result<ExitStatus, Failure> {
         by_name: flags.sort == ExtentsSortName::Name,
         reverse: flags.reverse,
         usage: usage?,
-        scanned,
+        about,
     };
-    print(&answer, answer.scanned.request.form)?;
-    Ok(answer.scanned.conclude(Errors::Untold))
+    print(&answer, request.form)?;
+    Ok(conclude(&request, &answer.about, Errors::Untold))
 }
 
 impl ExtentsAnswer {
@@ -166,7 +163,7 @@ impl Answer for ExtentsAnswer {
         let mut lines = list_table(&columns, &rows, screen.terminal);
         lines.push(String::new());
         lines.extend(self.sentences());
-        lines.extend(ending::left_out_line(&self.scanned.report, screen.terminal));
+        lines.extend(ending::left_out_line(&self.about, screen.terminal));
         lines
     }
 
@@ -182,6 +179,6 @@ impl Answer for ExtentsAnswer {
 
     fn document(&self) -> impl Serialize {
         let answer = ExtentsJsonAnswer::new(&self.usage, self.dirs());
-        self.scanned.document(answer)
+        self.about.document(answer)
     }
 }

@@ -12,10 +12,13 @@ use std::time::{Duration, Instant};
 use statwalk_core::{Attributes, Batch, Fields, Fill, Found, Gathered, Next, path_order};
 use statwalk_view::escape;
 
+use crate::answer::about::About;
+use crate::answer::owner_names::OwnersHere;
+use crate::commands::delivery::conclude;
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, say};
 use crate::flags::{FindFlags, shown_word};
-use crate::output::ending::{self, Errors};
+use crate::output::ending::Errors;
 use crate::output::found_fields::FoundFields;
 use crate::output::interruptible::InterruptibleStdout;
 use crate::output::json::{self, FoundJson};
@@ -82,9 +85,9 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
     let printed = print_all(&mut found, &mut printer, &mut lookout);
     lookout.end();
     printed?;
-    let report = found.finish();
+    let about = About::of_scan(&request, found.finish(), &[]);
     printer.finish()?;
-    let status = ending::conclude(&request, &report, Errors::Untold);
+    let status = conclude(&request, &about, Errors::Untold);
     if let Some(word) = one_word.filter(|_| status == ExitStatus::Failed) {
         // fd's -x has a program behind it.
         let program = match one_file_system {
@@ -296,17 +299,18 @@ impl Search {
         let out = rows.room();
         match self.form {
             Form::Screen(screen) => {
-                self.shown.write_columns(attributes, Some(screen), out);
+                self.shown
+                    .write_columns(attributes, &OwnersHere, Some(screen), out);
                 out.extend_from_slice(escape(path, screen.terminal.charset).as_bytes());
                 out.push(b'\n');
             }
             Form::Rows(end) => {
-                self.shown.write_columns(attributes, None, out);
+                self.shown.write_columns(attributes, &OwnersHere, None, out);
                 out.extend_from_slice(path);
                 out.push(end.byte());
             }
             Form::Json(screen) => {
-                let found = FoundJson::new(path, attributes, self.shown.names());
+                let found = FoundJson::new(path, attributes, self.shown.names(), &OwnersHere);
                 json::line(&found, screen, out);
             }
         }

@@ -6,6 +6,7 @@ mod bench;
 mod browse;
 mod changes;
 mod completions;
+mod delivery;
 mod df;
 mod errors;
 mod extents;
@@ -15,6 +16,9 @@ mod report;
 mod stats;
 mod summary;
 mod top;
+
+#[cfg(test)]
+mod printed_twice;
 
 pub(crate) use self::df::{file_system_of, table_of as space_table};
 pub(crate) use self::report::name_of as name_of_report;

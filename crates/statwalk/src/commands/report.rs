@@ -11,12 +11,14 @@ use serde::Serialize;
 use statwalk_report::{Detail, Names, html, markdown};
 use statwalk_view::{DateStyle, SizeFormat, grouped, json_path, wrap};
 
+use crate::answer::about::About;
+use crate::commands::delivery::{conclude, print};
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, reason};
 use crate::flags::{ReportFlags, ReportFormat};
 use crate::output::ending::Errors;
 use crate::output::plain::Rows;
-use crate::output::printer::{Answer, Scanned, print};
+use crate::output::printer::Answer;
 use crate::output::screen::Screen;
 use crate::output::{Output, screen};
 use crate::programs;
@@ -38,7 +40,7 @@ struct ReportAnswer {
     byte_count: u64,
     /// The part of the tree that is in the file; absent for a text.
     nodes: Option<Nodes>,
-    scanned: Scanned,
+    about: About,
 }
 
 /// The part of a tree that is in a file.
@@ -67,22 +69,19 @@ pub(super) fn run(flags: ReportFlags) -> Result<ExitStatus, Failure> {
         request.progress(Some(SizeFormat::Binary)),
     )?;
     let (totals, tree, (largest, owners, traces)) = outcome.output;
-    let scanned = Scanned {
-        request,
-        report: outcome.report,
-        totals,
-    };
+    let space = report::space(&request, &totals, &outcome.report);
+    let mut about = About::of_scan(&request, outcome.report, &totals);
     let scan = report::Scan {
         tree,
         largest,
         owners,
         traces,
     };
-    if !scanned.has_root() {
+    if !about.has_root() {
         // There is nothing to report on; the reasons are on stderr.
-        return Ok(scanned.conclude(Errors::Untold));
+        return Ok(conclude(&request, &about, Errors::Untold));
     }
-    let (answer, tree) = report::answer(&scan, &scanned);
+    let (answer, tree) = report::answer(&scan, &mut about, space);
     let (pieces, nodes) = match flags.format {
         ReportFormat::Html => {
             let page = html(&answer, &tree, detail, names);
@@ -102,7 +101,7 @@ pub(super) fn run(flags: ReportFlags) -> Result<ExitStatus, Failure> {
                 out.write(|out| io::Write::write_all(out, piece.as_bytes()))?;
             }
             out.finish()?;
-            scanned.conclude(Errors::Untold)
+            conclude(&request, &about, Errors::Untold)
         }
         Target::File(file, path) => {
             write(file, &pieces).map_err(|error| cannot_write(&path, &error))?;
@@ -114,10 +113,10 @@ pub(super) fn run(flags: ReportFlags) -> Result<ExitStatus, Failure> {
                 format: flags.format,
                 byte_count,
                 nodes,
-                scanned,
+                about,
             };
-            print(&answer, answer.scanned.request.form)?;
-            answer.scanned.conclude(Errors::Untold)
+            print(&answer, request.form)?;
+            conclude(&request, &answer.about, Errors::Untold)
         }
     };
     // The program ends: to free a large tree piece by piece would only take time.
@@ -223,7 +222,9 @@ impl Answer for ReportAnswer {
     fn lines(&self, screen: Screen) -> Vec<String> {
         let path = safe(&self.path.to_string_lossy());
         let size = SizeFormat::Binary.text(self.byte_count.into());
-        let entries = self.scanned.totals.iter().map(|root| root.entries).sum();
+        let entries = (self.about.roots.iter())
+            .map(|root| root.totals.entries)
+            .sum();
         let content = match self.nodes {
             Some(nodes) if nodes.has_sums => {
                 let (nodes, entries) = (grouped(nodes.count), grouped(entries));
@@ -233,7 +234,7 @@ impl Answer for ReportAnswer {
             None => String::new(),
         };
         let mut lines = wrap(&format!("{path}: {size}{content}"), screen.terminal);
-        lines.extend(self.scanned.closing_lines(SizeFormat::Binary, screen));
+        lines.extend(self.about.closing_lines(SizeFormat::Binary, screen));
         lines
     }
 
@@ -246,7 +247,7 @@ impl Answer for ReportAnswer {
 
     fn document(&self) -> impl Serialize {
         let (path, path_b64) = json_path(self.path.as_os_str().as_bytes());
-        self.scanned.document(ReportJson {
+        self.about.document(ReportJson {
             report: FileJson {
                 path,
                 path_b64,

@@ -7,22 +7,26 @@ use std::cmp::Reverse;
 use serde::Serialize;
 use statwalk_core::{GroupKey, Grouping, Stats, StatsGroup, Totals};
 
+use crate::answer::about::About;
+use crate::answer::filter_texts::FilterTexts;
+use crate::answer::owner_names::OwnerNames;
+use crate::commands::delivery::{conclude, print};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::{By, StatsFlags, StatsSortName};
 use crate::output::ending::Errors;
 use crate::output::group_label::label;
 use crate::output::groups_table::{GroupsTable, Percentiles, Section, Sum};
-use crate::output::json::{FiltersJson, GroupJson, GroupsAnswer};
+use crate::output::json::{GroupJson, GroupsAnswer};
 use crate::output::plain::Rows;
-use crate::output::printer::{Answer, Scanned, print};
+use crate::output::printer::Answer;
 use crate::output::screen::Screen;
 use crate::request::filters::Filters;
 use crate::request::{Form, Request, Sizes, invalid};
 use crate::watch::watch;
 
 /// The groups in the order of their rows.
-struct StatsAnswer {
+pub(super) struct StatsAnswer {
     by: Vec<By>,
     sizes: Sizes,
     percentiles: Percentiles,
@@ -31,15 +35,26 @@ struct StatsAnswer {
     rows_max: Option<usize>,
     /// The bytes of all groups, with or without a row.
     whole: u128,
-    scanned: Scanned,
+    pub(super) about: About,
 }
 
 pub(super) fn run(flags: StatsFlags) -> Result<ExitStatus, Failure> {
+    let (request, answer) = answer_of(flags)?;
+    print(&answer, request.form)?;
+    Ok(conclude(&request, &answer.about, Errors::Untold))
+}
+
+/// Scans, and makes the answer.
+///
+/// # Errors
+///
+/// Returns an error for flags without a meaning, and where the scan cannot begin.
+pub(super) fn answer_of(flags: StatsFlags) -> Result<(Request, StatsAnswer), Failure> {
     let sizes = Sizes::new(&flags.sizes)?;
     let filters = Filters::new(&flags.filters)?;
     let mut stats = grouped_by(&flags.by)?;
     let mut request = Request::new(&flags.scan, flags.paths)?;
-    request.filters = FiltersJson::new(&flags.filters);
+    request.filters = FilterTexts::new(&flags.filters);
     if let Some((fields, test)) = filters.test() {
         stats = stats.with_filter(fields, test);
     }
@@ -70,6 +85,8 @@ pub(super) fn run(flags: StatsFlags) -> Result<ExitStatus, Failure> {
             order.apply(&mut section.parts, second, |(_, sum)| sum);
         }
     }
+    let mut about = About::of_scan(&request, outcome.report, &totals);
+    about.owners = owners_of(&sections);
     let answer = StatsAnswer {
         by: flags.by,
         sizes,
@@ -77,14 +94,9 @@ pub(super) fn run(flags: StatsFlags) -> Result<ExitStatus, Failure> {
         sections,
         rows_max: flags.lines,
         whole,
-        scanned: Scanned {
-            request,
-            report: outcome.report,
-            totals,
-        },
+        about,
     };
-    print(&answer, answer.scanned.request.form)?;
-    Ok(answer.scanned.conclude(Errors::Untold))
+    Ok((request, answer))
 }
 
 /// The sink that groups by one key or two.
@@ -128,6 +140,21 @@ fn sections(groups: Vec<StatsGroup>) -> Vec<Section> {
     sections
 }
 
+/// The names of the owners that have a row.
+fn owners_of(sections: &[Section]) -> OwnerNames {
+    let mut owners = OwnerNames::default();
+    let mut keep = |key: &GroupKey| match key {
+        GroupKey::Owner(uid) => owners.keep_user(*uid),
+        GroupKey::Group(gid) => owners.keep_group(*gid),
+        _ => {}
+    };
+    for section in sections {
+        keep(&section.key);
+        section.parts.iter().for_each(|(key, _)| keep(key));
+    }
+    owners
+}
+
 /// The order of rows, and their number.
 struct Order {
     sizes: Sizes,
@@ -159,18 +186,19 @@ impl Order {
 
 impl Answer for StatsAnswer {
     fn lines(&self, screen: Screen) -> Vec<String> {
-        if !self.scanned.has_root() {
+        if !self.about.has_root() {
             return Vec::new();
         }
         let mut below = vec![String::new()];
-        below.extend(self.scanned.lines_below(self.sizes.format, screen));
-        let fitting = self.scanned.rows_that_fit(below.len(), screen);
+        below.extend(self.about.lines_below(self.sizes.format, screen));
+        let fitting = self.about.rows_that_fit(below.len(), screen);
         let names: Vec<_> = self.by.iter().map(|&by| name_of(by)).collect();
         let table = GroupsTable {
             title: names.join(", ").to_ascii_uppercase(),
             sizes: self.sizes,
             sections: &self.sections,
             whole: self.whole,
+            owners: &self.about.owners,
             percentiles: self.percentiles,
         };
         let rows_max = self.rows_max.map_or(fitting, |_| usize::MAX);
@@ -190,7 +218,8 @@ impl Answer for StatsAnswer {
                 columns.extend(sum.percentiles(format));
             }
             let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-            let labels: Vec<_> = keys.into_iter().map(label).collect();
+            let owners = &self.about.owners;
+            let labels: Vec<_> = (keys.into_iter()).map(|key| label(key, owners)).collect();
             rows.row(&columns, &labels.join(&b'\t'))?;
         }
         Ok(())
@@ -201,10 +230,12 @@ impl Answer for StatsAnswer {
         let answer = GroupsAnswer {
             by: self.by.iter().map(|&by| name_of(by)).collect(),
             groups: groups
-                .map(|(keys, sum)| GroupJson::new(keys, &sum.tally, sum.sizes.as_ref()))
+                .map(|(keys, sum)| {
+                    GroupJson::new(keys, &sum.tally, sum.sizes.as_ref(), &self.about.owners)
+                })
                 .collect(),
         };
-        self.scanned.document(answer)
+        self.about.document(answer)
     }
 }
 

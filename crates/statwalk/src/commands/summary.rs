@@ -6,12 +6,14 @@ use jiff::tz::TimeZone;
 use statwalk_core::{Largest, TimeKind, Top, Totals, TreeSink};
 use statwalk_view::{DateStyle, Files, SizeColumn, SizeFilter, SortKey};
 
+use crate::answer::about::About;
+use crate::answer::filter_texts::FilterTexts;
+use crate::commands::delivery::{conclude, print};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::{SortName, SummaryFlags, TimeName};
 use crate::output::ending::Errors;
-use crate::output::json::{Counted, FiltersJson};
-use crate::output::printer::{Scanned, print};
+use crate::output::json::Counted;
 use crate::output::rows::Order;
 use crate::output::summary::{SummaryAnswer, SummaryView, Times};
 use crate::request::filters::{Filters, NameFilters};
@@ -20,6 +22,29 @@ use crate::request::{Form, Request, Sizes, invalid, size};
 use crate::watch::watch;
 
 pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
+    let limit = flags.fail_over.as_deref();
+    let limit = limit.map(|text| size("--fail-over", text)).transpose()?;
+    let (request, answer) = answer_of(flags)?;
+    print(&answer, request.form)?;
+    let mut status = conclude(&request, &answer.about, Errors::Untold);
+    if let Some(limit) = limit
+        && answer.exceeds(limit)
+        // A lower bound above the limit is above it.
+        && matches!(status, ExitStatus::Complete | ExitStatus::Incomplete)
+    {
+        status = ExitStatus::OverLimit;
+    }
+    // The program ends: to free a large tree piece by piece would only take time.
+    std::mem::forget(answer);
+    Ok(status)
+}
+
+/// Scans, and makes the answer.
+///
+/// # Errors
+///
+/// Returns an error for flags without a meaning, and where the scan cannot begin.
+pub(super) fn answer_of(flags: SummaryFlags) -> Result<(Request, SummaryAnswer), Failure> {
     refuse_ignored(&flags)?;
     let mut sizes = Sizes::new(&flags.sizes)?;
     let filters = Filters::new(&flags.filters).map_err(|error| as_of_du(error, &flags))?;
@@ -56,32 +81,19 @@ pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
         },
     };
     let totals_alone = shows_totals(&flags);
-    let limit = flags.fail_over.as_deref();
-    let limit = limit.map(|text| size("--fail-over", text)).transpose()?;
     let mut request = match &flags.files0_from {
         Some(file) => Request::of_list(&flags.scan, PathList::read(file)?)?,
         None => Request::new(&flags.scan, flags.paths)?,
     };
-    request.filters = FiltersJson::new(&flags.filters);
+    request.filters = FilterTexts::new(&flags.filters);
     if matches!(request.form, Form::Json(_)) {
         request.scan = request.scan.errors_kept(usize::MAX);
     }
     let answer = match totals_alone {
-        true => scan_totals(request, view, filters),
-        false => scan_tree(request, view, filters, flags.time),
+        true => scan_totals(&request, view, filters),
+        false => scan_tree(&request, view, filters, flags.time),
     }?;
-    print(&answer, answer.scanned.request.form)?;
-    let mut status = answer.scanned.conclude(Errors::Untold);
-    if let Some(limit) = limit
-        && answer.exceeds(limit)
-        // A lower bound above the limit is above it.
-        && matches!(status, ExitStatus::Complete | ExitStatus::Incomplete)
-    {
-        status = ExitStatus::OverLimit;
-    }
-    // The program ends: to free a large tree piece by piece would only take time.
-    std::mem::forget(answer);
-    Ok(status)
+    Ok((request, answer))
 }
 
 /// Says what two letters mean that du knows as others: `du -S PATH`, `du -t SIZE PATH`.
@@ -167,12 +179,12 @@ fn shows_types(request: &Request) -> bool {
 }
 
 fn scan_totals(
-    request: Request,
+    request: &Request,
     view: SummaryView,
     filters: Filters,
 ) -> Result<SummaryAnswer, Failure> {
     let (sink, shown) = match view.counted {
-        Counted::Names => match shows_types(&request) {
+        Counted::Names => match shows_types(request) {
             true => (Totals::new().without_sizes(), None),
             false => (Totals::new().without_types(), None),
         },
@@ -188,22 +200,18 @@ fn scan_totals(
         view,
         tree: None,
         large_files: Vec::new(),
-        scanned: Scanned {
-            request,
-            report: outcome.report,
-            totals: outcome.output,
-        },
+        about: About::of_scan(request, outcome.report, &outcome.output),
     })
 }
 
 fn scan_tree(
-    request: Request,
+    request: &Request,
     view: SummaryView,
     filters: Filters,
     time: Option<TimeName>,
 ) -> Result<SummaryAnswer, Failure> {
     let (totals, tree, shown) = match (view.counted, view.files) {
-        (Counted::Names, _) => match shows_types(&request) {
+        (Counted::Names, _) => match shows_types(request) {
             true => (
                 Totals::new().without_sizes(),
                 TreeSink::new().without_sizes(),
@@ -234,7 +242,7 @@ fn scan_tree(
         }
     };
     let progress = request.progress(shown);
-    let mut large = large_files(&request, &view);
+    let mut large = large_files(request, &view);
     let (totals, tree) = match filters.test() {
         Some((fields, test)) => {
             large = large.map(|top| top.with_filter(fields, test.clone()));
@@ -248,15 +256,16 @@ fn scan_tree(
     let sink = (totals, tree, large);
     let outcome = watch(&request.scan, &sink, progress)?;
     let (totals, tree, large_files) = outcome.output;
+    let mut about = About::of_scan(request, outcome.report, &totals);
+    let is_of_all = view.sizes.column == SizeColumn::Disk && !view.is_filtered;
+    if is_of_all && !about.gaps.interrupted && matches!(request.form, Form::Screen(_)) {
+        about.elsewhere = request.used_elsewhere(about.allocated_bytes());
+    }
     Ok(SummaryAnswer {
         view,
         tree: Some(tree),
         large_files: large_files.unwrap_or_default(),
-        scanned: Scanned {
-            request,
-            report: outcome.report,
-            totals,
-        },
+        about,
     })
 }
 

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The last lines of the program, after the answer, and its exit status.
+//! The last lines: the sentences below a table, and what stderr says after the answer.
 
-use std::os::unix::ffi::OsStrExt;
+use serde::Serialize;
+use statwalk_core::Errno;
+use statwalk_view::{Charset, Ending, SizeFormat, Summary, Terminal, escape, truncate_end};
 
-use statwalk_core::{Cause, Errno, LeftOut, Op, Report, RootTotals};
-use statwalk_view::{Ending, Summary, Terminal, escape, truncate_end};
-
+use crate::answer::about::{About, LeftOut, Root};
 use crate::exit_status::ExitStatus;
-use crate::failure::{line, say};
 use crate::flags;
-use crate::output::{error_summary, explain, screen};
-use crate::request::{Form, Request};
-use crate::watch::signals;
+use crate::output::printer::ROWS_FOR_SENTENCES;
+use crate::output::screen::{ErrorScreen, Screen};
+use crate::output::{error_summary, explain, json};
+
+/// A table of fewer rows would say nothing.
+const ROWS_MIN: usize = 3;
 
 /// Where the user reads the errors of the scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,45 +25,52 @@ pub(crate) enum Errors {
     Told,
 }
 
-/// Writes to stderr the rest of the report, and gives the exit status.
-pub(crate) fn conclude(request: &Request, report: &Report, errors: Errors) -> ExitStatus {
-    let signal = signals::caught();
-    if signal.is_some() && report.interrupted && !matches!(request.form, Form::Screen(_)) {
+/// The form of the last lines.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Form {
+    /// Whether the answer was for a person.
+    pub(crate) is_screen: bool,
+    /// Whether it was a document, which has every error.
+    pub(crate) is_document: bool,
+    /// Whether the user wants to read the plan.
+    pub(crate) shows_plan: bool,
+    /// Whether a signal came.
+    pub(crate) has_signal: bool,
+    pub(crate) errors: Errors,
+    pub(crate) screen: ErrorScreen,
+}
+
+/// The lines for stderr after an answer, and the exit status without the signal.
+pub(crate) fn last_lines(about: &About, form: &Form) -> (Vec<String>, ExitStatus) {
+    let gaps = &about.gaps;
+    let charset = form.screen.terminal.charset;
+    let mut lines = Vec::new();
+    let mut say = |text: &str| lines.push(format!("statwalk: {text}"));
+    if form.has_signal && gaps.interrupted && !form.is_screen {
         say("interrupted, lower bound");
     }
-    for path in &report.hanging {
+    for path in &gaps.hanging {
+        let path = escape(path, charset);
         say(&format!(
-            "{}: no response from the file system; skipped",
-            on_stderr(path)
+            "{path}: no response from the file system; skipped"
         ));
     }
     let mut status = ExitStatus::Complete;
-    for (place, (path, root)) in request.paths.iter().zip(&report.roots).enumerate() {
-        let Some(errno) = root.missing else { continue };
-        let hint = match is_not_there(errno) {
-            true if flags::is_command(path.as_os_str()) => {
-                " (a command must be the first word)".to_owned()
-            }
-            true => flags::similar_command(path.as_os_str())
-                .map(|name| format!("; try the command 'statwalk {name}'"))
-                .unwrap_or_default(),
-            false => String::new(),
+    for (place, root) in about.roots.iter().enumerate() {
+        let Some(errno) = root.gaps.missing else {
+            continue;
         };
+        let hint = hint(root, errno);
         // A table of errors on the same terminal has the line already.
-        let is_shown = errors == Errors::Told && matches!(request.form, Form::Screen(_));
+        let is_shown = form.errors == Errors::Told && form.is_screen;
         if !is_shown || !hint.is_empty() {
-            let path = on_stderr(path.as_os_str().as_bytes());
-            match &request.list {
+            say(&match &about.list {
                 // As du says it.
-                Some(list) if path.is_empty() => {
-                    say(&format!(
-                        "{list}:{}: invalid zero-length file name",
-                        place + 1
-                    ));
+                Some(list) if root.path.is_empty() => {
+                    format!("{list}:{}: invalid zero-length file name", place + 1)
                 }
-                _ if path.is_empty() => say(&format!("cannot open '': {errno}")),
-                _ => say(&format!("cannot open {path}: {errno}{hint}")),
-            }
+                _ => cannot_open(root, errno, &hint, charset),
+            });
         }
         if is_not_there(errno) {
             status = ExitStatus::Failed;
@@ -69,28 +78,39 @@ pub(crate) fn conclude(request: &Request, report: &Report, errors: Errors) -> Ex
             status = ExitStatus::Incomplete;
         }
     }
-    if errors == Errors::Untold {
-        for text in error_summary::lines(request, report, screen::stderr_or_default()) {
-            line(&text);
-        }
+    if form.errors == Errors::Untold {
+        let summary = error_summary::lines(about, !form.is_document, form.screen);
+        lines.extend(summary);
     }
-    if request.explain {
-        explain::tell(report);
+    if form.shows_plan {
+        lines.extend(explain::lines(&about.plan));
     }
-    let sum = report.sum();
-    if status == ExitStatus::Complete && (sum.unreadable > 0 || sum.changed_dirs > 0) {
+    let has_gaps = gaps.sum.unreadable > 0 || gaps.sum.changed_dirs > 0;
+    if status == ExitStatus::Complete && has_gaps {
         status = ExitStatus::Incomplete;
     }
-    signal.map_or(status, ExitStatus::Interrupted)
+    (lines, status)
 }
 
-/// The number of lines that [`conclude`] writes to the terminal that shows the answer.
-pub(crate) fn error_lines(request: &Request, report: &Report) -> usize {
-    let Some(screen) = screen::of_stderr() else {
-        return 0;
-    };
-    let missing = report.roots.iter().filter(|root| root.missing.is_some());
-    error_summary::lines(request, report, screen).len() + missing.count() + report.hanging.len()
+/// The remark on a root that is perhaps no path.
+fn hint(root: &Root, errno: Errno) -> String {
+    let word = root.word();
+    if !is_not_there(errno) {
+        String::new()
+    } else if flags::is_command(word) {
+        " (a command must be the first word)".to_owned()
+    } else {
+        flags::similar_command(word)
+            .map(|name| format!("; try the command 'statwalk {name}'"))
+            .unwrap_or_default()
+    }
+}
+
+fn cannot_open(root: &Root, errno: Errno, hint: &str, charset: Charset) -> String {
+    match escape(&root.path, charset) {
+        path if path.is_empty() => format!("cannot open '': {errno}"),
+        path => format!("cannot open {path}: {errno}{hint}"),
+    }
 }
 
 /// Whether the error says that a root does not exist: ENOENT, ENOTDIR, ENAMETOOLONG,
@@ -100,56 +120,65 @@ fn is_not_there(errno: Errno) -> bool {
     matches!(errno, Errno(2 | 20 | 36 | 40))
 }
 
-fn on_stderr(path: &[u8]) -> String {
-    escape(path, screen::charset()).into_owned()
+impl About {
+    /// The sentences below a table: the totals, and the parts of the tree that are
+    /// not in them.
+    pub(crate) fn closing_lines(&self, format: SizeFormat, screen: Screen) -> Vec<String> {
+        let mut lines = summary(self, screen).lines(format, screen.terminal);
+        lines.extend(left_out_line(self, screen.terminal));
+        lines
+    }
+
+    /// The same sentences below a table that fills the screen: on few rows they are brief
+    /// and give way to it.
+    pub(crate) fn lines_below(&self, format: SizeFormat, screen: Screen) -> Vec<String> {
+        if screen.rows >= ROWS_FOR_SENTENCES {
+            return self.closing_lines(format, screen);
+        }
+        summary(self, screen).brief_lines(screen.terminal)
+    }
+
+    /// The number of rows that fit on the screen between the head of a table and
+    /// `below` lines, with the errors and the prompt below them; at least three.
+    pub(crate) fn rows_that_fit(&self, below: usize, screen: Screen) -> usize {
+        // One line for the head, one for the prompt.
+        let used = below + error_lines(self, screen) + 2;
+        screen.rows.saturating_sub(used).max(ROWS_MIN)
+    }
+
+    /// The JSON document, with the fields of one command.
+    pub(crate) fn document(&self, answer: impl Serialize) -> impl Serialize {
+        json::of_scan(self, self.errors(), answer)
+    }
 }
 
-/// The error of one path: a root that is missing, or an entry of the scan.
-#[derive(Clone, Copy)]
-pub(crate) struct PathError<'a> {
-    pub(crate) path: &'a [u8],
-    pub(crate) op: Op,
-    pub(crate) cause: Cause,
-}
-
-/// The missing roots, then the entries that statwalk could not read.
-pub(crate) fn errors<'a>(
-    request: &'a Request,
-    report: &'a Report,
-) -> impl Iterator<Item = PathError<'a>> {
-    let roots = request.paths.iter().zip(&report.roots);
-    let missing = roots.filter_map(|(path, root)| {
-        Some(PathError {
-            path: path.as_os_str().as_bytes(),
-            op: Op::Open,
-            cause: Cause::System(root.missing?),
-        })
-    });
-    missing.chain(report.errors.iter().map(|error| PathError {
-        path: &error.path,
-        op: error.op,
-        cause: error.cause,
-    }))
+/// The number of lines that stderr writes on the screen below the answer.
+pub(crate) fn error_lines(about: &About, screen: Screen) -> usize {
+    let Some(errors) = screen.errors else {
+        return 0;
+    };
+    let summary = error_summary::lines(about, true, errors);
+    summary.len() + about.missing().count() + about.gaps.hanging.len()
 }
 
 /// The totals of all roots, and the parts that are not in them.
-pub(crate) fn summary(report: &Report, totals: &[RootTotals]) -> Summary {
-    let left_out = report.sum();
+pub(crate) fn summary(about: &About, screen: Screen) -> Summary {
+    let left_out = &about.gaps.sum;
     // The lines on stderr tell it, on the same terminal.
-    let is_told = screen::of_stderr().is_some();
+    let is_told = screen.errors.is_some();
     let mut summary = Summary {
-        elapsed: report.elapsed,
+        elapsed: about.elapsed,
         unreadable: if is_told { 0 } else { left_out.unreadable },
         crossings: left_out.crossings,
         excluded: left_out.excluded,
         changed_dirs: if is_told { 0 } else { left_out.changed_dirs },
-        ending: match report.interrupted {
+        ending: match about.gaps.interrupted {
             true => Ending::Interrupted,
             false => Ending::Finished,
         },
         ..Summary::default()
     };
-    for root in totals {
+    for root in about.roots.iter().map(|root| &root.totals) {
         summary.entries += root.entries;
         summary.files += root.files;
         summary.dirs += root.dirs;
@@ -165,12 +194,9 @@ pub(crate) fn summary(report: &Report, totals: &[RootTotals]) -> Summary {
 }
 
 /// The line that names the kernel file systems outside the scan.
-pub(crate) fn left_out_line(report: &Report, terminal: Terminal) -> Option<String> {
-    let names: Vec<String> = report
-        .left_out
-        .iter()
-        .map(|left| name_of(left, terminal))
-        .collect();
+pub(crate) fn left_out_line(about: &About, terminal: Terminal) -> Option<String> {
+    let left_out = about.gaps.left_out.iter();
+    let names: Vec<String> = left_out.map(|left| name_of(left, terminal)).collect();
     if names.is_empty() {
         return None;
     }

@@ -2,38 +2,36 @@
 
 //! The errors of a scan in a few lines, grouped by cause.
 
-use std::os::unix::ffi::OsStrExt;
-
-use statwalk_core::Report;
 use statwalk_view::{ErrorCause, ErrorSummary};
 
+use crate::answer::about::About;
 use crate::output::printer::ROWS_FOR_SENTENCES;
-use crate::output::screen::Screen;
-use crate::request::{Form, Request};
+use crate::output::screen::ErrorScreen;
 
 /// The paths shown for one cause.
 const EXAMPLES: usize = 3;
 
 /// The lines of the errors, two on a small screen; none where statwalk read everything.
-pub(crate) fn lines(request: &Request, report: &Report, screen: Screen) -> Vec<String> {
+/// `names_command` where they name the command that lists all.
+pub(crate) fn lines(about: &About, names_command: bool, screen: ErrorScreen) -> Vec<String> {
     // Few users ask for the operation; most ask for the reason.
     let mut causes: Vec<(String, u64, Vec<&[u8]>)> = Vec::new();
-    for (_, errno, count) in &report.error_counts {
+    for (_, errno, count) in &about.gaps.error_counts {
         let text = errno.to_string();
         match causes.iter_mut().find(|cause| cause.0 == text) {
             Some(cause) => cause.1 += count,
             None => causes.push((text, *count, Vec::new())),
         }
     }
-    for error in &report.errors {
+    for error in &about.gaps.errors {
         let text = error.cause.to_string();
         let cause = causes.iter_mut().find(|cause| cause.0 == text);
         if let Some((_, _, examples)) = cause.filter(|cause| cause.2.len() < EXAMPLES) {
             examples.push(&error.path);
         }
     }
-    let sum = report.sum();
-    let command = command(request, "errors");
+    let sum = &about.gaps.sum;
+    let command = command(about, "errors");
     let summary = ErrorSummary {
         unreadable: sum.unreadable,
         causes: causes
@@ -46,8 +44,7 @@ pub(crate) fn lines(request: &Request, report: &Report, screen: Screen) -> Vec<S
             .collect(),
         vanished: sum.vanished,
         changed_dirs: sum.changed_dirs,
-        // A document has every error.
-        command: Some(&*command).filter(|_| !matches!(request.form, Form::Json(_))),
+        command: names_command.then_some(&*command),
     };
     match screen.rows < ROWS_FOR_SENTENCES {
         true => summary.brief_lines(screen.terminal),
@@ -56,11 +53,11 @@ pub(crate) fn lines(request: &Request, report: &Report, screen: Screen) -> Vec<S
 }
 
 /// The command of this name for the paths of a scan, to be copied into a shell.
-pub(crate) fn command(request: &Request, name: &str) -> String {
+pub(crate) fn command(about: &About, name: &str) -> String {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+,:@%".contains(byte);
-    match &request.paths[..] {
-        [path] if path.as_os_str().as_bytes().iter().all(is_plain) => {
-            format!("statwalk {name} {}", path.display())
+    match &about.roots[..] {
+        [root] if root.path.iter().all(is_plain) => {
+            format!("statwalk {name} {}", String::from_utf8_lossy(&root.path))
         }
         // A shell would read the path otherwise, or there are several.
         _ => format!("statwalk {name} PATH"),

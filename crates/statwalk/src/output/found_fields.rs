@@ -9,9 +9,9 @@ use rustix::fs::{major, minor};
 use statwalk_core::{Attributes, Fields, FileType};
 use statwalk_view::{Charset, DateStyle, SizeFormat, escape};
 
+use crate::answer::owner_names::Owners;
 use crate::flags::FieldName;
 use crate::output::screen::Screen;
-use crate::request::owners;
 
 /// The attributes that the user names, in their order.
 pub(crate) struct FoundFields {
@@ -76,19 +76,26 @@ impl FoundFields {
     pub(crate) fn write_columns(
         &self,
         attributes: &Attributes,
+        owners: &impl Owners,
         screen: Option<Screen>,
         out: &mut Vec<u8>,
     ) {
         // Most lists are of paths alone, and some of millions.
         if !self.names.is_empty() {
-            self.write_each(attributes, screen, out);
+            self.write_each(attributes, owners, screen, out);
         }
     }
 
     #[inline(never)]
-    fn write_each(&self, attributes: &Attributes, screen: Option<Screen>, out: &mut Vec<u8>) {
+    fn write_each(
+        &self,
+        attributes: &Attributes,
+        owners: &impl Owners,
+        screen: Option<Screen>,
+        out: &mut Vec<u8>,
+    ) {
         for name in &self.names {
-            self.write_column(*name, attributes, screen, out);
+            self.write_column(*name, attributes, owners, screen, out);
             out.push(b'\t');
         }
     }
@@ -97,6 +104,7 @@ impl FoundFields {
         &self,
         name: FieldName,
         attributes: &Attributes,
+        owners: &impl Owners,
         screen: Option<Screen>,
         out: &mut Vec<u8>,
     ) {
@@ -123,12 +131,8 @@ impl FoundFields {
             FieldName::Btime => time(attributes.btime_ns()),
             FieldName::Uid => attributes.uid().map(|uid| uid.to_string()),
             FieldName::Gid => attributes.gid().map(|gid| gid.to_string()),
-            FieldName::Owner => attributes
-                .uid()
-                .map(|uid| account(uid, owners::user_name(uid))),
-            FieldName::Group => attributes
-                .gid()
-                .map(|gid| account(gid, owners::group_name(gid))),
+            FieldName::Owner => attributes.uid().map(|uid| account(uid, owners.user(uid))),
+            FieldName::Group => attributes.gid().map(|gid| account(gid, owners.group(gid))),
             FieldName::Mode => attributes.mode().map(permissions),
             FieldName::Rdev => rdev(attributes),
             FieldName::All => None,

@@ -7,21 +7,21 @@ use std::borrow::Cow;
 use statwalk_core::{FileType, GroupKey};
 use statwalk_view::SizeFormat;
 
+use crate::answer::owner_names::Owners;
 use crate::output::json::{size_max, size_min};
-use crate::request::owners;
 
 /// The label of a group. An extension or the name of a user may hold any bytes.
-pub(crate) fn label(key: &GroupKey) -> Cow<'static, [u8]> {
+pub(crate) fn label(key: &GroupKey, owners: &impl Owners) -> Cow<'static, [u8]> {
     let text = match key {
         GroupKey::Kind(kind) => return Cow::Borrowed(kind_name(*kind).as_bytes()),
         GroupKey::Extension(extension) if extension.is_empty() => "no extension".to_owned(),
         GroupKey::Extension(extension) => return Cow::Owned([b".", &extension[..]].concat()),
         GroupKey::Category(category) => return Cow::Borrowed(category.label().as_bytes()),
-        GroupKey::Owner(uid) => match owners::user_name(*uid) {
+        GroupKey::Owner(uid) => match owners.user(*uid) {
             Some(name) => return Cow::Owned(name),
             None => uid.to_string(),
         },
-        GroupKey::Group(gid) => match owners::group_name(*gid) {
+        GroupKey::Group(gid) => match owners.group(*gid) {
             Some(name) => return Cow::Owned(name),
             None => gid.to_string(),
         },
@@ -72,12 +72,15 @@ fn span(limit_s: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answer::owner_names::OwnerNames;
     use statwalk_core::Category;
 
     #[test]
     fn groups_have_names() {
+        let mut owners = OwnerNames::default();
+        owners.keep_user(0);
         let check = |key: GroupKey, expected: &str| {
-            assert_eq!(label(&key), expected.as_bytes(), "{key:?}");
+            assert_eq!(label(&key, &owners), expected.as_bytes(), "{key:?}");
         };
         check(GroupKey::Extension(b"rs".to_vec()), ".rs");
         check(GroupKey::Extension(Vec::new()), "no extension");

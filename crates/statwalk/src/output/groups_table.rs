@@ -5,6 +5,7 @@
 use statwalk_core::{GroupKey, SizeHistogram, Tally};
 use statwalk_view::{Align, Cell, Column, SizeFormat, Terminal, grouped, list_table};
 
+use crate::answer::owner_names::OwnerNames;
 use crate::output::group_label::label;
 use crate::request::Sizes;
 
@@ -101,6 +102,7 @@ pub(crate) struct GroupsTable<'a> {
     pub(crate) sections: &'a [Section],
     /// The bytes of all groups, with or without a row.
     pub(crate) whole: u128,
+    pub(crate) owners: &'a OwnerNames,
     /// Whether it has columns of percentiles.
     pub(crate) percentiles: Percentiles,
 }
@@ -134,10 +136,13 @@ impl GroupsTable<'_> {
         };
         let mut rows = Vec::new();
         for section in &self.sections[..sections] {
-            rows.push(row(&section.sum, Cell::Name(label(&section.key))));
+            rows.push(row(
+                &section.sum,
+                Cell::Name(label(&section.key, self.owners)),
+            ));
             let (shown, hidden) = section.parts.split_at(section.shown(parts));
             for (key, sum) in shown {
-                let name = [INDENT.as_bytes(), &label(key)].concat();
+                let name = [INDENT.as_bytes(), &label(key, self.owners)].concat();
                 rows.push(row(sum, Cell::Name(name.into())));
             }
             if !hidden.is_empty() {
@@ -230,6 +235,7 @@ mod tests {
             },
             sections: &sections,
             whole: 10_240,
+            owners: &OwnerNames::default(),
             percentiles: Percentiles::Hidden,
         };
         let lines = table.lines(rows_max, Terminal::default());

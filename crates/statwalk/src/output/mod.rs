@@ -84,6 +84,13 @@ impl Output {
         write(&mut self.buffer).map_err(Failure::Output)
     }
 
+    /// The bytes in the buffer, which stdout does not get.
+    #[cfg(test)]
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        let (_, bytes) = self.buffer.into_parts();
+        bytes.expect("no write has panicked")
+    }
+
     /// Writes the rest of the buffer.
     pub(crate) fn finish(mut self) -> Result<(), Failure> {
         self.write(BufWriter::flush)

@@ -5,13 +5,13 @@
 
 use statwalk_view::{Terminal, text_width, wrap};
 
+use crate::answer::about::About;
 use crate::output::error_summary::command;
-use crate::request::Request;
 use crate::request::filters::NameFilters;
 
 /// The sentences for a table in which directories have passed the filters.
 pub(crate) fn below_directories(
-    request: &Request,
+    about: &About,
     names: &NameFilters,
     terminal: Terminal,
 ) -> Vec<String> {
@@ -20,7 +20,7 @@ pub(crate) fn below_directories(
          without what is below it.",
         names.flag
     );
-    if let Some(command) = of_whole_directories(request, names) {
+    if let Some(command) = of_whole_directories(about, names) {
         let command = whole(command, terminal);
         text.push_str(&format!(" {command} sums whole directories."));
     }
@@ -29,11 +29,11 @@ pub(crate) fn below_directories(
 
 /// The sentences below a list of files without any.
 pub(crate) fn below_no_files(
-    request: &Request,
+    about: &About,
     names: &NameFilters,
     terminal: Terminal,
 ) -> Vec<String> {
-    let Some(command) = of_whole_directories(request, names) else {
+    let Some(command) = of_whole_directories(about, names) else {
         return Vec::new();
     };
     let command = whole(command, terminal);
@@ -49,7 +49,7 @@ fn whole(command: String, terminal: Terminal) -> String {
     }
 }
 
-fn of_whole_directories(request: &Request, names: &NameFilters) -> Option<String> {
+fn of_whole_directories(about: &About, names: &NameFilters) -> Option<String> {
     let words = names.for_directories.as_ref()?;
-    Some(command(request, &format!("top --dirs {words}")))
+    Some(command(about, &format!("top --dirs {words}")))
 }

@@ -28,6 +28,12 @@ impl Rows {
         self.out.write(|out| write_row(out, columns, last, end))
     }
 
+    /// The rows, which stdout does not get.
+    #[cfg(test)]
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.out.into_bytes()
+    }
+
     /// Writes what is still in the buffer.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         self.out.finish()

@@ -23,6 +23,17 @@ pub(crate) struct Screen {
     pub(crate) rows: usize,
     /// Whether the user set the width.
     has_fixed_width: bool,
+    /// The terminal behind stderr, on which the errors come below the answer.
+    pub(crate) errors: Option<ErrorScreen>,
+}
+
+/// A terminal that shows errors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ErrorScreen {
+    /// Its width and letters.
+    pub(crate) terminal: Terminal,
+    /// Its height in lines.
+    pub(crate) rows: usize,
 }
 
 const WIDTH_DEFAULT: usize = 80;
@@ -32,7 +43,7 @@ const ROWS_DEFAULT: usize = 24;
 pub(crate) fn of_stdout(colour: When) -> Option<Screen> {
     let stdout = rustix::stdio::stdout();
     // The handle of std would allocate its buffer, for nothing.
-    isatty(stdout).then(|| screen(stdout, colour))
+    isatty(stdout).then(|| screen(stdout, colour).with_errors())
 }
 
 /// The screen for a table that the user asks for: the terminal behind stdout, or one of
@@ -44,7 +55,7 @@ pub(crate) fn table(colour: When, width: Option<u16>) -> Screen {
         When::Auto if !is_terminal => When::Never,
         colour => colour,
     };
-    let mut screen = screen(rustix::stdio::stdout(), colour);
+    let mut screen = screen(rustix::stdio::stdout(), colour).with_errors();
     if let Some(width) = width {
         screen.terminal.width = width.into();
         screen.has_fixed_width = true;
@@ -53,9 +64,12 @@ pub(crate) fn table(colour: When, width: Option<u16>) -> Screen {
 }
 
 /// The terminal behind stderr, if there is one.
-pub(crate) fn of_stderr() -> Option<Screen> {
+pub(crate) fn of_stderr() -> Option<ErrorScreen> {
     let stderr = rustix::stdio::stderr();
-    isatty(stderr).then(|| screen(stderr, When::Never))
+    isatty(stderr).then(|| {
+        let Screen { terminal, rows, .. } = screen(stderr, When::Never);
+        ErrorScreen { terminal, rows }
+    })
 }
 
 /// Whether stdout is a terminal.
@@ -84,14 +98,13 @@ pub(crate) fn is_ours() -> bool {
 
 /// The screen for stderr; the default one where stderr is a file or a pipe, which a
 /// person reads later.
-pub(crate) fn stderr_or_default() -> Screen {
-    of_stderr().unwrap_or(Screen {
+pub(crate) fn stderr_or_default() -> ErrorScreen {
+    of_stderr().unwrap_or(ErrorScreen {
         terminal: Terminal {
             charset: charset(),
             ..Terminal::default()
         },
         rows: ROWS_DEFAULT,
-        has_fixed_width: false,
     })
 }
 
@@ -109,6 +122,7 @@ fn screen(fd: BorrowedFd<'_>, colour: When) -> Screen {
         },
         rows: size_of("LINES", rows, ROWS_DEFAULT),
         has_fixed_width: false,
+        errors: None,
     }
 }
 
@@ -125,6 +139,27 @@ fn size_of(variable: &str, of_terminal: u16, default: usize) -> usize {
 }
 
 impl Screen {
+    /// A screen of this size.
+    #[cfg(test)]
+    pub(crate) fn of_size(width: usize, rows: usize) -> Screen {
+        Screen {
+            terminal: Terminal {
+                width,
+                ..Terminal::default()
+            },
+            rows,
+            has_fixed_width: true,
+            errors: None,
+        }
+    }
+
+    fn with_errors(self) -> Screen {
+        Screen {
+            errors: of_stderr(),
+            ..self
+        }
+    }
+
     /// The screen with the size that stdout has now: the user may have resized it since
     /// the scan began.
     pub(crate) fn with_present_size(self) -> Screen {
@@ -138,6 +173,7 @@ impl Screen {
                 ..self.terminal
             },
             rows: now.rows,
+            errors: of_stderr(),
             ..self
         }
     }

@@ -3,23 +3,23 @@
 //! The answer of the default view: the tree that fits on the screen, or the totals.
 
 use std::cmp::Ordering;
-use std::os::unix::ffi::OsStrExt;
 
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use statwalk_core::{Node, RootTotals, TopOf, Tree};
 use statwalk_view::{
-    Align, Cell, Column, DateStyle, Direction, Files, SizeColumn, SizeFormat, Small, SortKey,
-    Terminal, TreeOptions, escape, grouped, list_table, tree_table, truncate_end, wrap,
+    Align, Cell, Column, DateStyle, Direction, Files, SizeFormat, Small, SortKey, Terminal,
+    TreeOptions, escape, grouped, list_table, tree_table, truncate_end, wrap,
 };
 
+use crate::answer::about::About;
 use crate::failure::{Failure, say};
 use crate::output::ending;
 use crate::output::error_summary::command;
 use crate::output::json::{Counted, TreeAnswer, TreeRows};
 use crate::output::own_names;
 use crate::output::plain::Rows;
-use crate::output::printer::{Answer, ROWS_FOR_SENTENCES, Scanned};
+use crate::output::printer::{Answer, ROWS_FOR_SENTENCES};
 use crate::output::rows::{Order, Selection, Side, bytes, is_left_out, is_selected, roots};
 use crate::output::screen::Screen;
 use crate::output::tree_picture::{LargeFiles, TreePicture};
@@ -74,7 +74,7 @@ pub(crate) struct SummaryAnswer {
     pub(crate) tree: Option<Tree>,
     /// The largest files, where a picture shows them and the tree has none.
     pub(crate) large_files: Vec<TopOf>,
-    pub(crate) scanned: Scanned,
+    pub(crate) about: About,
 }
 
 /// The depth of rows and JSON, unless the user sets one.
@@ -84,28 +84,27 @@ const PICTURE_ROWS_MIN: usize = 3;
 
 impl Answer for SummaryAnswer {
     fn lines(&self, screen: Screen) -> Vec<String> {
-        if !self.scanned.has_root() {
+        if !self.about.has_root() {
             return Vec::new();
         }
         let terminal = screen.terminal;
-        let report = &self.scanned.report;
         let mut below = vec![String::new()];
         below.extend(self.reached_earlier(screen));
         below.extend(match self.view.counted {
             Counted::Sizes if self.tree.is_some() => {
-                let mut lines = self.scanned.lines_below(self.view.sizes.format, screen);
+                let mut lines = self.about.lines_below(self.view.sizes.format, screen);
                 if screen.rows >= ROWS_FOR_SENTENCES {
                     lines.extend(self.elsewhere(screen));
                 }
                 lines
             }
             Counted::Sizes | Counted::Inodes => {
-                self.scanned.closing_lines(self.view.sizes.format, screen)
+                self.about.closing_lines(self.view.sizes.format, screen)
             }
             Counted::Names => {
-                let summary = ending::summary(report, &self.scanned.totals);
+                let summary = ending::summary(&self.about, screen);
                 let mut lines = summary.count_lines(terminal);
-                lines.extend(ending::left_out_line(report, terminal));
+                lines.extend(ending::left_out_line(&self.about, terminal));
                 lines
             }
         });
@@ -115,7 +114,7 @@ impl Answer for SummaryAnswer {
         let mut lines = match &self.tree {
             Some(tree) => {
                 // One row is left for the prompt.
-                let errors = ending::error_lines(&self.scanned.request, report);
+                let errors = ending::error_lines(&self.about, screen);
                 let rows = screen.rows.saturating_sub(below.len() + errors + 1);
                 match &self.view.times {
                     Some(times) => self.time_table(tree, times, rows, screen),
@@ -160,7 +159,7 @@ impl Answer for SummaryAnswer {
             is_filtered: self.view.is_filtered,
         };
         let answer = TreeAnswer { tree: rows };
-        self.scanned.document(answer)
+        self.about.document(answer)
     }
 }
 
@@ -168,25 +167,16 @@ impl SummaryAnswer {
     /// The sentence below a whole file system that has much more in use than the scan
     /// reached, as df shows.
     fn elsewhere(&self, screen: Screen) -> Vec<String> {
-        let request = &self.scanned.request;
-        let is_whole_answer = self.view.sizes.column == SizeColumn::Disk
-            && !self.view.is_filtered
-            && !self.scanned.report.interrupted;
-        let reached: u128 = (self.scanned.totals.iter())
-            .filter_map(|root| root.sizes)
-            .map(|sizes| sizes.allocated_bytes)
-            .sum();
-        let used = is_whole_answer.then(|| request.used_elsewhere(reached));
-        let Some((used, elsewhere)) = used.flatten() else {
+        let Some(elsewhere) = self.about.elsewhere else {
             return Vec::new();
         };
         let size = |bytes| self.view.sizes.format.text(bytes).replace(' ', "\u{a0}");
         let sentence = format!(
             "df says {} used; {} reached; {} elsewhere: {} tells where.",
-            size(used),
-            size(reached),
-            size(elsewhere),
-            command(request, "df"),
+            size(elsewhere.used_bytes),
+            size(self.about.allocated_bytes()),
+            size(elsewhere.bytes),
+            command(&self.about, "df"),
         );
         wrap(&sentence, screen.terminal)
     }
@@ -194,10 +184,10 @@ impl SummaryAnswer {
     /// The sentence about directories that have passed a filter on names: a user who asks
     /// for `node_modules` expects what is in them.
     fn own_names(&self, screen: Screen) -> Vec<String> {
-        let has_dirs = self.scanned.totals.iter().any(|root| root.dirs > 0);
+        let has_dirs = self.about.roots.iter().any(|root| root.totals.dirs > 0);
         match &self.view.names {
             Some(names) if has_dirs && self.view.counted != Counted::Names => {
-                own_names::below_directories(&self.scanned.request, names, screen.terminal)
+                own_names::below_directories(&self.about, names, screen.terminal)
             }
             _ => Vec::new(),
         }
@@ -252,12 +242,11 @@ impl SummaryAnswer {
 
     /// Whether a root is larger than `limit`; says so on stderr.
     pub(crate) fn exceeds(&self, limit: u128) -> bool {
-        let paths = self.scanned.request.paths.iter();
         let mut exceeds = false;
-        for (path, totals) in paths.zip(&self.scanned.totals) {
-            let bytes = self.number_of(totals);
+        for root in &self.about.roots {
+            let bytes = self.number_of(&root.totals);
             if bytes > limit {
-                let path = safe(&path.to_string_lossy());
+                let path = safe(&String::from_utf8_lossy(&root.path));
                 // Two sizes with three digits could look the same.
                 let [bytes, limit] = [bytes, limit].map(|bytes| SizeFormat::Count.text(bytes));
                 say(&format!(
@@ -289,8 +278,8 @@ impl SummaryAnswer {
                 .map(|(_, root)| u128::from(root.entries()))
                 .sum(),
             _ => {
-                let all = self.scanned.totals.iter();
-                all.map(|totals| self.number_of(totals)).sum()
+                let all = self.about.roots.iter();
+                all.map(|root| self.number_of(&root.totals)).sum()
             }
         }
     }
@@ -308,18 +297,13 @@ impl SummaryAnswer {
     /// root had reached. `sorted` by the user's order or in that of the paths; at most as
     /// many as the user wants, the first by that order.
     fn own_roots(&self, sorted: bool) -> Vec<(&[u8], &RootTotals)> {
-        let Scanned {
-            request,
-            report,
-            totals,
-        } = &self.scanned;
-        let roots = request.paths.iter().zip(&report.roots).zip(totals);
-        let own = roots.filter_map(|((path, root), totals)| {
-            let is_own = root.missing.is_none()
-                && !root.reached_earlier
+        let own = self.about.roots.iter().filter_map(|root| {
+            let (gaps, totals) = (&root.gaps, &root.totals);
+            let is_own = gaps.missing.is_none()
+                && !gaps.reached_earlier
                 && (totals.entries > 0 || self.view.is_filtered);
             let is_shown = is_own && self.number_of(totals) >= self.view.min_bytes;
-            is_shown.then_some((path.as_os_str().as_bytes(), totals))
+            is_shown.then_some((&root.path[..], totals))
         });
         let mut own: Vec<_> = own.enumerate().collect();
         own.sort_by(|(_, a), (_, b)| self.compare(a, b));
@@ -347,12 +331,11 @@ impl SummaryAnswer {
     /// A sentence for each root that an earlier one had reached: it has no row.
     fn reached_earlier(&self, screen: Screen) -> Vec<String> {
         let Terminal { width, charset, .. } = screen.terminal;
-        let roots = self.scanned.request.paths.iter();
-        let roots = roots.zip(&self.scanned.report.roots);
+        let roots = self.about.roots.iter();
         roots
-            .filter(|(_, root)| root.reached_earlier)
-            .map(|(path, _)| {
-                let path = escape(path.as_os_str().as_bytes(), charset);
+            .filter(|root| root.gaps.reached_earlier)
+            .map(|root| {
+                let path = escape(&root.path, charset);
                 let text = format!("{path} has no row: an earlier path contains it.");
                 truncate_end(&text, width, charset).into_owned()
             })
@@ -387,7 +370,7 @@ impl SummaryAnswer {
             },
             sort: view.order.key,
             direction: view.order.direction,
-            now_ns: self.scanned.ended_ns(),
+            now_ns: self.about.ended_ns(),
             terminal: screen.terminal,
         };
         let picture = TreePicture {
@@ -438,8 +421,8 @@ impl SummaryAnswer {
         };
         let mut columns = vec![Column::new(title, Align::Right)];
         let roots = self.own_roots(true);
-        let all = self.scanned.totals.iter();
-        let whole = all.map(|totals| self.number_of(totals)).sum();
+        let all = self.about.roots.iter();
+        let whole = all.map(|root| self.number_of(&root.totals)).sum();
         if roots.len() > 1 {
             columns.push(Column::new("SHARE", Align::Left).optional());
         }

@@ -3,27 +3,25 @@
 //! The scan of a report, and its answer.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::thread;
 
 use statwalk_core::{
-    DirId, GroupKey, Grouping, Largest, RootTotals, Stats, StatsGroup, Top, TopOf, Totals, Tree,
-    TreeSink,
+    DirId, GroupKey, Grouping, Largest, Stats, StatsGroup, Top, TopOf, Totals, Tree, TreeSink,
 };
-use statwalk_report::{Answer, Category, Directory, Failed, Large, Owner, Sums};
+use statwalk_report::{Answer, Category, Directory, Failed, Large, Owner, Space, Sums};
 use statwalk_view::rebuildable::Traces;
 use statwalk_view::{SizeColumn, counted};
 
 use super::hints::Hints;
-use super::space::space;
 use super::survey::Survey;
 use super::tree::{Indices, ScannedTree, bytes};
-use crate::output::ending;
-use crate::output::printer::Scanned;
+use crate::answer::about::{About, Root};
+use crate::answer::owner_names::{OwnerNames, Owners};
 use crate::output::rows::largest_directories;
 use crate::rebuildable::{self, TraceSink};
-use crate::request::owners;
 
 /// How many files are listed.
 const LARGEST: usize = 100;
@@ -52,16 +50,22 @@ impl Scan {
 }
 
 /// Makes the answer of a report, with the tree as the report needs it.
-pub(crate) fn answer<'a>(scan: &'a Scan, scanned: &Scanned) -> (Answer, ScannedTree<'a>) {
-    let request = &scanned.request;
-    let (started_ns, ended_ns) = (request.origin.started_ns, scanned.ended_ns());
+pub(crate) fn answer<'a>(
+    scan: &'a Scan,
+    about: &mut About,
+    space: Option<Space>,
+) -> (Answer, ScannedTree<'a>) {
+    about.owners = names_of(&scan.owners);
+    let about = &*about;
+    let words: Vec<&OsStr> = about.roots.iter().map(Root::word).collect();
+    let (started_ns, ended_ns) = (about.origin.started_ns, about.ended_ns());
     let mut tree = ScannedTree {
         tree: &scan.tree,
-        paths: request.paths.iter().map(|path| whole_path(path)).collect(),
+        paths: about.roots.iter().map(whole_path).collect(),
         indices: Indices::default(),
     };
-    let totals = totals(&scanned.totals);
-    let errors = errors(&tree, scanned);
+    let totals = totals(&about.roots);
+    let errors = errors(&tree, about);
     let survey = || Survey::of(&scan.tree, started_ns);
     let (survey, directories, worth) = thread::scope(|scope| {
         let other = thread::Builder::new().spawn_scoped(scope, survey);
@@ -69,12 +73,7 @@ pub(crate) fn answer<'a>(scan: &'a Scan, scanned: &Scanned) -> (Answer, ScannedT
         let hints = Hints {
             tree: &tree,
             largest: &scan.largest,
-            rebuildable: rebuildable::all(
-                &scan.tree,
-                &request.paths,
-                &scan.traces,
-                scanned.report.interrupted,
-            ),
+            rebuildable: rebuildable::all(&scan.tree, &words, &scan.traces, about.gaps.interrupted),
             errors: &errors,
             whole: totals.sums.allocated_bytes,
             now_ns: started_ns,
@@ -89,7 +88,7 @@ pub(crate) fn answer<'a>(scan: &'a Scan, scanned: &Scanned) -> (Answer, ScannedT
     });
     let (categories, not_files) = survey.categories();
     let (listed, endings) = survey.endings();
-    let owners = owners_of(&scan.owners);
+    let owners = owners_of(&scan.owners, &about.owners);
     let places = |index: usize| u8::try_from(index).expect("there are few groups");
     tree.indices.not_files = places(categories.len());
     tree.indices.categories = (categories.iter().enumerate())
@@ -117,20 +116,15 @@ pub(crate) fn answer<'a>(scan: &'a Scan, scanned: &Scanned) -> (Answer, ScannedT
         label: survey.not_files_label(),
         sums: not_files,
     });
-    let sum = scanned.report.sum();
-    let missing = scanned
-        .report
-        .roots
-        .iter()
-        .filter(|root| root.missing.is_some());
+    let sum = &about.gaps.sum;
     let answer = Answer {
         program: concat!("statwalk ", env!("CARGO_PKG_VERSION")).to_owned(),
-        roots: present_roots(&tree, scanned),
-        host: request.origin.host.clone(),
+        roots: present_roots(&tree, about),
+        host: about.origin.host.clone(),
         time_ns: ended_ns,
-        options: request.origin.arguments.clone(),
-        gaps: gaps(scanned),
-        left_out: left_out(scanned),
+        options: about.origin.arguments.clone(),
+        gaps: gaps(about),
+        left_out: left_out(about),
         totals,
         categories,
         endings,
@@ -141,15 +135,16 @@ pub(crate) fn answer<'a>(scan: &'a Scan, scanned: &Scanned) -> (Answer, ScannedT
         largest: scan.largest.iter().map(|file| large(&tree, file)).collect(),
         directories,
         errors,
-        errors_total: sum.unreadable + sum.changed_dirs + missing.count() as u64,
-        space: space(request, &scanned.totals, &scanned.report),
+        errors_total: sum.unreadable + sum.changed_dirs + about.missing().count() as u64,
+        space,
         worth,
     };
     (answer, tree)
 }
 
 /// The path from the root of the file system, without a slash at its end.
-fn whole_path(path: &Path) -> Vec<u8> {
+fn whole_path(root: &Root) -> Vec<u8> {
+    let path = Path::new(root.word());
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut whole = whole.as_os_str().as_bytes().to_vec();
     while whole.len() > 1 && whole.ends_with(b"/") {
@@ -158,15 +153,16 @@ fn whole_path(path: &Path) -> Vec<u8> {
     whole
 }
 
-fn present_roots(tree: &ScannedTree<'_>, scanned: &Scanned) -> Vec<Vec<u8>> {
-    let roots = tree.paths.iter().zip(&scanned.report.roots);
-    let present = roots.filter(|(_, root)| root.missing.is_none() && !root.reached_earlier);
+fn present_roots(tree: &ScannedTree<'_>, about: &About) -> Vec<Vec<u8>> {
+    let roots = tree.paths.iter().zip(&about.roots);
+    let present =
+        roots.filter(|(_, root)| root.gaps.missing.is_none() && !root.gaps.reached_earlier);
     present.map(|(path, _)| path.clone()).collect()
 }
 
-fn totals(roots: &[RootTotals]) -> statwalk_report::Totals {
+fn totals(roots: &[Root]) -> statwalk_report::Totals {
     let mut totals = statwalk_report::Totals::default();
-    for root in roots {
+    for root in roots.iter().map(|root| &root.totals) {
         totals.sums.entries += root.entries;
         totals.files += root.files;
         totals.directories += root.dirs;
@@ -181,10 +177,9 @@ fn totals(roots: &[RootTotals]) -> statwalk_report::Totals {
 }
 
 /// The missing roots, and the entries that could not be read.
-fn errors(tree: &ScannedTree<'_>, scanned: &Scanned) -> Vec<Failed> {
-    let errors = ending::errors(&scanned.request, &scanned.report);
-    let errors = errors.map(|error| Failed {
-        path: whole_path_of(tree, scanned, error.path),
+fn errors(tree: &ScannedTree<'_>, about: &About) -> Vec<Failed> {
+    let errors = about.errors().map(|error| Failed {
+        path: whole_path_of(tree, about, error.path),
         operation: error.op.name().to_owned(),
         cause: error.cause.to_string(),
     });
@@ -192,15 +187,14 @@ fn errors(tree: &ScannedTree<'_>, scanned: &Scanned) -> Vec<Failed> {
 }
 
 /// The path of an entry, whose beginning is a root as the user gave it.
-fn whole_path_of(tree: &ScannedTree<'_>, scanned: &Scanned, path: &[u8]) -> Vec<u8> {
-    let below = |root: &Path| {
-        let root = root.as_os_str().as_bytes();
+fn whole_path_of(tree: &ScannedTree<'_>, about: &About, path: &[u8]) -> Vec<u8> {
+    let below = |root: &[u8]| {
         let rest = path.strip_prefix(root)?;
         let is_whole = rest.is_empty() || rest.starts_with(b"/") || root.ends_with(b"/");
         is_whole.then_some((root.len(), rest))
     };
-    let roots = scanned.request.paths.iter().zip(&tree.paths);
-    let fitting = roots.filter_map(|(root, whole)| Some((below(root)?, whole)));
+    let roots = about.roots.iter().zip(&tree.paths);
+    let fitting = roots.filter_map(|(root, whole)| Some((below(&root.path)?, whole)));
     let Some(((_, rest), whole)) = fitting.max_by_key(|((length, _), _)| *length) else {
         return path.to_vec();
     };
@@ -249,8 +243,19 @@ fn directories(tree: &ScannedTree<'_>) -> Vec<Directory> {
     nodes.collect()
 }
 
+/// The names of the owners.
+fn names_of(groups: &[StatsGroup]) -> OwnerNames {
+    let mut names = OwnerNames::default();
+    for key in groups.iter().flat_map(|group| &group.keys) {
+        if let GroupKey::Owner(uid) = key {
+            names.keep_user(*uid);
+        }
+    }
+    names
+}
+
 /// The owners, the largest first.
-fn owners_of(groups: &[StatsGroup]) -> Vec<Owner> {
+fn owners_of(groups: &[StatsGroup], names: &OwnerNames) -> Vec<Owner> {
     let mut owners: Vec<Owner> = Vec::new();
     for group in groups {
         let id = match group.keys.first() {
@@ -259,7 +264,7 @@ fn owners_of(groups: &[StatsGroup]) -> Vec<Owner> {
         };
         owners.push(Owner {
             id,
-            name: id.and_then(owners::user_name),
+            name: id.and_then(|uid| names.user(uid)),
             sums: Sums {
                 allocated_bytes: group.tally.allocated_bytes,
                 apparent_bytes: group.tally.apparent_bytes,
@@ -275,16 +280,11 @@ fn owners_of(groups: &[StatsGroup]) -> Vec<Owner> {
 }
 
 /// The reasons for which the sums are a lower bound.
-fn gaps(scanned: &Scanned) -> Vec<String> {
-    let report = &scanned.report;
-    let sum = report.sum();
-    let missing = report
-        .roots
-        .iter()
-        .filter(|root| root.missing.is_some())
-        .count();
+fn gaps(about: &About) -> Vec<String> {
+    let sum = &about.gaps.sum;
+    let missing = about.missing().count();
     let mut gaps = Vec::new();
-    if report.interrupted {
+    if about.gaps.interrupted {
         gaps.push("The scan was interrupted: all sums are a lower bound.".to_owned());
     }
     let mut say = |count: u64, one: &str, many: &str, what: &str| {
@@ -301,8 +301,8 @@ fn gaps(scanned: &Scanned) -> Vec<String> {
 }
 
 /// The sentences about entries that the scan left out on purpose.
-fn left_out(scanned: &Scanned) -> Vec<String> {
-    let sum = scanned.report.sum();
+fn left_out(about: &About) -> Vec<String> {
+    let sum = &about.gaps.sum;
     let mut left_out = Vec::new();
     let mut say = |count: u64, one: &str, many: &str| {
         if count > 0 {

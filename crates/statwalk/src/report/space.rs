@@ -15,7 +15,7 @@ use crate::request::Request;
 ///
 /// The parts of the used bytes are known where the scan covers the whole file system and
 /// nothing else. Another scan of the whole would take longer than the report.
-pub(super) fn space(request: &Request, totals: &[RootTotals], report: &Report) -> Option<Space> {
+pub(crate) fn space(request: &Request, totals: &[RootTotals], report: &Report) -> Option<Space> {
     let [root] = &request.paths[..] else {
         return None;
     };

@@ -9,6 +9,7 @@ use statwalk_core::{Category, Extension, FileType, GroupKey, Node, NodeKind, Siz
 use statwalk_report::{AgeGroup, Ending, SizeGroup, Sums};
 
 use super::tree::bytes;
+use crate::answer::owner_names::OwnerNames;
 use crate::output::group_label::label;
 use crate::output::json::{size_max, size_min};
 use crate::output::rows::roots;
@@ -240,6 +241,7 @@ fn add(sum: &mut Sums, more: Sums) {
     sum.entries += more.entries;
 }
 
+/// The label of an age or a size.
 fn text(key: &GroupKey) -> String {
-    String::from_utf8_lossy(&label(key)).into_owned()
+    String::from_utf8_lossy(&label(key, &OwnerNames::default())).into_owned()
 }

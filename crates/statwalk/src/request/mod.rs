@@ -9,7 +9,6 @@ pub(crate) mod file_systems;
 pub(crate) mod filters;
 pub(crate) mod name_pattern;
 pub(crate) mod open_files;
-pub(crate) mod origin;
 pub(crate) mod owners;
 pub(crate) mod path_list;
 
@@ -25,14 +24,15 @@ use statwalk_core::{
 };
 use statwalk_view::{SizeColumn, SizeFilter, SizeFormat, Unit};
 
+use crate::answer::about::Elsewhere;
+use crate::answer::filter_texts::FilterTexts;
+use crate::answer::origin::Origin;
 use crate::failure::Failure;
 use crate::flags::{
     FormFlags, LinkFlags, OrderChoice, ReadFlags, ScanFlags, SizeFlags, SourceName, StatByName,
     StatOrderName, UnitFlags, WalkFlags, When,
 };
-use crate::output::json::FiltersJson;
 use crate::output::screen::{self, Screen};
-use crate::request::origin::Origin;
 use crate::request::path_list::PathList;
 use crate::watch::progress::ProgressOptions;
 use crate::watch::used_inodes::{self, Cover};
@@ -47,8 +47,8 @@ pub(crate) struct Request {
     pub(crate) form: Form,
     /// When and where it was made, for answers that are printed later.
     pub(crate) origin: Arc<Origin>,
-    /// The filters of the answer, for JSON.
-    pub(crate) filters: Option<FiltersJson>,
+    /// The filters of the answer, where there is one.
+    pub(crate) filters: Option<FilterTexts>,
     pub(crate) explain: bool,
     /// The condition for progress.
     pub(crate) progress: When,
@@ -302,7 +302,7 @@ impl Request {
     /// The bytes in use of the file system, as df counts them, and those that a scan did
     /// not reach. Absent where the scan does not cover a whole file system and nothing
     /// else, and where less than 1 % is elsewhere: metadata, and changes meanwhile.
-    pub(crate) fn used_elsewhere(&self, reached_bytes: u128) -> Option<(u128, u128)> {
+    pub(crate) fn used_elsewhere(&self, reached_bytes: u128) -> Option<Elsewhere> {
         let [root] = &self.paths[..] else {
             return None;
         };
@@ -311,7 +311,11 @@ impl Request {
         }
         let used = u128::from(used_inodes::used_bytes(root, self.stays)?);
         let elsewhere = used.saturating_sub(reached_bytes);
-        (elsewhere > 0 && elsewhere >= used / 100).then_some((used, elsewhere))
+        let is_worth_a_word = elsewhere > 0 && elsewhere >= used / 100;
+        is_worth_a_word.then_some(Elsewhere {
+            used_bytes: used,
+            bytes: elsewhere,
+        })
     }
 
     /// Whether the scan covers a whole file system and nothing else.

@@ -8,14 +8,17 @@ use statwalk_core::{Largest, Node, Top, TopOf, Totals, TreeSink, path_order};
 use statwalk_view::rebuildable::Rule;
 use statwalk_view::{Align, Cell, Column, SizeColumn, age, counted, list_table, share, wrap};
 
+use crate::answer::about::About;
+use crate::answer::filter_texts::FilterTexts;
+use crate::commands::delivery::{conclude, print};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::TopFlags;
 use crate::output::ending::{self, Errors};
-use crate::output::json::{FiltersJson, RebuildableJson, TopAnswer, TopJson, node_json};
+use crate::output::json::{RebuildableJson, TopAnswer, TopJson, node_json};
 use crate::output::own_names;
 use crate::output::plain::Rows;
-use crate::output::printer::{Answer, ROWS_FOR_SENTENCES, Scanned, print};
+use crate::output::printer::{Answer, ROWS_FOR_SENTENCES};
 use crate::output::rows::{bytes, largest_directories};
 use crate::output::screen::Screen;
 use crate::rebuildable::{self, TraceSink};
@@ -41,7 +44,7 @@ struct Large {
 }
 
 /// The largest files or directories, in the order of their rows.
-struct LargestAnswer {
+pub(super) struct LargestAnswer {
     sizes: Sizes,
     /// The number of rows; absent where the user set none.
     rows_max: Option<usize>,
@@ -54,10 +57,21 @@ struct LargestAnswer {
     /// The sums of all directories that a program makes again, where those are asked for.
     rebuildable: Option<RebuildableJson>,
     large: Vec<Large>,
-    scanned: Scanned,
+    pub(super) about: About,
 }
 
 pub(super) fn run(flags: TopFlags) -> Result<ExitStatus, Failure> {
+    let (request, answer) = answer_of(flags)?;
+    print(&answer, request.form)?;
+    Ok(conclude(&request, &answer.about, Errors::Untold))
+}
+
+/// Scans, and makes the answer.
+///
+/// # Errors
+///
+/// Returns an error for flags without a meaning, and where the scan cannot begin.
+pub(super) fn answer_of(flags: TopFlags) -> Result<(Request, LargestAnswer), Failure> {
     let sizes = Sizes::new(&flags.sizes)?;
     let filters = Filters::new(&flags.filters)?;
     if filters.only_directories() {
@@ -65,7 +79,7 @@ pub(super) fn run(flags: TopFlags) -> Result<ExitStatus, Failure> {
         return Err(Failure::Usage(message.to_owned()));
     }
     let mut request = Request::new(&flags.scan, flags.paths)?;
-    request.filters = FiltersJson::new(&flags.filters);
+    request.filters = FilterTexts::new(&flags.filters);
     request.limit_depth(flags.max_depth);
     let count = flags.lines.unwrap_or(match request.form {
         Form::Screen(_) => SCREEN_ROWS_MAX,
@@ -73,19 +87,18 @@ pub(super) fn run(flags: TopFlags) -> Result<ExitStatus, Failure> {
     });
     let is_of_files = !flags.dirs && !flags.rebuildable;
     let mut answer = match (flags.rebuildable, flags.dirs) {
-        (true, _) => rebuildable(request, sizes, &filters, count),
-        (false, true) => directories(request, sizes, &filters, count),
-        (false, false) => files(request, sizes, filters, count),
+        (true, _) => rebuildable(&request, sizes, &filters, count),
+        (false, true) => directories(&request, sizes, &filters, count),
+        (false, false) => files(&request, sizes, filters, count),
     }?;
     answer.rows_max = flags.lines;
     answer.is_reversed = flags.reverse;
     answer.names = NameFilters::new(&flags.filters).filter(|_| is_of_files);
-    print(&answer, answer.scanned.request.form)?;
-    Ok(answer.scanned.conclude(Errors::Untold))
+    Ok((request, answer))
 }
 
 fn files(
-    request: Request,
+    request: &Request,
     sizes: Sizes,
     filters: Filters,
     count: usize,
@@ -110,16 +123,12 @@ fn files(
         rebuildable: None,
         title: "FILE",
         large: top.iter().map(|file| Large::file(file, &sizes)).collect(),
-        scanned: Scanned {
-            request,
-            report: outcome.report,
-            totals,
-        },
+        about: About::of_scan(request, outcome.report, &totals),
     })
 }
 
 fn directories(
-    request: Request,
+    request: &Request,
     sizes: Sizes,
     filters: &Filters,
     count: usize,
@@ -144,16 +153,12 @@ fn directories(
         rebuildable: None,
         title: "DIRECTORY",
         large,
-        scanned: Scanned {
-            request,
-            report: outcome.report,
-            totals,
-        },
+        about: About::of_scan(request, outcome.report, &totals),
     })
 }
 
 fn rebuildable(
-    request: Request,
+    request: &Request,
     sizes: Sizes,
     filters: &Filters,
     count: usize,
@@ -193,11 +198,7 @@ fn rebuildable(
         rebuildable: Some(sum),
         title: "DIRECTORY",
         large,
-        scanned: Scanned {
-            request,
-            report,
-            totals,
-        },
+        about: About::of_scan(request, report, &totals),
     })
 }
 
@@ -270,11 +271,11 @@ impl LargestAnswer {
 
 impl Answer for LargestAnswer {
     fn lines(&self, screen: Screen) -> Vec<String> {
-        if !self.scanned.has_root() {
+        if !self.about.has_root() {
             return Vec::new();
         }
-        let now_ns = self.scanned.ended_ns();
-        let summary = ending::summary(&self.scanned.report, &self.scanned.totals);
+        let now_ns = self.about.ended_ns();
+        let summary = ending::summary(&self.about, screen);
         let whole = self
             .sizes
             .of(summary.allocated_bytes, summary.apparent_bytes);
@@ -291,12 +292,15 @@ impl Answer for LargestAnswer {
         if let Some(sum) = &self.rebuildable {
             below.extend(self.sum_lines(sum, whole, screen));
         }
-        below.extend(self.scanned.lines_below(self.sizes.format, screen));
+        below.extend(self.about.lines_below(self.sizes.format, screen));
         if let Some(names) = self.names.as_ref().filter(|_| self.large.is_empty()) {
-            let request = &self.scanned.request;
-            below.extend(own_names::below_no_files(request, names, screen.terminal));
+            below.extend(own_names::below_no_files(
+                &self.about,
+                names,
+                screen.terminal,
+            ));
         }
-        let fitting = self.scanned.rows_that_fit(below.len(), screen);
+        let fitting = self.about.rows_that_fit(below.len(), screen);
         let rows = self.rows(self.rows_max.unwrap_or(fitting)).map(|one| {
             let absent = || screen.terminal.charset.absent().to_owned();
             let newest = one.mtime_ns.map_or_else(absent, |ns| age(ns, now_ns));
@@ -327,7 +331,7 @@ impl Answer for LargestAnswer {
 
     fn document(&self) -> impl Serialize {
         let top = self.rows(usize::MAX).map(|one| &one.json).collect();
-        self.scanned.document(TopAnswer {
+        self.about.document(TopAnswer {
             top,
             rebuildable: self.rebuildable,
         })

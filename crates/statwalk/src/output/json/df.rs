@@ -5,13 +5,12 @@
 use std::os::unix::ffi::OsStrExt;
 
 use serde::Serialize;
-use statwalk_core::Report;
 use statwalk_core::space::{FileSystem, HiddenDirectory, Holder, SpaceAccount, UnnamedFile};
 use statwalk_view::json_path;
 
 use super::is_false;
 use super::scan_report::ErrorJson;
-use crate::output::ending::PathError;
+use crate::answer::about::About;
 use crate::request::file_systems::MountedSpace;
 
 /// The answer of `df`.
@@ -157,24 +156,19 @@ impl HiddenJson {
 }
 
 impl FileSystemJson {
-    pub(crate) fn new<'a>(
-        found: &FileSystem,
-        account: &SpaceAccount,
-        report: &Report,
-        errors: impl Iterator<Item = PathError<'a>>,
-    ) -> FileSystemJson {
+    pub(crate) fn new(found: &FileSystem, account: &SpaceAccount, about: &About) -> FileSystemJson {
         let (path, path_b64) = json_path(found.point().as_os_str().as_bytes());
         let capacity = account.capacity;
         let parts = account.parts.iter();
         FileSystemJson {
-            complete: report.is_complete() && account.unknown.is_empty(),
-            interrupted: report.interrupted,
+            complete: about.gaps.is_complete && account.unknown.is_empty(),
+            interrupted: about.gaps.interrupted,
             path,
             path_b64,
             file_system: found.file_system().map(str::to_owned),
             source: found.source().map(|source| json_path(source).0),
             // Whole microseconds: the rest would be noise.
-            elapsed_s: report.elapsed.as_micros() as f64 / 1e6,
+            elapsed_s: about.elapsed.as_micros() as f64 / 1e6,
             device_bytes: capacity.device_bytes,
             total_bytes: capacity.total_bytes,
             free_bytes: capacity.free_bytes,
@@ -199,7 +193,7 @@ impl FileSystemJson {
             unreadable: account.unreadable,
             unnamed: account.unnamed.iter().map(UnnamedJson::new).collect(),
             hidden: account.hidden.iter().map(HiddenJson::new).collect(),
-            errors: errors.map(ErrorJson::new).collect(),
+            errors: about.errors().map(ErrorJson::new).collect(),
         }
     }
 }

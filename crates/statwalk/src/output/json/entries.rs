@@ -9,9 +9,9 @@ use statwalk_view::json_path;
 
 use super::seconds_and_rest;
 use super::tree_rows::NodeJson;
+use crate::answer::owner_names::Owners;
 use crate::flags::FieldName;
 use crate::output::found_fields::{device, permissions, rdev};
-use crate::request::owners;
 
 /// The answer of `top`: the largest first.
 #[derive(Serialize)]
@@ -157,6 +157,7 @@ impl GroupJson {
         keys: impl IntoIterator<Item = &'a GroupKey>,
         tally: &Tally,
         sizes: Option<&SizeHistogram>,
+        owners: &impl Owners,
     ) -> GroupJson {
         let sizes = sizes.filter(|sizes| sizes.file_count() > 0);
         let mut group = GroupJson {
@@ -167,12 +168,12 @@ impl GroupJson {
             ..GroupJson::default()
         };
         for key in keys {
-            group.add(key);
+            group.add(key, owners);
         }
         group
     }
 
-    fn add(&mut self, key: &GroupKey) {
+    fn add(&mut self, key: &GroupKey, owners: &impl Owners) {
         let group = self;
         let text = |name: Option<Vec<u8>>| name.map(|name| json_path(&name).0);
         match key {
@@ -187,11 +188,11 @@ impl GroupJson {
             }
             GroupKey::Owner(uid) => {
                 group.uid = Some(*uid);
-                group.user = text(owners::user_name(*uid));
+                group.user = text(owners.user(*uid));
             }
             GroupKey::Group(gid) => {
                 group.gid = Some(*gid);
-                group.group = text(owners::group_name(*gid));
+                group.group = text(owners.group(*gid));
             }
             GroupKey::ModifiedWithin(None) => group.age = Some("future"),
             GroupKey::ModifiedWithin(Some(u64::MAX)) => group.age = Some("oldest"),
@@ -278,7 +279,12 @@ const OF_FILTERS: [FieldName; 4] = [
 
 impl FoundJson {
     /// The entry with these attributes; without any name, with those that filters read.
-    pub(crate) fn new(path: &[u8], attributes: &Attributes, names: &[FieldName]) -> FoundJson {
+    pub(crate) fn new(
+        path: &[u8],
+        attributes: &Attributes,
+        names: &[FieldName],
+        owners: &impl Owners,
+    ) -> FoundJson {
         let (path, path_b64) = json_path(path);
         let mut found = FoundJson {
             path,
@@ -288,12 +294,12 @@ impl FoundJson {
         };
         let names = if names.is_empty() { &OF_FILTERS } else { names };
         for name in names {
-            found.add(*name, attributes);
+            found.add(*name, attributes, owners);
         }
         found
     }
 
-    fn add(&mut self, name: FieldName, attributes: &Attributes) {
+    fn add(&mut self, name: FieldName, attributes: &Attributes, owners: &impl Owners) {
         let text = |name: Option<Vec<u8>>| name.map(|name| json_path(&name).0);
         match name {
             // Each row has it. `all` stands for the others.
@@ -317,11 +323,11 @@ impl FoundJson {
             }
             FieldName::Owner => {
                 self.uid = attributes.uid();
-                self.user = text(attributes.uid().and_then(owners::user_name));
+                self.user = text(attributes.uid().and_then(|uid| owners.user(uid)));
             }
             FieldName::Group => {
                 self.gid = attributes.gid();
-                self.group = text(attributes.gid().and_then(owners::group_name));
+                self.group = text(attributes.gid().and_then(|gid| owners.group(gid)));
             }
             FieldName::Uid => self.uid = attributes.uid(),
             FieldName::Gid => self.gid = attributes.gid(),

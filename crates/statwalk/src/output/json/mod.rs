@@ -20,7 +20,6 @@ use std::io::Write as _;
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::{CompactFormatter, PrettyFormatter};
-use statwalk_core::{Report, RootTotals};
 
 pub(crate) use bench::{BenchJson, ConditionsJson, ResultJson};
 pub(crate) use changes::ChangesJson;
@@ -29,19 +28,17 @@ pub(crate) use entries::{
     FoundJson, GroupJson, GroupsAnswer, RebuildableJson, TopAnswer, TopJson, size_max, size_min,
 };
 pub(crate) use extents::ExtentsJsonAnswer;
-pub(crate) use origin::FiltersJson;
 pub(crate) use scan_report::Counted;
 pub(crate) use tree_rows::{TreeAnswer, TreeRows, node_json};
 
+use crate::answer::about::{About, PathError};
+use crate::answer::origin::Origin;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::output::ending::PathError;
 use crate::output::screen::Screen;
-use crate::request::Request;
-use crate::request::origin::Origin;
-use origin::OriginJson;
+use origin::{FiltersJson, OriginJson};
 use safe_text::SafeText;
-use scan_report::{ErrorJson, LeftOutJson, PlanJson, RootJson, roots_of};
+use scan_report::{ErrorJson, LeftOutJson, PlanJson, RootJson};
 
 /// The number of the format; it counts up when a field changes its meaning or goes.
 const SCHEMA: u32 = 2;
@@ -54,7 +51,7 @@ struct Document<'a, A: Serialize> {
     #[serde(flatten)]
     origin: OriginJson,
     #[serde(skip_serializing_if = "Option::is_none")]
-    filters: Option<&'a FiltersJson>,
+    filters: Option<FiltersJson<'a>>,
     complete: bool,
     #[serde(skip_serializing_if = "is_false")]
     interrupted: bool,
@@ -65,7 +62,7 @@ struct Document<'a, A: Serialize> {
     answer: A,
     errors: Vec<ErrorJson>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    left_out: Vec<LeftOutJson>,
+    left_out: Vec<LeftOutJson<'a>>,
 }
 
 /// An answer without fields of its own.
@@ -80,28 +77,26 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// The document of a scan: `answer` has the fields of one command.
+/// The document of a scan with these errors: `answer` has the fields of one command.
 pub(crate) fn of_scan<'a>(
-    request: &'a Request,
-    report: &'a Report,
-    totals: &[RootTotals],
+    about: &'a About,
     errors: impl Iterator<Item = PathError<'a>>,
     answer: impl Serialize,
 ) -> impl Serialize {
     Document {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
-        origin: OriginJson::new(&request.origin),
-        filters: request.filters.as_ref(),
-        complete: report.is_complete(),
-        interrupted: report.interrupted,
+        origin: OriginJson::new(&about.origin),
+        filters: about.filters.as_ref().map(FiltersJson::new),
+        complete: about.gaps.is_complete,
+        interrupted: about.gaps.interrupted,
         // Whole microseconds: the rest would be noise.
-        elapsed_s: report.elapsed.as_micros() as f64 / 1e6,
-        plan: PlanJson::new(&report.plan),
-        roots: roots_of(request, report, totals),
+        elapsed_s: about.elapsed.as_micros() as f64 / 1e6,
+        plan: PlanJson::new(&about.plan),
+        roots: about.roots.iter().map(RootJson::new).collect(),
         answer,
         errors: errors.map(ErrorJson::new).collect(),
-        left_out: report.left_out.iter().map(LeftOutJson::new).collect(),
+        left_out: about.gaps.left_out.iter().map(LeftOutJson::new).collect(),
     }
 }
 

@@ -2,14 +2,12 @@
 
 //! The JSON of the origin of an answer, and of its filters.
 
-use std::os::unix::ffi::OsStrExt;
-
 use serde::Serialize;
 use statwalk_view::json_path;
 
 use super::seconds_and_rest;
-use crate::flags::FilterFlags;
-use crate::request::origin::Origin;
+use crate::answer::filter_texts::FilterTexts;
+use crate::answer::origin::Origin;
 
 /// When and where an answer was made, and with which words.
 #[derive(Serialize)]
@@ -23,8 +21,8 @@ pub(super) struct OriginJson {
 }
 
 /// A text that can hold any bytes.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct TextJson {
+#[derive(Serialize)]
+pub(super) struct TextJson {
     text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     text_b64: Option<String>,
@@ -52,47 +50,36 @@ impl OriginJson {
     }
 }
 
-/// The filters of an answer, as the user wrote them. Absent are those that were not given.
-#[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct FiltersJson {
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    globs: Vec<String>,
+/// The filters of an answer. Absent are those that were not given.
+#[derive(Serialize)]
+pub(super) struct FiltersJson<'a> {
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    globs: &'a [String],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     extensions: Vec<TextJson>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    types: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    sizes: Vec<String>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    types: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    sizes: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
-    changed_within: Option<String>,
+    changed_within: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    changed_before: Option<String>,
+    changed_before: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    owner: Option<String>,
+    owner: Option<&'a str>,
 }
 
-impl FiltersJson {
-    /// The given filters; absent where there is none.
-    pub(crate) fn new(flags: &FilterFlags) -> Option<FiltersJson> {
-        let extensions = flags.extension.iter();
-        let filters = FiltersJson {
-            globs: flags.glob.clone(),
-            extensions: extensions
-                .map(|text| TextJson::new(text.as_bytes()))
-                .collect(),
-            types: flags.kind.clone(),
-            sizes: flags.size.clone(),
-            changed_within: flags.changed_within.clone(),
-            changed_before: flags.changed_before.clone(),
-            owner: flags.owner.clone(),
-        };
-        let is_empty = filters.globs.is_empty()
-            && filters.extensions.is_empty()
-            && filters.types.is_empty()
-            && filters.sizes.is_empty()
-            && filters.changed_within.is_none()
-            && filters.changed_before.is_none()
-            && filters.owner.is_none();
-        (!is_empty).then_some(filters)
+impl FiltersJson<'_> {
+    pub(super) fn new(filters: &FilterTexts) -> FiltersJson<'_> {
+        let extensions = filters.extensions.iter();
+        FiltersJson {
+            globs: &filters.globs,
+            extensions: extensions.map(|text| TextJson::new(text)).collect(),
+            types: &filters.types,
+            sizes: &filters.sizes,
+            changed_within: filters.changed_within.as_deref(),
+            changed_before: filters.changed_before.as_deref(),
+            owner: filters.owner.as_deref(),
+        }
     }
 }

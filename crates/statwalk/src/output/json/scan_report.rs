@@ -2,14 +2,11 @@
 
 //! The JSON of a scan itself: plan, roots and errors.
 
-use std::os::unix::ffi::OsStrExt;
-
 use serde::Serialize;
-use statwalk_core::{LeftOut, Plan, Reason, Report, RootTotals};
 use statwalk_view::json_path;
 
-use crate::output::ending::PathError;
-use crate::request::Request;
+use crate::answer::about::{LeftOut, PathError, Root};
+use crate::answer::plan_text::{PlanText, ReasonText};
 
 /// The numbers that a scan counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,42 +24,41 @@ pub(super) struct PlanJson<'a> {
     source: &'a str,
     order: &'a str,
     workers_max: usize,
-    fields: Vec<&'static str>,
+    fields: &'a [String],
     /// The value for `changes --since`, where statwalk read a btrfs in place.
     #[serde(skip_serializing_if = "Option::is_none")]
-    uuid: Option<String>,
+    uuid: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     generation: Option<u64>,
-    why: Vec<ReasonJson>,
+    why: Vec<ReasonJson<'a>>,
 }
 
 /// A reason for a choice.
 #[derive(Serialize)]
-struct ReasonJson {
-    code: &'static str,
-    text: String,
+struct ReasonJson<'a> {
+    code: &'a str,
+    text: &'a str,
 }
 
 impl PlanJson<'_> {
-    pub(super) fn new(plan: &Plan) -> PlanJson<'_> {
-        let uuid = plan.generation.and_then(|generation| generation.uuid);
+    pub(super) fn new(plan: &PlanText) -> PlanJson<'_> {
         PlanJson {
-            source: plan.source,
-            order: plan.order,
+            source: &plan.source,
+            order: &plan.order,
             workers_max: plan.workers_max,
-            fields: plan.fields.names().collect(),
-            uuid: uuid.map(|uuid| uuid.to_string()),
-            generation: plan.generation.map(|generation| generation.number),
+            fields: &plan.fields,
+            uuid: plan.uuid.as_deref(),
+            generation: plan.generation,
             why: plan.why.iter().map(ReasonJson::new).collect(),
         }
     }
 }
 
-impl ReasonJson {
-    fn new(reason: &Reason) -> ReasonJson {
+impl ReasonJson<'_> {
+    fn new(reason: &ReasonText) -> ReasonJson<'_> {
         ReasonJson {
-            code: reason.code(),
-            text: reason.to_string(),
+            code: &reason.code,
+            text: &reason.text,
         }
     }
 }
@@ -110,40 +106,38 @@ struct SizesJson {
     extra_hard_links: u64,
 }
 
-pub(super) fn roots_of(request: &Request, report: &Report, totals: &[RootTotals]) -> Vec<RootJson> {
-    let roots = request.paths.iter().zip(&report.roots).zip(totals);
-    roots
-        .map(|((path, root), totals)| {
-            let (path, path_b64) = json_path(path.as_os_str().as_bytes());
-            let sizes = totals.sizes.map(|sizes| SizesJson {
-                file_size_bytes: sizes.file_size_bytes,
-                apparent_bytes: sizes.apparent_bytes,
-                allocated_bytes: sizes.allocated_bytes,
-                extra_hard_links: sizes.extra_hard_links,
-            });
-            let counts = CountsJson {
-                entries: totals.entries,
-                files: totals.files,
-                dirs: totals.dirs,
-                symlinks: totals.symlinks,
-                others: totals.others,
-                sizes,
-                unreadable: root.unreadable,
-                vanished: root.vanished,
-                changed_dirs: root.changed_dirs,
-                excluded: root.excluded,
-                crossings: root.crossings,
-            };
-            RootJson {
-                path,
-                path_b64,
-                missing: root.missing.is_some().then_some(true),
-                reached_earlier: root.reached_earlier.then_some(true),
-                interrupted: root.interrupted.then_some(true),
-                counts: root.missing.is_none().then_some(counts),
-            }
-        })
-        .collect()
+impl RootJson {
+    pub(super) fn new(root: &Root) -> RootJson {
+        let (path, path_b64) = json_path(&root.path);
+        let (gaps, totals) = (&root.gaps, &root.totals);
+        let sizes = totals.sizes.map(|sizes| SizesJson {
+            file_size_bytes: sizes.file_size_bytes,
+            apparent_bytes: sizes.apparent_bytes,
+            allocated_bytes: sizes.allocated_bytes,
+            extra_hard_links: sizes.extra_hard_links,
+        });
+        let counts = CountsJson {
+            entries: totals.entries,
+            files: totals.files,
+            dirs: totals.dirs,
+            symlinks: totals.symlinks,
+            others: totals.others,
+            sizes,
+            unreadable: gaps.unreadable,
+            vanished: gaps.vanished,
+            changed_dirs: gaps.changed_dirs,
+            excluded: gaps.excluded,
+            crossings: gaps.crossings,
+        };
+        RootJson {
+            path,
+            path_b64,
+            missing: gaps.missing.is_some().then_some(true),
+            reached_earlier: gaps.reached_earlier.then_some(true),
+            interrupted: gaps.interrupted.then_some(true),
+            counts: gaps.missing.is_none().then_some(counts),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -172,20 +166,20 @@ impl ErrorJson {
 }
 
 #[derive(Serialize)]
-pub(super) struct LeftOutJson {
+pub(super) struct LeftOutJson<'a> {
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     path_b64: Option<String>,
-    file_system: &'static str,
+    file_system: &'a str,
 }
 
-impl LeftOutJson {
-    pub(super) fn new(left_out: &LeftOut) -> LeftOutJson {
+impl LeftOutJson<'_> {
+    pub(super) fn new(left_out: &LeftOut) -> LeftOutJson<'_> {
         let (path, path_b64) = json_path(&left_out.path);
         LeftOutJson {
             path,
             path_b64,
-            file_system: left_out.file_system,
+            file_system: &left_out.file_system,
         }
     }
 }

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The part of an answer that speaks of its scan: the roots, the time, the plan, and the gaps.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use statwalk_core::{Cause, EntryError, Errno, Op, RootReport, RootTotals};
+
+use crate::answer::filter_texts::FilterTexts;
+use crate::answer::origin::Origin;
+use crate::answer::owner_names::OwnerNames;
+use crate::answer::plan_text::PlanText;
+
+/// The part that the answers of all scanning commands share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct About {
+    pub(crate) origin: Arc<Origin>,
+    /// The time that the scan took.
+    pub(crate) elapsed: Duration,
+    /// The filters, where there is one.
+    pub(crate) filters: Option<FilterTexts>,
+    pub(crate) plan: PlanText,
+    pub(crate) roots: Vec<Root>,
+    /// The file that the roots are from, one for one; absent for those of the command line.
+    pub(crate) list: Option<String>,
+    pub(crate) gaps: Gaps,
+    /// Of the owners that the answer names.
+    pub(crate) owners: OwnerNames,
+    /// Present where the scan covers a whole file system of which it did not reach all.
+    pub(crate) elsewhere: Option<Elsewhere>,
+}
+
+/// A root, as the user wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Root {
+    pub(crate) path: Vec<u8>,
+    /// The part below it that is not in the totals.
+    pub(crate) gaps: RootReport,
+    pub(crate) totals: RootTotals,
+}
+
+/// The part of the trees that is not in the answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Gaps {
+    /// Whether nothing is missing.
+    pub(crate) is_complete: bool,
+    /// Whether the scan was ended before it had read all.
+    pub(crate) interrupted: bool,
+    /// Over all roots.
+    pub(crate) sum: RootReport,
+    /// The entries that statwalk could not read, in path order.
+    pub(crate) errors: Vec<EntryError>,
+    /// Their number by cause, the most frequent first: there can be more than are kept.
+    pub(crate) error_counts: Vec<(Op, Errno, u64)>,
+    /// The kernel file systems that were left out.
+    pub(crate) left_out: Vec<LeftOut>,
+    /// The directories in which the scan hung when it was ended.
+    pub(crate) hanging: Vec<Vec<u8>>,
+}
+
+/// A kernel file system that was left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    pub(crate) path: Vec<u8>,
+    /// Its name, such as `proc`.
+    pub(crate) file_system: String,
+}
+
+/// The bytes of a whole file system, as df counts them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Elsewhere {
+    pub(crate) used_bytes: u128,
+    /// Those that the scan did not reach.
+    pub(crate) bytes: u128,
+}
+
+/// The error of one path: a root that is missing, or an entry of the scan.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PathError<'a> {
+    pub(crate) path: &'a [u8],
+    pub(crate) op: Op,
+    pub(crate) cause: Cause,
+}
+
+impl Root {
+    /// The path as a word of the command line.
+    pub(crate) fn word(&self) -> &OsStr {
+        OsStr::from_bytes(&self.path)
+    }
+}
+
+impl About {
+    /// The time at which the scan ended, to which ages refer.
+    pub(crate) fn ended_ns(&self) -> i64 {
+        let elapsed = i64::try_from(self.elapsed.as_nanos()).unwrap_or(i64::MAX);
+        self.origin.started_ns.saturating_add(elapsed)
+    }
+
+    /// Whether any root exists: without one, a table would be a table of nothing.
+    pub(crate) fn has_root(&self) -> bool {
+        self.roots.iter().any(|root| root.gaps.missing.is_none())
+    }
+
+    /// The roots that are missing.
+    pub(crate) fn missing(&self) -> impl Iterator<Item = (&Root, Errno)> {
+        let roots = self.roots.iter();
+        roots.filter_map(|root| Some((root, root.gaps.missing?)))
+    }
+
+    /// The missing roots, then the entries that statwalk could not read.
+    pub(crate) fn errors(&self) -> impl Iterator<Item = PathError<'_>> {
+        let missing = self.missing().map(|(root, errno)| PathError {
+            path: &root.path,
+            op: Op::Open,
+            cause: Cause::System(errno),
+        });
+        missing.chain(self.gaps.errors.iter().map(|error| PathError {
+            path: &error.path,
+            op: error.op,
+            cause: error.cause,
+        }))
+    }
+
+    /// The blocks of all entries.
+    pub(crate) fn allocated_bytes(&self) -> u128 {
+        let sizes = self.roots.iter().filter_map(|root| root.totals.sizes);
+        sizes.map(|sizes| sizes.allocated_bytes).sum()
+    }
+}

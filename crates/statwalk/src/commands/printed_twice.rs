@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Answers are values: printed again, with another clock and other accounts, they give the
+//! same bytes.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::{chown, symlink};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use statwalk_testkit::Scratch;
+
+use crate::answer::about::About;
+use crate::answer::owner_names::{OwnerNames, Owners, OwnersHere};
+use crate::clock::{elsewhere::elsewhere, now_ns};
+use crate::commands::{df, errors, stats, summary, top};
+use crate::flags::{self, Invocation};
+use crate::output::ending::{self, Errors};
+use crate::output::plain::Rows;
+use crate::output::printer::Answer;
+use crate::output::screen::{ErrorScreen, Screen};
+use crate::request::RowEnd;
+
+/// A tree with owners, old and new files, a link and a root that is missing.
+struct Scene(Scratch);
+
+impl Scene {
+    fn new() -> Scene {
+        let scratch = Scratch::new().unwrap();
+        let root = scratch.path();
+        fs::create_dir_all(root.join("a/b")).unwrap();
+        for (name, bytes, days) in [("a/old.rs", 9_000, 400), ("a/b/new.jpg", 70_000, 2)] {
+            let path = root.join(name);
+            fs::write(&path, vec![1; bytes]).unwrap();
+            let time = SystemTime::now() - Duration::from_secs(days * 86_400);
+            let file = fs::File::options().write(true).open(&path).unwrap();
+            file.set_modified(time).unwrap();
+        }
+        symlink("b", root.join("a/link")).unwrap();
+        // A user other than root keeps one owner.
+        let _ = chown(root.join("a/old.rs"), Some(1), Some(1));
+        Scene(scratch)
+    }
+
+    /// The flags of a command on the tree and on a path that is not there.
+    fn parse(&self, words: &[&str]) -> Invocation {
+        let words = words.iter().map(OsString::from);
+        let paths = [self.0.path().to_owned(), self.0.path().join("missing")];
+        let paths = paths.into_iter().map(PathBuf::into_os_string);
+        let words: Vec<OsString> = words.chain(paths).collect();
+        flags::parse(&words).unwrap()
+    }
+}
+
+/// An answer in all its forms, on a large screen and on a small one.
+fn printed(answer: &impl Answer) -> Vec<Vec<u8>> {
+    let mut forms = Vec::new();
+    for (width, rows) in [(80, 24), (120, 60), (40, 10)] {
+        let lines = answer.lines(Screen::of_size(width, rows));
+        forms.push(lines.join("\n").into_bytes());
+    }
+    let mut rows = Rows::new(RowEnd::Nul);
+    answer.write_rows(&mut rows).unwrap();
+    forms.push(rows.into_bytes());
+    forms.push(serde_json::to_vec(&answer.document()).unwrap());
+    forms
+}
+
+fn check(answer: &impl Answer, about: &About) {
+    let last = || {
+        let screen = Screen::of_size(80, 24);
+        let form = ending::Form {
+            is_screen: false,
+            is_document: false,
+            shows_plan: true,
+            has_signal: false,
+            errors: Errors::Untold,
+            screen: ErrorScreen {
+                terminal: screen.terminal,
+                rows: screen.rows,
+            },
+        };
+        ending::last_lines(about, &form)
+    };
+    let (forms, lines) = (printed(answer), last());
+    assert!(forms.iter().all(|form| !form.is_empty()), "{forms:?}");
+    assert_eq!(elsewhere(|| printed(answer)), forms);
+    assert_eq!(elsewhere(last), lines);
+}
+
+#[test]
+fn elsewhere_is_another_clock_and_other_accounts() {
+    assert!(elsewhere(now_ns) > now_ns() + 1);
+    assert_eq!(OwnersHere.user(0), Some(b"root".to_vec()));
+    assert_ne!(elsewhere(|| OwnersHere.user(0)), OwnersHere.user(0));
+    let mut names = OwnerNames::default();
+    names.keep_user(0);
+    assert_eq!(elsewhere(|| names.user(0)), Some(b"root".to_vec()));
+}
+
+#[test]
+fn the_default_view() {
+    let scene = Scene::new();
+    for words in [
+        &["--max-depth=3"][..],
+        &["-a"],
+        &["--summarize"],
+        &["--count"],
+        &["--inodes", "--total"],
+        &["--time"],
+        &["--size=+1k"],
+    ] {
+        let Invocation::Summary(flags) = scene.parse(words) else {
+            panic!("{words:?}");
+        };
+        let (_, answer) = summary::answer_of(*flags).unwrap();
+        check(&answer, &answer.about);
+    }
+}
+
+#[test]
+fn the_largest() {
+    let scene = Scene::new();
+    for words in [&["top"][..], &["top", "--dirs"], &["top", "--rebuildable"]] {
+        let Invocation::Top(flags) = scene.parse(words) else {
+            panic!("{words:?}");
+        };
+        let (_, answer) = top::answer_of(*flags).unwrap();
+        let rows = |answer: &top::LargestAnswer| printed(answer)[3].clone();
+        // No directory of the tree can be made again.
+        if words.last() != Some(&"--rebuildable") {
+            check(&answer, &answer.about);
+        } else {
+            assert!(rows(&answer).is_empty());
+        }
+    }
+}
+
+#[test]
+fn groups() {
+    let scene = Scene::new();
+    for by in ["owner", "group", "age", "type,owner", "owner,group", "size"] {
+        let Invocation::Stats(flags) = scene.parse(&["stats", "--by", by]) else {
+            panic!("{by}");
+        };
+        let (_, answer) = stats::answer_of(*flags).unwrap();
+        check(&answer, &answer.about);
+    }
+}
+
+#[test]
+fn the_errors() {
+    let scene = Scene::new();
+    let Invocation::Errors(flags) = scene.parse(&["errors"]) else {
+        panic!();
+    };
+    let (_, answer) = errors::answer_of(*flags).unwrap();
+    check(&answer, &answer.about);
+}
+
+#[test]
+fn the_space() {
+    // A file system without a device, which takes no other tool.
+    let words = ["df", "/dev/shm"].map(OsString::from);
+    let Invocation::Df(flags) = flags::parse(&words).unwrap() else {
+        panic!();
+    };
+    let (answer, _) = df::answer_of(&flags).unwrap();
+    let forms = printed(&answer);
+    assert!(forms.iter().all(|form| !form.is_empty()), "{forms:?}");
+    assert_eq!(elsewhere(|| printed(&answer)), forms);
+}
