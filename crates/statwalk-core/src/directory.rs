@@ -34,9 +34,8 @@ pub(crate) struct Dir {
     /// The identity of the directory above it, or its own, whose depth is the last
     /// power of two.
     pub(crate) landmark: Option<FileId>,
-    /// The tree of a btrfs that the inode numbers of the subdirectories belong to;
-    /// 0 where they do not come from such a tree.
-    pub(crate) subvolume: u64,
+    /// The mark of the reader in place that has listed it; 0 if the kernel has.
+    pub(crate) mark: u64,
     /// Its descriptor, as long as subdirectories wait.
     pub(crate) held: OnceLock<Weak<OpenParent>>,
     /// Names of subdirectories, each ended by NUL.
@@ -573,7 +572,7 @@ mod tests {
             followed: false,
             identity: Some(id(ino)),
             landmark,
-            subvolume: 0,
+            mark: 0,
             held: OnceLock::new(),
             names: Box::from(*b"x\0"),
             ignore: None,

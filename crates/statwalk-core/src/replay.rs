@@ -687,7 +687,7 @@ impl<S: Sink> Replay<S> {
             followed: above.is_followed,
             identity: None,
             landmark: None,
-            subvolume: 0,
+            mark: 0,
             held: OnceLock::new(),
             names: name.into_bytes_with_nul().into(),
             ignore: None,

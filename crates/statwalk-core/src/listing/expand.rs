@@ -11,6 +11,7 @@ use super::in_place::InPlaceDir;
 use super::job::Fate;
 use super::outlet::{Events, Note, Outlet};
 use super::read::Opening;
+use super::read_in_place::Attempt;
 use super::source::{DirectorySource, EntryStat, NotOpened};
 use super::suspicion::Confirmed;
 use crate::directory::{Dir, DirState, Place};
@@ -325,9 +326,11 @@ impl<D: DirectorySource> Lister<D> {
             self.at_limit(&place, root, depth, &nothing, out);
             return Fate::Settled;
         }
-        if ino != 0
-            && let Some(fate) = self.child_in_place(dir, ino, &listed(), out)
-        {
+        let attempt = match ino {
+            0 => Attempt::Open,
+            _ => self.child_in_place(dir, ino, &listed(), out),
+        };
+        if let Attempt::Done(fate) = attempt {
             return fate;
         }
         let reopened = match self.base_of(&parent.handle, &place, sight, out) {
@@ -363,7 +366,7 @@ impl<D: DirectorySource> Lister<D> {
             fd,
             parent_mount: (!is_crossed).then_some(mount),
             followed: false,
-            in_place_was_tried: ino != 0 && dir.subvolume != 0,
+            in_place_was_tried: attempt == Attempt::ByKernel,
             holds_doubles: confirmed == Confirmed::HoldsDoubles,
             place,
             root,

@@ -27,20 +27,13 @@ pub(crate) trait InPlace: Send {
         false
     }
 
-    /// Whether a subdirectory that the kernel listed can be found only by its open
-    /// descriptor, and not by its number in the listing.
-    fn finds_opened(&self) -> bool {
-        false
-    }
-
     /// The topmost directory of an image. Absent for a mounted file system.
     fn root(&self) -> Option<Node> {
         None
     }
 
-    /// The node of a listed subdirectory; `ino` is not 0. Absent if only the kernel
-    /// can open it.
-    fn child(&self, parent: &Dir, name: &CStr, ino: u64) -> Option<Node>;
+    /// Finds a listed subdirectory; `ino` is 0 if the listing had no number.
+    fn child(&self, parent: &Dir, name: &CStr, ino: u64) -> Child;
 
     /// The node of a directory that the kernel has opened. Absent if only the kernel
     /// can list it.
@@ -70,19 +63,15 @@ pub(crate) trait InPlace: Send {
     /// Whether the directory is unchanged since [`begin`](Self::begin).
     fn held_still(&mut self) -> bool;
 
-    /// Whether equal inode numbers in one directory mean one subdirectory with two
-    /// names, so that the file system is damaged.
-    fn numbers_tell_doubles(&self) -> bool {
-        false
+    /// Looks for damage in a directory of which a piece was read: a directory has one
+    /// name in a sound file system. Second names are taken out of the piece.
+    fn suspicion(&self, _dir: &InPlaceDir<'_>, _contents: &mut Contents) -> Suspicion {
+        Suspicion::Nothing
     }
 
-    /// Whether the directory's `..` names another parent than the one that listed it.
-    fn is_misplaced(&self, _dir: &InPlaceDir<'_>) -> bool {
-        false
-    }
-
-    /// Whether a directory that seems misplaced has another name, and that one is right.
-    fn has_right_name_elsewhere(&self, _node: Node, _dir: &InPlaceDir<'_>) -> bool {
+    /// Whether a directory has another name, and that one is right. Asked after
+    /// [`Suspicion::IsDouble`].
+    fn is_double(&self, _node: Node, _dir: &InPlaceDir<'_>) -> bool {
         false
     }
 
@@ -94,8 +83,30 @@ pub(crate) trait InPlace: Send {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Node {
     pub(crate) id: FileId,
-    /// The btrfs subvolume of the inode number; 0 for other file systems.
-    pub(crate) subvolume: u64,
+    /// A number of the reader's own. The directory keeps it for its subdirectories, see
+    /// [`Dir::mark`].
+    pub(crate) mark: u64,
+}
+
+/// The way to a subdirectory that was listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Child {
+    /// It can be read here.
+    Here(Node),
+    /// It can be found once the kernel has opened it.
+    OnceOpened,
+    /// Only the kernel can read it.
+    ByKernel,
+}
+
+/// Signs of damage that a rename could have shown for a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Suspicion {
+    Nothing,
+    /// Names in it lead to one subdirectory. These are the offsets of the second ones.
+    HoldsDoubles(Vec<u32>),
+    /// Another directory seems to hold it, too.
+    IsDouble,
 }
 
 /// The answer to a first look at a directory.

@@ -29,8 +29,8 @@ pub(crate) struct OpenDir {
     pub(crate) ignore: Option<Arc<IgnoreRules>>,
     /// Whether its link count is not to be trusted as a count of subdirectories.
     pub(crate) link_stop_is_off: bool,
-    /// See [`Dir::subvolume`].
-    pub(crate) subvolume: u64,
+    /// See [`Dir::mark`].
+    pub(crate) mark: u64,
     /// Whether two of its names lead to one subdirectory.
     pub(crate) holds_doubles: bool,
 }
@@ -80,7 +80,7 @@ impl OpenDir {
             followed: self.followed,
             identity,
             landmark,
-            subvolume: self.subvolume,
+            mark: self.mark,
             held: OnceLock::new(),
             names: contents.waiting_names.as_slice().into(),
             ignore: self.ignore.clone(),

@@ -8,7 +8,7 @@ use super::attributes::Reading;
 use super::context::Visit;
 use super::delivery::{deliver, queue};
 use super::finished::settle;
-use super::in_place::{InPlace, InPlaceDir};
+use super::in_place::InPlaceDir;
 use super::job::Fate;
 use super::listed::KeptNames;
 use super::open_dir::OpenDir;
@@ -117,9 +117,8 @@ impl<D: DirectorySource> Lister<D> {
             shared: false,
         });
         // A second attempt by the same inode number would fail again.
-        let may_be_in_place = parent_mount.is_none()
-            || !in_place_was_tried
-                && (self.in_place_of(mount.id, 0)).is_some_and(InPlace::finds_opened);
+        let may_be_in_place =
+            parent_mount.is_none() || !in_place_was_tried && self.is_found_opened(mount.id, &place);
         if may_be_in_place || context.stats_directories(mount.shared) {
             let found = match context.source.stat_directory(&fd) {
                 Ok(found) => found,
@@ -173,7 +172,7 @@ impl<D: DirectorySource> Lister<D> {
             identity,
             before,
             link_stop_is_off: false,
-            subvolume: 0,
+            mark: 0,
             holds_doubles,
         };
         Ok((dir, fd))

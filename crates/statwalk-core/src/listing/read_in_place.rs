@@ -11,13 +11,14 @@ use super::contents::Contents;
 use super::context::Visit;
 use super::delivery::{deliver, queue};
 use super::finished::settle;
-use super::in_place::{Begun, Counted, InPlace, InPlaceDir, Node, Piece, StatLater};
+use super::in_place::{
+    Begun, Child, Counted, InPlace, InPlaceDir, Node, Piece, StatLater, Suspicion,
+};
 use super::job::Fate;
 use super::open_dir::OpenDir;
 use super::options::WITHHELD_MAX;
 use super::outlet::{Note, Outlet};
 use super::source::{DirectorySource, EntryStat};
-use super::suspicion::Suspicion;
 use crate::directory::{Dir, DirState, Directory, MountMark, Place};
 use crate::entry::Attributes;
 use crate::error::Op;
@@ -30,7 +31,7 @@ use crate::unfinished::Unfinished;
 #[derive(Default)]
 pub(super) struct InPlaceState {
     /// The suspicion about the directory that was left to the kernel last.
-    pub(super) suspicion: Option<Suspicion>,
+    pub(super) suspicion: Option<(Node, Suspicion)>,
     stat_later: StatLater,
     /// The last mount, and the reader of its file system if there is one.
     near: Option<(u64, Option<Box<dyn InPlace>>)>,
@@ -43,6 +44,16 @@ enum End {
     /// Nothing was delivered: the kernel must read the directory.
     ByKernel,
     Cancelled,
+}
+
+/// The end of an attempt to read a listed subdirectory in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Attempt {
+    Done(Fate),
+    /// The kernel must read it: a second attempt would end so, too.
+    ByKernel,
+    /// The kernel must open it, and another attempt may follow.
+    Open,
 }
 
 /// A directory that is read, and the buffers for its next piece.
@@ -96,7 +107,7 @@ impl InPlaceDir<'_> {
             before: None,
             ignore: lister.context.options.rules_above(self.place),
             link_stop_is_off: true,
-            subvolume: node.subvolume,
+            mark: node.mark,
             holds_doubles: false,
         };
         open_dir.mount = lister.mount_below(&open_dir);
@@ -263,18 +274,32 @@ impl<D: DirectorySource> Lister<D> {
 
     /// Reads a subdirectory by the inode number in its parent's listing.
     ///
-    /// Absent if the kernel must read it; nothing was delivered then.
+    /// If the kernel must read it, nothing was delivered.
     pub(super) fn child_in_place(
         &mut self,
         parent: &Arc<Dir>,
         ino: u64,
         dir: &InPlaceDir<'_>,
         out: &mut dyn Outlet,
-    ) -> Option<Fate> {
-        let node = self
-            .in_place_of(dir.mount.id, 0)
-            .and_then(|volume| volume.child(parent, dir.place.name(), ino));
-        self.read_node(node?, dir, out)
+    ) -> Attempt {
+        let volume = self.in_place_of(dir.mount.id, 0);
+        match volume.map(|volume| volume.child(parent, dir.place.name(), ino)) {
+            None | Some(Child::OnceOpened) => Attempt::Open,
+            Some(Child::ByKernel) => Attempt::ByKernel,
+            Some(Child::Here(node)) => match self.read_node(node, dir, out) {
+                Some(fate) => Attempt::Done(fate),
+                None => Attempt::ByKernel,
+            },
+        }
+    }
+
+    /// Whether a subdirectory that the kernel has opened can be found here only now.
+    pub(super) fn is_found_opened(&mut self, mount: u64, place: &Place) -> bool {
+        let Place::Child(parent, _) = place else {
+            return false;
+        };
+        let volume = self.in_place_of(mount, 0);
+        volume.is_some_and(|volume| volume.child(parent, place.name(), 0) == Child::OnceOpened)
     }
 
     /// Reads a directory that the kernel has opened.
@@ -451,9 +476,8 @@ impl<D: DirectorySource> Lister<D> {
         Ok(ReadPiece { piece, is_sound })
     }
 
-    /// Takes the second names of subdirectories out of a piece. With the first piece it
-    /// looks for other damage that a rename could show for a moment, and leaves the
-    /// directory to the kernel for that.
+    /// Takes the second names of subdirectories out of a piece. A suspicion about the
+    /// first piece leaves the directory to the kernel.
     ///
     /// The end of the directory if it is not delivered here.
     fn find_doubles(
@@ -464,27 +488,22 @@ impl<D: DirectorySource> Lister<D> {
         delivery: &Delivery,
         out: &mut dyn Outlet,
     ) -> Result<Vec<u32>, Option<End>> {
-        let volume = &*part.volume;
-        let doubles = match volume.numbers_tell_doubles() {
-            true => part.contents.take_doubles(),
-            false => Vec::new(),
-        };
-        if delivery.has_begun() {
-            return Ok(doubles);
+        let suspicion = part.volume.suspicion(dir, part.contents);
+        let may_ask = !delivery.is_image && !delivery.has_begun();
+        match suspicion {
+            Suspicion::Nothing => Ok(Vec::new()),
+            suspicion if may_ask => {
+                self.in_place.suspicion = Some((node, suspicion));
+                Err(Some(End::ByKernel))
+            }
+            Suspicion::HoldsDoubles(doubles) => Ok(doubles),
+            // Nobody can be asked about an image.
+            Suspicion::IsDouble if !delivery.has_begun() && part.volume.is_double(node, dir) => {
+                self.unreadable(dir.place, dir.root, dir.depth, None, Failure::DAMAGED, out);
+                Err(None)
+            }
+            Suspicion::IsDouble => Ok(Vec::new()),
         }
-        let is_misplaced = doubles.is_empty() && volume.is_misplaced(dir);
-        if !delivery.is_image && (is_misplaced || !doubles.is_empty()) {
-            self.in_place.suspicion = Some(match is_misplaced {
-                true => Suspicion::Misplaced(node),
-                false => Suspicion::HoldsDoubles,
-            });
-            return Err(Some(End::ByKernel));
-        }
-        if is_misplaced && volume.has_right_name_elsewhere(node, dir) {
-            self.unreadable(dir.place, dir.root, dir.depth, None, Failure::DAMAGED, out);
-            return Err(None);
-        }
-        Ok(doubles)
     }
 
     /// Whether the kernel must read the directory after this first piece.

@@ -7,18 +7,9 @@
 //! for the rename to end. If the device still shows two names, it is damaged.
 
 use super::Lister;
-use super::in_place::{InPlaceDir, Node};
+use super::in_place::{InPlaceDir, Suspicion};
 use super::source::DirectorySource;
 use crate::handle::DirHandle;
-
-/// Signs of damage that a rename could have shown for a moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Suspicion {
-    /// The directory's `..` names another parent than the one that listed it.
-    Misplaced(Node),
-    /// Two names in it lead to one subdirectory.
-    HoldsDoubles,
-}
 
 /// The result of a second look, after the kernel has opened the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,15 +26,15 @@ impl<D: DirectorySource> Lister<D> {
     /// Judges the suspicion about a directory that the kernel has opened.
     pub(crate) fn confirm_suspicion(&mut self, dir: &InPlaceDir<'_>, fd: &DirHandle) -> Confirmed {
         let node = match self.in_place.suspicion.take() {
-            None => return Confirmed::Nothing,
-            Some(Suspicion::HoldsDoubles) => return Confirmed::HoldsDoubles,
-            Some(Suspicion::Misplaced(node)) => node,
+            None | Some((_, Suspicion::Nothing)) => return Confirmed::Nothing,
+            Some((_, Suspicion::HoldsDoubles(_))) => return Confirmed::HoldsDoubles,
+            Some((node, Suspicion::IsDouble)) => node,
         };
         let opened = self.context.source.identity(fd);
         // Another directory can have its name by now.
         let is_it = opened.is_ok_and(|found| found.ino == node.id.ino);
         let volume = self.in_place_of(dir.mount.id, 0);
-        let is_double = volume.is_some_and(|volume| volume.has_right_name_elsewhere(node, dir));
+        let is_double = volume.is_some_and(|volume| volume.is_double(node, dir));
         match is_it && is_double {
             true => Confirmed::Double,
             false => Confirmed::Nothing,

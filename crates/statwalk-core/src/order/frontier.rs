@@ -438,7 +438,7 @@ mod tests {
             followed: false,
             identity: None,
             landmark: None,
-            subvolume: 0,
+            mark: 0,
             held: OnceLock::new(),
             names: b"a\0b\0c\0".to_vec().into(),
             ignore: None,

@@ -307,7 +307,7 @@ mod tests {
                         followed: false,
                         identity: None,
                         landmark: None,
-                        subvolume: 0,
+                        mark: 0,
                         held: OnceLock::new(),
                         names: names.into(),
                         ignore: None,

@@ -26,7 +26,9 @@ use crate::entry::{Attributes, FileId, FileType};
 use crate::handle::DirHandle;
 use crate::listing::WITHHELD_MAX;
 use crate::listing::contents::Contents;
-use crate::listing::in_place::{Begun, Counted, InPlace, InPlaceDir, Node, Piece, StatLater};
+use crate::listing::in_place::{
+    Begun, Child, Counted, InPlace, InPlaceDir, Node, Piece, StatLater,
+};
 use crate::listing::names::Names;
 use crate::listing::open_dir::OpenDir;
 use crate::listing::options::ScanOptions;
@@ -88,10 +90,7 @@ impl Reader {
             found: Vec::new(),
             names: Vec::new(),
             path: Vec::new(),
-            node: Node {
-                id: FileId { dev: 0, ino: 0 },
-                subvolume: 0,
-            },
+            node: node(FileId { dev: 0, ino: 0 }, 0),
             next: None,
         }
     }
@@ -100,9 +99,9 @@ impl Reader {
     fn directory(&mut self, node: Node, options: &ScanOptions) -> Option<Attributes> {
         let (mounted, inode) = (&*self.mounted, node.id.ino);
         let key = inode_key(inode);
-        let window = match self.windows.holding(mounted, node.subvolume, key).is_some() {
-            true => self.windows.holding(mounted, node.subvolume, key)?,
-            false => self.windows.read(mounted, node.subvolume, key).ok()?,
+        let window = match self.windows.holding(mounted, node.mark, key).is_some() {
+            true => self.windows.holding(mounted, node.mark, key)?,
+            false => self.windows.read(mounted, node.mark, key).ok()?,
         };
         let item = InodeItem::parse(window.inode_item(inode)?).ok()?;
         let found = attributes(&item, options.wanted, node.id, mounted.sector_bytes);
@@ -112,27 +111,25 @@ impl Reader {
 }
 
 impl InPlace for Reader {
-    fn finds_opened(&self) -> bool {
-        true
-    }
-
-    fn child(&self, parent: &Dir, name: &CStr, ino: u64) -> Option<Node> {
-        let identity = parent.identity?;
-        // Without a subvolume, `ino` comes from the kernel's listing. There it is the
-        // number of a tree if a subvolume begins at the entry.
-        let is_known = parent.subvolume != 0 && !self.mounted.mount_points.have_name(name);
-        is_known.then_some(Node {
-            id: FileId {
-                dev: identity.dev,
-                ino,
-            },
-            subvolume: parent.subvolume,
-        })
+    fn child(&self, parent: &Dir, name: &CStr, ino: u64) -> Child {
+        // Without the number of a tree, `ino` comes from the kernel's listing. There it
+        // is that of a tree itself if a subvolume begins at the entry.
+        if ino == 0 || parent.mark == 0 {
+            return Child::OnceOpened;
+        }
+        match parent.identity {
+            Some(identity) if !self.mounted.mount_points.have_name(name) => {
+                let dev = identity.dev;
+                let id = FileId { dev, ino };
+                Child::Here(node(id, parent.mark))
+            }
+            _ => Child::ByKernel,
+        }
     }
 
     fn opened(&self, dir: &DirHandle, id: FileId) -> Option<Node> {
-        let subvolume = self.mounted.tree_of(id.dev, dir.fd())?;
-        Some(Node { id, subvolume })
+        let tree = self.mounted.tree_of(id.dev, dir.fd())?;
+        Some(node(id, tree))
     }
 
     fn begin(
@@ -224,7 +221,7 @@ impl Pass<'_> {
 
     /// Reads entries from windows, which hold their inodes as well.
     fn read_entries_and_more(&mut self, is_cancelled: &dyn Fn() -> bool) -> Result<(), Trouble> {
-        let (tree, inode) = (self.reader.node.subvolume, self.reader.node.id.ino);
+        let (tree, inode) = (self.reader.node.mark, self.reader.node.id.ino);
         while let Some(from) = self.reader.next {
             if self.is_kernels || self.is_full() || is_cancelled() {
                 return Ok(());
@@ -263,10 +260,10 @@ impl Pass<'_> {
             let mut index = std::mem::take(&mut self.reader.index);
             index.resize(INDEX_BYTES, 0);
             let to = index_key(inode, u64::MAX);
-            let found =
-                self.reader
-                    .mounted
-                    .search(self.reader.node.subvolume, from, to, &mut index);
+            let found = self
+                .reader
+                .mounted
+                .search(self.reader.node.mark, from, to, &mut index);
             let read = found.map_err(|_| Trouble::Unread).and_then(|found| {
                 let mut items = search_items(found.bytes, found.item_count);
                 let mut last = None;
@@ -344,7 +341,7 @@ impl Pass<'_> {
         if !found.is_sorted_by_key(|entry| entry.inode) {
             radsort::sort_by_key(&mut found, |entry| entry.inode);
         }
-        let tree = self.reader.node.subvolume;
+        let tree = self.reader.node.mark;
         let mut outcome = Ok(());
         for (index, entry) in found.iter().enumerate() {
             let key = inode_key(entry.inode);
@@ -402,6 +399,11 @@ impl Pass<'_> {
         // Without the number: another inode can have the name by now.
         self.stat_later.push(name, entry.kind, 0);
     }
+}
+
+/// A directory, marked with the tree of its subvolume: inode numbers are those of a tree.
+fn node(id: FileId, tree: u64) -> Node {
+    Node { id, mark: tree }
 }
 
 /// The key of a directory's entry; offset 0 is before the first.

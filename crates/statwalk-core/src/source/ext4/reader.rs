@@ -24,7 +24,9 @@ use crate::failure::Failure;
 use crate::handle::DirHandle;
 use crate::listing::WITHHELD_MAX;
 use crate::listing::contents::Contents;
-use crate::listing::in_place::{Begun, Counted, InPlace, InPlaceDir, Node, Piece, StatLater};
+use crate::listing::in_place::{
+    Begun, Child, Counted, InPlace, InPlaceDir, Node, Piece, StatLater, Suspicion,
+};
 use crate::listing::names::Names;
 use crate::listing::open_dir::OpenDir;
 use crate::listing::options::ScanOptions;
@@ -67,7 +69,7 @@ impl Reader {
                 dev: self.mounted.dev,
                 ino: number.into(),
             },
-            subvolume: 0,
+            mark: 0,
         }
     }
 
@@ -100,10 +102,13 @@ impl InPlace for Reader {
         Some(self.node(ROOT_INODE))
     }
 
-    fn child(&self, _parent: &Dir, name: &CStr, ino: u64) -> Option<Node> {
-        let number = u32::try_from(ino).ok()?;
-        let hides = self.mounted.mount_points.have_name(name);
-        (!hides).then(|| self.node(number))
+    fn child(&self, _parent: &Dir, name: &CStr, ino: u64) -> Child {
+        match u32::try_from(ino) {
+            Ok(number) if number != 0 && !self.mounted.mount_points.have_name(name) => {
+                Child::Here(self.node(number))
+            }
+            _ => Child::ByKernel,
+        }
     }
 
     fn opened(&self, _dir: &DirHandle, id: FileId) -> Option<Node> {
@@ -183,19 +188,22 @@ impl InPlace for Reader {
         inode.is_some_and(|inode| self.mounted.held_still(inode))
     }
 
-    fn numbers_tell_doubles(&self) -> bool {
-        true
-    }
-
-    fn is_misplaced(&self, dir: &InPlaceDir<'_>) -> bool {
+    /// Equal inode numbers in one directory are one subdirectory with two names. A
+    /// directory whose `..` names another parent than the one that listed it has a
+    /// second name there.
+    fn suspicion(&self, dir: &InPlaceDir<'_>, contents: &mut Contents) -> Suspicion {
+        let doubles = contents.take_doubles();
+        if !doubles.is_empty() {
+            return Suspicion::HoldsDoubles(doubles);
+        }
         let listing = self.mounted.listing_parent(dir);
-        let own = self.scratch.parent();
-        listing
-            .zip(own)
-            .is_some_and(|(listing, own)| listing != own)
+        match listing.zip(self.scratch.parent()) {
+            Some((listing, own)) if listing != own => Suspicion::IsDouble,
+            _ => Suspicion::Nothing,
+        }
     }
 
-    fn has_right_name_elsewhere(&self, node: Node, dir: &InPlaceDir<'_>) -> bool {
+    fn is_double(&self, node: Node, dir: &InPlaceDir<'_>) -> bool {
         let number = u32::try_from(node.id.ino);
         number.is_ok_and(|number| self.mounted.is_double(number, dir))
     }
