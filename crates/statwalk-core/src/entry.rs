@@ -192,6 +192,9 @@ impl Fields {
         .union(Fields::MODE)
         .union(Fields::RDEV);
 
+    /// All fields.
+    pub(crate) const ALL: Fields = Fields((1 << Fields::NAMED.len()) - 1);
+
     const NAMED: [(Fields, &'static str); 13] = [
         (Self::NAME, "name"),
         (Self::TYPE, "type"),
@@ -446,6 +449,14 @@ impl fmt::Debug for Attributes {
 }
 
 impl Attributes {
+    /// The same with no more than the wanted fields and the type.
+    pub(crate) fn narrowed(self, wanted: Fields) -> Attributes {
+        Attributes {
+            valid: self.valid.intersection(wanted) | Fields::TYPE,
+            ..self
+        }
+    }
+
     /// The same for an entry whose bytes belong to another one.
     pub(crate) fn without_bytes(self) -> Attributes {
         Attributes {

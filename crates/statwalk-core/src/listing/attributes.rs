@@ -72,7 +72,7 @@ impl Listed {
             };
         }
         let looks_inside = shape_only && options.calls.looks_inside;
-        let needs_stat = options.wanted.need_stat();
+        let needs_stat = context.stats_entries;
         let roots_here = dir.identity.and_then(|id| options.roots.roots_in(id));
         let mut path = Vec::new();
         let stats_by_path = options.calls.naming == Naming::Path;
@@ -145,7 +145,13 @@ impl Listed {
                         ),
                     }
                 }
-                kind => contents.batch.push_listed(name.to_bytes(), kind, false),
+                kind => match self.listed_attributes(listed) {
+                    Some(found) if options.wanted.need_stat() => {
+                        let found = found.narrowed(options.wanted);
+                        contents.batch.push_stated(name.to_bytes(), &found);
+                    }
+                    _ => contents.batch.push_listed(name.to_bytes(), kind, false),
+                },
             }
         }
         Reading::Whole

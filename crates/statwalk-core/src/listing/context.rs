@@ -19,6 +19,8 @@ use crate::inode_set::InodeSet;
 pub(crate) struct ScanContext<D> {
     pub(crate) options: ScanOptions,
     pub(crate) source: D,
+    /// Whether a listing lacks wanted fields, so that entries are stat'ed for them.
+    pub(super) stats_entries: bool,
     pub(super) budget: Arc<DescriptorBudget>,
     /// The visited directories, if one can be reached by two ways.
     pub(super) visited: InodeSet,
@@ -90,6 +92,7 @@ impl<D: DirectorySource> ScanContext<D> {
             visited: InodeSet::new(),
             reached_roots: options.roots.repeat.iter().map(|&is| is.into()).collect(),
             reached_twice: OnceLock::new(),
+            stats_entries: options.wanted.without(source.listed_fields()).need_stat(),
             options,
             source,
         }

@@ -10,12 +10,14 @@ use std::ffi::CStr;
 use statwalk_sys::c_strings::CStrings;
 
 use crate::batch::Batch;
-use crate::entry::FileType;
+use crate::entry::{Attributes, FileType};
 
 /// The entries of one buffer.
 #[derive(Default)]
 pub(crate) struct Listed {
     names: CStrings,
+    /// The attributes by the numbers of the names, of a source whose listings have them.
+    attributes: Vec<Attributes>,
     entries: Vec<ListedEntry>,
     /// Numbers of entries of which only the type is kept, by their types.
     counts: [u32; FileType::COUNT],
@@ -101,6 +103,12 @@ impl Listed {
         &self.entries[index]
     }
 
+    /// The attributes that the listing has brought.
+    #[inline]
+    pub(super) fn listed_attributes(&self, entry: &ListedEntry) -> Option<&Attributes> {
+        self.attributes.get(entry.name as usize)
+    }
+
     pub(super) fn kind(&self, index: usize) -> FileType {
         self.entries[index].kind
     }
@@ -114,6 +122,8 @@ impl Listed {
         let mut part = Listed::default();
         for mut entry in self.entries.drain(start..) {
             let name = self.names.get(entry.name as usize);
+            let attributes = self.attributes.get(entry.name as usize);
+            part.attributes.extend(attributes);
             entry.name = part.names.len() as u32;
             part.names.push(name);
             part.entries.push(entry);
@@ -123,6 +133,7 @@ impl Listed {
 
     pub(super) fn clear(&mut self) {
         self.names.clear();
+        self.attributes.clear();
         self.entries.clear();
         self.counts = [0; FileType::COUNT];
     }
@@ -138,6 +149,21 @@ impl Listed {
             true => self.push(name, ino, kind),
             false => self.count(kind),
         }
+    }
+
+    /// As [`add`](Self::add), with attributes that the listing brings: those of the entry
+    /// itself, on the mount of its directory. A source adds all its entries so, or none.
+    pub(crate) fn add_with(
+        &mut self,
+        name: &CStr,
+        ino: u64,
+        attributes: &Attributes,
+        names: KeptNames,
+    ) {
+        if names.keep(attributes.kind) {
+            self.attributes.push(*attributes);
+        }
+        self.add(name, ino, attributes.kind, names);
     }
 
     /// Adds an entry with its name.

@@ -48,7 +48,7 @@ impl<D: DirectorySource> Lister<D> {
     /// Takes a larger buffer for the rest of a large directory.
     pub(super) fn enlarge_buffer(&mut self) {
         let bytes = self.context.source.large_buffer_bytes();
-        if self.buffer.len() < bytes && !self.context.options.wanted.need_stat() {
+        if self.buffer.len() < bytes && !self.context.stats_entries {
             self.buffer = vec![0; bytes].into_boxed_slice();
         }
     }

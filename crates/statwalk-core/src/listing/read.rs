@@ -84,7 +84,7 @@ impl<D: DirectorySource> Lister<D> {
         };
         let options = &self.context.options;
         // A `CACHEDIR.TAG` can be the last entry: the directory must be read whole.
-        let may_gather = options.wanted.need_stat() && !options.exclusions.leaves_out_caches();
+        let may_gather = self.context.stats_entries && !options.exclusions.leaves_out_caches();
         if may_gather && out.gathers() {
             return self.gather(dir, fd, out);
         }
@@ -423,7 +423,7 @@ impl<D: DirectorySource> Lister<D> {
     pub(super) fn needs_stats(&self) -> bool {
         let options = &self.context.options;
         let is_searched = self.contents.link_stop.can_be_used();
-        options.wanted.need_stat() || !is_searched && self.listed.has_unknown(options.follows)
+        self.context.stats_entries || !is_searched && self.listed.has_unknown(options.follows)
     }
 
     /// Queues the subdirectories, delivers the entries, and says what went wrong.

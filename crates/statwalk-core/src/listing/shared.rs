@@ -361,7 +361,7 @@ impl<D: DirectorySource> Lister<D> {
         let options = &self.context.options;
         let shares = options.calls.sharing == Sharing::WhenIdle;
         // Nothing is searched by the link count in a shared directory.
-        let needs_stats = options.wanted.need_stat() || self.listed.has_unknown(options.follows);
+        let needs_stats = self.context.stats_entries || self.listed.has_unknown(options.follows);
         if shares && needs_stats && out.is_slow() {
             let start = self.listed.len().min(PART_MIN);
             self.hand_parts(listing, start, out);

@@ -102,6 +102,12 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
         into: &mut Listed,
     ) -> Result<More, Failure>;
 
+    /// The fields that a listing brings with each entry, by [`Listed::add_with`]. The
+    /// lister stats entries for others alone.
+    fn listed_fields(&self) -> Fields {
+        Fields::NONE
+    }
+
     /// The position at which the listing of an open directory goes on.
     fn position(&self, dir: &DirHandle) -> Result<u64, Failure>;
 

@@ -204,14 +204,19 @@ impl DirectorySource for Memory {
             .get(position..)
             .unwrap_or_default();
         for (name, node) in rest.iter().take(LISTED_AT_ONCE) {
-            let attributes = self.attributes_of(*node);
-            into.add(name, attributes.id.ino, attributes.kind, names);
+            let stat = self.stat(*node);
+            let attributes = stat.attributes(Fields::ALL);
+            into.add_with(name, attributes.id.ino, &attributes, names);
         }
         dir.set_position((position + rest.len().min(LISTED_AT_ONCE)) as u64);
         Ok(match rest.is_empty() {
             true => More::End,
             false => More::Entries,
         })
+    }
+
+    fn listed_fields(&self) -> Fields {
+        Fields::ALL
     }
 
     fn position(&self, dir: &DirHandle) -> Result<u64, Failure> {
