@@ -9,6 +9,7 @@
 )]
 
 mod attack;
+mod bindings;
 mod captures;
 mod dist;
 mod figures;
@@ -38,6 +39,10 @@ usage: cargo xtask TASK
            --count: writes how many tests there are, for docs/testing.md
   check    formatting, clippy and docs with warnings denied, the types of the packages
            outside of the workspace, tidy
+  bindings the tests of the bindings to C and other languages, where the machine has
+           them; a part of `test`
+  c-library PREFIX
+           builds the C library and installs it, with its headers and statwalk.pc
   viewer   the tests of the page of reports, in Node and in Chromium where they are
            installed; a part of `test`
   model    the model checks of the hand-over of work (loom)
@@ -71,6 +76,11 @@ fn main() -> ExitCode {
             )),
         },
         Some("check") => check(),
+        Some("bindings") => bindings::test(),
+        Some("c-library") => match std::env::args_os().nth(2) {
+            Some(prefix) => bindings::install_c(prefix.as_ref(), bindings::Build::Release),
+            None => Err("c-library: name the directory to install to".to_owned()),
+        },
         Some("viewer") => viewer::test(),
         Some("model") => model(),
         Some("simulate") => simulate::simulate(&std::env::args().skip(2).collect::<Vec<_>>()),
@@ -117,6 +127,7 @@ fn test() -> Result<(), String> {
     install::tools();
     model()?;
     Step::cargo(&["test", "--workspace", "--", "--show-output"]).run_and_list_skipped()?;
+    bindings::test()?;
     viewer::test()
 }
 
@@ -134,6 +145,7 @@ fn check() -> Result<(), String> {
     Step::cargo(&["doc", "--workspace", "--no-deps"])
         .env("RUSTDOCFLAGS", "-D warnings")
         .run()?;
+    bindings::check()?;
     check_outside()?;
     tidy::tidy()
 }

@@ -13,6 +13,7 @@ mod map;
 mod paths;
 mod prose;
 mod rust_versions;
+mod unsafe_code;
 mod wording;
 
 use std::fs;
@@ -39,6 +40,7 @@ pub(crate) fn tidy() -> Result<(), String> {
         door::check(file, &text, &mut faults);
         examples::check(file, &text, &mut faults);
         errors::check(file, &text, &mut faults);
+        unsafe_code::check(file, &text, &mut faults);
         wording::check(file, &text, &mut faults);
         environment::check(file, &text, [&platform, &manual], &mut faults);
         if is_product_source(file) {

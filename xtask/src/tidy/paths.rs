@@ -32,7 +32,15 @@ fn pages_in(comment: &str) -> impl Iterator<Item = &str> {
 
 /// Paths in backquotes that look like files of this repository must exist.
 pub(super) fn check(file: &Path, text: &str, faults: &mut Vec<String>) {
-    let roots = ["crates/", "docs/", "bench/", "xtask/", ".ci/", "fuzz/"];
+    let roots = [
+        "crates/",
+        "docs/",
+        "bench/",
+        "bindings/",
+        "xtask/",
+        ".ci/",
+        "fuzz/",
+    ];
     for (number, line) in text.lines().enumerate() {
         for quoted in line.split('`').skip(1).step_by(2) {
             let is_path = roots.iter().any(|root| quoted.starts_with(root))

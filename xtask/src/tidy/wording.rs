@@ -38,7 +38,7 @@ fn faults_of(file: &Path, text: &str) -> Vec<String> {
 
 fn is_source_of_crate(file: &Path) -> bool {
     let mut parts = file.components().map(|part| part.as_os_str());
-    parts.next().is_some_and(|part| part == "crates")
+    (parts.next()).is_some_and(|part| part == "crates" || part == "bindings")
         && parts.nth(1).is_some_and(|part| part == "src")
 }
 

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Programs in C and C++ that the compiler of this machine builds against the library.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use statwalk_testkit::{Scratch, trees};
+
+/// The folder with the shared library under the name by which programs load it.
+fn library() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let test = std::env::current_exe().unwrap();
+        let built = test.parent().unwrap();
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("library");
+        std::fs::create_dir_all(&folder).unwrap();
+        for name in ["libstatwalk.so", "libstatwalk.so.0"] {
+            let link = folder.join(name);
+            let _ = std::fs::remove_file(&link);
+            symlink(built.join("libstatwalk.so"), link).unwrap();
+        }
+        let _ = std::fs::remove_file(folder.join("libstatwalk.a"));
+        symlink(built.join("libstatwalk.a"), folder.join("libstatwalk.a")).unwrap();
+        folder
+    })
+}
+
+/// Builds a program, and gives its path.
+fn build(source: &str, name: &str, more: &[&str]) -> PathBuf {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+    let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let is_cpp = source.ends_with(".cpp");
+    let mut compile = Command::new(if is_cpp { "c++" } else { "cc" });
+    compile.args(["-g", "-O1", "-Wall", "-Wextra", "-Werror", "-pedantic"]);
+    compile.arg(if is_cpp { "-std=c++17" } else { "-std=gnu11" });
+    compile
+        .arg("-I")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include"));
+    compile.arg(tests.join(source)).arg("-o").arg(&program);
+    compile.arg("-L").arg(library()).args(more);
+    if !more.contains(&"-l:libstatwalk.a") {
+        compile
+            .arg("-lstatwalk")
+            .arg(format!("-Wl,-rpath,{}", library().display()));
+    }
+    compile.args(["-lpthread", "-ldl", "-lm"]);
+    succeeds(&mut compile);
+    program
+}
+
+fn succeeds(command: &mut Command) -> Output {
+    let output = command
+        .output()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{command:?}: {}\n{words}",
+        output.status
+    );
+    output
+}
+
+fn behaviour() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| build("behaviour.c", "behaviour", &[]))
+}
+
+/// A small tree, with what belongs to a test removed at its end.
+fn tree() -> Scratch {
+    let scratch = Scratch::new().unwrap();
+    trees::basic()
+        .materialise(&scratch.path().join("tree"))
+        .unwrap();
+    scratch
+}
+
+fn holds(case: &str) {
+    let scratch = tree();
+    succeeds(
+        Command::new(behaviour())
+            .arg(case)
+            .arg(scratch.path().join("tree")),
+    );
+}
+
+#[test]
+fn entries_are_those_of_fts_and_find() {
+    let program = build("agree.c", "agree", &[]);
+    let scratch = Scratch::new().unwrap();
+    let mut roots = Vec::new();
+    for (name, tree) in trees::named() {
+        let dir = scratch.path().join(name);
+        tree.materialise(&dir).unwrap();
+        roots.push(dir);
+    }
+    roots.push(PathBuf::from("/usr/include"));
+    for root in roots {
+        let found = succeeds(Command::new("find").arg(&root).arg("-print0")).stdout;
+        for threads in ["1", "4"] {
+            let output = succeeds(Command::new(&program).arg(&root).arg(threads));
+            assert_eq!(paths(&output.stdout), paths(&found), "{}", root.display());
+        }
+    }
+}
+
+fn paths(output: &[u8]) -> BTreeSet<&[u8]> {
+    output.split(|&byte| byte == 0).collect()
+}
+
+#[test]
+fn a_thousand_scans_leave_nothing_behind() {
+    holds("early_exit");
+}
+
+#[test]
+fn errors_are_items_and_the_end_says_so() {
+    holds("errors");
+}
+
+#[test]
+fn wrong_use_is_a_failure() {
+    holds("wrong_use");
+}
+
+#[test]
+fn one_directory_alone_is_listed() {
+    holds("one_directory");
+}
+
+#[test]
+fn another_thread_can_stop_a_scan() {
+    holds("cancel");
+}
+
+#[test]
+fn nobody_has_to_wait() {
+    holds("waiting");
+}
+
+#[test]
+fn a_thread_with_a_small_stack_can_scan() {
+    holds("small_stack");
+}
+
+#[test]
+fn the_child_of_a_fork_has_its_own_scans() {
+    holds("after_fork");
+}
+
+#[test]
+fn handlers_of_signals_stay() {
+    holds("signals");
+}
+
+#[test]
+fn a_directory_without_permission_is_an_item_and_a_row() {
+    let scratch = tree();
+    let tree = scratch.path().join("tree");
+    let closed = tree.join("closed");
+    std::fs::create_dir(&closed).unwrap();
+    std::fs::set_permissions(scratch.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::set_permissions(&closed, PermissionsExt::from_mode(0o000)).unwrap();
+    // Root may read it all the same.
+    let is_root = std::fs::read_dir(&closed).is_ok();
+    let case = ["unreadable".as_ref(), tree.as_os_str()];
+    match is_root {
+        false => succeeds(Command::new(behaviour()).args(case)),
+        true => {
+            let program = scratch.path().join("behaviour");
+            std::fs::copy(behaviour(), &program).unwrap();
+            let so = scratch.path().join("libstatwalk.so.0");
+            std::fs::copy(library().join("libstatwalk.so"), so).unwrap();
+            let mut run = Command::new("setpriv");
+            run.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+            run.env("LD_LIBRARY_PATH", scratch.path());
+            succeeds(run.arg(program).args(case))
+        }
+    };
+    std::fs::set_permissions(&closed, PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn the_header_of_cpp_has_a_loop() {
+    let scratch = tree();
+    let program = build("loop.cpp", "loop", &[]);
+    succeeds(Command::new(program).arg(scratch.path().join("tree")));
+}
+
+#[test]
+fn the_static_library_serves_as_well() {
+    let scratch = tree();
+    let program = build("behaviour.c", "behaviour-static", &["-l:libstatwalk.a"]);
+    succeeds(
+        Command::new(program)
+            .arg("errors")
+            .arg(scratch.path().join("tree")),
+    );
+}
+
+#[test]
+fn valgrind_finds_no_fault() {
+    if !has_program("valgrind") {
+        eprintln!("skipped: needs valgrind (valgrind_finds_no_fault)");
+        return;
+    }
+    let scratch = tree();
+    let tree = scratch.path().join("tree");
+    let program = build("agree.c", "agree-valgrind", &[]);
+    let valgrind = |program: &Path, arguments: &[&OsStr]| {
+        let mut run = Command::new("valgrind");
+        run.args(["--quiet", "--error-exitcode=99", "--leak-check=full"]);
+        run.args([
+            "--show-leak-kinds=definite,indirect",
+            "--errors-for-leak-kinds=definite,indirect",
+        ]);
+        succeeds(run.arg(program).args(arguments));
+    };
+    valgrind(&program, &[tree.as_ref(), "2".as_ref()]);
+    for case in ["errors", "wrong_use", "one_directory"] {
+        valgrind(behaviour(), &[case.as_ref(), tree.as_ref()]);
+    }
+}
+
+fn has_program(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(name).exists())
+}
+
+#[test]
+fn the_shared_library_has_its_name_and_exports_the_interface_alone() {
+    let so = library().join("libstatwalk.so");
+    let dynamic = succeeds(Command::new("readelf").arg("-d").arg(&so)).stdout;
+    let dynamic = String::from_utf8_lossy(&dynamic);
+    assert!(
+        dynamic.contains("Library soname: [libstatwalk.so.0]"),
+        "{dynamic}"
+    );
+    assert!(dynamic.contains("NODELETE"), "{dynamic}");
+    let header = include_str!("../include/statwalk.h");
+    let symbols = succeeds(Command::new("nm").args(["-D", "--defined-only"]).arg(&so)).stdout;
+    let symbols = String::from_utf8_lossy(&symbols).into_owned();
+    let exported: BTreeSet<&str> = symbols
+        .lines()
+        .filter_map(|line| line.split_whitespace().nth(2))
+        .collect();
+    assert!(exported.len() > 20);
+    for name in exported {
+        assert!(header.contains(&format!("{name}(")), "{name}");
+    }
+}

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// What a host relies on: `behaviour CASE DIRECTORY` returns 0 if it holds.
+
+#define _GNU_SOURCE
+#include "statwalk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CHECK(what)                                                          \
+    do {                                                                     \
+        if (!(what)) {                                                       \
+            fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #what,   \
+                    sw_failure(NULL));                                       \
+            return 1;                                                        \
+        }                                                                    \
+    } while (0)
+
+static int entries_in(const char *path) {
+    int count = 0;
+    DIR *dir = opendir(path);
+    while (readdir(dir)) count++;
+    closedir(dir);
+    return count;
+}
+
+// Walks to the end, and gives the number of entries; -1 if it fails.
+static long walk_all(const char *root, uint32_t columns, int *status, sw_report *report) {
+    sw_scan *scan = sw_scan_new(root);
+    sw_walk *walk;
+    const sw_entry *entry;
+    long count = 0;
+    int got;
+    if (sw_scan_set_columns(scan, columns) || sw_walk_open(scan, &walk)) return -1;
+    sw_scan_free(scan);
+    while ((got = sw_walk_next(walk, &entry)) > 0) count += got == SW_VALUE;
+    *status = sw_walk_close(walk, report);
+    return got == SW_FAILED ? -1 : count;
+}
+
+static int early_exit(const char *root) {
+    int before = 0;
+    size_t memory = 0;
+    for (int round = 0; round < 1000; round++) {
+        if (round == 100) {
+            before = entries_in("/proc/self/fd");
+            memory = mallinfo2().uordblks;
+        }
+        sw_scan *scan = sw_scan_new(root);
+        CHECK(sw_scan_set_columns(scan, SW_STAT | SW_PATH) == SW_OK);
+        if (round % 2) {
+            sw_walk *walk;
+            const sw_entry *entry;
+            CHECK(sw_walk_open(scan, &walk) == SW_OK);
+            for (int taken = 0; taken < round % 7; taken++) sw_walk_next(walk, &entry);
+            sw_report report;
+            CHECK(sw_walk_close(walk, &report) >= 0);
+        } else {
+            sw_batches *batches;
+            sw_batch *batch = NULL;
+            CHECK(sw_batches_open(scan, &batches) == SW_OK);
+            if (round % 3) CHECK(sw_batches_next(batches, -1, &batch) >= 0);
+            CHECK(sw_batches_close(batches, NULL) >= 0);
+            // A batch outlives its scan.
+            if (batch) CHECK(sw_batch_directories(batch)->columns->len > 0);
+            sw_batch_free(batch);
+        }
+        sw_scan_free(scan);
+    }
+    CHECK(entries_in("/proc/self/fd") == before);
+    // The thread of the caller alone, once the last of the others has left the kernel.
+    for (int wait = 0; wait < 200 && entries_in("/proc/self/task") > 3; wait++) usleep(10000);
+    CHECK(entries_in("/proc/self/task") == 3);
+    size_t grown = mallinfo2().uordblks;
+    grown = grown > memory ? grown - memory : 0;
+    if (grown > 256 * 1024) fprintf(stderr, "%zu bytes grown\n", grown);
+    CHECK(grown <= 256 * 1024);
+    return 0;
+}
+
+static int errors(const char *root) {
+    char missing[4096];
+    snprintf(missing, sizeof missing, "%s/absent", root);
+    sw_scan *scan = sw_scan_new(missing);
+    CHECK(sw_scan_add_root(scan, root) == SW_OK);
+    sw_walk *walk;
+    const sw_entry *entry;
+    CHECK(sw_walk_open(scan, &walk) == SW_OK);
+    CHECK(sw_walk_error(walk) == NULL);
+    int got, errors = 0;
+    while ((got = sw_walk_next(walk, &entry)) > 0) {
+        if (got != SW_ERROR) continue;
+        const sw_error *error = sw_walk_error(walk);
+        CHECK(entry == NULL && error != NULL);
+        CHECK(strcmp(error->path, missing) == 0 && error->path_len == strlen(missing));
+        CHECK(error->number == ENOENT && error->op == SW_OP_OPEN && error->root == 0);
+        CHECK(strstr(error->message, "no such file or directory"));
+        errors++;
+    }
+    CHECK(got == SW_END && errors == 1);
+    CHECK(sw_walk_next(walk, &entry) == SW_END);
+    sw_report report;
+    CHECK(sw_walk_close(walk, &report) == SW_INCOMPLETE);
+    CHECK(!report.is_complete && report.missing_roots == 1 && !report.is_interrupted);
+    // A stream of Arrow has no other place to say so.
+    struct ArrowArrayStream stream;
+    struct ArrowArray table;
+    CHECK(sw_arrow_stream(scan, false, &stream) == SW_OK);
+    while ((got = stream.get_next(&stream, &table)) == 0 && table.release) table.release(&table);
+    CHECK(got == EIO && strstr(stream.get_last_error(&stream), "incomplete"));
+    stream.release(&stream);
+    CHECK(sw_arrow_stream(scan, true, &stream) == SW_OK);
+    while ((got = stream.get_next(&stream, &table)) == 0 && table.release) table.release(&table);
+    CHECK(got == 0);
+    stream.release(&stream);
+    sw_scan_free(scan);
+    return 0;
+}
+
+static int wrong_use(const char *root) {
+    sw_walk *walk = (sw_walk *)1;
+    sw_batches *batches = (sw_batches *)1;
+    const sw_entry *entry;
+    CHECK(sw_scan_new(NULL) == NULL);
+    CHECK(sw_walk_open(NULL, &walk) == SW_FAILED && walk == NULL);
+    CHECK(sw_batches_open(NULL, &batches) == SW_FAILED && batches == NULL);
+    CHECK(sw_walk_next(NULL, &entry) == SW_FAILED && sw_walk_skip(NULL) == SW_FAILED);
+    CHECK(sw_walk_close(NULL, NULL) == SW_OK && sw_batches_close(NULL, NULL) == SW_OK);
+    CHECK(sw_walk_error(NULL) == NULL && sw_batch_entries(NULL) == NULL);
+    sw_walk_cancel(NULL), sw_batches_cancel(NULL), sw_batch_free(NULL), sw_scan_free(NULL);
+    sw_scan *scan = sw_scan_new(root);
+    CHECK(sw_scan_set_columns(scan, 1u << 20) == SW_FAILED);
+    int number = 0;
+    CHECK(strstr(sw_failure(&number), "no such column") && number == EINVAL);
+    CHECK(sw_scan_set_options(scan, 1u << 20) == SW_FAILED);
+    CHECK(sw_walk_open(scan, NULL) == SW_FAILED);
+    CHECK(sw_walk_open(scan, &walk) == SW_OK);
+    CHECK(sw_walk_skip(walk) == SW_FAILED);
+    CHECK(sw_walk_next(walk, NULL) == SW_FAILED);
+    CHECK(sw_walk_next(walk, &entry) == SW_VALUE && entry->type == SW_DIRECTORY);
+    CHECK(sw_walk_skip(walk) == SW_OK && sw_walk_skip(walk) == SW_FAILED);
+    CHECK(sw_walk_next(walk, &entry) == SW_END);
+    sw_report report;
+    CHECK(sw_walk_close(walk, &report) == SW_OK && report.is_complete);
+    sw_scan_free(scan);
+    CHECK(strlen(sw_version()) >= 5);
+    return 0;
+}
+
+static int one_directory(const char *root) {
+    sw_scan *scan = sw_scan_new(root);
+    CHECK(sw_scan_set_max_depth(scan, 1) == SW_OK);
+    sw_walk *walk;
+    const sw_entry *entry;
+    CHECK(sw_walk_open(scan, &walk) == SW_OK);
+    sw_scan_free(scan);
+    int got, count = 0;
+    while ((got = sw_walk_next(walk, &entry)) > 0) {
+        CHECK(got == SW_VALUE && entry->depth <= 1 && entry->known == (SW_NAME | SW_TYPE | SW_PATH));
+        count += entry->depth;
+        if (entry->type == SW_DIRECTORY && entry->depth) CHECK(entry->state == SW_AT_DEPTH_LIMIT);
+    }
+    CHECK(count == entries_in(root) - 2);
+    CHECK(sw_walk_close(walk, NULL) == SW_OK);
+    return 0;
+}
+
+static void *cancel_soon(void *walk) {
+    usleep(20000);
+    sw_walk_cancel(walk);
+    return NULL;
+}
+
+static int cancel(const char *root) {
+    (void)root;
+    sw_scan *scan = sw_scan_new("/");
+    CHECK(sw_scan_set_columns(scan, SW_STAT) == SW_OK);
+    sw_walk *walk;
+    const sw_entry *entry;
+    CHECK(sw_walk_open(scan, &walk) == SW_OK);
+    sw_scan_free(scan);
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, cancel_soon, walk) == 0);
+    struct timespec begin, end;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    int got;
+    long count = 0;
+    while ((got = sw_walk_next(walk, &entry)) > 0) {
+        count++;
+        // A caller who is slow, so that the scan is not over before.
+        if (count % 10000 == 1) usleep(5000);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    pthread_join(thread, NULL);
+    CHECK(got == SW_END && count > 0);
+    sw_report report;
+    CHECK(sw_walk_close(walk, &report) == SW_INCOMPLETE && report.is_interrupted);
+    CHECK(end.tv_sec - begin.tv_sec < 10);
+    return 0;
+}
+
+static int waiting(const char *root) {
+    sw_scan *scan = sw_scan_new(root);
+    sw_walk *walk;
+    const sw_entry *entry;
+    CHECK(sw_walk_open(scan, &walk) == SW_OK);
+    int got, values = 0;
+    while ((got = sw_walk_next_within(walk, 0, &entry)) != SW_END) {
+        CHECK(got == SW_VALUE || got == SW_WAITING);
+        CHECK((entry == NULL) == (got == SW_WAITING));
+        values += got == SW_VALUE;
+    }
+    CHECK(values > 1 && sw_walk_close(walk, NULL) == SW_OK);
+    sw_scan_free(scan);
+    return 0;
+}
+
+static void *on_small_stack(void *root) {
+    int status;
+    long count = walk_all(root, SW_STAT, &status, NULL);
+    return (void *)(intptr_t)(count > 1 && status == SW_OK ? 0 : 1);
+}
+
+static int small_stack(const char *root) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    CHECK(pthread_attr_setstacksize(&attributes, 256 * 1024) == 0);
+    pthread_t thread;
+    void *failed;
+    CHECK(pthread_create(&thread, &attributes, on_small_stack, (void *)root) == 0);
+    pthread_join(thread, &failed);
+    CHECK(failed == NULL);
+    return 0;
+}
+
+static int in_child(const char *root, sw_walk *walk, sw_batches *batches, sw_batch *batch) {
+    const sw_entry *entry;
+    sw_batch *next;
+    int got, status;
+    // What was at hand before the fork may still come.
+    while ((got = sw_walk_next(walk, &entry)) > 0) {}
+    CHECK(got == SW_FAILED && strstr(sw_failure(NULL), "fork"));
+    while ((got = sw_batches_next(batches, -1, &next)) > 0) sw_batch_free(next);
+    CHECK(got == SW_FAILED);
+    sw_batch_free(batch);
+    CHECK(sw_walk_close(walk, NULL) == SW_FAILED);
+    CHECK(sw_batches_close(batches, NULL) == SW_FAILED);
+    CHECK(walk_all(root, SW_STAT, &status, NULL) > 1 && status == SW_OK);
+    return 0;
+}
+
+static int after_fork(const char *root) {
+    for (int round = 0; round < 50; round++) {
+        sw_scan *scan = sw_scan_new("/usr");
+        CHECK(sw_scan_set_columns(scan, SW_STAT) == SW_OK);
+        sw_walk *walk;
+        sw_batches *batches;
+        sw_batch *batch;
+        const sw_entry *entry;
+        CHECK(sw_walk_open(scan, &walk) == SW_OK && sw_batches_open(scan, &batches) == SW_OK);
+        CHECK(sw_walk_next(walk, &entry) == SW_VALUE);
+        CHECK(sw_batches_next(batches, -1, &batch) == SW_VALUE);
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            _exit(in_child(root, walk, batches, batch));
+        }
+        int status;
+        CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        sw_batch_free(batch);
+        CHECK(sw_walk_close(walk, NULL) == SW_INCOMPLETE);
+        CHECK(sw_batches_close(batches, NULL) == SW_INCOMPLETE);
+        sw_scan_free(scan);
+    }
+    return 0;
+}
+
+static void own_handler(int signal) { (void)signal; }
+
+static int signals(const char *root) {
+    struct sigaction own = {.sa_handler = own_handler}, after;
+    CHECK(sigaction(SIGBUS, &own, NULL) == 0 && sigaction(SIGSEGV, &own, NULL) == 0);
+    int status;
+    CHECK(walk_all(root, SW_STAT, &status, NULL) > 1 && status == SW_OK);
+    for (int number = 1; number < 32; number++) {
+        if (number == SIGKILL || number == SIGSTOP) continue;
+        CHECK(sigaction(number, NULL, &after) == 0);
+        int is_own = number == SIGBUS || number == SIGSEGV;
+        CHECK(after.sa_handler == (is_own ? own_handler : SIG_DFL));
+    }
+    return 0;
+}
+
+// As an ordinary user: a directory that may not be read is an item and a row.
+static int unreadable(const char *root) {
+    sw_scan *scan = sw_scan_new(root);
+    sw_walk *walk;
+    const sw_entry *entry;
+    CHECK(sw_walk_open(scan, &walk) == SW_OK);
+    int got, errors = 0, rows = 0;
+    while ((got = sw_walk_next(walk, &entry)) > 0) {
+        if (got == SW_ERROR) {
+            CHECK(sw_walk_error(walk)->number == EACCES);
+            errors++;
+        } else if (entry->type == SW_DIRECTORY && entry->state == SW_UNREADABLE) {
+            rows++;
+        }
+    }
+    CHECK(got == SW_END && errors == 1 && rows == 1);
+    sw_report report;
+    CHECK(sw_walk_close(walk, &report) == SW_INCOMPLETE && report.unreadable == 1);
+    sw_scan_free(scan);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    const struct { const char *name; int (*run)(const char *); } cases[] = {
+        {"early_exit", early_exit}, {"errors", errors},           {"wrong_use", wrong_use},
+        {"cancel", cancel},         {"waiting", waiting},         {"small_stack", small_stack},
+        {"after_fork", after_fork}, {"signals", signals},         {"one_directory", one_directory},
+        {"unreadable", unreadable},
+    };
+    if (argc < 3) return 2;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (strcmp(cases[i].name, argv[1]) == 0) return cases[i].run(argv[2]);
+    return 2;
+}

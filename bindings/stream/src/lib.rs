@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Entries and batches of a scan, as all bindings give them to their languages.
+//!
+//! The borders of the languages have no logic of their own. A [`Request`] says what to
+//! read. [`Walk`] gives entries one after another, [`Batches`] gives columns, and
+//! [`arrow`] gives these columns to other programs without a copy.
+//!
+//! A panic of a worker is a [`Failure`] here, and so is the use of a scan in the child
+//! of a fork, where its workers do not exist.
+
+mod batch;
+mod failure;
+mod feed;
+mod request;
+mod tree;
+mod walk;
+
+pub mod arrow;
+
+#[cfg(test)]
+mod tests;
+
+pub use batch::{Batch, Batches, Paths};
+pub use failure::Failure;
+pub use feed::Step;
+pub use request::{COLUMNS, Column, PATH, Request};
+pub use walk::{Entry, Walk};

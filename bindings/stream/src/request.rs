@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The wishes of a caller.
+
+use std::path::PathBuf;
+
+use statwalk_core::{Error, SymlinkPolicy};
+use statwalk_core::{Exclusions, Fields, KernelFileSystems, MountCrossing, Scan, Source};
+
+/// A column that a caller can ask for.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Its name in Python, Node and Arrow.
+    pub name: &'static str,
+    /// Its bit in C.
+    pub bit: u32,
+    /// The fields that it needs.
+    pub fields: Fields,
+}
+
+/// The bit of the whole path. Paths come from names, so they cost no call.
+pub const PATH: u32 = 1 << 13;
+
+/// All columns, in the order of their bits.
+pub const COLUMNS: [Column; 14] = [
+    column("name", 0, Fields::NAME),
+    column("type", 1, Fields::TYPE),
+    column("size", 2, Fields::SIZE),
+    column("allocated", 3, Fields::ALLOCATED),
+    column("links", 4, Fields::LINKS),
+    column("id", 5, Fields::ID),
+    column("mtime", 6, Fields::MTIME),
+    column("atime", 7, Fields::ATIME),
+    column("ctime", 8, Fields::CTIME),
+    column("btime", 9, Fields::BTIME),
+    column("owner", 10, Fields::OWNER),
+    column("mode", 11, Fields::MODE),
+    column("rdev", 12, Fields::RDEV),
+    column("path", 13, Fields::NAME),
+];
+
+const fn column(name: &'static str, bit: u32, fields: Fields) -> Column {
+    Column {
+        name,
+        bit: 1 << bit,
+        fields,
+    }
+}
+
+/// The trees to scan, the columns, and the options.
+#[derive(Clone, Debug)]
+pub struct Request {
+    roots: Vec<PathBuf>,
+    columns: u32,
+    exclusions: Exclusions,
+    /// The number of workers; absent where the scan decides.
+    pub threads: Option<usize>,
+    /// How deep the scan goes: entries of a root have depth 1.
+    pub max_depth: Option<u32>,
+    /// Whether other file systems are left out.
+    pub one_file_system: bool,
+    /// Whether symbolic links stand for what they lead to.
+    pub follow_links: bool,
+    /// Whether `/proc` and its like are entered.
+    pub kernel_file_systems: bool,
+    /// Whether devices may be read where that is faster. That installs a handler of
+    /// SIGBUS, so nobody gets it who has not asked.
+    pub devices: bool,
+}
+
+impl Request {
+    /// The names and types of the tree at `root`.
+    pub fn new(root: impl Into<PathBuf>) -> Request {
+        Request {
+            roots: vec![root.into()],
+            columns: COLUMNS[0].bit | COLUMNS[1].bit,
+            exclusions: Exclusions::default(),
+            threads: None,
+            max_depth: None,
+            one_file_system: false,
+            follow_links: false,
+            kernel_file_systems: false,
+            devices: false,
+        }
+    }
+
+    /// Adds a tree. The trees are scanned one after another.
+    pub fn add_root(&mut self, root: impl Into<PathBuf>) {
+        self.roots.push(root.into());
+    }
+
+    /// The columns, by their bits.
+    #[must_use]
+    pub fn columns(&self) -> u32 {
+        self.columns
+    }
+
+    /// Asks for columns in place of names and types. Answers whether there is one for
+    /// each bit.
+    #[must_use]
+    pub fn set_columns(&mut self, bits: u32) -> bool {
+        let all = COLUMNS.iter().fold(0, |all, column| all | column.bit);
+        if bits & !all != 0 {
+            return false;
+        }
+        self.columns = bits;
+        true
+    }
+
+    /// Leaves out paths that fit a shell pattern, as `du --exclude` does.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for a pattern that holds a NUL.
+    pub fn exclude(&mut self, pattern: &[u8]) -> Result<(), Error> {
+        self.exclusions = self.exclusions.clone().glob(pattern)?;
+        Ok(())
+    }
+
+    pub(crate) fn has_paths(&self) -> bool {
+        self.columns & PATH != 0
+    }
+
+    /// The fields of the engine that the columns need.
+    #[must_use]
+    pub fn fields(&self) -> Fields {
+        let wanted = COLUMNS
+            .iter()
+            .filter(|column| self.columns & column.bit != 0);
+        wanted.fold(Fields::TYPE, |fields, column| fields | column.fields)
+    }
+
+    pub(crate) fn scan(&self) -> Scan {
+        let mut scan = Scan::of(self.roots.clone())
+            .fields(self.fields())
+            .exclusions(self.exclusions.clone())
+            // The caller gets every error, so the report need not keep one.
+            .errors_kept(0);
+        if let Some(threads) = self.threads {
+            scan = scan.threads(threads);
+        }
+        if let Some(depth) = self.max_depth {
+            scan = scan.max_depth(depth);
+        }
+        if self.one_file_system {
+            scan = scan.crossing(MountCrossing::Stay);
+        }
+        if self.follow_links {
+            scan = scan.symlinks(SymlinkPolicy::Follow);
+        }
+        if self.kernel_file_systems {
+            scan = scan.kernel_file_systems(KernelFileSystems::Enter);
+        }
+        scan.source(match self.devices {
+            true => Source::Auto,
+            false => Source::Posix,
+        })
+    }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use statwalk_core::{FileType, Scan};
+use statwalk_testkit::{Scratch, trees};
+
+use crate::feed::Feed;
+use crate::{Batches, COLUMNS, Failure, PATH, Request, Step, Walk};
+
+const LONG: Duration = Duration::from_secs(3600);
+
+type Found = BTreeMap<Vec<u8>, (FileType, Option<u64>)>;
+
+fn everything(root: &std::path::Path) -> Request {
+    let mut request = Request::new(root);
+    let all = COLUMNS.iter().fold(0, |bits, column| bits | column.bit);
+    assert!(request.set_columns(all));
+    request
+}
+
+/// By the engine's own iterator.
+fn of_engine(request: &Request) -> Found {
+    let mut found = Found::new();
+    // Errors are part of other tests.
+    for entry in request.scan().entries().unwrap().flatten() {
+        let inode = entry.attributes().id().map(|id| id.ino() as u64);
+        let facts = (entry.file_type(), inode);
+        assert_eq!(found.insert(entry.path(), facts), None);
+    }
+    found
+}
+
+fn of_walk(request: &Request) -> Found {
+    let mut found = Found::new();
+    let mut walk = Walk::new(request).unwrap();
+    loop {
+        match walk.next_within(LONG).unwrap() {
+            Step::Value(()) => {
+                let entry = walk.entry();
+                let path = entry.path();
+                if entry.depth > 0 {
+                    let above = &path[..entry.name_at];
+                    let above = above.strip_suffix(b"/").unwrap_or(above);
+                    assert!(found.contains_key(above), "{above:?} came later");
+                    assert!(path.ends_with(entry.name()));
+                }
+                let inode = entry.attributes.id().map(|id| id.ino() as u64);
+                let kind = entry.attributes.kind;
+                assert_eq!(found.insert(path.to_vec(), (kind, inode)), None);
+            }
+            Step::Error(_) | Step::Waiting => {}
+            Step::End => break,
+        }
+    }
+    assert!(walk.report().is_some());
+    found
+}
+
+fn of_batches(request: &Request) -> Found {
+    let mut found = Found::new();
+    let mut batches = Batches::new(request).unwrap();
+    loop {
+        match batches.next_within(LONG).unwrap() {
+            Step::Value(batch) => {
+                let [entries, directories] = batch.paths().unwrap();
+                let rows = batch.rows();
+                let own = &rows.directories().columns;
+                for (columns, paths) in [(rows.entries(), entries), (own, directories)] {
+                    for row in 0..columns.len() {
+                        let [begin, end] = [row, row + 1].map(|at| paths.offsets[at] as usize);
+                        let path = paths.bytes[begin..end].to_vec();
+                        if path.is_empty() {
+                            continue;
+                        }
+                        let attributes = columns.entry(row).attributes;
+                        let inode = attributes.id().map(|id| id.ino() as u64);
+                        assert_eq!(found.insert(path, (attributes.kind, inode)), None);
+                    }
+                }
+            }
+            Step::Error(_) | Step::Waiting => {}
+            Step::End => break,
+        }
+    }
+    found
+}
+
+#[test]
+fn walk_and_batches_have_the_entries_of_the_engine() {
+    let scratch = Scratch::new().unwrap();
+    for (name, tree) in trees::named() {
+        let dir = scratch.path().join(name);
+        tree.materialise(&dir).unwrap();
+        for threads in [1, 4] {
+            let mut request = everything(&dir);
+            request.threads = Some(threads);
+            let expected = of_engine(&request);
+            assert_eq!(of_walk(&request), expected, "{name} {threads}");
+            assert_eq!(of_batches(&request), expected, "{name} {threads}");
+        }
+    }
+}
+
+#[test]
+fn a_directory_comes_before_all_below_it() {
+    let mut request = everything(std::path::Path::new("/usr/share"));
+    for threads in [1, 2, 8] {
+        request.threads = Some(threads);
+        assert!(of_walk(&request).len() > 1_000);
+    }
+}
+
+#[test]
+fn a_root_can_be_a_file_or_missing_or_end_with_a_slash() {
+    let scratch = Scratch::new().unwrap();
+    let file = scratch.path().join("file");
+    std::fs::write(&file, "1234").unwrap();
+    let mut request = everything(&file);
+    let mut slash = scratch.path().to_path_buf().into_os_string();
+    slash.push("/");
+    request.add_root(slash);
+    request.add_root("/absent");
+    let expected = of_engine(&request);
+    assert_eq!(expected.len(), 2);
+    assert_eq!(of_walk(&request), expected);
+    assert_eq!(of_batches(&request), expected);
+}
+
+#[test]
+fn nothing_below_a_pruned_directory_comes() {
+    let scratch = Scratch::new().unwrap();
+    for path in ["a/b/c", "a/d", "e/f"] {
+        std::fs::create_dir_all(scratch.path().join(path)).unwrap();
+        std::fs::write(scratch.path().join(path).join("file"), "").unwrap();
+    }
+    let mut walk = Walk::new(&Request::new(scratch.path())).unwrap();
+    let mut names = Vec::new();
+    loop {
+        match walk.next_within(LONG).unwrap() {
+            Step::Value(()) => {
+                let name = String::from_utf8_lossy(walk.entry().name()).into_owned();
+                let is_directory = walk.entry().state.is_some();
+                assert_eq!(name == "a" && walk.prune(), name == "a", "{is_directory}");
+                names.push(name);
+            }
+            Step::End => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(!walk.prune());
+    names.remove(0);
+    names.sort();
+    assert_eq!(names, ["a", "e", "f", "file"]);
+    assert!(walk.finish().unwrap().is_complete());
+}
+
+#[test]
+fn a_worker_that_panics_is_a_failure() {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let scan = Scan::new("/usr/share").filter_dir(|_| panic!("no directory"));
+    let mut walk = Walk::of(Feed::of(scan, true).unwrap());
+    let failure = loop {
+        match walk.next_within(LONG) {
+            Ok(Step::End) => panic!("an end"),
+            Ok(_) => {}
+            Err(failure) => break failure,
+        }
+    };
+    std::panic::set_hook(hook);
+    assert!(matches!(failure, Failure::Panic(_)), "{failure}");
+    // It stays so, for a caller who does not look.
+    assert!(matches!(walk.next_within(LONG), Err(Failure::Panic(_))));
+    assert!(matches!(walk.finish(), Err(Failure::Panic(_))));
+}
+
+#[test]
+fn unknown_columns_are_refused() {
+    let mut request = Request::new(".");
+    assert!(!request.set_columns(1 << 14));
+    assert!(request.set_columns(PATH));
+    assert!(Walk::new(&Request::new("a\0b")).is_err());
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Entries one after another.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use statwalk_core::{Attributes, Canceller, DirState, EntryError, Report, Rows};
+
+use crate::failure::Failure;
+use crate::feed::{Feed, OwnRows, Step};
+use crate::request::Request;
+
+/// The entries of a scan. A directory comes before all that is below it.
+///
+/// Dropped, it ends the scan.
+#[derive(Debug)]
+pub struct Walk {
+    feed: Feed,
+    /// Rows whose directories above were given.
+    ready: VecDeque<Arc<OwnRows>>,
+    /// Directories that come before these rows.
+    directories: std::vec::IntoIter<(Arc<OwnRows>, usize)>,
+    /// The next entry of the first rows.
+    next_entry: usize,
+    run: Option<Run>,
+    path: Vec<u8>,
+    name_at: usize,
+    current: Current,
+    /// The directory that was given last, until something else was.
+    prunable: Option<u32>,
+}
+
+/// Entries of one directory.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    dir: u32,
+    /// The length of its path, with the slash.
+    prefix: usize,
+    depth: u32,
+    root: u32,
+    is_pruned: bool,
+}
+
+/// The entry that was given last.
+#[derive(Debug)]
+struct Current {
+    attributes: Attributes,
+    depth: u32,
+    root: u32,
+    state: Option<DirState>,
+    is_followed: bool,
+}
+
+/// One entry. Its path lies with the walk until the next one.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    /// The path with a NUL at its end, beginning with the root as the caller gave it.
+    pub path_with_nul: &'a [u8],
+    /// Where the name begins in the path; of a root the whole path is the name.
+    pub name_at: usize,
+    /// The attributes, as far as they are wanted and known.
+    pub attributes: &'a Attributes,
+    /// The distance from the root, which is 0.
+    pub depth: u32,
+    /// Which root it belongs to.
+    pub root: u32,
+    /// Of a directory, how far it was read.
+    pub state: Option<DirState>,
+    /// Whether a symbolic link was followed to it.
+    pub is_followed: bool,
+}
+
+impl Entry<'_> {
+    /// The path.
+    #[must_use]
+    pub fn path(&self) -> &[u8] {
+        &self.path_with_nul[..self.path_with_nul.len() - 1]
+    }
+
+    /// The name; of a root the path.
+    #[must_use]
+    pub fn name(&self) -> &[u8] {
+        &self.path()[self.name_at..]
+    }
+}
+
+impl Walk {
+    /// Begins a scan.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a root holds a NUL.
+    pub fn new(request: &Request) -> Result<Walk, Failure> {
+        // An entry without a name would be of no use to anybody.
+        let mut request = request.clone();
+        let with_names = request.columns() | crate::request::COLUMNS[0].bit;
+        let _ = request.set_columns(with_names);
+        Ok(Walk::of(Feed::new(&request, true)?))
+    }
+
+    pub(crate) fn of(feed: Feed) -> Walk {
+        Walk {
+            feed,
+            ready: VecDeque::new(),
+            directories: Vec::new().into_iter(),
+            next_entry: 0,
+            run: None,
+            path: Vec::new(),
+            name_at: 0,
+            current: Current {
+                attributes: Attributes::of_type(statwalk_core::FileType::Unknown),
+                depth: 0,
+                root: 0,
+                state: None,
+                is_followed: false,
+            },
+            prunable: None,
+        }
+    }
+
+    /// Goes on to the next entry, and waits for it up to a time. [`entry`](Self::entry)
+    /// is that entry.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a worker has failed, and in the child of a fork.
+    pub fn next_within(&mut self, timeout: Duration) -> Result<Step<()>, Failure> {
+        self.prunable = None;
+        loop {
+            if self.next_at_hand() {
+                return Ok(Step::Value(()));
+            }
+            match self.feed.next_within(timeout)? {
+                Step::Value(ready) => {
+                    self.ready = ready.rows.into();
+                    self.directories = ready.directories.into_iter();
+                }
+                Step::Error(error) if self.is_pruned_error(&error) => {}
+                Step::Error(error) => return Ok(Step::Error(error)),
+                Step::Waiting => return Ok(Step::Waiting),
+                Step::End => return Ok(Step::End),
+            }
+        }
+    }
+
+    fn is_pruned_error(&self, error: &EntryError) -> bool {
+        self.feed
+            .pruned
+            .has_one_at_or_above(error.root, &error.path)
+    }
+
+    fn next_at_hand(&mut self) -> bool {
+        while let Some((rows, row)) = self.directories.next() {
+            if self.give_directory(rows.get(), row) {
+                return true;
+            }
+        }
+        while let Some(rows) = self.ready.front() {
+            if self.next_entry < rows.get().len() {
+                if self.give_entry() {
+                    return true;
+                }
+                continue;
+            }
+            // Goes back to the workers.
+            self.ready.pop_front();
+            self.next_entry = 0;
+            self.run = None;
+        }
+        false
+    }
+
+    /// Makes a directory the current entry, unless the caller does not want it.
+    fn give_directory(&mut self, rows: &Rows, row: usize) -> bool {
+        let directories = rows.directories();
+        let directory = directories.row(row);
+        let id = directories.ids[row];
+        let Some(tree) = self.feed.tree() else {
+            return false;
+        };
+        if directory.state == DirState::NoDirectory || tree.is_below_pruned(id) {
+            return false;
+        }
+        tree.path_to(id, &mut self.path);
+        self.name_at = match directory.parent {
+            Some(_) => self.path.len() - directory.name.len(),
+            None => 0,
+        };
+        self.path.push(0);
+        self.current = Current {
+            attributes: directory.attributes,
+            depth: tree.depth(id),
+            root: tree.root(id),
+            state: Some(directory.state),
+            is_followed: directory.is_followed,
+        };
+        self.prunable = Some(id);
+        true
+    }
+
+    /// Makes an entry the current one, unless the caller does not want it.
+    fn give_entry(&mut self) -> bool {
+        let Some(rows) = self.ready.front() else {
+            return false;
+        };
+        let columns = rows.get().entries();
+        let row = self.next_entry;
+        let dir = columns.dirs[row];
+        let run = match self.run {
+            Some(run) if run.dir == dir => run,
+            _ => {
+                let Some(tree) = self.feed.tree() else {
+                    return false;
+                };
+                tree.path_to(dir, &mut self.path);
+                let holds_root = tree.holds_root(dir);
+                if !holds_root && !self.path.ends_with(b"/") && !self.path.is_empty() {
+                    self.path.push(b'/');
+                }
+                let run = Run {
+                    dir,
+                    prefix: self.path.len(),
+                    depth: if holds_root { 0 } else { tree.depth(dir) + 1 },
+                    root: tree.root(dir),
+                    is_pruned: tree.is_pruned(dir),
+                };
+                self.run = Some(run);
+                run
+            }
+        };
+        self.next_entry += 1;
+        if run.is_pruned {
+            return false;
+        }
+        let entry = columns.entry(row);
+        self.path.truncate(run.prefix);
+        self.path.extend_from_slice(entry.name);
+        self.path.push(0);
+        self.name_at = run.prefix;
+        self.current = Current {
+            attributes: entry.attributes,
+            depth: run.depth,
+            root: run.root,
+            state: None,
+            is_followed: !columns.is_direct.get(row),
+        };
+        true
+    }
+
+    /// The entry that came last.
+    #[must_use]
+    pub fn entry(&self) -> Entry<'_> {
+        Entry {
+            path_with_nul: &self.path,
+            name_at: self.name_at,
+            attributes: &self.current.attributes,
+            depth: self.current.depth,
+            root: self.current.root,
+            state: self.current.state,
+            is_followed: self.current.is_followed,
+        }
+    }
+
+    /// Leaves out all that is below the directory that came last. Answers whether the
+    /// last entry was a directory.
+    ///
+    /// No entry below it comes any more, and workers do not open directories below it
+    /// that they have not opened.
+    pub fn prune(&mut self) -> bool {
+        let Some(id) = self.prunable.take() else {
+            return false;
+        };
+        let path = &self.path[..self.path.len() - 1];
+        self.feed.pruned.add(self.current.root as usize, path);
+        if let Some(tree) = self.feed.tree_mut() {
+            tree.prune(id);
+        }
+        true
+    }
+
+    /// Stops the scan from any thread. Rows that the workers have found still come.
+    #[must_use]
+    pub fn canceller(&self) -> Option<&Canceller> {
+        self.feed.canceller()
+    }
+
+    /// The report, once the last entry was taken.
+    #[must_use]
+    pub fn report(&self) -> Option<&Report> {
+        self.feed.report()
+    }
+
+    /// Ends the scan and gives its report.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a worker has failed, and in the child of a fork.
+    pub fn finish(self) -> Result<Report, Failure> {
+        self.feed.finish()
+    }
+}
