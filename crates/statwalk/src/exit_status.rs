@@ -2,8 +2,6 @@
 
 //! How the program ends.
 
-use crate::watch::signals;
-
 /// How the program ends. The numbers are part of its contract. Where several
 /// apply, the later one is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,14 +30,6 @@ impl ExitStatus {
             ExitStatus::Incomplete => 1,
             ExitStatus::Failed => 2,
             ExitStatus::Interrupted(signal) => 128 + signal,
-        }
-    }
-
-    /// Ends the program.
-    pub(crate) fn exit(self) -> ! {
-        match self {
-            ExitStatus::Interrupted(signal) => signals::die_of(signal),
-            ended => std::process::exit(ended.code()),
         }
     }
 }

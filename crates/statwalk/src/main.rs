@@ -18,37 +18,36 @@
 mod answer;
 mod bench;
 mod browse;
-mod cache_tag;
-mod clock;
 mod commands;
 mod exit_status;
 mod failure;
 mod flags;
+mod last_resort;
 mod output;
-mod places;
-mod programs;
-mod real_path;
 mod rebuildable;
 mod report;
 mod request;
+mod space;
+mod system;
 mod watch;
-mod whole_file;
 
 use std::ffi::OsString;
 use std::io::Write as _;
 
 use exit_status::ExitStatus;
 use failure::Failure;
-use output::{Output, Stderr, screen};
+use output::Output;
 #[cfg(not(test))]
 use statwalk_sys::allocator::CheckedAllocator;
+use system::stdio::Stderr;
+use system::{screen, signals};
 
 #[cfg(not(test))]
-statwalk_sys::entry_point!(run, failure::aborted);
+statwalk_sys::entry_point!(run, last_resort::aborted);
 
 #[cfg(not(test))]
 #[global_allocator]
-static ALLOCATOR: CheckedAllocator = CheckedAllocator::new(failure::out_of_memory);
+static ALLOCATOR: CheckedAllocator = CheckedAllocator::new(last_resort::out_of_memory);
 
 #[cfg(test)]
 fn main() -> ! {
@@ -59,11 +58,19 @@ fn run() -> ! {
     // The answer keeps the time of the start.
     answer::origin::Origin::of_this_process();
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let status = match flags::parse(&words) {
+    let status = match commands::parse(&words) {
         Ok(invocation) => commands::run(invocation),
         Err(usage) => tell(&usage),
     };
-    status.unwrap_or_else(Failure::report).exit()
+    end(status.unwrap_or_else(commands::fail))
+}
+
+/// Ends the program.
+fn end(status: ExitStatus) -> ! {
+    match status {
+        ExitStatus::Interrupted(signal) => signals::die_of(signal),
+        ended => std::process::exit(ended.code()),
+    }
 }
 
 /// Prints clap's message: help and version on stdout with status 0, a usage error on

@@ -22,17 +22,17 @@ const CALLS: [&str; 8] = [
 /// Places that may use one of these names, each with its reason.
 const ALLOWED: [(&str, &str, &str); 3] = [
     (
-        "crates/statwalk/src/whole_file.rs",
+        "crates/statwalk/src/system/whole_file.rs",
         "fs::remove_file(&self.0)",
         "removes only the file that it has just made and could not write whole",
     ),
     (
-        "crates/statwalk/src/whole_file.rs",
+        "crates/statwalk/src/system/whole_file.rs",
         "fs::rename(",
         "gives a file that is whole its name, which --force alone takes from another",
     ),
     (
-        "crates/statwalk/src/whole_file.rs",
+        "crates/statwalk/src/system/whole_file.rs",
         "renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)",
         "gives a file that is whole its name, and replaces nothing",
     ),
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn an_allowed_place_may_use_its_own_call() {
-        let whole_file = "crates/statwalk/src/whole_file.rs";
+        let whole_file = "crates/statwalk/src/system/whole_file.rs";
         let call = "let _ = fs::remove_file(&self.0);";
         assert_eq!(faults(whole_file, call), 0);
         assert_eq!(faults(whole_file, "fs::remove_dir_all(&self.0);"), 1);

@@ -154,6 +154,53 @@ const LAYERS: &[(&str, &[&str])] = &[
             "Timestamp::now",
         ],
     ),
+    // The rooms of the program: arrows point down, and only the upper ones ask the machine.
+    ("crates/statwalk/src/failure.rs", BOTTOM_OF_THE_PROGRAM),
+    ("crates/statwalk/src/exit_status.rs", BOTTOM_OF_THE_PROGRAM),
+    (
+        "crates/statwalk/src/system",
+        &[
+            "crate::answer",
+            "crate::browse",
+            "crate::commands",
+            "crate::output",
+            "crate::request",
+            "crate::watch",
+        ],
+    ),
+    (
+        "crates/statwalk/src/request",
+        &[
+            "crate::browse",
+            "crate::commands",
+            "crate::output",
+            "crate::watch",
+            "clock::",
+            "screen::of_",
+            "screen::stdout",
+            "signals",
+            "statvfs",
+            "used_inodes::elsewhere",
+            "used_inodes::used",
+        ],
+    ),
+    (
+        "crates/statwalk/src/watch",
+        &[
+            "crate::answer",
+            "crate::browse",
+            "crate::commands",
+            "crate::output",
+        ],
+    ),
+    (
+        "crates/statwalk/src/output",
+        &["crate::browse", "crate::commands", "crate::watch"],
+    ),
+    (
+        "crates/statwalk/src/report",
+        &["crate::browse", "crate::commands", "crate::watch"],
+    ),
     // An answer is a value, and what prints it asks nobody.
     ("crates/statwalk/src/answer/about.rs", ASKS_THE_MACHINE),
     (
@@ -277,6 +324,16 @@ const IN_BOUNDARY: &[&str] = &[
     "super::delivery",
     "super::finished",
     "crate::listing",
+];
+
+const BOTTOM_OF_THE_PROGRAM: &[&str] = &[
+    "crate::answer",
+    "crate::browse",
+    "crate::commands",
+    "crate::output",
+    "crate::request",
+    "crate::watch",
+    "signals",
 ];
 
 const ASKS_THE_MACHINE: &[&str] = &[

@@ -13,6 +13,7 @@ use crate::answer::filter_texts::FilterTexts;
 use crate::answer::origin::Origin;
 use crate::answer::owner_names::OwnerNames;
 use crate::answer::plan_text::PlanText;
+use crate::system::used_inodes::Elsewhere;
 
 /// The part that the answers of all scanning commands share.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,14 +68,6 @@ pub(crate) struct LeftOut {
     pub(crate) path: Vec<u8>,
     /// Its name, such as `proc`.
     pub(crate) file_system: String,
-}
-
-/// The bytes of a whole file system, as df counts them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Elsewhere {
-    pub(crate) used_bytes: u128,
-    /// Those that the scan did not reach.
-    pub(crate) bytes: u128,
 }
 
 /// The error of one path: a root that is missing, or an entry of the scan.

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::{Arc, OnceLock};
 
-use crate::clock;
+use crate::system::clock;
 
 /// The origin of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]

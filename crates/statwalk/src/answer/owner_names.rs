@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::request::owners::{group_name, user_name};
+use crate::system::accounts::{group_name, user_name};
 
 /// Where the names of users and groups are known.
 pub(crate) trait Owners {

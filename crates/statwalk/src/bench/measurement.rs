@@ -19,10 +19,10 @@ use super::conditions::{Load, processor_time_s};
 use super::settings::Setting;
 use crate::failure::Failure;
 use crate::flags::Level;
-use crate::output::Stderr;
-use crate::output::screen;
-use crate::request::open_files;
-use crate::watch::signals;
+use crate::system::open_files;
+use crate::system::screen;
+use crate::system::signals;
+use crate::system::stdio::Stderr;
 
 /// The period at which statwalk looks after a run.
 const PERIOD: Duration = Duration::from_millis(40);
@@ -316,7 +316,7 @@ fn drop_caches(path: &Path) -> Result<(), Failure> {
     std::fs::write(CACHES, "3").map_err(|error| {
         Failure::Usage(format!(
             "cannot drop the caches for --cold through {CACHES}: {}",
-            crate::failure::reason(&error)
+            crate::system::stdio::reason(&error)
         ))
     })
 }

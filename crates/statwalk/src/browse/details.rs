@@ -13,9 +13,9 @@ use jiff::tz::TimeZone;
 use statwalk_browse::{Data, Details, ItemId};
 use statwalk_view::{DateStyle, escape, grouped};
 
-use crate::failure::reason;
-use crate::output::screen;
-use crate::request::owners;
+use crate::system::accounts;
+use crate::system::screen;
+use crate::system::stdio::reason;
 
 /// The other names of an inode that are shown.
 const NAMES_MAX: usize = 8;
@@ -108,8 +108,8 @@ fn rows(path: &Path, metadata: &fs::Metadata) -> Vec<(&'static str, String)> {
         let text = ns.and_then(|ns| style.text(ns, &zone));
         text.unwrap_or_else(|| format!("{seconds} s after 1970"))
     };
-    let user = account(owners::user_name(metadata.uid()), metadata.uid());
-    let group = account(owners::group_name(metadata.gid()), metadata.gid());
+    let user = account(accounts::user_name(metadata.uid()), metadata.uid());
+    let group = account(accounts::group_name(metadata.gid()), metadata.gid());
     let mut rows = vec![
         ("Owner", user),
         ("Group", group),

@@ -6,8 +6,8 @@ use jiff::Zoned;
 use statwalk_browse::Filter;
 use statwalk_view::{NamePattern, parse_moment};
 
-use crate::request::accounts::USERS;
 use crate::request::safe;
+use crate::system::accounts::USERS;
 
 /// The filter that the texts of the fields make: size, changed within, changed before,
 /// owner, ending, name.

@@ -11,9 +11,10 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use statwalk_browse::Keymap;
 
-use crate::failure::{Failure, reason};
-use crate::places;
+use crate::failure::Failure;
 use crate::request::safe;
+use crate::system::places;
+use crate::system::stdio::reason;
 
 /// The choices of the user.
 #[derive(Debug, Default)]

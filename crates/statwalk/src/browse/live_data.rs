@@ -12,7 +12,7 @@ use statwalk_core::{Category, DirId, LiveDir, LiveTree};
 
 use super::early_files::EarlyFiles;
 use super::numbers::Place;
-use crate::request::owners;
+use crate::system::accounts;
 
 /// The numbers of a scan that goes on.
 pub(crate) struct LiveData {
@@ -234,7 +234,7 @@ impl Data for LiveData {
 
 /// The name of an owner, as far as it is text.
 pub(super) fn owner_name(uid: u32) -> Option<String> {
-    owners::user_name(uid).map(|name| String::from_utf8_lossy(&name).into_owned())
+    accounts::user_name(uid).map(|name| String::from_utf8_lossy(&name).into_owned())
 }
 
 #[cfg(test)]

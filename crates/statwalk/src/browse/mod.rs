@@ -62,13 +62,15 @@ use self::space::SpaceDesk;
 use self::terminal::Tty;
 use self::trash_desk::{Spot, Trail, TrashDesk};
 use self::undo::{Back, Undone};
-use crate::clock;
 use crate::exit_status::ExitStatus;
-use crate::failure::{self, Failure, reason};
+use crate::failure::Failure;
 use crate::output;
-use crate::programs;
-use crate::request::{Request, open_files, safe};
-use crate::watch::signals;
+use crate::request::{Request, safe};
+use crate::system::clock;
+use crate::system::open_files;
+use crate::system::programs;
+use crate::system::signals;
+use crate::system::stdio::{self, reason};
 
 /// How long a frame waits for an answer, so that most keys need one frame alone.
 const ANSWER_WAIT: Duration = Duration::from_millis(8);
@@ -248,7 +250,7 @@ fn run_on(
     shell.report.end(REPORT_WAIT);
     if let Some(Left { work, path }) = &left {
         let path = safe(&String::from_utf8_lossy(path));
-        failure::say(&format!(
+        stdio::say(&format!(
             "left a {work} that still waits for the system, at {path}"
         ));
     }

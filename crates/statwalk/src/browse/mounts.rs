@@ -15,8 +15,9 @@ use statwalk_browse::{Event, Mount, MountSpace, MountWish, Mounts, Options};
 use statwalk_sys::mount_table;
 
 use super::screen::{Input, Screen};
-use crate::failure::{Failure, reason};
-use crate::watch::signals;
+use crate::failure::Failure;
+use crate::system::signals;
+use crate::system::stdio::reason;
 
 /// How long the first screen waits for slow file systems.
 const FIRST_WAIT: Duration = Duration::from_millis(60);

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use statwalk_browse::Disk;
 
-use crate::{cache_tag, real_path};
+use crate::system::{cache_tag, real_path};
 
 /// The disk of this machine.
 pub(crate) struct RealDisk;

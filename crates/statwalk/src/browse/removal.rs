@@ -27,10 +27,10 @@ use super::sightings::{Sightings, Way};
 use super::trash_desk::Trail;
 use super::undo::{Back, Moved, Undo, Undone};
 use super::{GONE, Message};
-use crate::clock;
-use crate::failure::reason;
-use crate::places;
 use crate::request::Request;
+use crate::system::clock;
+use crate::system::places;
+use crate::system::stdio::reason;
 
 /// How often the browser learns how far a survey or a removal has come.
 const NEWS_PERIOD: Duration = Duration::from_millis(100);

@@ -23,11 +23,11 @@ use statwalk_view::{SizeFormat, counted};
 use super::Message;
 use crate::answer::about::About;
 use crate::commands::name_of_report;
-use crate::failure::reason;
 use crate::flags::ReportFormat;
 use crate::report;
 use crate::request::{Request, safe};
-use crate::whole_file::{Existing, WholeFile};
+use crate::system::stdio::reason;
+use crate::system::whole_file::{Existing, WholeFile};
 
 /// How often the scan asks whether it is still wanted.
 const PERIOD: Duration = Duration::from_millis(20);

@@ -18,7 +18,7 @@ use super::numbers::{Place, new_scan};
 use super::tree_data::TreeData;
 use crate::failure::Failure;
 use crate::request::Request;
-use crate::watch::used_inodes;
+use crate::system::used_inodes;
 
 /// How often the scan is looked after.
 const PERIOD: Duration = Duration::from_millis(20);
@@ -81,7 +81,7 @@ impl LiveScan {
             .name("browse-scan".to_owned())
             .spawn(work);
         started.map_err(|error| {
-            let reason = crate::failure::reason(&error);
+            let reason = crate::system::stdio::reason(&error);
             Failure::Usage(format!("cannot start a thread: {reason}"))
         })?;
         Ok(LiveScan {
@@ -148,7 +148,8 @@ impl Lookout {
         state.unreadable = sum.unreadable + report.hanging.len() as u64;
         let roots = (0..tree.root_count()).filter_map(|index| tree.root(index));
         let reached = roots.filter_map(|root| root.allocated_bytes()).sum();
-        let elsewhere = self.request.used_elsewhere(reached);
+        let elsewhere =
+            (self.request.cover()).and_then(|cover| used_inodes::elsewhere(&cover, reached));
         let elsewhere = elsewhere.filter(|_| !report.interrupted);
         state.elsewhere_bytes = elsewhere.map(|elsewhere| elsewhere.bytes);
         let data = TreeData::new(self.number, tree, &self.roots, &report, self.early);

@@ -18,6 +18,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use clap::CommandFactory;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::{Position, Rect};
 use ratatui_core::style::Modifier;
@@ -31,7 +32,7 @@ use super::screen::{Input, Screen};
 use super::sightings::Sightings;
 use super::{IDLE_WAIT, Shell};
 use crate::failure::Failure;
-use crate::flags::{self, Invocation};
+use crate::flags::{BrowseFlags, parse_as};
 use crate::request::Request;
 
 /// The clock of the screen runs so many times as fast as the one on the wall, and its waits
@@ -241,11 +242,11 @@ impl Screen for Simulated {
 }
 
 fn shell(root: &Path, size: (u16, u16)) -> Shell {
-    let words = ["browse", "--enable-delete"].map(OsString::from);
-    let words = [&words[..], &[root.as_os_str().to_owned()]].concat();
-    let Ok(Invocation::Browse(flags)) = flags::parse(&words) else {
-        panic!("no command line of the browser: {words:?}");
-    };
+    let words = [
+        OsString::from("--enable-delete"),
+        root.as_os_str().to_owned(),
+    ];
+    let flags: BrowseFlags = parse_as(BrowseFlags::command(), &words).unwrap();
     let request = Request::of_browser(&flags.read, &flags.links, flags.paths).unwrap();
     let options = Options {
         keymap: Keymap::default(),

@@ -16,8 +16,8 @@ use statwalk_browse::{Data, ItemId, Kind};
 use statwalk_remove::{EntryType, Known, Lookout, Monitor, Refusal, Root, Sighting, Step};
 use statwalk_view::{Charset, escape};
 
-use crate::failure::reason;
 use crate::request::Request;
+use crate::system::stdio::reason;
 
 /// How often somebody who waits asks whether that is still wanted.
 const PERIOD: Duration = Duration::from_millis(20);

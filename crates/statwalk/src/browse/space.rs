@@ -14,8 +14,8 @@ use std::thread;
 use statwalk_view::{Charset, Colour, SizeFormat, Terminal};
 
 use super::Message;
-use crate::commands::space_table;
-use crate::failure::reason;
+use crate::space;
+use crate::system::stdio::reason;
 
 /// The desk for tables, one at a time.
 pub(super) struct SpaceDesk {
@@ -51,7 +51,7 @@ impl SpaceDesk {
         };
         let directory = PathBuf::from(OsString::from_vec(directory.unwrap_or_default()));
         let work = move || {
-            let table = space_table(&directory, format, terminal, &stop);
+            let table = space::table_of(&directory, format, terminal, &stop);
             let table = table.map_err(|error| error.to_string());
             let _ = sender.send(Message::Space(number, table));
         };

@@ -30,7 +30,8 @@ use super::cells::{Cells, drawn_size};
 use super::decoder::Decoder;
 use super::screen::{Input, Screen};
 use super::{modes, watchdog};
-use crate::failure::{Failure, reason};
+use crate::failure::Failure;
+use crate::system::stdio::reason;
 
 /// The longest path that is copied: terminals refuse long ones, and some are confused.
 const COPY_MAX: usize = 64 << 10;
@@ -76,7 +77,7 @@ impl Tty {
             );
             Failure::Usage(message)
         };
-        if crate::output::screen::is_dumb() {
+        if crate::system::screen::is_dumb() {
             let message = "browse needs a terminal that places text, and TERM is dumb; \
                            `statwalk PATH` prints the largest directories";
             return Err(Failure::Usage(message.to_owned()));
@@ -103,7 +104,7 @@ impl Tty {
             let sender = sender.try_clone().map_err(none)?;
             let _ = low_level::pipe::register(signal, sender);
         }
-        statwalk_sys::abort::call_instead(crate::failure::aborted).map_err(none)?;
+        statwalk_sys::abort::call_instead(crate::last_resort::aborted).map_err(none)?;
         let before = panic::take_hook();
         // Without the thread that panicked the browser cannot go on.
         panic::set_hook(Box::new(move |panic| {

@@ -19,8 +19,7 @@ use signal_hook::consts::{SIGINT, SIGQUIT};
 
 use super::modes;
 use crate::exit_status::ExitStatus;
-use crate::failure;
-use crate::watch::signals;
+use crate::system::signals;
 
 /// How long the browser may take to end by itself.
 const GRACE: Duration = Duration::from_millis(2_500);
@@ -90,7 +89,7 @@ fn watch(pipe: &mut UnixStream) -> ! {
 fn leave(is_wanted: bool) -> ! {
     modes::give_back();
     if !is_wanted {
-        failure::say("the browser still waits for the system, and was left");
+        crate::system::stdio::say("the browser still waits for the system, and was left");
     }
     match signals::caught() {
         Some(signal) => signals::die_of(signal),

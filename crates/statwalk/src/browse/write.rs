@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-use crate::whole_file::{Existing, WholeFile};
+use crate::system::whole_file::{Existing, WholeFile};
 
 /// Writes paths to a new file, each from the root of the file system, so that the file can
 /// be used in any directory. A name with the ending `.sh` makes a script, any other a list

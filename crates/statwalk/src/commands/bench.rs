@@ -17,16 +17,18 @@ use crate::answer::origin::Origin;
 use crate::bench::conditions::Conditions;
 use crate::bench::measurement::{Cache, End, Measured, Measurements, Plan, Rounds, measure};
 use crate::bench::settings;
+use crate::commands::delivery::form_of;
 use crate::exit_status::ExitStatus;
-use crate::failure::{Failure, reason};
+use crate::failure::Failure;
 use crate::flags::{BenchFlags, When};
 use crate::output::json::{self, BenchJson, ConditionsJson, ResultJson};
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, print};
 use crate::output::replace_file;
-use crate::output::screen::{self, Screen};
 use crate::request::{Request, calls};
-use crate::watch::signals;
+use crate::system::screen::{self, Screen};
+use crate::system::signals;
+use crate::system::stdio::reason;
 
 /// The least gain that counts: machines are not that steady.
 const GAIN_MIN: f64 = 0.02;
@@ -38,7 +40,11 @@ const OTHERS_MAX: f64 = 0.1;
 
 pub(super) fn run(flags: BenchFlags) -> Result<ExitStatus, Failure> {
     let calls = calls(&flags.scan.walk.read)?;
-    let request = Request::new(&flags.scan, flags.path.clone())?;
+    let request = Request::new(
+        &flags.scan,
+        flags.path.clone(),
+        form_of(&flags.scan.walk.form),
+    )?;
     let path = request.paths.first().cloned().unwrap_or_default();
     // A missing tree is a usage error here: there is nothing to measure.
     std::fs::symlink_metadata(&path).map_err(|error| {

@@ -11,8 +11,8 @@ use crate::browse::{self, keys_file};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::BrowseFlags;
-use crate::output::screen;
 use crate::request::Request;
+use crate::system::screen;
 
 pub(super) fn run(flags: BrowseFlags) -> Result<ExitStatus, Failure> {
     let own = keys_file::read()?;

@@ -12,15 +12,16 @@ use statwalk_core::btrfs::{Change, Changes, changes_since};
 use statwalk_view::{Align, Cell, Column, counted, list_table};
 
 use crate::answer::origin::Origin;
-use crate::commands::delivery::print;
+use crate::commands::delivery::{form_of, print};
 use crate::exit_status::ExitStatus;
-use crate::failure::{Failure, say};
+use crate::failure::Failure;
 use crate::flags::ChangesFlags;
 use crate::output::json::{self, ChangesJson};
 use crate::output::plain::Rows;
 use crate::output::printer::Answer;
-use crate::output::screen::Screen;
-use crate::request::{Form, Sizes, form, invalid};
+use crate::request::{Form, Sizes, invalid};
+use crate::system::screen::Screen;
+use crate::system::stdio::say;
 
 /// The changes below a directory.
 struct ChangesAnswer<'a> {
@@ -32,7 +33,7 @@ struct ChangesAnswer<'a> {
     elapsed: Duration,
 }
 
-pub(super) fn run(flags: &ChangesFlags) -> Result<ExitStatus, Failure> {
+pub(super) fn run(flags: ChangesFlags) -> Result<ExitStatus, Failure> {
     let sizes = Sizes::new(&flags.sizes)?;
     let path = Path::new(&flags.path);
     let since = flags
@@ -48,7 +49,7 @@ pub(super) fn run(flags: &ChangesFlags) -> Result<ExitStatus, Failure> {
         found: changes_since(path, since)?,
         elapsed: started.elapsed(),
     };
-    let form = form(&flags.form);
+    let form = form_of(&flags.form);
     print(&answer, form)?;
     if matches!(form, Form::Rows(_)) {
         say(&format!(

@@ -4,14 +4,33 @@
 //!
 //! Here the terminal is asked. The code that prints gets size and letters as values.
 
+use std::ffi::OsStr;
+use std::io;
+
 use crate::answer::about::About;
+use crate::commands::line::{is_command, similar_command};
 use crate::exit_status::ExitStatus;
-use crate::failure::{Failure, line};
+use crate::failure::Failure;
+use crate::flags::FormFlags;
 use crate::output::ending::{self, Errors};
 use crate::output::printer::{self, Answer};
-use crate::output::screen;
-use crate::request::{Form, Request};
-use crate::watch::signals;
+use crate::request::{Form, Request, RowEnd};
+use crate::system::screen;
+use crate::system::signals;
+use crate::system::stdio::{line, say};
+
+/// The form that the flags select. Without one, a terminal gets a picture or a table, and
+/// everything else gets rows.
+pub(super) fn form_of(flags: &FormFlags) -> Form {
+    let screen = || screen::of_stdout(flags.color);
+    let wants_table = flags.table || flags.width.is_some();
+    match (flags.json, flags.print0) {
+        (true, _) => Form::Json(screen()),
+        (false, true) => Form::Rows(RowEnd::Nul),
+        (false, false) if wants_table => Form::Screen(screen::table(flags.color, flags.width)),
+        (false, false) => screen().map_or(Form::Rows(RowEnd::Newline), Form::Screen),
+    }
+}
 
 /// Prints an answer in the form that the user asked for. A terminal may have another size
 /// now than at the beginning.
@@ -27,6 +46,16 @@ pub(super) fn print(answer: &impl Answer, form: Form) -> Result<(), Failure> {
     printer::print(answer, form)
 }
 
+/// The remark on a missing root that is perhaps no path.
+fn hint(word: &OsStr) -> String {
+    if is_command(word) {
+        return " (a command must be the first word)".to_owned();
+    }
+    similar_command(word)
+        .map(|name| format!("; try the command 'statwalk {name}'"))
+        .unwrap_or_default()
+}
+
 /// Writes the rest of the report to stderr, and gives the exit status.
 pub(super) fn conclude(request: &Request, about: &About, errors: Errors) -> ExitStatus {
     let signal = signals::caught();
@@ -36,6 +65,7 @@ pub(super) fn conclude(request: &Request, about: &About, errors: Errors) -> Exit
         shows_plan: request.explain,
         has_signal: signal.is_some(),
         errors,
+        hint,
         screen: screen::stderr_or_default(),
     };
     let (lines, status) = ending::last_lines(about, &form);
@@ -43,4 +73,36 @@ pub(super) fn conclude(request: &Request, about: &About, errors: Errors) -> Exit
         line(&text);
     }
     signal.map_or(status, ExitStatus::Interrupted)
+}
+
+/// Writes the reason of a failure to stderr, and gives the exit status.
+pub(crate) fn fail(failure: Failure) -> ExitStatus {
+    let status = match &failure {
+        // The reader has closed the pipe, as in `statwalk | head`. A socket with
+        // unread bytes gives ECONNRESET instead (unix(7)).
+        Failure::Output(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset
+            ) =>
+        {
+            ExitStatus::Complete
+        }
+        _ => {
+            say(&failure.to_string());
+            ExitStatus::Failed
+        }
+    };
+    signals::caught().map_or(status, ExitStatus::Interrupted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_pipe_is_no_failure() {
+        let closed = io::Error::from_raw_os_error(32);
+        assert_eq!(fail(Failure::Output(closed)), ExitStatus::Complete);
+    }
 }

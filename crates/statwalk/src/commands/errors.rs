@@ -9,7 +9,7 @@ use statwalk_core::Totals;
 use statwalk_view::{Align, Cell, Column, SizeFormat, counted, list_table};
 
 use crate::answer::about::{About, PathError};
-use crate::commands::delivery::{conclude, print};
+use crate::commands::delivery::{conclude, form_of, print};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::ErrorsFlags;
@@ -17,8 +17,9 @@ use crate::output::ending::Errors;
 use crate::output::json::{self, NothingElse};
 use crate::output::plain::Rows;
 use crate::output::printer::Answer;
-use crate::output::screen::Screen;
 use crate::request::Request;
+use crate::system::screen::Screen;
+use crate::watch::progress::ProgressOptions;
 use crate::watch::watch;
 
 /// The errors of a scan.
@@ -45,10 +46,10 @@ pub(super) fn answer_of(flags: ErrorsFlags) -> Result<(Request, ErrorsAnswer), F
         let message = "--count-links counts bytes, which errors prints only with --json";
         return Err(Failure::Usage(message.to_owned()));
     }
-    let mut request = Request::new(&flags.scan, flags.paths)?;
+    let mut request = Request::new(&flags.scan, flags.paths, form_of(&flags.scan.walk.form))?;
     request.scan = request.scan.errors_kept(usize::MAX);
     request.limit_depth(flags.max_depth);
-    let progress = request.progress(Some(SizeFormat::default()));
+    let progress = ProgressOptions::new(&request, Some(SizeFormat::default()));
     let outcome = watch(&request.scan, &Totals::new(), progress)?;
     let answer = ErrorsAnswer {
         rows_max: flags.lines,

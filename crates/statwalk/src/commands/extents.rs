@@ -11,7 +11,7 @@ use statwalk_core::{Inodes, Totals};
 use statwalk_view::{Align, Cell, Column, grouped, list_table, share};
 
 use crate::answer::about::About;
-use crate::commands::delivery::{conclude, print};
+use crate::commands::delivery::{conclude, form_of, print};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::{ExtentsFlags, ExtentsSortName};
@@ -20,9 +20,9 @@ use crate::output::json::ExtentsJsonAnswer;
 use crate::output::plain::Rows;
 use crate::output::printer::Answer;
 use crate::output::rows::{Selection, Side, is_unread};
-use crate::output::screen::Screen;
 use crate::request::{Form, Request, Sizes};
-use crate::watch::progress::ShareLine;
+use crate::system::screen::Screen;
+use crate::watch::progress::{ProgressOptions, ShareLine};
 use crate::watch::watch;
 
 /// The depth of rows, unless the user sets one.
@@ -40,7 +40,7 @@ struct ExtentsAnswer {
 
 pub(super) fn run(flags: ExtentsFlags) -> Result<ExitStatus, Failure> {
     let sizes = Sizes::on_disk(&flags.units)?;
-    let request = Request::of_walk(&flags.walk, flags.paths)?;
+    let request = Request::of_walk(&flags.walk, flags.paths, form_of(&flags.walk.form))?;
     let selection = Selection {
         depth_max: match flags.summarize {
             true => 0,
@@ -53,7 +53,7 @@ pub(super) fn run(flags: ExtentsFlags) -> Result<ExitStatus, Failure> {
             Form::Screen(_) | Form::Json(_) => Side::Before,
         },
     };
-    let progress = request.progress(Some(sizes.format));
+    let progress = ProgressOptions::new(&request, Some(sizes.format));
     let sink = (Totals::new(), Inodes::new());
     let outcome = watch(&request.scan, &sink, progress)?;
     let (totals, inodes) = outcome.output;

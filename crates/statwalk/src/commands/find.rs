@@ -14,9 +14,9 @@ use statwalk_view::escape;
 
 use crate::answer::about::About;
 use crate::answer::owner_names::OwnersHere;
-use crate::commands::delivery::conclude;
+use crate::commands::delivery::{conclude, form_of};
 use crate::exit_status::ExitStatus;
-use crate::failure::{Failure, say};
+use crate::failure::Failure;
 use crate::flags::{FindFlags, shown_word};
 use crate::output::ending::Errors;
 use crate::output::found_fields::FoundFields;
@@ -25,7 +25,10 @@ use crate::output::json::{self, FoundJson};
 use crate::request::filters::Filters;
 use crate::request::name_pattern;
 use crate::request::{Form, Request, safe};
+use crate::system::screen;
+use crate::system::stdio::say;
 use crate::watch::Lookout;
+use crate::watch::progress::ProgressOptions;
 
 /// From so many bytes on a worker gives its rows away, and they are written.
 const ROWS_BYTES: usize = 64 << 10;
@@ -58,8 +61,8 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
     if let Some(pattern) = pattern {
         filters.push_pattern(name_pattern::regex(&pattern)?);
     }
-    let mut request = Request::new(&flags.scan, paths)?;
-    request.prepare_for_a_stream();
+    let mut request = Request::new(&flags.scan, paths, form_of(&flags.scan.walk.form))?;
+    request.prepare_for_a_stream(screen::stdout_is_file());
     request.limit_depth(flags.max_depth);
     let is_short = Arc::new(AtomicBool::new(true));
     let search = Search {
@@ -70,7 +73,7 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
         is_short: Arc::clone(&is_short),
         has_limit: flags.lines.is_some(),
     };
-    let mut lookout = Lookout::new(request.progress(None));
+    let mut lookout = Lookout::new(ProgressOptions::new(&request, None));
     let mut fields = search.filters.fields() | search.shown.wanted();
     // Without types a scan finds the directories with fewer stats where the listing has
     // none.

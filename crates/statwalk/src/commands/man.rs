@@ -10,9 +10,10 @@ use std::io::Write as _;
 use clap::{Arg, Command};
 use clap_mangen::Man;
 
+use crate::commands::line::whole;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::flags;
+use crate::flags::ManFlags;
 use crate::output::Output;
 
 /// The day of the last change of the sections below; options change without it.
@@ -90,8 +91,8 @@ const FILES: [(&str, &str); 6] = [
 /// The programs that a reader may look for.
 const RELATED: [&str; 4] = ["df(1)", "du(1)", "find(1)", "ncdu(1)"];
 
-pub(super) fn run(name: Option<&str>) -> Result<ExitStatus, Failure> {
-    let page = page(name).map_err(Failure::Output)?;
+pub(super) fn run(flags: ManFlags) -> Result<ExitStatus, Failure> {
+    let page = page(flags.command.as_deref()).map_err(Failure::Output)?;
     let mut out = Output::new();
     out.write(|out| out.write_all(page.as_bytes()))?;
     out.finish()?;
@@ -99,7 +100,7 @@ pub(super) fn run(name: Option<&str>) -> Result<ExitStatus, Failure> {
 }
 
 fn page(name: Option<&str>) -> std::io::Result<String> {
-    let mut whole = flags::whole();
+    let mut whole = whole();
     whole.build();
     let pages: Vec<String> = whole
         .get_subcommands()

@@ -9,18 +9,19 @@ use std::os::unix::fs::{chown, symlink};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use clap::{CommandFactory, FromArgMatches};
 use statwalk_testkit::Scratch;
 
 use crate::answer::about::About;
 use crate::answer::owner_names::{OwnerNames, Owners, OwnersHere};
-use crate::clock::{elsewhere::elsewhere, now_ns};
 use crate::commands::{df, errors, stats, summary, top};
-use crate::flags::{self, Invocation};
+use crate::flags::{DfFlags, ErrorsFlags, StatsFlags, SummaryFlags, TopFlags, parse_as};
 use crate::output::ending::{self, Errors};
 use crate::output::plain::Rows;
 use crate::output::printer::Answer;
-use crate::output::screen::{ErrorScreen, Screen};
 use crate::request::RowEnd;
+use crate::system::clock::{elsewhere::elsewhere, now_ns};
+use crate::system::screen::{ErrorScreen, Screen};
 
 /// A tree with owners, old and new files, a link and a root that is missing.
 struct Scene(Scratch);
@@ -44,12 +45,12 @@ impl Scene {
     }
 
     /// The flags of a command on the tree and on a path that is not there.
-    fn parse(&self, words: &[&str]) -> Invocation {
+    fn parse<F: CommandFactory + FromArgMatches>(&self, words: &[&str]) -> F {
         let words = words.iter().map(OsString::from);
         let paths = [self.0.path().to_owned(), self.0.path().join("missing")];
         let paths = paths.into_iter().map(PathBuf::into_os_string);
         let words: Vec<OsString> = words.chain(paths).collect();
-        flags::parse(&words).unwrap()
+        parse_as(F::command(), &words).unwrap()
     }
 }
 
@@ -76,6 +77,7 @@ fn check(answer: &impl Answer, about: &About) {
             shows_plan: true,
             has_signal: false,
             errors: Errors::Untold,
+            hint: |_| String::new(),
             screen: ErrorScreen {
                 terminal: screen.terminal,
                 rows: screen.rows,
@@ -111,10 +113,8 @@ fn the_default_view() {
         &["--time"],
         &["--size=+1k"],
     ] {
-        let Invocation::Summary(flags) = scene.parse(words) else {
-            panic!("{words:?}");
-        };
-        let (_, answer) = summary::answer_of(*flags).unwrap();
+        let flags: SummaryFlags = scene.parse(words);
+        let (_, answer) = summary::answer_of(flags).unwrap();
         check(&answer, &answer.about);
     }
 }
@@ -122,11 +122,9 @@ fn the_default_view() {
 #[test]
 fn the_largest() {
     let scene = Scene::new();
-    for words in [&["top"][..], &["top", "--dirs"], &["top", "--rebuildable"]] {
-        let Invocation::Top(flags) = scene.parse(words) else {
-            panic!("{words:?}");
-        };
-        let (_, answer) = top::answer_of(*flags).unwrap();
+    for words in [&[][..], &["--dirs"], &["--rebuildable"]] {
+        let flags: TopFlags = scene.parse(words);
+        let (_, answer) = top::answer_of(flags).unwrap();
         let rows = |answer: &top::LargestAnswer| printed(answer)[3].clone();
         // No directory of the tree can be made again.
         if words.last() != Some(&"--rebuildable") {
@@ -141,10 +139,8 @@ fn the_largest() {
 fn groups() {
     let scene = Scene::new();
     for by in ["owner", "group", "age", "type,owner", "owner,group", "size"] {
-        let Invocation::Stats(flags) = scene.parse(&["stats", "--by", by]) else {
-            panic!("{by}");
-        };
-        let (_, answer) = stats::answer_of(*flags).unwrap();
+        let flags: StatsFlags = scene.parse(&["--by", by]);
+        let (_, answer) = stats::answer_of(flags).unwrap();
         check(&answer, &answer.about);
     }
 }
@@ -152,20 +148,16 @@ fn groups() {
 #[test]
 fn the_errors() {
     let scene = Scene::new();
-    let Invocation::Errors(flags) = scene.parse(&["errors"]) else {
-        panic!();
-    };
-    let (_, answer) = errors::answer_of(*flags).unwrap();
+    let flags: ErrorsFlags = scene.parse(&[]);
+    let (_, answer) = errors::answer_of(flags).unwrap();
     check(&answer, &answer.about);
 }
 
 #[test]
 fn the_space() {
     // A file system without a device, which takes no other tool.
-    let words = ["df", "/dev/shm"].map(OsString::from);
-    let Invocation::Df(flags) = flags::parse(&words).unwrap() else {
-        panic!();
-    };
+    let words = ["/dev/shm"].map(OsString::from);
+    let flags: DfFlags = parse_as(DfFlags::command(), &words).unwrap();
     let (answer, _) = df::answer_of(&flags).unwrap();
     let forms = printed(&answer);
     assert!(forms.iter().all(|form| !form.is_empty()), "{forms:?}");

@@ -12,20 +12,23 @@ use statwalk_report::{Detail, Names, html, markdown};
 use statwalk_view::{DateStyle, SizeFormat, grouped, json_path, wrap};
 
 use crate::answer::about::About;
-use crate::commands::delivery::{conclude, print};
+use crate::commands::delivery::{conclude, form_of, print};
 use crate::exit_status::ExitStatus;
-use crate::failure::{Failure, reason};
+use crate::failure::Failure;
 use crate::flags::{ReportFlags, ReportFormat};
+use crate::output::Output;
 use crate::output::ending::Errors;
 use crate::output::plain::Rows;
 use crate::output::printer::Answer;
-use crate::output::screen::Screen;
-use crate::output::{Output, screen};
-use crate::programs;
 use crate::report::{self, file_name};
 use crate::request::{Form, Request, invalid, safe};
+use crate::system::programs;
+use crate::system::screen;
+use crate::system::screen::Screen;
+use crate::system::stdio::reason;
+use crate::system::whole_file::{Existing, WholeFile};
+use crate::watch::progress::ProgressOptions;
 use crate::watch::watch;
-use crate::whole_file::{Existing, WholeFile};
 
 /// The place of a report.
 enum Target {
@@ -57,16 +60,20 @@ pub(super) fn run(flags: ReportFlags) -> Result<ExitStatus, Failure> {
         false => Names::Original,
     };
     let detail = detail(&flags)?;
-    let mut request = Request::new(&flags.scan, flags.paths.clone())?;
+    let mut request = Request::new(
+        &flags.scan,
+        flags.paths.clone(),
+        form_of(&flags.scan.walk.form),
+    )?;
     let target = target(&flags, &request, names)?;
     if let Target::Stdout = target {
-        request.prepare_for_a_stream();
+        request.prepare_for_a_stream(screen::stdout_is_file());
     }
     let sinks = report::Scan::sinks();
     let outcome = watch(
         &request.scan,
         &sinks,
-        request.progress(Some(SizeFormat::Binary)),
+        ProgressOptions::new(&request, Some(SizeFormat::Binary)),
     )?;
     let (totals, tree, (largest, owners, traces)) = outcome.output;
     let space = report::space(&request, &totals, &outcome.report);

@@ -10,7 +10,7 @@ use statwalk_core::{GroupKey, Grouping, Stats, StatsGroup, Totals};
 use crate::answer::about::About;
 use crate::answer::filter_texts::FilterTexts;
 use crate::answer::owner_names::OwnerNames;
-use crate::commands::delivery::{conclude, print};
+use crate::commands::delivery::{conclude, form_of, print};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::{By, StatsFlags, StatsSortName};
@@ -20,9 +20,10 @@ use crate::output::groups_table::{GroupsTable, Percentiles, Section, Sum};
 use crate::output::json::{GroupJson, GroupsAnswer};
 use crate::output::plain::Rows;
 use crate::output::printer::Answer;
-use crate::output::screen::Screen;
 use crate::request::filters::Filters;
 use crate::request::{Form, Request, Sizes, invalid};
+use crate::system::screen::Screen;
+use crate::watch::progress::ProgressOptions;
 use crate::watch::watch;
 
 /// The groups in the order of their rows.
@@ -53,7 +54,7 @@ pub(super) fn answer_of(flags: StatsFlags) -> Result<(Request, StatsAnswer), Fai
     let sizes = Sizes::new(&flags.sizes)?;
     let filters = Filters::new(&flags.filters)?;
     let mut stats = grouped_by(&flags.by)?;
-    let mut request = Request::new(&flags.scan, flags.paths)?;
+    let mut request = Request::new(&flags.scan, flags.paths, form_of(&flags.scan.walk.form))?;
     request.filters = FilterTexts::new(&flags.filters);
     if let Some((fields, test)) = filters.test() {
         stats = stats.with_filter(fields, test);
@@ -65,7 +66,7 @@ pub(super) fn answer_of(flags: StatsFlags) -> Result<(Request, StatsAnswer), Fai
     if flags.percentiles || matches!(request.form, Form::Json(_)) {
         stats = stats.with_size_histograms();
     }
-    let progress = request.progress(Some(sizes.format));
+    let progress = ProgressOptions::new(&request, Some(sizes.format));
     let sink = (Totals::new(), stats);
     let outcome = watch(&request.scan, &sink, progress)?;
     let (totals, groups) = outcome.output;

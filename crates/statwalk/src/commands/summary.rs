@@ -8,7 +8,7 @@ use statwalk_view::{DateStyle, Files, SizeColumn, SizeFilter, SortKey};
 
 use crate::answer::about::About;
 use crate::answer::filter_texts::FilterTexts;
-use crate::commands::delivery::{conclude, print};
+use crate::commands::delivery::{conclude, form_of, print};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::{SortName, SummaryFlags, TimeName};
@@ -19,6 +19,8 @@ use crate::output::summary::{SummaryAnswer, SummaryView, Times};
 use crate::request::filters::{Filters, NameFilters};
 use crate::request::path_list::PathList;
 use crate::request::{Form, Request, Sizes, invalid, size};
+use crate::system::used_inodes;
+use crate::watch::progress::ProgressOptions;
 use crate::watch::watch;
 
 pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
@@ -81,9 +83,10 @@ pub(super) fn answer_of(flags: SummaryFlags) -> Result<(Request, SummaryAnswer),
         },
     };
     let totals_alone = shows_totals(&flags);
+    let form = form_of(&flags.scan.walk.form);
     let mut request = match &flags.files0_from {
-        Some(file) => Request::of_list(&flags.scan, PathList::read(file)?)?,
-        None => Request::new(&flags.scan, flags.paths)?,
+        Some(file) => Request::of_list(&flags.scan, PathList::read(file)?, form)?,
+        None => Request::new(&flags.scan, flags.paths, form)?,
     };
     request.filters = FilterTexts::new(&flags.filters);
     if matches!(request.form, Form::Json(_)) {
@@ -194,7 +197,7 @@ fn scan_totals(
         Some((fields, test)) => sink.with_filter(fields, test),
         None => sink,
     };
-    let progress = request.progress(shown);
+    let progress = ProgressOptions::new(request, shown);
     let outcome = watch(&request.scan, &sink, progress)?;
     Ok(SummaryAnswer {
         view,
@@ -241,7 +244,7 @@ fn scan_tree(
             (Totals::new(), tree, Some(view.sizes.format))
         }
     };
-    let progress = request.progress(shown);
+    let progress = ProgressOptions::new(request, shown);
     let mut large = large_files(request, &view);
     let (totals, tree) = match filters.test() {
         Some((fields, test)) => {
@@ -259,7 +262,8 @@ fn scan_tree(
     let mut about = About::of_scan(request, outcome.report, &totals);
     let is_of_all = view.sizes.column == SizeColumn::Disk && !view.is_filtered;
     if is_of_all && !about.gaps.interrupted && matches!(request.form, Form::Screen(_)) {
-        about.elsewhere = request.used_elsewhere(about.allocated_bytes());
+        about.elsewhere = (request.cover())
+            .and_then(|cover| used_inodes::elsewhere(&cover, about.allocated_bytes()));
     }
     Ok(SummaryAnswer {
         view,

@@ -11,8 +11,8 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use statwalk_view::{Charset, shell_word};
 
+use super::add_tip;
 use super::find_expression::translated;
-use super::{add_tip, is_command};
 
 /// Flags with the place where they belong, or with the flag to use instead.
 type Tips = &'static [(&'static [&'static str], &'static str)];
@@ -282,7 +282,10 @@ pub(crate) fn shown(word: &OsStr) -> String {
 
 /// The words that `help`, `help COMMAND` and `version` stand for, where no path has such
 /// a name.
-pub(super) fn spelled_out(words: &[OsString]) -> Option<Vec<OsString>> {
+pub(crate) fn spelled_out(
+    words: &[OsString],
+    is_command: impl Fn(&OsStr) -> bool,
+) -> Option<Vec<OsString>> {
     let (first, rest) = words.split_first()?;
     let meaning = match (first.to_str()?, rest) {
         ("help", []) => vec!["--help".into()],
@@ -298,7 +301,7 @@ pub(super) fn spelled_out(words: &[OsString]) -> Option<Vec<OsString>> {
 
 /// Adds to a usage error of a command where a flag belongs, if it is known. The default
 /// view has no name.
-pub(super) fn with_tip(mut error: clap::Error, command: &str, words: &[OsString]) -> clap::Error {
+pub(crate) fn with_tip(mut error: clap::Error, command: &str, words: &[OsString]) -> clap::Error {
     if !error.use_stderr() {
         return error;
     }

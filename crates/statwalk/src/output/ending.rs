@@ -2,16 +2,17 @@
 
 //! The last lines: the sentences below a table, and what stderr says after the answer.
 
+use std::ffi::OsStr;
+
 use serde::Serialize;
 use statwalk_core::Errno;
 use statwalk_view::{Charset, Ending, SizeFormat, Summary, Terminal, escape, truncate_end};
 
 use crate::answer::about::{About, LeftOut, Root};
 use crate::exit_status::ExitStatus;
-use crate::flags;
 use crate::output::printer::ROWS_FOR_SENTENCES;
-use crate::output::screen::{ErrorScreen, Screen};
 use crate::output::{error_summary, explain, json};
+use crate::system::screen::{ErrorScreen, Screen};
 
 /// A table of fewer rows would say nothing.
 const ROWS_MIN: usize = 3;
@@ -37,6 +38,8 @@ pub(crate) struct Form {
     /// Whether a signal came.
     pub(crate) has_signal: bool,
     pub(crate) errors: Errors,
+    /// The remark on a missing root that is perhaps no path.
+    pub(crate) hint: fn(&OsStr) -> String,
     pub(crate) screen: ErrorScreen,
 }
 
@@ -60,7 +63,10 @@ pub(crate) fn last_lines(about: &About, form: &Form) -> (Vec<String>, ExitStatus
         let Some(errno) = root.gaps.missing else {
             continue;
         };
-        let hint = hint(root, errno);
+        let hint = match is_not_there(errno) {
+            true => (form.hint)(root.word()),
+            false => String::new(),
+        };
         // A table of errors on the same terminal has the line already.
         let is_shown = form.errors == Errors::Told && form.is_screen;
         if !is_shown || !hint.is_empty() {
@@ -90,20 +96,6 @@ pub(crate) fn last_lines(about: &About, form: &Form) -> (Vec<String>, ExitStatus
         status = ExitStatus::Incomplete;
     }
     (lines, status)
-}
-
-/// The remark on a root that is perhaps no path.
-fn hint(root: &Root, errno: Errno) -> String {
-    let word = root.word();
-    if !is_not_there(errno) {
-        String::new()
-    } else if flags::is_command(word) {
-        " (a command must be the first word)".to_owned()
-    } else {
-        flags::similar_command(word)
-            .map(|name| format!("; try the command 'statwalk {name}'"))
-            .unwrap_or_default()
-    }
 }
 
 fn cannot_open(root: &Root, errno: Errno, hint: &str, charset: Charset) -> String {

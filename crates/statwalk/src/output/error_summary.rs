@@ -6,7 +6,7 @@ use statwalk_view::{ErrorCause, ErrorSummary};
 
 use crate::answer::about::About;
 use crate::output::printer::ROWS_FOR_SENTENCES;
-use crate::output::screen::ErrorScreen;
+use crate::system::screen::ErrorScreen;
 
 /// The paths shown for one cause.
 const EXAMPLES: usize = 3;

@@ -11,7 +11,7 @@ use statwalk_view::{Charset, DateStyle, SizeFormat, escape};
 
 use crate::answer::owner_names::Owners;
 use crate::flags::FieldName;
-use crate::output::screen::Screen;
+use crate::system::screen::Screen;
 
 /// The attributes that the user names, in their order.
 pub(crate) struct FoundFields {

@@ -14,8 +14,8 @@ use rustix::fs::FileType;
 use rustix::io::{Errno, ReadWriteFlags, pwritev2};
 
 use crate::failure::Failure;
-use crate::output::Stdout;
-use crate::watch::signals;
+use crate::system::signals;
+use crate::system::stdio::Stdout;
 
 /// How long it waits for the reader before it looks for signals.
 const PERIOD: Timespec = Timespec {

@@ -17,7 +17,6 @@ pub(crate) mod own_names;
 pub(crate) mod plain;
 pub(crate) mod printer;
 pub(crate) mod rows;
-pub(crate) mod screen;
 pub(crate) mod space_list;
 pub(crate) mod space_table;
 pub(crate) mod summary;
@@ -25,33 +24,18 @@ pub(crate) mod tree_picture;
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
-use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fd::{AsFd, BorrowedFd};
+use rustix::fd::AsFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::failure::{Failure, reason};
+use crate::failure::Failure;
+use crate::system::stdio::{INTERRUPTIONS_MAX, Stdout, write};
 
 /// Standard output, with a buffer.
 pub(crate) struct Output {
     buffer: BufWriter<Stdout>,
 }
-
-/// Standard output itself.
-pub(crate) struct Stdout;
-
-/// Standard error itself.
-pub(crate) struct Stderr;
-
-/// The number of times that a write is repeated after EINTR.
-///
-/// A file system in user space can answer EINTR for ever.
-const INTERRUPTIONS_MAX: u32 = 100;
-
-/// The pause after a second EAGAIN.
-const PAUSE: Duration = Duration::from_millis(1);
 
 const BUFFER_BYTES: usize = 64 << 10;
 
@@ -97,26 +81,6 @@ impl Output {
     }
 }
 
-impl Write for Stdout {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        write(rustix::stdio::stdout(), bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Write for Stderr {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        write(rustix::stdio::stderr(), bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// Refuses a stdout that was closed when the program began.
 ///
 /// # Errors
@@ -155,32 +119,4 @@ pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Writes as much as fits, and waits while nothing fits.
-///
-/// A process that shares the open file may have set `O_NONBLOCK`, which belongs to the
-/// file and not to us. A slow reader then shows as EAGAIN.
-fn write(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
-    let (mut interruptions, mut refusals) = (0, 0);
-    loop {
-        match rustix::io::write(fd, bytes) {
-            Err(Errno::INTR) if interruptions < INTERRUPTIONS_MAX => interruptions += 1,
-            // Under its own name, std would repeat the call for ever.
-            Err(Errno::INTR) => return Err(io::Error::other(reason(&Errno::INTR.into()))),
-            Err(Errno::AGAIN) => {
-                // A terminal can be ready and yet have too little room.
-                if refusals > 0 {
-                    std::thread::sleep(PAUSE);
-                }
-                refusals += 1;
-                let mut ready = [PollFd::from_borrowed_fd(fd, PollFlags::OUT)];
-                match poll(&mut ready, None) {
-                    Ok(_) | Err(Errno::INTR) => {}
-                    Err(error) => return Err(error.into()),
-                }
-            }
-            answer => return Ok(answer?),
-        }
-    }
 }

@@ -8,8 +8,8 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::json;
 use crate::output::plain::Rows;
-use crate::output::screen::Screen;
 use crate::request::Form;
+use crate::system::screen::Screen;
 
 /// On a screen of fewer rows, the sentences below a table are brief.
 pub(crate) const ROWS_FOR_SENTENCES: usize = 16;

@@ -13,7 +13,7 @@ use statwalk_view::{
 
 use crate::output::printer::ROWS_FOR_SENTENCES;
 use crate::output::space_table::signed_text;
-use crate::request::file_systems::Space;
+use crate::system::file_systems::Space;
 
 /// The line of a small screen in place of the sentences.
 const MORE: &str = "Explain one: statwalk df PATH";

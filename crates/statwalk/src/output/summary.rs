@@ -13,7 +13,7 @@ use statwalk_view::{
 };
 
 use crate::answer::about::About;
-use crate::failure::{Failure, say};
+use crate::failure::Failure;
 use crate::output::ending;
 use crate::output::error_summary::command;
 use crate::output::json::{Counted, TreeAnswer, TreeRows};
@@ -21,10 +21,11 @@ use crate::output::own_names;
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, ROWS_FOR_SENTENCES};
 use crate::output::rows::{Order, Selection, Side, bytes, is_left_out, is_selected, roots};
-use crate::output::screen::Screen;
 use crate::output::tree_picture::{LargeFiles, TreePicture};
 use crate::request::filters::NameFilters;
 use crate::request::{Sizes, safe};
+use crate::system::screen::Screen;
+use crate::system::stdio::say;
 
 /// The settings of the default view.
 pub(crate) struct SummaryView {

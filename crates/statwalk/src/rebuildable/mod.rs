@@ -13,8 +13,8 @@ use statwalk_core::{DirId, Node, Tree};
 use statwalk_view::rebuildable::{Directories, Listing, Rule, Start, Traces, search};
 
 pub(crate) use self::traces::TraceSink;
-use crate::cache_tag;
-use crate::real_path;
+use crate::system::cache_tag;
+use crate::system::real_path;
 
 /// The directories of a scan, as a search sees them.
 struct Scanned<'s, 't> {

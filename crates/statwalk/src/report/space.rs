@@ -8,8 +8,9 @@ use statwalk_core::space::UsedPart;
 use statwalk_core::{Report, RootTotals, Totals};
 use statwalk_report::{Part, Space};
 
-use crate::commands::file_system_of;
 use crate::request::Request;
+use crate::system::file_systems::file_system_of;
+use crate::system::used_inodes;
 
 /// The lines for the file system of the only root; absent with several roots.
 ///
@@ -43,7 +44,11 @@ fn capacity(root: &Path) -> Option<Space> {
 
 /// The account of a file system that this scan covers.
 fn whole(request: &Request, root: &Path, totals: &[RootTotals], report: &Report) -> Option<Space> {
-    if report.interrupted || !request.covers_a_file_system() {
+    if report.interrupted
+        || request
+            .cover()
+            .is_none_or(|cover| used_inodes::used_by_one(&cover).is_none())
+    {
         return None;
     }
     let file_system = file_system_of(root).ok()?;

@@ -4,11 +4,8 @@
 //!
 //! Texts become values here. A text without a meaning becomes an error that names it.
 
-pub(crate) mod accounts;
-pub(crate) mod file_systems;
 pub(crate) mod filters;
 pub(crate) mod name_pattern;
-pub(crate) mod open_files;
 pub(crate) mod owners;
 pub(crate) mod path_list;
 
@@ -24,18 +21,16 @@ use statwalk_core::{
 };
 use statwalk_view::{SizeColumn, SizeFilter, SizeFormat, Unit};
 
-use crate::answer::about::Elsewhere;
 use crate::answer::filter_texts::FilterTexts;
 use crate::answer::origin::Origin;
 use crate::failure::Failure;
 use crate::flags::{
-    FormFlags, LinkFlags, OrderChoice, ReadFlags, ScanFlags, SizeFlags, SourceName, StatByName,
-    StatOrderName, UnitFlags, WalkFlags, When,
+    LinkFlags, OrderChoice, ReadFlags, ScanFlags, SizeFlags, SourceName, StatByName, StatOrderName,
+    UnitFlags, WalkFlags, When,
 };
-use crate::output::screen::{self, Screen};
 use crate::request::path_list::PathList;
-use crate::watch::progress::ProgressOptions;
-use crate::watch::used_inodes::{self, Cover};
+use crate::system::screen::Screen;
+use crate::system::used_inodes::Cover;
 
 /// A scan, and the options for its answer that all commands share.
 #[derive(Clone)]
@@ -108,8 +103,9 @@ impl Request {
     pub(crate) fn new(
         flags: &ScanFlags,
         paths: impl IntoIterator<Item = OsString>,
+        form: Form,
     ) -> Result<Request, Failure> {
-        let mut request = Request::of_walk(&flags.walk, paths)?;
+        let mut request = Request::of_walk(&flags.walk, paths, form)?;
         request.set_links(&flags.links);
         Ok(request)
     }
@@ -121,10 +117,15 @@ impl Request {
     /// # Errors
     ///
     /// Returns an error for an invalid pattern or size.
-    pub(crate) fn of_list(flags: &ScanFlags, list: PathList) -> Result<Request, Failure> {
+    pub(crate) fn of_list(
+        flags: &ScanFlags,
+        list: PathList,
+        form: Form,
+    ) -> Result<Request, Failure> {
         let paths = list.paths.into_iter().map(PathBuf::from).collect();
         let mut request = Request::of_paths(&flags.walk.read, paths)?;
-        request.set_form(&flags.walk);
+        request.form = form;
+        request.set_reading(&flags.walk);
         request.set_links(&flags.links);
         request.list = Some(list.name);
         Ok(request)
@@ -169,14 +170,15 @@ impl Request {
     pub(crate) fn of_walk(
         flags: &WalkFlags,
         paths: impl IntoIterator<Item = OsString>,
+        form: Form,
     ) -> Result<Request, Failure> {
         let mut request = Request::of_read(&flags.read, paths)?;
-        request.set_form(flags);
+        request.form = form;
+        request.set_reading(flags);
         Ok(request)
     }
 
-    fn set_form(&mut self, flags: &WalkFlags) {
-        self.form = form(&flags.form);
+    fn set_reading(&mut self, flags: &WalkFlags) {
         self.explain = flags.explain;
         self.progress = flags.progress;
     }
@@ -276,8 +278,8 @@ impl Request {
     ///
     /// Behind a terminal, a pager or a filter the rows would share the screen with it.
     /// Only a file takes the rows elsewhere.
-    pub(crate) fn prepare_for_a_stream(&mut self) {
-        if self.progress == When::Auto && !screen::stdout_is_file() {
+    pub(crate) fn prepare_for_a_stream(&mut self, stdout_is_file: bool) {
+        if self.progress == When::Auto && !stdout_is_file {
             self.progress = When::Never;
         }
     }
@@ -297,44 +299,6 @@ impl Request {
             stays: self.stays,
             enters_kernel: self.enters_kernel,
         })
-    }
-
-    /// The bytes in use of the file system, as df counts them, and those that a scan did
-    /// not reach. Absent where the scan does not cover a whole file system and nothing
-    /// else, and where less than 1 % is elsewhere: metadata, and changes meanwhile.
-    pub(crate) fn used_elsewhere(&self, reached_bytes: u128) -> Option<Elsewhere> {
-        let [root] = &self.paths[..] else {
-            return None;
-        };
-        if !self.is_whole {
-            return None;
-        }
-        let used = u128::from(used_inodes::used_bytes(root, self.stays)?);
-        let elsewhere = used.saturating_sub(reached_bytes);
-        let is_worth_a_word = elsewhere > 0 && elsewhere >= used / 100;
-        is_worth_a_word.then_some(Elsewhere {
-            used_bytes: used,
-            bytes: elsewhere,
-        })
-    }
-
-    /// Whether the scan covers a whole file system and nothing else.
-    pub(crate) fn covers_a_file_system(&self) -> bool {
-        let root = self
-            .paths
-            .first()
-            .filter(|_| self.is_whole && self.paths.len() == 1);
-        root.is_some_and(|root| used_inodes::used_bytes(root, self.stays).is_some())
-    }
-
-    /// The options of the progress line; `sizes` where the scan reads sizes.
-    pub(crate) fn progress(&self, sizes: Option<SizeFormat>) -> ProgressOptions {
-        ProgressOptions {
-            when: self.progress,
-            sizes: sizes.is_some(),
-            format: sizes.unwrap_or_default(),
-            cover: self.cover(),
-        }
     }
 }
 
@@ -432,18 +396,6 @@ fn unit_formats(text: &str) -> Result<(SizeFormat, SizeFormat), Failure> {
 pub(crate) fn invalid(flag: &str, value: &str, reason: impl std::fmt::Display) -> Failure {
     let value = safe(value);
     Failure::Usage(format!("invalid value '{value}' for {flag}: {reason}"))
-}
-
-/// The form that the flags select.
-pub(crate) fn form(flags: &FormFlags) -> Form {
-    let screen = || screen::of_stdout(flags.color);
-    let wants_table = flags.table || flags.width.is_some();
-    match (flags.json, flags.print0) {
-        (true, _) => Form::Json(screen()),
-        (false, true) => Form::Rows(RowEnd::Nul),
-        (false, false) if wants_table => Form::Screen(screen::table(flags.color, flags.width)),
-        (false, false) => screen().map_or(Form::Rows(RowEnd::Newline), Form::Screen),
-    }
 }
 
 /// A size without a sign, such as `10G`, in bytes.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Whom entries belong to: the filter `--owner`, and names for `stats`.
+//! The owner that the filter `--owner` asks for.
 
 use crate::failure::Failure;
-use crate::request::accounts::{GROUPS, USERS};
 use crate::request::{invalid, safe};
+use crate::system::accounts::{GROUPS, USERS};
 
 /// Whom an entry must belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,16 +74,6 @@ impl OwnerFilter {
     pub(crate) fn fits(self, uid: u32, gid: u32) -> bool {
         self.user.fits(uid) && self.group.fits(gid)
     }
-}
-
-/// The name of a user, exact bytes; absent where nobody has the number.
-pub(crate) fn user_name(uid: u32) -> Option<Vec<u8>> {
-    USERS.name(uid)
-}
-
-/// The name of a group, exact bytes; absent where no group has the number.
-pub(crate) fn group_name(gid: u32) -> Option<Vec<u8>> {
-    GROUPS.name(gid)
 }
 
 fn uid(name: &str) -> Option<u32> {

@@ -7,8 +7,9 @@ use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use crate::failure::{Failure, reason};
+use crate::failure::Failure;
 use crate::request::safe;
+use crate::system::stdio::reason;
 
 /// Paths from a file, each ended by NUL, as `find -print0` writes them.
 pub(crate) struct PathList {

@@ -3,8 +3,6 @@
 //! Runs a scan and looks after it: signals, progress, and where it hangs.
 
 pub(crate) mod progress;
-pub(crate) mod signals;
-pub(crate) mod used_inodes;
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -12,7 +10,8 @@ use std::time::{Duration, Instant};
 use statwalk_core::{Outcome, Progress, Scan, Sink};
 
 use crate::failure::Failure;
-use crate::request::open_files;
+use crate::system::open_files;
+use crate::system::signals;
 use crate::watch::progress::{ProgressLine, ProgressOptions};
 
 /// How often the scan is looked after. A signal waits as long at most, and a

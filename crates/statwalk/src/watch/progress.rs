@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use statwalk_core::Progress as ScanProgress;
 use statwalk_view::{Progress, SizeFormat, Terminal, escape, text_width, truncate_end};
 
-use crate::failure;
 use crate::flags::When;
-use crate::output::Stderr;
-use crate::output::screen;
-use crate::watch::used_inodes::{self, Cover};
+use crate::request::Request;
+use crate::system::screen;
+use crate::system::stdio::{self, Stderr};
+use crate::system::used_inodes::{self, Cover};
 
 /// A shorter scan needs no line.
 const APPEARS_AFTER: Duration = Duration::from_millis(300);
@@ -37,6 +37,18 @@ pub(crate) struct ProgressOptions {
     pub(crate) format: SizeFormat,
     /// The covered file systems, where the scan leaves nothing out.
     pub(crate) cover: Option<Cover>,
+}
+
+impl ProgressOptions {
+    /// The options of a scan; `sizes` where it reads sizes.
+    pub(crate) fn new(request: &Request, sizes: Option<SizeFormat>) -> ProgressOptions {
+        ProgressOptions {
+            when: request.progress,
+            sizes: sizes.is_some(),
+            format: sizes.unwrap_or_default(),
+            cover: request.cover(),
+        }
+    }
 }
 
 /// The progress line.
@@ -104,7 +116,7 @@ impl ProgressLine {
         let text = self.text(snapshot, now, terminal);
         // The sign at the head turns; a line that stays has none.
         let text = text.split_once(' ').map_or(text.as_str(), |(_, rest)| rest);
-        failure::say(text);
+        stdio::say(text);
     }
 
     fn text(&mut self, snapshot: &ScanProgress, now: Instant, terminal: Terminal) -> String {

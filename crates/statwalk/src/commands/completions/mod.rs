@@ -16,19 +16,21 @@ use clap::builder::ValueHint;
 use clap::{Arg, ArgAction, Command};
 use clap_complete::Shell;
 
+use crate::commands::line::whole;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::flags;
+use crate::flags::CompletionsFlags;
 use crate::output::Output;
 
-pub(super) fn run(shell: Shell) -> Result<ExitStatus, Failure> {
+pub(super) fn run(flags: CompletionsFlags) -> Result<ExitStatus, Failure> {
+    let shell = flags.shell;
     let script = match shell {
         Shell::Bash => bash::script(&Page::all()).into_bytes(),
         Shell::Zsh => zsh::script(&Page::all()).into_bytes(),
         Shell::Fish => fish::script(&Page::all()).into_bytes(),
         other => {
             let mut script = Vec::new();
-            clap_complete::generate(other, &mut flags::whole(), "statwalk", &mut script);
+            clap_complete::generate(other, &mut whole(), "statwalk", &mut script);
             script
         }
     };
@@ -111,7 +113,7 @@ const LIKELY: [(&str, &[(&str, &str)]); 3] = [
 impl Page {
     /// The default view, then each command in the order of the help.
     fn all() -> Vec<Page> {
-        let mut whole = flags::whole();
+        let mut whole = whole();
         // Adds the flags for help and version.
         whole.build();
         let mut pages = vec![Page::new(&whole, String::new())];

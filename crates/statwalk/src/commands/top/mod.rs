@@ -10,7 +10,7 @@ use statwalk_view::{Align, Cell, Column, SizeColumn, age, counted, list_table, s
 
 use crate::answer::about::About;
 use crate::answer::filter_texts::FilterTexts;
-use crate::commands::delivery::{conclude, print};
+use crate::commands::delivery::{conclude, form_of, print};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::TopFlags;
@@ -20,10 +20,11 @@ use crate::output::own_names;
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, ROWS_FOR_SENTENCES};
 use crate::output::rows::{bytes, largest_directories};
-use crate::output::screen::Screen;
 use crate::rebuildable::{self, TraceSink};
 use crate::request::filters::{Filters, NameFilters};
 use crate::request::{Form, Request, Sizes};
+use crate::system::screen::Screen;
+use crate::watch::progress::ProgressOptions;
 use crate::watch::watch;
 
 /// The number of rows on a pipe, unless the user sets one.
@@ -78,7 +79,7 @@ pub(super) fn answer_of(flags: TopFlags) -> Result<(Request, LargestAnswer), Fai
         let message = "top lists no directories: try --dirs";
         return Err(Failure::Usage(message.to_owned()));
     }
-    let mut request = Request::new(&flags.scan, flags.paths)?;
+    let mut request = Request::new(&flags.scan, flags.paths, form_of(&flags.scan.walk.form))?;
     request.filters = FilterTexts::new(&flags.filters);
     request.limit_depth(flags.max_depth);
     let count = flags.lines.unwrap_or(match request.form {
@@ -111,7 +112,7 @@ fn files(
     if let Some((fields, test)) = filters.test() {
         top = top.with_filter(fields, test);
     }
-    let progress = request.progress(Some(sizes.format));
+    let progress = ProgressOptions::new(request, Some(sizes.format));
     let sink = (Totals::new(), top);
     let outcome = watch(&request.scan, &sink, progress)?;
     let (totals, top) = outcome.output;
@@ -133,7 +134,7 @@ fn directories(
     filters: &Filters,
     count: usize,
 ) -> Result<LargestAnswer, Failure> {
-    let progress = request.progress(Some(sizes.format));
+    let progress = ProgressOptions::new(request, Some(sizes.format));
     let sink = (Totals::new(), TreeSink::new());
     let outcome = watch(&request.scan, &sink, progress)?;
     let (totals, tree) = outcome.output;
@@ -163,7 +164,7 @@ fn rebuildable(
     filters: &Filters,
     count: usize,
 ) -> Result<LargestAnswer, Failure> {
-    let progress = request.progress(Some(sizes.format));
+    let progress = ProgressOptions::new(request, Some(sizes.format));
     let sink = (Totals::new(), TreeSink::new(), TraceSink);
     let outcome = watch(&request.scan, &sink, progress)?;
     let (totals, tree, traces) = outcome.output;

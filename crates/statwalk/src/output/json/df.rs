@@ -11,7 +11,7 @@ use statwalk_view::json_path;
 use super::is_false;
 use super::scan_report::ErrorJson;
 use crate::answer::about::About;
-use crate::request::file_systems::MountedSpace;
+use crate::system::file_systems::MountedSpace;
 
 /// The answer of `df`.
 #[derive(Serialize)]

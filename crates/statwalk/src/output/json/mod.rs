@@ -35,7 +35,7 @@ use crate::answer::about::{About, PathError};
 use crate::answer::origin::Origin;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::output::screen::Screen;
+use crate::system::screen::Screen;
 use origin::{FiltersJson, OriginJson};
 use safe_text::SafeText;
 use scan_report::{ErrorJson, LeftOutJson, PlanJson, RootJson};

@@ -8,8 +8,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::failure::reason;
-use crate::request::safe;
+use statwalk_view::{Charset, escape};
+
+use crate::system::stdio::reason;
 
 /// Runs the user's shell in a directory until the user leaves it, as ncdu does. Without a
 /// directory it begins where the program does.
@@ -27,7 +28,7 @@ pub(crate) fn shell(directory: Option<&[u8]>) -> Result<(), String> {
     match command.status() {
         Ok(_) => Ok(()),
         Err(error) => {
-            let shell = safe(&shell.to_string_lossy());
+            let shell = escape(shell.as_bytes(), Charset::Unicode);
             Err(format!("cannot start {shell} there: {}", reason(&error)))
         }
     }

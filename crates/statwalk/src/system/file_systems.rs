@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The file systems that `df` explains where the user names no path.
+//! The file systems of the machine that hold something, and the one that holds a path.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -10,9 +10,15 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use statwalk_core::space::FileSystem;
 use statwalk_sys::mount_table::{self, Mount};
+use statwalk_view::{Charset, escape};
 
-use crate::failure::{Failure, reason};
+use crate::failure::Failure;
+use crate::system::stdio::reason;
+
+/// How long a file system may take to answer.
+pub(crate) const ANSWER_WAIT: Duration = Duration::from_secs(10);
 
 /// A file system with space of its own, at the first of its mount points.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +48,29 @@ const REMOTE: [&str; 15] = [
     "9p", "afs", "beegfs", "ceph", "cifs", "coda", "fuse", "gpfs", "lustre", "ncpfs", "nfs",
     "nfs4", "smb3", "smbfs", "virtiofs",
 ];
+
+/// Finds the file system that holds a path. It may be on a server that is dead, so a
+/// thread asks it first, and stays behind. To find it can take longer, for an XFS is synced.
+///
+/// # Errors
+///
+/// Returns the reason why there is none, or that there is no answer.
+pub(crate) fn file_system_of(path: &Path) -> Result<FileSystem, Failure> {
+    let (sender, answer) = mpsc::channel();
+    let asked = path.to_owned();
+    let asks = thread::Builder::new().spawn(move || {
+        let _ = (std::fs::metadata(&asked), rustix::fs::statvfs(&asked));
+        let _ = sender.send(());
+    });
+    // Where the system gives no thread, the caller waits.
+    if asks.is_ok() && answer.recv_timeout(ANSWER_WAIT).is_err() {
+        let path = escape(path.as_os_str().as_bytes(), Charset::Unicode);
+        let seconds = ANSWER_WAIT.as_secs();
+        let text = format!("cannot stat {path}: no answer for {seconds} s");
+        return Err(Failure::Usage(text));
+    }
+    Ok(FileSystem::holding(path)?)
+}
 
 /// The file systems of this machine that hold something, the fullest first. Those that do
 /// not answer within `patience` come last, without numbers.

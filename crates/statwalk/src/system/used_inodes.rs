@@ -26,6 +26,14 @@ const COUNTING: [&str; 8] = [
 /// File systems with a few entries at most, none of which is counted.
 const NEARLY_EMPTY: [&str; 3] = ["autofs", "hugetlbfs", "mqueue"];
 
+/// The bytes of a whole file system, as df counts them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Elsewhere {
+    pub(crate) used_bytes: u128,
+    /// Those that the scan did not reach.
+    pub(crate) bytes: u128,
+}
+
 /// The part of the mount tree that a scan covers.
 #[derive(Clone, Debug)]
 pub(crate) struct Cover {
@@ -120,10 +128,28 @@ fn real(path: &Path) -> Option<Vec<u8>> {
 /// `root` is not a whole file system of its own.
 ///
 /// With `stays`, file systems mounted in it do not matter, for they are not entered.
-pub(crate) fn used_bytes(root: &Path, stays: bool) -> Option<u64> {
+fn used_bytes(root: &Path, stays: bool) -> Option<u64> {
     let counts = of_whole(root, stays)?;
     let used = counts.f_blocks.checked_sub(counts.f_bfree)?;
     used.checked_mul(counts.f_frsize).filter(|used| *used > 0)
+}
+
+/// The bytes in use of the file system that a scan covers, and those that it did not
+/// reach. Absent where the scan covers no whole file system or more, and where less than
+/// 1 % is elsewhere: metadata, and changes meanwhile.
+pub(crate) fn elsewhere(cover: &Cover, reached_bytes: u128) -> Option<Elsewhere> {
+    let used_bytes = u128::from(used_by_one(cover)?);
+    let bytes = used_bytes.saturating_sub(reached_bytes);
+    let is_worth_a_word = bytes > 0 && bytes >= used_bytes / 100;
+    is_worth_a_word.then_some(Elsewhere { used_bytes, bytes })
+}
+
+/// The bytes in use, where a scan covers one file system wholly and nothing else.
+pub(crate) fn used_by_one(cover: &Cover) -> Option<u64> {
+    match &cover.roots[..] {
+        [root] => used_bytes(root, cover.stays),
+        _ => None,
+    }
 }
 
 /// The answer of statfs, where `root` is a whole file system of its own.

@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::request::accounts;
+use crate::system::accounts;
 
 /// `$XDG_CONFIG_HOME`, or `.config` in the home.
 pub(crate) fn config() -> Option<PathBuf> {

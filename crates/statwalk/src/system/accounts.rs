@@ -41,7 +41,7 @@ impl Accounts {
     /// The name of an account, exact bytes; absent where nobody has the number.
     pub(crate) fn name(&self, number: u32) -> Option<Vec<u8>> {
         #[cfg(test)]
-        if crate::clock::elsewhere::is_elsewhere() {
+        if crate::system::clock::elsewhere::is_elsewhere() {
             return Some(b"somebody-else".to_vec());
         }
         self.with_known(|known| {
@@ -88,6 +88,16 @@ impl Accounts {
             .ok()?;
         Some(answer.stdout)
     }
+}
+
+/// The name of a user, exact bytes; absent where nobody has the number.
+pub(crate) fn user_name(uid: u32) -> Option<Vec<u8>> {
+    USERS.name(uid)
+}
+
+/// The name of a group, exact bytes; absent where no group has the number.
+pub(crate) fn group_name(gid: u32) -> Option<Vec<u8>> {
+    GROUPS.name(gid)
 }
 
 /// The home of a user; absent where nobody has the number.
