@@ -158,6 +158,10 @@ pub trait Data: Send + Sync {
     /// The category of a file with this name: the content that the name promises.
     fn category(&self, name: &[u8]) -> &'static str;
 
+    /// The ending of a file with this name, in lower case; empty where it has none. It can
+    /// have several parts, as in `tar.gz`.
+    fn ending(&self, name: &[u8]) -> Vec<u8>;
+
     /// Whether the numbers are those at the end of a scan.
     fn is_final(&self) -> bool;
 

@@ -179,6 +179,10 @@ impl Data for Filtered {
         self.data.category(name)
     }
 
+    fn ending(&self, name: &[u8]) -> Vec<u8> {
+        self.data.ending(name)
+    }
+
     fn is_final(&self) -> bool {
         self.data.is_final()
     }

@@ -176,6 +176,10 @@ impl Data for Grafted {
         self.below.category(name)
     }
 
+    fn ending(&self, name: &[u8]) -> Vec<u8> {
+        self.below.ending(name)
+    }
+
     fn is_final(&self) -> bool {
         self.below.is_final()
     }

@@ -5,6 +5,8 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
+use statwalk_view::{age_bucket, size_bucket};
+
 use crate::data::{Data, Item, ItemId, Kind};
 use crate::filter::Bytes;
 
@@ -81,37 +83,7 @@ impl Tally {
     }
 }
 
-const DAY_NS: i64 = 86_400 * 1_000_000_000;
-
-/// Names of ages, each with the days at which it ends.
-pub(crate) const AGES: [(&str, i64); 7] = [
-    ("less than a day", 1),
-    ("a day to a week", 7),
-    ("a week to a month", 30),
-    ("1 to 6 months", 182),
-    ("6 months to a year", 365),
-    ("1 to 3 years", 1_095),
-    ("3 years and more", i64::MAX),
-];
-
-/// Names of lengths, each with the bytes at which it ends.
-pub(crate) const SIZES: [(&str, u128); 7] = [
-    ("empty", 1),
-    ("below 4 KiB", 4 << 10),
-    ("4 to 64 KiB", 64 << 10),
-    ("64 KiB to 1 MiB", 1 << 20),
-    ("1 to 64 MiB", 64 << 20),
-    ("64 MiB to 1 GiB", 1 << 30),
-    ("1 GiB and more", u128::MAX),
-];
-
-/// The ending of a name, after the last point; absent where a name has none, or only
-/// begins with the point.
-fn ending(name: &[u8]) -> Option<&[u8]> {
-    let point = name.iter().rposition(|&byte| byte == b'.')?;
-    let ending = &name[point + 1..];
-    (point > 0 && !ending.is_empty()).then_some(ending)
-}
+const SECOND_NS: u128 = 1_000_000_000;
 
 /// The group that an item belongs to.
 pub(crate) fn group_of(item: &Item<'_>, by: By, now_ns: i64, data: &dyn Data) -> Group {
@@ -122,27 +94,22 @@ pub(crate) fn group_of(item: &Item<'_>, by: By, now_ns: i64, data: &dyn Data) ->
             Group::Others
         }
         (By::Category, Kind::File) => Group::Category(data.category(&item.name)),
-        (By::Ending, Kind::File) => match ending(&item.name) {
-            Some(ending) => Group::Ending(ending.to_ascii_lowercase()),
-            None => Group::NoEnding,
+        (By::Ending, Kind::File) => match data.ending(&item.name) {
+            ending if ending.is_empty() => Group::NoEnding,
+            ending => Group::Ending(ending),
         },
-        (By::Size, Kind::File) => {
-            let bytes = item.apparent_bytes;
-            let place = SIZES.iter().position(|(_, end)| bytes < *end);
-            Group::Size(place.unwrap_or(SIZES.len() - 1))
-        }
-        (By::Age, _) => {
-            let age_ns = item.newest_ns.and_then(|ns| now_ns.checked_sub(ns));
-            match age_ns.filter(|age| *age >= 0) {
-                None => Group::NoAge,
-                Some(age_ns) => {
-                    let days = age_ns / DAY_NS;
-                    let place = AGES.iter().position(|(_, end)| days < *end);
-                    Group::Age(place.unwrap_or(AGES.len() - 1))
-                }
-            }
-        }
+        (By::Size, Kind::File) => Group::Size(size_bucket(item.apparent_bytes)),
+        (By::Age, _) => match item.newest_ns.and_then(|ns| age_s(ns, now_ns)) {
+            None => Group::NoAge,
+            Some(age_s) => Group::Age(age_bucket(age_s)),
+        },
     }
+}
+
+/// The whole seconds since a time; absent where it is in the future.
+fn age_s(time_ns: i64, now_ns: i64) -> Option<u64> {
+    let age_ns = u128::try_from(i128::from(now_ns) - i128::from(time_ns)).ok()?;
+    u64::try_from(age_ns / SECOND_NS).ok()
 }
 
 /// The groups of everything below a directory. Absent where `stop` asked to end.

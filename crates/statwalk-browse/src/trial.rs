@@ -151,6 +151,14 @@ impl Data for Small {
         if is_image { "images" } else { "unknown" }
     }
 
+    fn ending(&self, name: &[u8]) -> Vec<u8> {
+        let point = name.iter().rposition(|&byte| byte == b'.');
+        let ending = point
+            .filter(|&point| point > 0)
+            .map(|point| &name[point + 1..]);
+        ending.unwrap_or_default().to_ascii_lowercase()
+    }
+
     fn is_final(&self) -> bool {
         !self.is_live
     }

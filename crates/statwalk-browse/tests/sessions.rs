@@ -142,6 +142,14 @@ impl Data for Small {
         }
     }
 
+    fn ending(&self, name: &[u8]) -> Vec<u8> {
+        let point = name.iter().rposition(|&byte| byte == b'.');
+        let ending = point
+            .filter(|&point| point > 0)
+            .map(|point| &name[point + 1..]);
+        ending.unwrap_or_default().to_ascii_lowercase()
+    }
+
     fn is_final(&self) -> bool {
         true
     }

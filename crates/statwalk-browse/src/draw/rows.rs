@@ -3,7 +3,8 @@
 //! The rows, and only those that the screen has room for.
 
 use statwalk_view::{
-    Colour, Terminal, age, bar, grouped, share, text_width, truncate_to_width, wrap,
+    AGE_BUCKETS, Colour, SIZE_BUCKETS, Terminal, age, bar, grouped, share, text_width,
+    truncate_to_width, wrap,
 };
 
 use super::canvas::{Canvas, Look};
@@ -14,7 +15,7 @@ use crate::data::{Data, Fault, Item, ItemId, Kind};
 use crate::keys::{Action, TABLE};
 use crate::list::Rows;
 use crate::search;
-use crate::tally::{AGES, Group, SIZES, Tally};
+use crate::tally::{Group, Tally};
 
 /// The cells of a row, from left to right.
 struct Cells {
@@ -281,9 +282,9 @@ pub(super) fn group_name(group: &Group, data: &dyn Data, canvas: &Canvas<'_>) ->
         Group::Ending(ending) => format!(".{}", canvas.name(ending)),
         Group::Owner(uid) => owner_text(*uid, data, canvas),
         Group::UnknownOwner => "unknown".to_owned(),
-        Group::Age(place) => AGES[*place].0.to_owned(),
+        Group::Age(place) => AGE_BUCKETS[*place].label.to_owned(),
         Group::NoAge => "unknown, or in the future".to_owned(),
-        Group::Size(place) => SIZES[*place].0.to_owned(),
+        Group::Size(place) => SIZE_BUCKETS[*place].label.to_owned(),
     }
 }
 

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use statwalk_browse::{Data, Entry, Fault, Item, ItemId, Kind, Notes};
-use statwalk_core::{Category, DirId, LiveDir, LiveTree};
+use statwalk_core::{Category, DirId, Extension, LiveDir, LiveTree};
 
 use super::early_files::EarlyFiles;
 use super::numbers::Place;
@@ -225,6 +225,10 @@ impl Data for LiveData {
 
     fn category(&self, name: &[u8]) -> &'static str {
         Category::of_name(name).label()
+    }
+
+    fn ending(&self, name: &[u8]) -> Vec<u8> {
+        Extension::of_name(name).to_vec()
     }
 
     fn is_final(&self) -> bool {

@@ -7,7 +7,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use statwalk_browse::{Data, Fault, Item, ItemId, Kind, Notes};
-use statwalk_core::{Category, Cause, DirId, DirState, FileType, Node, NodeKind, Report, Tree};
+use statwalk_core::{
+    Category, Cause, DirId, DirState, Extension, FileType, Node, NodeKind, Report, Tree,
+};
 
 use super::early_files::{EarlyFiles, Files};
 use super::live_data::owner_name;
@@ -283,6 +285,10 @@ impl Data for TreeData {
 
     fn category(&self, name: &[u8]) -> &'static str {
         Category::of_name(name).label()
+    }
+
+    fn ending(&self, name: &[u8]) -> Vec<u8> {
+        Extension::of_name(name).to_vec()
     }
 
     fn is_final(&self) -> bool {

@@ -121,6 +121,7 @@ impl Survey {
         allocated_bytes
     }
 
+    /// The page has times in whole seconds, and groups by them.
     fn age(&self, time_s: i64) -> usize {
         let Ok(age_s) = u64::try_from(i128::from(self.now_s) - i128::from(time_s)) else {
             return 0;
