@@ -36,6 +36,8 @@ impl Failure {
     pub(crate) const OTHER_DEVICE: Failure = Failure::OtherDevice(Errno(numbers::OTHER_DEVICE));
     /// The file system contradicts itself.
     pub(crate) const DAMAGED: Failure = Failure::Other(Errno(numbers::DAMAGED));
+    /// The handle is of another source.
+    pub(crate) const BAD_HANDLE: Failure = Failure::Other(Errno(numbers::BAD_HANDLE));
     /// There are more than a number can hold.
     pub(crate) const OVERFLOW: Failure = Failure::Other(Errno(numbers::OVERFLOW));
 

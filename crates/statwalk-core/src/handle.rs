@@ -8,74 +8,11 @@
 //! descriptor is the source's as well.
 
 use std::ops::Deref;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use crate::dir_handle::DirHandle;
 use crate::directory::Dir;
-
-/// An open directory, as its source knows it.
-#[derive(Debug)]
-pub(crate) enum DirHandle {
-    /// A descriptor of the kernel.
-    Descriptor(OwnedFd),
-    /// A directory of a tree in memory.
-    Memory(MemoryHandle),
-}
-
-/// An open directory of a tree in memory.
-#[derive(Debug)]
-pub(crate) struct MemoryHandle {
-    /// The number of the directory in its tree.
-    pub(crate) node: usize,
-    /// How many of its entries were listed.
-    position: AtomicU64,
-    /// Counted while the directory is open.
-    _open: Arc<()>,
-}
-
-impl MemoryHandle {
-    /// A directory that is listed from its beginning. `open` counts those that are open.
-    pub(crate) fn open(node: usize, open: &Arc<()>) -> DirHandle {
-        DirHandle::Memory(MemoryHandle {
-            node,
-            position: AtomicU64::new(0),
-            _open: Arc::clone(open),
-        })
-    }
-
-    pub(crate) fn position(&self) -> u64 {
-        self.position.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn set_position(&self, position: u64) {
-        self.position.store(position, Ordering::Relaxed);
-    }
-}
-
-impl DirHandle {
-    /// The descriptor, of a source whose directories have one.
-    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
-        match self {
-            DirHandle::Descriptor(fd) => fd.as_fd(),
-            DirHandle::Memory(_) => unreachable!("a source gets the handles that it gave"),
-        }
-    }
-
-    /// The directory of a tree in memory, of a source that has one.
-    pub(crate) fn memory(&self) -> &MemoryHandle {
-        match self {
-            DirHandle::Memory(handle) => handle,
-            DirHandle::Descriptor(_) => unreachable!("a source gets the handles that it gave"),
-        }
-    }
-}
-
-impl From<OwnedFd> for DirHandle {
-    fn from(fd: OwnedFd) -> DirHandle {
-        DirHandle::Descriptor(fd)
-    }
-}
 
 /// How many directories may stay open for their subdirectories.
 pub(crate) struct DescriptorBudget {

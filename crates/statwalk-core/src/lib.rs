@@ -43,6 +43,7 @@ mod changes;
 mod chunks;
 mod columns;
 mod decode;
+mod dir_handle;
 mod directory;
 mod entries;
 mod entry;

@@ -14,6 +14,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("crates/statwalk-core/src/columns.rs", ABOVE_DATA),
     ("crates/statwalk-core/src/directory.rs", ABOVE_DATA),
     ("crates/statwalk-core/src/handle.rs", ABOVE_DATA),
+    ("crates/statwalk-core/src/dir_handle.rs", ABOVE_DATA),
     ("crates/statwalk-core/src/failure.rs", ABOVE_DATA),
     ("crates/statwalk-core/src/unfinished.rs", ABOVE_DATA),
     (

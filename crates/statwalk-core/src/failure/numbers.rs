@@ -9,4 +9,5 @@ pub(super) const NOT_A_DIRECTORY: i32 = Errno::NOTDIR.raw_os_error();
 pub(super) const LOOP: i32 = Errno::LOOP.raw_os_error();
 pub(super) const OTHER_DEVICE: i32 = Errno::XDEV.raw_os_error();
 pub(super) const DAMAGED: i32 = Errno::UCLEAN.raw_os_error();
+pub(super) const BAD_HANDLE: i32 = Errno::BADF.raw_os_error();
 pub(super) const OVERFLOW: i32 = Errno::OVERFLOW.raw_os_error();

@@ -14,10 +14,10 @@ use super::outlet::{Pace, Tick};
 use super::source::{DirectorySource, EntryStat};
 use super::unknown::find_directories;
 use crate::calls::{Naming, Sharing};
+use crate::dir_handle::DirHandle;
 use crate::entry::FileType;
 use crate::error::Op;
 use crate::failure::Failure;
-use crate::handle::DirHandle;
 
 /// The end of reading attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,10 +9,11 @@ use std::sync::{Arc, OnceLock};
 
 use super::options::{NamedRoots, RootTable, ScanOptions};
 use super::source::{DirectorySource, EntryStat};
+use crate::dir_handle::DirHandle;
 use crate::directory::{MountMark, Place};
 use crate::entry::{FileId, FileType};
 use crate::exclusion::IgnoreRules;
-use crate::handle::{DescriptorBudget, DirHandle};
+use crate::handle::DescriptorBudget;
 use crate::inode_set::InodeSet;
 
 /// The options, the source, and the state that the workers of one scan share.

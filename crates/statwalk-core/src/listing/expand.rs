@@ -14,11 +14,12 @@ use super::read::Opening;
 use super::read_in_place::Attempt;
 use super::source::{DirectorySource, EntryStat, NotOpened};
 use super::suspicion::Confirmed;
+use crate::dir_handle::DirHandle;
 use crate::directory::{Dir, DirState, Place};
 use crate::entry::{Attributes, FileType};
 use crate::error::Op;
 use crate::failure::Failure;
-use crate::handle::{DirHandle, Handle, OpenParent};
+use crate::handle::{Handle, OpenParent};
 
 /// The attempts to open a directory that is something else for a moment.
 const OPENS_MAX: u32 = 3;

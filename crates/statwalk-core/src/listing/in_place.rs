@@ -11,10 +11,10 @@ use std::ffi::CStr;
 use super::contents::Contents;
 use super::open_dir::OpenDir;
 use super::options::ScanOptions;
+use crate::dir_handle::DirHandle;
 use crate::directory::{Dir, MountMark, Place};
 use crate::entry::{Attributes, FileId, FileType};
 use crate::failure::Failure;
-use crate::handle::DirHandle;
 
 /// Reads the directories of one file system for one worker, in buffers that successive
 /// directories reuse.

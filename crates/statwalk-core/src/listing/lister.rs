@@ -12,8 +12,8 @@ use super::listed::Listed;
 use super::outlet::Outlet;
 use super::read_in_place::InPlaceState;
 use super::source::DirectorySource;
+use crate::dir_handle::DirHandle;
 use crate::directory::Dir;
-use crate::handle::DirHandle;
 
 /// The most repeated readings of a directory that changes.
 pub(crate) const REREADS_MAX: u32 = 3;

@@ -18,11 +18,12 @@ use super::source::{DirectorySource, EntryStat, More};
 use super::suspicion::Confirmed;
 use super::{Lister, REREADS_MAX};
 use crate::calls::{Sharing, StatOrder};
+use crate::dir_handle::DirHandle;
 use crate::directory::{DirState, Directory, MountMark, Place};
 use crate::entry::{Attributes, FileId, FileType};
 use crate::error::Op;
 use crate::failure::Failure;
-use crate::handle::{DirHandle, Handle};
+use crate::handle::Handle;
 
 /// The buffers of a directory before it counts as large. The second one may be its last,
 /// and may be nearly empty.

@@ -19,11 +19,12 @@ use super::open_dir::OpenDir;
 use super::options::WITHHELD_MAX;
 use super::outlet::{Note, Outlet};
 use super::source::{DirectorySource, EntryStat};
+use crate::dir_handle::DirHandle;
 use crate::directory::{Dir, DirState, Directory, MountMark, Place};
 use crate::entry::Attributes;
 use crate::error::Op;
 use crate::failure::Failure;
-use crate::handle::{DirHandle, Handle};
+use crate::handle::Handle;
 use crate::tally;
 use crate::unfinished::Unfinished;
 

@@ -13,10 +13,10 @@ use std::sync::{Arc, Weak};
 use super::Lister;
 use super::open_dir::OpenDir;
 use super::source::{DirectorySource, NotOpened, Way};
+use crate::dir_handle::DirHandle;
 use crate::directory::{Dir, Place};
 use crate::entry::FileId;
 use crate::failure::Failure;
-use crate::handle::DirHandle;
 
 /// The longest path of one call, in bytes: below `PATH_MAX`, limits.h.
 const PATH_BYTES_MAX: usize = 4000;

@@ -34,11 +34,12 @@ use super::outlet::{Backlog, Gathering, Note, Outlet, Pace};
 use super::source::{DirectorySource, EntryStat, More};
 use super::{Lister, REREADS_MAX};
 use crate::calls::Sharing;
+use crate::dir_handle::DirHandle;
 use crate::directory::Place;
 use crate::entry::{DirId, FileId, FileType};
 use crate::error::Op;
 use crate::failure::Failure;
-use crate::handle::{DirHandle, Handle, SharedFd};
+use crate::handle::{Handle, SharedFd};
 use crate::lock::lock;
 use crate::unfinished::Unfinished;
 

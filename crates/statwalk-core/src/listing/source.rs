@@ -11,10 +11,10 @@ use std::ffi::CStr;
 use super::change_stamp::ChangeStamp;
 use super::in_place::InPlace;
 use super::listed::{KeptNames, Listed};
+use crate::dir_handle::DirHandle;
 use crate::entry::{Attributes, Fields, FileId, FileType};
 use crate::failure::Failure;
 use crate::generation::Generation;
-use crate::handle::DirHandle;
 use crate::reason::Reason;
 
 /// A source of directories and attributes: the kernel by its system calls, or a tree in

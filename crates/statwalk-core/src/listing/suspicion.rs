@@ -9,7 +9,7 @@
 use super::Lister;
 use super::in_place::{InPlaceDir, Suspicion};
 use super::source::DirectorySource;
-use crate::handle::DirHandle;
+use crate::dir_handle::DirHandle;
 
 /// The result of a second look, after the kernel has opened the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

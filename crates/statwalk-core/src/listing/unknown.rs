@@ -14,8 +14,8 @@ use super::open_dir::OpenDir;
 use super::outlet::{Pace, Tick};
 use super::source::{DirectorySource, EntryStat};
 use crate::calls::likeliness;
+use crate::dir_handle::DirHandle;
 use crate::entry::FileType;
-use crate::handle::DirHandle;
 
 impl LinkStop {
     /// Reads the link count at the first call, and returns whether it tells the number

@@ -22,10 +22,11 @@ use super::listed::{KeptNames, Listed};
 use super::open_dir::OpenDir;
 use super::outlet::{Note, Outlet, Pace};
 use super::source::{DirectorySource, EntryStat, More, NotOpened};
+use crate::dir_handle::DirHandle;
 use crate::directory::{Dir, Place};
 use crate::entry::{FileId, FileType};
 use crate::failure::Failure;
-use crate::handle::{DirHandle, Handle, OpenParent};
+use crate::handle::{Handle, OpenParent};
 
 /// How often a directory is listed that changes under the second look.
 const LOOKS_MAX: u32 = 8;

@@ -7,13 +7,13 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::world::{self, World};
+use crate::dir_handle::DirHandle;
 use crate::entry::{Attributes, Fields, FileId, FileType};
 use crate::failure::Failure;
-use crate::handle::DirHandle;
 use crate::listing::change_stamp::ChangeStamp;
 use crate::listing::listed::{KeptNames, Listed};
 use crate::listing::source::{Account, DirectorySource, EntryStat, More, NotOpened, Way};
-use crate::source::memory::{Memory, MemoryStat, MemoryTree};
+use crate::source::memory::{Memory, MemoryHandle, MemoryStat, MemoryTree};
 use crate::tally;
 
 /// The life of an entry while it is scanned.
@@ -292,9 +292,10 @@ impl DirectorySource for Simulated {
     }
 
     fn stat_directory(&self, dir: &DirHandle) -> Result<SimulatedStat, Failure> {
-        let world = self.call("stat", Some(dir.memory().node));
+        let node = MemoryHandle::of(dir)?.node;
+        let world = self.call("stat", Some(node));
         let stat = self.memory.stat_directory(dir)?;
-        Ok(self.as_it_is(&world, dir.memory().node, stat))
+        Ok(self.as_it_is(&world, node, stat))
     }
 
     fn stat_subdirectory(&self, dir: &DirHandle, name: &CStr) -> Result<SimulatedStat, Failure> {
@@ -329,7 +330,7 @@ impl DirectorySource for Simulated {
         names: KeptNames,
         into: &mut Listed,
     ) -> Result<More, Failure> {
-        let handle = dir.memory();
+        let handle = MemoryHandle::of(dir)?;
         let world = self.call("list", Some(handle.node));
         let fate = self.fate(&world, handle.node, Call::List);
         if !self.is_there(&world, handle.node) {

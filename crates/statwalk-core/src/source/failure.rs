@@ -43,6 +43,7 @@ mod tests {
             Failure::LOOP,
             Failure::OTHER_DEVICE,
             Failure::DAMAGED,
+            Failure::BAD_HANDLE,
             Failure::OVERFLOW,
         ] {
             let number = failure.errno().0;

@@ -21,9 +21,9 @@ use crate::decode::btrfs::inode_item::InodeItem;
 use crate::decode::btrfs::kind::{DIR_INDEX, INODE_ITEM};
 use crate::decode::btrfs::search_items::search_items;
 use crate::decode::name::is_entry_name;
+use crate::dir_handle::DirHandle;
 use crate::directory::Dir;
 use crate::entry::{Attributes, FileId, FileType};
-use crate::handle::DirHandle;
 use crate::listing::WITHHELD_MAX;
 use crate::listing::contents::Contents;
 use crate::listing::in_place::{
@@ -128,7 +128,7 @@ impl InPlace for Reader {
     }
 
     fn opened(&self, dir: &DirHandle, id: FileId) -> Option<Node> {
-        let tree = self.mounted.tree_of(id.dev, dir.fd())?;
+        let tree = self.mounted.tree_of(id.dev, dir.fd()?)?;
         Some(node(id, tree))
     }
 

@@ -18,10 +18,10 @@ use super::attributes::attributes;
 use super::mounted::Mounted;
 use super::pass::{End, Pass};
 use super::read_ahead;
+use crate::dir_handle::DirHandle;
 use crate::directory::Dir;
 use crate::entry::{Attributes, FileId, FileType};
 use crate::failure::Failure;
-use crate::handle::DirHandle;
 use crate::listing::WITHHELD_MAX;
 use crate::listing::contents::Contents;
 use crate::listing::in_place::{

@@ -4,17 +4,19 @@
 //!
 //! It answers as a kernel does, and makes no system call.
 
+mod handle;
 mod tree;
 
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
+use crate::dir_handle::DirHandle;
 use crate::entry::{Attributes, Fields, FileId, FileType};
 use crate::failure::Failure;
-use crate::handle::{DirHandle, MemoryHandle};
 use crate::listing::change_stamp::ChangeStamp;
 use crate::listing::listed::{KeptNames, Listed};
 use crate::listing::source::{Account, DirectorySource, EntryStat, More, NotOpened, Way};
+pub(crate) use handle::MemoryHandle;
 pub use tree::{MemoryEntry, MemoryTree, MemoryTreeError};
 
 /// The entries of one call of a listing.
@@ -62,7 +64,7 @@ impl Memory {
     }
 
     fn entry(&self, dir: &DirHandle, name: &CStr) -> Result<usize, Failure> {
-        self.node_at(dir.memory().node, name.to_bytes())
+        self.node_at(MemoryHandle::of(dir)?.node, name.to_bytes())
     }
 
     fn stat(&self, node: usize) -> MemoryStat {
@@ -130,7 +132,7 @@ impl DirectorySource for Memory {
     }
 
     fn duplicate(&self, dir: &DirHandle) -> Result<DirHandle, Failure> {
-        Ok(MemoryHandle::open(dir.memory().node, &self.open))
+        Ok(MemoryHandle::open(MemoryHandle::of(dir)?.node, &self.open))
     }
 
     fn find_root(&self, path: &CStr) -> Result<DirHandle, Failure> {
@@ -138,7 +140,7 @@ impl DirectorySource for Memory {
     }
 
     fn find(&self, from: &DirHandle, path: &[u8], way: Way) -> Result<DirHandle, Failure> {
-        let node = self.node_at(from.memory().node, path);
+        let node = self.node_at(MemoryHandle::of(from)?.node, path);
         match way {
             Way::ThroughLink => self.find_directory(node.and_then(|node| self.target(node))),
             Way::Within | Way::Across => self.find_directory(node),
@@ -147,7 +149,7 @@ impl DirectorySource for Memory {
 
     fn find_above(&self, from: &DirHandle, levels: usize) -> Result<DirHandle, Failure> {
         let up = |node: usize, _| self.tree.nodes[node].parent;
-        let node = (0..levels).fold(from.memory().node, up);
+        let node = (0..levels).fold(MemoryHandle::of(from)?.node, up);
         Ok(MemoryHandle::open(node, &self.open))
     }
 
@@ -164,7 +166,7 @@ impl DirectorySource for Memory {
     }
 
     fn stat_directory(&self, dir: &DirHandle) -> Result<MemoryStat, Failure> {
-        Ok(self.stat(dir.memory().node))
+        Ok(self.stat(MemoryHandle::of(dir)?.node))
     }
 
     fn stat_subdirectory(&self, dir: &DirHandle, name: &CStr) -> Result<MemoryStat, Failure> {
@@ -176,13 +178,16 @@ impl DirectorySource for Memory {
     }
 
     fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<MemoryStat, Failure> {
-        let from = dir.map_or(0, |dir| dir.memory().node);
+        let from = match dir {
+            Some(dir) => MemoryHandle::of(dir)?.node,
+            None => 0,
+        };
         let target = self.target(self.node_at(from, name.to_bytes())?)?;
         Ok(self.stat(target))
     }
 
     fn identity(&self, dir: &DirHandle) -> Result<FileId, Failure> {
-        Ok(self.stat(dir.memory().node).id())
+        Ok(self.stat(MemoryHandle::of(dir)?.node).id())
     }
 
     fn has_no_inside(&self, dir: &DirHandle, name: &CStr) -> bool {
@@ -197,7 +202,7 @@ impl DirectorySource for Memory {
         names: KeptNames,
         into: &mut Listed,
     ) -> Result<More, Failure> {
-        let dir = dir.memory();
+        let dir = MemoryHandle::of(dir)?;
         let position = dir.position() as usize;
         let rest = self
             .children_of(dir.node)
@@ -220,11 +225,11 @@ impl DirectorySource for Memory {
     }
 
     fn position(&self, dir: &DirHandle) -> Result<u64, Failure> {
-        Ok(dir.memory().position())
+        Ok(MemoryHandle::of(dir)?.position())
     }
 
     fn seek(&self, dir: &DirHandle, position: u64) -> Result<(), Failure> {
-        dir.memory().set_position(position);
+        MemoryHandle::of(dir)?.set_position(position);
         Ok(())
     }
 

@@ -8,8 +8,8 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::fcntl_dupfd_cloexec;
 
+use crate::dir_handle::DirHandle;
 use crate::failure::Failure;
-use crate::handle::DirHandle;
 use crate::listing::source::Way;
 use crate::statx::uninterrupted;
 use crate::tally;

@@ -15,6 +15,7 @@ pub(crate) mod stat;
 
 use std::collections::HashSet;
 use std::ffi::CStr;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -24,9 +25,9 @@ use rustix::process::geteuid;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::calls::{self, BUFFER_BYTES, Calls, Detail, Freshness, LARGE_BUFFER_BYTES};
+use crate::dir_handle::DirHandle;
 use crate::entry::{Fields, FileId};
 use crate::failure::Failure;
-use crate::handle::DirHandle;
 use crate::listing::in_place::InPlace;
 use crate::listing::listed::{KeptNames, Listed};
 use crate::listing::source::{Account, DirectorySource, More, NotOpened, NotYet, Way};
@@ -90,6 +91,12 @@ impl Posix {
     }
 }
 
+/// The descriptor of an open directory.
+#[inline]
+fn fd(dir: &DirHandle) -> Result<BorrowedFd<'_>, KernelErrno> {
+    dir.fd().ok_or(KernelErrno::BADF)
+}
+
 impl DirectorySource for Posix {
     type Stat = Statx;
     type StatError = KernelErrno;
@@ -108,19 +115,19 @@ impl DirectorySource for Posix {
     }
 
     fn open_child(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened> {
-        open::child(parent.fd(), name, self).map(DirHandle::from)
+        open::child(fd(parent)?, name, self).map(DirHandle::from)
     }
 
     fn open_across(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened> {
-        open::across(parent.fd(), name, self).map(DirHandle::from)
+        open::across(fd(parent)?, name, self).map(DirHandle::from)
     }
 
     fn open_through_links(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened> {
-        open::through_links(parent.fd(), name, self).map(DirHandle::from)
+        open::through_links(fd(parent)?, name, self).map(DirHandle::from)
     }
 
     fn duplicate(&self, dir: &DirHandle) -> Result<DirHandle, Failure> {
-        find::duplicate(dir.fd())
+        find::duplicate(fd(dir)?)
     }
 
     fn find_root(&self, path: &CStr) -> Result<DirHandle, Failure> {
@@ -128,16 +135,16 @@ impl DirectorySource for Posix {
     }
 
     fn find(&self, from: &DirHandle, path: &[u8], way: Way) -> Result<DirHandle, Failure> {
-        find::below(from.fd(), path, way, self.has_openat2)
+        find::below(fd(from)?, path, way, self.has_openat2)
     }
 
     fn find_above(&self, from: &DirHandle, levels: usize) -> Result<DirHandle, Failure> {
-        find::above(from.fd(), levels)
+        find::above(fd(from)?, levels)
     }
 
     #[inline(always)]
     fn stat_entry(&self, dir: &DirHandle, name: &CStr) -> Result<Statx, KernelErrno> {
-        statx::by_name_with(dir.fd(), name, self.flags, self.mask)
+        statx::by_name_with(fd(dir)?, name, self.flags, self.mask)
     }
 
     fn stat_path(&self, path: &CStr) -> Result<Statx, KernelErrno> {
@@ -150,14 +157,14 @@ impl DirectorySource for Posix {
 
     fn stat_directory(&self, dir: &DirHandle) -> Result<Statx, Failure> {
         Ok(statx::by_descriptor_with(
-            dir.fd(),
+            fd(dir)?,
             self.flags,
             self.directory_mask,
         )?)
     }
 
     fn stat_subdirectory(&self, dir: &DirHandle, name: &CStr) -> Result<Statx, Failure> {
-        Ok(statx::by_name(dir.fd(), name, self.directory_mask)?)
+        Ok(statx::by_name(fd(dir)?, name, self.directory_mask)?)
     }
 
     fn recognise(&self, dir: &DirHandle, name: &CStr) -> Result<Statx, Failure> {
@@ -166,16 +173,19 @@ impl DirectorySource for Posix {
         let flags = self.flags | AtFlags::STATX_DONT_SYNC;
         let known = statx::IDENTITY | StatxFlags::MNT_ID;
         let mask = self.directory_mask & known;
-        Ok(statx::by_name_with(dir.fd(), name, flags, mask)?)
+        Ok(statx::by_name_with(fd(dir)?, name, flags, mask)?)
     }
 
     fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<Statx, Failure> {
-        let dir = dir.map_or(CWD, DirHandle::fd);
+        let dir = match dir {
+            Some(dir) => fd(dir)?,
+            None => CWD,
+        };
         Ok(statx::through_links(dir, name, self.directory_mask)?)
     }
 
     fn identity(&self, dir: &DirHandle) -> Result<FileId, Failure> {
-        let found = statx::by_descriptor(dir.fd(), statx::IDENTITY)?;
+        let found = statx::by_descriptor(fd(dir)?, statx::IDENTITY)?;
         Ok(statx::file_id(&found))
     }
 
@@ -183,7 +193,8 @@ impl DirectorySource for Posix {
         // The kernel returns ENOTDIR if the name before the dot is no directory.
         let inside = [name.to_bytes(), b"/.\0"].concat();
         let inside = CStr::from_bytes_with_nul(&inside).expect("a name has no NUL");
-        let found = statx::by_name_with(dir.fd(), inside, self.flags, StatxFlags::TYPE);
+        let found =
+            fd(dir).and_then(|fd| statx::by_name_with(fd, inside, self.flags, StatxFlags::TYPE));
         matches!(found, Err(KernelErrno::NOTDIR))
     }
 
@@ -196,19 +207,19 @@ impl DirectorySource for Posix {
     ) -> Result<More, Failure> {
         let types = self.calls.types;
         Ok(match names {
-            KeptNames::All => list::list::<true>(dir.fd(), buffer, types, into)?,
-            KeptNames::OfDirectories => list::list::<false>(dir.fd(), buffer, types, into)?,
+            KeptNames::All => list::list::<true>(fd(dir)?, buffer, types, into)?,
+            KeptNames::OfDirectories => list::list::<false>(fd(dir)?, buffer, types, into)?,
         })
     }
 
     fn position(&self, dir: &DirHandle) -> Result<u64, Failure> {
         tally::count();
-        Ok(seek(dir.fd(), SeekFrom::Current(0))?)
+        Ok(seek(fd(dir)?, SeekFrom::Current(0))?)
     }
 
     fn seek(&self, dir: &DirHandle, position: u64) -> Result<(), Failure> {
         tally::count();
-        seek(dir.fd(), SeekFrom::Start(position))?;
+        seek(fd(dir)?, SeekFrom::Start(position))?;
         Ok(())
     }
 
@@ -225,26 +236,27 @@ impl DirectorySource for Posix {
     }
 
     fn mounts_on_demand(&self, dir: &DirHandle) -> bool {
-        open::is_autofs(dir.fd())
+        fd(dir).is_ok_and(open::is_autofs)
     }
 
     fn kernel_file_system(&self, dir: &DirHandle) -> Option<&'static str> {
-        open::kernel_file_system(dir.fd())
+        open::kernel_file_system(dir.fd()?)
     }
 
     fn links_count_subdirs(&self, dir: &DirHandle) -> bool {
         tally::count();
         // The type is signed on some architectures; the number is not.
-        let magic = fstatfs(dir.fd()).map_or(0, |found| found.f_type as u64 & 0xffff_ffff);
+        let found = fd(dir).and_then(fstatfs);
+        let magic = found.map_or(0, |found| found.f_type as u64 & 0xffff_ffff);
         calls::counts_subdirectories(magic)
     }
 
     fn is_cache_directory(&self, dir: &DirHandle) -> bool {
-        open::is_cache_directory(dir.fd())
+        fd(dir).is_ok_and(open::is_cache_directory)
     }
 
     fn read_gitignore(&self, dir: &DirHandle) -> Option<Vec<u8>> {
-        open::read_gitignore(dir.fd(), self)
+        open::read_gitignore(dir.fd()?, self)
     }
 
     fn now_s(&self) -> i64 {

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! An open directory, as its source knows it.
+//!
+//! The core keeps it, counts it and gives it back; only the source that made it looks
+//! inside. One that gets the handle of another source has an error, and no panic.
+
+use std::any::Any;
+use std::fmt;
+#[cfg(unix)]
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// An open directory. It is closed when it is dropped.
+pub(crate) enum DirHandle {
+    /// A descriptor of the kernel, without memory of its own: each directory has one.
+    #[cfg(unix)]
+    Descriptor(OwnedFd),
+    /// What another source keeps of a directory.
+    Own(Box<dyn Any + Send + Sync>),
+}
+
+impl DirHandle {
+    /// Keeps what a source knows of an open directory.
+    pub(crate) fn of<T: Any + Send + Sync>(own: T) -> DirHandle {
+        DirHandle::Own(Box::new(own))
+    }
+
+    /// What the source keeps of the directory. Absent if it is of another source.
+    pub(crate) fn own<T: Any>(&self) -> Option<&T> {
+        match self {
+            DirHandle::Own(own) => own.downcast_ref(),
+            #[cfg(unix)]
+            DirHandle::Descriptor(_) => None,
+        }
+    }
+
+    /// The descriptor. Absent if it is of a source without descriptors.
+    #[cfg(unix)]
+    #[inline]
+    pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
+        match self {
+            DirHandle::Descriptor(fd) => Some(fd.as_fd()),
+            DirHandle::Own(_) => None,
+        }
+    }
+}
+
+impl fmt::Debug for DirHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            #[cfg(unix)]
+            DirHandle::Descriptor(fd) => f.debug_tuple("Descriptor").field(fd).finish(),
+            DirHandle::Own(_) => f.debug_tuple("Own").finish_non_exhaustive(),
+        }
+    }
+}
+
+#[cfg(unix)]
+impl From<OwnedFd> for DirHandle {
+    fn from(fd: OwnedFd) -> DirHandle {
+        DirHandle::Descriptor(fd)
+    }
+}
