@@ -15,17 +15,17 @@ pub(crate) enum DirHandle {
     /// A descriptor of the kernel, without memory of its own: each directory has one.
     #[cfg(unix)]
     Descriptor(OwnedFd),
-    /// What another source keeps of a directory.
+    /// The own form of another source.
     Own(Box<dyn Any + Send + Sync>),
 }
 
 impl DirHandle {
-    /// Keeps what a source knows of an open directory.
+    /// Keeps the own form that a source has of an open directory.
     pub(crate) fn of<T: Any + Send + Sync>(own: T) -> DirHandle {
         DirHandle::Own(Box::new(own))
     }
 
-    /// What the source keeps of the directory. Absent if it is of another source.
+    /// The own form of the source. Absent if the handle is of another one.
     pub(crate) fn own<T: Any>(&self) -> Option<&T> {
         match self {
             DirHandle::Own(own) => own.downcast_ref(),

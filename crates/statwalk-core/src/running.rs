@@ -18,7 +18,7 @@ use crate::progress::{self, Progress};
 use crate::reason::Reason;
 use crate::report::{LeftOut, Outcome, Report, RootReport};
 use crate::sink::{Context, Sink, path_order};
-use crate::source::posix::Posix;
+use crate::source::native::Native;
 use crate::threads;
 
 /// A scan that goes on.
@@ -26,7 +26,7 @@ use crate::threads;
 /// Dropped, it stops the scan and waits for nobody: workers end when the kernel
 /// gives them back.
 #[must_use = "a scan stops when nobody wants its answer any more"]
-pub struct Running<S: Sink>(pub(crate) RunningOn<S, Posix>);
+pub struct Running<S: Sink>(pub(crate) RunningOn<S, Native>);
 
 /// A scan of a source that goes on.
 pub(crate) struct RunningOn<S, D: DirectorySource> {

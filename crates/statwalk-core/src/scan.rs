@@ -25,14 +25,13 @@ use crate::order::pool::{Pool, PoolOptions, WantedPool};
 use crate::order::results::{State, without_types};
 use crate::order::{AnyOrder, Order};
 use crate::plan::Plan;
-use crate::reason::{NotInPlace, Obstacle, Reason};
+use crate::reason::Reason;
 use crate::report::Outcome;
 use crate::running::{Ongoing, Running, RunningOn};
 use crate::sink::{Context, LinkPolicy, Sink};
 use crate::source::choice::{Source, SyncPolicy};
 use crate::source::memory::{Memory, MemoryTree};
-use crate::source::posix::{Posix, PosixOptions, probe};
-use crate::source::volumes::VolumeTable;
+use crate::source::native::{self, Native, NativeOptions};
 use crate::threads;
 
 /// The choice where another file system begins.
@@ -358,8 +357,8 @@ impl Scan {
     pub fn start<S: Sink>(&self, sink: S) -> Result<Running<S>, Error> {
         let started = threads::now();
         let mut why = Vec::new();
-        let (posix, roots) = self.kernel(sink.fields() | self.fields, &mut why)?;
-        let running = self.start_on(posix, sink, roots, why, started);
+        let (native, roots) = self.native(sink.fields() | self.fields, &mut why)?;
+        let running = self.start_on(native, sink, roots, why, started);
         Ok(Running(running))
     }
 
@@ -445,49 +444,26 @@ impl Scan {
             .collect()
     }
 
-    /// The kernel for this scan, with the paths of the roots.
-    fn kernel(
+    /// The system's source for this scan, with the paths of the roots.
+    fn native(
         &self,
         wanted: Fields,
         why: &mut Vec<Reason>,
-    ) -> Result<(Posix, Vec<Arc<CStr>>), Error> {
+    ) -> Result<(Native, Vec<Arc<CStr>>), Error> {
         let roots = self.root_paths()?;
-        let posix = self.posix(wanted, &roots, why);
-        for (number, root) in roots.iter().enumerate() {
-            let follows = self.symlinks == SymlinkPolicy::Follow;
-            let volumes = &posix.volumes;
-            volumes
-                .require(number as u32, root, follows, &self.exclusions)
-                .map_err(|error| Error::io(Op::Open, Some(self.roots[number].clone()), error))?;
-        }
-        Ok((posix, roots))
-    }
-
-    /// The kernel, as this scan asks it.
-    fn posix(&self, wanted: Fields, roots: &[Arc<CStr>], why: &mut Vec<Reason>) -> Posix {
-        let has_openat2 = probe::has_openat2();
-        if !has_openat2 {
-            why.push(Reason::NoOpenat2);
-        }
-        let has_mount_ids = probe::has_mount_ids();
-        if !has_mount_ids {
-            why.push(Reason::NoMountIds { has_openat2 });
-        }
-        why.extend(self.calls.reasons());
-        Posix::new(PosixOptions {
+        let options = NativeOptions {
             wanted,
-            calls: self.calls.clone(),
+            calls: &self.calls,
             follows: self.symlinks == SymlinkPolicy::Follow,
-            has_openat2,
-            has_mount_ids,
-            root_paths: roots.to_vec(),
-            volumes: VolumeTable::new(
-                self.source,
-                self.syncing,
-                self.objection_to_reading_in_place(),
-                self.as_of.map_or_else(now_ns, nanoseconds),
-            ),
-        })
+            source: self.source,
+            syncing: self.syncing,
+            exclusions: &self.exclusions,
+            now_ns: self.as_of.map_or_else(now_ns, nanoseconds),
+        };
+        let native = native::prepare(&options, &roots, why).map_err(|(number, error)| {
+            Error::io(Op::Open, Some(self.roots[number].clone()), error)
+        })?;
+        Ok((native, roots))
     }
 
     fn options(&self, wanted: Fields, roots: RootTable) -> ScanOptions {
@@ -588,16 +564,6 @@ impl<D: DirectorySource> Prepared<D> {
             plan: self.plan,
             started,
         }
-    }
-}
-
-impl Scan {
-    /// The reason against reading anything in place in this scan, although that may be
-    /// possible.
-    fn objection_to_reading_in_place(&self) -> Option<NotInPlace> {
-        let asks_in_its_own_way = self.calls != Calls::default();
-        (self.source == Source::Auto && asks_in_its_own_way)
-            .then(|| Obstacle::Calls.because("how the kernel is to be asked was said"))
     }
 }
 

@@ -379,8 +379,7 @@ const ADAPTERS: [(&str, &[&str]); 3] = [
         "source::posix",
         &[
             "crates/statwalk-core/src/source/posix",
-            "crates/statwalk-core/src/scan.rs",
-            "crates/statwalk-core/src/running.rs",
+            "crates/statwalk-core/src/source/native.rs",
         ],
     ),
 ];

@@ -12,6 +12,7 @@ mod failure;
 pub(crate) mod memory;
 mod mount_points;
 mod mount_view;
+pub(crate) mod native;
 pub(crate) mod posix;
 mod privilege;
 mod sync;

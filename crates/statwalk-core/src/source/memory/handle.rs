@@ -29,7 +29,7 @@ impl MemoryHandle {
         })
     }
 
-    /// What a handle of this source holds.
+    /// Looks into a handle, which must be of this source.
     pub(crate) fn of(dir: &DirHandle) -> Result<&MemoryHandle, Failure> {
         dir.own().ok_or(Failure::BAD_HANDLE)
     }
