@@ -17,7 +17,7 @@ use statwalk_sys::fnmatch::fnmatch;
 
 use crate::directory::Place;
 use crate::error::{Error, Op};
-use crate::text_file;
+use crate::linux::text_file;
 
 /// The entries that a scan leaves out.
 ///

@@ -6,9 +6,8 @@
 //! each, for messages alone: the same failure has other numbers elsewhere. A source
 //! translates the errors of its system.
 
-mod numbers;
-
 use crate::error::Errno;
+use crate::linux::numbers;
 
 /// A kind of failure, with the number that the system has for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

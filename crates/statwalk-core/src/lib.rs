@@ -33,23 +33,19 @@ compile_error!("statwalk runs on Linux only: its engine needs Linux system calls
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-pub(crate) mod mounts;
-
 mod attribute_columns;
 mod batch;
 mod bits;
 mod calls;
-mod changes;
 mod chunks;
 mod columns;
-mod decode;
 mod dir_handle;
 mod directory;
 mod entries;
 mod entry;
+mod entry_name;
 mod error;
 mod exclusion;
-mod extent_usage;
 mod failure;
 mod fold;
 mod gather;
@@ -57,6 +53,7 @@ mod generation;
 mod handle;
 mod inode_numbers;
 mod inode_set;
+mod linux;
 mod listing;
 mod lock;
 mod machine;
@@ -76,27 +73,9 @@ mod scan;
 mod simulation;
 mod sink;
 mod source;
-mod statx;
 mod tally;
-mod text_file;
 mod threads;
 mod unfinished;
-
-/// Questions that only a btrfs can answer: its changes since a generation, and the
-/// space of extents that several files share.
-///
-/// Both need the right to search its trees (`CAP_SYS_ADMIN`).
-pub mod btrfs {
-    pub use crate::changes::{Change, ChangeKind, Changes, changes_since};
-    pub use crate::extent_usage::{
-        Compression, CompressionUsage, ExtentDir, ExtentProgress, ExtentSums, ExtentUsage,
-        extent_usage,
-    };
-}
-
-/// The used bytes of a file system, and the parts that they consist of: entries, files
-/// without a name, hidden entries, metadata.
-pub mod space;
 
 /// Options that change the system calls of a scan, or their order, and never its answer,
 /// to be compared by `statwalk bench`.
@@ -108,16 +87,8 @@ pub mod tuning {
     pub use crate::order::AnyOrder;
 }
 
-/// The formats of file systems, for the tests and fuzz targets of this
-/// repository: not part of the promised API.
-///
-/// It is there in every build, because behind a feature the tests would test
-/// another program than the one that is used.
-#[doc(hidden)]
-pub mod formats {
-    pub use crate::decode::Malformed;
-    pub use crate::decode::btrfs;
-}
+pub use linux::api::{btrfs, formats};
+pub use linux::space;
 
 pub use attribute_columns::{AttributeColumns, OddTime};
 pub use batch::{Batch, EntryRef};

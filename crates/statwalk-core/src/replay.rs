@@ -14,9 +14,9 @@ use foldhash::quality::RandomState;
 
 use crate::batch::Batch;
 use crate::columns::{Columns, Directories, DirectoryRow};
-use crate::decode::name::is_entry_name;
 use crate::directory::{Dir, DirState, Directory, MountMark, OF_A_DIRECTORY, Place};
 use crate::entry::{Attributes, DirId, Fields};
+use crate::entry_name::is_entry_name;
 use crate::error::EntryError;
 use crate::rows::Rows;
 use crate::sink::{Collect, Context, Sink};

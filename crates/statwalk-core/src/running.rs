@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::entry::DirId;
 use crate::error::ErrorList;
+use crate::linux::native::Native;
 use crate::listing::context::ScanContext;
 use crate::listing::source::DirectorySource;
 use crate::order::pool::WantedPool;
@@ -18,7 +19,6 @@ use crate::progress::{self, Progress};
 use crate::reason::Reason;
 use crate::report::{LeftOut, Outcome, Report, RootReport};
 use crate::sink::{Context, Sink, path_order};
-use crate::source::native::Native;
 use crate::threads;
 
 /// A scan that goes on.

@@ -15,6 +15,7 @@ use crate::entry::Fields;
 use crate::error::{Error, Op};
 use crate::exclusion::Exclusions;
 use crate::inode_numbers::InodeNumbers;
+use crate::linux::native::{self, Native, NativeOptions};
 use crate::listing::WITHHELD_MAX;
 use crate::listing::context::ScanContext;
 use crate::listing::options::{RootTable, ScanOptions, Shortcuts};
@@ -31,7 +32,6 @@ use crate::running::{Ongoing, Running, RunningOn};
 use crate::sink::{Context, LinkPolicy, Sink};
 use crate::source::choice::{Source, SyncPolicy};
 use crate::source::memory::{Memory, MemoryTree};
-use crate::source::native::{self, Native, NativeOptions};
 use crate::threads;
 
 /// The choice where another file system begins.

@@ -18,10 +18,11 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("crates/statwalk-core/src/failure.rs", ABOVE_DATA),
     ("crates/statwalk-core/src/unfinished.rs", ABOVE_DATA),
     (
-        "crates/statwalk-core/src/decode",
+        "crates/statwalk-core/src/linux/decode",
         &[
             "crate::listing",
             "crate::source",
+            "crate::system",
             "crate::order",
             "crate::sink",
             "rustix",
@@ -37,7 +38,8 @@ const LAYERS: &[(&str, &[&str])] = &[
             "crate::source",
             "crate::order",
             "crate::sink",
-            "crate::statx",
+            "crate::linux",
+            "crate::system",
             "rustix",
             // It decides by a kind of `Failure`.
             "Errno",
@@ -59,15 +61,16 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("crates/statwalk-core/src/listing/open_dir.rs", IN_BOUNDARY),
     // The table of volumes names the readers in place, and they do not name it.
     (
-        "crates/statwalk-core/src/source/volume.rs",
-        &["source::volumes", "source::ext4", "source::btrfs"],
+        "crates/statwalk-core/src/linux/volume.rs",
+        &["linux::volumes", "linux::ext4", "linux::btrfs"],
     ),
     // An order knows listers and no source.
     (
         "crates/statwalk-core/src/order",
         &[
             "crate::source",
-            "crate::statx",
+            "crate::linux",
+            "crate::system",
             "std::fs",
             // A simulation stands in the place of `crate::threads`.
             "std::thread",
@@ -76,7 +79,13 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     (
         "crates/statwalk-core/src/sink",
-        &["crate::listing", "crate::source", "crate::order", "rustix"],
+        &[
+            "crate::listing",
+            "crate::source",
+            "crate::linux",
+            "crate::order",
+            "rustix",
+        ],
     ),
     // Sources fill the types of the core, and never name each other.
     (
@@ -90,33 +99,52 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "crates/statwalk-core/src/source/posix",
-        &["source::ext4", "source::btrfs", "source::memory"],
-    ),
-    (
-        "crates/statwalk-core/src/source/ext4",
+        "crates/statwalk-core/src/linux/posix",
         &[
-            "source::posix",
-            "source::btrfs",
+            "linux::ext4",
+            "linux::btrfs",
             "source::memory",
-            "source::volumes",
+            "crate::order",
+            "crate::sink",
+            "listing::Lister",
+            "listing::{Lister",
+            "listing::outlet",
         ],
     ),
     (
-        "crates/statwalk-core/src/source/btrfs",
+        "crates/statwalk-core/src/linux/ext4",
         &[
-            "source::posix",
-            "source::ext4",
+            "linux::posix",
+            "linux::btrfs",
             "source::memory",
-            "source::volumes",
+            "linux::volumes",
+            "crate::order",
+            "crate::sink",
+            "listing::Lister",
+            "listing::{Lister",
+            "listing::outlet",
+        ],
+    ),
+    (
+        "crates/statwalk-core/src/linux/btrfs",
+        &[
+            "linux::posix",
+            "linux::ext4",
+            "source::memory",
+            "linux::volumes",
+            "crate::order",
+            "crate::sink",
+            "listing::Lister",
+            "listing::{Lister",
+            "listing::outlet",
         ],
     ),
     (
         "crates/statwalk-core/src/source/memory",
         &[
-            "source::posix",
-            "source::ext4",
-            "source::btrfs",
+            "linux::posix",
+            "linux::ext4",
+            "linux::btrfs",
             "rustix",
             "std::fs",
         ],
@@ -364,22 +392,22 @@ const ADAPTERS: [(&str, &[&str]); 3] = [
         "statwalk_ext4",
         &[
             "crates/statwalk-ext4",
-            "crates/statwalk-core/src/source/ext4",
+            "crates/statwalk-core/src/linux/ext4",
         ],
     ),
     (
-        "source::ext4",
+        "linux::ext4",
         &[
-            "crates/statwalk-core/src/source/ext4",
-            "crates/statwalk-core/src/source/volumes.rs",
-            "crates/statwalk-core/src/space/own_space.rs",
+            "crates/statwalk-core/src/linux/ext4",
+            "crates/statwalk-core/src/linux/volumes.rs",
+            "crates/statwalk-core/src/linux/space/own_space.rs",
         ],
     ),
     (
-        "source::posix",
+        "linux::posix",
         &[
-            "crates/statwalk-core/src/source/posix",
-            "crates/statwalk-core/src/source/native.rs",
+            "crates/statwalk-core/src/linux/posix",
+            "crates/statwalk-core/src/linux/native.rs",
         ],
     ),
 ];

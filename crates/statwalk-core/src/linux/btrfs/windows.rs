@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The results of a worker's last searches.
+//!
+//! A window holds all items of a tree from one key to another. For keys within it no
+//! search is needed: an item that it lacks does not exist.
+
+use std::cell::Cell;
+use std::io;
+
+use statwalk_sys::btrfs::{Key, SEARCH_ARGUMENT_BYTES};
+
+use super::mounted::{Mounted, SEARCH_BYTES};
+use crate::linux::decode::Malformed;
+use crate::linux::decode::btrfs::kind::{DIR_INDEX, INODE_ITEM};
+use crate::linux::decode::btrfs::search_items::{SearchItem, SearchItems, search_items};
+
+/// Inode numbers up to this distance count as the next.
+const GAP: u64 = 4;
+
+/// The windows of one worker.
+///
+/// A subdirectory often needs items beside its parent, and the files of a directory can
+/// lie in several places.
+const WINDOWS_MAX: usize = 8;
+
+/// The buffer of a search for one inode item. Longer items exist, but no search for an
+/// inode returns one.
+const SINGLE_BYTES: usize = SEARCH_ARGUMENT_BYTES + 512;
+
+/// The failure of a search.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// The kernel returned an error, or bytes that make no sense.
+    Unread,
+}
+
+/// The windows of one worker.
+#[derive(Default)]
+pub(super) struct Windows {
+    windows: Vec<Window>,
+    /// The window that the next search replaces.
+    oldest: usize,
+    /// The window of the last key.
+    near: usize,
+    single: Vec<u8>,
+}
+
+/// All items of a tree from one key to another.
+pub(super) struct Window {
+    /// The address of its [`Mounted`]: a worker can meet several file systems.
+    file_system: usize,
+    tree: u64,
+    first: Key,
+    last: Key,
+    buffer: Vec<u8>,
+    inodes: Vec<InodeStart>,
+    end: ItemStart,
+    /// The index of the last inode: most calls ask for the next one.
+    last_found: Cell<usize>,
+}
+
+/// The begin of an inode's items in a window.
+#[derive(Clone, Copy, Debug, Default)]
+struct InodeStart {
+    inode: u64,
+    at: ItemStart,
+    /// Its first `DIR_INDEX`, if it has one.
+    entries: Option<ItemStart>,
+}
+
+/// The position of an item in a window.
+#[derive(Clone, Copy, Debug, Default)]
+struct ItemStart {
+    offset: u32,
+    /// The number of items before it.
+    index: u32,
+}
+
+impl Windows {
+    /// The window that holds a key, if there is one.
+    #[inline]
+    pub(super) fn holding(&mut self, volume: &Mounted, tree: u64, key: Key) -> Option<&Window> {
+        let holds = |window: &Window| window.holds(volume, tree, key);
+        if !self.windows.get(self.near).is_some_and(holds) {
+            self.near = self.windows.iter().position(holds)?;
+        }
+        self.windows.get(self.near)
+    }
+
+    /// Whether the last window ends just before an inode, as it does for a reader that
+    /// follows the order of the tree.
+    #[inline]
+    pub(super) fn end_before(&self, tree: u64, inode: u64) -> bool {
+        self.windows.get(self.near).is_some_and(|window| {
+            let last = window.last.objectid;
+            window.tree == tree && last < inode && inode - last <= GAP
+        })
+    }
+
+    /// Searches from a key on, and returns the new window.
+    pub(super) fn read(
+        &mut self,
+        volume: &Mounted,
+        tree: u64,
+        key: Key,
+    ) -> Result<&Window, Trouble> {
+        if self.windows.len() < WINDOWS_MAX {
+            self.near = self.windows.len();
+            self.windows.push(Window::empty());
+        } else {
+            self.near = self.oldest;
+            self.oldest = (self.oldest + 1) % WINDOWS_MAX;
+        }
+        let window = &mut self.windows[self.near];
+        match window.fill(volume, tree, key) {
+            Ok(()) => Ok(window),
+            Err(_) => {
+                window.tree = 0;
+                Err(Trouble::Unread)
+            }
+        }
+    }
+
+    /// The inode item of one inode, by a search for nothing else.
+    pub(super) fn single(
+        &mut self,
+        volume: &Mounted,
+        tree: u64,
+        inode: u64,
+    ) -> Result<Option<&[u8]>, Trouble> {
+        self.single.resize(SINGLE_BYTES, 0);
+        let key = inode_key(inode);
+        let found = volume.search(tree, key, key, &mut self.single);
+        let found = found.map_err(|_| Trouble::Unread)?;
+        let item = search_items(found.bytes, found.item_count).next();
+        let item = item.transpose().map_err(|_| Trouble::Unread)?;
+        Ok(item.map(|item| item.bytes))
+    }
+}
+
+impl Window {
+    fn empty() -> Window {
+        Window {
+            file_system: 0,
+            tree: 0,
+            first: Key::MAX,
+            last: Key::MIN,
+            buffer: vec![0; SEARCH_BYTES],
+            inodes: Vec::new(),
+            end: ItemStart::default(),
+            last_found: Cell::new(0),
+        }
+    }
+
+    fn holds(&self, volume: &Mounted, tree: u64, key: Key) -> bool {
+        self.tree == tree
+            && self.first <= key
+            && key <= self.last
+            && self.file_system == std::ptr::from_ref(volume).addr()
+    }
+
+    fn fill(&mut self, volume: &Mounted, tree: u64, first: Key) -> io::Result<()> {
+        let found = volume.search(tree, first, Key::MAX, &mut self.buffer)?;
+        self.file_system = std::ptr::from_ref(volume).addr();
+        self.tree = tree;
+        self.first = first;
+        self.last = Key::MAX;
+        self.inodes.clear();
+        let unreadable = |_: Malformed| io::Error::from(rustix::io::Errno::UCLEAN);
+        let mut items = search_items(found.bytes, found.item_count);
+        let mut at = ItemStart::default();
+        while let Some(item) = items.next() {
+            let item = item.map_err(unreadable)?;
+            let Key { objectid, kind, .. } = item.key;
+            if self.inodes.last().map(|start| start.inode) != Some(objectid) {
+                self.inodes.push(InodeStart {
+                    inode: objectid,
+                    at,
+                    entries: None,
+                });
+            }
+            if kind == DIR_INDEX
+                && let Some(inode) = self.inodes.last_mut()
+            {
+                inode.entries.get_or_insert(at);
+            }
+            at.offset = items.offset() as u32;
+            at.index += 1;
+            self.last = item.key;
+        }
+        self.end = at;
+        Ok(())
+    }
+
+    /// The last key of the window.
+    pub(super) fn last(&self) -> Key {
+        self.last
+    }
+
+    /// The index of an inode in the window.
+    #[inline]
+    fn position(&self, inode: u64) -> Option<usize> {
+        let is_at = |index: usize| self.inodes.get(index).is_some_and(|at| at.inode == inode);
+        let last = self.last_found.get();
+        let found = if is_at(last + 1) {
+            last + 1
+        } else if is_at(last) {
+            last
+        } else {
+            self.inodes
+                .binary_search_by_key(&inode, |at| at.inode)
+                .ok()?
+        };
+        self.last_found.set(found);
+        Some(found)
+    }
+
+    /// The items of an inode from one of them on.
+    #[inline]
+    fn items(&self, position: usize, from: ItemStart) -> SearchItems<'_> {
+        let to = self
+            .inodes
+            .get(position + 1)
+            .map_or(self.end, |next| next.at);
+        let bytes = &self.buffer[SEARCH_ARGUMENT_BYTES..];
+        let bytes = &bytes[from.offset as usize..to.offset as usize];
+        search_items(bytes, to.index - from.index)
+    }
+
+    /// The `DIR_INDEX` items of a directory that the window holds.
+    #[inline]
+    pub(super) fn entries_of(&self, directory: u64) -> impl Iterator<Item = SearchItem<'_>> {
+        let position = self.position(directory);
+        let entries = position.and_then(|position| {
+            let from = self.inodes[position].entries?;
+            Some(self.items(position, from))
+        });
+        // `fill` has decoded all items once: no error is left.
+        let items = entries.into_iter().flatten().map_while(Result::ok);
+        items.take_while(|item| item.key.kind == DIR_INDEX)
+    }
+
+    /// The inode item of an inode, if it has one.
+    #[inline]
+    pub(super) fn inode_item(&self, inode: u64) -> Option<&[u8]> {
+        let position = self.position(inode)?;
+        let first = self
+            .items(position, self.inodes[position].at)
+            .next()?
+            .ok()?;
+        (first.key.kind == INODE_ITEM).then_some(first.bytes)
+    }
+}
+
+/// The key of an inode's first item.
+pub(super) fn inode_key(inode: u64) -> Key {
+    Key {
+        objectid: inode,
+        kind: INODE_ITEM,
+        offset: 0,
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! All that is Linux alone: the kernel as a source, file systems that are read in place
+//! of it, and answers that only it has.
+
+pub(crate) mod native;
+pub(crate) mod numbers;
+pub(crate) mod text_file;
+
+mod mounts;
+mod posix;
+mod statx;
+
+mod btrfs;
+mod ext4;
+mod failure;
+mod mount_points;
+mod mount_view;
+mod privilege;
+mod sync;
+mod volume;
+mod volumes;
+
+mod changes;
+mod decode;
+mod extent_usage;
+pub mod space;
+
+pub(crate) mod api;

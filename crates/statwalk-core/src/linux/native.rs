@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The source that a scan of paths has on this system.
+
+use std::ffi::CStr;
+use std::io;
+use std::sync::Arc;
+
+use super::posix::{Posix, PosixOptions, probe};
+use super::volumes::VolumeTable;
+use crate::calls::Calls;
+use crate::entry::Fields;
+use crate::exclusion::Exclusions;
+use crate::reason::{NotInPlace, Obstacle, Reason};
+use crate::source::choice::{Source, SyncPolicy};
+
+/// The source of the file systems of this system: Linux, by its system calls.
+pub(crate) type Native = Posix;
+
+/// The options of a scan for its source.
+pub(crate) struct NativeOptions<'a> {
+    pub(crate) wanted: Fields,
+    pub(crate) calls: &'a Calls,
+    pub(crate) follows: bool,
+    pub(crate) source: Source,
+    pub(crate) syncing: SyncPolicy,
+    pub(crate) exclusions: &'a Exclusions,
+    /// The time that counts as the begin of the scan.
+    pub(crate) now_ns: i64,
+}
+
+/// Makes the source for a scan of some roots, and adds what the plan says of it to `why`.
+///
+/// # Errors
+///
+/// The number of a root that the wanted source cannot read, and the reason.
+pub(crate) fn prepare(
+    options: &NativeOptions<'_>,
+    roots: &[Arc<CStr>],
+    why: &mut Vec<Reason>,
+) -> Result<Native, (usize, io::Error)> {
+    let has_openat2 = probe::has_openat2();
+    if !has_openat2 {
+        why.push(Reason::NoOpenat2);
+    }
+    let has_mount_ids = probe::has_mount_ids();
+    if !has_mount_ids {
+        why.push(Reason::NoMountIds { has_openat2 });
+    }
+    why.extend(options.calls.reasons());
+    let posix = Posix::new(PosixOptions {
+        wanted: options.wanted,
+        calls: options.calls.clone(),
+        follows: options.follows,
+        has_openat2,
+        has_mount_ids,
+        root_paths: roots.to_vec(),
+        volumes: VolumeTable::new(
+            options.source,
+            options.syncing,
+            objection_to_reading_in_place(options),
+            options.now_ns,
+        ),
+    });
+    for (number, root) in roots.iter().enumerate() {
+        posix
+            .volumes
+            .require(number as u32, root, options.follows, options.exclusions)
+            .map_err(|error| (number, error))?;
+    }
+    Ok(posix)
+}
+
+/// The reason against reading anything in place in this scan, although that may be
+/// possible.
+fn objection_to_reading_in_place(options: &NativeOptions<'_>) -> Option<NotInPlace> {
+    let asks_in_its_own_way = *options.calls != Calls::default();
+    (options.source == Source::Auto && asks_in_its_own_way)
+        .then(|| Obstacle::Calls.because("how the kernel is to be asked was said"))
+}

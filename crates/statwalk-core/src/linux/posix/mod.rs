@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The portable source: any mounted file system, no privileges, blocking system
+//! calls on the calling thread.
+//!
+//! For each directory: open, statx, getdents64 until empty, one statx for each
+//! entry that is not a directory, statx, close. With only types wanted it stats
+//! nothing.
+
+mod find;
+mod list;
+pub(crate) mod open;
+pub(crate) mod probe;
+pub(crate) mod stat;
+
+use std::collections::HashSet;
+use std::ffi::CStr;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use rustix::fs::{AtFlags, CWD, SeekFrom, Statx, StatxFlags, fstatfs, seek};
+use rustix::io::Errno as KernelErrno;
+use rustix::process::geteuid;
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::calls::{self, BUFFER_BYTES, Calls, Detail, Freshness, LARGE_BUFFER_BYTES};
+use crate::dir_handle::DirHandle;
+use crate::entry::{Fields, FileId};
+use crate::failure::Failure;
+use crate::linux::statx;
+use crate::linux::volumes::{VolumeTable, is_worth_in_place};
+use crate::listing::in_place::InPlace;
+use crate::listing::listed::{KeptNames, Listed};
+use crate::listing::source::{Account, DirectorySource, More, NotOpened, NotYet, Way};
+use crate::tally;
+
+/// The kernel, by its system calls.
+pub(crate) struct Posix {
+    calls: Calls,
+    /// The flags of each stat of an entry or an open directory.
+    flags: AtFlags,
+    mask: StatxFlags,
+    directory_mask: StatxFlags,
+    /// Whether a root can be a link to a directory.
+    follows: bool,
+    /// Whether the kernel has openat2 (Linux 5.6).
+    has_openat2: bool,
+    /// Whether statx gives mount ids (Linux 5.8).
+    has_mount_ids: bool,
+    /// Whether to open with `O_NOATIME`; false after the first refusal.
+    no_atime: AtomicBool,
+    root_paths: Vec<Arc<CStr>>,
+    /// The file systems that are read in place.
+    pub(crate) volumes: VolumeTable,
+}
+
+/// The options of [`Posix`].
+pub(crate) struct PosixOptions {
+    pub(crate) wanted: Fields,
+    pub(crate) calls: Calls,
+    pub(crate) follows: bool,
+    pub(crate) has_openat2: bool,
+    pub(crate) has_mount_ids: bool,
+    pub(crate) root_paths: Vec<Arc<CStr>>,
+    pub(crate) volumes: VolumeTable,
+}
+
+impl Posix {
+    pub(crate) fn new(options: PosixOptions) -> Posix {
+        let all = match options.calls.detail {
+            Detail::Smallest => StatxFlags::empty(),
+            Detail::Full => StatxFlags::BASIC_STATS | StatxFlags::BTIME | StatxFlags::MNT_ID,
+        };
+        Posix {
+            flags: match options.calls.freshness {
+                Freshness::AsStat => AtFlags::empty(),
+                Freshness::DontSync => AtFlags::STATX_DONT_SYNC,
+            },
+            mask: statx::mask(options.wanted) | all,
+            directory_mask: statx::directory_mask(options.wanted) | all,
+            calls: options.calls,
+            follows: options.follows,
+            has_openat2: options.has_openat2,
+            has_mount_ids: options.has_mount_ids,
+            // The kernel refuses it to others for files they do not own: open(2).
+            no_atime: AtomicBool::new(geteuid().is_root()),
+            root_paths: options.root_paths,
+            volumes: options.volumes,
+        }
+    }
+}
+
+/// The descriptor of an open directory.
+#[inline]
+fn fd(dir: &DirHandle) -> Result<BorrowedFd<'_>, KernelErrno> {
+    dir.fd().ok_or(KernelErrno::BADF)
+}
+
+impl DirectorySource for Posix {
+    type Stat = Statx;
+    type StatError = KernelErrno;
+
+    fn account(&self) -> Account {
+        let (name, why) = self.volumes.reasons();
+        Account {
+            name,
+            generation: self.volumes.generation(),
+            why,
+        }
+    }
+
+    fn open_root(&self, path: &CStr) -> Result<DirHandle, NotOpened> {
+        open::root(path, self).map(DirHandle::from)
+    }
+
+    fn open_child(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened> {
+        open::child(fd(parent)?, name, self).map(DirHandle::from)
+    }
+
+    fn open_across(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened> {
+        open::across(fd(parent)?, name, self).map(DirHandle::from)
+    }
+
+    fn open_through_links(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened> {
+        open::through_links(fd(parent)?, name, self).map(DirHandle::from)
+    }
+
+    fn duplicate(&self, dir: &DirHandle) -> Result<DirHandle, Failure> {
+        find::duplicate(fd(dir)?)
+    }
+
+    fn find_root(&self, path: &CStr) -> Result<DirHandle, Failure> {
+        find::root(path, self.follows)
+    }
+
+    fn find(&self, from: &DirHandle, path: &[u8], way: Way) -> Result<DirHandle, Failure> {
+        find::below(fd(from)?, path, way, self.has_openat2)
+    }
+
+    fn find_above(&self, from: &DirHandle, levels: usize) -> Result<DirHandle, Failure> {
+        find::above(fd(from)?, levels)
+    }
+
+    #[inline(always)]
+    fn stat_entry(&self, dir: &DirHandle, name: &CStr) -> Result<Statx, KernelErrno> {
+        statx::by_name_with(fd(dir)?, name, self.flags, self.mask)
+    }
+
+    fn stat_path(&self, path: &CStr) -> Result<Statx, KernelErrno> {
+        statx::by_name_with(CWD, path, self.flags, self.mask)
+    }
+
+    fn stat_root(&self, path: &CStr) -> Result<Statx, Failure> {
+        Ok(statx::by_name(CWD, path, self.directory_mask)?)
+    }
+
+    fn stat_directory(&self, dir: &DirHandle) -> Result<Statx, Failure> {
+        Ok(statx::by_descriptor_with(
+            fd(dir)?,
+            self.flags,
+            self.directory_mask,
+        )?)
+    }
+
+    fn stat_subdirectory(&self, dir: &DirHandle, name: &CStr) -> Result<Statx, Failure> {
+        Ok(statx::by_name(fd(dir)?, name, self.directory_mask)?)
+    }
+
+    fn recognise(&self, dir: &DirHandle, name: &CStr) -> Result<Statx, Failure> {
+        // The kernel knows them by itself. With this flag it asks no server for the
+        // rest: `nfs_getattr`, fs/nfs/inode.c, and `fuse_update_get_attr`, fs/fuse/dir.c.
+        let flags = self.flags | AtFlags::STATX_DONT_SYNC;
+        let known = statx::IDENTITY | StatxFlags::MNT_ID;
+        let mask = self.directory_mask & known;
+        Ok(statx::by_name_with(fd(dir)?, name, flags, mask)?)
+    }
+
+    fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<Statx, Failure> {
+        let dir = match dir {
+            Some(dir) => fd(dir)?,
+            None => CWD,
+        };
+        Ok(statx::through_links(dir, name, self.directory_mask)?)
+    }
+
+    fn identity(&self, dir: &DirHandle) -> Result<FileId, Failure> {
+        let found = statx::by_descriptor(fd(dir)?, statx::IDENTITY)?;
+        Ok(statx::file_id(&found))
+    }
+
+    fn has_no_inside(&self, dir: &DirHandle, name: &CStr) -> bool {
+        // The kernel returns ENOTDIR if the name before the dot is no directory.
+        let inside = [name.to_bytes(), b"/.\0"].concat();
+        let inside = CStr::from_bytes_with_nul(&inside).expect("a name has no NUL");
+        let found =
+            fd(dir).and_then(|fd| statx::by_name_with(fd, inside, self.flags, StatxFlags::TYPE));
+        matches!(found, Err(KernelErrno::NOTDIR))
+    }
+
+    fn list(
+        &self,
+        dir: &DirHandle,
+        buffer: &mut [u8],
+        names: KeptNames,
+        into: &mut Listed,
+    ) -> Result<More, Failure> {
+        let types = self.calls.types;
+        Ok(match names {
+            KeptNames::All => list::list::<true>(fd(dir)?, buffer, types, into)?,
+            KeptNames::OfDirectories => list::list::<false>(fd(dir)?, buffer, types, into)?,
+        })
+    }
+
+    fn position(&self, dir: &DirHandle) -> Result<u64, Failure> {
+        tally::count();
+        Ok(seek(fd(dir)?, SeekFrom::Current(0))?)
+    }
+
+    fn seek(&self, dir: &DirHandle, position: u64) -> Result<(), Failure> {
+        tally::count();
+        seek(fd(dir)?, SeekFrom::Start(position))?;
+        Ok(())
+    }
+
+    fn entries_expected(&self) -> Option<u64> {
+        self.volumes.used_inodes_of_images(self.root_paths.len())
+    }
+
+    fn buffer_bytes(&self) -> usize {
+        self.calls.buffer_bytes.unwrap_or(BUFFER_BYTES)
+    }
+
+    fn large_buffer_bytes(&self) -> usize {
+        self.calls.buffer_bytes.unwrap_or(LARGE_BUFFER_BYTES)
+    }
+
+    fn mounts_on_demand(&self, dir: &DirHandle) -> bool {
+        fd(dir).is_ok_and(open::is_autofs)
+    }
+
+    fn kernel_file_system(&self, dir: &DirHandle) -> Option<&'static str> {
+        open::kernel_file_system(dir.fd()?)
+    }
+
+    fn links_count_subdirs(&self, dir: &DirHandle) -> bool {
+        tally::count();
+        // The type is signed on some architectures; the number is not.
+        let found = fd(dir).and_then(fstatfs);
+        let magic = found.map_or(0, |found| found.f_type as u64 & 0xffff_ffff);
+        calls::counts_subdirectories(magic)
+    }
+
+    fn is_cache_directory(&self, dir: &DirHandle) -> bool {
+        fd(dir).is_ok_and(open::is_cache_directory)
+    }
+
+    fn read_gitignore(&self, dir: &DirHandle) -> Option<Vec<u8>> {
+        open::read_gitignore(dir.fd()?, self)
+    }
+
+    fn now_s(&self) -> i64 {
+        clock_gettime(ClockId::RealtimeCoarse).tv_sec
+    }
+
+    fn mounts_reached_twice(&self) -> HashSet<u64> {
+        probe::mounts_reached_twice(&self.root_paths, self.has_mount_ids)
+    }
+
+    fn in_place(
+        &self,
+        mount: u64,
+        dirs: u32,
+        size_bytes: u64,
+    ) -> Result<Option<Box<dyn InPlace>>, NotYet> {
+        self.volumes.of_mount(mount, dirs, size_bytes)
+    }
+
+    fn is_worth_in_place(&self, size_bytes: u64) -> bool {
+        is_worth_in_place(size_bytes)
+    }
+
+    fn image(&self, root: u32) -> Option<u64> {
+        self.volumes.image(root)
+    }
+}

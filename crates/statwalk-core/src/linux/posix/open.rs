@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Opens directories so that no other process can lead the scan elsewhere.
+//!
+//! Each call opens a directory relative to its parent's descriptor. It follows no
+//! symbolic link and crosses no mount, unless the lister has decided that.
+
+use std::ffi::CStr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::Ordering;
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, SeekFrom, fstatfs, openat, openat2, seek};
+use rustix::io::Errno;
+use statwalk_sys::directory_records::DirectoryRecords;
+use statwalk_sys::kernel_file_systems;
+
+use super::{Posix, list};
+use crate::exclusion::{CACHE_TAG, GITIGNORE_MAX};
+use crate::linux::statx::{self, uninterrupted};
+use crate::linux::text_file;
+use crate::listing::source::NotOpened;
+use crate::tally;
+
+const DIRECTORY: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
+/// Opens a root, and triggers an automount there.
+///
+/// A trailing slash follows a link, as in any path.
+pub(crate) fn root(path: &CStr, posix: &Posix) -> Result<OwnedFd, NotOpened> {
+    let ignored = match posix.follows {
+        true => OFlags::NOFOLLOW,
+        false => OFlags::empty(),
+    };
+    open(posix, |flags| {
+        openat(CWD, path, flags.difference(ignored), Mode::empty())
+    })
+}
+
+/// Opens the target of a symbolic link, unless it is an idle automount point.
+pub(crate) fn through_links(
+    parent: BorrowedFd<'_>,
+    name: &CStr,
+    posix: &Posix,
+) -> Result<OwnedFd, NotOpened> {
+    without_mounting(parent, name, OFlags::empty(), posix)
+}
+
+/// Opens a subdirectory that lies on the same mount.
+pub(crate) fn child(
+    parent: BorrowedFd<'_>,
+    name: &CStr,
+    posix: &Posix,
+) -> Result<OwnedFd, NotOpened> {
+    if posix.has_openat2 {
+        let opened = open(posix, |flags| {
+            openat2(parent, name, flags, Mode::empty(), ResolveFlags::NO_XDEV)
+        });
+        return match opened {
+            // The entry exists, and autofs waits for a mount on it: autofs_dir_open,
+            // fs/autofs/root.c.
+            Err(NotOpened::Gone(_)) if is_autofs(parent) => Err(NotOpened::Automount),
+            opened => opened,
+        };
+    }
+    // Before Linux 5.6, a stat must look up the mount first: the open could trigger
+    // an automount.
+    let mask = posix.directory_mask;
+    let here = statx::by_descriptor(parent, mask)?;
+    let there = statx::by_name(parent, name, mask)?;
+    if statx::mount_id(&here) != statx::mount_id(&there) {
+        return Err(NotOpened::OtherMount);
+    }
+    if statx::is_idle_automount(&there) {
+        return Err(NotOpened::Automount);
+    }
+    // A file system on a block device is not autofs.
+    match there.stx_dev_major {
+        0 => across(parent, name, posix),
+        _ => open(posix, |flags| openat(parent, name, flags, Mode::empty())),
+    }
+}
+
+/// Opens a subdirectory with the file system that is mounted on it, unless it is an
+/// idle automount point.
+pub(crate) fn across(
+    parent: BorrowedFd<'_>,
+    name: &CStr,
+    posix: &Posix,
+) -> Result<OwnedFd, NotOpened> {
+    without_mounting(parent, name, OFlags::NOFOLLOW, posix)
+}
+
+/// Opens a directory, but no idle automount point of autofs.
+///
+/// statx shows such a point as an ordinary directory.
+fn without_mounting(
+    parent: BorrowedFd<'_>,
+    name: &CStr,
+    nofollow: OFlags,
+    posix: &Posix,
+) -> Result<OwnedFd, NotOpened> {
+    // Without O_DIRECTORY this triggers no mount: follow_automount, fs/namei.c.
+    let path = OFlags::PATH | OFlags::CLOEXEC | nofollow;
+    let place = uninterrupted(|| openat(parent, name, path, Mode::empty()))?;
+    tally::count();
+    if !is_autofs(place.as_fd()) {
+        return open(posix, |flags| {
+            let flags = flags.difference(OFlags::NOFOLLOW) | nofollow;
+            openat(parent, name, flags, Mode::empty())
+        });
+    }
+    // To open the dot triggers no mount, and lists the entries of autofs itself. An
+    // idle automount point is empty. Below its root, autofs returns ENOENT for one.
+    match open(posix, |flags| openat(&place, c".", flags, Mode::empty())) {
+        Err(NotOpened::Gone(_)) => Err(NotOpened::Automount),
+        Ok(fd) if is_empty(&fd)? => Err(NotOpened::Automount),
+        answer => answer,
+    }
+}
+
+/// AUTOFS_SUPER_MAGIC, include/uapi/linux/magic.h
+const AUTOFS: u64 = 0x0187;
+
+/// Whether a directory belongs to autofs.
+pub(crate) fn is_autofs(fd: BorrowedFd<'_>) -> bool {
+    file_system(fd) == Some(AUTOFS)
+}
+
+/// Whether an open directory is empty. The next listing begins at its start.
+fn is_empty(dir: &OwnedFd) -> Result<bool, Errno> {
+    let mut buffer = [0; 1024];
+    let is_empty = loop {
+        let length = list::read(dir.as_fd(), &mut buffer)?;
+        let mut records = DirectoryRecords::of(&buffer[..length]);
+        if length == 0 || !records.all(|record| record.is_dot_or_dot_dot()) {
+            break length == 0;
+        }
+    };
+    seek(dir, SeekFrom::Start(0))?;
+    Ok(is_empty)
+}
+
+fn open(
+    posix: &Posix,
+    call: impl Fn(OFlags) -> Result<OwnedFd, Errno>,
+) -> Result<OwnedFd, NotOpened> {
+    if posix.no_atime.load(Ordering::Relaxed) {
+        match uninterrupted(|| call(DIRECTORY | OFlags::NOATIME)) {
+            // Only the owner may use O_NOATIME: open(2).
+            Err(Errno::PERM) => posix.no_atime.store(false, Ordering::Relaxed),
+            answer => return counted(answer),
+        }
+    }
+    counted(uninterrupted(|| call(DIRECTORY)))
+}
+
+/// Counts the close that follows each successful open.
+fn counted(answer: Result<OwnedFd, Errno>) -> Result<OwnedFd, NotOpened> {
+    if answer.is_ok() {
+        tally::count();
+    }
+    answer.map_err(NotOpened::from)
+}
+
+/// Whether the kernel has openat2 and allows it.
+///
+/// Linux has it since 5.6. Some containers forbid system calls that they do not know.
+pub(crate) fn has_openat2() -> bool {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    !matches!(
+        openat2(CWD, c"/", flags, Mode::empty(), ResolveFlags::NO_XDEV),
+        Err(Errno::NOSYS | Errno::PERM | Errno::INVAL)
+    )
+}
+
+/// The name of the kernel file system that a directory belongs to, if it does.
+pub(crate) fn kernel_file_system(fd: BorrowedFd<'_>) -> Option<&'static str> {
+    kernel_file_systems::name(file_system(fd)?)
+}
+
+/// The magic number of a descriptor's file system.
+fn file_system(fd: BorrowedFd<'_>) -> Option<u64> {
+    tally::count();
+    let found = fstatfs(fd).ok()?;
+    // The type is signed on some architectures; the number is not.
+    Some(found.f_type as u64 & 0xffff_ffff)
+}
+
+/// Whether a directory holds a valid `CACHEDIR.TAG`.
+pub(crate) fn is_cache_directory(fd: BorrowedFd<'_>) -> bool {
+    let tag =
+        opened_file(|flags| uninterrupted(|| openat(fd, c"CACHEDIR.TAG", flags, Mode::empty())));
+    tag.and_then(|tag| read_start(tag, CACHE_TAG.len()))
+        .is_some_and(|start| start == CACHE_TAG)
+}
+
+/// The `.gitignore` of a directory, if it has one.
+pub(crate) fn read_gitignore(dir: BorrowedFd<'_>, posix: &Posix) -> Option<Vec<u8>> {
+    const NAME: &CStr = c".gitignore";
+    let file = opened_file(|flags| {
+        // autofs would request a mount for any name that it does not list.
+        let within = match posix.has_openat2 {
+            true => {
+                uninterrupted(|| openat2(dir, NAME, flags, Mode::empty(), ResolveFlags::NO_XDEV))
+            }
+            false => Err(Errno::XDEV),
+        };
+        match within {
+            Err(Errno::XDEV) if !is_autofs(dir) => {
+                uninterrupted(|| openat(dir, NAME, flags, Mode::empty()))
+            }
+            answer => answer,
+        }
+    });
+    read_start(file?, GITIGNORE_MAX)
+}
+
+/// Opens a file that the caller has yet to check for its type.
+fn opened_file(call: impl Fn(OFlags) -> Result<OwnedFd, Errno>) -> Option<OwnedFd> {
+    // O_NONBLOCK: a FIFO of this name must not block the scan.
+    call(OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK).ok()
+}
+
+fn read_start(fd: OwnedFd, max: usize) -> Option<Vec<u8>> {
+    text_file::read_start_of_regular(fd.as_fd(), max).ok()?
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Probes the kernel before a scan: its features, and the mounts that lead to one
+//! directory twice.
+
+use std::collections::HashSet;
+use std::ffi::{CStr, OsString};
+use std::os::unix::ffi::OsStringExt;
+use std::sync::Arc;
+
+use rustix::fs::{CWD, StatxFlags};
+
+use crate::linux::mounts::{self, Mount};
+use crate::linux::statx;
+
+pub(crate) use super::open::has_openat2;
+
+/// Whether statx gives mount ids: Linux 5.8 or newer.
+pub(crate) fn has_mount_ids() -> bool {
+    statx::by_name(CWD, c"/", StatxFlags::MNT_ID)
+        .is_ok_and(|found| found.stx_mask & StatxFlags::MNT_ID.bits() != 0)
+}
+
+/// The mounts whose directories the scan can reach by two ways.
+///
+/// The numbers are those of [`statx::mount_id`].
+pub(crate) fn mounts_reached_twice(roots: &[Arc<CStr>], has_mount_ids: bool) -> HashSet<u64> {
+    let Ok(table) = mounts::read() else {
+        return HashSet::new();
+    };
+    let real: Vec<Vec<u8>> = roots
+        .iter()
+        .filter_map(|root| std::fs::canonicalize(OsString::from_vec(root.to_bytes().to_vec())).ok())
+        .map(|path| path.into_os_string().into_vec())
+        .collect();
+    let twice = mounts::reached_twice(&table, &real);
+    let twice = twice.into_iter();
+    match has_mount_ids {
+        true => twice.map(|mount| mount.id).collect(),
+        false => twice.filter_map(Mount::device_number).collect(),
+    }
+}

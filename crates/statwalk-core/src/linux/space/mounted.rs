@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The mounts of a file system: the one that shows most of it, and those that hide parts.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Statx, StatxFlags, statx};
+use rustix::io::Errno;
+use rustix::mount::{OpenTreeFlags, open_tree};
+
+use crate::linux::mounts::{self, Mount, is_within};
+use crate::linux::statx::{file_id, has_mount_id, mount_id, uninterrupted};
+
+/// A mounted file system, as this process sees it.
+#[derive(Debug)]
+pub(super) struct Mounted {
+    /// The mount points that show its parts; the first shows the given path or more.
+    shown: Vec<PathBuf>,
+    /// The directories that mounts hide.
+    hidden: Vec<Covered>,
+    /// The reason why hidden directories cannot be seen.
+    obstacle: Option<String>,
+    /// Private copies of the mounts, without the mounts in them.
+    copies: Vec<OwnedFd>,
+    /// The line of the mount table. Absent without `/proc`.
+    mount: Option<Mount>,
+    mount_ids: Vec<u64>,
+    /// `st_dev` of the topmost directory.
+    device: u64,
+}
+
+/// A directory that a mount covers.
+#[derive(Debug)]
+pub(super) struct Covered {
+    /// The mount point that covers it.
+    pub(super) point: PathBuf,
+    /// The mount point of its own file system.
+    pub(super) within: PathBuf,
+    /// Its path through a private copy of its mount.
+    pub(super) seen: PathBuf,
+}
+
+impl Mounted {
+    /// Finds the file system that holds a path.
+    pub(super) fn holding(path: &Path) -> io::Result<Mounted> {
+        let stat = stat_at(path)?;
+        let point = mount_point(path, &stat)?;
+        let table = mounts::read().unwrap_or_default();
+        let own = table
+            .iter()
+            .find(|mount| has_mount_id(&stat) && mount.id == mount_id(&stat));
+        let Some(own) = own else {
+            return Ok(Mounted {
+                device: file_id(&stat).dev,
+                shown: vec![point],
+                hidden: Vec::new(),
+                obstacle: Some("needs /proc, and Linux 5.8".into()),
+                copies: Vec::new(),
+                mount: None,
+                mount_ids: Vec::new(),
+            });
+        };
+        let same = table.iter().filter(|mount| mount.device == own.device);
+        let shown = widest(own, &point, same.clone());
+        let mut mounted = Mounted {
+            device: file_id(&stat_at(&shown[0].1)?).dev,
+            mount: Some(own.clone()),
+            mount_ids: same.map(|mount| mount.id).collect(),
+            hidden: Vec::new(),
+            obstacle: None,
+            copies: Vec::new(),
+            shown: Vec::new(),
+        };
+        for (mount, point) in shown {
+            mounted.look_below(mount, &point, &table);
+            mounted.shown.push(point);
+        }
+        Ok(mounted)
+    }
+
+    /// Adds the directories below the mount points in a mount.
+    fn look_below(&mut self, mount: &Mount, point: &Path, table: &[Mount]) {
+        let covered = table.iter().filter_map(|above| {
+            let is_in = above.parent == mount.id && above.point != mount.point;
+            let below = Path::new(OsStr::from_bytes(&above.point));
+            let below = below.strip_prefix(OsStr::from_bytes(&mount.point)).ok()?;
+            is_in.then(|| below.to_owned())
+        });
+        let mut covered: Vec<PathBuf> = covered.collect();
+        // Two mounts can cover one directory. Of one within another, the outer comes first.
+        covered.sort_unstable();
+        covered.dedup();
+        if covered.is_empty() {
+            return;
+        }
+        // Without AT_RECURSIVE nothing that is mounted in it comes along, and the copy is
+        // in no place: it ends with its descriptor.
+        let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+        match open_tree(CWD, point, flags) {
+            Ok(copy) => {
+                let top = PathBuf::from(format!("/proc/self/fd/{}", copy.as_raw_fd()));
+                let hidden = covered.into_iter().map(|below| Covered {
+                    point: point.join(&below),
+                    within: point.to_owned(),
+                    seen: top.join(below),
+                });
+                self.hidden.extend(hidden);
+                self.copies.push(copy);
+            }
+            Err(errno) => {
+                let reason = match errno {
+                    Errno::PERM => "needs CAP_SYS_ADMIN".into(),
+                    Errno::NOSYS => "needs Linux 5.2".into(),
+                    errno => format!("cannot copy the mount: {}", io::Error::from(errno)),
+                };
+                self.obstacle = Some(reason);
+            }
+        }
+    }
+
+    pub(super) fn point(&self) -> &Path {
+        &self.shown[0]
+    }
+
+    pub(super) fn shown(&self) -> impl Iterator<Item = &PathBuf> {
+        self.shown.iter()
+    }
+
+    pub(super) fn hidden(&self) -> &[Covered] {
+        &self.hidden
+    }
+
+    pub(super) fn obstacle(&self) -> Option<&str> {
+        self.obstacle.as_deref()
+    }
+
+    pub(super) fn mount_ids(&self) -> Vec<u64> {
+        self.mount_ids.clone()
+    }
+
+    pub(super) fn device(&self) -> u64 {
+        self.device
+    }
+
+    pub(super) fn file_system(&self) -> Option<&str> {
+        self.mount.as_ref().map(|mount| mount.file_system.as_str())
+    }
+
+    pub(super) fn source(&self) -> Option<&[u8]> {
+        self.mount.as_ref().map(|mount| mount.source.as_slice())
+    }
+
+    /// Whether it is an overlay: statfs counts for its upper layer, and its entries lie in
+    /// several layers.
+    pub(super) fn is_overlay(&self) -> bool {
+        self.file_system() == Some("overlay")
+    }
+
+    /// The upper layer of an overlay, as its mount options name it: a path at the mount,
+    /// which may lead nowhere here. Absent if the overlay is read-only.
+    pub(super) fn upper_layer(&self) -> Option<&Path> {
+        let mount = self.mount.as_ref().filter(|_| self.is_overlay())?;
+        let mut options = mount.file_system_options.split(|&byte| byte == b',');
+        let upper = options.find_map(|option| option.strip_prefix(b"upperdir="))?;
+        Some(Path::new(OsStr::from_bytes(upper)))
+    }
+
+    /// The device number in the kernel's encoding of 32 bits: `new_encode_dev`,
+    /// include/linux/kdev_t.h.
+    pub(super) fn device_encoded(&self) -> Option<u32> {
+        let number = self.mount.as_ref()?.device_number()?;
+        let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+        Some((minor & 0xff) | (major << 8) | ((minor & !0xff) << 12))
+    }
+
+    /// The device number as the mount table has it, `major:minor`.
+    pub(super) fn device_text(&self) -> Option<&str> {
+        self.mount.as_ref().map(|mount| mount.device.as_str())
+    }
+
+    /// The size of the block device.
+    pub(super) fn device_bytes(&self) -> Option<u64> {
+        let number = &self.mount.as_ref()?.device;
+        let path = format!("/sys/dev/block/{number}/size");
+        let sectors: u64 = std::fs::read_to_string(path).ok()?.trim().parse().ok()?;
+        // Always of 512 bytes: Documentation/ABI/stable/sysfs-block.
+        sectors.checked_mul(512)
+    }
+}
+
+/// The mounts that show most of a file system, as few as possible, each with a path that
+/// leads to it.
+fn widest<'m>(
+    own: &'m Mount,
+    own_point: &Path,
+    same: impl Iterator<Item = &'m Mount>,
+) -> Vec<(&'m Mount, PathBuf)> {
+    let mut same: Vec<&Mount> = same.collect();
+    // The shortest directory of the file system comes first, and of two the own mount.
+    same.sort_by_key(|mount| (mount.root.len(), mount.id != own.id, mount.point.len()));
+    let mut shown: Vec<(&Mount, PathBuf)> = Vec::new();
+    for mount in same {
+        if shown
+            .iter()
+            .any(|(wider, _)| is_within(&mount.root, &wider.root))
+        {
+            continue;
+        }
+        let point = match mount.id == own.id {
+            true => own_point.to_owned(),
+            false => PathBuf::from(OsStr::from_bytes(&mount.point)),
+        };
+        // Another mount may cover this one.
+        let leads_there = stat_at(&point).is_ok_and(|found| mount_id(&found) == mount.id);
+        if leads_there {
+            shown.push((mount, point));
+        }
+    }
+    if shown.is_empty() {
+        shown.push((own, own_point.to_owned()));
+    }
+    shown
+}
+
+/// The topmost directory above a path that lies on the same mount.
+fn mount_point(path: &Path, stat: &Statx) -> io::Result<PathBuf> {
+    let path = std::fs::canonicalize(path)?;
+    let is_same = |other: &Statx| match has_mount_id(stat) {
+        true => mount_id(other) == mount_id(stat),
+        false => file_id(other).dev == file_id(stat).dev,
+    };
+    let above = path.ancestors();
+    let same = above.take_while(|path| stat_at(path).is_ok_and(|found| is_same(&found)));
+    Ok(same.last().unwrap_or(&path).to_owned())
+}
+
+fn stat_at(path: &Path) -> io::Result<Statx> {
+    let mask = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
+    Ok(uninterrupted(|| statx(CWD, path, AtFlags::empty(), mask))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_of_the_machine_is_a_mount_point() {
+        let found = Mounted::holding(Path::new("/")).unwrap();
+        assert_eq!(found.point(), Path::new("/"));
+        let here = Mounted::holding(Path::new(".")).unwrap();
+        assert!(here.point().is_absolute() && here.device() > 0);
+        assert!(Mounted::holding(Path::new("/nonexistent")).is_err());
+    }
+}
