@@ -21,6 +21,7 @@ mod picture;
 mod quick;
 mod simulate;
 mod step;
+mod targets;
 mod test_count;
 mod tidy;
 mod viewer;
@@ -38,11 +39,13 @@ usage: cargo xtask TASK
            nothing is installed
            --count: writes how many tests there are, for docs/testing.md
   check    formatting, clippy and docs with warnings denied, the types of the packages
-           outside of the workspace, tidy
+           outside of the workspace and of the engine on other systems, tidy
   bindings the tests of the bindings to C and other languages, where the machine has
            them; a part of `test`
   c-library PREFIX
            builds the C library and installs it, with its headers and statwalk.pc
+  targets  the types of the engine on Windows, macOS, FreeBSD and Arm Linux; a part of
+           `check` (needs Debian's rustc-web, cargo-web and rust-web-src)
   viewer   the tests of the page of reports, in Node and in Chromium where they are
            installed; a part of `test`
   model    the model checks of the hand-over of work (loom)
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
             Some(prefix) => bindings::install_c(prefix.as_ref(), bindings::Build::Release),
             None => Err("c-library: name the directory to install to".to_owned()),
         },
+        Some("targets") => targets::check(),
         Some("viewer") => viewer::test(),
         Some("model") => model(),
         Some("simulate") => simulate::simulate(&std::env::args().skip(2).collect::<Vec<_>>()),
@@ -147,6 +151,7 @@ fn check() -> Result<(), String> {
         .run()?;
     bindings::check()?;
     check_outside()?;
+    targets::check()?;
     tidy::tidy()
 }
 

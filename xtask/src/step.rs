@@ -33,6 +33,16 @@ impl Step {
         }
     }
 
+    /// A call of a program by its path.
+    pub(crate) fn program(path: &str, arguments: &[&str]) -> Step {
+        let mut command = Command::new(path);
+        command.args(arguments);
+        Step {
+            command,
+            shown: format!("{path} {}", arguments.join(" ")),
+        }
+    }
+
     /// A call of npm in a folder.
     pub(crate) fn npm(arguments: &[&str], folder: &str) -> Step {
         let mut command = Command::new("npm");

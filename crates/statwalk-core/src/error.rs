@@ -7,10 +7,9 @@
 
 use std::fmt;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use crate::path::path_buf;
+use crate::path::{bytes_of, path_buf};
 
 /// The operation during which an error came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -244,7 +243,7 @@ impl Error {
     /// The path that the error is about, where there is one.
     #[must_use]
     pub fn path(&self) -> Option<&[u8]> {
-        self.path.as_ref().map(|path| path.as_os_str().as_bytes())
+        self.path.as_deref().map(bytes_of)
     }
 
     /// The same path as `std` has it.

@@ -6,18 +6,17 @@
 //! Policy as data. The source asks it about each name and reads the files that
 //! it needs.
 
-use std::ffi::{CStr, CString, OsStr};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::{CStr, CString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use statwalk_sys::fnmatch::fnmatch;
 
 use crate::directory::Place;
 use crate::error::{Error, Op};
-use crate::linux::text_file;
+use crate::path::file_name;
+use crate::system::{patterns, text_file};
 
 /// The entries that a scan leaves out.
 ///
@@ -137,6 +136,10 @@ enum Pattern {
 impl Pattern {
     fn new(pattern: &[u8]) -> Result<Pattern, Error> {
         if has_wildcards(pattern) {
+            if !patterns::ARE_THERE {
+                let text = "shell patterns need the C library of Linux";
+                return Err(Error::pattern(None, text.to_owned()));
+            }
             let shell = CString::new(pattern);
             return shell.map(Pattern::Shell).map_err(|_| holds_nul(pattern));
         }
@@ -157,7 +160,7 @@ impl Pattern {
                 .filter(|&i| i == 0 || (bytes[i - 1] == b'/' && bytes[i] != b'/'))
                 .any(|i| {
                     let tail = CStr::from_bytes_with_nul(&bytes[i..]);
-                    fnmatch(pattern, tail.expect("a tail of a C string is one"))
+                    patterns::fnmatch(pattern, tail.expect("a tail of a C string is one"))
                 }),
         }
     }
@@ -215,7 +218,7 @@ struct RootPath {
 impl IgnoreRules {
     /// The rules that come from above a root.
     pub(crate) fn above_root(given: &[u8]) -> Option<Arc<IgnoreRules>> {
-        let real = std::fs::canonicalize(OsStr::from_bytes(given)).ok()?;
+        let real = std::fs::canonicalize(file_name(given)).ok()?;
         let top = real.ancestors().find(|dir| dir.join(".git").exists());
         let root = Arc::new(RootPath {
             given_length: given.len(),
@@ -272,7 +275,7 @@ impl IgnoreRules {
     fn real_path(&self, path: &[u8]) -> PathBuf {
         let below = &path[self.root.given_length.min(path.len())..];
         let below = below.strip_prefix(b"/").unwrap_or(below);
-        self.root.real.join(OsStr::from_bytes(below))
+        self.root.real.join(file_name(below))
     }
 }
 

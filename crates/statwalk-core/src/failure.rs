@@ -7,7 +7,7 @@
 //! translates the errors of its system.
 
 use crate::error::Errno;
-use crate::linux::numbers;
+use crate::system::numbers;
 
 /// A kind of failure, with the number that the system has for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,12 +26,26 @@
 //! An entry that cannot be read is no error of a scan but part of its answer.
 //! Names are bytes. A field that is not known is absent, never zero.
 
-#[cfg(not(target_os = "linux"))]
-compile_error!("statwalk runs on Linux only: its engine needs Linux system calls");
+// What only sources use has no user where there is no source.
+#![cfg_attr(not(target_os = "linux"), allow(dead_code, unused_imports))]
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
+use linux as system;
+#[cfg(target_os = "linux")]
+pub use linux::api::{btrfs, formats};
+#[cfg(target_os = "linux")]
+pub use linux::space;
+
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+#[cfg(not(target_os = "linux"))]
+use elsewhere as system;
 
 mod attribute_columns;
 mod batch;
@@ -53,7 +67,6 @@ mod generation;
 mod handle;
 mod inode_numbers;
 mod inode_set;
-mod linux;
 mod listing;
 mod lock;
 mod machine;
@@ -86,9 +99,6 @@ pub mod tuning {
     pub use crate::calls::{Calls, Detail, Freshness, Naming, Sharing, StatOrder, TypeSource};
     pub use crate::order::AnyOrder;
 }
-
-pub use linux::api::{btrfs, formats};
-pub use linux::space;
 
 pub use attribute_columns::{AttributeColumns, OddTime};
 pub use batch::{Batch, EntryRef};

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use crate::entry::DirId;
 use crate::error::ErrorList;
-use crate::linux::native::Native;
 use crate::listing::context::ScanContext;
 use crate::listing::source::DirectorySource;
 use crate::order::pool::WantedPool;
@@ -19,6 +18,7 @@ use crate::progress::{self, Progress};
 use crate::reason::Reason;
 use crate::report::{LeftOut, Outcome, Report, RootReport};
 use crate::sink::{Context, Sink, path_order};
+use crate::system::native::Native;
 use crate::threads;
 
 /// A scan that goes on.

@@ -4,7 +4,6 @@
 
 use std::ffi::{CStr, CString};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -15,7 +14,6 @@ use crate::entry::Fields;
 use crate::error::{Error, Op};
 use crate::exclusion::Exclusions;
 use crate::inode_numbers::InodeNumbers;
-use crate::linux::native::{self, Native, NativeOptions};
 use crate::listing::WITHHELD_MAX;
 use crate::listing::context::ScanContext;
 use crate::listing::options::{RootTable, ScanOptions, Shortcuts};
@@ -25,13 +23,15 @@ use crate::order::concurrency::WORKERS_MAX;
 use crate::order::pool::{Pool, PoolOptions, WantedPool};
 use crate::order::results::{State, without_types};
 use crate::order::{AnyOrder, Order};
+use crate::path::bytes_of;
 use crate::plan::Plan;
 use crate::reason::Reason;
 use crate::report::Outcome;
 use crate::running::{Ongoing, Running, RunningOn};
 use crate::sink::{Context, LinkPolicy, Sink};
-use crate::source::choice::{Source, SyncPolicy};
+use crate::source::choice::{Source, SourceOptions, SyncPolicy};
 use crate::source::memory::{Memory, MemoryTree};
+use crate::system::native::{self, Native};
 use crate::threads;
 
 /// The choice where another file system begins.
@@ -437,7 +437,7 @@ impl Scan {
         self.roots
             .iter()
             .map(|root| {
-                CString::new(root.as_os_str().as_bytes())
+                CString::new(bytes_of(root))
                     .map(Arc::from)
                     .map_err(|error| Error::io(Op::Open, Some(root.clone()), error.into()))
             })
@@ -451,7 +451,7 @@ impl Scan {
         why: &mut Vec<Reason>,
     ) -> Result<(Native, Vec<Arc<CStr>>), Error> {
         let roots = self.root_paths()?;
-        let options = NativeOptions {
+        let options = SourceOptions {
             wanted,
             calls: &self.calls,
             follows: self.symlinks == SymlinkPolicy::Follow,
@@ -461,7 +461,7 @@ impl Scan {
             now_ns: self.as_of.map_or_else(now_ns, nanoseconds),
         };
         let native = native::prepare(&options, &roots, why).map_err(|(number, error)| {
-            Error::io(Op::Open, Some(self.roots[number].clone()), error)
+            Error::io(Op::Open, self.roots.get(number).cloned(), error)
         })?;
         Ok((native, roots))
     }

@@ -13,29 +13,34 @@
     reason = "calls into the C library; every block says why it is sound"
 )]
 
-// The engine says the same, but its build ends here: this crate comes first.
-#[cfg(not(target_os = "linux"))]
-compile_error!("statwalk runs on Linux only: its engine needs Linux system calls");
-
-pub mod abort;
-pub mod address_space;
-pub mod allocator;
-pub mod block_device;
-pub mod btrfs;
 pub mod c_strings;
-pub mod device_map;
-pub mod directory_records;
-pub mod entry_point;
-pub mod fiemap;
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-pub mod first_stack;
-pub mod fnmatch;
-pub mod fsmap;
-pub mod io_priority;
-pub mod kernel_file_systems;
-pub mod memory_info;
-pub mod mount_table;
-pub mod secure_execution;
-pub mod signal_action;
-pub mod thread_clock;
-pub mod xfs;
+
+#[cfg(target_os = "linux")]
+pub use linux::*;
+
+/// The interfaces of Linux. The other files are there on every system.
+#[cfg(target_os = "linux")]
+#[path = "."]
+mod linux {
+    pub mod abort;
+    pub mod address_space;
+    pub mod allocator;
+    pub mod block_device;
+    pub mod btrfs;
+    pub mod device_map;
+    pub mod directory_records;
+    pub mod entry_point;
+    pub mod fiemap;
+    #[cfg(target_env = "gnu")]
+    pub mod first_stack;
+    pub mod fnmatch;
+    pub mod fsmap;
+    pub mod io_priority;
+    pub mod kernel_file_systems;
+    pub mod memory_info;
+    pub mod mount_table;
+    pub mod secure_execution;
+    pub mod signal_action;
+    pub mod thread_clock;
+    pub mod xfs;
+}

@@ -387,7 +387,9 @@ const ASKS_THE_MACHINE: &[&str] = &[
 ];
 
 /// Names that only one place may name, beside the one that has them.
-const ADAPTERS: [(&str, &[&str]); 3] = [
+const ADAPTERS: [(&str, &[&str]); 4] = [
+    // The rest of the engine calls it `system`.
+    ("crate::linux", &["crates/statwalk-core/src/linux"]),
     (
         "statwalk_ext4",
         &[

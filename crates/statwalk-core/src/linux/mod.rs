@@ -2,10 +2,15 @@
 
 //! All that is Linux alone: the kernel as a source, file systems that are read in place
 //! of it, and answers that only it has.
+//!
+//! The rest of the engine names of this room what stands in `lib.rs`, and no source.
 
+pub(crate) mod machine;
 pub(crate) mod native;
 pub(crate) mod numbers;
+pub(crate) mod patterns;
 pub(crate) mod text_file;
+pub(crate) mod threads;
 
 mod mounts;
 mod posix;

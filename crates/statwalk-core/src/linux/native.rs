@@ -9,25 +9,11 @@ use std::sync::Arc;
 use super::posix::{Posix, PosixOptions, probe};
 use super::volumes::VolumeTable;
 use crate::calls::Calls;
-use crate::entry::Fields;
-use crate::exclusion::Exclusions;
 use crate::reason::{NotInPlace, Obstacle, Reason};
-use crate::source::choice::{Source, SyncPolicy};
+use crate::source::choice::{Source, SourceOptions};
 
 /// The source of the file systems of this system: Linux, by its system calls.
 pub(crate) type Native = Posix;
-
-/// The options of a scan for its source.
-pub(crate) struct NativeOptions<'a> {
-    pub(crate) wanted: Fields,
-    pub(crate) calls: &'a Calls,
-    pub(crate) follows: bool,
-    pub(crate) source: Source,
-    pub(crate) syncing: SyncPolicy,
-    pub(crate) exclusions: &'a Exclusions,
-    /// The time that counts as the begin of the scan.
-    pub(crate) now_ns: i64,
-}
 
 /// Makes the source for a scan of some roots, and adds what the plan says of it to `why`.
 ///
@@ -35,7 +21,7 @@ pub(crate) struct NativeOptions<'a> {
 ///
 /// The number of a root that the wanted source cannot read, and the reason.
 pub(crate) fn prepare(
-    options: &NativeOptions<'_>,
+    options: &SourceOptions<'_>,
     roots: &[Arc<CStr>],
     why: &mut Vec<Reason>,
 ) -> Result<Native, (usize, io::Error)> {
@@ -73,7 +59,7 @@ pub(crate) fn prepare(
 
 /// The reason against reading anything in place in this scan, although that may be
 /// possible.
-fn objection_to_reading_in_place(options: &NativeOptions<'_>) -> Option<NotInPlace> {
+fn objection_to_reading_in_place(options: &SourceOptions<'_>) -> Option<NotInPlace> {
     let asks_in_its_own_way = *options.calls != Calls::default();
     (options.source == Source::Auto && asks_in_its_own_way)
         .then(|| Obstacle::Calls.because("how the kernel is to be asked was said"))

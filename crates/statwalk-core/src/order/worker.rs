@@ -80,7 +80,7 @@ impl<D: DirectorySource> Worker<D> {
     ) -> Worker<D> {
         if pool.idle_io {
             // A refusal costs politeness, not truth.
-            let _ = statwalk_sys::io_priority::set_idle();
+            let _ = threads::set_idle();
         }
         let progress = &pool.progress[slot.index()];
         progress.know_thread();

@@ -2,6 +2,10 @@
 
 //! The options of a scan about its source.
 
+use crate::calls::Calls;
+use crate::entry::Fields;
+use crate::exclusion::Exclusions;
+
 /// The source of entries and attributes.
 ///
 /// All sources give the same result. `docs/sources/` describes their needs and
@@ -54,4 +58,16 @@ impl Source {
             Source::Btrfs => "btrfs",
         }
     }
+}
+
+/// The options of a scan for its source.
+pub(crate) struct SourceOptions<'a> {
+    pub(crate) wanted: Fields,
+    pub(crate) calls: &'a Calls,
+    pub(crate) follows: bool,
+    pub(crate) source: Source,
+    pub(crate) syncing: SyncPolicy,
+    pub(crate) exclusions: &'a Exclusions,
+    /// The time that counts as the begin of the scan.
+    pub(crate) now_ns: i64,
 }

@@ -8,8 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use statwalk_sys::io_priority::IoPriority;
-
 use super::{Pool, Threadless};
 use crate::listing::source::DirectorySource;
 use crate::lock::lock;
@@ -17,7 +15,7 @@ use crate::order::concurrency::{Concurrency, Step};
 use crate::order::controller::Effort;
 use crate::order::worker::{StopReason, Worker};
 use crate::reason::Reason;
-use crate::threads;
+use crate::threads::{self, IoPriority};
 
 /// The time after which others take the jobs of a worker that hangs.
 const HELP_DELAY_MAX: Duration = Duration::from_millis(20);
