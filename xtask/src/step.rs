@@ -53,6 +53,16 @@ impl Step {
         }
     }
 
+    /// A line for the shell.
+    pub(crate) fn shell(line: &str) -> Step {
+        let mut command = Command::new("sh");
+        command.args(["-c", line]);
+        Step {
+            command,
+            shown: line.to_owned(),
+        }
+    }
+
     pub(crate) fn env(mut self, key: &str, value: &str) -> Step {
         self.command.env(key, value);
         self

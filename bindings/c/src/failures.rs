@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::ffi::{CString, c_char, c_int};
 
 use statwalk_core::{EntryError, Op, Report};
-use statwalk_stream::Failure;
+use statwalk_stream::{Failure, Gaps};
 
 /// The call did what it says.
 pub const SW_OK: c_int = 0;
@@ -114,17 +114,16 @@ impl HeldError {
 
 impl ScanReport {
     pub(crate) fn new(report: &Report) -> ScanReport {
-        let sum = report.sum();
-        let missing = report.roots.iter().filter(|root| root.missing.is_some());
+        let gaps = Gaps::of(report);
         ScanReport {
-            is_complete: report.is_complete(),
-            is_interrupted: report.interrupted,
-            missing_roots: missing.count() as u64,
-            unreadable: sum.unreadable,
-            changed_directories: sum.changed_dirs,
-            vanished: sum.vanished,
-            excluded: sum.excluded,
-            crossings: sum.crossings,
+            is_complete: gaps.is_complete,
+            is_interrupted: gaps.is_interrupted,
+            missing_roots: gaps.missing_roots,
+            unreadable: gaps.unreadable,
+            changed_directories: gaps.changed_directories,
+            vanished: gaps.vanished,
+            excluded: gaps.excluded,
+            crossings: gaps.crossings,
         }
     }
 

@@ -12,6 +12,7 @@
 mod batch;
 mod failure;
 mod feed;
+mod gaps;
 mod request;
 mod tree;
 mod walk;
@@ -24,5 +25,6 @@ mod tests;
 pub use batch::{Batch, Batches, Paths};
 pub use failure::Failure;
 pub use feed::Step;
+pub use gaps::Gaps;
 pub use request::{COLUMNS, Column, PATH, Request};
 pub use walk::{Entry, Walk};

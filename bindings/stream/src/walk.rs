@@ -129,7 +129,7 @@ impl Walk {
     pub fn next_within(&mut self, timeout: Duration) -> Result<Step<()>, Failure> {
         self.prunable = None;
         loop {
-            if self.next_at_hand() {
+            if self.next_taken() {
                 return Ok(Step::Value(()));
             }
             match self.feed.next_within(timeout)? {
@@ -151,7 +151,13 @@ impl Walk {
             .has_one_at_or_above(error.root, &error.path)
     }
 
-    fn next_at_hand(&mut self) -> bool {
+    /// Goes on to the next entry, if that needs no wait.
+    pub fn next_at_hand(&mut self) -> bool {
+        self.prunable = None;
+        self.next_taken()
+    }
+
+    fn next_taken(&mut self) -> bool {
         while let Some((rows, row)) = self.directories.next() {
             if self.give_directory(rows.get(), row) {
                 return true;

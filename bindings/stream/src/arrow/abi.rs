@@ -91,6 +91,8 @@ impl ArrowArray {
 unsafe impl Send for ArrowSchema {}
 // SAFETY: as above; the buffers behind it are owned, and nobody writes them.
 unsafe impl Send for ArrowArray {}
+// SAFETY: as above. Nobody writes an array that is shared.
+unsafe impl Sync for ArrowArray {}
 // SAFETY: as above; the state of our streams is `Send`.
 unsafe impl Send for ArrowArrayStream {}
 

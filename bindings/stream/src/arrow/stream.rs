@@ -43,22 +43,39 @@ struct State {
 ///
 /// Returns an error if a root holds a NUL.
 pub fn stream(request: &Request, at_incomplete: AtIncomplete) -> Result<ArrowArrayStream, Failure> {
+    let batches = Batches::new(request)?;
+    Ok(stream_of_rest(
+        batches,
+        request,
+        VecDeque::new(),
+        at_incomplete,
+    ))
+}
+
+/// The rest of a scan as a stream, after some tables that were not given away.
+#[must_use]
+pub fn stream_of_rest(
+    batches: Batches,
+    request: &Request,
+    waiting: VecDeque<ArrowArray>,
+    at_incomplete: AtIncomplete,
+) -> ArrowArrayStream {
     let state = State {
-        batches: Batches::new(request)?,
+        batches,
         request: request.clone(),
         at_incomplete,
-        waiting: VecDeque::new(),
+        waiting,
         errors: 0,
         first_error: None,
         last_error: None,
     };
-    Ok(ArrowArrayStream {
+    ArrowArrayStream {
         get_schema: Some(get_schema),
         get_next: Some(get_next),
         get_last_error: Some(get_last_error),
         release: Some(release),
         private_data: Box::into_raw(Box::new(state)).cast(),
-    })
+    }
 }
 
 impl State {

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The bindings: a workspace of their own, and the tools of other languages.
-//!
-//! Each language that the machine lacks is skipped, and the test command says so.
+//! The C library as others install and use it.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::Command;
 
+use super::cargo;
 use crate::install::is_there;
 use crate::step::Step;
 
-const MANIFEST: &str = "bindings/Cargo.toml";
-/// Where the tests install the C library.
+/// Where the tests install the library.
 const INSTALLED: &str = "bindings/target/installed";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -25,35 +22,10 @@ pub(crate) enum Build {
     Dev,
 }
 
-/// Formatting and clippy, as for the workspace of the product.
-pub(crate) fn check() -> Result<(), String> {
-    cargo(&["fmt", "--all"], &["--check"]).run()?;
-    let clippy = ["--workspace", "--all-targets", "--", "-D", "warnings"];
-    cargo(&["clippy"], &clippy).run()?;
-    cargo(&["doc"], &["--workspace", "--no-deps"])
-        .env("RUSTDOCFLAGS", "-D warnings")
-        .run()
-}
-
-pub(crate) fn test() -> Result<(), String> {
-    if !is_there("cc") || !is_there("c++") {
-        println!("xtask: skipped: needs cc and c++ (bindings)");
-        return Ok(());
-    }
-    cargo(&["test"], &["--workspace", "--", "--show-output"]).run_and_list_skipped()?;
-    installed_c()
-}
-
-/// A call of cargo in the workspace of the bindings.
-fn cargo(task: &[&str], more: &[&str]) -> Step {
-    let manifest = ["--manifest-path", MANIFEST];
-    Step::cargo(&[task, &manifest, more].concat())
-}
-
 /// Installs the C library, and builds a program with it as others do.
-fn installed_c() -> Result<(), String> {
+pub(super) fn test_installed() -> Result<(), String> {
     let _ = fs::remove_dir_all(INSTALLED);
-    install_c(Path::new(INSTALLED), Build::Dev)?;
+    install(Path::new(INSTALLED), Build::Dev)?;
     if !is_there("pkg-config") {
         println!("xtask: skipped: needs pkg-config (installed C library)");
         return Ok(());
@@ -64,21 +36,12 @@ fn installed_c() -> Result<(), String> {
         "export PKG_CONFIG_PATH={INSTALLED}/lib/pkgconfig; \
          c++ -std=c++17 {source} -o {program} $(pkg-config --cflags --libs statwalk)"
     );
-    shell(&build)?;
-    shell(&format!("LD_LIBRARY_PATH={INSTALLED}/lib {program} xtask"))
-}
-
-fn shell(command: &str) -> Result<(), String> {
-    eprintln!("xtask: {command}");
-    match Command::new("sh").args(["-c", command]).status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{command}: {status}")),
-        Err(error) => Err(format!("sh: {error}")),
-    }
+    Step::shell(&build).run()?;
+    Step::shell(&format!("LD_LIBRARY_PATH={INSTALLED}/lib {program} xtask")).run()
 }
 
 /// Builds the C library and installs it under a prefix, with the names that cargo-c gives.
-pub(crate) fn install_c(prefix: &Path, build: Build) -> Result<(), String> {
+pub(crate) fn install(prefix: &Path, build: Build) -> Result<(), String> {
     let (profile, folder) = match build {
         Build::Release => (&["--release"][..], "release"),
         Build::Dev => (&[][..], "debug"),
@@ -111,7 +74,7 @@ fn install_files(built: &Path, prefix: &Path) -> std::io::Result<()> {
             include.join(header),
         )?;
     }
-    let template = include_str!("../../bindings/c/statwalk.pc.in");
+    let template = include_str!("../../../bindings/c/statwalk.pc.in");
     let text = template
         .replace("@PREFIX@", &prefix.to_string_lossy())
         .replace("@VERSION@", VERSION);

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+
+"""Entries of directory trees with their attributes, as fast as the machine allows.
+
+>>> import statwalk
+>>> sum(e.stat.st_size for e in statwalk.scan(".") if e.is_file()) > 0
+True
+
+`scan` gives entries one after another, `walk` stands in the place of `os.walk`, and
+`batches` and `table` give columns to pyarrow, polars, pandas and duckdb without a copy.
+
+The fields that you ask for decide the system calls. Names are `str` or `bytes`, as the
+path that you give. A scan that could not read everything says so at its end.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, AnyStr, Literal, NamedTuple, cast
+
+from ._statwalk import (
+    Batch,
+    Batches,
+    Entry,
+    IncompleteScan,
+    Listing,
+    Report,
+    Scan,
+    Stat,
+    Table,
+    __version__,
+)
+
+__all__ = [
+    "FIELDS",
+    "Batch",
+    "Batches",
+    "Entry",
+    "IncompleteScan",
+    "Report",
+    "Scan",
+    "Stat",
+    "Table",
+    "batches",
+    "scan",
+    "table",
+    "walk",
+]
+
+#: The fields that a scan can read. "stat" stands for all that `os.stat_result` has.
+FIELDS = (
+    "name",
+    "type",
+    "size",
+    "allocated",
+    "links",
+    "id",
+    "mtime",
+    "atime",
+    "ctime",
+    "btime",
+    "owner",
+    "mode",
+    "rdev",
+    "path",
+)
+
+_BITS = {name: 1 << bit for bit, name in enumerate(FIELDS)}
+_STAT = (
+    "size",
+    "allocated",
+    "links",
+    "id",
+    "mtime",
+    "atime",
+    "ctime",
+    "owner",
+    "mode",
+    "rdev",
+)
+_BITS["stat"] = sum(_BITS[name] for name in _STAT)
+
+
+class _Options(NamedTuple):
+    columns: int
+    threads: int | None
+    max_depth: int | None
+    one_file_system: bool
+    follow_links: bool
+    kernel_file_systems: bool
+    exclude: list[bytes]
+
+
+def _options(
+    fields: str | Iterable[str],
+    threads: int | None,
+    max_depth: int | None,
+    one_file_system: bool,
+    follow_links: bool,
+    kernel_file_systems: bool,
+    exclude: Iterable[str | bytes],
+) -> _Options:
+    names = [fields] if isinstance(fields, str) else fields
+    columns = 0
+    for name in names:
+        if name not in _BITS:
+            known = ", ".join(_BITS)
+            raise ValueError(f"there is no field {name!r}; the fields are {known}")
+        columns |= _BITS[name]
+    patterns = [os.fsencode(pattern) for pattern in exclude]
+    return _Options(
+        columns,
+        threads,
+        max_depth,
+        one_file_system,
+        follow_links,
+        kernel_file_systems,
+        patterns,
+    )
+
+
+def scan(
+    path: AnyStr | os.PathLike[AnyStr],
+    *,
+    fields: str | Iterable[str] = "stat",
+    onerror: Callable[[OSError], object] | Literal["yield", "ignore"] | None = None,
+    threads: int | None = None,
+    max_depth: int | None = None,
+    one_file_system: bool = False,
+    follow_links: bool = False,
+    kernel_file_systems: bool = False,
+    exclude: Iterable[str | bytes] = (),
+) -> Scan[AnyStr]:
+    """Gives all entries below a directory while threads read them.
+
+    A directory comes before all that is below it; nothing else of the order is promised.
+    `skip()` of the iterator leaves out what is below the directory that came last.
+    Leaving the loop ends the scan when the iterator goes away, `close()` or `with` at once.
+
+    An entry that cannot be read is an `OSError` with an `operation`. `onerror` is a
+    function that gets it, or 'yield' for an item in its place, or 'ignore'. Without it,
+    the loop gives all entries that can be read and then raises `IncompleteScan`.
+
+    >>> names = {e.name for e in scan(".", fields="type", max_depth=1)}
+    """
+    path = os.fspath(path)
+    options = _options(
+        fields, threads, max_depth, one_file_system, follow_links, kernel_file_systems, exclude
+    )
+    return Scan(os.fsencode(path), isinstance(path, str), options, onerror)
+
+
+def batches(
+    path: str | bytes | os.PathLike[Any],
+    *,
+    fields: str | Iterable[str] = ("path", "stat"),
+    onerror: Callable[[OSError], object] | None = None,
+    threads: int | None = None,
+    max_depth: int | None = None,
+    one_file_system: bool = False,
+    follow_links: bool = False,
+    kernel_file_systems: bool = False,
+    exclude: Iterable[str | bytes] = (),
+) -> Batches:
+    """Gives all entries of a tree, and the directory itself, in columns.
+
+    A loop gives objects that pyarrow and others take by `__arrow_c_array__`. The whole is
+    a stream by `__arrow_c_stream__`, for one consumer. Names are bytes.
+    """
+    options = _options(
+        fields, threads, max_depth, one_file_system, follow_links, kernel_file_systems, exclude
+    )
+    return Batches(os.fsencode(path), options, onerror)
+
+
+def table(
+    path: str | bytes | os.PathLike[Any],
+    *,
+    fields: str | Iterable[str] = ("path", "stat"),
+    onerror: Callable[[OSError], object] | None = None,
+    threads: int | None = None,
+    max_depth: int | None = None,
+    one_file_system: bool = False,
+    follow_links: bool = False,
+    kernel_file_systems: bool = False,
+    exclude: Iterable[str | bytes] = (),
+) -> Table:
+    """Reads a whole tree into a table, which any number of consumers can take.
+
+    >>> len(table(".", fields="size")) > 1
+    True
+    """
+    return batches(
+        path,
+        fields=fields,
+        onerror=onerror,
+        threads=threads,
+        max_depth=max_depth,
+        one_file_system=one_file_system,
+        follow_links=follow_links,
+        kernel_file_systems=kernel_file_systems,
+        exclude=exclude,
+    ).read_all()
+
+
+def walk(
+    top: AnyStr | os.PathLike[AnyStr],
+    topdown: bool = True,
+    onerror: Callable[[OSError], object] | None = None,
+    followlinks: bool = False,
+) -> Iterator[tuple[AnyStr, list[AnyStr], list[AnyStr]]]:
+    """Does what `os.walk` does, with the same arguments and tuples.
+
+    It reads all names of the tree before it gives the first, so it knows nothing of what
+    you create meanwhile, but for directories that you add to a list of names. Removing a
+    name from a list saves its tuples and not its reading; `scan` and its `skip` save both.
+
+    >>> for directory, directories, names in walk("."):
+    ...     directories.clear()
+    """
+    top = os.fspath(top)
+    join = os.path.join
+    try:
+        options = _options("type", None, None, False, False, True, ())
+        listing = cast(
+            "Listing[AnyStr]", Listing(os.fsencode(top), isinstance(top, str), options)
+        )
+    except OSError as error:
+        if onerror is not None:
+            onerror(error)
+        return
+    stack: list[AnyStr | tuple[AnyStr, list[AnyStr], list[AnyStr]]] = [top]
+    while stack:
+        path = stack.pop()
+        if isinstance(path, tuple):
+            yield path
+            continue
+        found = listing.take(os.fsencode(path))
+        if found is None:
+            # A link, or a name that the caller has added.
+            if followlinks or not os.path.islink(path):
+                yield from walk(path, topdown, onerror, followlinks)
+            continue
+        if isinstance(found, OSError):
+            if onerror is not None:
+                onerror(found)
+            continue
+        directories, names = found
+        if topdown:
+            yield path, directories, names
+        else:
+            stack.append((path, directories, names))
+        stack.extend(join(path, name) for name in reversed(directories))

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The Python module of statwalk. `python/statwalk` has its types and its names.
+//!
+//! It turns values of [`statwalk_stream`] into those of Python and decides nothing.
+
+mod arguments;
+mod entry;
+mod errors;
+mod listing;
+mod scan;
+mod table;
+mod waiting;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _statwalk(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add(
+        "IncompleteScan",
+        module.py().get_type::<errors::IncompleteScan>(),
+    )?;
+    module.add_class::<entry::Entry>()?;
+    module.add_class::<entry::Stat>()?;
+    module.add_class::<errors::Report>()?;
+    module.add_class::<scan::Scan>()?;
+    module.add_class::<table::Batch>()?;
+    module.add_class::<table::Batches>()?;
+    module.add_class::<table::Table>()?;
+    module.add_class::<listing::Listing>()
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Batches and tables, by the PyCapsule interface of Arrow.
+//!
+//! <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use statwalk_stream::arrow::{self, ArrowArray, ArrowSchema, AtIncomplete};
+use statwalk_stream::{Batches as Stream, Gaps, Request, Step};
+
+use crate::arguments::{Options, request};
+use crate::errors::{KEPT_MAX, Report, incomplete, of_entry, of_failure};
+use crate::waiting;
+
+/// The batches of a scan: an iterator of `Batch`, and a stream of Arrow.
+#[pyclass(module = "statwalk")]
+pub(crate) struct Batches {
+    /// Absent after the end.
+    stream: Option<Stream>,
+    request: Request,
+    waiting: VecDeque<ArrowArray>,
+    errors: Vec<Py<PyAny>>,
+    on_error: Option<Py<PyAny>>,
+    report: Option<Report>,
+}
+
+/// Some entries, or some directories, as an array of Arrow.
+#[pyclass(frozen, module = "statwalk")]
+pub(crate) struct Batch {
+    array: Arc<ArrowArray>,
+    request: Request,
+}
+
+/// All entries of a tree, as a table of Arrow.
+#[pyclass(frozen, module = "statwalk")]
+pub(crate) struct Table {
+    tables: Vec<Arc<ArrowArray>>,
+    request: Request,
+    report: Option<Report>,
+}
+
+#[pymethods]
+impl Batches {
+    #[new]
+    fn new(root: Vec<u8>, options: Options, onerror: Option<Py<PyAny>>) -> PyResult<Batches> {
+        let request = request(&root, &options)?;
+        Ok(Batches {
+            stream: Some(Stream::new(&request).map_err(of_failure)?),
+            request,
+            waiting: VecDeque::new(),
+            errors: Vec::new(),
+            on_error: onerror,
+            report: None,
+        })
+    }
+
+    fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Batch>> {
+        let array = self.next_array(py)?;
+        Ok(array.map(|array| Batch {
+            array: Arc::new(array),
+            request: self.request.clone(),
+        }))
+    }
+
+    /// Takes all that is left, as a table.
+    fn read_all(&mut self, py: Python<'_>) -> PyResult<Table> {
+        let mut tables = Vec::new();
+        while let Some(array) = self.next_array(py)? {
+            tables.push(Arc::new(array));
+        }
+        Ok(Table {
+            tables,
+            request: self.request.clone(),
+            report: self.report.clone(),
+        })
+    }
+
+    /// Gives the batches that are left to one consumer, as they come.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &mut self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The interface lets a producer give the type that it has.
+        let _ = requested_schema;
+        if self.on_error.is_some() {
+            return Err(PyValueError::new_err(
+                "a stream of Arrow cannot call onerror: loop over the batches, or read_all()",
+            ));
+        }
+        let Some(stream) = self.stream.take() else {
+            return Err(PyValueError::new_err("the batches were taken already"));
+        };
+        let waiting = std::mem::take(&mut self.waiting);
+        let rest = arrow::stream_of_rest(stream, &self.request, waiting, AtIncomplete::Fail);
+        PyCapsule::new_with_value(py, rest, c"arrow_array_stream")
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        schema_capsule(py, &self.request)
+    }
+
+    fn close(&mut self, py: Python<'_>) -> PyResult<()> {
+        let Some(stream) = self.stream.take() else {
+            return Ok(());
+        };
+        self.waiting.clear();
+        let report = py.detach(|| stream.finish()).map_err(of_failure)?;
+        self.report = Some(Report::new(Gaps::of(&report)));
+        Ok(())
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(
+        &mut self,
+        py: Python<'_>,
+        _exception: &Bound<'_, pyo3::types::PyTuple>,
+    ) -> PyResult<()> {
+        self.close(py)
+    }
+
+    /// The report; None before the end.
+    #[getter]
+    fn report(&self) -> Option<Report> {
+        self.report.clone()
+    }
+}
+
+impl Batches {
+    fn next_array(&mut self, py: Python<'_>) -> PyResult<Option<ArrowArray>> {
+        loop {
+            if let Some(array) = self.waiting.pop_front() {
+                return Ok(Some(array));
+            }
+            let Some(stream) = &mut self.stream else {
+                return Ok(None);
+            };
+            match waiting::next(py, stream, Stream::next_within)? {
+                Step::Value(batch) => {
+                    let tables = arrow::tables(batch, &self.request);
+                    self.waiting.extend(tables.into_iter().flatten());
+                }
+                Step::Error(error) => {
+                    let error = of_entry(py, &error)?;
+                    match &self.on_error {
+                        Some(call) => {
+                            call.call1(py, (error,))?;
+                        }
+                        None if self.errors.len() < KEPT_MAX => self.errors.push(error),
+                        None => {}
+                    }
+                }
+                Step::Waiting => {}
+                Step::End => {
+                    self.close(py)?;
+                    let errors = std::mem::take(&mut self.errors);
+                    let report = self.report.as_ref().filter(|report| !report.is_complete());
+                    if let (Some(report), None) = (report, &self.on_error) {
+                        return Err(incomplete(py, report, &errors));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Batches {
+    fn drop(&mut self) {
+        if let Some(stream) = self.stream.take() {
+            Python::attach(|py| py.detach(|| drop(stream)));
+        }
+    }
+}
+
+#[pymethods]
+impl Batch {
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        // The interface lets a producer give the type that it has.
+        let _ = requested_schema;
+        let array = arrow::share(&self.array);
+        let array = PyCapsule::new_with_value(py, array, c"arrow_array")?;
+        Ok((schema_capsule(py, &self.request)?, array))
+    }
+
+    fn __len__(&self) -> usize {
+        self.array.length as usize
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Batch of {} entries>", self.array.length)
+    }
+}
+
+#[pymethods]
+impl Table {
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let stream = arrow::stream_of(&self.request, &self.tables);
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        schema_capsule(py, &self.request)
+    }
+
+    /// The report of the scan.
+    #[getter]
+    fn report(&self) -> Option<Report> {
+        self.report.clone()
+    }
+
+    fn __len__(&self) -> usize {
+        self.tables.iter().map(|table| table.length as usize).sum()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Table of {} entries>", self.__len__())
+    }
+}
+
+fn schema_capsule<'py>(py: Python<'py>, request: &Request) -> PyResult<Bound<'py, PyCapsule>> {
+    let schema: ArrowSchema = arrow::schema(request);
+    PyCapsule::new_with_value(py, schema, c"arrow_schema")
+}

@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+
+"""Entries beside those of os.scandir and os.walk."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import AnyStr
+
+import pytest
+
+import statwalk
+
+TIMES = ("st_mtime", "st_atime", "st_ctime")
+NUMBERS = (
+    "st_mode",
+    "st_ino",
+    "st_dev",
+    "st_nlink",
+    "st_uid",
+    "st_gid",
+    "st_size",
+    "st_blocks",
+    "st_rdev",
+)
+ALL = NUMBERS + TIMES + tuple(f"{name}_ns" for name in TIMES)
+
+
+def by_scandir(path: AnyStr) -> dict[AnyStr, os.DirEntry[AnyStr]]:
+    found = {}
+    with os.scandir(path) as entries:
+        for entry in entries:
+            found[entry.path] = entry
+            if entry.is_dir(follow_symlinks=False):
+                found.update(by_scandir(entry.path))
+    return found
+
+
+def check_equal(path: AnyStr) -> int:
+    expected = by_scandir(path)
+    found = {entry.path: entry for entry in statwalk.scan(path)}
+    assert found.keys() == expected.keys()
+    # First, because whoever follows a link changes its time of access.
+    for name, entry in found.items():
+        status = expected[name].stat(follow_symlinks=False)
+        for field in ALL:
+            assert getattr(entry.stat, field) == getattr(status, field), (name, field)
+    for name, entry in found.items():
+        other = expected[name]
+        assert entry.name == other.name
+        assert os.fspath(entry) == name
+        assert entry.inode() == other.inode()
+        assert entry.is_symlink() == other.is_symlink()
+        for follow in (True, False):
+            try:
+                is_dir = other.is_dir(follow_symlinks=follow)
+                is_file = other.is_file(follow_symlinks=follow)
+            except OSError:
+                # A link that leads to itself. It leads to no file.
+                is_dir = is_file = False
+            assert entry.is_dir(follow_symlinks=follow) == is_dir
+            assert entry.is_file(follow_symlinks=follow) == is_file
+    return len(found)
+
+
+def test_entries_are_those_of_scandir(tree: Path) -> None:
+    assert check_equal(str(tree)) > 50
+    assert check_equal(os.fsencode(tree)) > 50
+    assert check_equal(f"{tree}/") > 50
+
+
+def test_usr_include_is_the_same() -> None:
+    check_equal("/usr/include")
+
+
+def test_the_current_directory(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tree)
+    assert {e.path for e in statwalk.scan(".", fields="type")} == set(by_scandir("."))
+
+
+def test_a_path_can_be_a_link_and_an_entry(tree: Path) -> None:
+    link = str(tree / "to_directory")
+    assert {e.path for e in statwalk.scan(link)} == set(by_scandir(link))
+    entry = next(e for e in statwalk.scan(tree) if e.name == "a")
+    assert {e.path for e in statwalk.scan(entry)} == set(by_scandir(entry.path))
+
+
+def test_a_call_of_stat_is_that_of_a_dir_entry(tree: Path) -> None:
+    for fields in ("stat", "type"):
+        found = {e.name: e for e in statwalk.scan(str(tree), fields=fields)}
+        link = found["link"]
+        assert link.stat().st_size == 7
+        assert stat.S_ISLNK(link.stat(follow_symlinks=False).st_mode)
+        assert found["file3"].stat().st_size == 3
+        with pytest.raises(FileNotFoundError):
+            found["dangling"].stat()
+
+
+def test_a_field_that_was_not_asked_for_is_absent(tree: Path) -> None:
+    entry = next(e for e in statwalk.scan(tree, fields=["size"]) if e.name == "file3")
+    assert entry.stat.st_size == 3
+    with pytest.raises(AttributeError, match="mtime"):
+        entry.stat.st_mtime
+    with pytest.raises(ValueError, match="no field 'sizes'"):
+        statwalk.scan(tree, fields="sizes")
+
+
+def test_fields_decide_the_system_calls(tree: Path) -> None:
+    code = "import statwalk, sys; list(statwalk.scan(sys.argv[1], fields=sys.argv[2]))"
+
+    def calls(fields: str) -> int:
+        command = ["strace", "-f", "-c", "-e", "trace=statx,newfstatat", sys.executable]
+        command += ["-c", code, str(tree), fields]
+        try:
+            run = subprocess.run(command, capture_output=True, text=True)
+        except FileNotFoundError:
+            pytest.skip("needs strace")
+        return sum(
+            int(line.split()[3])
+            for line in run.stderr.splitlines()
+            if line.endswith(("statx", "newfstatat"))
+        )
+
+    assert calls("stat") - calls("type") > 40
+
+
+def test_a_directory_comes_before_what_is_below_it() -> None:
+    seen = {"/usr/share"}
+    for entry in statwalk.scan("/usr/share", fields="type", threads=4):
+        assert os.path.dirname(entry.path) in seen
+        if entry.is_dir(follow_symlinks=False):
+            seen.add(entry.path)
+
+
+def test_depth_and_skip(tree: Path) -> None:
+    flat = list(statwalk.scan(tree, max_depth=1))
+    assert {e.path for e in flat} == {e.path for e in os.scandir(tree)}
+    assert {e.depth for e in flat} == {1}
+    names = set()
+    entries = statwalk.scan(tree, fields="type")
+    for entry in entries:
+        names.add(entry.name)
+        if entry.name == "b":
+            entries.skip()
+    assert "b" in names and "file3" in names and "second name" not in names
+    with pytest.raises(ValueError):
+        entries.skip()
+
+
+def test_options(tree: Path) -> None:
+    assert all(not e.name.startswith("file") for e in statwalk.scan(tree, exclude=["file*"]))
+    # The path itself is a link of nothing, and what a link leads to is listed once.
+    followed = [e for e in statwalk.scan(tree, follow_links=True, onerror="ignore")]
+    assert not any(e.is_symlink() and e.name == "link" for e in followed)
+
+
+def test_a_path_that_cannot_be_scanned(tree: Path) -> None:
+    with pytest.raises(FileNotFoundError) as missing:
+        statwalk.scan(tree / "absent")
+    assert missing.value.filename == str(tree / "absent")
+    with pytest.raises(NotADirectoryError):
+        statwalk.scan(tree / "link")
+    with pytest.raises(TypeError):
+        statwalk.scan(7)  # type: ignore[type-var]
+
+
+def as_nobody(code: str, path: Path) -> str:
+    """Runs a program as an ordinary user: root may read everything."""
+    wanted = [sys.executable, "-c", code, str(path)]
+    if os.geteuid() == 0:
+        wanted = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *wanted]
+    return subprocess.run(wanted, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.fixture
+def closed(tree: Path) -> Path:
+    for folder in (tree.parent, *list(tree.parents)[:3]):
+        if folder.name.startswith("pytest") or folder == tree.parent:
+            folder.chmod(0o755)
+    (tree / "a" / "b").chmod(0)
+    return tree
+
+
+ERRORS = """
+import statwalk, sys
+{call}
+"""
+
+
+def test_errors(closed: Path) -> None:
+    def run(call: str) -> str:
+        return as_nobody("import statwalk, sys\npath = sys.argv[1]\n" + call, closed)
+
+    # After the loop.
+    call = """
+names = []
+try:
+    for e in statwalk.scan(path): names.append(e.name)
+except statwalk.IncompleteScan as e:
+    error, = e.errors
+    print(len(names) > 40, type(error).__name__, error.filename == path + "/a/b", error.operation)
+    print(e.report.unreadable, e.report.is_complete, isinstance(e, OSError))
+"""
+    assert run(call).split() == "True PermissionError True open 1 False True".split()
+    call = "print([str(e.errno) for e in statwalk.scan(path, onerror='yield') if isinstance(e, OSError)])"
+    assert run(call).strip() == f"['{errno.EACCES}']"
+    call = "l = []; n = list(statwalk.scan(path, onerror=l.append)); print(len(n) > 40, len(l))"
+    assert run(call).strip() == "True 1"
+    call = "print(len(list(statwalk.scan(path, onerror='ignore'))) > 40)"
+    assert run(call).strip() == "True"
+    call = "l = []; print(len(statwalk.table(path, onerror=l.append)) > 40, len(l))"
+    assert run(call).strip() == "True 1"
+    call = """
+try: statwalk.table(path)
+except statwalk.IncompleteScan as e: print(len(e.errors))
+"""
+    assert run(call).strip() == "1"
+    call = "l = []; list(statwalk.walk(path, onerror=l.append)); print([e.filename == path + '/a/b' for e in l])"
+    assert run(call).strip() == "[True]"
+
+
+def test_an_exception_of_onerror_ends_the_loop(tree: Path) -> None:
+    with pytest.raises(ValueError):
+        statwalk.scan(tree, onerror="no such word")  # type: ignore[arg-type]
+
+
+def threads() -> int:
+    return len(os.listdir("/proc/self/task"))
+
+
+def settle(expected: int) -> None:
+    deadline = time.monotonic() + 5
+    while threads() > expected and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert threads() <= expected
+
+
+def test_leaving_the_loop_ends_the_scan() -> None:
+    before = threads()
+    for _ in statwalk.scan("/usr"):
+        break
+    gc.collect()
+    settle(before)
+    with statwalk.scan("/usr") as entries:
+        next(entries)
+    assert entries.report is not None and entries.report.is_interrupted
+    assert list(entries) == []
+
+
+def test_a_thousand_scans_leave_nothing_behind(tree: Path) -> None:
+    def memory() -> int:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    before = threads()
+    files = grown = 0
+    for turn in range(1000):
+        if turn == 200:
+            files, grown = len(os.listdir("/proc/self/fd")), memory()
+        entries = statwalk.scan(tree)
+        if turn % 2:
+            list(entries)
+        else:
+            next(entries)
+        if turn % 5 == 0:
+            statwalk.table(tree)
+    del entries
+    gc.collect()
+    settle(before)
+    assert len(os.listdir("/proc/self/fd")) == files
+    assert memory() - grown < 16 << 20
+
+
+CTRL_C = """
+import statwalk, sys, time
+print("ready", flush=True)
+try:
+    while True:
+        if sys.argv[1] == "scan":
+            for e in statwalk.scan("/usr"): pass
+        elif sys.argv[1] == "walk":
+            for e in statwalk.walk("/usr"): pass
+        else:
+            statwalk.table("/usr")
+except KeyboardInterrupt:
+    print(time.monotonic(), flush=True)
+"""
+
+
+@pytest.mark.parametrize("call", ["scan", "walk", "table"])
+def test_ctrl_c(call: str) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", CTRL_C, call], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.4)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        took = float(process.stdout.readline()) - begin
+    # 100 ms on a machine with nothing else to do.
+    assert took < 0.5, took
+
+
+def test_other_threads_run_while_a_scan_waits() -> None:
+    turns = 0
+    is_over = threading.Event()
+
+    def count() -> None:
+        nonlocal turns
+        while not is_over.is_set():
+            turns += 1
+            time.sleep(0)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    statwalk.table("/usr/share")
+    is_over.set()
+    thread.join()
+    assert turns > 100
+
+
+def test_the_child_of_a_fork(tree: Path) -> None:
+    entries = statwalk.scan("/usr")
+    next(entries)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        try:
+            list(entries)
+        except RuntimeError as error:
+            os._exit(0 if "fork" in str(error) and len(list(statwalk.scan(tree))) > 50 else 1)
+        finally:
+            os._exit(2)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    entries.close()
+
+
+def test_types_are_strict() -> None:
+    mypy = pytest.importorskip("mypy.api", reason="needs mypy")
+    folder = Path(__file__).parent.parent
+    config = str(folder / "pyproject.toml")
+    out, err, status = mypy.run(
+        ["--strict", "--config-file", config, "-p", "statwalk", "--no-error-summary"]
+    )
+    assert status == 0, out + err
+    tests = [str(path) for path in Path(__file__).parent.glob("*.py")]
+    out, err, status = mypy.run(["--strict", "--config-file", config, *tests])
+    assert status == 0, out + err
+
+
+def test_the_examples_hold(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import doctest
+
+    monkeypatch.chdir(tree)
+    result = doctest.testmod(statwalk)
+    assert result.attempted > 3 and result.failed == 0

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The bindings: a workspace of their own, and the tools of other languages.
+//!
+//! Each language that the machine lacks is skipped, and the test command says so.
+
+mod c;
+mod python;
+
+pub(crate) use c::{Build, install as install_c};
+
+use crate::install::is_there;
+use crate::step::Step;
+
+const MANIFEST: &str = "bindings/Cargo.toml";
+
+/// Formatting and clippy, as for the workspace of the product.
+pub(crate) fn check() -> Result<(), String> {
+    // The types of the Python module need no interpreter.
+    let no_python = |step: Step| step.env("PYO3_NO_PYTHON", "1");
+    cargo(&["fmt", "--all"], &["--check"]).run()?;
+    let clippy = ["--workspace", "--all-targets", "--", "-D", "warnings"];
+    no_python(cargo(&["clippy"], &clippy)).run()?;
+    no_python(cargo(&["doc"], &["--workspace", "--no-deps"]))
+        .env("RUSTDOCFLAGS", "-D warnings")
+        .run()
+}
+
+pub(crate) fn test() -> Result<(), String> {
+    match is_there("cc") && is_there("c++") {
+        true => {
+            let words = [
+                "--workspace",
+                "--exclude",
+                "statwalk-python",
+                "--",
+                "--show-output",
+            ];
+            cargo(&["test"], &words).run_and_list_skipped()?;
+            c::test_installed()?;
+        }
+        false => println!("xtask: skipped: needs cc and c++ (bindings to C)"),
+    }
+    python::test()
+}
+
+/// A call of cargo in the workspace of the bindings.
+fn cargo(task: &[&str], more: &[&str]) -> Step {
+    let manifest = ["--manifest-path", MANIFEST];
+    Step::cargo(&[task, &manifest, more].concat())
+}
