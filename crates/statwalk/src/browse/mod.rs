@@ -4,16 +4,17 @@
 //! asks for.
 //!
 //! One thread has the terminal, and nothing that can take long happens there. Another
-//! looks after the scan ([`scan`]), and [`Clerk`]s answer questions.
+//! looks after the scan ([`scan`]), and [`Desk`]s answer questions.
 
 mod cells;
-mod clerk;
 mod decoder;
+mod desk;
 mod details;
 mod early_files;
 mod form;
 pub(crate) mod keys_file;
 mod live_data;
+mod message;
 mod modes;
 mod mounts;
 mod numbers;
@@ -44,24 +45,25 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
 use statwalk_browse::{
-    Browser, Data, Effect, Event, Filter, Filtered, ItemId, Options, Proposal, RemovalReport,
-    Revision, answer, child, item_at,
+    Browser, Data, Effect, Event, Filter, Filtered, ItemId, Options, RemovalReport, Revision,
+    answer, child, item_at,
 };
 
 use statwalk_view::SizeFormat;
 
-use self::clerk::Clerk;
+use self::desk::Desk;
+use self::message::{Message, Reading, Reason};
 pub(crate) use self::modes::give_back as give_terminal_back;
 use self::numbers::Place;
 use self::real_disk::RealDisk;
-use self::removal::{Left, Proposed, Remover};
+use self::removal::{Left, Remover};
 use self::report::ReportDesk;
 use self::scan::LiveScan;
 use self::screen::{Input, Screen};
 use self::space::SpaceDesk;
 use self::terminal::Tty;
 use self::trash_desk::{Spot, Trail, TrashDesk};
-use self::undo::{Back, Undone};
+use self::undo::Back;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::output;
@@ -91,49 +93,6 @@ const THOSE_OF_NOW: &str = "the numbers are those of now";
 /// The answer to a wish about an item that the numbers do not have any more.
 pub(super) const GONE: &str = "the item is gone";
 
-/// News from another thread for the one with the terminal.
-pub(crate) enum Message {
-    Event(Event),
-    /// The numbers at the end of a scan, and whether it was stopped.
-    Scanned(u64, Arc<dyn Data>, bool),
-    /// A directory was read again, after the change with this number.
-    Refreshed(Reading, Result<Arc<dyn Data>, String>),
-    /// The numbers of items that pass, for the wish with this number.
-    Filtered(u64, Filter, Arc<dyn Data>),
-    /// The table with this number.
-    Space(u64, Result<Vec<String>, String>),
-    /// The result of the survey with this number.
-    Surveyed(u64, Result<Box<(Proposal, Proposed)>, String>),
-    /// The end of a removal, and the trails to the trashes that have its items.
-    Removed(Box<statwalk_remove::Outcome>, Vec<(Vec<u8>, Option<Trail>)>),
-    /// The end of an undo.
-    Undone(Box<Undone>),
-}
-
-/// A directory that is read again.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Reading {
-    dir: ItemId,
-    /// Its entry that came after the scan, which is read instead.
-    new: Option<Vec<u8>>,
-    /// The number of the last change of the numbers before it.
-    after: u64,
-    reason: Reason,
-}
-
-/// The reason why a directory is read again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reason {
-    /// The user asked for it.
-    Wish,
-    /// A part of it was removed.
-    Removal,
-    /// An item came back there.
-    Return,
-    /// It has a trash that items went to, or came from.
-    Trash,
-}
-
 /// The browser with all that it needs.
 struct Shell {
     browser: Browser,
@@ -149,15 +108,13 @@ struct Shell {
     is_partial: bool,
     data: Arc<dyn Data>,
     filter: Filter,
-    /// Counts the wishes for numbers of a filter; an earlier answer comes too late.
-    filterings: u64,
-    rows: Clerk,
+    rows: Desk,
     /// For rows that need the disk: one that hangs holds no others.
-    searchers: Clerk,
-    filters: Clerk,
-    facts: Clerk,
-    readers: Clerk,
-    listers: Clerk,
+    searchers: Desk,
+    filters: Desk,
+    facts: Desk,
+    readers: Desk,
+    listers: Desk,
     /// The directory whose files were asked for last, while a scan goes on.
     listed: Option<ItemId>,
     remover: Remover,
@@ -247,7 +204,7 @@ fn run_on(
     screen.close();
     // A removal ends between two entries, and its journal is written.
     let left = shell.remover.end(REMOVAL_WAIT);
-    shell.report.end(REPORT_WAIT);
+    shell.report.end_within(REPORT_WAIT);
     if let Some(Left { work, path }) = &left {
         let path = safe(&String::from_utf8_lossy(path));
         stdio::say(&format!(
@@ -287,8 +244,8 @@ impl Shell {
         }
         let scan = LiveScan::start(&request, removes, sender.clone())?;
         let base: Arc<dyn Data> = Arc::clone(&scan.data) as Arc<dyn Data>;
-        let clerk = |name| {
-            Clerk::new(name, sender.clone()).map_err(|error| {
+        let desk = |name| {
+            Desk::new(name, sender.clone()).map_err(|error| {
                 Failure::Usage(format!("cannot start a thread: {}", reason(&error)))
             })
         };
@@ -304,13 +261,12 @@ impl Shell {
             base: Revision::new(base),
             is_partial: false,
             filter: Filter::default(),
-            filterings: 0,
-            rows: clerk("rows")?,
-            searchers: clerk("search")?,
-            filters: clerk("filter")?,
-            facts: clerk("facts")?,
-            readers: clerk("refresh")?,
-            listers: clerk("files")?,
+            rows: desk("rows")?,
+            searchers: desk("search")?,
+            filters: desk("filter")?,
+            facts: desk("facts")?,
+            readers: desk("refresh")?,
+            listers: desk("files")?,
             listed: None,
             remover,
             space,
@@ -433,7 +389,8 @@ impl Shell {
                     self.read_trash(&trash);
                 }
             }
-            Message::Filtered(number, filter, data) if number == self.filterings => {
+            Message::OfTheLast(ticket, message) if ticket.is_last() => self.take(*message, screen),
+            Message::Filtered(filter, data) => {
                 self.data = data;
                 self.update(Event::Filtered(filter), screen);
             }
@@ -442,22 +399,16 @@ impl Shell {
                 self.reading.retain(|known| *known != reading);
                 self.take_newer(reading, newer, screen);
             }
-            Message::Space(number, table) => {
-                if self.space.is_wanted(number) {
-                    self.update(Event::Space(table), screen);
-                }
-            }
-            Message::Surveyed(number, proposal) => {
-                if let Some(event) = self.remover.take_proposal(number, proposal) {
-                    self.update(event, screen);
-                }
+            Message::Surveyed(proposal) => {
+                let event = self.remover.take_proposal(proposal);
+                self.update(event, screen);
             }
             Message::Removed(outcome, trails) => self.take_removed(*outcome, trails, screen),
             Message::Undone(undone) => {
                 let (text, back) = self.remover.take_undone(*undone);
                 self.take_back(text, &back, screen);
             }
-            Message::Scanned(..) | Message::Filtered(..) | Message::Refreshed(..) => {}
+            Message::Scanned(..) | Message::Refreshed(..) | Message::OfTheLast(..) => {}
         }
     }
 
@@ -490,7 +441,7 @@ impl Shell {
             self.request.scan.clone(),
             dir.and_then(|dir| self.base.data().path(dir)),
         );
-        self.listers.give(move |stop| {
+        self.listers.ask(move |stop| {
             early.keep(number, early_files::read(&scan, &path?, stop)?);
             None
         });
@@ -504,11 +455,11 @@ impl Shell {
         match wish {
             Effect::Ask(query) => {
                 let data = Arc::clone(&self.data);
-                let clerk = match query.asks_disk() {
-                    true => &self.searchers,
-                    false => &self.rows,
+                let desk = match query.asks_disk() {
+                    true => &mut self.searchers,
+                    false => &mut self.rows,
                 };
-                clerk.give(move |stop| {
+                desk.ask(move |stop| {
                     let answer = answer(&*data, &query, stop, &RealDisk)?;
                     Some(Message::Event(Event::Answer(answer)))
                 });
@@ -516,7 +467,7 @@ impl Shell {
             Effect::Prefer(id) => self.scan.prefer(id),
             Effect::Details(id) => {
                 let data = Arc::clone(self.base.data());
-                self.facts.give(move |stop| {
+                self.facts.ask(move |stop| {
                     let details = details::of(id, &*data, stop)?;
                     Some(Message::Event(Event::Details(details)))
                 });
@@ -794,7 +745,7 @@ impl Shell {
         all.sort_by_key(|reading| reading.reason != Reason::Wish);
         let (scan, base) = (self.request.scan.clone(), Arc::clone(self.base.data()));
         let sender = self.sender.clone();
-        self.readers.give(move |stop| {
+        self.readers.ask(move |stop| {
             for reading in all {
                 let new = reading.new.as_deref();
                 let newer = refresh::read_again(&scan, &*base, reading.dir, new, stop)?;
@@ -813,7 +764,7 @@ impl Shell {
     fn set_filter(&mut self, filter: Filter, screen: &mut dyn Screen) {
         let base = Arc::clone(self.base.data());
         self.filter = filter.clone();
-        self.filterings += 1;
+        self.filters.end();
         if filter.is_empty() {
             self.data = base;
             return self.update(Event::Filtered(filter), screen);
@@ -822,10 +773,10 @@ impl Shell {
             // Files are known at the end alone; then it applies.
             return;
         }
-        let (number, now_ns) = (self.filterings, clock::now_ns());
-        self.filters.give(move |stop| {
+        let now_ns = clock::now_ns();
+        self.filters.ask_for_the_last(move |stop| {
             let filtered = Filtered::new(base, filter.clone(), now_ns, stop)?;
-            Some(Message::Filtered(number, filter, Arc::new(filtered)))
+            Some(Message::Filtered(filter, Arc::new(filtered)))
         });
     }
 
@@ -842,7 +793,7 @@ impl Shell {
                 self.update(Event::InTrash(0), screen);
                 self.scan = scan;
                 self.listed = None;
-                self.filterings += 1;
+                self.filters.end();
                 self.base = Revision::new(Arc::clone(&self.scan.data) as Arc<dyn Data>);
                 self.data = Arc::clone(self.base.data());
                 self.update(Event::Data, screen);

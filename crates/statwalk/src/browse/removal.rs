@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
-use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,10 +22,12 @@ use statwalk_remove::{
 };
 use statwalk_view::{Charset, SizeFormat, counted, escape, grouped};
 
+use super::GONE;
+use super::desk::{Desk, start};
+use super::message::Message;
 use super::sightings::{Sightings, Way};
 use super::trash_desk::Trail;
 use super::undo::{Back, Moved, Undo, Undone};
-use super::{GONE, Message};
 use crate::request::Request;
 use crate::system::clock;
 use crate::system::places;
@@ -46,8 +47,7 @@ pub(super) struct Remover {
     format: SizeFormat,
     sender: Sender<Message>,
     pub(super) sightings: Sightings,
-    /// Counts surveys; the answer of an earlier one comes too late.
-    surveys: u64,
+    surveyor: Desk,
     survey: Option<Arc<Monitor>>,
     proposed: Option<Proposed>,
     removal: Option<Ongoing>,
@@ -99,11 +99,13 @@ pub(super) struct Ended {
 
 impl Remover {
     pub(super) fn new(format: SizeFormat, sender: Sender<Message>) -> Remover {
+        let refused = |error| Message::Surveyed(Err(error));
+        let surveyor = Desk::with_a_thread_each("survey", sender.clone(), refused);
         Remover {
             format,
             sender,
             sightings: Sightings::default(),
-            surveys: 0,
+            surveyor,
             survey: None,
             proposed: None,
             removal: None,
@@ -128,48 +130,37 @@ impl Remover {
         self.end_survey();
         let monitor = Arc::new(Monitor::new());
         self.survey = Some(Arc::clone(&monitor));
-        let (number, sender, format) = (self.surveys, self.sender.clone(), self.format);
-        let sightings = self.sightings.clone();
-        let work = move || {
+        let (sightings, format) = (self.sightings.clone(), self.format);
+        self.surveyor.ask_for_the_last(move |_| {
             let ways = items.iter().map(|id| Way::of(*id, &*data));
             let proposal = match ways.collect::<Option<Vec<Way>>>() {
                 Some(ways) => propose(&ways, &sightings, &monitor, format),
                 None => Err(GONE.to_owned()),
             };
-            let _ = sender.send(Message::Surveyed(number, proposal.map(Box::new)));
-        };
-        if let Err(error) = start("survey", work) {
-            self.survey = None;
-            let error = Err(format!("cannot start a thread: {}", reason(&error)));
-            let event = Event::Surveyed(error);
-            let _ = self.sender.send(Message::Event(event));
-        }
+            Some(Message::Surveyed(proposal.map(Box::new)))
+        });
     }
 
     /// Ends a survey, and forgets its items.
     pub(super) fn end_survey(&mut self) {
-        self.surveys += 1;
+        self.surveyor.end();
         self.proposed = None;
         if let Some(monitor) = self.survey.take() {
             monitor.stop();
         }
     }
 
-    /// Takes the result of a survey. Absent where the user does not want it any more.
+    /// Takes the result of the last survey.
     pub(super) fn take_proposal(
         &mut self,
-        number: u64,
         proposal: Result<Box<(browse::Proposal, Proposed)>, String>,
-    ) -> Option<Event> {
-        if number != self.surveys {
-            return None;
-        }
+    ) -> Event {
         self.survey = None;
-        Some(Event::Surveyed(proposal.map(|proposal| {
+        Event::Surveyed(proposal.map(|proposal| {
             let (shown, proposed) = *proposal;
             self.proposed = Some(proposed);
             shown
-        })))
+        }))
     }
 
     /// Removes the items that the user has confirmed.
@@ -356,11 +347,6 @@ impl Remover {
 }
 
 const NO_HOME: &str = "The user has no home directory, so there is no trash";
-
-fn start(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<thread::JoinHandle<()>> {
-    let builder = thread::Builder::new().name(format!("browse-{name}"));
-    builder.spawn(work)
-}
 
 /// Looks at items, counts what is in them, and makes sentences of it.
 fn propose(

@@ -9,18 +9,15 @@ use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::Sender;
-use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use statwalk_browse::{Event, ReportState};
 use statwalk_report::{Detail, Names, html};
 use statwalk_view::{SizeFormat, counted};
 
-use super::Message;
+use super::desk::Desk;
+use super::message::Message;
 use crate::answer::about::About;
 use crate::commands::name_of_report;
 use crate::flags::ReportFormat;
@@ -41,18 +38,17 @@ const STOPPED: &str = "the report was stopped, and there is no file";
 /// The desk for reports, one at a time.
 pub(super) struct ReportDesk {
     format: SizeFormat,
-    sender: Sender<Message>,
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    news: Sender<Message>,
+    desk: Desk,
 }
 
 impl ReportDesk {
     pub(super) fn new(format: SizeFormat, sender: Sender<Message>) -> ReportDesk {
+        let refused = |error| Message::Event(Event::Reported(Err(error)));
         ReportDesk {
             format,
-            sender,
-            stop: Arc::default(),
-            thread: None,
+            news: sender.clone(),
+            desk: Desk::with_a_thread_each("report", sender, refused),
         }
     }
 
@@ -62,41 +58,23 @@ impl ReportDesk {
             Some(path) => request.of_directory(PathBuf::from(OsString::from_vec(path))),
             None => request.of_now(),
         };
-        self.stop = Arc::default();
-        let (stop, sender, format) = (Arc::clone(&self.stop), self.sender.clone(), self.format);
-        let work = move || {
-            let result = write(request, format, &stop, &sender);
-            // The browser may be gone.
-            let _ = sender.send(Message::Event(Event::Reported(result)));
-        };
-        let started = thread::Builder::new()
-            .name("browse-report".to_owned())
-            .spawn(work);
-        match started {
-            Ok(thread) => self.thread = Some(thread),
-            Err(error) => {
-                let error = format!("cannot start a thread: {}", reason(&error));
-                let _ = (self.sender).send(Message::Event(Event::Reported(Err(error))));
-            }
-        }
+        let (news, format) = (self.news.clone(), self.format);
+        // The user learns of a report that was stopped, too.
+        self.desk.ask(move |stop| {
+            let result = write(request, format, stop, &news);
+            Some(Message::Event(Event::Reported(result)))
+        });
     }
 
     /// Stops the report, of which nothing stays.
     pub(super) fn stop(&self) {
-        self.stop.store(true, Relaxed);
+        self.desk.end();
     }
 
     /// Stops the report, and waits so long at most for its end. Where a file has a name for
     /// the time of writing, that goes then.
-    pub(super) fn end(&mut self, wait: Duration) {
-        self.stop();
-        let Some(thread) = self.thread.take() else {
-            return;
-        };
-        let start = Instant::now();
-        while !thread.is_finished() && start.elapsed() < wait {
-            thread::sleep(PERIOD);
-        }
+    pub(super) fn end_within(&mut self, wait: Duration) {
+        self.desk.end_within(wait);
     }
 }
 
@@ -104,7 +82,7 @@ impl ReportDesk {
 fn write(
     request: Request,
     format: SizeFormat,
-    stop: &AtomicBool,
+    stop: &dyn Fn() -> bool,
     news: &Sender<Message>,
 ) -> Result<String, String> {
     let (mut file, path) = begin(&request)?;
@@ -116,7 +94,7 @@ fn write(
     let running = running.map_err(|error| error.to_string())?;
     let mut next_news = Instant::now() + NEWS_PERIOD;
     while !running.wait_for(PERIOD) {
-        if stop.load(Relaxed) {
+        if stop() {
             return Err(STOPPED.to_owned());
         }
         if Instant::now() >= next_news {
@@ -144,7 +122,7 @@ fn write(
     let page = html(&answer, &tree, Detail::default(), Names::Original);
     let mut byte_count = 0;
     for piece in page.into_pieces() {
-        if stop.load(Relaxed) {
+        if stop() {
             return Err(STOPPED.to_owned());
         }
         byte_count += piece.len() as u128;

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use statwalk_browse::{Event, ItemId, ScanState};
 use statwalk_core::{Canceller, DirId, LiveTree, Progress, Running, Tree, TreeSink};
 
-use super::Message;
 use super::early_files::EarlyFiles;
 use super::live_data::LiveData;
+use super::message::Message;
 use super::numbers::{Place, new_scan};
 use super::tree_data::TreeData;
 use crate::failure::Failure;

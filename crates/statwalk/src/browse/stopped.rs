@@ -18,8 +18,9 @@ use statwalk_core::Scan;
 use statwalk_testkit::generator::{Shape, generate};
 use statwalk_testkit::{Random, Scratch};
 
+use super::message::Message;
+use super::refresh;
 use super::scan::LiveScan;
-use super::{Message, refresh};
 use crate::flags::When;
 use crate::request::{Form, Request, RowEnd};
 

@@ -12,7 +12,7 @@ use std::thread;
 use statwalk_browse::ItemId;
 use statwalk_remove::{Restored, Trashed, restore};
 
-use super::Message;
+use super::message::Message;
 
 /// An item in the trash, with the number that the browser had of it.
 #[derive(Clone)]

@@ -6,7 +6,6 @@ mod explained;
 mod source;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 use statwalk_view::{SizeFormat, Terminal};
 
@@ -31,7 +30,7 @@ pub(crate) fn table_of(
     directory: &Path,
     format: SizeFormat,
     terminal: Terminal,
-    stop: &AtomicBool,
+    stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<String>, Failure> {
     let file_system = file_system_of(directory)?;
     let points = file_system.shown().map(PathBuf::from).collect();

@@ -3,8 +3,6 @@
 //! The scans that explain a file system: watched by a command, or quiet for the browser.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 
 use statwalk_core::btrfs::{ExtentUsage, extent_usage};
 use statwalk_core::{InodeTable, Outcome, Sink};
@@ -49,13 +47,13 @@ impl SpaceSource for Watched {
 }
 
 /// Shows nothing, and asks whether the answer is still wanted.
-pub(super) struct Quiet<'a>(pub(super) &'a AtomicBool);
+pub(super) struct Quiet<'a>(pub(super) &'a (dyn Fn() -> bool + Sync));
 
 impl SpaceSource for Quiet<'_> {
     fn scan<S: Sink>(&self, request: &Request, sink: &S) -> Result<Outcome<S::Output>, Failure> {
         let running = request.scan.start(sink)?;
         while !running.wait_for(PERIOD) {
-            if self.0.load(Relaxed) {
+            if (self.0)() {
                 running.canceller().cancel();
                 break;
             }
@@ -64,7 +62,7 @@ impl SpaceSource for Quiet<'_> {
     }
 
     fn extents(&self, inodes: InodeTable) -> Option<ExtentUsage> {
-        let go_on = |_| match self.0.load(Relaxed) {
+        let go_on = |_| match (self.0)() {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         };
