@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use serde::Serialize;
 use statwalk_core::btrfs::{ExtentDir, ExtentUsage, extent_usage};
-use statwalk_core::{Inodes, Totals};
+use statwalk_core::{DirState, Inodes, Totals};
 use statwalk_view::{Align, Cell, Column, grouped, list_table, share};
 
 use crate::answer::about::About;
@@ -19,7 +19,7 @@ use crate::output::ending::{self, Errors};
 use crate::output::json::ExtentsJsonAnswer;
 use crate::output::plain::Rows;
 use crate::output::printer::Answer;
-use crate::output::rows::{Selection, Side, is_unread};
+use crate::output::rows::{Selection, Side};
 use crate::request::{Form, Request, Sizes};
 use crate::system::screen::Screen;
 use crate::watch::progress::{ProgressOptions, ShareLine};
@@ -84,7 +84,7 @@ impl ExtentsAnswer {
     fn dirs(&self) -> impl Iterator<Item = ExtentDir<'_>> {
         let roots = self.usage.roots().enumerate();
         let roots = roots.filter(|(_, dir)| !is_unread(dir));
-        let rows = self.selection.rows(roots, |a, b| self.compare(a, b));
+        let rows = (self.selection).rows_of(roots, below, |a, b| self.compare(a, b));
         rows.map(|row| row.node)
     }
 
@@ -181,4 +181,14 @@ impl Answer for ExtentsAnswer {
         let answer = ExtentsJsonAnswer::new(&self.usage, self.dirs());
         self.about.document(answer)
     }
+}
+
+/// The directories directly below one.
+fn below<'a>(dir: &ExtentDir<'a>) -> Vec<ExtentDir<'a>> {
+    dir.children().filter(|dir| !is_unread(dir)).collect()
+}
+
+/// Whether a directory of the extents is one that the scan did not enter.
+fn is_unread(dir: &ExtentDir<'_>) -> bool {
+    matches!(dir.state(), Some(DirState::Crossing | DirState::Excluded))
 }

@@ -4,7 +4,6 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use statwalk_core::btrfs::ExtentDir;
 use statwalk_core::{DirState, Node, NodeKind, Tree};
 use statwalk_view::{Direction, SizeColumn, SortKey};
 
@@ -16,12 +15,6 @@ pub(crate) struct Order {
     pub(crate) key: SortKey,
     pub(crate) direction: Direction,
     pub(crate) column: SizeColumn,
-}
-
-/// A node of a tree whose nodes have rows.
-pub(crate) trait RowNode: Copy {
-    /// The nodes directly below; files only where `files` asks for them.
-    fn below(&self, files: bool) -> Vec<Self>;
 }
 
 /// The nodes of a tree that have rows.
@@ -53,26 +46,14 @@ pub(crate) struct Row<N> {
     pub(crate) root: usize,
 }
 
-impl RowNode for Node<'_> {
-    fn below(&self, files: bool) -> Vec<Self> {
-        let mut nodes: Vec<_> = self.children().collect();
-        // The file at the place of a root that is no directory is the root itself.
-        if files && self.is_dir() {
-            nodes.extend(self.files());
-        }
-        nodes
+/// The nodes directly below a node; files only where `files` asks for them.
+fn below<'t>(node: &Node<'t>, files: bool) -> Vec<Node<'t>> {
+    let mut nodes: Vec<_> = node.children().collect();
+    // The file at the place of a root that is no directory is the root itself.
+    if files && node.is_dir() {
+        nodes.extend(node.files());
     }
-}
-
-impl RowNode for ExtentDir<'_> {
-    fn below(&self, _: bool) -> Vec<Self> {
-        self.children().filter(|dir| !is_unread(dir)).collect()
-    }
-}
-
-/// Whether a directory of the extents is one that the scan did not enter.
-pub(crate) fn is_unread(dir: &ExtentDir<'_>) -> bool {
-    matches!(dir.state(), Some(DirState::Crossing | DirState::Excluded))
+    nodes
 }
 
 impl Order {
@@ -134,14 +115,25 @@ pub(crate) fn is_selected(node: &Node<'_>) -> bool {
 
 impl Selection {
     /// The rows of all roots, one root after another; siblings stand as `compare` says.
-    pub(crate) fn rows<'a, N: RowNode + 'a>(
+    pub(crate) fn rows<'a, 't: 'a>(
+        self,
+        roots: impl Iterator<Item = (usize, Node<'t>)> + 'a,
+        compare: impl Fn(&Node<'t>, &Node<'t>) -> Ordering + 'a,
+    ) -> Box<dyn Iterator<Item = Row<Node<'t>>> + 'a> {
+        self.rows_of(roots, move |node| below(node, self.files), compare)
+    }
+
+    /// The same of any tree, by the nodes directly below each.
+    pub(crate) fn rows_of<'a, N: Copy + 'a>(
         self,
         roots: impl Iterator<Item = (usize, N)> + 'a,
+        below: impl Fn(&N) -> Vec<N> + 'a,
         compare: impl Fn(&N, &N) -> Ordering + 'a,
     ) -> Box<dyn Iterator<Item = Row<N>> + 'a> {
         let mut walk = Walk {
             selection: self,
             roots,
+            below,
             compare,
             stack: Vec::new(),
         };
@@ -158,9 +150,10 @@ impl Selection {
 }
 
 /// Goes through a tree with a stack of its own: a tree can be deeper than ours.
-struct Walk<N, R, C> {
+struct Walk<N, R, B, C> {
     selection: Selection,
     roots: R,
+    below: B,
     compare: C,
     stack: Vec<Step<N>>,
 }
@@ -172,9 +165,9 @@ struct Step<N> {
     is_open: bool,
 }
 
-impl<N: RowNode, R, C: Fn(&N, &N) -> Ordering> Walk<N, R, C> {
+impl<N: Copy, R, B: Fn(&N) -> Vec<N>, C: Fn(&N, &N) -> Ordering> Walk<N, R, B, C> {
     fn push_below(&mut self, row: Row<N>, depth: u32) {
-        let mut nodes = row.node.below(self.selection.files);
+        let mut nodes = (self.below)(&row.node);
         // The first must lie on top.
         nodes.sort_unstable_by(|a, b| (self.compare)(b, a));
         let root = row.root;
@@ -186,8 +179,12 @@ impl<N: RowNode, R, C: Fn(&N, &N) -> Ordering> Walk<N, R, C> {
     }
 }
 
-impl<N: RowNode, R: Iterator<Item = (usize, N)>, C: Fn(&N, &N) -> Ordering> Iterator
-    for Walk<N, R, C>
+impl<N, R, B, C> Iterator for Walk<N, R, B, C>
+where
+    N: Copy,
+    R: Iterator<Item = (usize, N)>,
+    B: Fn(&N) -> Vec<N>,
+    C: Fn(&N, &N) -> Ordering,
 {
     type Item = Row<N>;
 
