@@ -5,6 +5,7 @@
 //! Each language that the machine lacks is skipped, and the test command says so.
 
 mod c;
+mod node;
 mod python;
 
 pub(crate) use c::{Build, install as install_c};
@@ -31,8 +32,8 @@ pub(crate) fn test() -> Result<(), String> {
         true => {
             let words = [
                 "--workspace",
-                "--exclude",
-                "statwalk-python",
+                "--exclude=statwalk-python",
+                "--exclude=statwalk-node",
                 "--",
                 "--show-output",
             ];
@@ -41,7 +42,8 @@ pub(crate) fn test() -> Result<(), String> {
         }
         false => println!("xtask: skipped: needs cc and c++ (bindings to C)"),
     }
-    python::test()
+    python::test()?;
+    node::test()
 }
 
 /// A call of cargo in the workspace of the bindings.

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+'use strict'
+
+// The same batches in plain JavaScript, for platforms without the native module.
+
+const fs = require('node:fs')
+
+const FULL = 1024
+const CONCURRENT = 16
+const SLASH = Buffer.from('/')
+
+class Fallback {
+  #waiting
+  #options
+  #report = {
+    isComplete: true,
+    isInterrupted: false,
+    unreadable: 0,
+    changedDirectories: 0,
+    vanished: 0,
+    excluded: 0,
+    crossings: 0,
+  }
+  #errors = []
+  #rows = []
+  #isRootGiven = false
+  #device
+  #root
+
+  constructor(root, options) {
+    if (options.followLinks || options.exclude.length > 0) {
+      throw new Error('followLinks and exclude need the native module of statwalk')
+    }
+    this.#root = root
+    this.#options = options
+    this.#waiting = [{ path: root, depth: 0 }]
+  }
+
+  async next() {
+    if (this.#report.isInterrupted) return {}
+    if (!this.#isRootGiven) {
+      this.#isRootGiven = true
+      const stat = await fs.promises.lstat(this.#root, { bigint: true })
+      this.#device = stat.dev
+      this.#rows.push({ path: this.#root, type: 1, stat })
+    }
+    for (;;) {
+      if (this.#errors.length > 0) return { error: this.#errors.shift() }
+      const directory = this.#rows.length < FULL ? this.#waiting.pop() : undefined
+      if (directory !== undefined) {
+        await this.#read(directory)
+      } else if (this.#rows.length > 0) {
+        return { columns: [columns(this.#rows.splice(0, 16384), this.#options.columns)] }
+      } else {
+        return { report: this.#report }
+      }
+    }
+  }
+
+  async close() {
+    this.#report.isInterrupted = true
+    this.#report.isComplete = false
+    return this.#report
+  }
+
+  async #read({ path, depth }) {
+    if (depth >= (this.#options.maxDepth ?? Infinity)) return
+    let names
+    try {
+      names = await fs.promises.readdir(path, { withFileTypes: true, encoding: 'buffer' })
+    } catch (error) {
+      return this.#fail(path, 'open', error)
+    }
+    const needsStat = (this.#options.columns & 0x1ffc) !== 0
+    const prefix = path.at(-1) === 0x2f ? path : Buffer.concat([path, SLASH])
+    for (let at = 0; at < names.length; at += CONCURRENT) {
+      await Promise.all(
+        names.slice(at, at + CONCURRENT).map(async (dirent) => {
+          const row = { path: Buffer.concat([prefix, dirent.name]), type: typeOf(dirent), stat: null }
+          if (needsStat || row.type === 7) {
+            try {
+              row.stat = await fs.promises.lstat(row.path, { bigint: true })
+              row.type = typeOf(row.stat)
+            } catch (error) {
+              if (error.code === 'ENOENT') {
+                this.#report.vanished += 1
+                return
+              }
+              this.#fail(row.path, 'stat', error)
+            }
+          }
+          this.#rows.push(row)
+          if (row.type !== 1) return
+          const isCrossing = row.stat !== null && row.stat.dev !== this.#device
+          if (this.#options.oneFileSystem && isCrossing) this.#report.crossings += 1
+          else this.#waiting.push({ path: row.path, depth: depth + 1 })
+        }),
+      )
+    }
+  }
+
+  #fail(path, operation, error) {
+    const number = -error.errno
+    // Node has no words of the system; its message begins with them.
+    const words = error.message.replace(/^\w+: /, '').split(',', 1)[0]
+    const message = `${operation} ${path}: ${words}`
+    this.#errors.push({ path, operation, number, message })
+    this.#report.unreadable += 1
+    this.#report.isComplete = false
+  }
+}
+
+function typeOf(entry) {
+  if (entry.isFile()) return 0
+  if (entry.isDirectory()) return 1
+  if (entry.isSymbolicLink()) return 2
+  if (entry.isFIFO()) return 3
+  if (entry.isSocket()) return 4
+  if (entry.isCharacterDevice()) return 5
+  if (entry.isBlockDevice()) return 6
+  return 7
+}
+
+function columns(rows, wanted) {
+  const length = rows.length
+  const stat = (bit, type, value) => {
+    if ((wanted & bit) === 0) return undefined
+    const column = new type(length)
+    const isBig = typeof column[0] === 'bigint'
+    rows.forEach((row, at) => {
+      if (row.stat !== null) column[at] = isBig ? value(row.stat) : Number(value(row.stat))
+    })
+    return column
+  }
+  const pathOffsets = new Uint32Array(length + 1)
+  rows.forEach((row, at) => {
+    pathOffsets[at + 1] = pathOffsets[at] + row.path.length
+  })
+  const needsStat = (wanted & 0x1ffc) !== 0
+  const isKnown = new Uint8Array(Math.ceil(length / 8))
+  rows.forEach((row, at) => {
+    if (row.stat !== null || !needsStat) isKnown[at >> 3] |= 1 << (at & 7)
+  })
+  return {
+    length,
+    paths: Buffer.concat(rows.map((row) => row.path)),
+    pathOffsets,
+    types: Uint8Array.from(rows, (row) => row.type),
+    isKnown,
+    size: stat(1 << 2, BigUint64Array, (s) => s.size),
+    allocated: stat(1 << 3, BigUint64Array, (s) => s.blocks * 512n),
+    links: stat(1 << 4, Uint32Array, (s) => s.nlink),
+    ino: stat(1 << 5, BigUint64Array, (s) => s.ino),
+    dev: stat(1 << 5, BigUint64Array, (s) => s.dev),
+    mtimeNs: stat(1 << 6, BigInt64Array, (s) => s.mtimeNs),
+    atimeNs: stat(1 << 7, BigInt64Array, (s) => s.atimeNs),
+    ctimeNs: stat(1 << 8, BigInt64Array, (s) => s.ctimeNs),
+    btimeNs: stat(1 << 9, BigInt64Array, (s) => s.birthtimeNs),
+    mtimeIsKnown: isKnown,
+    atimeIsKnown: isKnown,
+    ctimeIsKnown: isKnown,
+    btimeIsKnown: isKnown,
+    uid: stat(1 << 10, Uint32Array, (s) => s.uid),
+    gid: stat(1 << 10, Uint32Array, (s) => s.gid),
+    mode: stat(1 << 11, Uint16Array, (s) => s.mode),
+    rdev: stat(1 << 12, BigUint64Array, (s) => s.rdev),
+  }
+}
+
+module.exports = { Fallback }

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/// <reference types="node" />
+
+import type { Dirent, Stats } from 'node:fs'
+
+/** A field that decides the system calls. 'stat' stands for all that fs.Stats has. */
+export type Field =
+  | 'stat'
+  | 'name'
+  | 'type'
+  | 'size'
+  | 'allocated'
+  | 'links'
+  | 'id'
+  | 'mtime'
+  | 'atime'
+  | 'ctime'
+  | 'btime'
+  | 'owner'
+  | 'mode'
+  | 'rdev'
+  | 'path'
+
+/** An entry that could not be read. */
+export interface EntryError extends Error {
+  /** The negative error number of the system; -0 for a directory that did not hold still. */
+  errno: number
+  /** The operation, such as 'open'. */
+  operation: string
+  path: string
+  pathBytes: Buffer
+}
+
+export interface Options {
+  /** The fields. 'type' alone needs no call for an entry. The default is 'stat'. */
+  fields?: Field | readonly Field[]
+  /** Gets each error. Without it, the loop ends with an IncompleteScanError. */
+  onError?: (error: EntryError) => void
+  /** Stops the scan. The loop throws its reason. */
+  signal?: AbortSignal
+  /** The number of threads. Without it, the scan decides. */
+  threads?: number
+  /** How deep the scan goes. 1 is one directory alone. */
+  maxDepth?: number
+  oneFileSystem?: boolean
+  /** Links stand for what they lead to. Nothing is listed twice. */
+  followLinks?: boolean
+  /** Patterns of paths that are left out, as du --exclude has them. */
+  exclude?: readonly string[]
+  /** false takes plain JavaScript even where the native module is there. */
+  native?: boolean
+}
+
+/** An entry: a view into the columns of a batch, which it keeps alive. */
+export class Entry {
+  private constructor()
+  /** The path. Throws UndecodablePathError where a string would not lead back to the file. */
+  readonly path: string
+  /** The name; with U+FFFD for bytes that are no UTF-8, and then isText is false. */
+  readonly name: string
+  /** Whether path and name are strings that lead back to the file. */
+  readonly isText: boolean
+  readonly isDirectory: boolean
+  readonly isSymbolicLink: boolean
+  /** As fs.readdir gives it. Name and parent are buffers where they are no UTF-8. */
+  readonly dirent: Dirent
+  /**
+   * As fs.lstat gives it, without a call; null where the entry could not be read. A field
+   * that was not asked for is undefined, and so are blksize and a time that is not known.
+   */
+  readonly stats: Stats | null
+  pathBytes(): Buffer
+  nameBytes(): Buffer
+}
+
+/** Entries of many directories in columns. A column that was not asked for is absent. */
+export interface Columns {
+  length: number
+  /** The bytes of all paths, one after another. */
+  paths: Buffer
+  /** Where each path begins, and where the last one ends. */
+  pathOffsets: Uint32Array
+  /** Whether all paths are UTF-8. */
+  isText: boolean
+  /** 0 file, 1 directory, 2 symbolic link, 3 pipe, 4 socket, 5 and 6 devices, 7 unknown. */
+  types: Uint8Array
+  /** A bit for each row: whether its attributes are known. Absent if all are. */
+  isKnown?: Uint8Array
+  size?: BigUint64Array
+  allocated?: BigUint64Array
+  links?: Uint32Array
+  ino?: BigUint64Array
+  dev?: BigUint64Array
+  mtimeNs?: BigInt64Array
+  atimeNs?: BigInt64Array
+  ctimeNs?: BigInt64Array
+  btimeNs?: BigInt64Array
+  mtimeIsKnown?: Uint8Array
+  atimeIsKnown?: Uint8Array
+  ctimeIsKnown?: Uint8Array
+  btimeIsKnown?: Uint8Array
+  uid?: Uint32Array
+  gid?: Uint32Array
+  mode?: Uint16Array
+  rdev?: BigUint64Array
+}
+
+/** The gaps of a scan. */
+export interface Report {
+  isComplete: boolean
+  isInterrupted: boolean
+  unreadable: number
+  changedDirectories: number
+  vanished: number
+  excluded: number
+  crossings: number
+}
+
+/** A scan has ended, and something could not be read. */
+export class IncompleteScanError extends Error {
+  code: 'ERR_STATWALK_INCOMPLETE'
+  /** The first thousand. */
+  errors: EntryError[]
+  report: Report
+}
+
+/** A path that is no UTF-8, where a string was asked for. */
+export class UndecodablePathError extends Error {
+  code: 'ERR_STATWALK_UNDECODABLE_PATH'
+  pathBytes: Buffer
+}
+
+/** All entries below a directory, in no promised order. Leaving the loop ends the scan. */
+export function scan(path: string | Buffer, options?: Options): AsyncGenerator<Entry, void, void>
+
+/** The same in columns, and the directory itself. */
+export function batches(
+  path: string | Buffer,
+  options?: Options,
+): AsyncGenerator<Columns, Report | null | undefined, void>
+
+/** An entry of columns. */
+export function entryOf(columns: Columns, row: number): Entry
+
+export const FIELDS: readonly Field[]
+/** Whether the native module was loaded; if not, plain JavaScript gives equal answers. */
+export const isNative: boolean
+/** Why the native module was not loaded; null if it was. */
+export const reasonForFallback: string | null

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The native part of the Node package: batches of a scan as typed arrays.
+//!
+//! `index.js` makes entries of them. A thread of libuv waits for each batch, so the event
+//! loop never does. A batch is taken when JavaScript asks for one, and the scan waits for
+//! that: this bounds the memory.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use napi::bindgen_prelude::{
+    AsyncTask, BigInt64Array, BigUint64Array, Buffer, Error, Result, Task, Uint8Array, Uint16Array,
+    Uint32Array,
+};
+use napi::{Env, Status};
+use napi_derive::napi;
+use statwalk_core::{Bits, Canceller, Columns as CoreColumns, DirState, EntryError};
+use statwalk_stream::{Batch, Batches, Failure, Gaps, Paths, Request, Step as Found};
+
+/// How long a thread waits before it looks whether somebody has closed the scan.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The options of a scan.
+#[napi(object)]
+#[allow(missing_debug_implementations, reason = "buffers have no such form")]
+pub struct Options {
+    /// The bits of the columns.
+    pub columns: u32,
+    /// The number of workers.
+    pub threads: Option<u32>,
+    /// How deep the scan goes.
+    pub max_depth: Option<u32>,
+    /// Whether other file systems are left out.
+    pub one_file_system: bool,
+    /// Whether links stand for what they lead to.
+    pub follow_links: bool,
+    /// Patterns of paths that are left out.
+    pub exclude: Vec<Buffer>,
+}
+
+/// Rows, in columns. Columns that were not asked for are absent.
+#[napi(object)]
+#[allow(
+    missing_docs,
+    missing_debug_implementations,
+    reason = "index.d.ts says it"
+)]
+pub struct Columns {
+    pub length: u32,
+    pub paths: Uint8Array,
+    pub path_offsets: Uint32Array,
+    pub types: Uint8Array,
+    pub is_known: Option<Uint8Array>,
+    pub size: Option<BigUint64Array>,
+    pub allocated: Option<BigUint64Array>,
+    pub links: Option<Uint32Array>,
+    pub ino: Option<BigUint64Array>,
+    pub dev: Option<BigUint64Array>,
+    pub mtime_ns: Option<BigInt64Array>,
+    pub atime_ns: Option<BigInt64Array>,
+    pub ctime_ns: Option<BigInt64Array>,
+    pub btime_ns: Option<BigInt64Array>,
+    pub mtime_is_known: Option<Uint8Array>,
+    pub atime_is_known: Option<Uint8Array>,
+    pub ctime_is_known: Option<Uint8Array>,
+    pub btime_is_known: Option<Uint8Array>,
+    pub uid: Option<Uint32Array>,
+    pub gid: Option<Uint32Array>,
+    pub mode: Option<Uint16Array>,
+    pub rdev: Option<BigUint64Array>,
+}
+
+/// An entry that could not be read.
+#[napi(object)]
+#[allow(
+    missing_docs,
+    missing_debug_implementations,
+    reason = "index.d.ts says it"
+)]
+pub struct ErrorItem {
+    pub path: Buffer,
+    pub operation: String,
+    pub number: i32,
+    pub message: String,
+}
+
+/// The gaps of a scan.
+#[napi(object)]
+#[derive(Debug)]
+#[allow(missing_docs, reason = "index.d.ts says it")]
+pub struct Report {
+    pub is_complete: bool,
+    pub is_interrupted: bool,
+    pub unreadable: f64,
+    pub changed_directories: f64,
+    pub vanished: f64,
+    pub excluded: f64,
+    pub crossings: f64,
+}
+
+/// One of three: columns, an error, or the report of a scan that has ended.
+#[napi(object)]
+#[allow(missing_debug_implementations, reason = "columns have no such form")]
+pub struct Step {
+    /// Columns of directories and of other entries.
+    pub columns: Option<Vec<Columns>>,
+    /// An entry that could not be read.
+    pub error: Option<ErrorItem>,
+    /// The report, at the end.
+    pub report: Option<Report>,
+}
+
+type Shared = Arc<Mutex<Option<Batches>>>;
+
+/// A scan that gives batches.
+#[napi]
+#[derive(Debug)]
+pub struct Stream {
+    batches: Shared,
+    canceller: Option<Canceller>,
+}
+
+#[napi]
+impl Stream {
+    /// Begins a scan of a directory.
+    #[napi(constructor)]
+    #[allow(clippy::needless_pass_by_value, reason = "Node gives values")]
+    pub fn new(root: Buffer, options: Options) -> Result<Stream> {
+        let root = PathBuf::from(OsString::from_vec(root.to_vec()));
+        let mut request = Request::new(root);
+        if !request.set_columns(options.columns) {
+            return Err(Error::new(Status::InvalidArg, "there is no such column"));
+        }
+        request.threads = options.threads.map(|threads| threads as usize);
+        request.max_depth = options.max_depth;
+        request.one_file_system = options.one_file_system;
+        request.follow_links = options.follow_links;
+        for pattern in &options.exclude {
+            let excluded = request.exclude(pattern);
+            excluded.map_err(|error| failed(&Failure::Begin(error)))?;
+        }
+        let batches = Batches::new(&request).map_err(|failure| failed(&failure))?;
+        Ok(Stream {
+            canceller: batches.canceller().cloned(),
+            batches: Arc::new(Mutex::new(Some(batches))),
+        })
+    }
+
+    /// The next batch, error or report.
+    #[napi(ts_return_type = "Promise<Step>")]
+    pub fn next(&self) -> AsyncTask<Next> {
+        AsyncTask::new(Next(Arc::clone(&self.batches)))
+    }
+
+    /// Stops the scan, and waits for its threads. The report is absent if it had ended.
+    #[napi(ts_return_type = "Promise<Report | null>")]
+    pub fn close(&self) -> AsyncTask<Close> {
+        if let Some(canceller) = &self.canceller {
+            canceller.cancel();
+        }
+        AsyncTask::new(Close(Arc::clone(&self.batches)))
+    }
+}
+
+impl Drop for Stream {
+    /// The end of a scan can take a second; then that is no work for the collector.
+    fn drop(&mut self) {
+        if let Some(canceller) = &self.canceller {
+            canceller.cancel();
+        }
+        let batches = Arc::clone(&self.batches);
+        // Without a thread the scan ends here.
+        let _ = std::thread::Builder::new()
+            .name("statwalk-end".to_owned())
+            .spawn(move || drop(take(&batches)));
+    }
+}
+
+fn take(batches: &Shared) -> Option<Batches> {
+    let mut batches = batches.lock().unwrap_or_else(PoisonError::into_inner);
+    batches.take()
+}
+
+fn failed(failure: &Failure) -> Error {
+    Error::new(Status::GenericFailure, failure.to_string())
+}
+
+/// Waits for a batch on a thread of libuv.
+#[derive(Debug)]
+pub struct Next(Shared);
+
+/// The result of [`Next`], before it is one of JavaScript.
+#[derive(Debug)]
+#[allow(missing_docs, reason = "as the fields of `Step`")]
+pub enum Taken {
+    Batch(Box<Batch>),
+    Error(EntryError),
+    End(Option<Gaps>),
+}
+
+impl Task for Next {
+    type Output = Taken;
+    type JsValue = Step;
+
+    fn compute(&mut self) -> Result<Taken> {
+        loop {
+            let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(batches) = place.as_mut() else {
+                return Ok(Taken::End(None));
+            };
+            match batches
+                .next_within(PAUSE)
+                .map_err(|failure| failed(&failure))?
+            {
+                Found::Value(batch) => return Ok(Taken::Batch(Box::new(batch))),
+                Found::Error(error) => return Ok(Taken::Error(error)),
+                Found::Waiting => {}
+                Found::End => {
+                    let gaps = batches.report().map(Gaps::of);
+                    *place = None;
+                    return Ok(Taken::End(gaps));
+                }
+            }
+        }
+    }
+
+    fn resolve(&mut self, _: Env, taken: Taken) -> Result<Step> {
+        let mut step = Step {
+            columns: None,
+            error: None,
+            report: None,
+        };
+        match taken {
+            Taken::Batch(batch) => step.columns = Some(columns_of(*batch)),
+            Taken::Error(error) => {
+                step.error = Some(ErrorItem {
+                    operation: error.op.name().to_owned(),
+                    number: error.cause.errno().map_or(0, |errno| errno.0),
+                    message: error.to_string(),
+                    path: error.path.into(),
+                });
+            }
+            Taken::End(gaps) => step.report = gaps.map(report),
+        }
+        Ok(step)
+    }
+}
+
+/// Ends a scan on a thread of libuv.
+#[derive(Debug)]
+pub struct Close(Shared);
+
+impl Task for Close {
+    type Output = Option<Gaps>;
+    type JsValue = Option<Report>;
+
+    fn compute(&mut self) -> Result<Option<Gaps>> {
+        let Some(batches) = take(&self.0) else {
+            return Ok(None);
+        };
+        let report = batches.finish().map_err(|failure| failed(&failure))?;
+        Ok(Some(Gaps::of(&report)))
+    }
+
+    fn resolve(&mut self, _: Env, gaps: Option<Gaps>) -> Result<Option<Report>> {
+        Ok(gaps.map(report))
+    }
+}
+
+fn report(gaps: Gaps) -> Report {
+    Report {
+        is_complete: gaps.is_complete,
+        is_interrupted: gaps.is_interrupted,
+        // A root that goes away after its check could not be read either.
+        unreadable: (gaps.unreadable + gaps.missing_roots) as f64,
+        changed_directories: gaps.changed_directories as f64,
+        vanished: gaps.vanished as f64,
+        excluded: gaps.excluded as f64,
+        crossings: gaps.crossings as f64,
+    }
+}
+
+/// The columns of the directories and of the other entries, without a copy of any but
+/// the offsets.
+fn columns_of(batch: Batch) -> Vec<Columns> {
+    let (entries, directories, paths) = batch.into_parts();
+    let [of_entries, of_directories] = paths.unwrap_or_default();
+    // The root is a directory, and was when the scan began. If something else has taken
+    // its place, the row that stands for it is no entry.
+    let holds_root = DirState::NoDirectory.number();
+    let mut tables = Vec::new();
+    if !directories.is_empty() && !directories.states.contains(&holds_root) {
+        tables.push(columns(directories.columns, of_directories));
+    }
+    if !entries.is_empty() {
+        tables.push(columns(entries, of_entries));
+    }
+    tables
+}
+
+fn columns(columns: CoreColumns, paths: Paths) -> Columns {
+    let of = columns.attributes;
+    let bits = |bits: Bits| bits.into_bytes().map(Uint8Array::new);
+    Columns {
+        // Rows have at most 65,536, and their paths less than 2^32 bytes.
+        length: columns.kinds.len() as u32,
+        path_offsets: Uint32Array::new(paths.offsets.iter().map(|&at| at as u32).collect()),
+        paths: Uint8Array::new(paths.bytes),
+        types: Uint8Array::new(columns.kinds),
+        is_known: bits(columns.is_known),
+        size: some(of.size_bytes).map(BigUint64Array::new),
+        allocated: some(of.allocated_bytes).map(BigUint64Array::new),
+        links: some(of.links).map(Uint32Array::new),
+        ino: some(of.inos).map(BigUint64Array::new),
+        dev: some(of.devs).map(BigUint64Array::new),
+        mtime_ns: some(of.mtime_ns).map(BigInt64Array::new),
+        atime_ns: some(of.atime_ns).map(BigInt64Array::new),
+        ctime_ns: some(of.ctime_ns).map(BigInt64Array::new),
+        btime_ns: some(of.btime_ns).map(BigInt64Array::new),
+        mtime_is_known: bits(columns.mtime_is_known),
+        atime_is_known: bits(columns.atime_is_known),
+        ctime_is_known: bits(columns.ctime_is_known),
+        btime_is_known: bits(columns.btime_is_known),
+        uid: some(of.uids).map(Uint32Array::new),
+        gid: some(of.gids).map(Uint32Array::new),
+        mode: some(of.modes).map(Uint16Array::new),
+        rdev: some(of.rdevs).map(BigUint64Array::new),
+    }
+}
+
+fn some<T>(values: Vec<T>) -> Option<Vec<T>> {
+    (!values.is_empty()).then_some(values)
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+'use strict'
+
+const assert = require('node:assert')
+const { execFileSync, spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { after, before, test } = require('node:test')
+
+const statwalk = require('../index.js')
+
+const FIELDS = ['dev', 'mode', 'nlink', 'uid', 'gid', 'rdev', 'ino', 'size', 'blocks',
+  'atimeMs', 'mtimeMs', 'ctimeMs', 'birthtimeMs']
+let tree
+
+before(() => {
+  tree = fs.mkdtempSync(path.join(os.tmpdir(), 'statwalk-node-'))
+  fs.mkdirSync(path.join(tree, 'a/b/c'), { recursive: true })
+  fs.mkdirSync(path.join(tree, 'empty'))
+  for (let i = 0; i < 40; i += 1) fs.writeFileSync(path.join(tree, 'a', `file${i}`), 'x'.repeat(i))
+  fs.writeFileSync(path.join(tree, 'a/b', 'größe\n\'"'), '')
+  fs.writeFileSync(path.join(tree, 'a/b', 'n'.repeat(255)), '')
+  fs.writeFileSync(Buffer.concat([Buffer.from(`${tree}/a/b/c/`), Buffer.from([0xff, 0xfe])]), '')
+  fs.symlinkSync('a/file7', path.join(tree, 'link'))
+  fs.symlinkSync('nowhere', path.join(tree, 'dangling'))
+  fs.symlinkSync('a', path.join(tree, 'to_directory'))
+  fs.linkSync(path.join(tree, 'a/file9'), path.join(tree, 'a/b/second'))
+  execFileSync('mkfifo', [path.join(tree, 'fifo')])
+  fs.utimesSync(path.join(tree, 'a/file1'), 1, -5.25)
+  fs.truncateSync(path.join(tree, 'a/file2'), 2 ** 33)
+})
+
+after(() => fs.rmSync(tree, { recursive: true }))
+
+/** By Node's own calls. */
+function byReaddir(root) {
+  const found = new Map()
+  const read = (directory) => {
+    for (const dirent of fs.readdirSync(directory, { withFileTypes: true, encoding: 'buffer' })) {
+      const file = Buffer.concat([directory, Buffer.from('/'), dirent.name])
+      found.set(file.toString('hex'), { dirent, stats: fs.lstatSync(file), file })
+      if (dirent.isDirectory()) read(file)
+    }
+  }
+  read(Buffer.from(root))
+  return found
+}
+
+async function check(root, options) {
+  // The first reading of a directory can change its time of access.
+  byReaddir(root)
+  const expected = byReaddir(root)
+  let count = 0
+  for await (const entry of statwalk.scan(root, options)) {
+    const bytes = entry.pathBytes()
+    const other = expected.get(bytes.toString('hex'))
+    assert(other, bytes.toString())
+    assert(expected.delete(bytes.toString('hex')))
+    for (const field of FIELDS) {
+      assert.strictEqual(entry.stats[field], other.stats[field], `${bytes} ${field}`)
+    }
+    assert(entry.stats instanceof fs.Stats && entry.dirent instanceof fs.Dirent)
+    assert.deepStrictEqual(entry.stats.mtime, other.stats.mtime)
+    for (const is of ['isFile', 'isDirectory', 'isSymbolicLink', 'isFIFO']) {
+      assert.strictEqual(entry.dirent[is](), other.dirent[is]())
+      assert.strictEqual(entry.stats[is](), other.stats[is]())
+    }
+    if (entry.isText) {
+      assert.strictEqual(entry.path, bytes.toString())
+      assert.strictEqual(entry.name, path.basename(entry.path))
+      assert.strictEqual(entry.dirent.name, entry.name)
+    } else {
+      assert.throws(() => entry.path, { name: 'UndecodablePathError' })
+      assert(entry.name.includes('\ufffd') && Buffer.isBuffer(entry.dirent.name))
+    }
+    count += 1
+  }
+  assert.strictEqual(expected.size, 0)
+  return count
+}
+
+test('the native module is there', () => {
+  assert.strictEqual(statwalk.reasonForFallback, null)
+  assert(statwalk.isNative)
+})
+
+for (const native of [true, false]) {
+  const kind = native ? 'native' : 'plain'
+
+  test(`entries are those of readdir and lstat (${kind})`, async () => {
+    assert(await check(tree, { native }) > 45)
+    await check('/usr/include', { native })
+  })
+
+  test(`one directory, links and fields (${kind})`, async () => {
+    const names = []
+    for await (const e of statwalk.scan(tree, { native, maxDepth: 1, fields: 'type' })) {
+      names.push(e.name)
+      assert.strictEqual(e.stats.size, undefined)
+    }
+    assert.deepStrictEqual(names.sort(), fs.readdirSync(tree).sort())
+    const behind = []
+    for await (const e of statwalk.scan(`${tree}/to_directory`, { native, maxDepth: 1 })) behind.push(e.path)
+    assert(behind.includes(`${tree}/to_directory/file7`))
+    assert.strictEqual(behind.length, fs.readdirSync(`${tree}/a`).length)
+  })
+
+  test(`columns (${kind})`, async () => {
+    let [sum, rows] = [0n, 0]
+    for await (const c of statwalk.batches(tree, { native, fields: 'size' })) {
+      assert(c.size instanceof BigUint64Array && c.mtimeNs == null)
+      for (let row = 0; row < c.length; row += 1) sum += c.size[row]
+      rows += c.length
+    }
+    const expected = [...byReaddir(tree).values()]
+    const bytes = expected.reduce((sum, { stats }) => sum + stats.size, fs.lstatSync(tree).size)
+    assert.strictEqual(Number(sum), bytes)
+    assert.strictEqual(rows, expected.length + 1)
+  })
+
+  test(`a path that cannot be scanned (${kind})`, async () => {
+    const first = (root, options) => statwalk.scan(root, { native, ...options }).next()
+    await assert.rejects(first(`${tree}/absent`), { code: 'ENOENT' })
+    await assert.rejects(first(`${tree}/link`), { code: 'ENOTDIR' })
+    await assert.rejects(first(tree, { fields: 'sizes' }), RangeError)
+  })
+
+  test(`a signal stops a scan (${kind})`, async () => {
+    const stop = new AbortController()
+    let count = 0
+    const loop = async () => {
+      for await (const _ of statwalk.scan('/usr', { native, signal: stop.signal })) {
+        count += 1
+        if (count === 10) stop.abort(new Error('enough'))
+      }
+    }
+    await assert.rejects(loop(), { message: 'enough' })
+    await assert.rejects(statwalk.scan('/', { signal: AbortSignal.abort() }).next(), { name: 'AbortError' })
+  })
+}
+
+test('errors are given, and the end says so', { skip: process.getuid() !== 0 && 'needs root' }, () => {
+  // The same for an ordinary user in a process of its own: root may read everything.
+  const closed = path.join(tree, 'closed')
+  fs.mkdirSync(closed)
+  fs.chmodSync(closed, 0)
+  fs.chmodSync(tree, 0o755)
+  const place = fs.mkdtempSync(path.join(os.tmpdir(), 'statwalk-node-'))
+  fs.chmodSync(place, 0o755)
+  for (const file of ['index.js', 'entry.js', 'native.js', 'fallback.js', 'statwalk.node']) {
+    fs.copyFileSync(path.join(__dirname, '..', file), path.join(place, file))
+  }
+  const code = `
+    const statwalk = require(${JSON.stringify(`${place}/index.js`)})
+    const run = async (native) => {
+      let count = 0
+      try { for await (const _ of statwalk.scan(${JSON.stringify(tree)}, { native })) count += 1 }
+      catch (e) { console.log(e.name, e.errors.length, e.errors[0].errno, e.errors[0].operation, e.report.unreadable, count > 40) }
+      const errors = []
+      for await (const _ of statwalk.scan(${JSON.stringify(tree)}, { native, onError: (e) => errors.push(e.path) })) {}
+      console.log(errors.join())
+    }
+    run(true).then(() => run(false))`
+  const run = spawnSync('setpriv', ['--reuid=65534', '--regid=65534', '--clear-groups', process.execPath, '-e', code])
+  fs.rmSync(place, { recursive: true })
+  fs.rmdirSync(closed)
+  const one = `IncompleteScanError 1 -13 open 1 true\n${closed}\n`
+  assert.strictEqual(`${run.stdout}${run.stderr}`, one + one)
+})
+
+const threads = () => fs.readdirSync('/proc/self/task').length
+
+test('a thousand scans leave nothing behind', async () => {
+  const measure = () => {
+    global.gc()
+    return { files: fs.readdirSync('/proc/self/fd').length, memory: process.memoryUsage.rss() }
+  }
+  let begin
+  for (let turn = 0; turn < 1000; turn += 1) {
+    if (turn === 200) begin = measure()
+    for await (const _ of statwalk.scan(tree)) if (turn % 2 === 1) break
+  }
+  const end = measure()
+  assert.strictEqual(end.files, begin.files)
+  assert(end.memory - begin.memory < 32 << 20, `${end.memory - begin.memory} bytes grown`)
+  for (let wait = 0; wait < 100 && threads() > 24; wait += 1) await new Promise((r) => setTimeout(r, 10))
+  assert(threads() <= 24)
+})
+
+test('a slow consumer bounds the memory', async () => {
+  let count = 0
+  const begin = process.memoryUsage.rss()
+  for await (const _ of statwalk.batches('/usr')) {
+    count += 1
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  assert(count > 2)
+  assert(process.memoryUsage.rss() - begin < 256 << 20)
+})
+
+test('the event loop has its turns', async () => {
+  let last = performance.now()
+  let longest = 0
+  let turns = 0
+  const look = () => {
+    const now = performance.now()
+    longest = Math.max(longest, now - last)
+    last = now
+    turns += 1
+    if (turns > 0) timer = setImmediate(look)
+  }
+  let timer = setImmediate(look)
+  for await (const entry of statwalk.scan('/usr/share')) entry.stats?.size
+  clearImmediate(timer)
+  assert(turns > 10)
+  // 5 ms on a machine with nothing else to do; a collection and a full machine take more.
+  assert(longest < 100, `${longest} ms`)
+})
