@@ -55,13 +55,13 @@ impl Dialog {
             if self.proposal.no_trash.is_none() {
                 choices.push((Choice::Remove(Manner::Trash), "Move to trash"));
             }
-            choices.push((Choice::Remove(Manner::Forever), "Remove forever"));
+            choices.push((Choice::Remove(Manner::Permanent), "Remove forever"));
         }
         choices
     }
 
     fn needs_text(&self, manner: Manner) -> bool {
-        manner == Manner::Forever || self.proposal.why_typed.is_some()
+        manner == Manner::Permanent || self.proposal.why_typed.is_some()
     }
 
     /// The effect of `y` now. Its key and the line that names it have it from here.
@@ -87,7 +87,7 @@ impl Dialog {
             Yes::Absent if self.typed.is_some() => "Enter remove".to_owned(),
             Yes::Absent => return vec!["Esc leave it".to_owned()],
             Yes::Act(Manner::Trash) => "y move to the trash".to_owned(),
-            Yes::Act(Manner::Forever) => "y remove".to_owned(),
+            Yes::Act(Manner::Permanent) => "y remove".to_owned(),
             Yes::Ask => "y type the name".to_owned(),
             Yes::Nothing(why) => format!("{why}: Tab chooses"),
         };

@@ -18,7 +18,7 @@ pub enum Manner {
     /// They move to the trash, which frees nothing yet.
     Trash,
     /// They are gone.
-    Forever,
+    Permanent,
 }
 
 /// The facts that the user must know before a removal.

@@ -274,7 +274,7 @@ fn many_and_forever_need_the_name() {
         "  │ This is another text. Type photos to remove: photo"
     );
     trial.keys("s\n");
-    assert_eq!(wishes(&mut trial), [Effect::Remove(Manner::Forever)]);
+    assert_eq!(wishes(&mut trial), [Effect::Remove(Manner::Permanent)]);
 
     let mut trial = self::trial(80, 14);
     trial.keys("d");
@@ -301,7 +301,7 @@ fn a_hostile_name_is_typed_as_the_screen_shows_it() {
     assert!(!shown.contains('\x1b'));
     trial.keys(&shown);
     trial.keys("\n");
-    assert_eq!(wishes(&mut trial), [Effect::Remove(Manner::Forever)]);
+    assert_eq!(wishes(&mut trial), [Effect::Remove(Manner::Permanent)]);
 }
 
 #[test]

@@ -154,7 +154,7 @@ fn titles(dialog: &Dialog, width: usize) -> Vec<&'static str> {
     let short = choices.iter().map(|(choice, title)| match choice {
         Choice::Cancel => *title,
         Choice::Remove(Manner::Trash) => "Trash",
-        Choice::Remove(Manner::Forever) => "Forever",
+        Choice::Remove(Manner::Permanent) => "Forever",
     });
     short.collect()
 }

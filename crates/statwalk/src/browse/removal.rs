@@ -171,7 +171,7 @@ impl Remover {
         let bytes = bytes.map(|item| (item.path().to_vec(), item.bytes()));
         let bytes = bytes.collect();
         let manner = match manner {
-            browse::Manner::Forever => Manner::Permanent,
+            browse::Manner::Permanent => Manner::Permanent,
             browse::Manner::Trash => Manner::Trash(home_trash().ok_or(NO_HOME)?),
         };
         let mut removal =

@@ -67,7 +67,7 @@ impl LiveScan {
         let inodes = cover.and_then(|cover| used_inodes::covered(&cover));
         let (wishes, wanted) = mpsc::channel();
         let data = Arc::new(LiveData::new(number, tree, roots.clone()));
-        let lookout = Lookout {
+        let thread = ScanThread {
             number,
             request: request.clone(),
             roots,
@@ -76,7 +76,7 @@ impl LiveScan {
             started: Instant::now(),
             news,
         };
-        let work = move || lookout.watch(running, &wanted);
+        let work = move || thread.watch(running, &wanted);
         let started = thread::Builder::new()
             .name("browse-scan".to_owned())
             .spawn(work);
@@ -106,7 +106,7 @@ impl LiveScan {
 }
 
 /// The thread that looks after the scan.
-struct Lookout {
+struct ScanThread {
     number: u64,
     request: Request,
     roots: Vec<Vec<u8>>,
@@ -117,7 +117,7 @@ struct Lookout {
     news: Sender<Message>,
 }
 
-impl Lookout {
+impl ScanThread {
     fn watch(self, running: Running<Sinks>, wanted: &Receiver<DirId>) {
         let mut next_news = self.started;
         while !running.wait_for(PERIOD) {

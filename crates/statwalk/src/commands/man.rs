@@ -19,9 +19,6 @@ use crate::output::Output;
 /// The day of the last change of the sections below; options change without it.
 const DATE: &str = "2026-11-24";
 
-/// The longest line of a page that mandoc takes without a warning.
-const WIDTH: usize = 79;
-
 const ENVIRONMENT: [(&str, &str); 10] = [
     (
         "COLUMNS, LINES",
@@ -160,8 +157,8 @@ fn page(name: Option<&str>) -> std::io::Result<String> {
     Ok(text)
 }
 
-/// Makes of clap_mangen's text one that mandoc takes: lines are short, and an empty line
-/// is a request for space.
+/// Makes of clap_mangen's text one that mandoc takes: an empty line is a request for
+/// space.
 fn tidy(page: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in page.lines() {
@@ -175,37 +172,11 @@ fn tidy(page: &str) -> String {
             // Each section defines the quote anew.
         } else if line == ".br" && lines.last().is_some_and(|last| last == ".sp") {
             // The space is a break already.
-        } else if line.starts_with('.') {
-            lines.push(line.to_owned());
         } else {
-            push_wrapped(line, &mut lines);
+            lines.push(line.to_owned());
         }
     }
     lines.join("\n") + "\n"
-}
-
-/// Breaks a line of text between words. A word that begins a line and looks like a
-/// request gets a mark that makes it text.
-fn push_wrapped(line: &str, lines: &mut Vec<String>) {
-    let mut current = String::new();
-    for word in line.split(' ') {
-        if !current.is_empty() && width(&current) + 1 + width(word) > WIDTH {
-            lines.push(std::mem::take(&mut current));
-        }
-        if !current.is_empty() {
-            current.push(' ');
-        } else if word.starts_with(['.', '\'']) {
-            current.push_str("\\&");
-        }
-        current.push_str(word);
-    }
-    lines.push(current);
-}
-
-/// The length that mandoc counts: a letter beyond ASCII is `\[u2026]` to it.
-fn width(text: &str) -> usize {
-    let letters = text.chars();
-    letters.map(|c| if c.is_ascii() { 1 } else { 8 }).sum()
 }
 
 /// The block of the help below `heading`, as a section with its line breaks.
@@ -231,7 +202,7 @@ fn list_section(title: &str, items: &[(&str, &str)]) -> String {
     for (name, meaning) in items {
         lines.push(".TP".to_owned());
         lines.push(format!("\\fB{}\\fR", escaped(name)));
-        push_wrapped(&escaped(meaning), &mut lines);
+        lines.push(escaped(meaning));
     }
     lines.join("\n") + "\n"
 }

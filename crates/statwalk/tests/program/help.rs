@@ -153,6 +153,8 @@ fn mandoc_finds_no_fault_in_a_manual_page() {
         let faults: Vec<&str> = faults
             .lines()
             .filter(|fault| !fault.contains("referenced manual not found"))
+            // No reader sees the lines of the source.
+            .filter(|fault| !fault.contains("input text line longer than 80 bytes"))
             .filter(|fault| !fault.contains("outdated mandoc.db"))
             .collect();
         assert_eq!(faults, [""; 0], "{name}");
