@@ -76,8 +76,9 @@ pub(super) fn run(flags: FindFlags) -> Result<ExitStatus, Failure> {
     let mut lookout = Lookout::new(ProgressOptions::new(&request, None));
     let mut fields = search.filters.fields() | search.shown.wanted();
     // Without types a scan finds the directories with fewer stats where the listing has
-    // none.
-    if matches!(search.form, Form::Json(_)) {
+    // none, but not those that are too deep to be entered.
+    let is_cut = flags.max_depth.is_some() && search.filters.only_directories();
+    if is_cut || matches!(search.form, Form::Json(_)) {
         fields |= Fields::TYPE;
     }
     let mut found = (request.scan).gather(fields, move |rows: &mut Rows, found| {

@@ -126,9 +126,13 @@ impl Filters {
     }
 
     /// The attributes that the filters read.
+    ///
+    /// A scan tells directories from the rest in any case, and where the listing has no
+    /// types, that takes fewer stats than the types of all entries. Where it does not enter
+    /// the deepest directories, it need not know them.
     pub(crate) fn fields(&self) -> Fields {
         let mut fields = Fields::NAME;
-        if !self.kinds.is_empty() {
+        if !self.kinds.is_empty() && !self.only_directories() {
             fields |= Fields::TYPE;
         }
         if !self.sizes.is_empty() {

@@ -2,10 +2,14 @@
 
 //! `find`, `top`, `stats` and `errors`.
 
-use std::os::unix::fs::MetadataExt;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 use statwalk_testkit::fault_fs::{FaultFs, Op, When};
+use statwalk_testkit::mounts::{self, FileSystem};
 use statwalk_testkit::{Skipped, or_skip, program, trees};
 
 use crate::run::{Answer, Tree, as_ordinary_user, sorted, statwalk};
@@ -661,4 +665,91 @@ fn errors_end_too(tree: &Tree) -> Result<(), Skipped> {
         assert_eq!(answer.code, Some(code), "{depth}: {}", answer.stderr);
     }
     Ok(())
+}
+
+/// A tree on a file system without types, older than a second: the link counts of its
+/// directories tell how many subdirectories there are.
+fn untyped(at: &Path) {
+    for dir in 0..20 {
+        let dir = at.join(format!("t/many/dir{dir}"));
+        fs::create_dir_all(&dir).unwrap();
+        for file in 0..20 {
+            fs::write(dir.join(format!("{file}.jpg")), "").unwrap();
+        }
+        symlink("..", dir.join("up")).unwrap();
+    }
+    for dir in ["t/skipped/below", "t/over/below", "t/many/dir3/.thumbnail"] {
+        fs::create_dir_all(at.join(dir)).unwrap();
+    }
+    let mut dirs = vec![at.join("t")];
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(&dir).unwrap() {
+            let entry = entry.unwrap();
+            if entry.file_type().unwrap().is_dir() {
+                dirs.push(entry.path());
+            }
+        }
+        let hour_ago = SystemTime::now() - Duration::from_secs(3_600);
+        let dir = fs::File::open(dir).unwrap();
+        dir.set_modified(hour_ago).unwrap();
+    }
+}
+
+#[test]
+fn directories_are_found_without_the_types_of_the_rest() {
+    let home = Tree::new("mnt/\nother/\nother/deep/\nother/file 1");
+    let at = home.path().join("mnt");
+    let _mounted = or_skip!(FileSystem::Ext4WithoutFiletype.mount(&at));
+    untyped(&at);
+    let _over = or_skip!(mounts::bind(&home.path().join("other"), &at.join("t/over")));
+    let find = |arguments: &[&str]| {
+        let output = program::command("find")
+            .args(["mnt/t", "-mindepth", "1"])
+            .args(arguments)
+            .current_dir(home.path())
+            .output()
+            .unwrap();
+        sorted(&output.stdout, b'\n')
+    };
+    let found = |arguments: &[&str]| {
+        let mut command = statwalk();
+        command.args(["find", "mnt/t"]).args(arguments);
+        let answer = Answer::of(command.current_dir(home.path()));
+        answer.good().sorted()
+    };
+    for source in [&[][..], &["--source", "posix"], &["-j1"]] {
+        let found = |arguments: &[&str]| found(&[arguments, source].concat());
+        assert_eq!(found(&["-t", "d"]), find(&["-type", "d"]));
+        assert_eq!(found(&["-t", "d", "-x"]), find(&["-type", "d", "-xdev"]));
+        for depth in ["1", "2", "3"] {
+            let expected = find(&["-type", "d", "-maxdepth", depth]);
+            assert_eq!(found(&["-t", "d", "-d", depth]), expected, "{depth}");
+        }
+        let pruned = find(&["-name", "skipped", "-prune", "-o", "-type", "d", "-print"]);
+        assert_eq!(found(&["-t", "d", "--exclude", "skipped"]), pruned);
+        let named = find(&["-type", "d", "-name", "dir1*"]);
+        assert_eq!(found(&["-t", "d", "-g", "dir1*"]), named);
+        let others = find(&["-type", "d", "-o", "-type", "l"]);
+        assert_eq!(found(&["-t", "d", "-t", "l"]), others);
+    }
+
+    let mut strace = program::command("strace");
+    if strace.arg("--version").output().is_err() {
+        return Skipped::needs("strace").report();
+    }
+    let stats = |arguments: &[&str]| {
+        let log = home.path().join("log");
+        let mut command = program::command("strace");
+        command
+            .args(["-f", "-e", "trace=statx,newfstatat", "-o"])
+            .arg(&log);
+        command.arg(env!("CARGO_BIN_EXE_statwalk"));
+        command.args(["find", "mnt/t", "--source", "posix", "-j1", "-t", "d"]);
+        Answer::of(command.args(arguments).current_dir(home.path())).good();
+        let log = fs::read_to_string(log).unwrap();
+        log.lines().filter(|line| line.contains('(')).count()
+    };
+    // A few for each of the 27 directories, and none for the 440 entries in them.
+    let (directories, all) = (stats(&[]), stats(&["-t", "l"]));
+    assert!(directories < 200 && all > 440, "{directories} of {all}");
 }
