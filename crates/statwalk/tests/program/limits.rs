@@ -325,3 +325,37 @@ fn inherited_descriptors() -> usize {
         .filter(|flags| flags & OFlags::CLOEXEC.bits() == 0)
         .count()
 }
+
+/// With threads, the kernel waits for all processors whenever the table of descriptors grows.
+#[test]
+fn the_table_of_descriptors_has_room_before_there_are_threads() {
+    let tree = tree();
+    let mut strace = program::command("strace");
+    if strace.arg("--version").output().is_err() {
+        return Skipped::needs("strace").report();
+    }
+    for open_files in [None, Some("--nofile=300:300"), Some("--nofile=8:8")] {
+        let log = tree.parent().join("log");
+        let mut command = program::command("strace");
+        command.args(["-f", "-o"]).arg(&log);
+        command.args(["-e", "trace=fcntl,clone,clone3"]);
+        if let Some(limit) = open_files {
+            command.args(["prlimit", limit]);
+        }
+        command.arg(env!("CARGO_BIN_EXE_statwalk"));
+        command.args(["-s", "-j4", "--source", "posix", "tree"]);
+        Answer::of(command.current_dir(tree.parent())).good();
+        let log = std::fs::read_to_string(log).unwrap();
+        let place = |word: &str| log.lines().position(|line| line.contains(word));
+        let room = place("F_DUPFD_CLOEXEC").expect(&log);
+        let thread = place("clone").expect(&log);
+        assert!(room < thread, "{log}");
+        let answer = log.lines().nth(room).unwrap().rsplit("= ").next().unwrap();
+        let expected = match open_files {
+            None => "4095",
+            Some("--nofile=300:300") => "299",
+            _ => "7",
+        };
+        assert_eq!(answer.trim(), expected, "{log}");
+    }
+}
