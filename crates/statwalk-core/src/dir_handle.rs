@@ -9,6 +9,7 @@ use std::any::Any;
 use std::fmt;
 #[cfg(unix)]
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::AtomicU64;
 
 /// An open directory. It is closed when it is dropped.
 pub(crate) enum DirHandle {
@@ -16,19 +17,36 @@ pub(crate) enum DirHandle {
     #[cfg(unix)]
     Descriptor(OwnedFd),
     /// The own form of another source.
-    Own(Box<dyn Any + Send + Sync>),
+    Own(Box<OwnForm<dyn Any + Send + Sync>>),
+}
+
+/// The own form, and the position in the listing.
+pub(crate) struct OwnForm<T: ?Sized> {
+    position: AtomicU64,
+    own: T,
 }
 
 impl DirHandle {
     /// Keeps the own form that a source has of an open directory.
     pub(crate) fn of<T: Any + Send + Sync>(own: T) -> DirHandle {
-        DirHandle::Own(Box::new(own))
+        let position = AtomicU64::new(0);
+        DirHandle::Own(Box::new(OwnForm { position, own }))
     }
 
     /// The own form of the source. Absent if the handle is of another one.
     pub(crate) fn own<T: Any>(&self) -> Option<&T> {
         match self {
-            DirHandle::Own(own) => own.downcast_ref(),
+            DirHandle::Own(form) => form.own.downcast_ref(),
+            #[cfg(unix)]
+            DirHandle::Descriptor(_) => None,
+        }
+    }
+
+    /// How many entries of the directory were listed, or another number that says where
+    /// its listing goes on; 0 is the start. Absent for a descriptor, which has its own.
+    pub(crate) fn position(&self) -> Option<&AtomicU64> {
+        match self {
+            DirHandle::Own(form) => Some(&form.position),
             #[cfg(unix)]
             DirHandle::Descriptor(_) => None,
         }

@@ -11,7 +11,7 @@ use crate::entry::{Attributes, Fields, FileId, FileType};
 use crate::failure::Failure;
 use crate::listing::change_stamp::ChangeStamp;
 use crate::listing::listed::{KeptNames, Listed};
-use crate::listing::source::{Account, DirectorySource, EntryStat, More, NotOpened, Way};
+use crate::listing::source::{Account, DirectorySource, EntryStat, More, Way};
 use crate::reason::Reason;
 use crate::source::choice::SourceOptions;
 
@@ -43,26 +43,6 @@ impl DirectorySource for Native {
         match *self {}
     }
 
-    fn open_root(&self, _: &CStr) -> Result<DirHandle, NotOpened> {
-        match *self {}
-    }
-
-    fn open_child(&self, _: &DirHandle, _: &CStr) -> Result<DirHandle, NotOpened> {
-        match *self {}
-    }
-
-    fn open_across(&self, _: &DirHandle, _: &CStr) -> Result<DirHandle, NotOpened> {
-        match *self {}
-    }
-
-    fn open_through_links(&self, _: &DirHandle, _: &CStr) -> Result<DirHandle, NotOpened> {
-        match *self {}
-    }
-
-    fn duplicate(&self, _: &DirHandle) -> Result<DirHandle, Failure> {
-        match *self {}
-    }
-
     fn find_root(&self, _: &CStr) -> Result<DirHandle, Failure> {
         match *self {}
     }
@@ -83,31 +63,7 @@ impl DirectorySource for Native {
         match *self {}
     }
 
-    fn stat_root(&self, _: &CStr) -> Result<NoStat, Failure> {
-        match *self {}
-    }
-
     fn stat_directory(&self, _: &DirHandle) -> Result<NoStat, Failure> {
-        match *self {}
-    }
-
-    fn stat_subdirectory(&self, _: &DirHandle, _: &CStr) -> Result<NoStat, Failure> {
-        match *self {}
-    }
-
-    fn recognise(&self, _: &DirHandle, _: &CStr) -> Result<NoStat, Failure> {
-        match *self {}
-    }
-
-    fn stat_target(&self, _: Option<&DirHandle>, _: &CStr) -> Result<NoStat, Failure> {
-        match *self {}
-    }
-
-    fn identity(&self, _: &DirHandle) -> Result<FileId, Failure> {
-        match *self {}
-    }
-
-    fn has_no_inside(&self, _: &DirHandle, _: &CStr) -> bool {
         match *self {}
     }
 
@@ -120,18 +76,6 @@ impl DirectorySource for Native {
     ) -> Result<More, Failure> {
         match *self {}
     }
-
-    fn position(&self, _: &DirHandle) -> Result<u64, Failure> {
-        match *self {}
-    }
-
-    fn seek(&self, _: &DirHandle, _: u64) -> Result<(), Failure> {
-        match *self {}
-    }
-
-    fn now_s(&self) -> i64 {
-        match *self {}
-    }
 }
 
 impl EntryStat for NoStat {
@@ -140,18 +84,6 @@ impl EntryStat for NoStat {
     }
 
     fn id(&self) -> FileId {
-        match *self {}
-    }
-
-    fn mount(&self) -> u64 {
-        match *self {}
-    }
-
-    fn has_mount_id(&self) -> bool {
-        match *self {}
-    }
-
-    fn is_idle_automount(&self) -> bool {
         match *self {}
     }
 

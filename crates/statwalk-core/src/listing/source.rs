@@ -7,6 +7,7 @@
 
 use std::collections::HashSet;
 use std::ffi::CStr;
+use std::sync::atomic::Ordering;
 
 use super::change_stamp::ChangeStamp;
 use super::in_place::InPlace;
@@ -21,7 +22,8 @@ use crate::reason::Reason;
 /// memory.
 ///
 /// An open directory is a [`DirHandle`] of the same source. A name is that of one entry,
-/// unless the argument is called a path.
+/// unless the argument is called a path. The page "write a source" is in
+/// `source/memory/mod.rs`.
 ///
 /// # Errors
 ///
@@ -39,21 +41,35 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
     /// The source's lines of the plan, when the scan is done.
     fn account(&self) -> Account;
 
+    // --- to open a directory ---
+
     /// Opens a root, by a path of the caller.
-    fn open_root(&self, path: &CStr) -> Result<DirHandle, NotOpened>;
+    fn open_root(&self, path: &CStr) -> Result<DirHandle, NotOpened> {
+        Ok(self.find_root(path)?)
+    }
 
     /// Opens a subdirectory on the same mount, and follows no link; `.` is the directory
     /// itself.
-    fn open_child(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened>;
+    fn open_child(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened> {
+        Ok(self.find(parent, name.to_bytes(), Way::Within)?)
+    }
 
     /// Opens a subdirectory, with the file system that is mounted on it.
-    fn open_across(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened>;
+    fn open_across(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened> {
+        self.open_child(parent, name)
+    }
 
     /// Opens the target of a symbolic link.
-    fn open_through_links(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened>;
+    fn open_through_links(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened> {
+        Ok(self.find(parent, name.to_bytes(), Way::ThroughLink)?)
+    }
 
     /// Another handle of the same directory.
-    fn duplicate(&self, dir: &DirHandle) -> Result<DirHandle, Failure>;
+    fn duplicate(&self, dir: &DirHandle) -> Result<DirHandle, Failure> {
+        self.find_above(dir, 0)
+    }
+
+    // --- to find a directory again that had to be closed ---
 
     /// Finds a root again, as the start of [`find`](Self::find).
     fn find_root(&self, path: &CStr) -> Result<DirHandle, Failure>;
@@ -64,6 +80,8 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
     /// Finds the directory that lies so many levels above another one.
     fn find_above(&self, from: &DirHandle, levels: usize) -> Result<DirHandle, Failure>;
 
+    // --- stats ---
+
     /// Stats an entry, and never the target of a link.
     fn stat_entry(&self, dir: &DirHandle, name: &CStr) -> Result<Self::Stat, Self::StatError>;
 
@@ -71,27 +89,40 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
     fn stat_path(&self, path: &CStr) -> Result<Self::Stat, Self::StatError>;
 
     /// As [`stat_subdirectory`](Self::stat_subdirectory), by a path of the caller.
-    fn stat_root(&self, path: &CStr) -> Result<Self::Stat, Failure>;
+    fn stat_root(&self, path: &CStr) -> Result<Self::Stat, Failure> {
+        self.stat_path(path).map_err(Into::into)
+    }
 
     /// Stats an open directory.
     fn stat_directory(&self, dir: &DirHandle) -> Result<Self::Stat, Failure>;
 
     /// Stats an entry with its identity and mount, besides the wanted fields.
-    fn stat_subdirectory(&self, dir: &DirHandle, name: &CStr) -> Result<Self::Stat, Failure>;
+    fn stat_subdirectory(&self, dir: &DirHandle, name: &CStr) -> Result<Self::Stat, Failure> {
+        self.stat_entry(dir, name).map_err(Into::into)
+    }
 
     /// Finds out type, identity and mount of an entry, and nothing else.
     ///
     /// Where a file system is mounted on it, that one is not asked: it may be dead.
-    fn recognise(&self, dir: &DirHandle, name: &CStr) -> Result<Self::Stat, Failure>;
+    fn recognise(&self, dir: &DirHandle, name: &CStr) -> Result<Self::Stat, Failure> {
+        self.stat_subdirectory(dir, name)
+    }
 
     /// Stats the target of a symbolic link; with `None` the name is a path of the caller.
-    fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<Self::Stat, Failure>;
+    /// By itself no link leads anywhere.
+    fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<Self::Stat, Failure> {
+        match dir {
+            Some(dir) => self.stat_subdirectory(dir, name),
+            None => self.stat_root(name),
+        }
+    }
 
     /// The identity of an open directory.
-    fn identity(&self, dir: &DirHandle) -> Result<FileId, Failure>;
+    fn identity(&self, dir: &DirHandle) -> Result<FileId, Failure> {
+        Ok(self.stat_directory(dir)?.id())
+    }
 
-    /// Whether a stat of `name/.` shows that an entry is no directory.
-    fn has_no_inside(&self, dir: &DirHandle, name: &CStr) -> bool;
+    // --- listings ---
 
     /// Adds the next entries of an open directory, as many as fit into the buffer.
     fn list(
@@ -109,10 +140,19 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
     }
 
     /// The position at which the listing of an open directory goes on.
-    fn position(&self, dir: &DirHandle) -> Result<u64, Failure>;
+    fn position(&self, dir: &DirHandle) -> Result<u64, Failure> {
+        let position = dir.position().ok_or(Failure::BAD_HANDLE)?;
+        Ok(position.load(Ordering::Relaxed))
+    }
 
     /// Goes on at an earlier [`position`](Self::position); 0 is the start.
-    fn seek(&self, dir: &DirHandle, position: u64) -> Result<(), Failure>;
+    fn seek(&self, dir: &DirHandle, position: u64) -> Result<(), Failure> {
+        let own = dir.position().ok_or(Failure::BAD_HANDLE)?;
+        own.store(position, Ordering::Relaxed);
+        Ok(())
+    }
+
+    // --- facts and hints, which most sources do not have ---
 
     /// The number of entries that the roots have in all, where the source knows it.
     fn entries_expected(&self) -> Option<u64> {
@@ -127,6 +167,11 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
     /// The size of a worker's buffer in a large directory that needs no stats.
     fn large_buffer_bytes(&self) -> usize {
         self.buffer_bytes()
+    }
+
+    /// Whether a stat of `name/.` shows that an entry is no directory.
+    fn has_no_inside(&self, _dir: &DirHandle, _name: &CStr) -> bool {
+        false
     }
 
     /// Whether to open an entry of this directory could trigger a mount.
@@ -144,6 +189,12 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
         false
     }
 
+    /// Seconds since 1970, by the clock of the file times. Asked only where link counts
+    /// count subdirectories.
+    fn now_s(&self) -> i64 {
+        i64::MIN
+    }
+
     /// Whether a directory is tagged as a cache.
     fn is_cache_directory(&self, _dir: &DirHandle) -> bool {
         false
@@ -154,13 +205,12 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
         None
     }
 
-    /// Seconds since 1970, by the clock of the file times.
-    fn now_s(&self) -> i64;
-
     /// The mounts whose directories can be reached by two ways.
     fn mounts_reached_twice(&self) -> HashSet<u64> {
         HashSet::new()
     }
+
+    // --- file systems that are read in place ---
 
     /// A reader of the mount's file system. `None` if there is none.
     ///
@@ -195,16 +245,57 @@ pub(crate) trait EntryStat: Sized {
     fn kind(&self) -> FileType;
     fn id(&self) -> FileId;
     /// The number of its mount.
-    fn mount(&self) -> u64;
+    fn mount(&self) -> u64 {
+        0
+    }
     /// Whether that is a mount id, and not the number of a device.
-    fn has_mount_id(&self) -> bool;
+    fn has_mount_id(&self) -> bool {
+        true
+    }
     /// Whether it is an automount point on which nothing is mounted yet.
-    fn is_idle_automount(&self) -> bool;
+    fn is_idle_automount(&self) -> bool {
+        false
+    }
     fn size_bytes(&self) -> u64;
     fn links(&self) -> u32;
     /// The attributes that change with a directory.
     fn change_stamp(&self) -> ChangeStamp;
     fn attributes(&self, wanted: Fields) -> Attributes;
+}
+
+/// The answer of a source that keeps attributes.
+#[derive(Clone, Copy)]
+pub(crate) struct KeptStat(pub(crate) Attributes);
+
+impl EntryStat for KeptStat {
+    fn kind(&self) -> FileType {
+        self.0.kind
+    }
+
+    fn id(&self) -> FileId {
+        self.0.id
+    }
+
+    fn size_bytes(&self) -> u64 {
+        self.0.size_bytes
+    }
+
+    fn links(&self) -> u32 {
+        self.0.links
+    }
+
+    fn change_stamp(&self) -> ChangeStamp {
+        ChangeStamp {
+            mtime: (self.0.mtime_ns, 0),
+            ctime: (self.0.ctime_ns, 0),
+            links: self.0.links,
+            size_bytes: self.0.size_bytes,
+        }
+    }
+
+    fn attributes(&self, wanted: Fields) -> Attributes {
+        self.0.narrowed(wanted)
+    }
 }
 
 /// A source's lines of the plan.
@@ -217,11 +308,32 @@ pub(crate) struct Account {
     pub(crate) why: Vec<Reason>,
 }
 
+impl Account {
+    /// The lines of a source that has nothing to say but its name.
+    pub(crate) fn named(name: &'static str) -> Account {
+        Account {
+            name,
+            generation: None,
+            why: Vec::new(),
+        }
+    }
+}
+
 /// Whether a listing has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum More {
     Entries,
     End,
+}
+
+impl More {
+    /// Whether a listing goes on that has brought so many entries.
+    pub(crate) fn after(entries: usize) -> More {
+        match entries {
+            0 => More::End,
+            _ => More::Entries,
+        }
+    }
 }
 
 /// The kind of path to a directory that is found again.

@@ -12,8 +12,8 @@ use crate::entry::{Attributes, Fields, FileId, FileType};
 use crate::failure::Failure;
 use crate::listing::change_stamp::ChangeStamp;
 use crate::listing::listed::{KeptNames, Listed};
-use crate::listing::source::{Account, DirectorySource, EntryStat, More, NotOpened, Way};
-use crate::source::memory::{Memory, MemoryHandle, MemoryStat, MemoryTree};
+use crate::listing::source::{Account, DirectorySource, EntryStat, KeptStat, More, NotOpened, Way};
+use crate::source::memory::{Memory, MemoryHandle, MemoryTree};
 use crate::tally;
 
 /// The life of an entry while it is scanned.
@@ -90,7 +90,7 @@ pub(super) struct Listings {
 
 /// Attributes as they are at a moment.
 pub(super) struct SimulatedStat {
-    stat: MemoryStat,
+    stat: KeptStat,
     /// How often the entries of the directory have changed.
     changes: i64,
     links: u32,
@@ -152,7 +152,7 @@ impl Simulated {
     }
 
     /// The node of an answer, if it is there.
-    fn there(&self, world: &World, stat: Result<MemoryStat, Failure>) -> Result<usize, Failure> {
+    fn there(&self, world: &World, stat: Result<KeptStat, Failure>) -> Result<usize, Failure> {
         let node = node_of(stat?.id());
         match self.is_there(world, node) {
             true => Ok(node),
@@ -162,7 +162,7 @@ impl Simulated {
 
     fn open(
         &self,
-        stat: Result<MemoryStat, Failure>,
+        stat: Result<KeptStat, Failure>,
         handle: impl FnOnce() -> Result<DirHandle, NotOpened>,
     ) -> Result<DirHandle, NotOpened> {
         let world = self.call("open", known(&stat));
@@ -177,7 +177,7 @@ impl Simulated {
 
     fn found(
         &self,
-        stat: Result<MemoryStat, Failure>,
+        stat: Result<KeptStat, Failure>,
         handle: impl FnOnce() -> Result<DirHandle, Failure>,
     ) -> Result<DirHandle, Failure> {
         let world = self.call("find", known(&stat));
@@ -188,7 +188,7 @@ impl Simulated {
         }
     }
 
-    fn stat(&self, stat: Result<MemoryStat, Failure>) -> Result<SimulatedStat, Failure> {
+    fn stat(&self, stat: Result<KeptStat, Failure>) -> Result<SimulatedStat, Failure> {
         let world = self.call("stat", known(&stat));
         let node = self.there(&world, stat)?;
         match self.fate(&world, node, Call::Stat).stat {
@@ -202,7 +202,7 @@ impl Simulated {
     }
 
     /// The attributes of a directory with what its entries make of them.
-    fn as_it_is(&self, world: &World, node: usize, stat: MemoryStat) -> SimulatedStat {
+    fn as_it_is(&self, world: &World, node: usize, stat: KeptStat) -> SimulatedStat {
         let now = world.time();
         let (mut changes, mut links) = (0, stat.links());
         if stat.kind() == FileType::Directory {
@@ -224,7 +224,7 @@ impl Simulated {
 }
 
 /// The node of an answer, whether it is there or not.
-fn known(stat: &Result<MemoryStat, Failure>) -> Option<usize> {
+fn known(stat: &Result<KeptStat, Failure>) -> Option<usize> {
     stat.as_ref().ok().map(|stat| node_of(stat.id()))
 }
 
@@ -248,10 +248,6 @@ impl DirectorySource for Simulated {
     fn open_child(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened> {
         let stat = self.memory.stat_entry(parent, name);
         self.open(stat, || self.memory.open_child(parent, name))
-    }
-
-    fn open_across(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened> {
-        self.open_child(parent, name)
     }
 
     fn open_through_links(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened> {
@@ -287,10 +283,6 @@ impl DirectorySource for Simulated {
         self.stat(self.memory.stat_path(path))
     }
 
-    fn stat_root(&self, path: &CStr) -> Result<SimulatedStat, Failure> {
-        self.stat_path(path)
-    }
-
     fn stat_directory(&self, dir: &DirHandle) -> Result<SimulatedStat, Failure> {
         let node = MemoryHandle::of(dir)?.node;
         let world = self.call("stat", Some(node));
@@ -298,20 +290,8 @@ impl DirectorySource for Simulated {
         Ok(self.as_it_is(&world, node, stat))
     }
 
-    fn stat_subdirectory(&self, dir: &DirHandle, name: &CStr) -> Result<SimulatedStat, Failure> {
-        self.stat_entry(dir, name)
-    }
-
-    fn recognise(&self, dir: &DirHandle, name: &CStr) -> Result<SimulatedStat, Failure> {
-        self.stat_entry(dir, name)
-    }
-
     fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<SimulatedStat, Failure> {
         self.stat(self.memory.stat_target(dir, name))
-    }
-
-    fn identity(&self, dir: &DirHandle) -> Result<FileId, Failure> {
-        Ok(self.stat_directory(dir)?.id())
     }
 
     fn has_no_inside(&self, dir: &DirHandle, name: &CStr) -> bool {
@@ -337,7 +317,7 @@ impl DirectorySource for Simulated {
             return Err(Failure::NOT_FOUND);
         }
         let now = world.time();
-        let mut position = handle.position();
+        let mut position = self.position(dir)?;
         let mut listed = 0;
         for (name, node) in self
             .memory
@@ -367,19 +347,8 @@ impl DirectorySource for Simulated {
                 listed += 1;
             }
         }
-        handle.set_position(position);
-        Ok(match listed {
-            0 => More::End,
-            _ => More::Entries,
-        })
-    }
-
-    fn position(&self, dir: &DirHandle) -> Result<u64, Failure> {
-        self.memory.position(dir)
-    }
-
-    fn seek(&self, dir: &DirHandle, position: u64) -> Result<(), Failure> {
-        self.memory.seek(dir, position)
+        self.seek(dir, position)?;
+        Ok(More::after(listed))
     }
 
     fn links_count_subdirs(&self, dir: &DirHandle) -> bool {

@@ -7,3 +7,6 @@
 
 pub(crate) mod choice;
 pub(crate) mod memory;
+
+#[cfg(test)]
+mod tests;

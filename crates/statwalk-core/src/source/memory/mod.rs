@@ -3,6 +3,42 @@
 //! A tree in memory as a source: for tests of sinks, and for scans that were stored.
 //!
 //! It answers as a kernel does, and makes no system call.
+//!
+//! # Write a source
+//!
+//! A source answers the questions of a lister about directories. This one is an example
+//! with nothing beside the answers; `listing/source.rs` has all questions of
+//! `DirectorySource` in groups, and most have an answer by themselves. These remain:
+//!
+//! 1. **The stat** (`Stat`, `StatError`). `KeptStat` and `Failure` do where attributes
+//!    are at hand. Device and number of a `FileId` must be equal exactly where two names
+//!    are one inode, and the number is not 0. `Attributes::valid` has the fields that are
+//!    known: an absent one is never zero. The times and links of a directory must change
+//!    with its entries, if they can.
+//! 2. **The handle.** A type of the source's own for an open directory: `DirHandle::of`
+//!    takes it, and `own` looks into it. The handle of another source is
+//!    `Failure::BAD_HANDLE`. Each handle has a position of its own in the listing, which
+//!    begins at 0; `position` and `seek` read and set it.
+//! 3. **`find_root`, `find`, `find_above`** open a directory: by a path as the caller
+//!    wrote it, by a path or a name from another directory, or some levels above one. A
+//!    path may begin with slashes, and have several in a row; `.` is the directory
+//!    itself. The answer is `Failure::NOT_A_DIRECTORY` for another entry, and
+//!    `Failure::NOT_FOUND` for none. The lister decides on these kinds. A source without
+//!    links has no `Way::ThroughLink`: a link is no directory.
+//! 4. **`stat_entry`, `stat_path`, `stat_directory`** stat a name, a path, and an open
+//!    directory. Only `stat_target` follows a link.
+//! 5. **`list`** adds some entries with each call, without `.` and `..`, and moves the
+//!    position. `More::after` says whether it goes on: it ends when it has added none.
+//!    Names have no slash and no NUL. An entry of `FileType::Unknown` makes the lister
+//!    ask. A listing that has attributes adds them by `add_with`, and `listed_fields`
+//!    says which: then no entry is asked about for these.
+//! 6. **`account`** names the source for the plan.
+//!
+//! The lister repeats, verifies, orders and follows. A source decides none of that, keeps
+//! no cache, and is asked by several threads at once. `Scan::start_on` scans it:
+//! `Scan::run_in_memory` is how a caller comes to this one, and `native.rs` of a system's
+//! room how one comes to that of a system. `cargo xtask tidy` has a row for each source.
+//! `source/tests` has a second example, of a tar archive.
 
 mod handle;
 mod tree;
@@ -11,11 +47,10 @@ use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
 use crate::dir_handle::DirHandle;
-use crate::entry::{Attributes, Fields, FileId, FileType};
+use crate::entry::{Attributes, Fields, FileType};
 use crate::failure::Failure;
-use crate::listing::change_stamp::ChangeStamp;
 use crate::listing::listed::{KeptNames, Listed};
-use crate::listing::source::{Account, DirectorySource, EntryStat, More, NotOpened, Way};
+use crate::listing::source::{Account, DirectorySource, KeptStat, More, Way};
 pub(crate) use handle::MemoryHandle;
 pub use tree::{MemoryEntry, MemoryTree, MemoryTreeError};
 
@@ -31,10 +66,6 @@ pub(crate) struct Memory {
     /// Held by each directory that is open.
     open: Arc<()>,
 }
-
-/// An entry of the tree.
-#[derive(Clone, Copy)]
-pub(crate) struct MemoryStat(Attributes);
 
 impl Memory {
     pub(crate) fn new(tree: MemoryTree) -> Memory {
@@ -67,8 +98,8 @@ impl Memory {
         self.node_at(MemoryHandle::of(dir)?.node, name.to_bytes())
     }
 
-    fn stat(&self, node: usize) -> MemoryStat {
-        MemoryStat(*self.attributes_of(node))
+    fn stat(&self, node: usize) -> KeptStat {
+        KeptStat(*self.attributes_of(node))
     }
 
     /// The target of the links that begin at an entry.
@@ -87,14 +118,6 @@ impl Memory {
         Err(Failure::LOOP)
     }
 
-    fn open(&self, node: Result<usize, Failure>) -> Result<DirHandle, NotOpened> {
-        let node = node?;
-        match self.tree.is_directory(node) {
-            true => Ok(MemoryHandle::open(node, &self.open)),
-            false => Err(NotOpened::NotADirectory(Failure::NOT_A_DIRECTORY)),
-        }
-    }
-
     fn find_directory(&self, node: Result<usize, Failure>) -> Result<DirHandle, Failure> {
         match node? {
             node if self.tree.is_directory(node) => Ok(MemoryHandle::open(node, &self.open)),
@@ -104,35 +127,11 @@ impl Memory {
 }
 
 impl DirectorySource for Memory {
-    type Stat = MemoryStat;
+    type Stat = KeptStat;
     type StatError = Failure;
 
     fn account(&self) -> Account {
-        Account {
-            name: "memory",
-            generation: None,
-            why: Vec::new(),
-        }
-    }
-
-    fn open_root(&self, path: &CStr) -> Result<DirHandle, NotOpened> {
-        self.open(self.node_at(0, path.to_bytes()))
-    }
-
-    fn open_child(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened> {
-        self.open(self.entry(parent, name))
-    }
-
-    fn open_across(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened> {
-        self.open_child(parent, name)
-    }
-
-    fn open_through_links(&self, parent: &DirHandle, name: &CStr) -> Result<DirHandle, NotOpened> {
-        self.open(self.entry(parent, name).and_then(|node| self.target(node)))
-    }
-
-    fn duplicate(&self, dir: &DirHandle) -> Result<DirHandle, Failure> {
-        Ok(MemoryHandle::open(MemoryHandle::of(dir)?.node, &self.open))
+        Account::named("memory")
     }
 
     fn find_root(&self, path: &CStr) -> Result<DirHandle, Failure> {
@@ -153,41 +152,25 @@ impl DirectorySource for Memory {
         Ok(MemoryHandle::open(node, &self.open))
     }
 
-    fn stat_entry(&self, dir: &DirHandle, name: &CStr) -> Result<MemoryStat, Failure> {
+    fn stat_entry(&self, dir: &DirHandle, name: &CStr) -> Result<KeptStat, Failure> {
         Ok(self.stat(self.entry(dir, name)?))
     }
 
-    fn stat_path(&self, path: &CStr) -> Result<MemoryStat, Failure> {
+    fn stat_path(&self, path: &CStr) -> Result<KeptStat, Failure> {
         Ok(self.stat(self.node_at(0, path.to_bytes())?))
     }
 
-    fn stat_root(&self, path: &CStr) -> Result<MemoryStat, Failure> {
-        self.stat_path(path)
-    }
-
-    fn stat_directory(&self, dir: &DirHandle) -> Result<MemoryStat, Failure> {
+    fn stat_directory(&self, dir: &DirHandle) -> Result<KeptStat, Failure> {
         Ok(self.stat(MemoryHandle::of(dir)?.node))
     }
 
-    fn stat_subdirectory(&self, dir: &DirHandle, name: &CStr) -> Result<MemoryStat, Failure> {
-        self.stat_entry(dir, name)
-    }
-
-    fn recognise(&self, dir: &DirHandle, name: &CStr) -> Result<MemoryStat, Failure> {
-        self.stat_entry(dir, name)
-    }
-
-    fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<MemoryStat, Failure> {
+    fn stat_target(&self, dir: Option<&DirHandle>, name: &CStr) -> Result<KeptStat, Failure> {
         let from = match dir {
             Some(dir) => MemoryHandle::of(dir)?.node,
             None => 0,
         };
         let target = self.target(self.node_at(from, name.to_bytes())?)?;
         Ok(self.stat(target))
-    }
-
-    fn identity(&self, dir: &DirHandle) -> Result<FileId, Failure> {
-        Ok(self.stat(MemoryHandle::of(dir)?.node).id())
     }
 
     fn has_no_inside(&self, dir: &DirHandle, name: &CStr) -> bool {
@@ -202,35 +185,20 @@ impl DirectorySource for Memory {
         names: KeptNames,
         into: &mut Listed,
     ) -> Result<More, Failure> {
-        let dir = MemoryHandle::of(dir)?;
-        let position = dir.position() as usize;
-        let rest = self
-            .children_of(dir.node)
-            .get(position..)
-            .unwrap_or_default();
-        for (name, node) in rest.iter().take(LISTED_AT_ONCE) {
-            let stat = self.stat(*node);
-            let attributes = stat.attributes(Fields::ALL);
-            into.add_with(name, attributes.id.ino, &attributes, names);
+        let children = self.children_of(MemoryHandle::of(dir)?.node);
+        let position = self.position(dir)? as usize;
+        let listed = children.iter().skip(position).take(LISTED_AT_ONCE);
+        let count = listed.len();
+        for (name, node) in listed {
+            let attributes = self.attributes_of(*node);
+            into.add_with(name, attributes.id.ino, attributes, names);
         }
-        dir.set_position((position + rest.len().min(LISTED_AT_ONCE)) as u64);
-        Ok(match rest.is_empty() {
-            true => More::End,
-            false => More::Entries,
-        })
+        self.seek(dir, (position + count) as u64)?;
+        Ok(More::after(count))
     }
 
     fn listed_fields(&self) -> Fields {
         Fields::ALL
-    }
-
-    fn position(&self, dir: &DirHandle) -> Result<u64, Failure> {
-        Ok(MemoryHandle::of(dir)?.position())
-    }
-
-    fn seek(&self, dir: &DirHandle, position: u64) -> Result<(), Failure> {
-        MemoryHandle::of(dir)?.set_position(position);
-        Ok(())
     }
 
     fn links_count_subdirs(&self, _dir: &DirHandle) -> bool {
@@ -240,55 +208,5 @@ impl DirectorySource for Memory {
     /// A tree in memory does not change during a scan: no time is too new.
     fn now_s(&self) -> i64 {
         i64::MAX
-    }
-}
-
-impl EntryStat for MemoryStat {
-    fn kind(&self) -> FileType {
-        self.0.kind
-    }
-
-    fn id(&self) -> FileId {
-        self.0.id
-    }
-
-    fn mount(&self) -> u64 {
-        0
-    }
-
-    fn has_mount_id(&self) -> bool {
-        true
-    }
-
-    fn is_idle_automount(&self) -> bool {
-        false
-    }
-
-    fn size_bytes(&self) -> u64 {
-        self.0.size_bytes
-    }
-
-    fn links(&self) -> u32 {
-        self.0.links
-    }
-
-    fn change_stamp(&self) -> ChangeStamp {
-        ChangeStamp {
-            mtime: (self.0.mtime_ns, 0),
-            ctime: (self.0.ctime_ns, 0),
-            links: self.0.links,
-            size_bytes: self.0.size_bytes,
-        }
-    }
-
-    fn attributes(&self, wanted: Fields) -> Attributes {
-        let mut attributes = self.0;
-        // Of the times it keeps this one, which nanoseconds may not hold.
-        let odd = match attributes.odd_s(0) {
-            None => Fields::NONE,
-            Some(_) => Fields::MTIME,
-        };
-        attributes.valid = wanted.without(Fields::BTIME | odd) | Fields::TYPE;
-        attributes
     }
 }

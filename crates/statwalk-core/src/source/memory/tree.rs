@@ -268,6 +268,12 @@ impl MemoryTree {
         if attributes.kind == FileType::Directory {
             attributes.links = 2;
         }
+        // Of the times it keeps this one, which nanoseconds may not hold.
+        let odd = match attributes.odd_s(0) {
+            None => Fields::NONE,
+            Some(_) => Fields::MTIME,
+        };
+        attributes.valid = Fields::ALL.without(Fields::BTIME | odd);
         self.nodes.push(Node {
             attributes,
             parent,
