@@ -4,6 +4,9 @@
 //!
 //! If an allocation fails, the standard library ends the process with SIGABRT, and
 //! stable Rust cannot change that. So this allocator checks each request itself.
+//!
+//! The program promises the exit status 2 then, with a reason on stderr, and the browser
+//! gives the terminal back: `docs/platform.md`. Without that promise this file could go.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 

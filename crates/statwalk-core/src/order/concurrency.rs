@@ -91,12 +91,12 @@ impl Sample {
 
 /// The calls of one number of workers, and their time.
 #[derive(Clone, Copy, Debug, Default)]
-struct Pace {
+struct MeasuredPace {
     calls: f64,
     seconds: f64,
 }
 
-impl Pace {
+impl MeasuredPace {
     /// Adds a sample; earlier samples count half.
     fn add(&mut self, sample: &Sample) {
         self.calls = self.calls / 2.0 + sample.calls as f64;
@@ -155,7 +155,7 @@ pub(super) struct Concurrency {
     /// The last step, while it waits for its judgement.
     tried: Option<Tried>,
     /// The rate of the present number.
-    pace: Pace,
+    pace: MeasuredPace,
     /// Whether calls are slow, so that workers share entries.
     is_slow: bool,
     /// The samples left before the next try.
@@ -177,7 +177,7 @@ impl Concurrency {
             most,
             now: processors,
             tried: None,
-            pace: Pace::default(),
+            pace: MeasuredPace::default(),
             is_slow: false,
             rest: 0,
             patience: PATIENCE,
@@ -275,7 +275,7 @@ impl Concurrency {
 
     fn set(&mut self, workers: usize) {
         self.now = workers;
-        self.pace = Pace::default();
+        self.pace = MeasuredPace::default();
     }
 
     /// The reason for the number, for the plan, if it changed or was tried.
