@@ -5,6 +5,7 @@
 //! Each language that the machine lacks is skipped, and the test command says so.
 
 mod c;
+mod java;
 mod node;
 mod python;
 
@@ -43,7 +44,8 @@ pub(crate) fn test() -> Result<(), String> {
         false => println!("xtask: skipped: needs cc and c++ (bindings to C)"),
     }
     python::test()?;
-    node::test()
+    node::test()?;
+    java::test()
 }
 
 /// A call of cargo in the workspace of the bindings.

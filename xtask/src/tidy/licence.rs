@@ -8,7 +8,20 @@ pub(super) fn check(file: &Path, text: &str, faults: &mut Vec<String>) {
     let extension = file.extension().and_then(|extension| extension.to_str());
     let is_source = matches!(
         extension,
-        Some("rs" | "c" | "h" | "py" | "sh" | "go" | "ts" | "mjs")
+        Some(
+            "rs" | "c"
+                | "h"
+                | "cpp"
+                | "hpp"
+                | "java"
+                | "js"
+                | "py"
+                | "pyi"
+                | "sh"
+                | "go"
+                | "ts"
+                | "mjs"
+        )
     );
     if is_source
         && !text

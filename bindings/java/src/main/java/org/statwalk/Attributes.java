@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package org.statwalk;
+
+import java.io.IOException;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.GroupPrincipal;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.UserPrincipal;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+/** Attributes of an entry. */
+final class Attributes implements PosixFileAttributes {
+    private static final int FILE = 0;
+    private static final int DIRECTORY = 1;
+    private static final int SYMLINK = 2;
+    private static final PosixFilePermission[] PERMISSIONS = {
+        PosixFilePermission.OTHERS_EXECUTE, PosixFilePermission.OTHERS_WRITE,
+        PosixFilePermission.OTHERS_READ, PosixFilePermission.GROUP_EXECUTE,
+        PosixFilePermission.GROUP_WRITE, PosixFilePermission.GROUP_READ,
+        PosixFilePermission.OWNER_EXECUTE, PosixFilePermission.OWNER_WRITE,
+        PosixFilePermission.OWNER_READ,
+    };
+    private static final Map<Integer, UserPrincipal> OWNERS = new ConcurrentHashMap<>();
+    private static final Map<Integer, GroupPrincipal> GROUPS = new ConcurrentHashMap<>();
+
+    /** Identifies a file among those of scans. */
+    private record Key(long dev, long ino) {}
+
+    private final Rows rows;
+    private final int row;
+    private final AttributedPath entry;
+
+    Attributes(Rows rows, int row, AttributedPath entry) {
+        this.rows = rows;
+        this.row = row;
+        this.entry = entry;
+    }
+
+    private static FileTime time(long[] ns, byte[] isKnown, int row) {
+        if (!Rows.bit(isKnown, row)) {
+            return null;
+        }
+        return FileTime.from(ns[row], TimeUnit.NANOSECONDS);
+    }
+
+    private static FileTime known(FileTime time) {
+        if (time == null) {
+            throw new UnsupportedOperationException(
+                    "the time lies before 1677 or after 2262, or the file system has none");
+        }
+        return time;
+    }
+
+    @Override
+    public FileTime lastModifiedTime() {
+        return known(time(rows.mtime, rows.mtimeIsKnown, row));
+    }
+
+    @Override
+    public FileTime lastAccessTime() {
+        return known(time(rows.atime, rows.atimeIsKnown, row));
+    }
+
+    /** As the JDK has it: the last change of the content where no birth is known. */
+    @Override
+    public FileTime creationTime() {
+        FileTime birth = time(rows.btime, rows.btimeIsKnown, row);
+        return birth == null ? lastModifiedTime() : birth;
+    }
+
+    @Override
+    public boolean isRegularFile() {
+        return rows.types[row] == FILE;
+    }
+
+    @Override
+    public boolean isDirectory() {
+        return rows.types[row] == DIRECTORY;
+    }
+
+    @Override
+    public boolean isSymbolicLink() {
+        return rows.types[row] == SYMLINK;
+    }
+
+    @Override
+    public boolean isOther() {
+        return rows.types[row] > SYMLINK;
+    }
+
+    @Override
+    public long size() {
+        return rows.size[row];
+    }
+
+    /** Equals that of another entry of a scan if both are the same file; never one of the JDK. */
+    @Override
+    public Object fileKey() {
+        return new Key(rows.dev[row], rows.ino[row]);
+    }
+
+    @Override
+    public Set<PosixFilePermission> permissions() {
+        Set<PosixFilePermission> permissions = EnumSet.noneOf(PosixFilePermission.class);
+        for (int bit = 0; bit < PERMISSIONS.length; bit++) {
+            if ((rows.mode[row] >> bit & 1) == 1) {
+                permissions.add(PERMISSIONS[bit]);
+            }
+        }
+        return permissions;
+    }
+
+    @Override
+    public UserPrincipal owner() {
+        if (OWNERS.get(rows.uid[row]) == null) {
+            learn();
+        }
+        return OWNERS.computeIfAbsent(rows.uid[row], uid -> lookup(uid, false));
+    }
+
+    @Override
+    public GroupPrincipal group() {
+        if (GROUPS.get(rows.gid[row]) == null) {
+            learn();
+        }
+        return GROUPS.computeIfAbsent(rows.gid[row], gid -> (GroupPrincipal) lookup(gid, true));
+    }
+
+    /** Asks the JDK for the names of an owner and a group that were not seen before. */
+    private void learn() {
+        try {
+            Map<String, Object> of = Files.readAttributes(
+                    entry.path(), "unix:uid,gid,owner,group", LinkOption.NOFOLLOW_LINKS);
+            OWNERS.putIfAbsent((Integer) of.get("uid"), (UserPrincipal) of.get("owner"));
+            GROUPS.putIfAbsent((Integer) of.get("gid"), (GroupPrincipal) of.get("group"));
+        } catch (IOException | UnsupportedOperationException | UndecodablePathException gone) {
+            // The number alone is known then.
+            return;
+        }
+    }
+
+    private static UserPrincipal lookup(int number, boolean isGroup) {
+        var service = FileSystems.getDefault().getUserPrincipalLookupService();
+        String name = Integer.toUnsignedString(number);
+        try {
+            return isGroup
+                    ? service.lookupPrincipalByGroupName(name)
+                    : service.lookupPrincipalByName(name);
+        } catch (IOException unknown) {
+            throw new UnsupportedOperationException("no principal has the number " + name, unknown);
+        }
+    }
+}

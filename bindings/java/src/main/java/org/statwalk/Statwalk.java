@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package org.statwalk;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileVisitor;
+import java.nio.file.Path;
+import java.util.Iterator;
+import java.util.NoSuchElementException;
+import java.util.Spliterator;
+import java.util.Spliterators;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+
+/**
+ * Entries of directory trees with their attributes.
+ *
+ * <p>Symbolic links are entries. Closing a stream ends its scan; one that is forgotten ends
+ * when it is collected.
+ */
+public final class Statwalk {
+    private Statwalk() {}
+
+    /**
+     * Lists one directory.
+     *
+     * @param directory the directory
+     * @return its entries, each with its attributes; close it
+     * @throws IOException if it is no directory
+     */
+    public static DirectoryStream<AttributedPath> list(Path directory) throws IOException {
+        Scan scan = new Scan(directory, ScanOptions.DEFAULT.withMaxDepth(1));
+        return new DirectoryStream<>() {
+            private boolean isTaken;
+
+            @Override
+            public Iterator<AttributedPath> iterator() {
+                if (isTaken) {
+                    throw new IllegalStateException("the iterator was taken already");
+                }
+                isTaken = true;
+                return new Entries(scan) {
+                    @Override
+                    RuntimeException wrap(IOException failure) {
+                        return new DirectoryIteratorException(failure);
+                    }
+                };
+            }
+
+            @Override
+            public void close() {
+                scan.close();
+            }
+        };
+    }
+
+    /**
+     * Gives all entries below a directory while threads read them.
+     *
+     * <p>The order is not promised. The stream may be parallel. If something could not be
+     * read, its end is an {@link UncheckedIOException} of an {@link IncompleteScanException}.
+     *
+     * @param directory the directory, which is no entry itself
+     * @return the entries; close it
+     * @throws IOException if it is no directory
+     */
+    public static Stream<AttributedPath> walk(Path directory) throws IOException {
+        return walk(directory, ScanOptions.DEFAULT);
+    }
+
+    /**
+     * As {@link #walk(Path)}, with options.
+     *
+     * @param directory the directory
+     * @param options the options
+     * @return the entries; close it
+     * @throws IOException if it is no directory
+     */
+    public static Stream<AttributedPath> walk(Path directory, ScanOptions options)
+            throws IOException {
+        Scan scan = new Scan(directory, options);
+        Iterator<AttributedPath> entries = new Entries(scan) {
+            @Override
+            RuntimeException wrap(IOException failure) {
+                return new UncheckedIOException(failure);
+            }
+        };
+        int properties = Spliterator.DISTINCT | Spliterator.NONNULL;
+        Spliterator<AttributedPath> source =
+                Spliterators.spliteratorUnknownSize(entries, properties);
+        return StreamSupport.stream(source, false).onClose(scan::close);
+    }
+
+    /**
+     * Visits a tree depth-first, with the contract of
+     * {@link java.nio.file.Files#walkFileTree(Path, FileVisitor)}.
+     *
+     * <p>It reads the whole tree before the first visit, so a visitor that skips a subtree
+     * saves visits and no reading. Attributes are {@code PosixFileAttributes}.
+     *
+     * @param start where to begin
+     * @param visitor gets the entries
+     * @return the start
+     * @throws IOException if the visitor throws one
+     */
+    public static Path walkFileTree(Path start, FileVisitor<? super Path> visitor)
+            throws IOException {
+        TreeVisit.visit(start, visitor);
+        return start;
+    }
+
+    private abstract static class Entries implements Iterator<AttributedPath> {
+        private final Scan scan;
+        private AttributedPath next;
+        private boolean isOver;
+
+        Entries(Scan scan) {
+            this.scan = scan;
+        }
+
+        abstract RuntimeException wrap(IOException failure);
+
+        @Override
+        public boolean hasNext() {
+            if (next == null && !isOver) {
+                try {
+                    next = scan.next();
+                } catch (IOException failure) {
+                    isOver = true;
+                    throw wrap(failure);
+                }
+                isOver = next == null;
+            }
+            return next != null;
+        }
+
+        @Override
+        public AttributedPath next() {
+            if (!hasNext()) {
+                throw new NoSuchElementException();
+            }
+            AttributedPath entry = next;
+            next = null;
+            return entry;
+        }
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package org.statwalk;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.util.stream.Stream;
+
+/** A program that prints the errors of a tree, for an ordinary user. */
+final class Unreadable {
+    private Unreadable() {}
+
+    public static void main(String[] arguments) throws IOException {
+        Path tree = Path.of(arguments[0]);
+        try (Stream<AttributedPath> stream = Statwalk.walk(tree)) {
+            stream.forEach(entry -> {});
+        } catch (UncheckedIOException end) {
+            IncompleteScanException incomplete = (IncompleteScanException) end.getCause();
+            System.out.print("incomplete " + incomplete.errors().size() + " ");
+            incomplete.errors().forEach(Unreadable::print);
+        }
+        ScanOptions options = ScanOptions.DEFAULT.withOnError(Unreadable::print);
+        try (Stream<AttributedPath> stream = Statwalk.walk(tree, options)) {
+            stream.forEach(entry -> {});
+        }
+        Statwalk.walkFileTree(tree, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFileFailed(Path path, IOException failure) {
+                System.out.println("failed " + path);
+                return FileVisitResult.CONTINUE;
+            }
+        });
+    }
+
+    private static void print(EntryException error) {
+        System.out.println(error.operation() + " " + error.number() + " " + error.getFile());
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The Java library: built and tested by Maven, with a JDK of 22 or newer.
+
+use std::fs;
+use std::net::{TcpStream, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::cargo;
+use crate::install::is_there;
+use crate::step::Step;
+
+const FOLDER: &str = "bindings/java";
+const CENTRAL: &str = "repo.maven.apache.org:443";
+/// The first with the final foreign function interface.
+const OLDEST: u32 = 22;
+
+pub(super) fn test() -> Result<(), String> {
+    let needs = |what: &str| println!("xtask: skipped: needs {what} (bindings to Java)");
+    let Some(jdk) = jdk().filter(|_| is_there("mvn")) else {
+        needs("JDK 22 and Maven");
+        return Ok(());
+    };
+    cargo(&["build"], &["-p", "statwalk-c"]).run()?;
+    let home = jdk.to_string_lossy().into_owned();
+    let maven = |words: &str| {
+        Step::shell(&format!("cd {FOLDER} && mvn -q -B {words}")).env("JAVA_HOME", &home)
+    };
+    // The first call brings the plugins of Maven, and JUnit.
+    if let Err(reason) = maven("-DskipITs verify").run() {
+        if is_offline() {
+            needs("Maven Central");
+            return Ok(());
+        }
+        return Err(reason);
+    }
+    maven("verify").run()
+}
+
+/// A JDK that is new enough: that of `JAVA_HOME`, or one where Linux has them.
+fn jdk() -> Option<PathBuf> {
+    let given = std::env::var_os("JAVA_HOME").map(PathBuf::from);
+    let installed = fs::read_dir("/usr/lib/jvm").into_iter().flatten();
+    let installed = installed.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut all = given.into_iter().chain(installed);
+    all.find(|home| version(home).is_some_and(|version| version >= OLDEST))
+}
+
+/// The first number of its version, by the file `release` that every JDK has.
+fn version(home: &Path) -> Option<u32> {
+    if !home.join("bin/javac").exists() {
+        return None;
+    }
+    let release = fs::read_to_string(home.join("release")).ok()?;
+    let (_, version) = release.split_once("JAVA_VERSION=\"")?;
+    let digits = version.split(|c: char| !c.is_ascii_digit()).next()?;
+    digits.parse().ok()
+}
+
+fn is_offline() -> bool {
+    let mut addresses = CENTRAL.to_socket_addrs().into_iter().flatten();
+    let patience = Duration::from_secs(5);
+    !addresses.any(|address| TcpStream::connect_timeout(&address, patience).is_ok())
+}
