@@ -13,6 +13,8 @@ import java.util.Arrays;
 
 /** An entry and its attributes: a view into a batch, which it keeps alive. */
 public final class AttributedPath {
+    private static final char REPLACED = '\ufffd';
+
     private final Rows rows;
     private final int row;
 
@@ -22,8 +24,15 @@ public final class AttributedPath {
     }
 
     /** The encoding of paths of this JVM. */
+    static final class Encoding {
+        static final Charset OF_PATHS =
+                Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
+
+        private Encoding() {}
+    }
+
     static Charset encoding() {
-        return Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
+        return Encoding.OF_PATHS;
     }
 
     static String lossy(byte[] bytes) {
@@ -36,12 +45,16 @@ public final class AttributedPath {
      * @throws UndecodablePathException if it would not lead back to the file */
     public Path path() {
         byte[] bytes = pathBytes();
+        String text = lossy(bytes);
         try {
-            // A decoder that replaces would make the path of another file, or of none.
-            String text = encoding().newDecoder()
-                    .onMalformedInput(CodingErrorAction.REPORT)
-                    .onUnmappableCharacter(CodingErrorAction.REPORT)
-                    .decode(ByteBuffer.wrap(bytes)).toString();
+            // What was replaced would lead to another file, or to none. A name can also
+            // have this character itself, so a strict decoder decides; it is slow.
+            if (text.indexOf(REPLACED) >= 0) {
+                encoding().newDecoder()
+                        .onMalformedInput(CodingErrorAction.REPORT)
+                        .onUnmappableCharacter(CodingErrorAction.REPORT)
+                        .decode(ByteBuffer.wrap(bytes));
+            }
             return Path.of(text);
         } catch (CharacterCodingException | InvalidPathException refused) {
             throw new UndecodablePathException(bytes, lossy(bytes));

@@ -145,6 +145,11 @@ class StatwalkTest {
             assertEquals(0, entry.attributes().size());
         }
         run("rm", "-r", odd.toString());
+        // A name that has the character which stands for no text.
+        Path honest = Files.createFile(tree.resolve("x\ufffd"));
+        try (Stream<AttributedPath> stream = Statwalk.walk(tree)) {
+            assertTrue(stream.anyMatch(entry -> entry.path().equals(honest)));
+        }
     }
 
     @Test
