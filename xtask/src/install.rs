@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A program and the Debian package that brings it.
-const TOOLS: [(&str, &str); 17] = [
+const TOOLS: [(&str, &str); 19] = [
     ("mandoc", "mandoc"),
     ("mkfs.xfs", "xfsprogs"),
     ("mkfs.btrfs", "btrfs-progs"),
@@ -24,6 +24,8 @@ const TOOLS: [(&str, &str); 17] = [
     ("zsh", "zsh"),
     ("fish", "fish"),
     ("jq", "jq"),
+    ("valgrind", "valgrind"),
+    ("pkg-config", "pkg-config"),
     ("chromium", "chromium"),
     ("firefox-esr", "firefox-esr"),
 ];

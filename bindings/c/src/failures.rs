@@ -154,7 +154,8 @@ pub(crate) fn note(failure: &Failure) {
         words: without_nul(failure.to_string()),
         number: number.unwrap_or(EINVAL),
     };
-    NOTED.with_borrow_mut(|place| *place = Some(noted));
+    // A thread that is ending has no place for it any more, and must not panic.
+    let _ = NOTED.try_with(|place| place.replace(Some(noted)));
 }
 
 /// `EINVAL`, errno(3).
@@ -174,14 +175,19 @@ fn without_nul(words: String) -> CString {
 /// `number` is NULL or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sw_failure(number: *mut c_int) -> *const c_char {
-    NOTED.with_borrow(|noted| {
-        let noted = noted.as_ref();
-        if !number.is_null() {
-            // SAFETY: the caller gives memory for a number.
-            unsafe { number.write(noted.map_or(0, |noted| noted.number)) };
-        }
-        noted.map_or(c"".as_ptr(), |noted| noted.words.as_ptr())
-    })
+    let noted = NOTED.try_with(|noted| {
+        let noted = noted.borrow();
+        let words = noted
+            .as_ref()
+            .map_or(c"".as_ptr(), |noted| noted.words.as_ptr());
+        (words, noted.as_ref().map_or(0, |noted| noted.number))
+    });
+    let (words, found) = noted.unwrap_or((c"".as_ptr(), 0));
+    if !number.is_null() {
+        // SAFETY: the caller gives memory for a number.
+        unsafe { number.write(found) };
+    }
+    words
 }
 
 /// The version of the library, such as "0.1.0".

@@ -151,6 +151,11 @@ fn a_thread_with_a_small_stack_can_scan() {
 }
 
 #[test]
+fn a_thread_that_is_ending_can_scan() {
+    holds("ending_thread");
+}
+
+#[test]
 fn the_child_of_a_fork_has_its_own_scans() {
     holds("after_fork");
 }

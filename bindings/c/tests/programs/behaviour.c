@@ -285,6 +285,38 @@ static int after_fork(const char *root) {
     return 0;
 }
 
+static pthread_key_t key;
+static int at_end_failed = 1;
+
+// Runs when the library's own values of this thread are gone.
+static void at_end(void *turn) {
+    if ((intptr_t)turn < 3) {
+        pthread_setspecific(key, (void *)((intptr_t)turn + 1));
+        return;
+    }
+    int number = 7, status;
+    const sw_entry *entry;
+    at_end_failed = sw_walk_next(NULL, &entry) != SW_FAILED || sw_failure(&number) == NULL ||
+                    walk_all("/usr/include", SW_STAT, &status, NULL) < 2;
+}
+
+static void *ends_late(void *unused) {
+    (void)unused;
+    pthread_setspecific(key, (void *)1);
+    return NULL;
+}
+
+static int ending_thread(const char *root) {
+    int status;
+    CHECK(walk_all(root, SW_STAT, &status, NULL) > 1);
+    CHECK(pthread_key_create(&key, at_end) == 0);
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, ends_late, NULL) == 0);
+    pthread_join(thread, NULL);
+    CHECK(at_end_failed == 0);
+    return 0;
+}
+
 static void own_handler(int signal) { (void)signal; }
 
 static int signals(const char *root) {
@@ -328,7 +360,7 @@ int main(int argc, char **argv) {
         {"early_exit", early_exit}, {"errors", errors},           {"wrong_use", wrong_use},
         {"cancel", cancel},         {"waiting", waiting},         {"small_stack", small_stack},
         {"after_fork", after_fork}, {"signals", signals},         {"one_directory", one_directory},
-        {"unreadable", unreadable},
+        {"unreadable", unreadable}, {"ending_thread", ending_thread},
     };
     if (argc < 3) return 2;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
