@@ -44,13 +44,12 @@ impl Listing {
             is_text,
         };
         loop {
-            // Many entries for each look at the signals.
             let stream = &mut (&mut walk, &mut listing);
             let step = waiting::next(py, stream, |(walk, listing), timeout| {
                 listing.take_step(walk, timeout)
             })?;
             match step {
-                Step::Value(()) | Step::Waiting => py.check_signals()?,
+                Step::Value(()) | Step::Waiting => {}
                 Step::Error(error) => {
                     let path = without_slash(&error.path).to_vec();
                     listing.errors.insert(path, error);

@@ -19,11 +19,12 @@ pub(crate) fn next<T: Send, S: Send>(
     next_within: impl Fn(&mut S, Duration) -> Result<Step<T>, Failure> + Sync + Send,
 ) -> PyResult<Step<T>> {
     loop {
-        match py
-            .detach(|| next_within(stream, PAUSE))
-            .map_err(of_failure)?
-        {
-            Step::Waiting => py.check_signals()?,
+        let waited = py.detach(|| next_within(stream, PAUSE));
+        // Also where something has come: a caller can take batches for long without a
+        // line of Python.
+        py.check_signals()?;
+        match waited.map_err(of_failure)? {
+            Step::Waiting => {}
             step => return Ok(step),
         }
     }

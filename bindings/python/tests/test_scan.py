@@ -296,19 +296,23 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.parametrize("call", ["scan", "walk", "table"])
-def test_ctrl_c(call: str) -> None:
+def time_of_ctrl_c(call: str, after: float) -> float:
     with subprocess.Popen(
         [sys.executable, "-c", CTRL_C, call], stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        time.sleep(0.4)
+        time.sleep(after)
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)
-        took = float(process.stdout.readline()) - begin
-    # 100 ms on a machine with nothing else to do.
-    assert took < 0.5, took
+        return float(process.stdout.readline()) - begin
+
+
+@pytest.mark.parametrize("call", ["scan", "walk", "table"])
+def test_ctrl_c(call: str) -> None:
+    # At several moments of a scan. The middle, because a machine can have much else to do.
+    times = sorted(time_of_ctrl_c(call, 0.3 + turn * 0.04) for turn in range(9))
+    assert times[4] < 0.1, times
 
 
 def test_other_threads_run_while_a_scan_waits() -> None:
