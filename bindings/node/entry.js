@@ -104,37 +104,61 @@ class Entry {
     const row = this.#row
     if (!bit(c.isKnown, row)) return null
     // Fields that were not asked for are undefined, and never 0.
-    const number = (column) => (column == null ? undefined : Number(column[row]))
-    const stats = Object.create(fs.Stats.prototype)
-    stats.dev = number(c.dev)
+    const number = (column) => (column == null ? undefined : column[row])
+    const stats = new EntryStats()
+    stats.dev = large(c.dev, row)
     stats.mode = c.mode == null ? MODES[c.types[row]] : c.mode[row]
     stats.nlink = number(c.links)
     stats.uid = number(c.uid)
     stats.gid = number(c.gid)
-    stats.rdev = number(c.rdev)
-    stats.ino = number(c.ino)
-    stats.size = number(c.size)
-    stats.blocks = c.allocated == null ? undefined : Number(c.allocated[row]) / 512
-    const times = [
-      ['atime', c.atimeNs, c.atimeIsKnown],
-      ['mtime', c.mtimeNs, c.mtimeIsKnown],
-      ['ctime', c.ctimeNs, c.ctimeIsKnown],
-      ['birthtime', c.btimeNs, c.btimeIsKnown],
-    ]
-    for (const [name, column, known] of times) {
-      const ms = column == null || !bit(known, row) ? undefined : milliseconds(column[row])
-      stats[`${name}Ms`] = ms
-      // Own, because the getters of Stats want what they have made themselves.
-      stats[name] = ms === undefined ? undefined : new Date(Math.round(ms))
-    }
+    stats.rdev = large(c.rdev, row)
+    stats.ino = large(c.ino, row)
+    stats.size = large(c.size, row)
+    stats.blocks = c.allocated == null ? undefined : large(c.allocated, row) / 512
+    stats.atimeMs = bit(c.atimeIsKnown, row) ? number(c.atimeMs) : undefined
+    stats.mtimeMs = bit(c.mtimeIsKnown, row) ? number(c.mtimeMs) : undefined
+    stats.ctimeMs = bit(c.ctimeIsKnown, row) ? number(c.ctimeMs) : undefined
+    stats.birthtimeMs = bit(c.btimeIsKnown, row) ? number(c.btimeMs) : undefined
     return stats
   }
 }
 
-// As lib/internal/fs/utils.js has it: seconds and the rest apart, so that little is lost.
-function milliseconds(ns) {
-  const seconds = ns / 1000000000n
-  return Number(seconds) * 1e3 + Number(ns - seconds * 1000000000n) / 1e6
+// A Stats whose dates are made when they are asked for, as Node 22 has it.
+function EntryStats() {}
+EntryStats.prototype = Object.create(fs.Stats.prototype)
+for (const name of ['atime', 'mtime', 'ctime', 'birthtime']) {
+  Object.defineProperty(EntryStats.prototype, name, {
+    configurable: true,
+    enumerable: true,
+    get() {
+      const ms = this[`${name}Ms`]
+      const value = ms === undefined ? undefined : new Date(Math.round(ms))
+      Object.defineProperty(this, name, { configurable: true, enumerable: true, value, writable: true })
+      return value
+    },
+  })
+}
+
+// A number of 64 bits. Two halves, because a big integer for each would cost more.
+function large(column, row) {
+  if (column == null) return undefined
+  const { low, high } = halves(column)
+  return high[2 * row] * 4294967296 + low[2 * row]
+}
+
+const HALVES = new WeakMap()
+
+function halves(column) {
+  let both = HALVES.get(column)
+  if (both === undefined) {
+    const { buffer, byteOffset, length } = column
+    // Both processors of the packages have the low half first.
+    const low = new Uint32Array(buffer, byteOffset, 2 * length)
+    const high = new Uint32Array(buffer, byteOffset + 4, 2 * length - 1)
+    both = { low, high }
+    HALVES.set(column, both)
+  }
+  return both
 }
 
 /** The columns of a batch, as the native module or the fallback has made them. */

@@ -157,6 +157,10 @@ function columns(rows, wanted) {
     atimeNs: stat(1 << 7, BigInt64Array, (s) => s.atimeNs),
     ctimeNs: stat(1 << 8, BigInt64Array, (s) => s.ctimeNs),
     btimeNs: stat(1 << 9, BigInt64Array, (s) => s.birthtimeNs),
+    mtimeMs: stat(1 << 6, Float64Array, (s) => milliseconds(s.mtimeNs)),
+    atimeMs: stat(1 << 7, Float64Array, (s) => milliseconds(s.atimeNs)),
+    ctimeMs: stat(1 << 8, Float64Array, (s) => milliseconds(s.ctimeNs)),
+    btimeMs: stat(1 << 9, Float64Array, (s) => milliseconds(s.birthtimeNs)),
     mtimeIsKnown: isKnown,
     atimeIsKnown: isKnown,
     ctimeIsKnown: isKnown,
@@ -166,6 +170,12 @@ function columns(rows, wanted) {
     mode: stat(1 << 11, Uint16Array, (s) => s.mode),
     rdev: stat(1 << 12, BigUint64Array, (s) => s.rdev),
   }
+}
+
+// As lib/internal/fs/utils.js has it, and rounded down as in the native module.
+function milliseconds(ns) {
+  const rest = ((ns % 1000000000n) + 1000000000n) % 1000000000n
+  return Number((ns - rest) / 1000000000n) * 1e3 + Number(rest) / 1e6
 }
 
 module.exports = { Fallback }

@@ -96,6 +96,11 @@ export interface Columns {
   atimeNs?: BigInt64Array
   ctimeNs?: BigInt64Array
   btimeNs?: BigInt64Array
+  /** The same in milliseconds, as fs.Stats has them. */
+  mtimeMs?: Float64Array
+  atimeMs?: Float64Array
+  ctimeMs?: Float64Array
+  btimeMs?: Float64Array
   mtimeIsKnown?: Uint8Array
   atimeIsKnown?: Uint8Array
   ctimeIsKnown?: Uint8Array

@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use napi::bindgen_prelude::{
-    AsyncTask, BigInt64Array, BigUint64Array, Buffer, Error, Result, Task, Uint8Array, Uint16Array,
-    Uint32Array,
+    AsyncTask, BigInt64Array, BigUint64Array, Buffer, Error, Float64Array, Result, Task,
+    Uint8Array, Uint16Array, Uint32Array,
 };
 use napi::{Env, Status};
 use napi_derive::napi;
@@ -64,6 +64,10 @@ pub struct Columns {
     pub atime_ns: Option<BigInt64Array>,
     pub ctime_ns: Option<BigInt64Array>,
     pub btime_ns: Option<BigInt64Array>,
+    pub mtime_ms: Option<Float64Array>,
+    pub atime_ms: Option<Float64Array>,
+    pub ctime_ms: Option<Float64Array>,
+    pub btime_ms: Option<Float64Array>,
     pub mtime_is_known: Option<Uint8Array>,
     pub atime_is_known: Option<Uint8Array>,
     pub ctime_is_known: Option<Uint8Array>,
@@ -284,8 +288,8 @@ fn report(gaps: Gaps) -> Report {
     }
 }
 
-/// The columns of the directories and of the other entries, without a copy of any but
-/// the offsets.
+/// The columns of the directories and of the other entries. Offsets are copied, and times
+/// are there as milliseconds, too.
 fn columns_of(batch: Batch) -> Vec<Columns> {
     let (entries, directories, paths) = batch.into_parts();
     let [of_entries, of_directories] = paths.unwrap_or_default();
@@ -317,6 +321,10 @@ fn columns(columns: CoreColumns, paths: Paths) -> Columns {
         links: some(of.links).map(Uint32Array::new),
         ino: some(of.inos).map(BigUint64Array::new),
         dev: some(of.devs).map(BigUint64Array::new),
+        mtime_ms: milliseconds(&of.mtime_ns),
+        atime_ms: milliseconds(&of.atime_ns),
+        ctime_ms: milliseconds(&of.ctime_ns),
+        btime_ms: milliseconds(&of.btime_ns),
         mtime_ns: some(of.mtime_ns).map(BigInt64Array::new),
         atime_ns: some(of.atime_ns).map(BigInt64Array::new),
         ctime_ns: some(of.ctime_ns).map(BigInt64Array::new),
@@ -330,6 +338,18 @@ fn columns(columns: CoreColumns, paths: Paths) -> Columns {
         mode: some(of.modes).map(Uint16Array::new),
         rdev: some(of.rdevs).map(BigUint64Array::new),
     }
+}
+
+/// Times as `fs.Stats` has them: seconds and the rest apart, so that little is lost.
+///
+/// JavaScript would make three big integers for each.
+fn milliseconds(ns: &[i64]) -> Option<Float64Array> {
+    let of = |&ns: &i64| {
+        let (seconds, rest) = (ns.div_euclid(1_000_000_000), ns.rem_euclid(1_000_000_000));
+        seconds as f64 * 1e3 + rest as f64 / 1e6
+    };
+    let ms: Vec<f64> = ns.iter().map(of).collect();
+    some(ms).map(Float64Array::new)
 }
 
 fn some<T>(values: Vec<T>) -> Option<Vec<T>> {
