@@ -265,7 +265,10 @@ const LAYERS: &[(&str, &[&str])] = &[
         "crates/statwalk/src/output/space_table.rs",
         ASKS_THE_MACHINE,
     ),
-    ("crates/statwalk/src/output/summary.rs", ASKS_THE_MACHINE),
+    (
+        "crates/statwalk/src/commands/summary/answer.rs",
+        ASKS_THE_MACHINE,
+    ),
     (
         "crates/statwalk/src/output/tree_picture.rs",
         ASKS_THE_MACHINE,

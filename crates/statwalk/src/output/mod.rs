@@ -19,7 +19,6 @@ pub(crate) mod printer;
 pub(crate) mod rows;
 pub(crate) mod space_list;
 pub(crate) mod space_table;
-pub(crate) mod summary;
 pub(crate) mod tree_picture;
 
 use std::io::{self, BufWriter, Write};

@@ -2,10 +2,13 @@
 
 //! `statwalk PATH…`: where the space went.
 
+mod answer;
+
 use jiff::tz::TimeZone;
 use statwalk_core::{Largest, TimeKind, Top, Totals, TreeSink};
 use statwalk_view::{DateStyle, Files, SizeColumn, SizeFilter, SortKey};
 
+use self::answer::{SummaryAnswer, SummaryView, Times};
 use crate::answer::about::About;
 use crate::answer::filter_texts::FilterTexts;
 use crate::commands::delivery::{conclude, form_of, print};
@@ -15,7 +18,6 @@ use crate::flags::{SortName, SummaryFlags, TimeName};
 use crate::output::ending::Errors;
 use crate::output::json::Counted;
 use crate::output::rows::Order;
-use crate::output::summary::{SummaryAnswer, SummaryView, Times};
 use crate::request::filters::{Filters, NameFilters};
 use crate::request::path_list::PathList;
 use crate::request::{Form, Request, Sizes, invalid, size};

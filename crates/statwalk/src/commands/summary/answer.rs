@@ -28,36 +28,36 @@ use crate::system::screen::Screen;
 use crate::system::stdio::say;
 
 /// The settings of the default view.
-pub(crate) struct SummaryView {
-    pub(crate) sizes: Sizes,
-    pub(crate) order: Order,
+pub(super) struct SummaryView {
+    pub(super) sizes: Sizes,
+    pub(super) order: Order,
     /// Whether the user set the order. Else totals on a pipe stand in the order of the
     /// paths, as in du.
-    pub(crate) has_own_order: bool,
-    pub(crate) counted: Counted,
+    pub(super) has_own_order: bool,
+    pub(super) counted: Counted,
     /// The deepest level; absent where the user set none.
-    pub(crate) depth_max: Option<u32>,
+    pub(super) depth_max: Option<u32>,
     /// The number of rows; absent where the user set none.
-    pub(crate) rows_max: Option<usize>,
+    pub(super) rows_max: Option<usize>,
     /// The bytes of the smallest row.
-    pub(crate) min_bytes: u128,
+    pub(super) min_bytes: u128,
     /// Whether only entries count that pass filters. A directory without any has no row.
-    pub(crate) is_filtered: bool,
+    pub(super) is_filtered: bool,
     /// The filters on names, if there are any.
-    pub(crate) names: Option<NameFilters>,
+    pub(super) names: Option<NameFilters>,
     /// Whether rows end with one for all paths, as those of `du -c`.
-    pub(crate) has_total_row: bool,
+    pub(super) has_total_row: bool,
     /// The newest times that rows have, where the user asks for them.
-    pub(crate) times: Option<Times>,
-    pub(crate) files: Files,
+    pub(super) times: Option<Times>,
+    pub(super) files: Files,
 }
 
 /// The newest times of subtrees, as dates.
-pub(crate) struct Times {
+pub(super) struct Times {
     /// The title of their column.
-    pub(crate) title: &'static str,
-    pub(crate) style: DateStyle,
-    pub(crate) zone: TimeZone,
+    pub(super) title: &'static str,
+    pub(super) style: DateStyle,
+    pub(super) zone: TimeZone,
 }
 
 impl Times {
@@ -69,13 +69,13 @@ impl Times {
 }
 
 /// The answer of the default view.
-pub(crate) struct SummaryAnswer {
-    pub(crate) view: SummaryView,
+pub(in crate::commands) struct SummaryAnswer {
+    pub(super) view: SummaryView,
     /// Absent where the user asked for totals alone.
-    pub(crate) tree: Option<Tree>,
+    pub(super) tree: Option<Tree>,
     /// The largest files, where a picture shows them and the tree has none.
-    pub(crate) large_files: Vec<TopOf>,
-    pub(crate) about: About,
+    pub(super) large_files: Vec<TopOf>,
+    pub(in crate::commands) about: About,
 }
 
 /// The depth of rows and JSON, unless the user sets one.
@@ -242,7 +242,7 @@ impl SummaryAnswer {
     }
 
     /// Whether a root is larger than `limit`; says so on stderr.
-    pub(crate) fn exceeds(&self, limit: u128) -> bool {
+    pub(super) fn exceeds(&self, limit: u128) -> bool {
         let mut exceeds = false;
         for root in &self.about.roots {
             let bytes = self.number_of(&root.totals);
