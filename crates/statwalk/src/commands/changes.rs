@@ -24,7 +24,7 @@ use crate::system::screen::Screen;
 use crate::system::stdio::say;
 
 /// The changes below a directory.
-struct ChangesAnswer<'a> {
+pub(super) struct ChangesAnswer<'a> {
     origin: Arc<Origin>,
     path: &'a Path,
     since: Generation,
@@ -34,21 +34,7 @@ struct ChangesAnswer<'a> {
 }
 
 pub(super) fn run(flags: ChangesFlags) -> Result<ExitStatus, Failure> {
-    let sizes = Sizes::new(&flags.sizes)?;
-    let path = Path::new(&flags.path);
-    let since = flags
-        .since
-        .parse()
-        .map_err(|error| invalid("--since", &flags.since, error))?;
-    let started = Instant::now();
-    let answer = ChangesAnswer {
-        origin: Origin::of_this_process(),
-        path,
-        since,
-        sizes,
-        found: changes_since(path, since)?,
-        elapsed: started.elapsed(),
-    };
+    let answer = answer_of(&flags)?;
     let form = form_of(&flags.form);
     print(&answer, form)?;
     if matches!(form, Form::Rows(_)) {
@@ -58,6 +44,29 @@ pub(super) fn run(flags: ChangesFlags) -> Result<ExitStatus, Failure> {
         ));
     }
     Ok(ExitStatus::Complete)
+}
+
+/// Searches for the changes, and makes the answer.
+///
+/// # Errors
+///
+/// Returns an error for flags without a meaning, and where no btrfs tells its changes.
+pub(super) fn answer_of(flags: &ChangesFlags) -> Result<ChangesAnswer<'_>, Failure> {
+    let sizes = Sizes::new(&flags.sizes)?;
+    let path = Path::new(&flags.path);
+    let since = flags
+        .since
+        .parse()
+        .map_err(|error| invalid("--since", &flags.since, error))?;
+    let started = Instant::now();
+    Ok(ChangesAnswer {
+        origin: Origin::of_this_process(),
+        path,
+        since,
+        sizes,
+        found: changes_since(path, since)?,
+        elapsed: started.elapsed(),
+    })
 }
 
 impl ChangesAnswer<'_> {

@@ -29,16 +29,39 @@ use crate::watch::watch;
 const DEPTH_DEFAULT: u32 = 1;
 
 /// The space of a tree on its device.
-struct ExtentsAnswer {
+pub(super) struct ExtentsAnswer {
     sizes: Sizes,
     selection: Selection,
     by_name: bool,
     reverse: bool,
     usage: ExtentUsage,
-    about: About,
+    pub(super) about: About,
+}
+
+/// The end of a scan for extents.
+pub(super) enum Made {
+    Answer(Box<ExtentsAnswer>),
+    /// It was ended, or no path is there.
+    Nothing(Box<About>),
 }
 
 pub(super) fn run(flags: ExtentsFlags) -> Result<ExitStatus, Failure> {
+    let (request, made) = answer_of(flags)?;
+    match made {
+        Made::Nothing(about) => Ok(conclude(&request, &about, Errors::Untold)),
+        Made::Answer(answer) => {
+            print(&*answer, request.form)?;
+            Ok(conclude(&request, &answer.about, Errors::Untold))
+        }
+    }
+}
+
+/// Scans, and makes the answer.
+///
+/// # Errors
+///
+/// Returns an error for flags without a meaning, and where the extents cannot be read.
+pub(super) fn answer_of(flags: ExtentsFlags) -> Result<(Request, Made), Failure> {
     let sizes = Sizes::on_disk(&flags.units)?;
     let request = Request::of_walk(&flags.walk, flags.paths, form_of(&flags.walk.form))?;
     let selection = Selection {
@@ -59,7 +82,7 @@ pub(super) fn run(flags: ExtentsFlags) -> Result<ExitStatus, Failure> {
     let (totals, inodes) = outcome.output;
     let about = About::of_scan(&request, outcome.report, &totals);
     if about.gaps.interrupted || !about.has_root() {
-        return Ok(conclude(&request, &about, Errors::Untold));
+        return Ok((request, Made::Nothing(Box::new(about))));
     }
     let line = ShareLine::new(request.progress);
     let usage = extent_usage(inodes, |progress| {
@@ -75,8 +98,7 @@ pub(super) fn run(flags: ExtentsFlags) -> Result<ExitStatus, Failure> {
         usage: usage?,
         about,
     };
-    print(&answer, request.form)?;
-    Ok(conclude(&request, &answer.about, Errors::Untold))
+    Ok((request, Made::Answer(Box::new(answer))))
 }
 
 impl ExtentsAnswer {

@@ -10,13 +10,21 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use clap::{CommandFactory, FromArgMatches};
-use statwalk_testkit::Scratch;
+use statwalk_core::Scan;
+use statwalk_testkit::mounts::FileSystem;
+use statwalk_testkit::{Scratch, or_skip};
 
 use crate::answer::about::About;
 use crate::answer::owner_names::{OwnerNames, Owners, OwnersHere};
-use crate::commands::{df, errors, stats, summary, top};
-use crate::flags::{DfFlags, ErrorsFlags, StatsFlags, SummaryFlags, TopFlags, parse_as};
+use crate::commands::extents::{self, Made};
+use crate::commands::{changes, df, errors, stats, summary, top};
+use crate::flags::{
+    ChangesFlags, DfFlags, ErrorsFlags, ExtentsFlags, FieldName, StatsFlags, SummaryFlags,
+    TopFlags, parse_as,
+};
 use crate::output::ending::{self, Errors};
+use crate::output::found_fields::FoundFields;
+use crate::output::json::FoundJson;
 use crate::output::plain::Rows;
 use crate::output::printer::Answer;
 use crate::request::RowEnd;
@@ -162,4 +170,56 @@ fn the_space() {
     let forms = printed(&answer);
     assert!(forms.iter().all(|form| !form.is_empty()), "{forms:?}");
     assert_eq!(elsewhere(|| printed(&answer)), forms);
+}
+
+#[test]
+fn extents_and_changes() {
+    let scratch = Scratch::new().unwrap();
+    let at = scratch.subdirectory("mnt").unwrap();
+    let _mounted = or_skip!(FileSystem::Btrfs.mount(&at));
+    fs::write(at.join("file"), vec![7; 100_000]).unwrap();
+    fs::File::open(&at).unwrap().sync_all().unwrap();
+    let path = at.into_os_string();
+    let flags: ExtentsFlags =
+        parse_as(ExtentsFlags::command(), std::slice::from_ref(&path)).unwrap();
+    let (_, made) = extents::answer_of(flags).unwrap();
+    let Made::Answer(answer) = made else {
+        panic!("no extents");
+    };
+    check(&*answer, &answer.about);
+
+    let words = [OsString::from("--since"), OsString::from("0"), path];
+    let flags: ChangesFlags = parse_as(ChangesFlags::command(), &words).unwrap();
+    let answer = changes::answer_of(&flags).unwrap();
+    let forms = printed(&answer);
+    assert!(forms.iter().all(|form| !form.is_empty()), "{forms:?}");
+    assert_eq!(elsewhere(|| printed(&answer)), forms);
+}
+
+/// `find` makes its rows while it scans, so it asks for names then; the rows of a stored
+/// list have the names of the list.
+#[test]
+fn the_rows_of_a_list() {
+    let scene = Scene::new();
+    let mut owners = OwnerNames::default();
+    owners.keep_user(0);
+    owners.keep_group(0);
+    let fields = FoundFields::new(&[FieldName::All]);
+    let entries = Scan::new(scene.0.path()).entries().unwrap();
+    let entries: Vec<_> = entries.map(|entry| entry.unwrap()).collect();
+    let rows = || {
+        let mut out = Vec::new();
+        for entry in &entries {
+            let attributes = &entry.attributes();
+            for screen in [None, Some(Screen::of_size(80, 24))] {
+                fields.write_columns(attributes, &owners, screen, &mut out);
+            }
+            let json = FoundJson::new(&entry.path(), attributes, fields.names(), &owners);
+            out.extend(serde_json::to_vec(&json).unwrap());
+        }
+        out
+    };
+    let here = rows();
+    assert!(!here.is_empty());
+    assert_eq!(elsewhere(rows), here);
 }
