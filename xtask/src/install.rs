@@ -7,8 +7,8 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// A program and the Debian package that brings it.
-const TOOLS: [(&str, &str); 19] = [
+/// A program or another file, and the Debian package that brings it.
+const TOOLS: &[(&str, &str)] = &[
     ("mandoc", "mandoc"),
     ("mkfs.xfs", "xfsprogs"),
     ("mkfs.btrfs", "btrfs-progs"),
@@ -28,6 +28,14 @@ const TOOLS: [(&str, &str); 19] = [
     ("pkg-config", "pkg-config"),
     ("chromium", "chromium"),
     ("firefox-esr", "firefox-esr"),
+    // For the types of the engine on other systems.
+    ("/usr/bin/cargo", "cargo-web"),
+    ("/usr/bin/rustc", "rustc-web"),
+    (
+        "/usr/lib/rustlib/src/rust/library/std/Cargo.toml",
+        "rust-web-src",
+    ),
+    ("x86_64-w64-mingw32-dlltool", "binutils-mingw-w64-x86-64"),
 ];
 
 pub(crate) fn tools() {
@@ -68,6 +76,7 @@ pub(crate) fn tools() {
     }
 }
 
+/// Whether a program is in the search path. A path from the root stands for itself.
 pub(crate) fn is_there(program: &str) -> bool {
     let path = std::env::var("PATH").unwrap_or_default();
     let folders = path.split(':').chain(["/usr/sbin", "/sbin"]);
