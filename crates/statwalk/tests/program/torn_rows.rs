@@ -8,6 +8,7 @@
 //! `find -0 | xargs -0 rm` got paths that nobody has.
 
 use std::collections::{HashMap, HashSet};
+use std::fs;
 use std::io::{PipeReader, PipeWriter, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -21,7 +22,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use statwalk_testkit::fault_fs::{FaultFs, FaultMount, Latency, Where};
 use statwalk_testkit::{Skipped, or_skip};
 
-use crate::run::statwalk;
+use crate::run::{statwalk, wait_until};
 
 /// How somebody reads.
 #[derive(Clone, Copy, Debug)]
@@ -242,6 +243,15 @@ fn ending_signals() -> Vec<Signal> {
 
 /// Only the very last row may be cut, where nobody reads on. SIGHUP and SIGQUIT killed at
 /// once: `find -0` ended with the half of a path.
+/// Whether a process has a handler for a signal: proc_pid_status(5).
+fn takes(pid: Pid, signal: Signal) -> bool {
+    let status = format!("/proc/{}/status", pid.as_raw_nonzero());
+    let status = fs::read_to_string(status).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = u64::from_str_radix(caught.unwrap().trim(), 16).unwrap();
+    caught & (1 << (signal.as_raw() - 1)) != 0
+}
+
 #[test]
 fn what_comes_before_and_after_a_signal_is_whole() {
     let (mount, expected) = slow_tree();
@@ -252,8 +262,10 @@ fn what_comes_before_and_after_a_signal_is_whole() {
         let (child, from) = start(mount.path(), &[form], reader);
         let pid = Pid::from_child(&child);
         let reading = thread::spawn(move || reader.read(from, turn));
-        thread::sleep(Duration::from_millis(120 + 17 * turn as u64));
         let signal = signals[turn % signals.len()];
+        // On a busy machine it may not even have begun.
+        wait_until("it takes the signal", || takes(pid, signal));
+        thread::sleep(Duration::from_millis(120 + 17 * turn as u64));
         kill_process(pid, signal).unwrap();
         let (status, stderr) = end(child);
         let mut bytes = reading.join().unwrap();
