@@ -65,9 +65,13 @@ mod tests {
     }
 
     fn ended(way: &str) -> ExitStatus {
+        // The name of a test has no crate.
+        let (_, module) = module_path!().split_once("::").unwrap();
         let mut command = Command::new(std::env::current_exe().unwrap());
         command
-            .arg("abort::tests::an_abort_calls_the_function_and_a_panic_does_not")
+            .arg(format!(
+                "{module}::an_abort_calls_the_function_and_a_panic_does_not"
+            ))
             .args(["--exact", "--nocapture"])
             .env(WAY, way);
         command.output().unwrap().status

@@ -508,15 +508,16 @@ fn play(wanted: &str) {
 
 fn run_child(role: &str) -> ExitStatus {
     let program = std::env::current_exe().unwrap();
+    // The name of a test has no crate.
+    let (_, module) = module_path!().split_once("::").unwrap();
+    let test = format!("{module}::other_faults_go_where_they_went");
     let output = Command::new(program)
-        .args(["--exact", TEST, "--test-threads=1"])
+        .args(["--exact", &test, "--test-threads=1"])
         .env(ROLE, role)
         .output()
         .unwrap();
     output.status
 }
-
-const TEST: &str = "device_map::tests::other_faults_go_where_they_went";
 
 /// In a child, this test is the role that the parent asked for.
 #[test]
