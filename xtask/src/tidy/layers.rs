@@ -48,17 +48,54 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     // The boundary, and what it is made of: who writes a source reads these files alone.
-    ("crates/statwalk-core/src/listing/source.rs", ABOVE_BOUNDARY),
-    ("crates/statwalk-core/src/listing/in_place.rs", IN_BOUNDARY),
+    (
+        "crates/statwalk-core/src/listing/in_place.rs",
+        ASKS_A_SOURCE,
+    ),
     (
         "crates/statwalk-core/src/listing/change_stamp.rs",
-        IN_BOUNDARY,
+        ASKS_A_SOURCE,
     ),
-    ("crates/statwalk-core/src/listing/options.rs", IN_BOUNDARY),
-    ("crates/statwalk-core/src/listing/listed.rs", IN_BOUNDARY),
-    ("crates/statwalk-core/src/listing/contents.rs", IN_BOUNDARY),
-    ("crates/statwalk-core/src/listing/link_stop.rs", IN_BOUNDARY),
-    ("crates/statwalk-core/src/listing/open_dir.rs", IN_BOUNDARY),
+    ("crates/statwalk-core/src/listing/options.rs", ASKS_A_SOURCE),
+    ("crates/statwalk-core/src/listing/listed.rs", ASKS_A_SOURCE),
+    (
+        "crates/statwalk-core/src/listing/contents.rs",
+        ASKS_A_SOURCE,
+    ),
+    (
+        "crates/statwalk-core/src/listing/link_stop.rs",
+        ASKS_A_SOURCE,
+    ),
+    (
+        "crates/statwalk-core/src/listing/open_dir.rs",
+        ASKS_A_SOURCE,
+    ),
+    ("crates/statwalk-core/src/listing/source.rs", ABOVE_BOUNDARY),
+    (
+        "crates/statwalk-core/src/listing/in_place.rs",
+        ABOVE_BOUNDARY,
+    ),
+    (
+        "crates/statwalk-core/src/listing/change_stamp.rs",
+        ABOVE_BOUNDARY,
+    ),
+    (
+        "crates/statwalk-core/src/listing/options.rs",
+        ABOVE_BOUNDARY,
+    ),
+    ("crates/statwalk-core/src/listing/listed.rs", ABOVE_BOUNDARY),
+    (
+        "crates/statwalk-core/src/listing/contents.rs",
+        ABOVE_BOUNDARY,
+    ),
+    (
+        "crates/statwalk-core/src/listing/link_stop.rs",
+        ABOVE_BOUNDARY,
+    ),
+    (
+        "crates/statwalk-core/src/listing/open_dir.rs",
+        ABOVE_BOUNDARY,
+    ),
     // The table of volumes names the readers in place, and they do not name it.
     (
         "crates/statwalk-core/src/linux/volume.rs",
@@ -338,25 +375,8 @@ const ABOVE_BOUNDARY: &[&str] = &[
     "crate::listing",
 ];
 
-/// That, and the questions to a source: its parts do not ask it.
-const IN_BOUNDARY: &[&str] = &[
-    "super::source",
-    "DirectorySource",
-    "super::context",
-    "super::outlet",
-    "super::backlog",
-    "super::events",
-    "super::pace",
-    "super::job",
-    "super::lister",
-    "super::Lister",
-    "super::shared",
-    "super::unknown",
-    "super::attributes",
-    "super::delivery",
-    "super::finished",
-    "crate::listing",
-];
+/// The questions to a source: the parts of the boundary do not ask it.
+const ASKS_A_SOURCE: &[&str] = &["super::source", "DirectorySource"];
 
 const BOTTOM_OF_THE_PROGRAM: &[&str] = &[
     "crate::answer",
