@@ -112,7 +112,8 @@ fn a_file_system_that_hangs_in_a_removal_does_not_hold_up_the_end() {
             let mut browser = or_skip!(started);
             browser.wait_for("sub/");
             browser.wait_for_scan();
-            browser.press("'sub\rd");
+            browser.jump_to("sub");
+            browser.press("d");
             browser.wait_for("[Cancel]");
             browser.press(if op == Op::Rename { "y" } else { "\t\t\rsub\r" });
             browser.wait_for("removing (Esc stops)");

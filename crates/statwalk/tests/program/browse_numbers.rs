@@ -35,7 +35,8 @@ fn marks_and_the_place_are_the_same_paths_after_a_new_scan() {
     let tree = crowd();
     let mut browser = or_skip!(Browser::start(tree.parent(), &["tree"]));
     wait_for_end(&browser, 0);
-    browser.press("'dir17\r ");
+    browser.jump_to("dir17");
+    browser.press(" ");
     browser.wait_for("1 marked");
     for round in 0..6 {
         // So that the screen of before is not taken for that of the end.
@@ -57,7 +58,7 @@ fn marks_and_the_place_are_the_same_paths_after_a_new_scan() {
         browser.wait_for("NAME");
     }
     // The directory in view.
-    browser.press("'dir05\r");
+    browser.jump_to("dir05");
     browser.press("\r");
     browser.wait_for("tree/dir05 ");
     for round in 0..6 {
@@ -109,7 +110,8 @@ fn undo_puts_an_item_back_in_its_row() {
             .map(|line| line.trim_end().to_owned())
             .collect::<Vec<_>>()
     };
-    browser.press("'two\rd");
+    browser.jump_to("two");
+    browser.press("d");
     browser.wait_for("[Cancel]");
     browser.press("y");
     browser.wait_for("is in the trash");
@@ -209,7 +211,8 @@ fn rows_of_a_stopped_scan_are_exact_or_marked() {
         if let Some((.., name)) = rows(&screen).iter().find(|row| row.0 == '.') {
             // The details and the view of the errors know it, too.
             let name = name.trim_end_matches('/');
-            browser.press(&format!("'{name}\ri"));
+            browser.jump_to(name);
+            browser.press("i");
             browser.wait_for("Inode");
             browser.wait_for("are lower");
             browser.press("\x1b");
@@ -243,7 +246,8 @@ fn a_file_system_that_was_left_out_is_not_empty() {
     // The scan reads the roots one after another, and does not get beyond the second.
     let mut browser = or_skip!(Browser::start(tree.parent(), &["tree", slow]));
     browser.wait_for("dead");
-    browser.press("'tree\r\r");
+    browser.jump_to("tree");
+    browser.press("\r");
     browser.wait_for("full/");
     let all = |at, empty| vec![row("at", at), row("empty", empty), row("full", ' ')];
     wait_until("other rows", || letters(&browser) == all(' ', ' '));
@@ -253,7 +257,8 @@ fn a_file_system_that_was_left_out_is_not_empty() {
     assert_eq!(browser.end().0.code(), Some(0));
     let mut browser = or_skip!(Browser::start(tree.parent(), &["-x", "tree"]));
     wait_until("other letters", || letters(&browser) == all('>', 'e'));
-    browser.press("'at\r\r");
+    browser.jump_to("at");
+    browser.press("\r");
     browser.wait_for("another file system, which was not read");
     browser.press("q");
     assert_eq!(browser.end().0.code(), Some(0));

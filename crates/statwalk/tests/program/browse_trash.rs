@@ -70,7 +70,8 @@ fn browser(tree: &Tree, home: &Path, arguments: &[&str]) -> Result<Browser, Skip
 /// Selects an item by its name, and moves it to the trash.
 #[track_caller]
 fn to_the_trash(browser: &mut Browser, name: &str) {
-    browser.press(&format!("'{name}\rd"));
+    browser.jump_to(name);
+    browser.press("d");
     browser.wait_for("[Cancel]");
     browser.press("y");
     browser.wait_for("in the trash; U");
@@ -121,13 +122,15 @@ fn the_bytes_go_to_the_row_of_the_trash() {
         to_the_trash(&mut browser, "four");
         wait_for_du(&browser, &tree.path(), &[]);
         // The rows down to the item are those of now.
-        browser.press("'.local\r\r");
+        browser.jump_to(".local");
+        browser.press("\r");
         browser.wait_for("share/");
         browser.press("\r");
         browser.wait_for("Trash/");
         browser.press("\r");
         browser.wait_for("files/");
-        browser.press("'files\r\r");
+        browser.jump_to("files");
+        browser.press("\r");
         browser.wait_for("four");
         wait_for_du(&browser, &files, &[]);
         // An item in the trash moves to another name there.
@@ -192,7 +195,8 @@ fn the_trash_of_a_mount_is_in_its_row() {
         let root = tree.parent().join(root);
         wait_for_du(&browser, &root, &[]);
         if !stays {
-            browser.press("'at\r\r");
+            browser.jump_to("at");
+            browser.press("\r");
             browser.wait_for("tree/at ");
         }
         to_the_trash(&mut browser, "a");
@@ -214,7 +218,7 @@ fn a_filter_sees_the_trash() {
     let mut browser = or_skip!(browser(&tree, &tree.path(), &["tree"]));
     browser.press("3");
     browser.wait_for("images");
-    browser.press("'images\r");
+    browser.jump_to("images");
     browser.wait_for("GROUP");
     browser.press("\r");
     browser.wait_for("(Esc clears)");
@@ -251,7 +255,10 @@ fn a_marked_trash_stays_and_the_sums_are_right() {
     std::fs::create_dir_all(tree.path().join(".local/share/Trash/files/old")).unwrap();
     let mut browser = or_skip!(browser(&tree, &tree.path(), &["tree"]));
     wait_for_du(&browser, &tree.path(), &[]);
-    browser.press("'.local\r 'a\r ");
+    for name in [".local", "a"] {
+        browser.jump_to(name);
+        browser.press(" ");
+    }
     browser.wait_for("2 marked");
     browser.press("d");
     browser.wait_for("[Cancel]");
@@ -262,15 +269,18 @@ fn a_marked_trash_stays_and_the_sums_are_right() {
     wait_for_du(&browser, &tree.path(), &[]);
     assert!(tree.path().join(".local/share/Trash/files/a/one").exists());
     // An item in the trash keeps its mark when the trash is read again.
-    browser.press("'.local\r\r");
+    browser.jump_to(".local");
+    browser.press("\r");
     browser.wait_for("share/");
     browser.press("\r");
     browser.wait_for("Trash/");
     browser.press("\r");
     browser.wait_for("files/");
-    browser.press("'files\r\r");
+    browser.jump_to("files");
+    browser.press("\r");
     browser.wait_for("old/");
-    browser.press("'old\r ");
+    browser.jump_to("old");
+    browser.press(" ");
     browser.wait_for("2 marked");
     let files = tree.path().join(".local/share/Trash/files");
     wait_for_du(&browser, &files, &[]);
@@ -349,9 +359,10 @@ fn a_refused_mark_can_be_taken_back() {
     let at = tree.path().join("b");
     let _mounted = or_skip!(FileSystem::Tmpfs.mount(&at));
     let mut browser = or_skip!(browser(&tree, &tree.path(), &["tree"]));
-    browser.press("'a\r '");
-    browser.press("b\r '");
-    browser.press("four\r ");
+    for name in ["a", "b", "four"] {
+        browser.jump_to(name);
+        browser.press(" ");
+    }
     browser.wait_for("3 marked");
     browser.press("d");
     browser.wait_for("b is a mount point");
@@ -369,7 +380,8 @@ fn a_refused_mark_can_be_taken_back() {
     assert_eq!(line["reason"], format!("{shown} is a mount point"));
     browser.press("8");
     browser.wait_for("Marks");
-    browser.press("'b\r ");
+    browser.jump_to("b");
+    browser.press(" ");
     browser.wait_for("2 marked");
     browser.press("d");
     browser.wait_for("[Cancel]");
