@@ -132,7 +132,7 @@ class Agenda:
         except TypeError as error:
             raise Misstated(f"cases.toml: {error}") from error
         self.counted: list[str] = data["calls"]["trees"]
-        self.inner_entries_max: int = data["within_one_process"]["entries_max"]
+        self.within: list[str] = data["within_one_process"]["trees"]
         self._check()
 
     def cases(self, here: str, mode: str = RECORD, sections: list[str] | None = None) -> list[Wanted]:
@@ -167,7 +167,7 @@ class Agenda:
         known = {"tree": TREES, "model": MODELS, "kind": KINDS, "state": STATES, "mode": MODES,
                  "where": ("everywhere", HERE, "elsewhere"), "group of ways": self.groups,
                  "file system": (HERE, *KINDS)}
-        said: list[tuple[str, str]] = [("tree", name) for name in self.counted]
+        said: list[tuple[str, str]] = [("tree", name) for name in [*self.counted, *self.within]]
         for one in self.rounds:
             said += [("mode", one.mode), *(("file system", name) for name in one.file_systems)]
             for ask in one.asks:

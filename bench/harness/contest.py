@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """One case of the articles: every way to walk answers one question about one tree, in rounds."""
 
+import os
 import random
 import signal
+import statistics
 import subprocess
 import tempfile
 import time
@@ -13,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from . import calls, judge
 from .comparison import DISTURBED_SHARE, disturbed, say
 from .engine import Engine, processors
-from .measurement import Run, Runner, Timeout, wait_for_quiet
+from .measurement import Run, Runner, Timeout, pinned, wait_for_quiet
 from .oracle import Answer
 from .walk_oracle import Tree, Unjudged
 from .walker import Walker
@@ -28,8 +30,11 @@ class Limits:
     """What a case may cost."""
 
     rounds: int = 11
-    # Rounds within one process, as article 1 has them; 0 for none.
+    # Rounds within one process, as article 1 has them; 0 for none. The first is dropped, and where a way is slow
+    # there are fewer. So many processes have them, each time in another order.
     inner_rounds: int = 11
+    inner_rounds_min: int = 5
+    inner_processes: int = 5
     # Every time is of so many rounds. A way takes part in more until it used this much time;
     # who took at most so many times as long as the fastest takes part in all.
     rounds_min: int = 5
@@ -88,8 +93,10 @@ class Result:
 
     contestant: Contestant
     runs: list[Run] = field(default_factory=list)
-    # By its own clock, the first round left out.
-    inner_s: list[float] = field(default_factory=list)
+    # By its own clock, the first round left out: a list for each process.
+    inner_s: list[list[float]] = field(default_factory=list)
+    # How long the only round of a process took.
+    first_s: float = 0.0
     wrong: str | None = None
     unjudged: str | None = None
     # A run of it was ended, because it took longer than this.
@@ -100,6 +107,8 @@ class Result:
     # Whether it took little more than the fastest in the first round.
     is_in_front: bool = False
     calls: dict[str, int] | None = None
+    # The calls that reach the one file of a small tree.
+    accesses: dict[str, int] | None = None
     note: str | None = None
 
     @property
@@ -123,6 +132,9 @@ class Contest:
         self.random = random.Random(seed)
         # It lives in the home of the runner, which is empty but for it.
         self.empty = tempfile.mkdtemp(dir=runner.home)
+        # Where a server beside the ways is kept, and those whom it serves. On two processors each call waits for
+        # the other to wake up, six times as long as on one, and the kernel would choose by chance.
+        self.served_at = {max(os.sched_getaffinity(0))}
 
     @property
     def others_share(self) -> float:
@@ -135,21 +147,23 @@ class Contest:
 
         `drop` drops caches before each run; then nothing is measured within one process, and no round is dropped.
         """
-        with self._kept(contestants):
+        self.runner.blames_kernel = drop is None
+        with self.kept(contestants):
             return self._case(contestants, path, tree, answer, drop, counts_calls)
 
     @contextmanager
-    def _kept(self, contestants: list[Contestant]) -> Iterator[None]:
+    def kept(self, contestants: list[Contestant]) -> Iterator[None]:
         """What engines need to run beside them."""
         commands = {}
         for contestant in contestants:
             if isinstance(contestant.subject, Walker) and contestant.subject.keep:
                 commands[tuple(contestant.subject.keep_command())] = contestant.settings()
-        running = [
-            subprocess.Popen(command, env={**self.runner.environment, **settings}, stdin=subprocess.DEVNULL,
-                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            for command, settings in commands.items()
-        ]
+        with pinned(self.served_at):
+            running = [
+                subprocess.Popen(command, env={**self.runner.environment, **settings}, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                for command, settings in commands.items()
+            ]
         try:
             yield
         finally:
@@ -184,15 +198,17 @@ class Contest:
                 run = self._run(result, path, 1, tree, answer)
                 if number == 0 and not drop:
                     continue
-                while run and not drop and self._is_to_repeat(result, run):
+                while run and self._is_to_repeat(result, run):
+                    if drop:
+                        drop()
+                        self._start_once(result)
                     run = self._run(result, path, 1, tree, answer)
                 if run:
-                    self._keep(result, run, cold=drop is not None)
+                    self._keep(result, run)
         for result in results:
             self._check_apart(result, path, answer)
         if not drop:
-            for result in results:
-                self._inner_rounds(result, path, tree, answer)
+            self._inner_rounds(results, path, tree, answer)
         if counts_calls:
             for result in results:
                 self._count_calls(result, path, tree)
@@ -222,13 +238,16 @@ class Contest:
         self.quiet_left_s -= wait_for_quiet(DISTURBED_SHARE, self.quiet_left_s)
         return True
 
-    def _keep(self, result: Result, run: Run, cold: bool) -> None:
+    def _keep(self, result: Result, run: Run) -> None:
         result.runs.append(run)
+        self._observe(result, run)
+
+    def _observe(self, result: Result, run: Run) -> None:
+        """Takes down what others did while a run that counts went on."""
         result.repeated = 0
         if not result.contestant.shows_disturbance:
             return
-        # With nothing in memory the kernel's own threads work for the run, and look like others.
-        self.disturbed += not cold and disturbed(run)
+        self.disturbed += disturbed(run)
         self.others_cpu_s += run.others_cpu_s
         self.observed_cpu_s += run.wall_s * processors()
 
@@ -247,7 +266,8 @@ class Contest:
         try:
             # Full paths: under Wine there is no working directory of ours.
             command = contestant.command(path, self.empty, rounds)
-            run = self.runner.run(command, "/", rounds * self.limits.patience_s, contestant.settings())
+            run = self.runner.run(command, "/", rounds * self.limits.patience_s, contestant.settings(),
+                                  None if contestant.shows_disturbance else self.served_at)
             problem, inner = contestant.judge(run, rounds, tree, answer)
         except Timeout:
             result.slow_s = self.limits.patience_s
@@ -259,6 +279,8 @@ class Contest:
             return None
         if times is not None:
             times.extend(inner)
+        elif inner:
+            result.first_s = inner[0]
         run.stdout = run.stderr = b""
         return run
 
@@ -275,16 +297,35 @@ class Contest:
             return
         result.wrong = judge.of_output(subject.variants[0], run.stdout, answer)
 
-    def _inner_rounds(self, result: Result, path: str, tree: Tree, answer: Answer) -> None:
-        if result.is_out or result.contestant.is_tool or self.limits.inner_rounds < 2:
+    def _inner_rounds(self, results: list[Result], path: str, tree: Tree, answer: Answer) -> None:
+        """Several processes of each way, in a new order each time: what one process has by luck, the others have not."""
+        if self.limits.inner_rounds < 2:
             return
-        walls = [run.wall_s for run in result.runs]
-        affordable = int(self.limits.budget_s / max(min(walls, default=1.0), 1e-3))
-        # One more, because the first is dropped.
-        rounds = min(self.limits.inner_rounds, max(self.limits.rounds_min + 1, affordable))
+        for _ in range(self.limits.inner_processes):
+            order = [r for r in results if not (r.is_out or r.contestant.is_tool)]
+            self.random.shuffle(order)
+            for result in order:
+                if times := self.inner_times(result, path, self._inner_affordable(result), tree, answer):
+                    result.inner_s.append(times)
+
+    def inner_times(self, result: Result, path: str, rounds: int, tree: Tree, answer: Answer) -> list[float]:
+        """One process with so many rounds, by its own clock and without the first; empty where it has no time."""
         times: list[float] = []
-        if self._run(result, path, rounds, tree, answer, times):
-            result.inner_s = times[1:]
+        run = self._run(result, path, rounds, tree, answer, times)
+        while run and self._is_to_repeat(result, run):
+            times.clear()
+            run = self._run(result, path, rounds, tree, answer, times)
+        if not run:
+            return []
+        self._observe(result, run)
+        return times[1:]
+
+    def _inner_affordable(self, result: Result) -> int:
+        """Rounds of a process, so that all of its processes together use the budget of the way."""
+        wall_s = statistics.median(run.wall_s for run in result.runs) if result.runs else 1.0
+        left_s = self.limits.budget_s / self.limits.inner_processes - (wall_s - result.first_s)
+        affordable = int(left_s / max(result.first_s, 1e-5))
+        return max(min(self.limits.inner_rounds_min, self.limits.inner_rounds), min(self.limits.inner_rounds, affordable))
 
     def _count_calls(self, result: Result, path: str, tree: Tree) -> None:
         if result.is_out:
@@ -295,6 +336,7 @@ class Contest:
             command = contestant.command(path, self.empty, 1)
             result.calls = calls.count(command, "/", environment, self.limits.strace_timeout_s)
             if tree.names.files + tree.names.dirs <= FEW_ENTRIES:
+                result.accesses = calls.of_files(command, "/", environment, self.limits.strace_timeout_s, path)
                 # A start makes more calls than so small a tree: what an empty directory costs is taken away.
                 command = contestant.command(self.empty, self.empty, 1)
                 start = calls.count(command, "/", environment, self.limits.strace_timeout_s)

@@ -40,10 +40,19 @@ def case_s(wanted: Wanted, names: list[str], cases: list[dict], limits: Limits, 
         runs = limits.rounds if wall <= front_s else min(limits.rounds, max(rounds_min, affordable))
         total += runs * step
         if limits.inner_rounds > 1 and not wanted.cold and not name.startswith("program/"):
-            total += min(limits.inner_rounds, max(rounds_min, affordable)) * wall
+            rounds = min(limits.inner_processes * limits.inner_rounds, affordable)
+            total += max(rounds, limits.inner_processes * limits.inner_rounds_min) * _inner_s(name, wall, wanted, cases)
+            total += limits.inner_processes * RUN_S
         if counts_calls:
             total += CALLS_TIMES * wall
     return total
+
+
+def _inner_s(name: str, wall_s: float, wanted: Wanted, cases: list[dict]) -> float:
+    """One round within a process; a whole process at most."""
+    same = [case for case in cases if (case["corpus"], case["model"]) == (wanted.corpus, wanted.model)]
+    rows = [r for case in same for r in case["results"] if r["name"] == name and "inner_s" in r]
+    return min(wall_s, rows[0]["inner_s"]["median"]) if rows else wall_s
 
 
 def _wall_s(name: str, entries: int, wanted: Wanted, cases: list[dict]) -> float | None:

@@ -3,7 +3,8 @@
 
 The hash is over the files that the walker is made of, without comments, and over its command line.
 A file that some walkers of a folder name as their own is none of the others'.
-The ways of `engines/statwalk` have none: the commit that a sitting names is their version.
+What statwalk is made of is `crates/*/src` and `Cargo.lock`, for its program, and for the ways of `engines/statwalk`
+that folder besides.
 """
 
 import hashlib
@@ -20,6 +21,7 @@ from .programs import BENCH, ROOT
 from .walker import ENGINES, Walker, all_walkers
 
 DEFINITION = "engine.toml"
+PRODUCT_WAYS = ("program/statwalk", "program/statwalk-find")
 # Where comments begin with `//`; in the other languages of the folders they begin with `#`.
 SLASHES = {".c", ".h", ".cpp", ".hpp", ".cs", ".java", ".groovy", ".go", ".rs", ".mjs", ".mod"}
 
@@ -28,36 +30,51 @@ Folders = dict[str, dict[str, bytes]]
 
 
 def now() -> dict[str, str]:
-    """The hash of every walker as it stands."""
+    """The hash of every walker and of statwalk as they stand."""
     found: Folders = {}
     for folder in {walker.folder for walker in all_walkers()}:
         files = [path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
         found[folder.name] = {str(path.relative_to(folder)): path.read_bytes() for path in files}
-    return _hashes(found)
+    paths = [ROOT / "Cargo.lock", *(path for path in ROOT.glob("crates/*/src/**/*") if path.is_file())]
+    product = {name: path.read_bytes() for path in paths if is_product(name := str(path.relative_to(ROOT)))}
+    return _hashes(found, product)
 
 
 @cache
 def at(commit: str) -> dict[str, str]:
-    """The hash of every walker of a commit that git knows; none of one that it does not."""
+    """The hash of every walker and of statwalk of a commit that git knows; none of one that it does not."""
     place = str(ENGINES.relative_to(ROOT))
-    done = subprocess.run(["git", "archive", "--format=tar", commit, place], cwd=ROOT, stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL)
+    done = subprocess.run(["git", "archive", "--format=tar", commit, place, "crates", "Cargo.lock"], cwd=ROOT,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     if done.returncode != 0:
         return {}
     found: Folders = {}
+    product: dict[str, bytes] = {}
     with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
         for member in archive.getmembers():
-            folder, _, name = member.name.removeprefix(f"{place}/").partition("/")
-            if member.isfile() and name:
-                content = archive.extractfile(member)
-                assert content
-                found.setdefault(folder, {})[name] = content.read()
-    return _hashes(found)
+            if not member.isfile():
+                continue
+            content = archive.extractfile(member)
+            assert content
+            if is_product(member.name):
+                product[member.name] = content.read()
+            elif member.name.startswith(f"{place}/"):
+                folder, _, name = member.name.removeprefix(f"{place}/").partition("/")
+                if name:
+                    found.setdefault(folder, {})[name] = content.read()
+    return _hashes(found, product)
+
+
+def is_product(path: str) -> bool:
+    """Whether a file decides what statwalk does: no test does."""
+    parts = path.split("/")
+    is_test = path.endswith("_tests.rs") or parts[1:2] == ["statwalk-testkit"]
+    return path == "Cargo.lock" or (parts[0] == "crates" and parts[2:3] == ["src"] and not is_test)
 
 
 def of_sitting(sitting: dict) -> dict[str, str]:
-    """The hashes of a sitting; one that has none names its commit."""
-    return sitting.get("sources") or at(sitting["conditions"]["statwalk commit"].split(",")[0])
+    """The hashes of a sitting; of what it has none, those of its commit."""
+    return at(sitting["conditions"]["statwalk commit"].split(",")[0]) | sitting.get("sources", {})
 
 
 def changed(case: dict, sittings: list[dict], present: dict[str, str]) -> set[str]:
@@ -84,19 +101,27 @@ def without_comments(name: str, content: bytes) -> bytes:
     return "\n".join(kept).encode(errors="surrogateescape")
 
 
-def _hashes(folders: Folders) -> dict[str, str]:
+def _hashes(folders: Folders, product: dict[str, bytes]) -> dict[str, str]:
     """The hashes of the walkers that are defined now, of files that may be older."""
     present = all_walkers()
-    found = {}
+    found = {name: _product_hash(product) for name in PRODUCT_WAYS if product}
     for name, files in folders.items():
-        if name == "statwalk" or DEFINITION not in files:
+        if DEFINITION not in files:
             continue
         here = [walker for walker in present if walker.folder.name == name]
+        made_of = files | product if name == "statwalk" else files
         for entry in tomllib.loads(files[DEFINITION].decode())["engine"]:
             walker = next((walker for walker in here if walker.name == entry["name"]), None)
             if walker:
-                found[walker.name] = _hash(walker, entry, here, files)
+                found[walker.name] = _hash(walker, entry, here, made_of)
     return found
+
+
+def _product_hash(product: dict[str, bytes]) -> str:
+    state = hashlib.sha256()
+    for name in sorted(product):
+        state.update(f"\0{name}\0".encode() + without_comments(name, product[name]))
+    return state.hexdigest()[:16]
 
 
 def _hash(walker: Walker, entry: dict, folder: Iterable[Walker], files: dict[str, bytes]) -> str:

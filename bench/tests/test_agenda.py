@@ -32,7 +32,7 @@ ways = ["b"]
 [calls]
 trees = ["music"]
 [within_one_process]
-entries_max = 5
+trees = ["music"]
 """
 
 

@@ -50,13 +50,28 @@ class Hashes(unittest.TestCase):
     def test_every_file_that_a_definition_names_is_there(self):
         self.assertEqual(sources.misplaced(), [])
 
-    def test_every_walker_but_ours_has_one(self):
-        names = {walker.name for walker in all_walkers() if walker.folder.name != "statwalk"}
+    def test_every_walker_has_one_and_our_program(self):
+        names = {walker.name for walker in all_walkers()} | set(sources.PRODUCT_WAYS)
         self.assertEqual(set(sources.now()), names)
+
+    def test_what_statwalk_is_made_of_counts_and_its_tests_do_not(self):
+        for path in ("Cargo.lock", "crates/statwalk-core/src/scan.rs", "crates/statwalk/src/report/file_name.rs"):
+            self.assertTrue(sources.is_product(path), path)
+        for path in ("Cargo.toml", "crates/statwalk-core/tests/engine/main.rs", "crates/statwalk-testkit/src/lib.rs",
+                     "crates/statwalk-browse/src/search_tests.rs", "docs/src/x.rs"):
+            self.assertFalse(sources.is_product(path), path)
+
+    def test_a_change_of_statwalk_changes_its_program_and_its_library_alone(self):
+        definition = b'[[engine]]\nname = "%s"\nrun = ["OUT/x"]\n'
+        folders = {"statwalk": {"engine.toml": definition % b"statwalk/stack"},
+                   "c-getdents": {"engine.toml": definition % b"c-getdents"}}
+        then, now = (sources._hashes(folders, {"crates/a/src/lib.rs": text}) for text in (b"a();\n", b"b();\n"))
+        self.assertEqual({name for name in now if now[name] != then[name]}, {*sources.PRODUCT_WAYS, "statwalk/stack"})
 
 
 class Changed(unittest.TestCase):
-    sittings = [{"sources": {"go/walk": "1", "perl/readdir": "1"}}, {"sources": {"go/walk": "2"}}]
+    sittings = [{"sources": found, "conditions": {"statwalk commit": "none"}}
+                for found in ({"go/walk": "1", "perl/readdir": "1"}, {"go/walk": "2"})]
 
     def test_rows_of_another_hash(self):
         found = sources.changed(case(go__walk=1, perl__readdir=1), self.sittings, {"go/walk": "2", "perl/readdir": "1"})
