@@ -27,7 +27,7 @@ ALL_QUESTIONS = (*QUESTIONS, NAMES, STATS)
 PROGRAM_KEYS = {"install", "version", "engine"}
 ENGINE_KEYS = {"name", "question", "remark", "wrong", "scales", "counted", "call"}
 CALL_KEYS = {"arguments", "threads", "read", "right", "check"}
-WAYS_TO_INSTALL = ("crate", "debian", "suite", "go", "built")
+WAYS_TO_INSTALL = ("crate", "debian", "suite", "go", "wheel", "built")
 
 
 @dataclass

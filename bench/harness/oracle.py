@@ -24,6 +24,7 @@ class Answer:
     allocated_bytes: int = 0
     # Parts of it, for engines that count otherwise.
     dirs_allocated_bytes: int = 0
+    symlinks_allocated_bytes: int = 0
     root_allocated_bytes: int = 0
 
     def as_dict(self) -> dict[str, int]:
@@ -75,6 +76,7 @@ def ask(path: str, cwd: str) -> Answer:
                 continue
             seen.add((device, inode))
         allocated += block_bytes
+        answer.symlinks_allocated_bytes += block_bytes * symlink
         if regular:
             answer.file_size_bytes += int(size)
         if regular or symlink:

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 
 from .engine import PROGRAMS, definitions
@@ -40,6 +41,8 @@ def install(folder: Path) -> list[str]:
                 _at_version(name, how["version"], folder, lambda: _crate(how["crate"], how["version"], folder))
             elif "suite" in how:
                 _at_version(name, how["suite"], folder, lambda: _suite(name, how, folder))
+            elif "wheel" in how:
+                _at_version(name, how["version"], folder, lambda: _wheel(name, how, folder))
             elif "go" in how:
                 version = _go_version(name, how["go"])
                 _at_version(name, version, folder, lambda: _go(name, how, version, folder))
@@ -120,6 +123,49 @@ def _crate(crate: str, version: str, folder: Path) -> None:
     if not _logged(command, log, "/", {"CARGO_TARGET_DIR": target}):
         errors = re.findall(r"^error.*", log.read_text(errors="replace"), flags=re.M)
         raise Missing(f"cargo install {crate}@{version} failed: {errors[0] if errors else f'see log/{log.name}'}")
+
+
+def _wheel(program: str, how: dict, folder: Path) -> None:
+    """A program of PyPI in a folder of its own, so that nothing of the machine's Python changes or takes part."""
+    python, version = _python(how["python"])
+    home = folder / "lib" / program
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir(parents=True)
+    log = folder / "log" / f"{program}.log"
+    wheel = f"{how['wheel']}=={how['version']}"
+    # Nothing is built, because that could be another program. `pip install` refuses what its own Python cannot run.
+    command = [*NICE, sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:",
+               "--python-version", version, "--dest", str(home), wheel]
+    if not _logged(command, log, "/", {}):
+        errors = re.findall(r"^ERROR.*", log.read_text(errors="replace"), flags=re.M)
+        raise Missing(f"pip download {wheel} failed: {errors[-1] if errors else f'see log/{log.name}'}")
+    for file in home.glob("*.whl"):
+        with zipfile.ZipFile(file) as packed:
+            packed.extractall(home)
+    module, function = how["start"].split(":")
+    started = folder / "bin" / program
+    # What pip would write to start it, and the folder.
+    started.write_text(f"#!{python}\nimport sys\nsys.path.insert(0, {str(home)!r})\n"
+                       f"from {module} import {function}\nsys.exit({function}())\n")
+    started.chmod(0o755)
+
+
+def _python(least: str) -> tuple[str, str]:
+    """The newest Python that is there and its version, which is at least this one."""
+    folders = [*map(Path, os.get_exec_path()), *Path("~/.pyenv/versions").expanduser().glob("3.*/bin")]
+    found = []
+    for python in {file for folder in folders for file in folder.glob("python3.*")}:
+        # A shim can stand where the Python that it starts is none. A debug build or one without the lock is another.
+        if not re.fullmatch(r"python3\.\d+", python.name):
+            continue
+        asked = subprocess.run([python, "-c", "print('runs')"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        if asked.stdout == b"runs\n":
+            found.append((int(python.name.split(".")[1]), str(python)))
+    number, python = max(found, default=(0, ""))
+    if number < int(least.split(".")[1]):
+        newest = f"the newest here is 3.{number}" if found else "there is none here"
+        raise Missing(f"its wheel needs Python {least} or newer, and {newest}")
+    return python, f"3.{number}"
 
 
 def _go_version(program: str, module: str) -> str:
