@@ -9,7 +9,7 @@ from functools import cache
 from .corpus import ARTICLES, CORPORA, Corpus
 from .loop_device import KINDS
 from .programs import BENCH
-from .walker import MODELS
+from .walker import MODELS, all_walkers
 
 # Where a tree lies: on the file system of the folder, or on one made for it.
 HERE = "here"
@@ -24,6 +24,8 @@ ON_DEVICES = tuple(kind for kind in KINDS if kind != "tmpfs")
 # The agenda of a whole record, and those of two options of `bench/articles`.
 RECORD, QUICK, CHECK = MODES = ("record", "quick", "check")
 STATES = ("warm", "cold")
+LOOPS = ("recursion", "queue", "stack")
+CLOCKS = ("inner", "process")
 
 
 class Misstated(Exception):
@@ -119,6 +121,35 @@ class Who:
                 and all(not named or value in named for named, value in asked))
 
 
+@dataclass(frozen=True)
+class Library:
+    """The loops of one library that `pairs` puts beside each other."""
+
+    name: str
+    # `recursion`, `queue` and `stack`, as far as there is a way for each.
+    ways: dict[str, str]
+    # Whose clock counts: that of rounds within a process, "inner", or that of processes, "process".
+    clock: str = "inner"
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Loops that are measured in turns, round by round, because they differ by a few per cent."""
+
+    why: str
+    trees: list[str]
+    model: str
+    sections: list[str]
+    # At least 21 of them see 5 % where single ratios vary by 8.
+    rounds: int
+    libraries: list[Library]
+    patience_s: float = 5.0
+
+    def cases(self, here: str) -> list[Wanted]:
+        """One for each tree, on the file system of the folder."""
+        return [Wanted(tree, here, self.model) for tree in self.trees]
+
+
 class Agenda:
     """Everything that `cases.toml` says."""
 
@@ -129,6 +160,8 @@ class Agenda:
             self.rounds = [Round(**{**entry, "asks": [Ask(**ask) for ask in entry["asks"]]})
                            for entry in data["round"]]
             self.rules = [Who(**entry) for entry in data["who"]]
+            self.pairs = [Pairs(**{**entry, "libraries": [Library(**one) for one in entry["libraries"]]})
+                          for entry in data.get("pairs", [])]
         except TypeError as error:
             raise Misstated(f"cases.toml: {error}") from error
         self.counted: list[str] = data["calls"]["trees"]
@@ -144,7 +177,8 @@ class Agenda:
     @property
     def sections(self) -> list[str]:
         """The parts of the page that cases belong to."""
-        return sorted({name for one in self.rounds for ask in one.asks for name in ask.sections})
+        return sorted({name for one in self.rounds for ask in one.asks for name in ask.sections}
+                      | {name for one in self.pairs for name in one.sections})
 
     def ways(self, case: Wanted, here: str, mode: str = RECORD) -> str:
         """Patterns of the names of those who are asked, separated by commas."""
@@ -166,13 +200,19 @@ class Agenda:
         """Refuses names that nothing has: a slip of the pen would leave cases out in silence."""
         known = {"tree": TREES, "model": MODELS, "kind": KINDS, "state": STATES, "mode": MODES,
                  "where": ("everywhere", HERE, "elsewhere"), "group of ways": self.groups,
-                 "file system": (HERE, *KINDS)}
+                 "file system": (HERE, *KINDS), "clock": CLOCKS, "loop": LOOPS,
+                 "way": [walker.name for walker in all_walkers()]}
         said: list[tuple[str, str]] = [("tree", name) for name in [*self.counted, *self.within]]
         for one in self.rounds:
             said += [("mode", one.mode), *(("file system", name) for name in one.file_systems)]
             for ask in one.asks:
                 said += [*(("tree", name) for name in ask.trees), *(("model", name) for name in ask.models)]
                 said += [("state", ask.state), ("where", ask.where)]
+        for one in self.pairs:
+            said += [("model", one.model), *(("tree", name) for name in one.trees)]
+            for library in one.libraries:
+                said += [("clock", library.clock), *(("loop", name) for name in library.ways),
+                         *(("way", name) for name in library.ways.values())]
         for rule in self.rules:
             for what, names in (("tree", rule.trees), ("kind", rule.kinds), ("model", rule.models),
                                 ("state", rule.states)):

@@ -114,7 +114,12 @@ class Result:
     @property
     def is_out(self) -> bool:
         """Whether it has no time."""
-        return self.wrong is not None or self.unjudged is not None or self.slow_s is not None
+        return self.why_out is not None
+
+    @property
+    def why_out(self) -> str | None:
+        """Why it has no time."""
+        return self.wrong or self.unjudged or (None if self.slow_s is None else "too slow")
 
 
 class Contest:
@@ -192,19 +197,10 @@ class Contest:
                 has_enough = len(result.runs) >= self.limits.rounds_min and result.used_s > self.limits.budget_s
                 if has_enough and not result.is_in_front:
                     continue
-                if drop:
-                    drop()
-                    self._start_once(result)
-                run = self._run(result, path, 1, tree, answer)
                 if number == 0 and not drop:
-                    continue
-                while run and self._is_to_repeat(result, run):
-                    if drop:
-                        drop()
-                        self._start_once(result)
-                    run = self._run(result, path, 1, tree, answer)
-                if run:
-                    self._keep(result, run)
+                    self.run(result, path, 1, tree, answer)
+                elif run := self.undisturbed_run(result, path, tree, answer, drop):
+                    result.runs.append(run)
         for result in results:
             self._check_apart(result, path, answer)
         if not drop:
@@ -214,7 +210,7 @@ class Contest:
                 self._count_calls(result, path, tree)
         for result in results:
             if result.is_out:
-                say(f"    {result.contestant.name}: {result.wrong or result.unjudged or 'too slow'}")
+                say(f"    {result.contestant.name}: {result.why_out}")
         return results
 
     def _find_front(self, results: list[Result]) -> None:
@@ -238,9 +234,19 @@ class Contest:
         self.quiet_left_s -= wait_for_quiet(DISTURBED_SHARE, self.quiet_left_s)
         return True
 
-    def _keep(self, result: Result, run: Run) -> None:
-        result.runs.append(run)
-        self._observe(result, run)
+    def undisturbed_run(self, result: Result, path: str, tree: Tree, answer: Answer,
+                        drop: Callable[[], None] | None = None) -> Run | None:
+        """A process that walks once, repeated while others are in the way; None where it has no time."""
+        while True:
+            if drop:
+                drop()
+                self._start_once(result)
+            run = self.run(result, path, 1, tree, answer)
+            if not run:
+                return None
+            if not self._is_to_repeat(result, run):
+                self._observe(result, run)
+                return run
 
     def _observe(self, result: Result, run: Run) -> None:
         """Takes down what others did while a run that counts went on."""
@@ -259,7 +265,7 @@ class Contest:
         except Timeout as error:
             result.note = f"on an empty directory: {error}"
 
-    def _run(self, result: Result, path: str, rounds: int, tree: Tree, answer: Answer,
+    def run(self, result: Result, path: str, rounds: int, tree: Tree, answer: Answer,
              times: list[float] | None = None) -> Run | None:
         contestant = result.contestant
         started = time.monotonic()
@@ -311,10 +317,10 @@ class Contest:
     def inner_times(self, result: Result, path: str, rounds: int, tree: Tree, answer: Answer) -> list[float]:
         """One process with so many rounds, by its own clock and without the first; empty where it has no time."""
         times: list[float] = []
-        run = self._run(result, path, rounds, tree, answer, times)
+        run = self.run(result, path, rounds, tree, answer, times)
         while run and self._is_to_repeat(result, run):
             times.clear()
-            run = self._run(result, path, rounds, tree, answer, times)
+            run = self.run(result, path, rounds, tree, answer, times)
         if not run:
             return []
         self._observe(result, run)

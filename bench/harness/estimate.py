@@ -3,8 +3,9 @@
 
 from math import log
 
-from .agenda import TREES, Wanted
+from .agenda import TREES, Pairs, Wanted
 from .contest import Limits
+from .pairs import INNER_MAX, INNER_MIN, INNER_S
 
 
 def entries_of(corpus: str, cases: list[dict]) -> int:
@@ -45,6 +46,20 @@ def case_s(wanted: Wanted, names: list[str], cases: list[dict], limits: Limits, 
             total += limits.inner_processes * RUN_S
         if counts_calls:
             total += CALLS_TIMES * wall
+    return total
+
+
+def pairs_s(pairs: Pairs, wanted: Wanted, cases: list[dict]) -> float:
+    """How long loops in pairs will take."""
+    entries = entries_of(wanted.corpus, cases)
+    total = ORACLE_ENTRY_S * entries
+    for library in pairs.libraries:
+        for name in library.ways.values():
+            wall_s = _wall_s(name, entries, wanted, cases) or 0.0
+            # Within a process there are INNER_MIN rounds at least, and more while they are short.
+            inner_s = _inner_s(name, wall_s, wanted, cases)
+            rounds_s = max(INNER_MIN * inner_s, min(INNER_S, INNER_MAX * inner_s))
+            total += pairs.rounds * (wall_s + RUN_S + (rounds_s - inner_s if library.clock == "inner" else 0.0))
     return total
 
 

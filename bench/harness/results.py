@@ -42,6 +42,11 @@ CONTROLS = ("program/floor", "c-getdents")
 DRIFT_MAX = 0.1
 
 
+def key_of_pairs(case: dict) -> tuple[str, str, str]:
+    """Tells a case of pairs from others."""
+    return case["corpus"], case["file_system"], case["model"]
+
+
 def drift(case: dict, later: dict) -> float:
     """The share by which a control's time has become another; the largest, and infinite where none has both."""
     then, now = ({r["name"]: r["wall_s"]["median"] for r in found["results"] if "wall_s" in r}

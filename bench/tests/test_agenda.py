@@ -29,6 +29,13 @@ ways = ["b"]
 [[who]]
 mode = "check"
 ways = ["b"]
+[[pairs]]
+why = "loops"
+trees = ["data"]
+model = "size"
+sections = ["three"]
+rounds = 3
+libraries = [{ name = "Qt", clock = "process", ways = { queue = "qt/list-queue", stack = "qt/list-stack" } }]
 [calls]
 trees = ["music"]
 [within_one_process]
@@ -55,6 +62,11 @@ class Small(unittest.TestCase):
     def test_a_section_has_its_cases_alone(self):
         self.assertEqual({case.model for case in Agenda(SMALL).cases("ext4", sections=["two"])}, {"count"})
 
+    def test_pairs_are_asked_where_the_trees_lie(self):
+        small = Agenda(SMALL)
+        self.assertEqual([case.shown() for one in small.pairs for case in one.cases("xfs")], ["data on xfs, warm: size"])
+        self.assertIn("three", small.sections)
+
     def test_the_first_rule_that_fits_decides(self):
         small = Agenda(SMALL)
         self.assertEqual(small.ways(Wanted("home", "xfs", "count"), "ext4"), "b")
@@ -64,6 +76,7 @@ class Small(unittest.TestCase):
         for right, wrong in (('trees = ["data"]', 'trees = ["date"]'), ('models = ["size"]', 'models = ["sizes"]'),
                              ('state = "cold"', 'state = "icy"'), ('"xfs"', '"zfs"'), ("@three", "@four"),
                              ('where = "elsewhere"', 'where = "there"'), ("why =", "because ="),
+                             ('clock = "process"', 'clock = "sun"'), ("{ queue =", "{ cue ="), ("qt/list-stack", "qt/heap"),
                              ('mode = "quick"', 'mode = "slow"'), ('mode = "check"', 'mode = "check"\nstates = ["cold"]')):
             with self.subTest(wrong), self.assertRaises(Misstated):
                 Agenda(SMALL.replace(right, wrong))
