@@ -8,8 +8,11 @@ from functools import cache
 from . import agenda
 from .programs import BENCH
 
-# Marks a row whose way has become another program since; RESULTS.md says so at its beginning.
+# Marks a row whose way has become another program since.
 CHANGED = "†"
+STATES = ("warm", "cold")
+# A model, as a reader asks.
+QUESTIONS = {"size": "sizes", "count": "names", "records": "records", "directory": "one directory"}
 
 
 @cache
@@ -30,7 +33,7 @@ def title(case: dict) -> str:
 
 def state(case: dict) -> str:
     """Whether anything was in memory."""
-    return "cold" if case["cold"] else "warm"
+    return STATES[case["cold"]]
 
 
 def conditions_of(case: dict) -> list[str]:
@@ -49,10 +52,12 @@ def conditions_of(case: dict) -> list[str]:
 
 def shown_ms(spread: dict | None) -> str:
     """A median in milliseconds, with three digits or more."""
-    if not spread:
-        return "–"
-    ms = spread["median"] * 1e3
-    return f"{ms:,.2f}" if ms < 10 else f"{ms:,.1f}" if ms < 100 else f"{ms:,.0f}"
+    return shown_number(spread["median"] * 1e3) if spread else "–"
+
+
+def shown_number(number: float) -> str:
+    """A number with three digits or more."""
+    return f"{number:,.2f}" if number < 10 else f"{number:,.1f}" if number < 100 else f"{number:,.0f}"
 
 
 def timed(case: dict) -> list[dict]:

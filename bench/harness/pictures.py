@@ -3,11 +3,9 @@
 
 import html
 from dataclasses import dataclass
-from pathlib import Path
 
-from . import case_table, ranking
+from . import case_table, figure, ranking
 from .record import quartiles
-from .walker import fits
 
 WIDTH, LEFT, RIGHT, TOP, STEP, BAR, GAP = 800, 282, 150, 66, 24, 15, 10
 # Light and dark, by the scheme of the page that shows them. Colour alone says nothing: names stand beside the bars.
@@ -30,68 +28,84 @@ class Bar:
     median: float
     # Where the whisker begins and ends; None where there is one number.
     ends: tuple[float, float] | None
-    # Of statwalk, of the floor, or of another.
+    # Of statwalk, of another, or in the colour of the floor: of that, and of an article.
     kind: str
     # Whether a group of bars begins with it.
     is_begin: bool = False
 
 
-def draw(folder: Path, data: dict) -> None:
-    """Draws all that the record has bars for."""
-    folder.mkdir(exist_ok=True)
+def drawn(data: dict) -> dict[str, str]:
+    """All pictures that the record has bars for, by file name."""
+    found = {}
     for picture in case_table.compared()["picture"]:
-        bars = _leads(data) if picture.get("leads") else _times(picture, data)
-        said = picture["said"] if picture.get("leads") else _said(picture, data)
+        is_of_leads = picture.get("leads", False)
+        bars = _leads(data) if is_of_leads else _bars(picture, data)
+        said = picture["said"] if is_of_leads or picture["column"] == "calls" else _said(picture, data)
         if bars:
-            unit = "" if picture.get("leads") else " ms"
-            (folder / picture["file"]).write_text(svg(picture["title"], said, bars, picture.get("cut"), unit))
+            unit = "" if is_of_leads else picture.get("unit", " ms")
+            found[picture["file"]] = svg(picture["title"], said, bars, picture.get("cut"), unit)
+    return found
 
 
-def _times(picture: dict, data: dict) -> list[Bar]:
-    """The times of some ways in some cases: those of a case together, the fastest first."""
-    bars = []
+def _bars(picture: dict, data: dict) -> list[Bar]:
+    """The bars of each group: its ways in a case, and numbers of the article. The least first, unless as written."""
+    bars: list[Bar] = []
     for group in picture["group"]:
-        corpus, kind, model, state = group["case"]
-        case = case_table.case_of(data, corpus, kind, model, state == "cold")
-        time = picture["time"]
-        ways = ",".join(group["ways"])
-        rows = [r for r in case_table.timed(case) if time in r and fits(r["name"], ways)] if case else []
-        begin = len(bars)
-        for r in sorted(rows, key=lambda r: r[time]["median"]):
-            name = r["name"].removeprefix("program/")
-            label = group.get("label", "{way}").replace("{way}", name)
-            bars.append(_bar(label + (f" {case_table.CHANGED}" if r.get("changed") else ""), r, time))
-        if 0 < begin < len(bars):
-            bars[begin].is_begin = True
+        case = case_table.case_of(data, *_place(group["case"])) if "case" in group else None
+        found = [bar for entry in group["bars"] if (bar := _bar(entry, case, picture["column"], data))]
+        if not group.get("as_written"):
+            found.sort(key=lambda bar: bar.median)
+        if bars and found:
+            found[0].is_begin = True
+        bars += found
     return bars
 
 
-def _bar(label: str, r: dict, time: str) -> Bar:
-    spread = r[time]
-    ends = (spread.get("least", spread["low"]) * 1e3, spread.get("most", spread["high"]) * 1e3)
+def _place(words: list[str]) -> tuple[str, str, str, bool]:
+    corpus, kind, model, state = words
+    return corpus, kind, model, state == "cold"
+
+
+def _bar(entry: dict, case: dict | None, column: str, data: dict) -> Bar | None:
+    """A bar of the article's number, or of a way in the case; none where the record has no such row."""
+    if "number" in entry:
+        return Bar(entry["label"], entry["number"], None, "floor")
+    r = next((r for r in case["results"] if r["name"] == entry["way"]), None) if case else None
+    if not case or not r:
+        return None
+    label = entry["label"] + (f" {case_table.CHANGED}" if r.get("changed") else "")
     kind = "ours" if "statwalk" in r["name"] else "floor" if "floor" in r["name"] else "bar"
-    return Bar(label, spread["median"] * 1e3, ends, kind)
+    value = figure.quotient(case, column, entry["way"], entry.get("over"), data)
+    if not value:
+        return None
+    if column == "calls" or "over" in entry:
+        return Bar(label, value.number, None, kind)
+    spread = r[figure.TIMES[column]]
+    ends = (spread.get("least", spread["low"]) * 1e3, spread.get("most", spread["high"]) * 1e3)
+    return Bar(label, value.number, ends, kind)
 
 
 def _said(picture: dict, data: dict) -> str:
     """How to read the bars."""
-    spreads = [r[picture["time"]] for case in data["cases"] for r in case["results"] if picture["time"] in r]
+    kind = figure.TIMES[picture["column"]]
+    spreads = [r[kind] for case in data["cases"] for r in case["results"] if kind in r]
     whiskers = "the fastest and slowest round" if all("least" in s for s in spreads) else "the middle half of the rounds"
     return f"{picture['said']}; whiskers: {whiskers}"
 
 
 def _leads(data: dict) -> list[Bar]:
-    """How long the best of the others takes beside the best of statwalk, over the cases of a question."""
+    """How long the best of the others takes beside statwalk's library, over the cases of a question."""
     leads: dict[tuple[str, str], list[float]] = {}
     for case in ranking.ranked(data):
-        best = ranking.best_of(case)
+        best = ranking.best_of(case, ranking.LIBRARY)
         if best:
             leads.setdefault((case_table.state(case), case["model"]), []).append(ranking.lead_of(best))
     bars = []
     for (state, model), found in sorted(leads.items(), reverse=True):
         low, middle, high = quartiles(found)
         count = f"{len(found)} case{'s' if len(found) > 1 else ''}"
-        bars.append(Bar(f"{state}, {model} ({count})", middle, (low, high) if len(found) > 1 else None, "bar"))
+        bars.append(Bar(f"{state}, {case_table.QUESTIONS[model]} ({count})", middle,
+                        (low, high) if len(found) > 1 else None, "bar"))
     return bars
 
 
@@ -125,9 +139,5 @@ def svg(title: str, said: str, bars: list[Bar], cut: float | None = None, unit: 
             out.append(f'<path class="line" d="M{low:.1f} {middle}H{high:.1f}'
                        f'M{low:.1f} {middle - 4}v8M{high:.1f} {middle - 4}v8"/>')
             behind = max(width, high - LEFT)
-        out.append(f'<text x="{LEFT + behind + 8:.1f}" y="{y + 12}">{_shown(bar.median)}{unit}</text>')
+        out.append(f'<text x="{LEFT + behind + 8:.1f}" y="{y + 12}">{case_table.shown_number(bar.median)}{unit}</text>')
     return "\n".join([*out, "</svg>", ""])
-
-
-def _shown(number: float) -> str:
-    return f"{number:,.2f}" if number < 10 else f"{number:,.1f}" if number < 100 else f"{number:,.0f}"

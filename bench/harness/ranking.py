@@ -4,6 +4,9 @@
 from . import case_table
 from .record import quartiles
 
+# The ways of `engines/statwalk`: system calls alone. The program may read ext4 and btrfs below them.
+LIBRARY = "statwalk/"
+
 
 def ranked(data: dict) -> list[dict]:
     """The cases of which somebody is first, in the order for readers."""
@@ -29,33 +32,62 @@ def by_tree(case: dict) -> tuple:
     return case["files"] + case["dirs"], case["cold"], case["file_system"], case["model"]
 
 
-def who_is_first(data: dict, is_all: bool = True) -> list[str]:
-    """Who is first in each case."""
+def summary(data: dict) -> list[str]:
+    """In how many cases statwalk is first, by how much, and the cases where it is not."""
     cases = ranked(data)
     found = [(case, best) for case in cases if (best := best_of(case))]
-    left_out = [case_table.title(case) for case in cases if not best_of(case)]
+    library = [(case, best) for case in cases if (best := best_of(case, LIBRARY))]
     if not found:
         return case_table.absent("a case with statwalk and others")
-    behind = [case for case, best in found if lead_of(best) < 1]
-    library = [best for case in cases if (best := best_of(case, "statwalk/"))]
-    lines = [f"statwalk is first in {len(found) - len(behind)} of {len(found)} cases; "
-             f"its library alone, which asks the kernel as the others do, in "
-             f"{sum(lead_of(best) >= 1 for best in library)} of {len(library)}."
-             + (f" Left out, because statwalk has no time there: {'; '.join(left_out)}." if left_out else ""),
-             f"The best of the others takes {_leads(found, False)} as long warm, {_leads(found, True)} cold: "
-             "the median, and the middle half.", "",
+    left_out = [case_table.title(case) for case in cases if not best_of(case)]
+    lines = [_how_often(found, library)
+             + (f" Left out, because statwalk has no time there: {'; '.join(left_out)}." if left_out else ""), "",
+             "| the best of the others ÷ statwalk | cases | the program or its library | its library | the library is first |",
+             "|---|---:|---:|---:|---:|"]
+    for cold in (False, True):
+        for model in ("size", "count", "records", "directory"):
+            leads, own = (_leads(one, cold, model) for one in (found, library))
+            # One case is no middle: it is among all.
+            if len(leads) > 1:
+                lines.append(f"| {case_table.STATES[cold]}, {case_table.QUESTIONS[model]} | {len(leads)} "
+                             f"| {_middle(leads)} | {_middle(own)} | {sum(lead >= 1 for lead in own)} of {len(own)} |")
+        leads, own = (_leads(one, cold) for one in (found, library))
+        if leads:
+            lines.append(f"| **{case_table.STATES[cold]}, all** | {len(leads)} | **{_middle(leads)}** | **{_middle(own)}** "
+                         f"| {sum(lead >= 1 for lead in own)} of {len(own)} |")
+    behind = [(case, best) for case, best in found if lead_of(best) < 1]
+    if behind:
+        lines += ["", "| statwalk is not first | state | question | first | ms | best of statwalk | ms | others ÷ statwalk "
+                  "| others used |", "|---|---|---|---|---:|---|---:|---:|---:|"]
+        for case, best in behind:
+            lines.append(f"| {case['corpus']} on {case['file_system']} | {case_table.state(case)} "
+                         f"| {case_table.QUESTIONS[case['model']]} | {_shown(best[0])} | {_shown(best[1])} "
+                         f"| {lead_of(best):.2f} | {case.get('others_cpu_share', 0):.1%} |")
+    return lines
+
+
+def _how_often(found: list, library: list) -> str:
+    return (f"statwalk is first in {sum(lead_of(best) >= 1 for _, best in found)} of {len(found)} cases. Its library alone, "
+            "which asks the kernel as the others do, is first in "
+            f"{sum(lead_of(best) >= 1 for _, best in library)} of {len(library)}.")
+
+
+def who_is_first(data: dict) -> list[str]:
+    """Who is first in each case."""
+    found = [(case, best) for case in ranked(data) if (best := best_of(case))]
+    if not found:
+        return case_table.absent("a case with statwalk and others")
+    lines = [*summary(data), "",
              "| tree | state | model | first | ms | best of statwalk | ms | best of the others | ms "
-             "| others ÷ statwalk | share of the processors that others used |",
-             "|---|---|---|---|---:|---|---:|---|---:|---:|---:|"]
+             "| others ÷ statwalk | others ÷ library | share of the processors that others used |",
+             "|---|---|---|---|---:|---|---:|---|---:|---:|---:|---:|"]
     for case, best in found:
-        if not is_all and case not in behind:
-            continue
         first, ours, others = best
-        ratio = f"{lead_of(best):.2f}"
+        ratio, own = f"{lead_of(best):.2f}", best_of(case, LIBRARY)
         share = case.get("others_cpu_share")
         lines.append(f"| {case['corpus']} on {case['file_system']} | {case_table.state(case)} | {case['model']} "
                      f"| {_shown(first)} | {_shown(ours)} | {_shown(others)} "
-                     f"| {f'**{ratio}**' if case in behind else ratio} "
+                     f"| {f'**{ratio}**' if lead_of(best) < 1 else ratio} | {f'{lead_of(own):.2f}' if own else '–'} "
                      f"| {'–' if share is None else f'{share:.1%}'} |")
     return lines
 
@@ -64,9 +96,13 @@ def _shown(r: dict) -> str:
     return f"{case_table.shown_name(r)} | {case_table.shown_ms(r['wall_s'])}"
 
 
-def _leads(found: list[tuple[dict, tuple]], cold: bool) -> str:
-    leads = [lead_of(best) for case, best in found if case["cold"] == cold]
+def _leads(found: list[tuple[dict, tuple]], cold: bool, model: str | None = None) -> list[float]:
+    return [lead_of(best) for case, best in found if case["cold"] == cold and model in (None, case["model"])]
+
+
+def _middle(leads: list[float]) -> str:
+    """The median, and the middle half."""
     if not leads:
         return "–"
     low, middle, high = quartiles(leads)
-    return f"{middle:.2f} times ({low:.2f} to {high:.2f})"
+    return f"{middle:.2f} ({low:.2f} to {high:.2f})" if len(leads) > 1 else f"{middle:.2f}"

@@ -5,58 +5,91 @@ import re
 import unittest
 import xml.etree.ElementTree as xml
 
-from harness import case_table, page, pictures
+from harness import page, page_tables, pictures, results
 from harness.case_table import compared
 from harness.pictures import Bar
+from harness.programs import BENCH
 from harness.walker import all_walkers
 
-
-def row(name: str, ms: float, **more) -> dict:
-    """A row with a time within one process and one of processes."""
-    spread = {"median": ms / 1e3, "low": ms / 1.1e3, "high": ms / 0.9e3}
-    return {"name": name, "wall_s": spread, "cpu_s": spread, "inner_s": spread, "rounds": 5, "inner_rounds": 5,
-            "max_rss_kib": 1024} | more
-
-
-def record(*cases: tuple) -> dict:
-    """A record of warm cases on ext4: a tree, a question, rows."""
-    return {"cases": [{"corpus": corpus, "file_system": "ext4", "model": model, "cold": False, "files": 10, "dirs": 2,
-                       "what": "a tree", "results": rows} for corpus, model, rows in cases]}
+from .made import record, row
 
 
 class Tables(unittest.TestCase):
-    def test_the_drive_has_the_articles_times_beside_ours(self):
-        data = record(("drive", "size", [row("winapi/stack", 2000), row("qt/iterator-stack", 700),
-                                         row("statwalk/stack", 300, changed=True)]))
-        lines = page._drive(data)
-        self.assertIn("| stack | 1,546 | 2,000 | 2,658 | 700 | 300 † |", lines)
-        self.assertIn("| recursion | 1,522 | – | 2,600 | – | – |", lines)
-        self.assertNotIn("Not in the record", lines[-1])
+    def test_a_library_has_its_loops_in_turns_and_else_by_processes(self):
+        rows = [row("qt/list-recursive", 90), row("qt/list-queue", 100)]
+        data = record(("data-down", "size", rows))
+        self.assertIn("| Qt's lists | 0.900 |", page_tables.table(["loops", "recursion-queue", "stack"], "r", data))
+        pair = {"over": "recursion", "under": "queue", "median": 0.95, "low": 0.94, "high": 0.96}
+        data["pairs"] = [{"corpus": "data-down", "libraries": [{"name": "Qt", "pairs": [pair]}]}]
+        lines = page_tables.table(["loops", "recursion-queue", "stack"], "r", data)
+        self.assertEqual(lines[0], "| library | recursion ÷ queue, data-down | recursion ÷ stack, data-down |")
+        self.assertIn("| Qt | 0.950 (0.940 to 0.960) | – |", lines)
 
-    def test_a_drive_that_is_not_in_the_record_is_named(self):
-        self.assertEqual(page._drive(record())[-1], "Not in the record yet: drive on ext4, warm: size.")
+    def test_accesses_are_by_path_and_named_as_long_as_they_are_missing(self):
+        self.assertEqual(page_tables.table(["accesses"], "r", record()),
+                         ["Not in the record yet: accesses of one file by its path."])
+        data = record(("one-file", "size", [row("java/recursive", 1, accesses={"statx": 2})]))
+        self.assertIn("| Java, recursion (`java/recursive`) | 4 | 2 | statx 2 |", page_tables.table(["accesses"], "r", data))
 
-    def test_the_fastest_of_each_runtime(self):
-        data = record(("data-down", "size", [row("qt/list-stack", 500), row("qt/iterator-stack", 400)]))
-        lines = page._runtimes(data)
-        self.assertIn("| Qt | 28 | – | – | 481 | 400 | `qt/iterator-stack` |", lines)
-        self.assertIn("music-down", lines[-1])
+    def test_a_program_that_is_too_slow_says_so(self):
+        data = record(("home", "size", [row("program/du", 100), {"name": "program/dua", "slow_s": 2.0}]))
+        data["sittings"] = [{"versions": {"program/du": "du (GNU coreutils) 9.1", "program/dua": "dua 3.0.0"}}]
+        lines = page_tables.table(["programs"], "r", data)
+        self.assertTrue(any(line.startswith("| GNU du | 9.1 | 100 | 100 | 1.0 | –") for line in lines))
+        self.assertTrue(any(line.startswith("| dua | 3.0.0 | > 2,000 |") for line in lines))
 
-    def test_a_way_that_is_too_slow_has_a_mark_and_no_time(self):
-        rows = [row(name, 10) for _, *ways in compared()["ratios"]["article-3"]["rows"] for name in ways]
-        slow = [{"name": r["name"], "slow_s": 2.0} if r["name"] == "c-getdents" else r for r in rows]
-        data = record(("nine-thousand", "directory", rows), ("flat", "directory", slow))
-        lines = page._ratios(data, "article-3")
-        self.assertTrue(any(line.endswith("| 1.00 | – ² |") for line in lines))
-        self.assertIn("too slow", lines[-1])
-        table = case_table.table(data["cases"][1])
-        self.assertIn("- c-getdents: a run takes more than 2 s, too long for five rounds", table)
+    def test_the_library_has_a_lead_of_its_own(self):
+        data = record(("home", "size", [row("program/statwalk", 10), row("statwalk/parallel", 20), row("c", 30)]),
+                      ("usr", "size", [row("program/statwalk", 10), row("statwalk/parallel", 40), row("c", 30)]))
+        lines = page_tables.table(["first"], "r", data)
+        self.assertIn("statwalk is first in 2 of 2 cases.", lines[0])
+        self.assertIn("is first in 1 of 2.", lines[0])
+        self.assertTrue(any(line.startswith("| **warm, all** | 2 | **3.00") and "**1.12" in line for line in lines))
 
     def test_what_is_compared_is_there(self):
         names = {walker.name for walker in all_walkers()}
-        said = [way for part in compared()["ratios"].values() for _, *ways in part["rows"] for way in ways]
-        said += [way for loop in compared()["drive"]["loop"] for way in loop["ways"] if way]
-        self.assertEqual(set(said) - names, set())
+        said = [way for pairs in compared()["pairs"].values() for _, *ways in pairs for way in ways]
+        said += [way for *_, way in compared()["accesses"]["rows"]]
+        bars = [bar for picture in compared()["picture"] for group in picture.get("group", []) for bar in group["bars"]]
+        said += [bar[key] for bar in bars for key in ("way", "over") if key in bar]
+        self.assertEqual({way for way in said if not way.startswith("program/")} - names, set())
+        # Longer ones leave the picture to the left.
+        self.assertEqual([bar["label"] for bar in bars if len(bar["label"]) > 41], [])
+
+
+class Sentences(unittest.TestCase):
+    data = record(("home", "size", [row("a", 10), row("b", 20)]))
+
+    def rendered(self, source: str) -> tuple[str, list[str]]:
+        return page.rendered(source, "r", self.data)
+
+    def test_sentences_of_a_paragraph_come_into_one_line(self):
+        text, faults = self.rendered("One.\n{holds process home/ext4/size/warm b / a > 1}\nTwo, {process home/ext4/size/warm a}.\n\n- a\n- b\n")
+        self.assertEqual((text, faults), ("One. Two, 10.0.\n\n- a\n- b\n", []))
+
+    def test_a_sentence_that_the_record_refuses_is_named_with_its_line(self):
+        _, faults = self.rendered("One.\n{holds process home/ext4/size/warm b / a < 1}\n")
+        self.assertEqual(len(faults), 1)
+        self.assertTrue(faults[0].startswith("bench/page.md.in:2: "), faults)
+
+    def test_a_gap_is_a_fault_in_a_sentence_and_none_in_a_table(self):
+        self.assertEqual(self.rendered("| a | {process home/ext4/size/warm c} |\n"), ("| a | – |\n", []))
+        self.assertEqual(len(self.rendered("It takes {process home/ext4/size/warm c}.\n")[1]), 1)
+
+    def test_a_page_that_asks_too_much_is_refused(self):
+        self.assertEqual(page.shape_faults("short\n"), [])
+        self.assertEqual(len(page.shape_faults("a\n" * 301)), 1)
+        self.assertEqual(len(page.shape_faults("a" * 551)), 1)
+        self.assertEqual(len(page.shape_faults("| a, b, c, d, e, f, g |")), 1)
+        self.assertEqual(page.shape_faults("| 1,000, 2,000, 3,000, 4,000, 5,000 |"), [])
+
+
+class Written(unittest.TestCase):
+    def test_the_page_and_its_pictures_are_those_of_the_newest_record(self):
+        newest = results.find(BENCH / "record", "")
+        files, faults = page.make(newest.name, results.read(results.file(newest, ".json")))
+        self.assertEqual(faults, [])
+        self.assertEqual(page.differing(files), [], "bench/articles --results makes them")
 
 
 class Pictures(unittest.TestCase):
@@ -97,12 +130,20 @@ class Pictures(unittest.TestCase):
             self.assertIn(f".{name} ", dark)
 
     def test_groups_stand_together_the_fastest_first(self):
-        data = record(("data", "size", [row("b/x", 3), row("a/x", 5), row("c", 1), row("a/nothing", 0.01)]))
-        picture = {"time": "wall_s", "group": [{"case": ["data", "ext4", "size", "warm"], "ways": ["c"]},
-                                               {"case": ["data", "ext4", "size", "warm"], "ways": ["a/*", "b/*"]},
-                                               {"case": ["data", "xfs", "size", "warm"], "ways": ["*"]}]}
-        bars = pictures._times(picture, data)
-        self.assertEqual([(bar.label, bar.is_begin) for bar in bars], [("c", False), ("b/x", True), ("a/x", False)])
+        data = record(("data", "size", [row("b/x", 3), row("a/x", 5), row("c", 1)]))
+        case = ["data", "ext4", "size", "warm"]
+        picture = {"column": "process", "group": [
+            {"case": case, "bars": [{"label": "C", "way": "c"}]},
+            {"case": case, "bars": [{"label": "A", "way": "a/x"}, {"label": "B", "way": "b/x"}, {"label": "D", "way": "d"}]},
+            {"case": ["data", "xfs", "size", "warm"], "bars": [{"label": "C", "way": "c"}]}]}
+        bars = pictures._bars(picture, data)
+        self.assertEqual([(bar.label, bar.is_begin) for bar in bars], [("C", False), ("B", True), ("A", False)])
+
+    def test_a_bar_of_the_article_and_one_beside_another(self):
+        data = record(("data", "size", [row("b", 3), row("a", 6)]))
+        picture = {"column": "process", "group": [{"case": ["data", "ext4", "size", "warm"], "as_written": True, "bars": [
+            {"label": "his", "number": 9.0}, {"label": "ours", "way": "a", "over": "b"}]}]}
+        self.assertEqual([(bar.median, bar.ends) for bar in pictures._bars(picture, data)], [(9.0, None), (2.0, None)])
 
 
 if __name__ == "__main__":
