@@ -18,12 +18,13 @@ MKFS = {
     "btrfs": ["mkfs.btrfs", "-q", "-f"],
 }
 KINDS = (*MKFS, "tmpfs")
+SIZE_BYTES = 8 << 30
 # The Debian package of each program.
 PACKAGES = {"mkfs.ext4": "e2fsprogs", "mkfs.xfs": "xfsprogs", "mkfs.btrfs": "btrfs-progs"}
 
 
 @contextmanager
-def mounted(kind: str, folder: Path, size_bytes: int = 8 << 30) -> Iterator[Path]:
+def mounted(kind: str, folder: Path, size_bytes: int = SIZE_BYTES) -> Iterator[Path]:
     """A new, empty file system; it is gone afterwards.
 
     Direct I/O, so that the page cache holds nothing of the image. Needs root.
@@ -52,6 +53,11 @@ def mounted(kind: str, folder: Path, size_bytes: int = 8 << 30) -> Iterator[Path
         finally:
             if device:
                 subprocess.run(["losetup", "-d", device], check=True)
+
+
+def size_for(entries: int) -> int:
+    """How large a file system must be for a tree: ext4 has an inode for 8 KiB. Nothing of it is taken before it is used."""
+    return max(SIZE_BYTES, entries * 12288)
 
 
 def _unmount(at: Path) -> None:
