@@ -2,7 +2,6 @@
 """The record of a comparison: JSON with every run, Markdown to read."""
 
 import json
-import re
 import statistics
 from pathlib import Path
 
@@ -149,9 +148,14 @@ def write(folder: Path, name: str, data: dict) -> Path:
 
 
 def _json(data: dict) -> str:
-    """Indented, except that the numbers of a run stay on one line."""
-    text = json.dumps(data, indent=1)
-    return re.sub(r"\[\s+([\d.e-]+),\s+([\d.e-]+),\s+(\d+)\s+\]", r"[\1, \2, \3]", text) + "\n"
+    """A line for each part of its lists, so that a difference shows what is new."""
+
+    def line(value) -> str:
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+    parts = [f"{line(name)}: " + ("[\n" + ",\n".join(map(line, value)) + "\n]" if isinstance(value, list) else line(value))
+             for name, value in data.items()]
+    return "{" + ",\n".join(parts) + "}\n"
 
 
 # --- Markdown --------------------------------------------------------------
