@@ -203,7 +203,8 @@ impl Calls {
     /// types, and the file system counts subdirectories in `st_nlink`. Such are ext2,
     /// ext3, ext4, XFS, JFS, ReiserFS, minix, UFS and tmpfs.
     /// The worker reads a directory again without it if the directory changed
-    /// during the scan or within the last second before.
+    /// during the scan or within the last second before. It lists a directory of more
+    /// than 65,536 entries twice, and finds subdirectories with likely names alone.
     #[must_use]
     pub fn link_stop(mut self, link_stop: bool) -> Calls {
         self.link_stop = link_stop;
@@ -290,6 +291,11 @@ pub(crate) fn likeliness(name: &[u8]) -> u32 {
         _ if !name.contains(&b'.') => 1 << 16 | length,
         _ => 2 << 16,
     }
+}
+
+/// Whether an entry of this name is one of those that are more likely a directory.
+pub(crate) fn is_likely(name: &[u8]) -> bool {
+    likeliness(name) < 2 << 16
 }
 
 #[cfg(test)]

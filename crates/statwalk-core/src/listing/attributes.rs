@@ -12,6 +12,7 @@ use super::open_dir::OpenDir;
 use super::options::{PART_MIN, ScanOptions};
 use super::outlet::{Pace, Tick};
 use super::source::{DirectorySource, EntryStat};
+use super::subdir_search::sort_by_name;
 use super::unknown::find_directories;
 use crate::calls::{Naming, Sharing};
 use crate::dir_handle::DirHandle;
@@ -63,6 +64,10 @@ impl Listed {
         let shape_only = options.shortcuts.shape_only;
         if (shape_only || options.shortcuts.types_only) && !has_unknown {
             self.sort_typed(which, contents);
+            return Reading::Whole;
+        }
+        if let Some(known) = contents.link_stop.known.clone() {
+            sort_by_name(&known, self, contents);
             return Reading::Whole;
         }
         if shape_only && contents.link_stop.ask(fd, dir, context) {

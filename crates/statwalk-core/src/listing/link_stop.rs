@@ -2,6 +2,10 @@
 
 //! How far the link count of a directory has spared stats. `unknown.rs` asks for it.
 
+use std::collections::HashSet;
+use std::ffi::CString;
+use std::sync::Arc;
+
 use super::change_stamp::ChangeStamp;
 
 /// Stops the stats in a directory, once the worker has found as many subdirectories as
@@ -15,6 +19,16 @@ pub(super) struct LinkStop {
     pub(super) before: Option<ChangeStamp>,
     /// Whether entries were left without a stat.
     pub(super) was_used: bool,
+    /// The subdirectories, where they were searched before the entries are delivered.
+    pub(super) known: Option<Arc<KnownSubdirs>>,
+}
+
+/// All subdirectories that a directory had at one moment.
+#[derive(Debug)]
+pub(super) struct KnownSubdirs {
+    pub(super) names: HashSet<CString>,
+    /// The change stamp of that moment.
+    pub(super) stamp: ChangeStamp,
 }
 
 impl LinkStop {

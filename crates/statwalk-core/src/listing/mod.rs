@@ -26,6 +26,7 @@ mod link_stop;
 pub(crate) mod listed;
 pub(crate) mod open_dir;
 pub(crate) mod options;
+mod subdir_search;
 mod unknown;
 mod unlisted;
 mod vanished;

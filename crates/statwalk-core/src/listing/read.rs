@@ -250,8 +250,14 @@ impl<D: DirectorySource> Lister<D> {
                     self.cut_off(&dir, out);
                     return Fate::Open;
                 }
+                End::Share if self.contents.link_stop.can_be_used() => {
+                    return match self.search_subdirs(&fd, &dir, out) {
+                        Ok(known) => self.share(dir, fd, known, out),
+                        Err(failure) => self.finish(&dir, fd, Some(Trouble::Failed(failure)), out),
+                    };
+                }
                 End::Share => {
-                    return self.share(dir, fd, out);
+                    return self.share(dir, fd, None, out);
                 }
                 End::CacheDirectory => {
                     self.left_standing(&dir.place, root, depth, DirState::Excluded, out);
@@ -382,7 +388,12 @@ impl<D: DirectorySource> Lister<D> {
                 return End::CacheDirectory;
             }
             buffers += 1;
-            if self.contents.entry_count() + self.listed.len_with_counted() > withheld_max {
+            // What the first entries cost would be lost.
+            let is_to_be_searched = !is_end
+                && self.listed.len() >= withheld_max
+                && self.contents.link_stop.can_be_used();
+            let count = self.contents.entry_count() + self.listed.len_with_counted();
+            if count > withheld_max || is_to_be_searched {
                 return End::Share;
             }
             let may_share =

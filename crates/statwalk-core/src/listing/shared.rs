@@ -27,6 +27,7 @@ use super::contents::Contents;
 use super::delivery::{deliver, queue};
 use super::finished::{finish, settle};
 use super::job::{Deferred, Fate};
+use super::link_stop::KnownSubdirs;
 use super::listed::Listed;
 use super::open_dir::OpenDir;
 use super::options::PART_MIN;
@@ -53,6 +54,8 @@ const QUEUED_PARTS_MAX: usize = 1024;
 /// A directory that workers read in pieces.
 pub(crate) struct SharedListing {
     dir: OpenDir,
+    /// Its subdirectories, where they were searched before the first piece.
+    known: Option<Arc<KnownSubdirs>>,
     /// The identity that the directory must have when it is opened again.
     identity: OnceLock<Option<FileId>>,
     announced: AtomicBool,
@@ -100,10 +103,12 @@ impl SharedListing {
         dir: OpenDir,
         fd: Arc<SharedFd>,
         begun: Contents,
+        known: Option<Arc<KnownSubdirs>>,
         is_gathered: bool,
     ) -> Arc<SharedListing> {
         Arc::new(SharedListing {
             dir,
+            known,
             identity: OnceLock::new(),
             announced: AtomicBool::new(false),
             pieces: Arc::new(Unfinished::new(1)),
@@ -180,14 +185,24 @@ pub(crate) fn cut_off(listing: &SharedListing, begun: Option<Contents>, out: &mu
 impl<D: DirectorySource> Lister<D> {
     /// Makes the directory in work a shared one, and reads on.
     ///
-    /// `self.listed` holds a piece that was not stat'ed yet.
-    pub(super) fn share(&mut self, mut dir: OpenDir, fd: DirHandle, out: &mut dyn Outlet) -> Fate {
+    /// `self.listed` holds a piece that was not stat'ed yet. `known` are its
+    /// subdirectories, where they were searched.
+    pub(super) fn share(
+        &mut self,
+        mut dir: OpenDir,
+        fd: DirHandle,
+        known: Option<Arc<KnownSubdirs>>,
+        out: &mut dyn Outlet,
+    ) -> Fate {
         // A piece does not know the number of subdirectories in other pieces, and
         // delivered entries cannot be read again.
         dir.link_stop_is_off = true;
+        if let Some(known) = &known {
+            dir.before.get_or_insert(known.stamp);
+        }
         let read = std::mem::replace(&mut self.contents, Contents::new(&self.context.options));
         let fd = SharedFd::new(fd);
-        let listing = SharedListing::new(dir, Arc::clone(&fd), read, false);
+        let listing = SharedListing::new(dir, Arc::clone(&fd), read, known, false);
         if self.piece(&listing, &fd, out) {
             self.read_on(&listing, &fd, out);
         }
@@ -198,7 +213,7 @@ impl<D: DirectorySource> Lister<D> {
     pub(super) fn gather(&mut self, dir: OpenDir, fd: DirHandle, out: &mut dyn Outlet) -> Fate {
         // The empty contents make sure that an empty directory is delivered too.
         let begun = Contents::new(&self.context.options);
-        let listing = SharedListing::new(dir, SharedFd::new(fd), begun, true);
+        let listing = SharedListing::new(dir, SharedFd::new(fd), begun, None, true);
         out.gathering(Gathering::Begins);
         self.gather_on(&listing, out);
         Fate::Open
@@ -361,8 +376,9 @@ impl<D: DirectorySource> Lister<D> {
     ) -> bool {
         let options = &self.context.options;
         let shares = options.calls.sharing == Sharing::WhenIdle;
-        // Nothing is searched by the link count in a shared directory.
-        let needs_stats = self.context.stats_entries || self.listed.has_unknown(options.follows);
+        // Nothing is searched by the link count in a shared directory any more.
+        let has_unknown = listing.known.is_none() && self.listed.has_unknown(options.follows);
+        let needs_stats = self.context.stats_entries || has_unknown;
         if shares && needs_stats && out.is_slow() {
             let start = self.listed.len().min(PART_MIN);
             self.hand_parts(listing, start, out);
@@ -468,6 +484,7 @@ impl<D: DirectorySource> Lister<D> {
             self.contents.clear();
             std::mem::replace(&mut self.contents, Contents::new(&self.context.options))
         });
+        contents.link_stop.known.clone_from(&listing.known);
         let before = contents.entry_count();
         let (dir, context) = (&listing.dir, &self.context);
         let reading = (self.listed).read_attributes(fd, dir, context, &mut contents, out);

@@ -57,6 +57,7 @@ mod cut_off;
 mod descriptors;
 mod dropped;
 mod large_directory;
+mod large_untyped;
 mod largest;
 mod memory;
 mod stops;

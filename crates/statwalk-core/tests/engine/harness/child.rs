@@ -12,7 +12,7 @@ use std::process::{Command, Output};
 
 use crate::{
     automounts, calls, changing_tree, descriptors, dropped, faults, follow, large_directory,
-    latency, link_memory, memory,
+    large_untyped, latency, link_memory, memory,
 };
 
 /// The part's name and its argument, separated by the first blank.
@@ -22,7 +22,7 @@ const VARIABLE: &str = "STATWALK_ENGINE_TEST_CHILD";
 type Part = fn(&str);
 
 /// All parts. Each one has the name that [`command`] takes.
-const PARTS: [(&str, Part); 13] = [
+const PARTS: [(&str, Part); 14] = [
     (
         "automounts::done_as_a_stranger",
         automounts::done_as_a_stranger,
@@ -46,6 +46,10 @@ const PARTS: [(&str, Part); 13] = [
     (
         "large_directory::scanned_in_a_child",
         large_directory::scanned_in_a_child,
+    ),
+    (
+        "large_untyped::scanned_in_a_child",
+        large_untyped::scanned_in_a_child,
     ),
     ("latency::scanned_in_memory", latency::scanned_in_memory),
     ("link_memory::scanned", link_memory::scanned),
