@@ -25,6 +25,16 @@ const BARS: f64 = 420.0;
 const TEXTS: f64 = 150.0;
 const TOP: f64 = 46.0;
 
+/// Light and dark, by the scheme of the page that shows the image.
+const STYLE: &str = "<style>\n\
+    text { fill: #1f2328 } .page { fill: #ffffff } .bar { fill: #8db9dd } .base { fill: #1f6fb2 }\n\
+    .line { stroke: #1f2328; fill: none }\n\
+    @media (prefers-color-scheme: dark) {\n\
+    text { fill: #e6edf3 } .page { fill: #0d1117 } .bar { fill: #3a6f9f } .base { fill: #6cb2f0 }\n\
+    .line { stroke: #e6edf3 }\n\
+    }\n\
+    </style>";
+
 /// Draws bars below each other, from zero to the largest.
 ///
 /// Letters that mean something to XML are escaped here; control characters are
@@ -57,21 +67,22 @@ pub fn bar_plot(title: &str, bars: &[PlotBar]) -> String {
     let mut image = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
          font-family=\"sans-serif\" font-size=\"13\">\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
+         {STYLE}\n\
+         <rect class=\"page\" width=\"100%\" height=\"100%\"/>\n\
          <text x=\"12\" y=\"26\" font-size=\"16\">{}</text>\n",
         text(title)
     );
     for (index, bar) in bars.iter().enumerate() {
         let y = TOP + ROW * index as f64;
         let middle = y + ROW / 2.0 - 2.0;
-        let fill = if bar.is_base { "#1f6fb2" } else { "#8db9dd" };
+        let class = if bar.is_base { "base" } else { "bar" };
         let (low, high) = (x(bar.spread.0), x(bar.spread.1));
         let _ = writeln!(
             image,
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\
-             <rect x=\"{LABELS}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{fill}\"/>\
+             <rect x=\"{LABELS}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" class=\"{class}\"/>\
              <path d=\"M{low:.1} {middle:.1}H{high:.1}M{low:.1} {:.1}v8M{high:.1} {:.1}v8\" \
-             stroke=\"#222222\" fill=\"none\"/>\
+             class=\"line\"/>\
              <text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
             LABELS - 8.0,
             middle + 4.0,
@@ -132,6 +143,14 @@ mod tests {
             .collect();
         assert_eq!(widths.len(), 2);
         assert!((widths[1] / widths[0] - 2.0).abs() < 0.01, "{widths:?}");
+    }
+
+    #[test]
+    fn both_schemes_have_every_colour() {
+        let (light, dark) = STYLE.split_once("@media").unwrap();
+        for class in ["text ", ".page ", ".bar ", ".base ", ".line "] {
+            assert!(light.contains(class) && dark.contains(class), "{class}");
+        }
     }
 
     #[test]
