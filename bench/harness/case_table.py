@@ -10,6 +10,8 @@ from .programs import BENCH
 
 # Marks a row whose way has become another program since.
 CHANGED = "†"
+# Marks a time within one process where the processes of a way differ by a quarter.
+UNSTEADY = "‡"
 STATES = ("warm", "cold")
 # A model, as a reader asks.
 QUESTIONS = {"size": "sizes", "count": "names", "records": "records", "directory": "one directory"}
@@ -55,6 +57,11 @@ def shown_ms(spread: dict | None) -> str:
     return shown_number(spread["median"] * 1e3) if spread else "–"
 
 
+def shown_within(r: dict | None) -> str:
+    """The time within one process."""
+    return shown_ms(r and r.get("inner_s")) + (f" {UNSTEADY}" if r and r.get("inner_unsteady") else "")
+
+
 def shown_number(number: float) -> str:
     """A number with three digits or more."""
     return f"{number:,.2f}" if number < 10 else f"{number:,.1f}" if number < 100 else f"{number:,.0f}"
@@ -96,7 +103,7 @@ def table(case: dict, wanted: Callable[[str], bool] = lambda name: True) -> list
         spread = f"{r['wall_s']['low'] * 1e3:,.1f} … {r['wall_s']['high'] * 1e3:,.1f}"
         sitting = f", sitting {r['sitting']}" if "sitting" in r else ""
         lines.append(f"| {shown_name(r)} | {shown_ms(r['wall_s'])} | {spread} | {shown_ms(r['cpu_s'])} | {times} "
-                     f"| {shown_ms(r.get('inner_s'))} | {r['max_rss_kib'] / 1024:,.1f} | {calls} "
+                     f"| {shown_within(r)} | {r['max_rss_kib'] / 1024:,.1f} | {calls} "
                      f"| {r['rounds']}{sitting} |")
     reasons = [(r["name"], no_time(r)) for r in case["results"] if wanted(r["name"])]
     left_out = [f"- {name}: {reason}" for name, reason in reasons if reason]

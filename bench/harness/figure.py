@@ -61,6 +61,12 @@ class Value:
     number: float
     where: str
     is_changed: bool = False
+    is_unsteady: bool = False
+
+    @property
+    def marks(self) -> str:
+        """What a reader is to know of it."""
+        return (f" {case_table.CHANGED}" if self.is_changed else "") + (f" {case_table.UNSTEADY}" if self.is_unsteady else "")
 
 
 def shown(text: str, data: dict) -> str:
@@ -95,8 +101,8 @@ def shown(text: str, data: dict) -> str:
     if is_silent:
         return ""
     is_ratio = "/" in operands or bool(operands) and operands[0].startswith("@")
-    return _folded(fold, [value.number for value in found], unit, column, is_ratio) + (
-        f" {case_table.CHANGED}" if any(value.is_changed for value in found) else "")
+    marks = Value(0.0, "", any(value.is_changed for value in found), any(value.is_unsteady for value in found)).marks
+    return _folded(fold, [value.number for value in found], unit, column, is_ratio) + marks
 
 
 def _order(words: list[str], data: dict) -> None:
@@ -180,7 +186,8 @@ def _values(column: str, cases: str, operands: list[str], data: dict) -> list[Va
         for over, under in _pairs(operands):
             value = quotient(case, column, over, under, data)
             if value:
-                found.append(Value(value.number, f"{where} {over}{f' / {under}' if under else ''}", value.is_changed))
+                found.append(Value(value.number, f"{where} {over}{f' / {under}' if under else ''}", value.is_changed,
+                                   value.is_unsteady))
     return found
 
 
@@ -232,7 +239,8 @@ def quotient(case: dict, column: str, over: str, under: str | None, data: dict) 
     second = _one(case, column, under, data)
     if second is None or not second.number:
         return None
-    return Value(first.number / second.number, first.where, first.is_changed or second.is_changed)
+    return Value(first.number / second.number, first.where, first.is_changed or second.is_changed,
+                 first.is_unsteady or second.is_unsteady)
 
 
 def _one(case: dict, column: str, way: str, data: dict) -> Value | None:
@@ -245,7 +253,7 @@ def _one(case: dict, column: str, way: str, data: dict) -> Value | None:
     found = []
     for r in case["results"]:
         if fits(r["name"], name) and (number := _number(r, column, calls)) is not None:
-            found.append(Value(number, r["name"], bool(r.get("changed"))))
+            found.append(Value(number, r["name"], bool(r.get("changed")), column == "within" and "inner_unsteady" in r))
     return min(found, key=lambda value: value.number, default=None)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 
 from . import agenda, figure, ranking, results
-from .case_table import CHANGED, QUESTIONS, absent, case_of, compared, shown_ms, state
+from .case_table import CHANGED, QUESTIONS, absent, case_of, compared, shown_ms, shown_within, state
 from .programs import BENCH
 
 
@@ -82,7 +82,7 @@ def _accesses(data: dict) -> list[str]:
     if not found:
         return absent("accesses of one file by its path")
     lines = _head(["his program", "his", "ours", "by name"], 1)
-    lines[1] = "|---|---:|---:|---|"
+    lines[1] = "|---|---|---:|---|"
     for name, his, way in compared()["accesses"]["rows"]:
         r = next((r for r in found if r["name"] == way), None)
         if r:
@@ -146,7 +146,7 @@ def _languages(data: dict) -> list[str]:
             best = bests[0]
             mark = f" {CHANGED}" if best.get("changed") else ""
             cells = [language["name"], f"`{best['name']}`{mark}", figure.version_of(best["name"], data),
-                     *(shown_ms(one["inner_s"] if one else None) for one in bests),
+                     *map(shown_within, bests),
                      shown_ms(best["wall_s"]), shown_ms(best["cpu_s"]), f"{best['max_rss_kib'] / 1024:.1f}"]
             found.append((best["inner_s"]["median"], _line(cells)))
     return _head(heads, 3) + [line for _, line in sorted(found)]

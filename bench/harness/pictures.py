@@ -88,8 +88,14 @@ def _bar(entry: dict, case: dict | None, column: str, data: dict) -> Bar | None:
 def _said(picture: dict, data: dict) -> str:
     """How to read the bars."""
     kind = figure.TIMES[picture["column"]]
-    spreads = [r[kind] for case in data["cases"] for r in case["results"] if kind in r]
-    whiskers = "the fastest and slowest round" if all("least" in s for s in spreads) else "the middle half of the rounds"
+    cases = [case_table.case_of(data, *_place(group["case"])) for group in picture["group"] if "case" in group]
+    rows = [r for case in cases if case for r in case["results"] if kind in r]
+    if kind == "inner_s" and all("inner_processes" in r for r in rows):
+        whiskers = "the least and the most of the medians of its processes"
+    elif all("least" in r[kind] for r in rows):
+        whiskers = "the fastest and slowest round"
+    else:
+        whiskers = "the middle half of the rounds"
     return f"{picture['said']}; whiskers: {whiskers}"
 
 

@@ -45,6 +45,11 @@ class Shown(unittest.TestCase):
     def test_a_changed_program_marks_its_figure(self):
         self.assertEqual(shown(f"process {CASE} a / b", row("a", 2), row("b", 1, changed=True)), "2.00 †")
 
+    def test_processes_that_differ_mark_a_time_within_one_alone(self):
+        rows = (row("a", 2, inner_unsteady=True), row("b", 1))
+        self.assertEqual(shown(f"within {CASE} a / b", *rows), "2.00 ‡")
+        self.assertEqual(shown(f"process {CASE} a / b", *rows), "2.00")
+
     def test_files_of_a_tree_and_a_version(self):
         self.assertEqual(shown(f"files {CASE}"), "10")
         versions = {"sittings": [{"versions": {"c": "gcc (Debian 12.2.0-14) 12.2.0"}}]}
