@@ -30,6 +30,10 @@ class Limits:
     """What a case may cost."""
 
     rounds: int = 11
+    # The first round warms what the others find warm.
+    drops_first: bool = True
+    # How often a process of a round walks.
+    walks: int = 1
     # Rounds within one process, as article 1 has them; 0 for none. The first is dropped, and where a way is slow
     # there are fewer. So many processes have them, each time in another order.
     inner_rounds: int = 11
@@ -197,7 +201,7 @@ class Contest:
                 has_enough = len(result.runs) >= self.limits.rounds_min and result.used_s > self.limits.budget_s
                 if has_enough and not result.is_in_front:
                     continue
-                if number == 0 and not drop:
+                if number == 0 and not drop and self.limits.drops_first:
                     self.run(result, path, 1, tree, answer)
                 elif run := self.undisturbed_run(result, path, tree, answer, drop):
                     result.runs.append(run)
@@ -236,12 +240,12 @@ class Contest:
 
     def undisturbed_run(self, result: Result, path: str, tree: Tree, answer: Answer,
                         drop: Callable[[], None] | None = None) -> Run | None:
-        """A process that walks once, repeated while others are in the way; None where it has no time."""
+        """A process of a round, repeated while others are in the way; None where it has no time."""
         while True:
             if drop:
                 drop()
                 self._start_once(result)
-            run = self.run(result, path, 1, tree, answer)
+            run = self.run(result, path, self.limits.walks, tree, answer)
             if not run:
                 return None
             if not self._is_to_repeat(result, run):
@@ -266,7 +270,7 @@ class Contest:
             result.note = f"on an empty directory: {error}"
 
     def run(self, result: Result, path: str, rounds: int, tree: Tree, answer: Answer,
-             times: list[float] | None = None) -> Run | None:
+            times: list[float] | None = None) -> Run | None:
         contestant = result.contestant
         started = time.monotonic()
         try:
