@@ -12,10 +12,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from . import calls, corpus, judge, oracle
-from .comparison import say
 from .corpus import CORPORA, Corpus, Place
 from .engine import Engine
-from .measurement import Runner, Timeout
+from .measurement import Runner, Timeout, say
 
 # The corpora that are made, small.
 SHAPES = [

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .engine import processors
+from .measurement import processors
 from .programs import ROOT
 
 

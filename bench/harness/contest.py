@@ -13,9 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from . import calls, judge
-from .comparison import DISTURBED_SHARE, disturbed, say
-from .engine import Engine, processors
-from .measurement import Run, Runner, Timeout, pinned, wait_for_quiet
+from .engine import Engine
+from .measurement import DISTURBED_SHARE, Run, Runner, Timeout, disturbed, pinned, processors, say, wait_for_quiet
 from .oracle import Answer
 from .walk_oracle import Tree, Unjudged
 from .walker import Walker
@@ -84,7 +83,7 @@ class Contestant:
         """What stands in its environment besides the usual."""
         return {} if isinstance(self.subject, Engine) else self.subject.settings()
 
-    def judge(self, run: Run, rounds: int, tree: Tree, answer: Answer) -> tuple[str | None, list[float]]:
+    def judge(self, run: Run, rounds: int, tree: Tree | None, answer: Answer) -> tuple[str | None, list[float]]:
         """What is wrong with an answer, if anything, and how long its rounds took by its own clock."""
         if isinstance(self.subject, Engine):
             return judge.of_program(self.subject.variants[0], run, answer), []
@@ -97,6 +96,8 @@ class Result:
 
     contestant: Contestant
     runs: list[Run] = field(default_factory=list)
+    # The round of each run: a way leaves the rounds before others do.
+    rounds: list[int] = field(default_factory=list)
     # By its own clock, the first round left out: a list for each process.
     inner_s: list[list[float]] = field(default_factory=list)
     # How long the only round of a process took.
@@ -129,8 +130,10 @@ class Result:
 class Contest:
     """Carries what is the same for all who take part in a case."""
 
-    def __init__(self, runner: Runner, limits: Limits, seed: int):
+    def __init__(self, runner: Runner, limits: Limits, seed: int, cwd: str = "/"):
         self.runner = runner
+        # Where processes of rounds start. Under Wine there is no working directory of ours, so a path is full there.
+        self.cwd = cwd
         self.limits = limits
         self.retries_left_s = limits.retries_s
         self.quiet_left_s = limits.quiet_s
@@ -192,6 +195,22 @@ class Contest:
                     tree.count(result.contestant.subject.counts)
                 except Unjudged as reason:
                     result.unjudged = str(reason)
+        self.rounds(results, path, tree, answer, drop)
+        for result in results:
+            self.check_apart(result, path, answer)
+        if not drop:
+            self._inner_rounds(results, path, tree, answer)
+        if counts_calls:
+            for result in results:
+                self._count_calls(result, path, tree)
+        for result in results:
+            if result.is_out:
+                say(f"    {result.contestant.name}: {result.why_out}")
+        return results
+
+    def rounds(self, results: list[Result], path: str, tree: Tree | None, answer: Answer,
+               drop: Callable[[], None] | None = None) -> None:
+        """A process of each way in every round, each round in another order."""
         for number in range(self.limits.rounds):
             order = [r for r in results if not r.is_out]
             if number == 1:
@@ -205,17 +224,7 @@ class Contest:
                     self.run(result, path, 1, tree, answer)
                 elif run := self.undisturbed_run(result, path, tree, answer, drop):
                     result.runs.append(run)
-        for result in results:
-            self._check_apart(result, path, answer)
-        if not drop:
-            self._inner_rounds(results, path, tree, answer)
-        if counts_calls:
-            for result in results:
-                self._count_calls(result, path, tree)
-        for result in results:
-            if result.is_out:
-                say(f"    {result.contestant.name}: {result.why_out}")
-        return results
+                    result.rounds.append(number)
 
     def _find_front(self, results: list[Result]) -> None:
         """Who is near enough to the fastest to be before it in another round."""
@@ -238,7 +247,7 @@ class Contest:
         self.quiet_left_s -= wait_for_quiet(DISTURBED_SHARE, self.quiet_left_s)
         return True
 
-    def undisturbed_run(self, result: Result, path: str, tree: Tree, answer: Answer,
+    def undisturbed_run(self, result: Result, path: str, tree: Tree | None, answer: Answer,
                         drop: Callable[[], None] | None = None) -> Run | None:
         """A process of a round, repeated while others are in the way; None where it has no time."""
         while True:
@@ -269,14 +278,13 @@ class Contest:
         except Timeout as error:
             result.note = f"on an empty directory: {error}"
 
-    def run(self, result: Result, path: str, rounds: int, tree: Tree, answer: Answer,
+    def run(self, result: Result, path: str, rounds: int, tree: Tree | None, answer: Answer,
             times: list[float] | None = None) -> Run | None:
         contestant = result.contestant
         started = time.monotonic()
         try:
-            # Full paths: under Wine there is no working directory of ours.
             command = contestant.command(path, self.empty, rounds)
-            run = self.runner.run(command, "/", rounds * self.limits.patience_s, contestant.settings(),
+            run = self.runner.run(command, self.cwd, rounds * self.limits.patience_s, contestant.settings(),
                                   None if contestant.shows_disturbance else self.served_at)
             problem, inner = contestant.judge(run, rounds, tree, answer)
         except Timeout:
@@ -294,14 +302,14 @@ class Contest:
         run.stdout = run.stderr = b""
         return run
 
-    def _check_apart(self, result: Result, path: str, answer: Answer) -> None:
+    def check_apart(self, result: Result, path: str, answer: Answer) -> None:
         """Judges the output of other arguments where the timed ones print no answer."""
         subject = result.contestant.subject
         if result.is_out or isinstance(subject, Walker) or not subject.variants[0].check_arguments:
             return
         try:
             command = subject.command(subject.variants[0], path, self.empty, check=True)
-            run = self.runner.run(command, "/", self.limits.strace_timeout_s)
+            run = self.runner.run(command, self.cwd, self.limits.strace_timeout_s)
         except Timeout as error:
             result.wrong = str(error)
             return

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from . import judge
+from .measurement import processors
 from .programs import BENCH, CC_FLAGS, find_program
 
 PROGRAMS = BENCH / "programs"
@@ -91,11 +92,6 @@ class Engine:
         text = re.sub(rb"\x1b\[[0-9;]*m", b"", done.stdout).decode(errors="replace").strip()
         line = re.sub(r"\s+", " ", text.splitlines()[0]) if text else "unknown"
         return line.removeprefix("Version: ")
-
-
-def processors() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0))
 
 
 def thread_counts() -> list[int]:

@@ -30,6 +30,27 @@ class Run:
     system_s: float
 
 
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+# A run is disturbed when other processes used more than this part of the
+# processors; the clock ticks of /proc/stat and our own harness are forgiven.
+DISTURBED_SHARE = 0.1
+FORGIVEN_S = 0.02
+
+
+def disturbed(run: Run) -> bool:
+    """Whether other processes slowed the run."""
+    return run.others_cpu_s > FORGIVEN_S + DISTURBED_SHARE * run.wall_s * processors()
+
+
+def say(text: str) -> None:
+    """Progress for whoever waits."""
+    print(text, flush=True)
+
+
 class Timeout(Exception):
     """The command took longer than it was given."""
 

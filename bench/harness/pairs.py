@@ -12,8 +12,8 @@ from itertools import combinations
 from math import comb
 
 from .agenda import Library
-from .comparison import say
 from .contest import Contest, Contestant, Result
+from .measurement import say
 from .oracle import Answer
 from .walk_oracle import Tree, Unjudged
 from .walker import Walker
