@@ -3,8 +3,8 @@
 
 The hash is over the files that the walker is made of, without comments, and over its command line.
 A file that some walkers of a folder name as their own is none of the others'.
-What statwalk is made of is `crates/*/src` and `Cargo.lock`, for its program, and for the ways of `engines/statwalk`
-that folder besides.
+What statwalk is made of is `crates/*/src` and `Cargo.lock`, without what no measured command runs, for its program,
+and for the ways of `engines/statwalk` that folder besides.
 """
 
 import hashlib
@@ -24,6 +24,12 @@ DEFINITION = "engine.toml"
 PRODUCT_WAYS = ("program/statwalk", "program/statwalk-find")
 # Where comments begin with `//`; in the other languages of the folders they begin with `#`.
 SLASHES = {".c", ".h", ".cpp", ".hpp", ".cs", ".java", ".groovy", ".go", ".rs", ".mjs", ".mod"}
+
+# What begins after a scan, and in no command that is measured: the browser, removal, the report, and its first look.
+UNMEASURED = tuple(f"crates/{name}/" for name in (
+    "statwalk-browse", "statwalk-first-programs", "statwalk-remove", "statwalk-report", "statwalk-testkit",
+    "statwalk/src/browse", "statwalk/src/report", "statwalk/src/rebuildable", "statwalk/src/commands/completions",
+)) + tuple(f"crates/statwalk/src/commands/{name}.rs" for name in ("browse", "man", "printed_twice", "report"))
 
 # The files of each folder of `engines`, by path in it.
 Folders = dict[str, dict[str, bytes]]
@@ -66,10 +72,10 @@ def at(commit: str) -> dict[str, str]:
 
 
 def is_product(path: str) -> bool:
-    """Whether a file decides what statwalk does: no test does."""
+    """Whether a file decides what a measured command does: no test does."""
     parts = path.split("/")
-    is_test = path.endswith("_tests.rs") or parts[1:2] == ["statwalk-testkit"]
-    return path == "Cargo.lock" or (parts[0] == "crates" and parts[2:3] == ["src"] and not is_test)
+    is_source = parts[0] == "crates" and parts[2:3] == ["src"]
+    return path == "Cargo.lock" or (is_source and not path.endswith("_tests.rs") and not path.startswith(UNMEASURED))
 
 
 def of_sitting(sitting: dict) -> dict[str, str]:

@@ -55,11 +55,16 @@ class Hashes(unittest.TestCase):
         self.assertEqual(set(sources.now()), names)
 
     def test_what_statwalk_is_made_of_counts_and_its_tests_do_not(self):
-        for path in ("Cargo.lock", "crates/statwalk-core/src/scan.rs", "crates/statwalk/src/report/file_name.rs"):
+        for path in ("Cargo.lock", "crates/statwalk-core/src/scan.rs", "crates/statwalk/src/commands/find.rs"):
             self.assertTrue(sources.is_product(path), path)
         for path in ("Cargo.toml", "crates/statwalk-core/tests/engine/main.rs", "crates/statwalk-testkit/src/lib.rs",
-                     "crates/statwalk-browse/src/search_tests.rs", "docs/src/x.rs"):
+                     "crates/statwalk-core/src/scan_tests.rs", "crates/statwalk-browse/src/search.rs",
+                     "crates/statwalk/src/report/file_name.rs", "docs/src/x.rs"):
             self.assertFalse(sources.is_product(path), path)
+
+    def test_what_no_measured_command_runs_is_there(self):
+        for place in sources.UNMEASURED:
+            self.assertTrue((sources.ROOT / place).exists(), place)
 
     def test_a_change_of_statwalk_changes_its_program_and_its_library_alone(self):
         definition = b'[[engine]]\nname = "%s"\nrun = ["OUT/x"]\n'
