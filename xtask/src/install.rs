@@ -26,6 +26,15 @@ const TOOLS: &[(&str, &str)] = &[
     ("jq", "jq"),
     ("valgrind", "valgrind"),
     ("pkg-config", "pkg-config"),
+    // For the examples of the C library in other languages.
+    ("mcs", "mono-mcs"),
+    ("mono", "mono-runtime"),
+    ("go", "golang-go"),
+    (
+        "/usr/share/doc/libffi-platypus-perl",
+        "libffi-platypus-perl",
+    ),
+    ("/usr/share/doc/qt6-base-dev", "qt6-base-dev"),
     ("chromium", "chromium"),
     ("firefox-esr", "firefox-esr"),
     // For the types of the engine on other systems.

@@ -5,6 +5,7 @@
 //! Each language that the machine lacks is skipped, and the test command says so.
 
 mod c;
+mod examples;
 mod java;
 mod node;
 mod python;
@@ -40,6 +41,7 @@ pub(crate) fn test() -> Result<(), String> {
             ];
             cargo(&["test"], &words).run_and_list_skipped()?;
             c::test_installed()?;
+            examples::test()?;
         }
         false => println!("xtask: skipped: needs cc and c++ (bindings to C)"),
     }
