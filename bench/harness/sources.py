@@ -4,7 +4,7 @@
 The hash is over the files that the walker is made of, without comments, and over its command line.
 A file that some walkers of a folder name as their own is none of the others'.
 What statwalk is made of is `crates/*/src` and `Cargo.lock`, without what no measured command runs, for its program,
-and for the ways of `engines/statwalk` that folder besides.
+and for the ways of `engines/statwalk` that folder besides. The ways of `engines/bindings` are made of `bindings` as well.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from .walker import ENGINES, Walker, all_walkers
 DEFINITION = "engine.toml"
 PRODUCT_WAYS = ("program/statwalk", "program/statwalk-find")
 # Where comments begin with `//`; in the other languages of the folders they begin with `#`.
-SLASHES = {".c", ".h", ".cpp", ".hpp", ".cs", ".java", ".groovy", ".go", ".rs", ".mjs", ".mod"}
+SLASHES = {".c", ".h", ".cpp", ".hpp", ".cs", ".java", ".groovy", ".go", ".rs", ".js", ".mjs", ".mod"}
 
 # What begins after a scan, and in no command that is measured: the browser, removal, the report, and its first look.
 UNMEASURED = tuple(f"crates/{name}/" for name in (
@@ -41,21 +41,26 @@ def now() -> dict[str, str]:
     for folder in {walker.folder for walker in all_walkers()}:
         files = [path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
         found[folder.name] = {str(path.relative_to(folder)): path.read_bytes() for path in files}
-    paths = [ROOT / "Cargo.lock", *(path for path in ROOT.glob("crates/*/src/**/*") if path.is_file())]
-    product = {name: path.read_bytes() for path in paths if is_product(name := str(path.relative_to(ROOT)))}
-    return _hashes(found, product)
+    paths = [ROOT / "Cargo.lock", *ROOT.glob("crates/*/src/**/*"), *ROOT.glob("bindings/*/**/*")]
+    named = {str(path.relative_to(ROOT)): path for path in paths}
+    product = {name: path.read_bytes() for name, path in named.items() if is_product(name) and path.is_file()}
+    bindings = {name: path.read_bytes() for name, path in named.items() if is_binding(name) and path.is_file()}
+    return _hashes(found, product, bindings)
 
 
 @cache
 def at(commit: str) -> dict[str, str]:
     """The hash of every walker and of statwalk of a commit that git knows; none of one that it does not."""
     place = str(ENGINES.relative_to(ROOT))
-    done = subprocess.run(["git", "archive", "--format=tar", commit, place, "crates", "Cargo.lock"], cwd=ROOT,
+    knows = subprocess.run(["git", "cat-file", "-e", f"{commit}:bindings"], cwd=ROOT, stderr=subprocess.DEVNULL)
+    bound = ["bindings"] if knows.returncode == 0 else []
+    done = subprocess.run(["git", "archive", "--format=tar", commit, place, "crates", "Cargo.lock", *bound], cwd=ROOT,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     if done.returncode != 0:
         return {}
     found: Folders = {}
     product: dict[str, bytes] = {}
+    bindings: dict[str, bytes] = {}
     with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
         for member in archive.getmembers():
             if not member.isfile():
@@ -64,11 +69,21 @@ def at(commit: str) -> dict[str, str]:
             assert content
             if is_product(member.name):
                 product[member.name] = content.read()
+            elif is_binding(member.name):
+                bindings[member.name] = content.read()
             elif member.name.startswith(f"{place}/"):
                 folder, _, name = member.name.removeprefix(f"{place}/").partition("/")
                 if name:
                     found.setdefault(folder, {})[name] = content.read()
-    return _hashes(found, product)
+    return _hashes(found, product, bindings)
+
+
+def is_binding(path: str) -> bool:
+    """Whether a file decides what a binding does: a source or a header, and no test."""
+    parts = path.split("/")
+    is_source = Path(path).suffix in {".rs", ".h", ".py", ".js", ".java"}
+    is_aside = {"test", "tests", "target", "node_modules"}.intersection(parts)
+    return parts[0] == "bindings" and is_source and not is_aside
 
 
 def is_product(path: str) -> bool:
@@ -107,7 +122,7 @@ def without_comments(name: str, content: bytes) -> bytes:
     return "\n".join(kept).encode(errors="surrogateescape")
 
 
-def _hashes(folders: Folders, product: dict[str, bytes]) -> dict[str, str]:
+def _hashes(folders: Folders, product: dict[str, bytes], bindings: dict[str, bytes] | None = None) -> dict[str, str]:
     """The hashes of the walkers that are defined now, of files that may be older."""
     present = all_walkers()
     found = {name: _product_hash(product) for name in PRODUCT_WAYS if product}
@@ -115,7 +130,9 @@ def _hashes(folders: Folders, product: dict[str, bytes]) -> dict[str, str]:
         if DEFINITION not in files:
             continue
         here = [walker for walker in present if walker.folder.name == name]
-        made_of = files | product if name == "statwalk" else files
+        made_of = files | (product if name in ("statwalk", "bindings") else {})
+        if name == "bindings":
+            made_of |= bindings or {}
         for entry in tomllib.loads(files[DEFINITION].decode())["engine"]:
             walker = next((walker for walker in here if walker.name == entry["name"]), None)
             if walker:

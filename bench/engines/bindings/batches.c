@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The C library, in columns. For records the batches themselves are kept: they are the
+// records.
+
+#define _GNU_SOURCE
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <statwalk.h>
+
+enum { NANOSECONDS = 1000000000 };
+
+struct answer {
+  uint64_t files, directories, bytes;
+  int64_t modified;
+};
+
+static bool failed;
+
+static int64_t now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static void add_times(struct answer *answer, const struct sw_columns *columns, size_t row) {
+  int64_t time = columns->mtime_ns[row];
+  // Rounded down.
+  answer->modified += time / NANOSECONDS - (time % NANOSECONDS < 0);
+}
+
+// Rows that are no directories.
+static void add_entries(struct answer *answer, const struct sw_columns *columns) {
+  answer->files += columns->len;
+  for (size_t row = 0; row < columns->len; row++) {
+    if (columns->size && columns->types[row] == SW_FILE) answer->bytes += columns->size[row];
+    if (columns->mtime_ns) add_times(answer, columns, row);
+  }
+  for (size_t at = 0; at < columns->odd_time_count; at++)
+    if (columns->odd_times[at].column == SW_MTIME) answer->modified += columns->odd_times[at].seconds;
+}
+
+static void add_directories(struct answer *answer, const struct sw_directories *directories) {
+  const struct sw_columns *columns = directories->columns;
+  for (size_t row = 0; row < columns->len; row++) {
+    bool is_root = directories->has_parent && !(directories->has_parent[row / 8] >> row % 8 & 1);
+    if (is_root) continue;
+    answer->directories++;
+    if (columns->mtime_ns) add_times(answer, columns, row);
+  }
+}
+
+static struct answer walk(const char *model, const char *path) {
+  bool records = !strcmp(model, "records");
+  uint32_t columns = SW_TYPE;
+  if (strcmp(model, "count")) columns |= SW_SIZE;
+  if (records) columns |= SW_NAME | SW_MODE | SW_MTIME | SW_ATIME | SW_CTIME;
+  struct sw_scan *scan = sw_scan_new(path);
+  struct sw_batches *batches = NULL;
+  if (!scan || sw_scan_set_columns(scan, columns) != SW_OK ||
+      (!strcmp(model, "directory") && sw_scan_set_max_depth(scan, 1) != SW_OK) ||
+      sw_batches_open(scan, &batches) != SW_OK) {
+    fprintf(stderr, "%s\n", sw_failure(NULL));
+    exit(1);
+  }
+  struct answer answer = {0};
+  struct sw_batch *batch, **kept = NULL;
+  size_t count = 0, room = 0;
+  for (int got; (got = sw_batches_next(batches, -1, &batch)) != SW_END;) {
+    if (got != SW_VALUE) {
+      fprintf(stderr, "%s\n", got == SW_ERROR ? sw_batches_error(batches)->message : sw_failure(NULL));
+      failed = true;
+      if (got == SW_ERROR) continue;
+      break;
+    }
+    add_entries(&answer, sw_batch_entries(batch));
+    add_directories(&answer, sw_batch_directories(batch));
+    if (!records) {
+      sw_batch_free(batch);
+      continue;
+    }
+    if (count == room) {
+      room = room ? 2 * room : 64;
+      kept = realloc(kept, room * sizeof *kept);
+      if (!kept) abort();
+    }
+    kept[count++] = batch;
+  }
+  failed |= sw_batches_close(batches, NULL) != SW_OK;
+  sw_scan_free(scan);
+  while (count) sw_batch_free(kept[--count]);
+  free(kept);
+  return answer;
+}
+
+int main(int argc, char **argv) {
+  if (argc != 4) {
+    fprintf(stderr, "usage: %s count|size|records|directory ROUNDS PATH\n", argv[0]);
+    return 2;
+  }
+  for (int round = atoi(argv[2]); round > 0; round--) {
+    int64_t start = now_ns();
+    struct answer answer = walk(argv[1], argv[3]);
+    int64_t end = now_ns();
+    printf("%lld %llu %llu %llu", (long long)(end - start), (unsigned long long)answer.files,
+           (unsigned long long)answer.directories, (unsigned long long)answer.bytes);
+    if (!strcmp(argv[1], "records")) printf(" %lld", (long long)answer.modified);
+    printf("\n");
+  }
+  return failed;
+}
