@@ -364,15 +364,19 @@ impl<D: DirectorySource> Lister<D> {
             // Up to `withheld_max` entries are listed before the first stat: the likely
             // directories of the whole directory come first, not those of each buffer.
             let gathers = sorts || self.seeks_likely_first(fd, dir);
-            let mut is_end = false;
+            // The end, after these entries.
+            let mut end = None;
             while gathers && self.listed.len() < withheld_max && !out.cancelled() {
                 match self.fill_on(fd) {
                     Ok(More::Entries) => {}
                     Ok(More::End) => {
-                        is_end = true;
+                        end = Some(End::Complete);
                         break;
                     }
-                    Err(failure) => return End::Failed(failure),
+                    Err(failure) => {
+                        end = Some(End::Failed(failure));
+                        break;
+                    }
                 }
             }
             if sorts {
@@ -389,7 +393,7 @@ impl<D: DirectorySource> Lister<D> {
             }
             buffers += 1;
             // What the first entries cost would be lost.
-            let is_to_be_searched = !is_end
+            let is_to_be_searched = end.is_none()
                 && self.listed.len() >= withheld_max
                 && self.contents.link_stop.can_be_used();
             let count = self.contents.entry_count() + self.listed.len_with_counted();
@@ -408,8 +412,11 @@ impl<D: DirectorySource> Lister<D> {
             }
             let (listed, contents) = (&self.listed, &mut self.contents);
             match listed.read_attributes(fd, dir, &self.context, contents, out) {
-                Reading::Whole if is_end => return End::Complete,
-                Reading::Whole => {}
+                Reading::Whole => {
+                    if let Some(end) = end {
+                        return end;
+                    }
+                }
                 Reading::Stopped => return End::Cancelled,
                 Reading::Until(index) => {
                     self.listed = self.listed.split_off(index);

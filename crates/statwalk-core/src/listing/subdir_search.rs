@@ -43,12 +43,15 @@ pub(super) fn sort_by_name(subdirs: &KnownSubdirs, listed: &Listed, contents: &m
 
 impl<D: DirectorySource> Lister<D> {
     /// Searches a directory that `link_stop` counts the subdirectories of, and leaves it at
-    /// its start, with nothing listed. Absent where not all are found with a bounded number
-    /// of stats, the directory changes, or the scan was cancelled.
+    /// its start, with nothing listed.
+    ///
+    /// Absent where not all are found with a bounded number of stats, the directory changes
+    /// or cannot be read to its end, or the scan was cancelled. The reading that delivers
+    /// meets the same, and tells it.
     ///
     /// # Errors
     ///
-    /// The directory cannot be read.
+    /// The directory cannot be read from its start again.
     pub(super) fn search_subdirs(
         &mut self,
         fd: &DirHandle,
@@ -60,7 +63,7 @@ impl<D: DirectorySource> Lister<D> {
         self.context.source.seek(fd, 0)?;
         let found = match link_stop.subdirs {
             Some(wanted) if self.context.options.calls.likely_first => {
-                self.likely_subdirs(fd, wanted as usize, out)?
+                self.likely_subdirs(fd, wanted as usize, out)
             }
             _ => None,
         };
@@ -83,13 +86,13 @@ impl<D: DirectorySource> Lister<D> {
         fd: &DirHandle,
         wanted: usize,
         out: &dyn Outlet,
-    ) -> Result<Option<HashSet<CString>>, Failure> {
+    ) -> Option<HashSet<CString>> {
         let mut names = HashSet::new();
         let mut stats = 0;
         self.enlarge_buffer();
         while names.len() < wanted {
-            if self.fill(fd)? == More::End || out.cancelled() {
-                return Ok(None);
+            if self.fill(fd) != Ok(More::Entries) || out.cancelled() {
+                return None;
             }
             for index in 0..self.listed.len() {
                 let name = self.listed.name(index);
@@ -101,7 +104,7 @@ impl<D: DirectorySource> Lister<D> {
                             false => self.context.options.withheld_max,
                         };
                         if stats >= stats_max || out.tick() == Tick::Stop {
-                            return Ok(None);
+                            return None;
                         }
                         stats += 1;
                         let found = self.context.source.stat_entry(fd, name);
@@ -112,12 +115,12 @@ impl<D: DirectorySource> Lister<D> {
                 if is_subdir {
                     names.insert(name.to_owned());
                     if names.len() > self.context.options.withheld_max {
-                        return Ok(None);
+                        return None;
                     }
                 }
             }
         }
         // With more than the link count says, somebody changes the directory.
-        Ok((names.len() == wanted).then_some(names))
+        (names.len() == wanted).then_some(names)
     }
 }

@@ -153,6 +153,42 @@ fn a_search_ends() {
     assert!((files + 65_536..files + 66_000).contains(&calls), "{calls}");
 }
 
+/// An error lost all entries that were gathered before it. One that only the search meets is
+/// none: the second pass tells what it meets itself.
+#[test]
+fn an_error_costs_no_entry_that_was_read() {
+    const FILES: u64 = 70_000;
+    let (_scratch, mounted) = or_skip!(flat(FILES as usize));
+    let dir = mounted.path().join("flat");
+    // No likely name, so the search goes to the end.
+    std::fs::create_dir(dir.join("thumbnails.d")).unwrap();
+    age(&dir);
+    let mut mended = 0;
+    // The listing that is given up takes some 80 calls, and each pass then some 20.
+    for call in (20..=128).step_by(6) {
+        let inject = format!("inject=getdents64:error=EIO:when={call}");
+        let words = ["strace", "-f", "--seccomp-bpf", "-o", "/dev/null", "-e"];
+        let before = [&words[..], &["trace=getdents64", "-e", &inject]].concat();
+        let argument = format!("1 {}", dir.display());
+        let mut command = child::command(&before, "large_untyped::scanned_in_a_child", &argument);
+        let output = or_skip!(command.output().map_err(|_| Skipped::needs("strace")));
+        let found = child::numbers(&output);
+        match found["complete"] {
+            1 => {
+                mended += 1;
+                assert_eq!(found["entries"], FILES + 2, "{call}: {found:?}");
+                assert_eq!(found["dirs"], 2, "{call}: {found:?}");
+            }
+            // What was read before the error is there.
+            _ => {
+                assert_eq!(found["unreadable"], 1, "{call}: {found:?}");
+                assert!(found["entries"] > 10_000, "{call}: {found:?}");
+            }
+        }
+    }
+    assert!(mended >= 3, "{mended}");
+}
+
 /// Directories that come and go must never hide others.
 #[test]
 fn nothing_is_hidden_while_others_come_and_go() {
