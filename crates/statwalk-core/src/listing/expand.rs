@@ -31,8 +31,11 @@ pub(super) enum Sight {
     First,
     /// It is a mount that had to wait.
     Deferred,
-    /// It was not found, and a second listing has its name all the same.
-    Second,
+    /// It was not found, and another listing has its name all the same. If it is not found
+    /// again, [`Lister::is_lost_again`] says so.
+    Again,
+    /// As `Again`, and what is not found now is an error.
+    Last,
 }
 
 /// The decision about a directory on which a file system is mounted.
@@ -271,8 +274,12 @@ impl<D: DirectorySource> Lister<D> {
         failure: Failure,
         out: &mut dyn Outlet,
     ) -> Fate {
-        match place {
-            Place::Child(parent, offset) if sight != Sight::Second => {
+        match (place, sight) {
+            (Place::Child(..), Sight::Again) => {
+                self.is_lost_again = true;
+                Fate::Open
+            }
+            (Place::Child(parent, offset), Sight::First | Sight::Deferred) => {
                 out.defer_vanished(parent, *offset);
                 Fate::Open
             }

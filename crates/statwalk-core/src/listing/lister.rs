@@ -30,6 +30,8 @@ pub(crate) struct Lister<D> {
     /// The number of directories that the kernel has opened.
     pub(crate) dirs_begun: u32,
     pub(super) in_place: InPlaceState,
+    /// Whether the subdirectory that was looked for again was not found again.
+    pub(super) is_lost_again: bool,
 }
 
 impl<D: DirectorySource> Lister<D> {
@@ -41,6 +43,7 @@ impl<D: DirectorySource> Lister<D> {
             kept: None,
             dirs_begun: 0,
             in_place: InPlaceState::default(),
+            is_lost_again: false,
             context,
         }
     }

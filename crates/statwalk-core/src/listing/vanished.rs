@@ -31,6 +31,10 @@ use crate::handle::{Handle, OpenParent};
 /// How often a directory is listed that changes under the second look.
 const LOOKS_MAX: u32 = 8;
 
+/// How often subdirectories are looked for that were there at the last look, and went away
+/// before they were opened.
+const SIGHTS_MAX: u32 = 4;
+
 /// A wanted name that a directory lists.
 struct Seen<'a, S, T> {
     name: &'a CStr,
@@ -163,8 +167,27 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Lists a directory once more for its missing subdirectories.
+    /// Lists a directory once more for its missing subdirectories, and again for those that
+    /// were there and went away before they were opened.
     pub(crate) fn judge_vanished(&mut self, dir: &Arc<Dir>, offsets: &[u32], out: &mut dyn Outlet) {
+        let mut missing = offsets.to_vec();
+        for sights_left in (0..SIGHTS_MAX).rev() {
+            missing = self.judge_once(dir, &missing, sights_left > 0, out);
+            if missing.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// As [`judge_vanished`](Self::judge_vanished), once. Returns those that are to be looked
+    /// for again, if `may_come_again`.
+    fn judge_once(
+        &mut self,
+        dir: &Arc<Dir>,
+        offsets: &[u32],
+        may_come_again: bool,
+        out: &mut dyn Outlet,
+    ) -> Vec<u32> {
         let listed = match self.still_listed(dir, offsets, out) {
             Err(failure) if is_no_way(failure) && self.is_gone(&dir.place, dir.identity, out) => {
                 Vec::new()
@@ -175,7 +198,7 @@ impl<D: DirectorySource> Lister<D> {
                     self.unreadable_child(&place, None, failure, out);
                     settle(dir, out);
                 }
-                return;
+                return Vec::new();
             }
             Ok(listed) => listed,
         };
@@ -183,12 +206,22 @@ impl<D: DirectorySource> Lister<D> {
             out.note(dir.root, Note::Vanished);
             settle(dir, out);
         }
-        for (offset, _) in listed {
+        let mut again = Vec::new();
+        for (offset, found) in listed {
             let parent = OpenParent::new(Arc::clone(dir), Handle::Closed);
-            if self.child(parent, offset, 0, Sight::Second, out) == Fate::Settled {
+            // A name that is listed and that nobody finds would be listed for ever.
+            let sight = match may_come_again && found.is_some() {
+                true => Sight::Again,
+                false => Sight::Last,
+            };
+            let fate = self.child(parent, offset, 0, sight, out);
+            if std::mem::take(&mut self.is_lost_again) {
+                again.push(offset);
+            } else if fate == Fate::Settled {
                 settle(dir, out);
             }
         }
+        again
     }
 
     /// Whether a listed entry has vanished: its name or a directory above it is gone, or

@@ -110,6 +110,34 @@ fn a_name_that_comes_and_goes_is_no_error() {
     });
 }
 
+/// A directory that was there at the second look and went away before its opening was an
+/// error, although it was made anew all the time.
+#[test]
+fn a_directory_that_comes_and_goes_is_looked_for_again() {
+    for after in 1..=4 {
+        let fs = FaultFs::builder().entries(TREE).fail(
+            "b/c",
+            Op::Opendir,
+            Errno::NOENT,
+            When::First(after),
+        );
+        with_each(&fs, |mount, threads| {
+            let outcome = scan(mount, threads);
+            let told = format!("{after}, {threads} workers: {:?}", outcome.report);
+            assert!(outcome.report.is_complete(), "{told}");
+            let expected = mount.expected().entries;
+            assert_eq!(outcome.output[0].entries, expected, "{told}");
+        });
+    }
+    let fs = FaultFs::builder()
+        .entries(TREE)
+        .fail("b/c", Op::Opendir, Errno::NOENT, When::Always);
+    with_each(&fs, |mount, threads| {
+        let sum = scan(mount, threads).report.sum();
+        assert_eq!((sum.vanished, sum.unreadable), (0, 1), "{threads} workers");
+    });
+}
+
 /// `a/x` and `b/c` are errors, and nothing has vanished.
 fn assert_lost(outcome: &Outcome<Vec<RootTotals>>, mount: &FaultMount, told: &str) {
     let errors: Vec<_> = (outcome.report.errors.iter())
