@@ -58,10 +58,8 @@ class Timeout(Exception):
 class Runner:
     """Starts commands through the small C program, in a clean environment."""
 
-    def __init__(self, binary: Path, locale: str = "C", turns: Path | None = None):
+    def __init__(self, binary: Path, locale: str = "C"):
         self.binary = str(binary)
-        # Whoever locks this file too takes turns with the runs, and does not disturb them.
-        self.turns = open(turns, "a") if turns else None
         # Whether the work of the kernel's own threads is that of others. With nothing in memory they work for the run,
         # and to look at each of them takes milliseconds.
         self.blames_kernel = True
@@ -73,25 +71,12 @@ class Runner:
 
     def close(self) -> None:
         """Removes the empty home directory; programs may have left files in it."""
-        if self.turns:
-            self.turns.close()
         subprocess.run(["rm", "-rf", "--one-file-system", self.home])
-
-    @contextmanager
-    def _turn(self) -> Iterator[None]:
-        if not self.turns:
-            yield
-            return
-        fcntl.flock(self.turns, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            fcntl.flock(self.turns, fcntl.LOCK_UN)
 
     def run(self, command: list[str], cwd: str, timeout_s: float, settings: dict[str, str] | None = None,
             pinned_to: set[int] | None = None) -> Run:
         """Runs a command with its output in memory, so that no disk and no reader slows it."""
-        with self._turn(), pinned(pinned_to):
+        with pinned(pinned_to):
             return self._run(command, cwd, timeout_s, settings)
 
     def _run(self, command: list[str], cwd: str, timeout_s: float, settings: dict[str, str] | None) -> Run:
@@ -145,6 +130,19 @@ def pinned(processors: set[int] | None) -> Iterator[None]:
         yield
     finally:
         os.sched_setaffinity(0, before)
+
+
+@contextmanager
+def turn(lock: Path | None) -> Iterator[None]:
+    """Holds the lock of a file: whoever takes it too runs before or after, and not meanwhile."""
+    if not lock:
+        yield
+        return
+    with open(lock, "a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    # Who waits is only woken. Without a pause the next case would take the lock again.
+    time.sleep(0.2)
 
 
 def wait_for_quiet(share: float, limit_s: float) -> float:
