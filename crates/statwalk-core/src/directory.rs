@@ -4,6 +4,7 @@
 
 use std::ffi::{CStr, OsStr};
 use std::fmt;
+use std::iter;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -29,8 +30,8 @@ pub(crate) struct Dir {
     /// Whether it was reached through a symbolic link.
     pub(crate) followed: bool,
     /// Device and inode number, to know it again; there where it was stat'ed,
-    /// and where its descriptor was closed early.
-    pub(crate) identity: Option<FileId>,
+    /// where its descriptor was closed early, and above what is read in place.
+    pub(crate) identity: OnceLock<FileId>,
     /// The identity of the directory above it, or its own, whose depth is the last
     /// power of two.
     pub(crate) landmark: Option<FileId>,
@@ -112,12 +113,20 @@ impl Place {
         }
         for _ in 0..NEAR_ANCESTORS {
             let Some(dir) = above else { return false };
-            if is_it(dir.identity, dir) {
+            if is_it(dir.identity.get().copied(), dir) {
                 return true;
             }
             above = dir.place.parent();
         }
         false
+    }
+
+    /// The directories above it of which [`leads_through`](Self::leads_through) cannot
+    /// tell, the nearest first, and how many levels above it they lie.
+    pub(crate) fn unidentified(&self) -> impl Iterator<Item = (usize, &Arc<Dir>)> {
+        let above = iter::successors(self.parent(), |dir| dir.place.parent());
+        let near = (1..).zip(above).take(NEAR_ANCESTORS as usize);
+        near.filter(|(_, dir)| dir.identity.get().is_none())
     }
 
     /// The path, beginning with the root as the caller gave it.
@@ -570,7 +579,7 @@ mod tests {
                 shared: false,
             },
             followed: false,
-            identity: Some(id(ino)),
+            identity: OnceLock::from(id(ino)),
             landmark,
             mark: 0,
             held: OnceLock::new(),

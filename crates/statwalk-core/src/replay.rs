@@ -685,7 +685,7 @@ impl<S: Sink> Replay<S> {
                 shared: false,
             },
             followed: above.is_followed,
-            identity: None,
+            identity: OnceLock::new(),
             landmark: None,
             mark: 0,
             held: OnceLock::new(),

@@ -78,7 +78,7 @@ impl OpenDir {
             depth: self.depth,
             mount,
             followed: self.followed,
-            identity,
+            identity: identity.map_or_else(OnceLock::new, OnceLock::from),
             landmark,
             mark: self.mark,
             held: OnceLock::new(),

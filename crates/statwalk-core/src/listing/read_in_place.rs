@@ -3,7 +3,7 @@
 //! Reads a directory in place of the kernel, and delivers it whole or in pieces.
 
 use std::ffi::CStr;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use super::Lister;
 use super::attributes::sort_in;
@@ -287,6 +287,10 @@ impl<D: DirectorySource> Lister<D> {
         match volume.map(|volume| volume.child(parent, dir.place.name(), ino)) {
             None | Some(Child::OnceOpened) => Attempt::Open,
             Some(Child::ByKernel) => Attempt::ByKernel,
+            // What was read in place has a way that was asked for.
+            Some(Child::Here(_)) if parent.mark == 0 && !self.identify_way(None, dir.place) => {
+                Attempt::ByKernel
+            }
             Some(Child::Here(node)) => match self.read_node(node, dir, out) {
                 Some(fate) => Attempt::Done(fate),
                 None => Attempt::ByKernel,
@@ -315,8 +319,45 @@ impl<D: DirectorySource> Lister<D> {
     ) -> Option<Fate> {
         let node = self
             .in_place_of(dir.mount.id, found.size_bytes())
-            .and_then(|volume| volume.opened(fd, found.id()));
-        self.read_node(node?, dir, out)
+            .and_then(|volume| volume.opened(fd, found.id()))?;
+        if !self.identify_way(Some(fd), dir.place) {
+            return None;
+        }
+        self.read_node(node, dir, out)
+    }
+
+    /// Finds out who the directories above a place are, where the kernel listed them
+    /// without a stat: below, only identities show that a directory holds itself.
+    ///
+    /// It asks once for each directory that the kernel listed before the volume was
+    /// found. `open` is a descriptor of the place, if there is one. False if one of them
+    /// remains unknown.
+    fn identify_way(&self, open: Option<&DirHandle>, place: &Place) -> bool {
+        let source = &self.context.source;
+        let held = |dir: &Dir| {
+            let held = dir.held.get().and_then(Weak::upgrade);
+            held.filter(|held| held.handle.get().is_some())
+        };
+        let mut below = place.parent().and_then(|dir| Some((1, held(dir)?)));
+        for (levels, dir) in place.unidentified() {
+            if let Some(held) = held(dir) {
+                below = Some((levels, held));
+            }
+            let (from, handle) = match &below {
+                Some((from, held)) => (*from, held.handle.get()),
+                None => (0, open),
+            };
+            let Some(handle) = handle else { return false };
+            let found = match levels - from {
+                0 => source.identity(handle),
+                up => (source.find_above(handle, up)).and_then(|above| source.identity(&above)),
+            };
+            match found {
+                Ok(found) => _ = dir.identity.set(found),
+                Err(_) => return false,
+            }
+        }
+        true
     }
 
     /// Reads a directory with the reader in `near`.

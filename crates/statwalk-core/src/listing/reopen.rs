@@ -161,6 +161,6 @@ impl<D: DirectorySource> Lister<D> {
 
     fn is_same(&self, handle: &DirHandle, dir: &Dir) -> bool {
         let found = self.context.source.identity(handle);
-        found.is_ok_and(|found| dir.identity == Some(found))
+        found.is_ok_and(|found| dir.identity.get() == Some(&found))
     }
 }

@@ -189,7 +189,10 @@ impl<D: DirectorySource> Lister<D> {
         out: &mut dyn Outlet,
     ) -> Vec<u32> {
         let listed = match self.still_listed(dir, offsets, out) {
-            Err(failure) if is_no_way(failure) && self.is_gone(&dir.place, dir.identity, out) => {
+            Err(failure)
+                if is_no_way(failure)
+                    && self.is_gone(&dir.place, dir.identity.get().copied(), out) =>
+            {
                 Vec::new()
             }
             Err(failure) => {
@@ -250,7 +253,7 @@ impl<D: DirectorySource> Lister<D> {
                 }
                 Err(failure) if is_no_way(failure) => {
                     let above = Arc::clone(above);
-                    identity = above.identity;
+                    identity = above.identity.get().copied();
                     place = above.place.clone();
                 }
                 Err(_) => return false,

@@ -436,7 +436,7 @@ mod tests {
                 shared: false,
             },
             followed: false,
-            identity: None,
+            identity: OnceLock::new(),
             landmark: None,
             mark: 0,
             held: OnceLock::new(),

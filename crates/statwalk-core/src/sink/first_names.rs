@@ -305,7 +305,7 @@ mod tests {
                             shared: false,
                         },
                         followed: false,
-                        identity: None,
+                        identity: OnceLock::new(),
                         landmark: None,
                         mark: 0,
                         held: OnceLock::new(),

@@ -117,7 +117,7 @@ impl InPlace for Reader {
         if ino == 0 || parent.mark == 0 {
             return Child::OnceOpened;
         }
-        match parent.identity {
+        match parent.identity.get() {
             Some(identity) if !self.mounted.mount_points.have_name(name) => {
                 let dev = identity.dev;
                 let id = FileId { dev, ino };

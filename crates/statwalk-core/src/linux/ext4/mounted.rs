@@ -193,7 +193,7 @@ impl Mounted {
     /// another volume.
     pub(super) fn listing_parent(&self, dir: &InPlaceDir<'_>) -> Option<u32> {
         let parent = dir.place.parent().filter(|_| !dir.followed)?;
-        let id = parent.identity?;
+        let id = parent.identity.get()?;
         let is_here = parent.mount.id == dir.mount.id && id.dev == self.dev;
         u32::try_from(id.ino).ok().filter(|_| is_here)
     }

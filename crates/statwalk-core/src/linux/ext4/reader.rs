@@ -31,6 +31,9 @@ use crate::listing::names::Names;
 use crate::listing::open_dir::OpenDir;
 use crate::listing::options::ScanOptions;
 
+/// [`Node::mark`]: that a directory was read here.
+const MARK: u64 = 1;
+
 /// A directory with more subdirectories is left to the kernel. It lists them in pieces,
 /// so that few of them wait at once.
 const SUBDIRS_MAX: u32 = 32 * 1024;
@@ -69,7 +72,7 @@ impl Reader {
                 dev: self.mounted.dev,
                 ino: number.into(),
             },
-            mark: 0,
+            mark: MARK,
         }
     }
 
