@@ -13,7 +13,7 @@ use statwalk_core::{Attributes, Fields, FileType};
 use crate::errors::name;
 
 /// An entry with its attributes. Serves where code expects an `os.DirEntry`.
-#[pyclass(frozen, module = "statwalk")]
+#[pyclass(frozen, generic, module = "statwalk")]
 pub(crate) struct Entry {
     /// The path of the directory, with the slash. All entries of it share it.
     pub(crate) directory: Arc<[u8]>,

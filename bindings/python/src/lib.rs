@@ -9,6 +9,7 @@ mod entry;
 mod errors;
 mod listing;
 mod scan;
+mod summaries;
 mod table;
 mod waiting;
 
@@ -28,5 +29,8 @@ fn _statwalk(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Batch>()?;
     module.add_class::<table::Batches>()?;
     module.add_class::<table::Table>()?;
-    module.add_class::<listing::Listing>()
+    module.add_class::<listing::Listing>()?;
+    module.add_function(wrap_pyfunction!(summaries::usage, module)?)?;
+    module.add_function(wrap_pyfunction!(summaries::largest, module)?)?;
+    module.add_function(wrap_pyfunction!(summaries::groups, module)?)
 }

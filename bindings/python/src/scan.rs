@@ -13,7 +13,7 @@ use crate::errors::{KEPT_MAX, Report, incomplete, of_entry, of_failure};
 use crate::waiting;
 
 /// The entries of a scan: an iterator, and a context that ends the scan.
-#[pyclass(module = "statwalk")]
+#[pyclass(generic, module = "statwalk")]
 pub(crate) struct Scan {
     /// Absent after the end.
     walk: Option<Walk>,

@@ -6,6 +6,9 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -40,3 +43,34 @@ def tree(tmp_path: Path) -> Path:
     os.utime(root / "a" / "file1", ns=(1_000_000_001, -5_000_000_001))
     os.truncate(root / "a" / "file2", 1 << 33)
     return root
+
+
+# An ordinary user may not reach the module, so root loads it and then changes the user.
+AS_NOBODY = """
+import os, statwalk, sys
+if os.geteuid() == 0:
+    os.setgroups([])
+    os.setresgid(65534, 65534, 65534)
+    os.setresuid(65534, 65534, 65534)
+"""
+
+
+@pytest.fixture
+def as_nobody() -> Callable[[str, Path], str]:
+    """Runs a program as an ordinary user: root may read everything."""
+
+    def run(code: str, path: Path) -> str:
+        wanted = [sys.executable, "-c", AS_NOBODY + code, str(path)]
+        return subprocess.run(wanted, capture_output=True, text=True, check=True).stdout
+
+    return run
+
+
+@pytest.fixture
+def closed(tree: Path) -> Path:
+    """A tree with a directory, `a/b`, that only root may read."""
+    for folder in (tree.parent, *list(tree.parents)[:3]):
+        if folder.name.startswith("pytest") or folder == tree.parent:
+            folder.chmod(0o755)
+    (tree / "a" / "b").chmod(0)
+    return tree

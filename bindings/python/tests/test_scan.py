@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import AnyStr
 
@@ -173,32 +174,7 @@ def test_a_path_that_cannot_be_scanned(tree: Path) -> None:
         statwalk.scan(7)  # type: ignore[type-var]
 
 
-# An ordinary user may not reach the module, so root loads it and then changes the user.
-AS_NOBODY = """
-import os, statwalk, sys
-if os.geteuid() == 0:
-    os.setgroups([])
-    os.setresgid(65534, 65534, 65534)
-    os.setresuid(65534, 65534, 65534)
-"""
-
-
-def as_nobody(code: str, path: Path) -> str:
-    """Runs a program as an ordinary user: root may read everything."""
-    wanted = [sys.executable, "-c", AS_NOBODY + code, str(path)]
-    return subprocess.run(wanted, capture_output=True, text=True, check=True).stdout
-
-
-@pytest.fixture
-def closed(tree: Path) -> Path:
-    for folder in (tree.parent, *list(tree.parents)[:3]):
-        if folder.name.startswith("pytest") or folder == tree.parent:
-            folder.chmod(0o755)
-    (tree / "a" / "b").chmod(0)
-    return tree
-
-
-def test_errors(closed: Path) -> None:
+def test_errors(closed: Path, as_nobody: Callable[[str, Path], str]) -> None:
     def run(call: str) -> str:
         return as_nobody("path = sys.argv[1]\n" + call, closed)
 

@@ -3,8 +3,8 @@
 //! Entries and batches of a scan, as all bindings give them to their languages.
 //!
 //! The borders of the languages have no logic of their own. A [`Request`] says what to
-//! read. [`Walk`] gives entries one after another, [`Batches`] gives columns, and
-//! [`arrow`] gives these columns to other programs without a copy.
+//! read. [`Walk`] gives entries one after another, [`Batches`] gives columns, [`arrow`]
+//! gives these columns to other programs without a copy, and [`Summary`] answers at its end.
 //!
 //! A panic of a worker is a [`Failure`] here, and so is the use of a scan in the child
 //! of a fork, where its workers do not exist.
@@ -14,6 +14,7 @@ mod failure;
 mod feed;
 mod gaps;
 mod request;
+mod summary;
 mod tree;
 mod walk;
 
@@ -27,4 +28,5 @@ pub use failure::Failure;
 pub use feed::Step;
 pub use gaps::Gaps;
 pub use request::{COLUMNS, Column, PATH, Request};
+pub use summary::Summary;
 pub use walk::{Entry, Walk};

@@ -6,8 +6,9 @@
 >>> sum(e.stat.st_size for e in statwalk.scan(".") if e.is_file()) > 0
 True
 
-`scan` gives entries one after another, `walk` stands in the place of `os.walk`, and
-`batches` and `table` give columns to pyarrow, polars, pandas and duckdb without a copy.
+`scan` gives entries one after another, `walk` stands in the place of `os.walk`,
+`batches` and `table` give columns to pyarrow, polars, pandas and duckdb without a copy,
+and `du`, `top` and `stats` answer with one object.
 
 The fields that you ask for decide the system calls. Names are `str` or `bytes`, as the
 path that you give. A scan that could not read everything says so at its end.
@@ -30,21 +31,33 @@ from ._statwalk import (
     Stat,
     Table,
     __version__,
+    groups,
+    largest,
+    usage,
 )
+from . import _summaries
+from ._summaries import Group, Groups, LargestEntries, Usage
 
 __all__ = [
     "FIELDS",
     "Batch",
     "Batches",
     "Entry",
+    "Group",
+    "Groups",
     "IncompleteScan",
+    "LargestEntries",
     "Report",
     "Scan",
     "Stat",
     "Table",
+    "Usage",
     "batches",
+    "du",
     "scan",
+    "stats",
     "table",
+    "top",
     "walk",
 ]
 
@@ -202,6 +215,87 @@ def table(
         kernel_file_systems=kernel_file_systems,
         exclude=exclude,
     ).read_all()
+
+
+def du(
+    path: AnyStr | os.PathLike[AnyStr],
+    depth: int = 1,
+    *,
+    threads: int | None = None,
+    one_file_system: bool = False,
+    follow_links: bool = False,
+    kernel_file_systems: bool = False,
+    exclude: Iterable[str | bytes] = (),
+) -> Usage[AnyStr]:
+    """Sums a directory, and those below it down to a depth, as the program `du` does.
+
+    What could not be read is in `errors` and `report`, and `is_complete` is False: then
+    the sums are lower bounds. That is no exception.
+
+    >>> du(".").allocated > 0
+    True
+    """
+    path = os.fspath(path)
+    options = _options(
+        (), threads, None, one_file_system, follow_links, kernel_file_systems, exclude
+    )
+    found, report, errors = usage(os.fsencode(path), isinstance(path, str), options, depth)
+    return _summaries.usage(path, cast("list[_summaries.Sums[AnyStr]]", found), report, errors)
+
+
+def top(
+    path: AnyStr | os.PathLike[AnyStr],
+    count: int = 10,
+    by: Literal["allocated", "apparent"] = "allocated",
+    *,
+    threads: int | None = None,
+    one_file_system: bool = False,
+    follow_links: bool = False,
+    kernel_file_systems: bool = False,
+    exclude: Iterable[str | bytes] = (),
+) -> LargestEntries[AnyStr]:
+    """Finds the largest entries that are no directories, each inode once.
+
+    Errors are as with `du`.
+
+    >>> [entry.path for entry in top(".", 3)] != []
+    True
+    """
+    path = os.fspath(path)
+    options = _options(
+        (), threads, None, one_file_system, follow_links, kernel_file_systems, exclude
+    )
+    entries, report, errors = largest(
+        os.fsencode(path), isinstance(path, str), options, count, by
+    )
+    entries = cast("list[Entry[AnyStr]]", entries)
+    return LargestEntries(path, by, report, tuple(errors), entries)
+
+
+def stats(
+    path: str | bytes | os.PathLike[Any],
+    by: Literal["type", "category", "owner", "group", "age", "size", "depth"] = "type",
+    *,
+    threads: int | None = None,
+    one_file_system: bool = False,
+    follow_links: bool = False,
+    kernel_file_systems: bool = False,
+    exclude: Iterable[str | bytes] = (),
+) -> Groups:
+    """Sums all entries in groups. pandas takes the answer as it is.
+
+    Errors are as with `du`.
+
+    >>> sum(group.entries for group in stats(".", by="age")) > 1
+    True
+    """
+    path = os.fspath(path)
+    options = _options(
+        (), threads, None, one_file_system, follow_links, kernel_file_systems, exclude
+    )
+    found, report, errors = groups(os.fsencode(path), options, by)
+    made = [_summaries.group(by, one) for one in found]
+    return Groups(path, by, report, tuple(errors), made)
 
 
 def walk(

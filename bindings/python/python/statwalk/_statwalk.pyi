@@ -150,3 +150,21 @@ class Listing(Generic[AnyStr]):
     def take(
         self, path: bytes
     ) -> tuple[list[AnyStr], list[AnyStr]] | OSError | None: ...
+
+def usage(
+    root: bytes, is_text: bool, options: _Options, depth: int
+) -> tuple[
+    list[tuple[int, str | bytes, int, int, int, int, int, int | None, bool]],
+    Report,
+    list[OSError],
+]: ...
+def largest(
+    root: bytes, is_text: bool, options: _Options, count: int, by: str
+) -> tuple[list[Entry[Any]], Report, list[OSError]]: ...
+def groups(
+    root: bytes, options: _Options, by: str
+) -> tuple[
+    list[tuple[str | int | float | None, str | None, int, int, int]],
+    Report,
+    list[OSError],
+]: ...

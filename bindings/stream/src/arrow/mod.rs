@@ -18,4 +18,4 @@ mod table;
 pub use abi::{ArrowArray, ArrowArrayStream, ArrowSchema};
 pub use shared::{share, stream_of};
 pub use stream::{AtIncomplete, stream, stream_of_rest};
-pub use table::{schema, tables};
+pub use table::{schema, tables, type_word};

@@ -2,7 +2,7 @@
 
 //! The columns of a scan as one table: entries and directories in the same columns.
 
-use statwalk_core::{Bits, Columns, Directories, Fields};
+use statwalk_core::{Bits, Columns, Directories, Fields, FileType};
 
 use super::abi::{ArrowArray, ArrowSchema};
 use super::array::{Buffer, array, schema as column_schema};
@@ -20,6 +20,12 @@ const TYPES: [&str; 8] = [
     "block_device",
     "unknown",
 ];
+
+/// The word for a type, as in the columns.
+#[must_use]
+pub fn type_word(kind: FileType) -> &'static str {
+    TYPES[usize::from(kind.number())]
+}
 
 /// As many entries as a batch has at most, each without a number of its own.
 static NO_IDS: [u32; statwalk_core::Rows::MAX] = [0; statwalk_core::Rows::MAX];
