@@ -44,6 +44,7 @@ usage: cargo xtask TASK
            them; a part of `test`
   c-library PREFIX
            builds the C library and installs it, with its headers and statwalk.pc
+  wheel    builds the Python module as a wheel that installs the program, too
   targets  the types of the engine on Windows, macOS, FreeBSD and Arm Linux; a part of
            `check` (needs Debian's rustc-web, cargo-web and rust-web-src)
   viewer   the tests of the page of reports, in Node and in Chromium where they are
@@ -84,6 +85,7 @@ fn main() -> ExitCode {
             Some(prefix) => bindings::install_c(prefix.as_ref(), bindings::Build::Release),
             None => Err("c-library: name the directory to install to".to_owned()),
         },
+        Some("wheel") => bindings::wheel(bindings::Build::Release),
         Some("targets") => targets::check(),
         Some("viewer") => viewer::test(),
         Some("model") => model(),

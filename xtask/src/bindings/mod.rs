@@ -11,6 +11,7 @@ mod node;
 mod python;
 
 pub(crate) use c::{Build, install as install_c};
+pub(crate) use python::wheel;
 
 use crate::install::is_there;
 use crate::step::Step;

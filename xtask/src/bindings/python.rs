@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The Python module, in an environment of its own.
+//! The Python module, in an environment of its own, and its wheel.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
 
+use super::Build;
+use crate::dist;
 use crate::install::is_there;
 use crate::step::Step;
 
@@ -14,6 +16,9 @@ const PROJECT: &str = "bindings/python/pyproject.toml";
 /// The environment. Its mark is written when it is whole.
 const VENV: &str = "bindings/target/venv";
 const MARK: &str = "bindings/target/venv/complete";
+const WHEELS: &str = "bindings/target/wheels";
+/// The environment that only has the wheel.
+const WITH_WHEEL: &str = "bindings/target/venv-with-wheel";
 
 pub(super) fn test() -> Result<(), String> {
     let needs = |what: &str| println!("xtask: skipped: needs {what} (bindings to Python)");
@@ -21,21 +26,83 @@ pub(super) fn test() -> Result<(), String> {
         needs("Python 3.11 with venv");
         return Ok(());
     }
-    if !is_fresh().unwrap_or(false) {
-        // A machine without a network still has the tests of the others.
-        if let Err(reason) = make_environment() {
-            println!("xtask: {reason}");
-            needs("packages of PyPI");
-            return Ok(());
-        }
+    // A machine without a network still has the tests of the others.
+    if let Err(reason) = ensure_environment() {
+        println!("xtask: {reason}");
+        needs("packages of PyPI");
+        return Ok(());
     }
-    let venv = std::path::absolute(VENV).map_err(|error| format!("{VENV}: {error}"))?;
-    let venv = venv.display();
+    let maturin = format!("{}/bin/maturin develop", absolute(VENV)?);
+    in_environment(&maturin)?.run()?;
+    let pytest = format!("{}/bin/pytest", absolute(VENV)?);
+    in_environment(&pytest)?.run_and_list_skipped()?;
+    test_wheel()
+}
+
+/// Builds a wheel that installs the program, too. Prints where it is.
+pub(crate) fn wheel(build: Build) -> Result<(), String> {
+    ensure_environment()?;
+    let (program, profile) = match build {
+        Build::Release => (dist::build()?, "--release"),
+        Build::Dev => {
+            Step::cargo(&["build", "-p", "statwalk"]).run()?;
+            (PathBuf::from("target/debug/statwalk"), "")
+        }
+    };
+    let _ = fs::remove_dir_all(WHEELS);
+    let (venv, wheels) = (absolute(VENV)?, absolute(WHEELS)?);
+    // Without an audit of the libraries that it needs, which a release makes.
+    let line = format!("{venv}/bin/maturin build {profile} --compatibility linux -o {wheels}");
+    in_environment(&line)?.run()?;
+    // maturin packs a module or a program.
     Step::shell(&format!(
-        "cd {FOLDER} && VIRTUAL_ENV={venv} {venv}/bin/maturin develop"
+        "cd {wheels} && {venv}/bin/wheel unpack *.whl && rm *.whl && \
+         folder=$(echo statwalk-*) && mkdir -p $folder/$folder.data/scripts && \
+         cp {} $folder/$folder.data/scripts/statwalk && \
+         {venv}/bin/wheel pack $folder && rm -r $folder",
+        absolute(&program.to_string_lossy())?
     ))
     .run()?;
-    Step::shell(&format!("cd {FOLDER} && {venv}/bin/pytest")).run_and_list_skipped()
+    println!("{WHEELS}");
+    Ok(())
+}
+
+/// Installs the wheel where nothing else is, and calls the program and the module.
+fn test_wheel() -> Result<(), String> {
+    wheel(Build::Dev)?;
+    Step::shell(&format!(
+        "python3 -m venv --clear --without-pip {WITH_WHEEL} && \
+         {VENV}/bin/pip --python {WITH_WHEEL}/bin/python install -q \
+         --disable-pip-version-check --no-index {WHEELS}/*.whl"
+    ))
+    .run()?;
+    let program = Step::shell(&format!("{WITH_WHEEL}/bin/statwalk --version")).output()?;
+    let code = "import statwalk; assert statwalk.du('bindings').entries > 1; \
+                print('statwalk', statwalk.__version__)";
+    let module = Step::shell(&format!("{WITH_WHEEL}/bin/python -c \"{code}\"")).output()?;
+    match program.lines().next() == module.lines().next() {
+        true => Ok(()),
+        false => Err(format!("the wheel has {program:?} and {module:?}")),
+    }
+}
+
+/// A command in the folder of the module, with the environment's Python.
+fn in_environment(line: &str) -> Result<Step, String> {
+    let venv = absolute(VENV)?;
+    let line = format!("cd {FOLDER} && VIRTUAL_ENV={venv} {line}");
+    Ok(Step::shell(&line))
+}
+
+fn absolute(path: &str) -> Result<String, String> {
+    let found = std::path::absolute(path).map_err(|error| format!("{path}: {error}"))?;
+    Ok(found.display().to_string())
+}
+
+fn ensure_environment() -> Result<(), String> {
+    match is_fresh().unwrap_or(false) {
+        true => Ok(()),
+        false => make_environment(),
+    }
 }
 
 fn has_python() -> bool {
