@@ -165,8 +165,6 @@ function halves(column) {
 function prepare(columns) {
   const { buffer, byteOffset, byteLength } = columns.paths
   columns.paths = Buffer.from(buffer, byteOffset, byteLength)
-  // Paths begin with the root. If all together are UTF-8, each of them is.
-  columns.isText = isUtf8(columns.paths)
   return columns
 }
 

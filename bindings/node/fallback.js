@@ -5,6 +5,8 @@
 // The same batches in plain JavaScript, for platforms without the native module.
 
 const fs = require('node:fs')
+const { isUtf8 } = require('node:buffer')
+const { Pruned } = require('./pruned.js')
 
 const FULL = 1024
 const CONCURRENT = 16
@@ -23,7 +25,11 @@ class Fallback {
     crossings: 0,
   }
   #errors = []
-  #rows = []
+  #directories = []
+  #entries = []
+  #pruned = new Pruned()
+  /** How many directories have a number. */
+  #count = 1
   #isRootGiven = false
   #device
   #root
@@ -34,7 +40,7 @@ class Fallback {
     }
     this.#root = root
     this.#options = options
-    this.#waiting = [{ path: root, depth: 0 }]
+    this.#waiting = [{ path: root, depth: 0, id: 0 }]
   }
 
   async next() {
@@ -43,19 +49,29 @@ class Fallback {
       this.#isRootGiven = true
       const stat = await fs.promises.lstat(this.#root, { bigint: true })
       this.#device = stat.dev
-      this.#rows.push({ path: this.#root, type: 1, stat })
+      this.#directories.push({ path: this.#root, type: 1, stat, id: 0, dir: 0 })
     }
     for (;;) {
       if (this.#errors.length > 0) return { error: this.#errors.shift() }
-      const directory = this.#rows.length < FULL ? this.#waiting.pop() : undefined
+      const [directories, entries] = [this.#directories, this.#entries]
+      const isFull = Math.max(directories.length, entries.length) >= FULL
+      const directory = isFull ? undefined : this.#waiting.pop()
       if (directory !== undefined) {
         await this.#read(directory)
-      } else if (this.#rows.length > 0) {
-        return { columns: [columns(this.#rows.splice(0, 16384), this.#options.columns)] }
+      } else if (directories.length + entries.length > 0) {
+        // Entries wait until no directory does: theirs comes first.
+        const rows = [directories.splice(0, 16384)]
+        if (directories.length === 0) rows.push(entries.splice(0, 16384))
+        const filled = rows.filter(({ length }) => length > 0)
+        return { columns: filled.map((rows) => columns(rows, this.#options.columns)) }
       } else {
         return { report: this.#report }
       }
     }
+  }
+
+  prune(path) {
+    this.#pruned.add(path)
   }
 
   async close() {
@@ -64,8 +80,12 @@ class Fallback {
     return this.#report
   }
 
-  async #read({ path, depth }) {
+  async #read({ path, depth, id }) {
     if (depth >= (this.#options.maxDepth ?? Infinity)) return
+    if (this.#pruned.has(path)) {
+      this.#report.excluded += 1
+      return
+    }
     let names
     try {
       names = await fs.promises.readdir(path, { withFileTypes: true, encoding: 'buffer' })
@@ -77,7 +97,7 @@ class Fallback {
     for (let at = 0; at < names.length; at += CONCURRENT) {
       await Promise.all(
         names.slice(at, at + CONCURRENT).map(async (dirent) => {
-          const row = { path: Buffer.concat([prefix, dirent.name]), type: typeOf(dirent), stat: null }
+          const row = { path: Buffer.concat([prefix, dirent.name]), type: typeOf(dirent), stat: null, dir: id }
           if (needsStat || row.type === 7) {
             try {
               row.stat = await fs.promises.lstat(row.path, { bigint: true })
@@ -90,11 +110,16 @@ class Fallback {
               this.#fail(row.path, 'stat', error)
             }
           }
-          this.#rows.push(row)
-          if (row.type !== 1) return
+          if (row.type !== 1) {
+            this.#entries.push(row)
+            return
+          }
+          row.id = this.#count
+          this.#count += 1
+          this.#directories.push(row)
           const isCrossing = row.stat !== null && row.stat.dev !== this.#device
           if (this.#options.oneFileSystem && isCrossing) this.#report.crossings += 1
-          else this.#waiting.push({ path: row.path, depth: depth + 1 })
+          else this.#waiting.push({ path: row.path, depth: depth + 1, id: row.id })
         }),
       )
     }
@@ -142,9 +167,13 @@ function columns(rows, wanted) {
   rows.forEach((row, at) => {
     if (row.stat !== null || !needsStat) isKnown[at >> 3] |= 1 << (at & 7)
   })
+  const paths = Buffer.concat(rows.map((row) => row.path))
   return {
     length,
-    paths: Buffer.concat(rows.map((row) => row.path)),
+    ids: rows[0].id === undefined ? undefined : Uint32Array.from(rows, (row) => row.id),
+    dirs: Uint32Array.from(rows, (row) => row.dir),
+    isText: isUtf8(paths),
+    paths,
     pathOffsets,
     types: Uint8Array.from(rows, (row) => row.type),
     isKnown,

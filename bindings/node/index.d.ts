@@ -77,6 +77,10 @@ export class Entry {
 /** Entries of many directories in columns. A column that was not asked for is absent. */
 export interface Columns {
   length: number
+  /** The numbers of the directories. Absent in a batch of other entries. */
+  ids?: Uint32Array
+  /** The number of the directory that each row lies in; of the scanned one its own. */
+  dirs: Uint32Array
   /** The bytes of all paths, one after another. */
   paths: Buffer
   /** Where each path begins, and where the last one ends. */
@@ -136,10 +140,27 @@ export class UndecodablePathError extends Error {
   pathBytes: Buffer
 }
 
-/** All entries below a directory, in no promised order. Leaving the loop ends the scan. */
-export function scan(path: string | Buffer, options?: Options): AsyncGenerator<Entry, void, void>
+/** The entries of a scan. A directory comes before all that is below it. */
+export class Scan implements AsyncIterableIterator<Entry, undefined, void> {
+  private constructor()
+  /**
+   * Leaves out all that is below the directory that came last. Throws an Error if that was
+   * no directory.
+   */
+  skip(): void
+  next(): Promise<IteratorResult<Entry, undefined>>
+  return(): Promise<IteratorResult<Entry, undefined>>
+  throw(error?: unknown): Promise<IteratorResult<Entry, undefined>>
+  [Symbol.asyncIterator](): this
+}
 
-/** The same in columns, and the directory itself. */
+/** All entries below a directory. Leaving the loop ends the scan. */
+export function scan(path: string | Buffer, options?: Options): Scan
+
+/**
+ * The same in columns, and the directory itself. A batch is of directories or of other
+ * entries. What is above its rows comes before them.
+ */
 export function batches(
   path: string | Buffer,
   options?: Options,

@@ -2,8 +2,8 @@
 
 //! The native part of the Node package: batches of a scan as typed arrays.
 //!
-//! `index.js` makes entries of them. A thread of libuv waits for each batch, so the event
-//! loop never does. A batch is taken when JavaScript asks for one, and the scan waits for
+//! `index.js` makes entries of them. A thread of libuv waits for each batch and makes its
+//! columns, so the event loop does neither. A batch is taken when JavaScript asks for one, and the scan waits for
 //! that: this bounds the memory.
 
 use std::ffi::OsString;
@@ -19,7 +19,7 @@ use napi::bindgen_prelude::{
 use napi::{Env, Status};
 use napi_derive::napi;
 use statwalk_core::{Bits, Canceller, Columns as CoreColumns, DirState, EntryError};
-use statwalk_stream::{Batch, Batches, Failure, Gaps, Paths, Request, Step as Found};
+use statwalk_stream::{Failure, Gaps, Ordered, Paths, Pruner, Request, Step as Found, Tables};
 
 /// How long a thread waits before it looks whether somebody has closed the scan.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -51,8 +51,11 @@ pub struct Options {
 )]
 pub struct Columns {
     pub length: u32,
+    pub ids: Option<Uint32Array>,
+    pub dirs: Uint32Array,
     pub paths: Uint8Array,
     pub path_offsets: Uint32Array,
+    pub is_text: bool,
     pub types: Uint8Array,
     pub is_known: Option<Uint8Array>,
     pub size: Option<BigUint64Array>,
@@ -118,14 +121,15 @@ pub struct Step {
     pub report: Option<Report>,
 }
 
-type Shared = Arc<Mutex<Option<Batches>>>;
+type Shared = Arc<Mutex<Option<Ordered>>>;
 
 /// A scan that gives batches.
 #[napi]
 #[derive(Debug)]
 pub struct Stream {
-    batches: Shared,
+    tables: Shared,
     canceller: Option<Canceller>,
+    pruner: Pruner,
 }
 
 #[napi]
@@ -147,17 +151,25 @@ impl Stream {
             let excluded = request.exclude(pattern);
             excluded.map_err(|error| failed(&Failure::Begin(error)))?;
         }
-        let batches = Batches::new(&request).map_err(|failure| failed(&failure))?;
+        let tables = Ordered::new(&request).map_err(|failure| failed(&failure))?;
         Ok(Stream {
-            canceller: batches.canceller().cloned(),
-            batches: Arc::new(Mutex::new(Some(batches))),
+            canceller: tables.canceller().cloned(),
+            pruner: tables.pruner(),
+            tables: Arc::new(Mutex::new(Some(tables))),
         })
     }
 
     /// The next batch, error or report.
     #[napi(ts_return_type = "Promise<Step>")]
     pub fn next(&self) -> AsyncTask<Next> {
-        AsyncTask::new(Next(Arc::clone(&self.batches)))
+        AsyncTask::new(Next(Arc::clone(&self.tables)))
+    }
+
+    /// Leaves out what is below a directory, as far as nobody has read it.
+    #[napi]
+    #[allow(clippy::needless_pass_by_value, reason = "Node gives values")]
+    pub fn prune(&self, path: Buffer) {
+        self.pruner.prune(0, &path);
     }
 
     /// Stops the scan, and waits for its threads. The report is absent if it had ended.
@@ -166,7 +178,7 @@ impl Stream {
         if let Some(canceller) = &self.canceller {
             canceller.cancel();
         }
-        AsyncTask::new(Close(Arc::clone(&self.batches)))
+        AsyncTask::new(Close(Arc::clone(&self.tables)))
     }
 }
 
@@ -176,17 +188,17 @@ impl Drop for Stream {
         if let Some(canceller) = &self.canceller {
             canceller.cancel();
         }
-        let batches = Arc::clone(&self.batches);
+        let tables = Arc::clone(&self.tables);
         // Without a thread the scan ends here.
         let _ = std::thread::Builder::new()
             .name("statwalk-end".to_owned())
-            .spawn(move || drop(take(&batches)));
+            .spawn(move || drop(take(&tables)));
     }
 }
 
-fn take(batches: &Shared) -> Option<Batches> {
-    let mut batches = batches.lock().unwrap_or_else(PoisonError::into_inner);
-    batches.take()
+fn take(tables: &Shared) -> Option<Ordered> {
+    let mut tables = tables.lock().unwrap_or_else(PoisonError::into_inner);
+    tables.take()
 }
 
 fn failed(failure: &Failure) -> Error {
@@ -198,10 +210,13 @@ fn failed(failure: &Failure) -> Error {
 pub struct Next(Shared);
 
 /// The result of [`Next`], before it is one of JavaScript.
-#[derive(Debug)]
-#[allow(missing_docs, reason = "as the fields of `Step`")]
+#[allow(
+    missing_docs,
+    missing_debug_implementations,
+    reason = "as the fields of `Step`"
+)]
 pub enum Taken {
-    Batch(Box<Batch>),
+    Columns(Vec<Columns>),
     Error(EntryError),
     End(Option<Gaps>),
 }
@@ -213,18 +228,19 @@ impl Task for Next {
     fn compute(&mut self) -> Result<Taken> {
         loop {
             let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let Some(batches) = place.as_mut() else {
+            let Some(tables) = place.as_mut() else {
                 return Ok(Taken::End(None));
             };
-            match batches
+            match tables
                 .next_within(PAUSE)
                 .map_err(|failure| failed(&failure))?
             {
-                Found::Value(batch) => return Ok(Taken::Batch(Box::new(batch))),
+                // Here, because the event loop has no time for so many rows.
+                Found::Value(tables) => return Ok(Taken::Columns(columns_of(tables))),
                 Found::Error(error) => return Ok(Taken::Error(error)),
                 Found::Waiting => {}
                 Found::End => {
-                    let gaps = batches.report().map(Gaps::of);
+                    let gaps = tables.report().map(Gaps::of);
                     *place = None;
                     return Ok(Taken::End(gaps));
                 }
@@ -239,7 +255,7 @@ impl Task for Next {
             report: None,
         };
         match taken {
-            Taken::Batch(batch) => step.columns = Some(columns_of(*batch)),
+            Taken::Columns(columns) => step.columns = Some(columns),
             Taken::Error(error) => {
                 step.error = Some(ErrorItem {
                     operation: error.op.name().to_owned(),
@@ -263,10 +279,10 @@ impl Task for Close {
     type JsValue = Option<Report>;
 
     fn compute(&mut self) -> Result<Option<Gaps>> {
-        let Some(batches) = take(&self.0) else {
+        let Some(tables) = take(&self.0) else {
             return Ok(None);
         };
-        let report = batches.finish().map_err(|failure| failed(&failure))?;
+        let report = tables.finish().map_err(|failure| failed(&failure))?;
         Ok(Some(Gaps::of(&report)))
     }
 
@@ -290,29 +306,36 @@ fn report(gaps: Gaps) -> Report {
 
 /// The columns of the directories and of the other entries. Offsets are copied, and times
 /// are there as milliseconds, too.
-fn columns_of(batch: Batch) -> Vec<Columns> {
-    let (entries, directories, paths) = batch.into_parts();
-    let [of_entries, of_directories] = paths.unwrap_or_default();
+fn columns_of(tables: Tables) -> Vec<Columns> {
+    let mut directories = tables.directories;
     // The root is a directory, and was when the scan began. If something else has taken
     // its place, the row that stands for it is no entry.
     let holds_root = DirState::NoDirectory.number();
-    let mut tables = Vec::new();
+    let mut given = Vec::new();
     if !directories.is_empty() && !directories.states.contains(&holds_root) {
-        tables.push(columns(directories.columns, of_directories));
+        for row in (0..directories.len()).filter(|&row| !directories.has_parent.get(row)) {
+            directories.columns.dirs[row] = directories.ids[row];
+        }
+        let ids = Some(directories.ids);
+        given.push(columns(ids, directories.columns, tables.directory_paths));
     }
-    if !entries.is_empty() {
-        tables.push(columns(entries, of_entries));
+    if !tables.entries.is_empty() {
+        given.push(columns(None, tables.entries, tables.entry_paths));
     }
-    tables
+    given
 }
 
-fn columns(columns: CoreColumns, paths: Paths) -> Columns {
+fn columns(ids: Option<Vec<u32>>, columns: CoreColumns, paths: Paths) -> Columns {
     let of = columns.attributes;
     let bits = |bits: Bits| bits.into_bytes().map(Uint8Array::new);
     Columns {
         // Rows have at most 65,536, and their paths less than 2^32 bytes.
         length: columns.kinds.len() as u32,
+        ids: ids.map(Uint32Array::new),
+        dirs: Uint32Array::new(columns.dirs),
         path_offsets: Uint32Array::new(paths.offsets.iter().map(|&at| at as u32).collect()),
+        // Paths begin with the root. If all together are UTF-8, each of them is.
+        is_text: std::str::from_utf8(&paths.bytes).is_ok(),
         paths: Uint8Array::new(paths.bytes),
         types: Uint8Array::new(columns.kinds),
         is_known: bits(columns.is_known),

@@ -149,7 +149,8 @@ test('errors are given, and the end says so', { skip: process.getuid() !== 0 && 
   fs.chmodSync(tree, 0o755)
   const place = fs.mkdtempSync(path.join(os.tmpdir(), 'statwalk-node-'))
   fs.chmodSync(place, 0o755)
-  for (const file of ['index.js', 'entry.js', 'native.js', 'fallback.js', 'statwalk.node']) {
+  const parts = fs.readdirSync(path.join(__dirname, '..')).filter((name) => /\.(js|node)$/.test(name))
+  for (const file of parts) {
     fs.copyFileSync(path.join(__dirname, '..', file), path.join(place, file))
   }
   const code = `

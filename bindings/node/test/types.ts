@@ -2,7 +2,7 @@
 
 // Compiled, never run: the types are those that a caller needs.
 
-import { batches, type Columns, type Entry, entryOf, IncompleteScanError, scan } from '../index.js'
+import { batches, type Columns, type Entry, entryOf, IncompleteScanError, type Scan, scan } from '../index.js'
 
 export async function sum(path: string, signal: AbortSignal): Promise<number> {
   let bytes = 0
@@ -11,6 +11,8 @@ export async function sum(path: string, signal: AbortSignal): Promise<number> {
       const { stats, dirent, path }: Entry = entry
       if (dirent.isFile() && stats !== null && path.length > 0) bytes += stats.size
     }
+    const entries: Scan = scan(path)
+    for await (const entry of entries) if (entry.isDirectory) entries.skip()
     for await (const columns of batches(Buffer.from(path), { fields: 'size', maxDepth: 1 })) {
       const size: BigUint64Array | undefined = columns.size
       const some: Columns = columns

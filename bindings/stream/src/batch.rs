@@ -160,7 +160,7 @@ impl Batch {
 }
 
 impl Paths {
-    fn of_entries(columns: &Columns, tree: &Tree) -> Paths {
+    pub(crate) fn of_entries(columns: &Columns, tree: &Tree) -> Paths {
         let mut paths = Paths {
             bytes: Vec::with_capacity(columns.names.len() * 4),
             offsets: vec![0],
@@ -179,7 +179,7 @@ impl Paths {
         paths
     }
 
-    fn of_directories(directories: &Directories, tree: &Tree) -> Paths {
+    pub(crate) fn of_directories(directories: &Directories, tree: &Tree) -> Paths {
         let mut paths = Paths {
             bytes: Vec::new(),
             offsets: vec![0],

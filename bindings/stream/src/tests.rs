@@ -7,7 +7,7 @@ use statwalk_core::{FileType, Scan};
 use statwalk_testkit::{Scratch, trees};
 
 use crate::feed::Feed;
-use crate::{Batches, COLUMNS, Failure, PATH, Request, Step, Walk};
+use crate::{Batches, COLUMNS, Failure, Ordered, PATH, Request, Step, Walk};
 
 const LONG: Duration = Duration::from_secs(3600);
 
@@ -87,6 +87,45 @@ fn of_batches(request: &Request) -> Found {
     found
 }
 
+/// Asserts that a directory comes before all that is below it.
+fn of_ordered(request: &Request) -> Found {
+    let mut found = Found::new();
+    let mut ordered = Ordered::new(request).unwrap();
+    let mut ids = std::collections::BTreeSet::new();
+    loop {
+        match ordered.next_within(LONG).unwrap() {
+            Step::Value(tables) => {
+                let directories = &tables.directories;
+                for row in 0..directories.len() {
+                    if let Some(parent) = directories.row(row).parent {
+                        assert!(ids.contains(&(parent.index() as u32)));
+                    }
+                    assert!(ids.insert(directories.ids[row]));
+                }
+                assert!(tables.entries.dirs.iter().all(|dir| ids.contains(dir)));
+                let of_directories = (&directories.columns, &tables.directory_paths);
+                let of_entries = (&tables.entries, &tables.entry_paths);
+                for (columns, paths) in [of_directories, of_entries] {
+                    for row in 0..columns.len() {
+                        let [begin, end] = [row, row + 1].map(|at| paths.offsets[at] as usize);
+                        let path = paths.bytes[begin..end].to_vec();
+                        if path.is_empty() {
+                            continue;
+                        }
+                        let attributes = columns.entry(row).attributes;
+                        let inode = attributes.id().map(|id| id.ino() as u64);
+                        assert_eq!(found.insert(path, (attributes.kind, inode)), None);
+                    }
+                }
+            }
+            Step::Error(_) | Step::Waiting => {}
+            Step::End => break,
+        }
+    }
+    assert!(ordered.report().is_some());
+    found
+}
+
 #[test]
 fn walk_and_batches_have_the_entries_of_the_engine() {
     let scratch = Scratch::new().unwrap();
@@ -99,6 +138,7 @@ fn walk_and_batches_have_the_entries_of_the_engine() {
             let expected = of_engine(&request);
             assert_eq!(of_walk(&request), expected, "{name} {threads}");
             assert_eq!(of_batches(&request), expected, "{name} {threads}");
+            assert_eq!(of_ordered(&request), expected, "{name} {threads}");
         }
     }
 }
@@ -108,7 +148,9 @@ fn a_directory_comes_before_all_below_it() {
     let mut request = everything(std::path::Path::new("/usr/share"));
     for threads in [1, 2, 8] {
         request.threads = Some(threads);
-        assert!(of_walk(&request).len() > 1_000);
+        let found = of_walk(&request);
+        assert!(found.len() > 1_000);
+        assert_eq!(of_ordered(&request), found);
     }
 }
 
@@ -126,6 +168,7 @@ fn a_root_can_be_a_file_or_missing_or_end_with_a_slash() {
     assert_eq!(expected.len(), 2);
     assert_eq!(of_walk(&request), expected);
     assert_eq!(of_batches(&request), expected);
+    assert_eq!(of_ordered(&request), expected);
 }
 
 #[test]

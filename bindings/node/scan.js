@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+'use strict'
+
+// The entries of a scan, one after another.
+
+const { Entry } = require('./entry.js')
+
+// For so long a loop may hold the event loop before others get their turn.
+const TURN_MS = 3
+// After so many entries a loop looks at the clock.
+const ENTRIES = 32
+
+/** An iterator by hand: a generator would make three promises for each entry. */
+class Scan {
+  #reading
+  #tables = []
+  #columns = null
+  #row = 0
+  /** The row that was given last; of the directories alone it can be skipped. */
+  #last = -1
+  /** The numbers of directories that are not wanted, or lie in one. */
+  #skipped = new Set()
+  /** The directory of the last row, and whether it is skipped. */
+  #directory = -1
+  #isSkipped = false
+  #turn = performance.now()
+  #left = ENTRIES
+  /** The call that others wait for. */
+  #busy = null
+  #isOver = false
+
+  constructor(reading) {
+    this.#reading = reading
+  }
+
+  [Symbol.asyncIterator]() {
+    return this
+  }
+
+  next() {
+    if (this.#busy === null && this.#left > 0 && this.#advance()) {
+      this.#left -= 1
+      return Promise.resolve({ done: false, value: new Entry(this.#columns, this.#last) })
+    }
+    return this.#enqueue(() => this.#wait())
+  }
+
+  return(value) {
+    return this.#enqueue(async () => {
+      await this.#end()
+      return { done: true, value }
+    })
+  }
+
+  throw(error) {
+    return this.#enqueue(async () => {
+      await this.#end()
+      throw error
+    })
+  }
+
+  /** Leaves out all that is below the directory that came last. */
+  skip() {
+    const { ids, paths, pathOffsets } = this.#columns ?? {}
+    if (ids == null || this.#last < 0) throw new Error('the last entry is no directory')
+    this.#skipped.add(ids[this.#last])
+    this.#directory = -1
+    this.#reading.prune(paths.subarray(pathOffsets[this.#last], pathOffsets[this.#last + 1]))
+  }
+
+  /** Goes on to the next row, if it is at hand. */
+  #advance() {
+    while (this.#columns !== null) {
+      const { ids, dirs, length } = this.#columns
+      while (this.#row < length) {
+        const row = this.#row
+        this.#row += 1
+        const directory = dirs[row]
+        if (ids != null) {
+          // The directory itself is no entry of it.
+          if (directory === ids[row]) continue
+          if (this.#skipped.has(directory)) {
+            this.#skipped.add(ids[row])
+            continue
+          }
+        } else if (this.#skipped.size > 0) {
+          if (directory !== this.#directory) {
+            this.#directory = directory
+            this.#isSkipped = this.#skipped.has(directory)
+          }
+          if (this.#isSkipped) continue
+        }
+        this.#last = row
+        return true
+      }
+      this.#columns = this.#tables.shift() ?? null
+      this.#row = 0
+      this.#last = -1
+    }
+    return false
+  }
+
+  async #wait() {
+    for (;;) {
+      if (this.#isOver) return { done: true, value: undefined }
+      if (this.#left === 0) {
+        this.#left = ENTRIES
+        // A promise that is resolved already gives no other task its turn.
+        if (performance.now() - this.#turn > TURN_MS) {
+          await new Promise(setImmediate)
+          this.#turn = performance.now()
+        }
+      }
+      if (this.#advance()) {
+        this.#left -= 1
+        return { done: false, value: new Entry(this.#columns, this.#last) }
+      }
+      let tables
+      try {
+        tables = await this.#reading.next()
+      } catch (error) {
+        await this.#end()
+        throw error
+      }
+      if (tables === null) {
+        this.#isOver = true
+      } else {
+        this.#columns = tables[0] ?? null
+        this.#tables = tables.slice(1)
+        this.#row = 0
+        this.#last = -1
+      }
+    }
+  }
+
+  async #end() {
+    this.#isOver = true
+    this.#columns = null
+    this.#tables = []
+    await this.#reading.close()
+  }
+
+  /** Calls of next need not wait for each other; their answers keep their order. */
+  #enqueue(task) {
+    const result = this.#busy === null ? task() : this.#busy.then(task)
+    const clear = () => {
+      if (this.#busy === done) this.#busy = null
+    }
+    const done = result.then(clear, clear)
+    this.#busy = done
+    return result
+  }
+}
+
+module.exports = { Scan }
