@@ -6,15 +6,22 @@
 
 const fs = require('node:fs')
 const { isUtf8 } = require('node:buffer')
+const { Exclusions } = require('./pattern.js')
 const { Pruned } = require('./pruned.js')
 
 const FULL = 1024
 const CONCURRENT = 16
 const SLASH = Buffer.from('/')
+const LEADS_NOWHERE = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG']
 
 class Fallback {
+  /** Directories to read, and links to follow when none is left, the next one last. */
   #waiting
+  #sorted = []
+  #links = []
   #options
+  #exclusions
+  #needsStat
   #report = {
     isComplete: true,
     isInterrupted: false,
@@ -28,6 +35,8 @@ class Fallback {
   #directories = []
   #entries = []
   #pruned = new Pruned()
+  /** Where links are followed, the directories that were met. */
+  #visited = new Set()
   /** How many directories have a number. */
   #count = 1
   #isRootGiven = false
@@ -35,9 +44,8 @@ class Fallback {
   #root
 
   constructor(root, options) {
-    if (options.followLinks || options.exclude.length > 0) {
-      throw new Error('followLinks and exclude need the native module of statwalk')
-    }
+    this.#exclusions = new Exclusions(options.exclude)
+    this.#needsStat = (options.columns & 0x1ffc) !== 0
     this.#root = root
     this.#options = options
     this.#waiting = [{ path: root, depth: 0, id: 0 }]
@@ -45,19 +53,16 @@ class Fallback {
 
   async next() {
     if (this.#report.isInterrupted) return {}
-    if (!this.#isRootGiven) {
-      this.#isRootGiven = true
-      const stat = await fs.promises.lstat(this.#root, { bigint: true })
-      this.#device = stat.dev
-      this.#directories.push({ path: this.#root, type: 1, stat, id: 0, dir: 0 })
-    }
+    if (!this.#isRootGiven) await this.#begin()
     for (;;) {
       if (this.#errors.length > 0) return { error: this.#errors.shift() }
       const [directories, entries] = [this.#directories, this.#entries]
       const isFull = Math.max(directories.length, entries.length) >= FULL
-      const directory = isFull ? undefined : this.#waiting.pop()
-      if (directory !== undefined) {
-        await this.#read(directory)
+      if (!isFull && this.#waiting.length > 0) {
+        await this.#read(this.#waiting.pop())
+      } else if (!isFull && this.#links.length + this.#sorted.length > 0) {
+        if (this.#sorted.length === 0) this.#sorted = inPathOrder(this.#links.splice(0)).reverse()
+        await this.#follow(this.#sorted.pop())
       } else if (directories.length + entries.length > 0) {
         // Entries wait until no directory does: theirs comes first.
         const rows = [directories.splice(0, 16384)]
@@ -80,49 +85,136 @@ class Fallback {
     return this.#report
   }
 
-  async #read({ path, depth, id }) {
+  async #begin() {
+    this.#isRootGiven = true
+    if (this.#exclusions.fit(this.#root)) {
+      this.#report.excluded += 1
+      this.#waiting = []
+      return
+    }
+    const stat = await fs.promises.lstat(this.#root, { bigint: true })
+    this.#device = stat.dev
+    this.#visited.add(identity(stat))
+    this.#directories.push({ path: this.#root, type: 1, stat, id: 0, dir: 0 })
+  }
+
+  async #read(directory) {
+    const { path, depth, id } = directory
     if (depth >= (this.#options.maxDepth ?? Infinity)) return
     if (this.#pruned.has(path)) {
       this.#report.excluded += 1
       return
     }
-    let names
+    let dirents
     try {
-      names = await fs.promises.readdir(path, { withFileTypes: true, encoding: 'buffer' })
+      dirents = await fs.promises.readdir(path, { withFileTypes: true, encoding: 'buffer' })
     } catch (error) {
+      // Another way can lead into it.
+      if (directory.isListed) this.#visited.delete(directory.identity)
       return this.#fail(path, 'open', error)
     }
-    const needsStat = (this.#options.columns & 0x1ffc) !== 0
     const prefix = path.at(-1) === 0x2f ? path : Buffer.concat([path, SLASH])
-    for (let at = 0; at < names.length; at += CONCURRENT) {
+    for (let at = 0; at < dirents.length; at += CONCURRENT) {
       await Promise.all(
-        names.slice(at, at + CONCURRENT).map(async (dirent) => {
+        dirents.slice(at, at + CONCURRENT).map(async (dirent) => {
           const row = { path: Buffer.concat([prefix, dirent.name]), type: typeOf(dirent), stat: null, dir: id }
-          if (needsStat || row.type === 7) {
-            try {
-              row.stat = await fs.promises.lstat(row.path, { bigint: true })
-              row.type = typeOf(row.stat)
-            } catch (error) {
-              if (error.code === 'ENOENT') {
-                this.#report.vanished += 1
-                return
-              }
-              this.#fail(row.path, 'stat', error)
-            }
-          }
-          if (row.type !== 1) {
-            this.#entries.push(row)
-            return
-          }
-          row.id = this.#count
-          this.#count += 1
-          this.#directories.push(row)
-          const isCrossing = row.stat !== null && row.stat.dev !== this.#device
-          if (this.#options.oneFileSystem && isCrossing) this.#report.crossings += 1
-          else this.#waiting.push({ path: row.path, depth: depth + 1, id: row.id })
+          if (this.#exclusions.fit(row.path)) this.#report.excluded += 1
+          else await this.#add(row, depth + 1)
         }),
       )
     }
+  }
+
+  async #add(row, depth) {
+    const { oneFileSystem, followLinks } = this.#options
+    const looksAtDirectory = row.type === 1 && (oneFileSystem || followLinks)
+    if ((this.#needsStat || row.type === 7 || looksAtDirectory) && !(followLinks && row.type === 2)) {
+      try {
+        row.stat = await fs.promises.lstat(row.path, { bigint: true })
+        row.type = typeOf(row.stat)
+      } catch (error) {
+        if (error.code === 'ENOENT') {
+          this.#report.vanished += 1
+          return
+        }
+        this.#fail(row.path, 'stat', error)
+      }
+    }
+    if (followLinks && row.type === 2) return this.#addTarget(row, depth)
+    const isCrossing = oneFileSystem && row.stat !== null && row.stat.dev !== this.#device
+    if (isCrossing) {
+      this.#report.crossings += 1
+      row.stat = null
+    }
+    if (row.type !== 1) this.#entries.push(row)
+    else this.#addDirectory(row, depth, isCrossing)
+  }
+
+  #addDirectory(row, depth, isCrossing) {
+    row.id = this.#count
+    this.#count += 1
+    this.#directories.push(row)
+    if (isCrossing || depth >= (this.#options.maxDepth ?? Infinity)) return
+    const directory = { path: row.path, depth, id: row.id, isListed: true }
+    if (this.#options.followLinks && row.stat !== null) {
+      directory.identity = identity(row.stat)
+      if (this.#visited.has(directory.identity)) {
+        this.#report.crossings += 1
+        row.stat = null
+        return
+      }
+      this.#visited.add(directory.identity)
+    }
+    this.#waiting.push(directory)
+  }
+
+  /** A link to a directory waits, because it can lead to one that is listed elsewhere. */
+  async #addTarget(row, depth) {
+    const target = await fs.promises.stat(row.path, { bigint: true }).catch(() => null)
+    if (target === null || target.isDirectory()) this.#links.push({ row, depth })
+    else this.#entries.push({ ...row, type: typeOf(target), stat: target })
+  }
+
+  async #follow({ row, depth }) {
+    let [target, failure] = [null, null]
+    try {
+      target = await fs.promises.stat(row.path, { bigint: true })
+    } catch (error) {
+      failure = error
+    }
+    const isNear = target !== null && (!this.#options.oneFileSystem || target.dev === this.#device)
+    if (isNear && target.isDirectory() && !this.#visited.has(identity(target))) {
+      if (this.#pruned.has(row.path)) {
+        this.#report.excluded += 1
+        return
+      }
+      row.id = this.#count
+      this.#count += 1
+      this.#directories.push({ ...row, type: 1, stat: target })
+      if (depth >= (this.#options.maxDepth ?? Infinity)) return
+      this.#visited.add(identity(target))
+      this.#waiting.push({ path: row.path, depth, id: row.id })
+      return
+    }
+    let link
+    try {
+      link = await fs.promises.lstat(row.path, { bigint: true })
+    } catch (error) {
+      if (error.code === 'ENOENT') this.#report.vanished += 1
+      else this.#fail(row.path, 'follow', error)
+      return
+    }
+    if (failure !== null && !LEADS_NOWHERE.includes(failure.code)) this.#fail(row.path, 'follow', failure)
+    if (target === null) {
+      row.stat = link
+    } else if (target.isDirectory()) {
+      // It stands for the bytes of a directory that is listed elsewhere, or not at all.
+      row.stat = Object.assign(link, { size: 0n, blocks: 0n })
+    } else {
+      row.stat = target
+      row.type = typeOf(target)
+    }
+    this.#entries.push(row)
   }
 
   #fail(path, operation, error) {
@@ -134,6 +226,15 @@ class Fallback {
     this.#report.unreadable += 1
     this.#report.isComplete = false
   }
+}
+
+const identity = ({ dev, ino }) => `${dev}:${ino}`
+
+/** By their names, from the first to the last. */
+function inPathOrder(links) {
+  const key = (bytes) => bytes.toString('latin1').replaceAll('/', '\0')
+  const keyed = links.map((link) => ({ link, key: key(link.row.path) }))
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ link }) => link)
 }
 
 function typeOf(entry) {

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+'use strict'
+
+// Plain JavaScript gives the answers of the native module.
+
+const assert = require('node:assert')
+const { execFileSync } = require('node:child_process')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { after, before, test } = require('node:test')
+
+const statwalk = require('../index.js')
+
+let place
+
+before(() => {
+  place = fs.mkdtempSync(path.join(os.tmpdir(), 'statwalk-node-'))
+})
+
+after(() => fs.rmSync(place, { recursive: true }))
+
+/** Numbers from 0 to 1, the same for the same seed. */
+function numbers(seed) {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state / 2 ** 32
+  }
+}
+
+/** A tree with links to its files, to its directories, out of it, in circles and nowhere. */
+function grow(root, seed) {
+  const random = numbers(seed)
+  const outside = `${root}.outside`
+  fs.mkdirSync(path.join(outside, 'below/more'), { recursive: true })
+  fs.writeFileSync(path.join(outside, 'below/file'), 'outside')
+  fs.mkdirSync(root)
+  const all = [root]
+  const directories = [root, outside, path.join(outside, 'below')]
+  const one = (list) => list[Math.floor(random() * list.length)]
+  for (let at = 0; at < 60; at += 1) {
+    const file = path.join(one(directories), `${at}${one(['', '-', '.x', 'ä'])}`)
+    const kind = random()
+    if (kind < 0.3) {
+      fs.mkdirSync(file)
+      directories.push(file)
+    } else if (kind < 0.6) {
+      fs.writeFileSync(file, 'x'.repeat(at))
+    } else {
+      const target = one([one(directories), one(all), one(directories), `absent${at}`, file, '..'])
+      fs.symlinkSync(target, file)
+    }
+    all.push(file)
+  }
+}
+
+/** Everything that is said about each entry, and the report. */
+async function answer(root, options) {
+  const found = {}
+  let report
+  const errors = []
+  const onError = (error) => errors.push(`${error.message} ${error.errno} ${error.operation}`)
+  const batches = statwalk.batches(root, { ...options, onError })
+  for (;;) {
+    const { done, value } = await batches.next()
+    if (done) {
+      report = value
+      break
+    }
+    for (let row = 0; row < value.length; row += 1) {
+      const entry = statwalk.entryOf(value, row)
+      const file = entry.pathBytes().toString('latin1')
+      assert(found[file] === undefined, `${file} twice`)
+      const { type, stats } = { type: value.types[row], stats: entry.stats }
+      // Reading a directory can change its time of access.
+      found[file] = { type, stats: stats && { ...stats, atimeMs: undefined } }
+    }
+  }
+  return { found, errors: errors.sort(), report }
+}
+
+async function compare(root, options) {
+  const native = await answer(root, { ...options, native: true })
+  const plain = await answer(root, { ...options, native: false })
+  assert.deepStrictEqual(plain, native, JSON.stringify(options))
+  return native
+}
+
+test('links are followed alike', async () => {
+  let followed = 0
+  for (let seed = 1; seed <= 12; seed += 1) {
+    const root = path.join(place, `links${seed}`)
+    grow(root, seed)
+    for (const options of [{}, { fields: 'type' }, { maxDepth: 2 }, { oneFileSystem: true }, { threads: 1 }]) {
+      const { found } = await compare(root, { ...options, followLinks: true })
+      const kept = await compare(root, options)
+      followed += Object.keys(found).length - Object.keys(kept.found).length
+    }
+  }
+  assert(followed > 0)
+})
+
+test('patterns leave out alike', async () => {
+  const root = path.join(place, 'patterns')
+  fs.mkdirSync(root)
+  const names = ['a', 'b.o', 'c', '[', ']', '-', '!', '^', '\\', '*', '?', 'a[', ':', 'ab', 'é', 'x.y', '.o', ' ']
+  for (const name of names) {
+    fs.mkdirSync(path.join(root, name))
+    for (const below of names) fs.writeFileSync(path.join(root, name, below), '')
+    fs.writeFileSync(Buffer.concat([Buffer.from(`${root}/${name}/`), Buffer.from([0xff])]), '')
+  }
+  const patterns = [
+    '*.o', 'a', 'a/b.o', '[', '[a', '[a-', '[!a]', '[^a-b]*', '[]]', '[[:alpha:]]', '[[:', '[[:nothing:]]',
+    '[[=a=]b]', '[[.-.]-a]', '\\*', '\\', '?', '??', '*/a', 'a*', '', '/', '*[!-~]', '[\\]]', '[a\\-c]', 'é', '[é]',
+    root, `${root}/a`, '*',
+  ]
+  const sizes = new Set()
+  for (const pattern of patterns) {
+    const { found } = await compare(root, { exclude: [pattern], fields: 'type' })
+    sizes.add(Object.keys(found).length)
+  }
+  assert(sizes.size > 8)
+  await compare(root, { exclude: ['a', '*.o'], fields: 'type' })
+  for (const native of [true, false]) {
+    await assert.rejects(statwalk.scan(root, { native, exclude: ['*\0'] }).next(), /bad glob/)
+  }
+})
+
+test('random patterns fit as those of the C library', async () => {
+  const root = path.join(place, 'random')
+  fs.mkdirSync(root)
+  const random = numbers(3)
+  const some = (list, count) => Array.from({ length: count }, () => list[Math.floor(random() * list.length)]).join('')
+  for (let at = 0; at < 60; at += 1) {
+    fs.writeFileSync(path.join(root, some(['a', 'b', 'c', '-', '[', ']', '!', '^', '\\', ':', '=', '1'], 1 + (at % 3))), '')
+  }
+  const parts = ['a', 'b', '-', '[', ']', '!', '^', '\\', '*', '?', ':', '.', '=', '[:alpha:]', '[:digit:]', '[=a=]', '[.a.]']
+  let count = 0
+  for (let at = 0; at < 400; at += 1) {
+    const pattern = some(['', '*', 'a'], 1) + some(['[', ''], 1) + some(parts, 1 + (at % 6)) + some([']', ']*', ''], 1)
+    const { report } = await compare(root, { exclude: [pattern], fields: 'name' })
+    if (report.excluded > 0) count += 1
+  }
+  assert(count > 40, `${count} patterns fit`)
+})
+
+const hasMount = process.getuid() === 0 && fs.existsSync('/bin/mount')
+
+test('other file systems are left out alike', { skip: !hasMount && 'needs root' }, async (t) => {
+  const root = path.join(place, 'mounts')
+  fs.mkdirSync(path.join(root, 'a/there'), { recursive: true })
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', 'none', path.join(root, 'a/there')], { stdio: 'pipe' })
+  } catch {
+    return t.skip('needs mount(8)')
+  }
+  try {
+    fs.writeFileSync(path.join(root, 'a/there/file'), '')
+    fs.symlinkSync('a/there', path.join(root, 'link'))
+    for (const options of [{}, { fields: 'type' }, { followLinks: true }]) {
+      await compare(root, options)
+      const { report } = await compare(root, { ...options, oneFileSystem: true })
+      assert.strictEqual(report.crossings, 1)
+    }
+  } finally {
+    execFileSync('umount', [path.join(root, 'a/there')])
+  }
+})
