@@ -783,17 +783,21 @@ impl Browser {
     }
 
     fn jump(&mut self, line: Line, data: &dyn Data) {
-        let begins = |name: &[u8]| {
-            let start = name.get(..line.text.len());
-            start.is_some_and(|start| start.eq_ignore_ascii_case(line.text.as_bytes()))
-        };
         if let Rows::Items(ids) = &self.list.rows {
-            let is_it = |id: &ItemId| data.item(*id).is_some_and(|item| begins(&item.name));
+            let is_it = |id: &ItemId| begins_with(&line.text, *id, data);
             if let Some(place) = ids.iter().position(is_it) {
                 self.list.go_to(place);
             }
         }
         self.mode = Mode::Jump(line);
+    }
+
+    /// Whether the rows are there and none of them begins with the text of a jump: the
+    /// cursor is where it was.
+    pub(crate) fn jumps_nowhere(&self, line: &Line, data: &dyn Data) -> bool {
+        let is_known = matches!(self.list.rows, Rows::Items(_)) && !self.is_stale;
+        let here = self.list.item();
+        is_known && !here.is_some_and(|id| begins_with(&line.text, id, data))
     }
 
     fn help_key(&mut self, top: usize, mut line: Line, key: Key) {
@@ -1153,6 +1157,14 @@ impl Browser {
     pub(crate) fn row_count(&self) -> usize {
         usize::from(self.height).saturating_sub(HEAD_LINES + FOOT_LINES)
     }
+}
+
+/// Whether the name of an item begins with a text, in large or small letters.
+fn begins_with(text: &str, id: ItemId, data: &dyn Data) -> bool {
+    data.item(id).is_some_and(|item| {
+        let start = item.name.get(..text.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(text.as_bytes()))
+    })
 }
 
 /// Whether a row stands for one item, and not for several.

@@ -128,6 +128,27 @@ fn the_cursor_stays_on_its_item() {
 }
 
 #[test]
+fn a_jump_that_finds_nothing_says_so() {
+    let mut trial = Trial::new(Small::example(), 80, 12);
+    let nothing = "no name begins so";
+    let foot = |trial: &mut Trial| trial.screen()[10].clone();
+    trial.keys("'SR");
+    assert_eq!(trial.cursor(), Some(3));
+    assert_eq!(foot(&mut trial), " go to: SR");
+    trial.keys("x");
+    assert_eq!(trial.cursor(), Some(3));
+    assert!(foot(&mut trial).starts_with(" go to: SRx "));
+    assert!(foot(&mut trial).ends_with(nothing));
+    trial.give(Event::Key(Key::Backspace));
+    assert_eq!(foot(&mut trial), " go to: SR");
+    // There are no rows where nothing is known yet.
+    trial.keys("\n/nobody\n'a");
+    assert_eq!(foot(&mut trial).matches(nothing).count(), 1);
+    trial.keys("\n");
+    assert!(!foot(&mut trial).contains(nothing));
+}
+
+#[test]
 fn one_goes_into_directories_and_out() {
     let mut trial = Trial::new(Small::example(), 80, 20);
     trial.keys("l");

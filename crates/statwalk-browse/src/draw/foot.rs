@@ -38,8 +38,14 @@ impl Browser {
             let text = canvas.name(text.as_bytes());
             canvas.text(1, y, usize::MAX, &format!("{title}{text}"), Look::Bold);
             let end = 1 + text_width(title) + text_width(&text);
-            if self.mode == Mode::Search {
-                let found = self.found_text(data, canvas);
+            let found = match &self.mode {
+                Mode::Search => Some(self.found_text(data, canvas)),
+                Mode::Jump(line) if self.jumps_nowhere(line, data) => {
+                    Some("no name begins so".to_owned())
+                }
+                _ => None,
+            };
+            if let Some(found) = found {
                 let width = text_width(&found);
                 let start = (canvas.width() - 1).saturating_sub(width);
                 if start > end + 2 {
