@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""RESULTS.md, made of `page.md.in` and a record.
+"""RESULTS.md and docs/bindings.md, made of their sources and a record.
 
 The source is Markdown with a sentence a line. `{…}` is a figure of the record (`figure.py`), `{table NAME …}` alone in a
 line one of the tables of `page_tables.py`. The sentences of a paragraph or of an item come into one line.
@@ -11,7 +11,8 @@ from pathlib import Path
 from . import agenda, case_table, figure, page_tables, pictures, results, sources
 from .programs import BENCH
 
-SOURCE, PAGE, PICTURES = BENCH / "page.md.in", BENCH / "RESULTS.md", BENCH / "pictures"
+SOURCE, PICTURES = BENCH / "page.md.in", BENCH / "pictures"
+PAGES = {SOURCE: BENCH / "RESULTS.md", BENCH / "bindings.md.in": BENCH.parent / "docs/bindings.md"}
 # What a reader takes in: lines of the page, characters of a paragraph (five lines of 110), names in a cell.
 LINES_MAX, PARAGRAPH_MAX, NAMES_MAX = 300, 550, 6
 
@@ -20,11 +21,13 @@ _LIST = re.compile(r"(- |\d+\. )")
 
 
 def make(record: str, data: dict) -> tuple[dict[Path, str], list[str]]:
-    """The page and its pictures by path, and what is wrong with them."""
+    """The pages and their pictures by path, and what is wrong with them."""
     prepare(data)
-    text, faults = rendered(SOURCE.read_text(), record, data)
-    files = {PAGE: text} | {PICTURES / name: drawn for name, drawn in pictures.drawn(data).items()}
-    return files, faults + shape_faults(text)
+    files, faults = {PICTURES / name: drawn for name, drawn in pictures.drawn(data).items()}, []
+    for source, page in PAGES.items():
+        files[page], wrong = rendered(source, source.read_text(), record, data)
+        faults += wrong + shape_faults(page.name, files[page])
+    return files, faults
 
 
 def differing(files: dict[Path, str]) -> list[str]:
@@ -59,7 +62,7 @@ def prepare(data: dict) -> None:
     data["cases"].sort(key=lambda case: places.get(agenda.key(case), len(places)))
 
 
-def rendered(source: str, record: str, data: dict) -> tuple[str, list[str]]:
+def rendered(path: Path, source: str, record: str, data: dict) -> tuple[str, list[str]]:
     """The page of a source, and the places where the record says otherwise."""
     lines: list[str] = []
     faults: list[str] = []
@@ -71,7 +74,7 @@ def rendered(source: str, record: str, data: dict) -> tuple[str, list[str]]:
             paragraph.clear()
 
     for number, line in enumerate(source.splitlines(), 1):
-        place = f"{SOURCE.relative_to(BENCH.parent)}:{number}"
+        place = f"{path.relative_to(BENCH.parent)}:{number}"
         is_cell = line.startswith("|")
         if table := re.fullmatch(r"\{table ([^{}]+)\}", line):
             end_paragraph()
@@ -104,16 +107,16 @@ def _answer(text: str, data: dict, is_cell: bool, place: str, faults: list[str])
     return "?"
 
 
-def shape_faults(text: str) -> list[str]:
+def shape_faults(name: str, text: str) -> list[str]:
     """Where the page asks more of a reader than it may."""
     lines = text.splitlines()
-    faults = [f"{PAGE.name}: {len(lines)} lines, and not {LINES_MAX}"] if len(lines) > LINES_MAX else []
+    faults = [f"{name}: {len(lines)} lines, and not {LINES_MAX}"] if len(lines) > LINES_MAX else []
     for number, line in enumerate(lines, 1):
         prose = re.sub(r"\]\([^)]*\)", "]", line)
         if not line.startswith(("|", "#", "!", "<!--")) and len(prose) > PARAGRAPH_MAX:
-            faults.append(f"{PAGE.name}:{number}: a paragraph of {len(prose)} characters, and not {PARAGRAPH_MAX}")
+            faults.append(f"{name}:{number}: a paragraph of {len(prose)} characters, and not {PARAGRAPH_MAX}")
         if line.startswith("|"):
             most = max(cell.count(",") - len(re.findall(r"\d,\d{3}", cell)) + 1 for cell in line.split("|"))
             if most > NAMES_MAX:
-                faults.append(f"{PAGE.name}:{number}: a cell of {most} names")
+                faults.append(f"{name}:{number}: a cell of {most} names")
     return faults

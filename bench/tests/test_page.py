@@ -61,7 +61,7 @@ class Sentences(unittest.TestCase):
     data = record(("home", "size", [row("a", 10), row("b", 20)]))
 
     def rendered(self, source: str) -> tuple[str, list[str]]:
-        return page.rendered(source, "r", self.data)
+        return page.rendered(page.SOURCE, source, "r", self.data)
 
     def test_sentences_of_a_paragraph_come_into_one_line(self):
         text, faults = self.rendered("One.\n{holds process home/ext4/size/warm b / a > 1}\nTwo, {process home/ext4/size/warm a}.\n\n- a\n- b\n")
@@ -77,11 +77,11 @@ class Sentences(unittest.TestCase):
         self.assertEqual(len(self.rendered("It takes {process home/ext4/size/warm c}.\n")[1]), 1)
 
     def test_a_page_that_asks_too_much_is_refused(self):
-        self.assertEqual(page.shape_faults("short\n"), [])
-        self.assertEqual(len(page.shape_faults("a\n" * 301)), 1)
-        self.assertEqual(len(page.shape_faults("a" * 551)), 1)
-        self.assertEqual(len(page.shape_faults("| a, b, c, d, e, f, g |")), 1)
-        self.assertEqual(page.shape_faults("| 1,000, 2,000, 3,000, 4,000, 5,000 |"), [])
+        self.assertEqual(page.shape_faults("page", "short\n"), [])
+        self.assertEqual(len(page.shape_faults("page", "a\n" * 301)), 1)
+        self.assertEqual(len(page.shape_faults("page", "a" * 551)), 1)
+        self.assertEqual(len(page.shape_faults("page", "| a, b, c, d, e, f, g |")), 1)
+        self.assertEqual(page.shape_faults("page", "| 1,000, 2,000, 3,000, 4,000, 5,000 |"), [])
 
 
 class Written(unittest.TestCase):
