@@ -10,6 +10,7 @@ const { Fallback } = require('./fallback.js')
 const native = require('./native.js')
 const { IncompleteScanError, Reading } = require('./reading.js')
 const { Scan } = require('./scan.js')
+const { tableOf } = require('./table.js')
 
 const FIELDS = [
   'name', 'type', 'size', 'allocated', 'links', 'id', 'mtime', 'atime', 'ctime', 'btime',
@@ -73,7 +74,7 @@ function scan(path, options = {}) {
 
 function entryOf(columns, row) {
   if (!(row >= 0 && row < columns.length)) throw new RangeError(`row ${row} of ${columns.length}`)
-  return new Entry(columns, row)
+  return new Entry(tableOf(columns), row)
 }
 
 exports.scan = scan

@@ -4,8 +4,8 @@
 
 // The tables of a scan with its errors, its signal and its end.
 
-const { prepare } = require('./entry.js')
 const { Pruned } = require('./pruned.js')
+const { prepare } = require('./table.js')
 
 /** How many errors are kept for the end. */
 const KEPT_MAX = 1000

@@ -5,6 +5,7 @@
 // The entries of a scan, one after another.
 
 const { Entry } = require('./entry.js')
+const { tableOf } = require('./table.js')
 
 // For so long a loop may hold the event loop before others get their turn.
 const TURN_MS = 3
@@ -16,6 +17,7 @@ class Scan {
   #reading
   #tables = []
   #columns = null
+  #table = null
   #row = 0
   /** The row that was given last; of the directories alone it can be skipped. */
   #last = -1
@@ -41,7 +43,7 @@ class Scan {
   next() {
     if (this.#busy === null && this.#left > 0 && this.#advance()) {
       this.#left -= 1
-      return Promise.resolve({ done: false, value: new Entry(this.#columns, this.#last) })
+      return Promise.resolve({ done: false, value: new Entry(this.#table, this.#last) })
     }
     return this.#enqueue(() => this.#wait())
   }
@@ -94,11 +96,16 @@ class Scan {
         this.#last = row
         return true
       }
-      this.#columns = this.#tables.shift() ?? null
-      this.#row = 0
-      this.#last = -1
+      this.#take(this.#tables.shift() ?? null)
     }
     return false
+  }
+
+  #take(columns) {
+    this.#columns = columns
+    this.#table = columns === null ? null : tableOf(columns)
+    this.#row = 0
+    this.#last = -1
   }
 
   async #wait() {
@@ -114,7 +121,7 @@ class Scan {
       }
       if (this.#advance()) {
         this.#left -= 1
-        return { done: false, value: new Entry(this.#columns, this.#last) }
+        return { done: false, value: new Entry(this.#table, this.#last) }
       }
       let tables
       try {
@@ -126,10 +133,8 @@ class Scan {
       if (tables === null) {
         this.#isOver = true
       } else {
-        this.#columns = tables[0] ?? null
-        this.#tables = tables.slice(1)
-        this.#row = 0
-        this.#last = -1
+        this.#tables = tables
+        this.#take(this.#tables.shift() ?? null)
       }
     }
   }

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+'use strict'
+
+// The columns of a batch, prepared for single values.
+
+const fs = require('node:fs')
+const { isAscii } = require('node:buffer')
+
+// S_IFMT of st_mode, by the number of the type.
+const { S_IFREG, S_IFDIR, S_IFLNK, S_IFIFO, S_IFSOCK, S_IFCHR, S_IFBLK } = fs.constants
+const MODES = [S_IFREG, S_IFDIR, S_IFLNK, S_IFIFO, S_IFSOCK, S_IFCHR, S_IFBLK, 0]
+
+/** Numbers of 64 bits as their halves: big integers would cost more. */
+function halves(column) {
+  // Both processors of the packages have the low half first.
+  return column == null ? null : new Uint32Array(column.buffer, column.byteOffset, 2 * column.length)
+}
+
+const large = (pairs, row) =>
+  pairs === null ? undefined : pairs[2 * row + 1] * 4294967296 + pairs[2 * row]
+const small = (column, row) => (column == null ? undefined : column[row])
+const bit = (bits, row) => bits == null || ((bits[row >> 3] >> (row & 7)) & 1) === 1
+
+// A Stats whose dates are made when they are asked for, as Node 22 has it.
+// A constructor with all fields gives objects that hold them in place.
+function EntryStats(dev, mode, nlink, uid, gid, rdev, ino, size, blocks, atimeMs, mtimeMs, ctimeMs, birthtimeMs) {
+  this.dev = dev
+  this.mode = mode
+  this.nlink = nlink
+  this.uid = uid
+  this.gid = gid
+  this.rdev = rdev
+  this.ino = ino
+  this.size = size
+  this.blocks = blocks
+  this.atimeMs = atimeMs
+  this.mtimeMs = mtimeMs
+  this.ctimeMs = ctimeMs
+  this.birthtimeMs = birthtimeMs
+}
+EntryStats.prototype = Object.create(fs.Stats.prototype)
+for (const name of ['atime', 'mtime', 'ctime', 'birthtime']) {
+  Object.defineProperty(EntryStats.prototype, name, {
+    configurable: true,
+    enumerable: true,
+    get() {
+      const ms = this[`${name}Ms`]
+      const value = ms === undefined ? undefined : new Date(Math.round(ms))
+      Object.defineProperty(this, name, { configurable: true, enumerable: true, value, writable: true })
+      return value
+    },
+  })
+}
+
+/** Fields that were not asked for are undefined, and never 0. */
+class Table {
+  #columns
+  #dev
+  #rdev
+  #ino
+  #size
+  #allocated
+  /** The directory of the last Dirent, and its path. */
+  #directory = -1
+  #parent = ''
+  length
+  types
+  paths
+  pathOffsets
+  isText
+  #isAscii
+
+  constructor(columns) {
+    this.#columns = columns
+    this.#dev = halves(columns.dev)
+    this.#rdev = halves(columns.rdev)
+    this.#ino = halves(columns.ino)
+    this.#size = halves(columns.size)
+    this.#allocated = halves(columns.allocated)
+    this.length = columns.length
+    this.types = columns.types
+    this.paths = columns.paths
+    this.pathOffsets = columns.pathOffsets
+    this.isText = columns.isText
+    this.#isAscii = isAscii(columns.paths)
+  }
+
+  /** Where the name of a row begins in the paths. */
+  nameAt(row) {
+    const { paths, pathOffsets } = this
+    const begin = pathOffsets[row]
+    let at = pathOffsets[row + 1]
+    while (at > begin && paths[at - 1] !== 0x2f) at -= 1
+    return at
+  }
+
+  /** A part of the paths. */
+  text(begin, end) {
+    return this.#isAscii ? this.paths.latin1Slice(begin, end) : this.paths.utf8Slice(begin, end)
+  }
+
+  /** The path of the directory of a row, for many rows once. */
+  parent(row) {
+    const directory = this.#columns.dirs[row]
+    if (directory !== this.#directory || this.#columns.ids != null) {
+      const [begin, end] = [this.pathOffsets[row], this.nameAt(row) - 1]
+      this.#parent = this.text(begin, Math.max(end, begin + 1))
+      this.#directory = directory
+    }
+    return this.#parent
+  }
+
+  stats(row) {
+    const c = this.#columns
+    if (!bit(c.isKnown, row)) return null
+    return new EntryStats(
+      large(this.#dev, row),
+      c.mode == null ? MODES[c.types[row]] : c.mode[row],
+      small(c.links, row),
+      small(c.uid, row),
+      small(c.gid, row),
+      large(this.#rdev, row),
+      large(this.#ino, row),
+      large(this.#size, row),
+      this.#allocated === null ? undefined : large(this.#allocated, row) / 512,
+      bit(c.atimeIsKnown, row) ? small(c.atimeMs, row) : undefined,
+      bit(c.mtimeIsKnown, row) ? small(c.mtimeMs, row) : undefined,
+      bit(c.ctimeIsKnown, row) ? small(c.ctimeMs, row) : undefined,
+      bit(c.btimeIsKnown, row) ? small(c.btimeMs, row) : undefined,
+    )
+  }
+}
+
+const TABLES = new WeakMap()
+
+/** The table of some columns, made once. */
+function tableOf(columns) {
+  let table = TABLES.get(columns)
+  if (table === undefined) {
+    table = new Table(columns)
+    TABLES.set(columns, table)
+  }
+  return table
+}
+
+/** The columns of a batch, as the native module or the fallback has made them. */
+function prepare(columns) {
+  const { buffer, byteOffset, byteLength } = columns.paths
+  columns.paths = Buffer.from(buffer, byteOffset, byteLength)
+  return columns
+}
+
+module.exports = { prepare, tableOf }
