@@ -8,9 +8,9 @@ const { Entry } = require('./entry.js')
 const { tableOf } = require('./table.js')
 
 // For so long a loop may hold the event loop before others get their turn.
-const TURN_MS = 3
+const TURN_MS = 2
 // After so many entries a loop looks at the clock.
-const ENTRIES = 32
+const ENTRIES = 16
 
 /** An iterator by hand: a generator would make three promises for each entry. */
 class Scan {

@@ -201,21 +201,31 @@ test('a slow consumer bounds the memory', async () => {
   assert(process.memoryUsage.rss() - begin < 256 << 20)
 })
 
-test('the event loop has its turns', async () => {
-  let last = performance.now()
-  let longest = 0
-  let turns = 0
-  const look = () => {
-    const now = performance.now()
-    longest = Math.max(longest, now - last)
-    last = now
-    turns += 1
-    if (turns > 0) timer = setImmediate(look)
+test('a loop over entries gives other tasks their turn', async () => {
+  const worst = []
+  for (let run = 0; run < 5; run += 1) {
+    let last = performance.now()
+    let longest = 0
+    const look = () => {
+      const now = performance.now()
+      longest = Math.max(longest, now - last)
+      last = now
+      timer = setImmediate(look)
+    }
+    let timer = setImmediate(look)
+    let count = 0
+    for await (const entry of statwalk.scan('/usr', { fields: 'size' })) {
+      // A body that takes 20 us: half a second for the entries of one batch.
+      const end = performance.now() + 0.02
+      while (performance.now() < end) entry.stats?.size
+      count += 1
+      if (count === 10000) break
+    }
+    clearImmediate(timer)
+    worst.push(longest)
   }
-  let timer = setImmediate(look)
-  for await (const entry of statwalk.scan('/usr/share')) entry.stats?.size
-  clearImmediate(timer)
-  assert(turns > 10)
-  // 5 ms on a machine with nothing else to do; a collection and a full machine take more.
-  assert(longest < 100, `${longest} ms`)
+  // The kernel can take the processor away for some milliseconds, and a full machine for
+  // more. Without turns it would be 200.
+  const median = worst.sort((a, b) => a - b)[2]
+  assert(median < 40, `${worst} ms`)
 })
