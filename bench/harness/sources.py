@@ -9,6 +9,7 @@ and for the ways of `engines/statwalk` that folder besides. The ways of `engines
 
 import hashlib
 import io
+import os
 import re
 import subprocess
 import tarfile
@@ -22,6 +23,8 @@ from .walker import ENGINES, Walker, all_walkers
 
 DEFINITION = "engine.toml"
 PRODUCT_WAYS = ("program/statwalk", "program/statwalk-find")
+# Folders of what is built and installed.
+MADE = {"target", "node_modules"}
 # Where comments begin with `//`; in the other languages of the folders they begin with `#`.
 SLASHES = {".c", ".h", ".cpp", ".hpp", ".cs", ".java", ".groovy", ".go", ".rs", ".js", ".mjs", ".mod"}
 
@@ -41,11 +44,20 @@ def now() -> dict[str, str]:
     for folder in {walker.folder for walker in all_walkers()}:
         files = [path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
         found[folder.name] = {str(path.relative_to(folder)): path.read_bytes() for path in files}
-    paths = [ROOT / "Cargo.lock", *ROOT.glob("crates/*/src/**/*"), *ROOT.glob("bindings/*/**/*")]
+    paths = [ROOT / "Cargo.lock", *ROOT.glob("crates/*/src/**/*"), *_below(ROOT / "bindings")]
     named = {str(path.relative_to(ROOT)): path for path in paths}
     product = {name: path.read_bytes() for name, path in named.items() if is_product(name) and path.is_file()}
     bindings = {name: path.read_bytes() for name, path in named.items() if is_binding(name) and path.is_file()}
     return _hashes(found, product, bindings)
+
+
+def _below(folder: Path) -> list[Path]:
+    """All files below a folder, without those that are made: there are trees among them that are deep."""
+    found: list[Path] = []
+    for above, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in MADE]
+        found += [Path(above, name) for name in names]
+    return found
 
 
 @cache
@@ -82,7 +94,7 @@ def is_binding(path: str) -> bool:
     """Whether a file decides what a binding does: a source or a header, and no test."""
     parts = path.split("/")
     is_source = Path(path).suffix in {".rs", ".h", ".py", ".js", ".java"}
-    is_aside = {"test", "tests", "target", "node_modules"}.intersection(parts)
+    is_aside = ({"test", "tests", "examples"} | MADE).intersection(parts)
     return parts[0] == "bindings" and is_source and not is_aside
 
 
