@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use statwalk_testkit::{Scratch, trees};
+use statwalk_testkit::{Scratch, strategy, trees};
 
 /// The folder with the shared library under the name by which programs load it.
 fn library() -> &'static Path {
@@ -101,7 +101,13 @@ fn entries_are_those_of_fts_and_find() {
         tree.materialise(&dir).unwrap();
         roots.push(dir);
     }
-    roots.push(PathBuf::from("/usr/include"));
+    for seed in 0..40 {
+        let dir = scratch.path().join(format!("random-{seed}"));
+        let model = strategy::of_seed(&strategy::model(), seed);
+        model.materialise(&dir).unwrap();
+        roots.push(dir);
+    }
+    roots.push(PathBuf::from("/usr"));
     for root in roots {
         let found = succeeds(Command::new("find").arg(&root).arg("-print0")).stdout;
         for threads in ["1", "4"] {

@@ -21,6 +21,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"skipped: {reason} ({report.nodeid})")
 
 
+#: The named and random trees that `cargo xtask bindings` makes.
+TREES = Path(__file__).parents[2] / "target/trees"
+
+
+@pytest.fixture
+def trees() -> list[bytes]:
+    """All of them, as bytes."""
+    if not TREES.is_dir():
+        pytest.skip("needs the trees of `cargo xtask bindings`")
+    return [os.path.join(os.fsencode(TREES), name) for name in sorted(os.listdir(os.fsencode(TREES)))]
+
+
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     root = tmp_path / "tree"

@@ -79,6 +79,58 @@ def test_entries_are_those_of_scandir(tree: Path) -> None:
     assert check_equal(f"{tree}/") > 50
 
 
+def by_descriptors(path: bytes) -> dict[bytes, os.stat_result]:
+    """By descriptors, because a path can be longer than the kernel takes."""
+    found = {}
+    waiting = [(path, os.open(path, os.O_RDONLY | os.O_DIRECTORY))]
+    while waiting:
+        above, directory = waiting.pop()
+        for text in os.listdir(directory):
+            name = os.fsencode(text)
+            status = os.stat(name, dir_fd=directory, follow_symlinks=False)
+            found[above + b"/" + name] = status
+            if stat.S_ISDIR(status.st_mode):
+                flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+                try:
+                    waiting.append((above + b"/" + name, os.open(name, flags, dir_fd=directory)))
+                except PermissionError:
+                    assert os.geteuid() != 0
+        os.close(directory)
+    return found
+
+
+def test_named_and_random_trees_are_the_same(trees: list[bytes]) -> None:
+    for root in trees:
+        expected = by_descriptors(root)
+        for threads in (1, 4):
+            entries = statwalk.scan(root, threads=threads, onerror="ignore")
+            found = {entry.path: entry for entry in entries}
+            assert found.keys() == expected.keys(), root
+            for path, status in expected.items():
+                for field in ALL:
+                    ours = getattr(found[path].stat, field)
+                    # Reading a directory changes its time of access.
+                    if "atime" in field and stat.S_ISDIR(status.st_mode):
+                        continue
+                    expected_value = getattr(status, field)
+                    base = field.removesuffix("_ns")
+                    if base in TIMES and not -(2**63) <= getattr(status, f"{base}_ns") < 2**63:
+                        # 64 bits hold the whole seconds of such times alone.
+                        unit = 10**9 if field.endswith("_ns") else 1
+                        expected_value = expected_value // unit * unit
+                    assert ours == expected_value, (path, field)
+        text = os.fsdecode(root)
+        names = {os.fsdecode(path) for path in expected}
+        assert {e.path for e in statwalk.scan(text, fields="type", onerror="ignore")} == names
+        table = statwalk.table(root, fields=("path", "size"), onerror=lambda error: None)
+        assert len(table) == len(expected) + 1
+        sizes = [status.st_blocks * 512 for status in {
+            (status.st_dev, status.st_ino): status
+            for status in (*expected.values(), os.lstat(root))
+        }.values()]
+        assert statwalk.du(root).allocated == sum(sizes), root
+
+
 def test_usr_include_is_the_same() -> None:
     check_equal("/usr/include")
 

@@ -9,6 +9,7 @@ mod examples;
 mod java;
 mod node;
 mod python;
+mod trees;
 
 pub(crate) use c::{Build, install as install_c};
 pub(crate) use python::wheel;
@@ -31,6 +32,7 @@ pub(crate) fn check() -> Result<(), String> {
 }
 
 pub(crate) fn test() -> Result<(), String> {
+    trees::make()?;
     match is_there("cc") && is_there("c++") {
         true => {
             let words = [
