@@ -255,7 +255,7 @@ typedef struct sw_report {
   uint64_t changed_directories;
   // Entries that went away during the scan. They are no gap.
   uint64_t vanished;
-  // Entries that were left out by a pattern or a call of sw_walk_skip.
+  // Entries that were left out by a pattern, sw_walk_skip or sw_batches_skip.
   uint64_t excluded;
   // Other file systems that were not entered.
   uint64_t crossings;
@@ -437,6 +437,13 @@ int sw_batches_next(struct sw_batches *batches, int timeout_ms, struct sw_batch 
 // The error of the last SW_ERROR; NULL before the first. It is there until the next call
 // of sw_batches_next.
 const struct sw_error *sw_batches_error(const struct sw_batches *batches);
+
+// Leaves out what is below a directory of a batch that came, by its number.
+//
+// No worker opens a directory below it that none has opened, and no error below it comes
+// any more. Rows that were read already still come. SW_FAILED if no directory with that
+// number has come, and without SW_PATH.
+int sw_batches_skip(struct sw_batches *batches, uint32_t directory);
 
 // Stops the scan. Any thread may call it while the batches are open.
 void sw_batches_cancel(const struct sw_batches *batches);

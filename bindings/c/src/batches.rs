@@ -151,6 +151,29 @@ pub unsafe extern "C" fn sw_batches_error(batches: *const BatchesHandle) -> *con
     (error.as_ref()).map_or(std::ptr::null(), |error| &raw const error.item)
 }
 
+/// Leaves out what is below a directory of a batch that came, by its number.
+///
+/// No worker opens a directory below it that none has opened, and no error below it comes
+/// any more. Rows that were read already still come. SW_FAILED if no directory with that
+/// number has come, and without SW_PATH.
+///
+/// # Safety
+///
+/// `batches` is of sw_batches_open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sw_batches_skip(batches: *mut BatchesHandle, directory: u32) -> c_int {
+    guard_unit(|| {
+        if batches.is_null() {
+            return Err(Failure::Invalid("a pointer is NULL"));
+        }
+        // SAFETY: the caller gives batches that no other thread goes on with; this
+        // borrows that field alone, as above.
+        let inner = unsafe { &mut (*batches).batches };
+        let pruned = inner.prune(directory);
+        (pruned.then_some(())).ok_or(Failure::Invalid("no directory with that number has come"))
+    })
+}
+
 /// Stops the scan. Any thread may call it while the batches are open.
 ///
 /// # Safety

@@ -68,6 +68,7 @@ impl Batches {
             }
             match self.feed.next_within(timeout)? {
                 Step::Value(ready) => self.ready = ready.rows.into(),
+                Step::Error(error) if self.feed.is_below_pruned(&error) => {}
                 Step::Error(error) => return Ok(Step::Error(error)),
                 Step::Waiting => return Ok(Step::Waiting),
                 Step::End => return Ok(Step::End),
@@ -94,6 +95,15 @@ impl Batches {
             paths,
             holders: self.holders.clone(),
         }
+    }
+
+    /// Leaves out what is below a directory of a batch that came. Answers whether the
+    /// number is that of such a directory; without the column of paths none is known.
+    ///
+    /// Workers do not open directories below it that they have not opened, and errors
+    /// below it do not come any more. Rows that they have read still come.
+    pub fn prune(&mut self, directory: u32) -> bool {
+        self.feed.prune(directory)
     }
 
     /// Stops the scan from any thread. Rows that the workers have found still come.

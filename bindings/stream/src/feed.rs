@@ -109,8 +109,24 @@ impl Feed {
         self.tree.as_ref()
     }
 
-    pub(crate) fn tree_mut(&mut self) -> Option<&mut Tree> {
-        self.tree.as_mut()
+    /// Leaves out what is below a directory, if it is known.
+    pub(crate) fn prune(&mut self, id: u32) -> bool {
+        let Some(tree) = &mut self.tree else {
+            return false;
+        };
+        if !tree.is_known(id) || tree.holds_root(id) {
+            return false;
+        }
+        let mut path = Vec::new();
+        tree.path_to(id, &mut path);
+        self.pruned.add(tree.root(id) as usize, &path);
+        tree.prune(id);
+        true
+    }
+
+    /// Whether an error lies at or below a directory that the caller does not want.
+    pub(crate) fn is_below_pruned(&self, error: &EntryError) -> bool {
+        self.pruned.has_one_at_or_above(error.root, &error.path)
     }
 
     pub(crate) fn canceller(&self) -> Option<&Canceller> {

@@ -200,6 +200,53 @@ fn nothing_below_a_pruned_directory_comes() {
 }
 
 #[test]
+fn no_worker_opens_what_is_below_a_pruned_directory_of_a_batch() {
+    let scratch = Scratch::new().unwrap();
+    for number in 0..3_000 {
+        let path = scratch.path().join(format!("a/{number}/b"));
+        std::fs::create_dir_all(path).unwrap();
+    }
+    // A worker can have read all of it before this thread runs again.
+    let mut counts = (0..50).map(|_| directories_with_a_pruned(scratch.path()));
+    assert!(counts.any(|count| (2..6_002).contains(&count)));
+}
+
+/// How many directories come where one worker reads and `a` is pruned.
+fn directories_with_a_pruned(root: &std::path::Path) -> usize {
+    let mut request = everything(root);
+    request.threads = Some(1);
+    let mut batches = Batches::new(&request).unwrap();
+    assert!(!batches.prune(u32::MAX));
+    let mut count = 0;
+    loop {
+        match batches.next_within(LONG).unwrap() {
+            Step::Value(batch) => {
+                let directories = batch.rows().directories();
+                count += directories.len();
+                for (row, &id) in directories.ids.iter().enumerate() {
+                    if directories.columns.name(row) == b"a" {
+                        assert!(batches.prune(id));
+                    }
+                }
+            }
+            Step::End => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(batches.finish().unwrap().is_complete());
+    count
+}
+
+#[test]
+fn batches_without_paths_know_no_directory() {
+    let mut request = Request::new("/usr/include");
+    assert!(request.set_columns(COLUMNS[0].bit));
+    let mut batches = Batches::new(&request).unwrap();
+    while !matches!(batches.next_within(LONG).unwrap(), Step::End) {}
+    assert!(!batches.prune(0));
+}
+
+#[test]
 fn a_worker_that_panics_is_a_failure() {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));

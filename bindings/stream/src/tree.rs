@@ -126,7 +126,7 @@ impl Tree {
         self.nodes.get(id as usize)
     }
 
-    fn is_known(&self, id: u32) -> bool {
+    pub(crate) fn is_known(&self, id: u32) -> bool {
         self.node(id).is_some_and(|node| node.is_known)
     }
 

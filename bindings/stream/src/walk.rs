@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use statwalk_core::{Attributes, Canceller, DirState, EntryError, Report, Rows};
+use statwalk_core::{Attributes, Canceller, DirState, Report, Rows};
 
 use crate::failure::Failure;
 use crate::feed::{Feed, OwnRows, Step};
@@ -137,18 +137,12 @@ impl Walk {
                     self.ready = ready.rows.into();
                     self.directories = ready.directories.into_iter();
                 }
-                Step::Error(error) if self.is_pruned_error(&error) => {}
+                Step::Error(error) if self.feed.is_below_pruned(&error) => {}
                 Step::Error(error) => return Ok(Step::Error(error)),
                 Step::Waiting => return Ok(Step::Waiting),
                 Step::End => return Ok(Step::End),
             }
         }
-    }
-
-    fn is_pruned_error(&self, error: &EntryError) -> bool {
-        self.feed
-            .pruned
-            .has_one_at_or_above(error.root, &error.path)
     }
 
     /// Goes on to the next entry, if that needs no wait.
@@ -275,15 +269,7 @@ impl Walk {
     /// No entry below it comes any more, and workers do not open directories below it
     /// that they have not opened.
     pub fn prune(&mut self) -> bool {
-        let Some(id) = self.prunable.take() else {
-            return false;
-        };
-        let path = &self.path[..self.path.len() - 1];
-        self.feed.pruned.add(self.current.root as usize, path);
-        if let Some(tree) = self.feed.tree_mut() {
-            tree.prune(id);
-        }
-        true
+        self.prunable.take().is_some_and(|id| self.feed.prune(id))
     }
 
     /// Stops the scan from any thread. Rows that the workers have found still come.

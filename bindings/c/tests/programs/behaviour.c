@@ -135,6 +135,7 @@ static int wrong_use(const char *root) {
     CHECK(sw_walk_open(NULL, &walk) == SW_FAILED && walk == NULL);
     CHECK(sw_batches_open(NULL, &batches) == SW_FAILED && batches == NULL);
     CHECK(sw_walk_next(NULL, &entry) == SW_FAILED && sw_walk_skip(NULL) == SW_FAILED);
+    CHECK(sw_batches_skip(NULL, 0) == SW_FAILED);
     CHECK(sw_walk_close(NULL, NULL) == SW_OK && sw_batches_close(NULL, NULL) == SW_OK);
     CHECK(sw_walk_error(NULL) == NULL && sw_batch_entries(NULL) == NULL);
     sw_walk_cancel(NULL), sw_batches_cancel(NULL), sw_batch_free(NULL), sw_scan_free(NULL);
