@@ -2,19 +2,12 @@
 
 package org.statwalk;
 
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.Charset;
-import java.nio.charset.CodingErrorAction;
-import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.util.Arrays;
 
 /** An entry and its attributes: a view into a batch, which it keeps alive. */
 public final class AttributedPath {
-    private static final char REPLACED = '\ufffd';
-
     private final Rows rows;
     private final int row;
 
@@ -23,42 +16,12 @@ public final class AttributedPath {
         this.row = row;
     }
 
-    /** The encoding of paths of this JVM. */
-    static final class Encoding {
-        static final Charset OF_PATHS =
-                Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
-
-        private Encoding() {}
-    }
-
-    static Charset encoding() {
-        return Encoding.OF_PATHS;
-    }
-
-    static String lossy(byte[] bytes) {
-        return new String(bytes, encoding());
-    }
-
-    /** The path, beginning with the path that the caller gave.
+    /** The path, beginning with the path that the caller gave. It leads to the file for every
+     * name, as paths of the JDK's own walkers do.
      *
-     * @return the path
-     * @throws UndecodablePathException if it would not lead back to the file */
+     * @return the path */
     public Path path() {
-        byte[] bytes = pathBytes();
-        String text = lossy(bytes);
-        try {
-            // What was replaced would lead to another file, or to none. A name can also
-            // have this character itself, so a strict decoder decides; it is slow.
-            if (text.indexOf(REPLACED) >= 0) {
-                encoding().newDecoder()
-                        .onMalformedInput(CodingErrorAction.REPORT)
-                        .onUnmappableCharacter(CodingErrorAction.REPORT)
-                        .decode(ByteBuffer.wrap(bytes));
-            }
-            return Path.of(text);
-        } catch (CharacterCodingException | InvalidPathException refused) {
-            throw new UndecodablePathException(bytes, lossy(bytes));
-        }
+        return PathBytes.path(pathBytes());
     }
 
     /** The bytes of the path.
@@ -86,18 +49,19 @@ public final class AttributedPath {
      *
      * @return the name */
     public String name() {
-        return lossy(nameBytes());
+        return PathBytes.text(nameBytes());
     }
 
     /** The attributes, which were read with the entry.
      *
      * @return the attributes; null where they could not be read */
     public PosixFileAttributes attributes() {
-        return Rows.bit(rows.isKnown, row) ? new Attributes(rows, row, this) : null;
+        return rows.isKnown(row) ? new Attributes(rows, row, this::path) : null;
     }
 
+    /** The path, with U+FFFD for bytes that are no text. */
     @Override
     public String toString() {
-        return lossy(pathBytes());
+        return PathBytes.text(pathBytes());
     }
 }

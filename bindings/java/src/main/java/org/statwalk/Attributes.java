@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.GroupPrincipal;
 import java.nio.file.attribute.PosixFileAttributes;
@@ -16,6 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /** Attributes of an entry. */
 final class Attributes implements PosixFileAttributes {
@@ -33,16 +35,16 @@ final class Attributes implements PosixFileAttributes {
     private static final Map<Integer, GroupPrincipal> GROUPS = new ConcurrentHashMap<>();
 
     /** Identifies a file among those of scans. */
-    private record Key(long dev, long ino) {}
+    record Key(long dev, long ino) {}
 
     private final Rows rows;
     private final int row;
-    private final AttributedPath entry;
+    private final Supplier<Path> path;
 
-    Attributes(Rows rows, int row, AttributedPath entry) {
+    Attributes(Rows rows, int row, Supplier<Path> path) {
         this.rows = rows;
         this.row = row;
-        this.entry = entry;
+        this.path = path;
     }
 
     private static FileTime time(long[] ns, byte[] isKnown, int row) {
@@ -139,10 +141,10 @@ final class Attributes implements PosixFileAttributes {
     private void learn() {
         try {
             Map<String, Object> of = Files.readAttributes(
-                    entry.path(), "unix:uid,gid,owner,group", LinkOption.NOFOLLOW_LINKS);
+                    path.get(), "unix:uid,gid,owner,group", LinkOption.NOFOLLOW_LINKS);
             OWNERS.putIfAbsent((Integer) of.get("uid"), (UserPrincipal) of.get("owner"));
             GROUPS.putIfAbsent((Integer) of.get("gid"), (GroupPrincipal) of.get("group"));
-        } catch (IOException | UnsupportedOperationException | UndecodablePathException gone) {
+        } catch (IOException | UnsupportedOperationException gone) {
             // The number alone is known then.
             return;
         }

@@ -10,9 +10,12 @@ public class EntryException extends FileSystemException {
 
     private final String operation;
     private final int number;
+    /** The file as the system has it. It leads to nothing in another process. */
+    private final transient byte[] path;
 
-    EntryException(String path, String operation, int number, String message) {
-        super(path, null, message);
+    EntryException(byte[] path, String operation, int number, String message) {
+        super(PathBytes.text(path), null, message);
+        this.path = path;
         this.operation = operation;
         this.number = number;
     }
@@ -22,6 +25,10 @@ public class EntryException extends FileSystemException {
      * @return the word for it */
     public String operation() {
         return operation;
+    }
+
+    byte[] pathBytes() {
+        return path;
     }
 
     /** The error number of the system; 0 for a directory that did not hold still.

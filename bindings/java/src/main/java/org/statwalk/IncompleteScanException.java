@@ -12,8 +12,8 @@ public class IncompleteScanException extends IOException {
     /** Exceptions can be written, so the list is one that can, too. */
     private final java.util.ArrayList<EntryException> errors;
 
-    IncompleteScanException(List<EntryException> errors) {
-        super("the scan is incomplete, with " + errors.size() + " errors"
+    IncompleteScanException(List<EntryException> errors, int count) {
+        super("the scan is incomplete, with " + count + " errors"
                 + (errors.isEmpty() ? "" : ": " + errors.get(0).getReason()));
         this.errors = new java.util.ArrayList<>(errors);
     }

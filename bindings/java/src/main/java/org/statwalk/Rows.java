@@ -2,12 +2,25 @@
 
 package org.statwalk;
 
+import java.util.Arrays;
+
 /** Columns of a batch, copied to the heap: one copy for thousands of entries. */
 final class Rows {
     int length;
-    /** Numbers of directories: of those that begin here; null for other entries. */
+    /** Of directories: their numbers; null for other entries. */
     int[] ids;
+    /** Of directories: whether each has one above it, in bits. */
+    byte[] hasParent;
+    /** Of directories: the root that each belongs to. */
+    int[] roots;
+    /** Of directories: how far each was read. */
+    byte[] states;
+    /** The number of the directory that each is in. */
     int[] dirs;
+    /** Where a scan asks for names. */
+    byte[] names;
+    int[] nameOffsets;
+    /** Where a scan asks for paths. */
     byte[] paths;
     long[] pathOffsets;
     byte[] types;
@@ -27,9 +40,20 @@ final class Rows {
     int[] uid;
     int[] gid;
     short[] mode;
-    byte[] states;
 
     static boolean bit(byte[] bits, int row) {
         return bits == null || (bits[row >> 3] >> (row & 7) & 1) == 1;
+    }
+
+    boolean isKnown(int row) {
+        return bit(isKnown, row);
+    }
+
+    boolean isRoot(int row) {
+        return ids != null && !bit(hasParent, row);
+    }
+
+    byte[] name(int row) {
+        return Arrays.copyOfRange(names, nameOffsets[row], nameOffsets[row + 1]);
     }
 }

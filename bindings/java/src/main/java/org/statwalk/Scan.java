@@ -3,12 +3,15 @@
 package org.statwalk;
 
 import java.io.IOException;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.nio.file.ProviderMismatchException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.List;
 
 /** Entries of a scan, one after another, without the directory that was given. */
@@ -16,80 +19,113 @@ final class Scan implements AutoCloseable {
     private static final int ERRORS_KEPT = 1000;
 
     private final Batches batches;
-    private final byte[] root;
+    private final ScanOptions options;
     private final List<EntryException> errors = new ArrayList<>();
-    private final boolean collects;
-    private Rows[] tables = {};
-    private int table;
+    private int errorCount;
+    /** Absent where everything is wanted. */
+    private final Pruning pruning;
+    private final Deque<Rows> ready = new ArrayDeque<>();
     private int row;
-    private boolean isRootGiven;
     private volatile boolean isClosed;
 
     Scan(Path directory, ScanOptions options) throws IOException {
+        refuseOthers(directory);
         if (!Files.isDirectory(directory)) {
             // The exception of the JDK where there is nothing.
             Files.readAttributes(directory, "size");
             throw new NotDirectoryException(directory.toString());
         }
-        String text = directory.toString();
-        boolean isLink = Files.readAttributes(directory,
-                java.nio.file.attribute.BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
-                .isSymbolicLink();
-        if (text.isEmpty()) {
-            text = ".";
-        } else if (isLink) {
-            text += "/";
+        this.options = options;
+        byte[] root = rootOf(directory, Files.isSymbolicLink(directory));
+        batches = NativeBatches.open(List.of(root), Wanted.PATHS, options, this::note);
+        pruning = options.prune() == null ? null : new Pruning(options.prune(), batches::skip);
+    }
+
+    /** The system knows paths of the default file system alone. */
+    static void refuseOthers(Path path) {
+        if (path.getFileSystem() != FileSystems.getDefault()) {
+            throw new ProviderMismatchException("statwalk reads the default file system, not "
+                    + path.getFileSystem().provider().getScheme() + ":");
         }
-        root = text.getBytes(AttributedPath.encoding());
-        collects = options.onError() == null;
-        batches = NativeBatches.open(root, options, error -> {
-            if (!collects) {
-                options.onError().accept(error);
-            } else if (errors.size() < ERRORS_KEPT) {
+    }
+
+    /** The root of a scan. What a link leads to is read with a slash at its end. */
+    static byte[] rootOf(Path directory, boolean isLink) {
+        byte[] bytes = PathBytes.of(directory);
+        if (bytes.length == 0) {
+            return new byte[] {'.'};
+        }
+        if (!isLink) {
+            return bytes;
+        }
+        byte[] root = Arrays.copyOf(bytes, bytes.length + 1);
+        root[bytes.length] = '/';
+        return root;
+    }
+
+    private void note(EntryException error) {
+        if (pruning != null) {
+            // It can lie below a directory that has not come yet.
+            errors.add(error);
+        } else if (options.onError() != null) {
+            options.onError().accept(error);
+        } else {
+            errorCount++;
+            if (errors.size() < ERRORS_KEPT) {
                 errors.add(error);
             }
-        });
+        }
     }
 
     /** The next entry; null at the end. */
     AttributedPath next() throws IOException {
         while (true) {
-            while (table < tables.length) {
-                Rows rows = tables[table];
-                if (row == rows.length) {
-                    table++;
-                    row = 0;
-                    continue;
+            for (Rows rows; (rows = ready.peek()) != null; ready.remove(), row = 0) {
+                while (row < rows.length) {
+                    int at = row++;
+                    if (!rows.isRoot(at) && (pruning == null || pruning.keeps(rows, at))) {
+                        return new AttributedPath(rows, at);
+                    }
                 }
-                int at = row++;
-                if (isRoot(rows, at)) {
-                    isRootGiven = true;
-                    continue;
-                }
-                return new AttributedPath(rows, at);
             }
             if (isClosed) {
                 return null;
             }
-            tables = batches.next();
-            table = row = 0;
+            Rows[] tables = batches.next();
             if (tables == null) {
-                tables = new Rows[0];
-                boolean wasClosed = isClosed;
-                isClosed = true;
-                if (!wasClosed && collects && !batches.isComplete()) {
-                    throw new IncompleteScanException(errors);
-                }
+                end();
                 return null;
+            }
+            if (pruning == null) {
+                ready.addAll(List.of(tables));
+            } else {
+                pruning.add(tables, ready);
             }
         }
     }
 
-    private boolean isRoot(Rows rows, int at) {
-        return !isRootGiven
-                && rows.ids != null
-                && Arrays.equals(root, 0, root.length, rows.paths,
-                        (int) rows.pathOffsets[at], (int) rows.pathOffsets[at + 1]);
+    private void end() throws IOException {
+        boolean wasClosed = isClosed;
+        isClosed = true;
+        if (wasClosed) {
+            return;
+        }
+        ScanEnd how = batches.end();
+        if (pruning != null) {
+            errors.removeIf(error -> pruning.leavesOut(error.pathBytes()));
+            errorCount = errors.size();
+            if (errorCount == 0 && how == ScanEnd.INCOMPLETE) {
+                // What is missing was not wanted.
+                how = ScanEnd.COMPLETE;
+            }
+            if (options.onError() != null) {
+                errors.forEach(options.onError());
+            }
+        }
+        if (options.onError() == null && how != ScanEnd.COMPLETE) {
+            int kept = Math.min(errors.size(), ERRORS_KEPT);
+            throw new IncompleteScanException(errors.subList(0, kept), errorCount);
+        }
     }
 
     @Override

@@ -3,27 +3,42 @@
 package org.statwalk;
 
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * Options of a scan.
+ *
+ * <pre>{@code
+ * ScanOptions options = ScanOptions.DEFAULT.withPrune(directory -> directory.name().equals(".git"));
+ * try (Stream<AttributedPath> entries = Statwalk.walk(Path.of("."), options)) {
+ *     long bytes = entries.mapToLong(entry -> entry.attributes().size()).sum();
+ * }
+ * }</pre>
  *
  * @param maxDepth how deep it goes; 1 is one directory alone
  * @param threads the number of workers; 0 lets the scan decide
  * @param oneFileSystem whether other file systems are left out
  * @param onError gets each error; with null the end of the scan is an
  *     {@link IncompleteScanException}
+ * @param prune decides for each directory whether all below it is left out; null leaves out
+ *     nothing
  */
 public record ScanOptions(
-        int maxDepth, int threads, boolean oneFileSystem, Consumer<? super EntryException> onError) {
+        int maxDepth,
+        int threads,
+        boolean oneFileSystem,
+        Consumer<? super EntryException> onError,
+        Predicate<? super AttributedPath> prune) {
     /** All of the tree, and an exception at the end of an incomplete scan. */
-    public static final ScanOptions DEFAULT = new ScanOptions(Integer.MAX_VALUE, 0, false, null);
+    public static final ScanOptions DEFAULT =
+            new ScanOptions(Integer.MAX_VALUE, 0, false, null, null);
 
     /** The same with another depth.
      *
      * @param depth how deep the scan goes
      * @return the options */
     public ScanOptions withMaxDepth(int depth) {
-        return new ScanOptions(depth, threads, oneFileSystem, onError);
+        return new ScanOptions(depth, threads, oneFileSystem, onError, prune);
     }
 
     /** The same with another number of workers.
@@ -31,7 +46,7 @@ public record ScanOptions(
      * @param count the number
      * @return the options */
     public ScanOptions withThreads(int count) {
-        return new ScanOptions(maxDepth, count, oneFileSystem, onError);
+        return new ScanOptions(maxDepth, count, oneFileSystem, onError, prune);
     }
 
     /** The same with a place for errors.
@@ -39,13 +54,26 @@ public record ScanOptions(
      * @param consumer gets each error
      * @return the options */
     public ScanOptions withOnError(Consumer<? super EntryException> consumer) {
-        return new ScanOptions(maxDepth, threads, oneFileSystem, consumer);
+        return new ScanOptions(maxDepth, threads, oneFileSystem, consumer, prune);
     }
 
     /** The same, on the file system of the root alone.
      *
      * @return the options */
     public ScanOptions withOneFileSystem() {
-        return new ScanOptions(maxDepth, threads, true, onError);
+        return new ScanOptions(maxDepth, threads, true, onError, prune);
+    }
+
+    /**
+     * The same with directories whose content is left out.
+     *
+     * <p>The thread that takes the entries asks once for each directory that it sees, before any
+     * entry below it comes. The directory itself is an entry. Nothing below it comes, and what
+     * nobody has read by then is not read. Errors come at the end, without those below it.
+     *
+     * @param decision answers with true where everything below a directory is left out
+     * @return the options */
+    public ScanOptions withPrune(Predicate<? super AttributedPath> decision) {
+        return new ScanOptions(maxDepth, threads, oneFileSystem, onError, decision);
     }
 }

@@ -6,10 +6,13 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileVisitOption;
 import java.nio.file.FileVisitor;
 import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
+import java.util.Objects;
+import java.util.Set;
 import java.util.Spliterator;
 import java.util.Spliterators;
 import java.util.stream.Stream;
@@ -98,8 +101,10 @@ public final class Statwalk {
      * Visits a tree depth-first, with the contract of
      * {@link java.nio.file.Files#walkFileTree(Path, FileVisitor)}.
      *
-     * <p>It reads the whole tree before the first visit, so a visitor that skips a subtree
-     * saves visits and no reading. Attributes are {@code PosixFileAttributes}.
+     * <p>Threads read ahead of the visits: first one directory, then ever more, up to about
+     * twenty thousand entries. So a visitor that skips a subtree or ends early saves most of the
+     * reading. Attributes are {@code PosixFileAttributes}. While the visitor is called, nothing
+     * is open.
      *
      * @param start where to begin
      * @param visitor gets the entries
@@ -108,7 +113,32 @@ public final class Statwalk {
      */
     public static Path walkFileTree(Path start, FileVisitor<? super Path> visitor)
             throws IOException {
-        TreeVisit.visit(start, visitor);
+        return walkFileTree(start, Set.of(), Integer.MAX_VALUE, visitor);
+    }
+
+    /**
+     * As {@link #walkFileTree(Path, FileVisitor)}, with the options of
+     * {@link java.nio.file.Files#walkFileTree(Path, Set, int, FileVisitor)}.
+     *
+     * @param start where to begin
+     * @param options whether links are followed
+     * @param maxDepth how deep it goes; with 0 the start alone is visited
+     * @param visitor gets the entries
+     * @return the start
+     * @throws IOException if the visitor throws one
+     */
+    public static Path walkFileTree(
+            Path start, Set<FileVisitOption> options, int maxDepth, FileVisitor<? super Path> visitor)
+            throws IOException {
+        if (maxDepth < 0) {
+            throw new IllegalArgumentException("the depth is negative");
+        }
+        Scan.refuseOthers(start);
+        boolean followsLinks = false;
+        for (FileVisitOption option : options) {
+            followsLinks |= Objects.requireNonNull(option) == FileVisitOption.FOLLOW_LINKS;
+        }
+        new TreeVisit(Objects.requireNonNull(visitor), followsLinks, maxDepth).visit(start);
         return start;
     }
 

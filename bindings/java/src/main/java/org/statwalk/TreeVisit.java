@@ -3,7 +3,7 @@
 package org.statwalk;
 
 import java.io.IOException;
-import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemLoopException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.FileVisitor;
 import java.nio.file.Files;
@@ -12,128 +12,132 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashMap;
-import java.util.Iterator;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** A visit of a whole tree that was read before. */
+/** The calls of a visitor, by what is read ahead. */
 final class TreeVisit {
-    private static final int EACCES = 13;
-
     /** A directory that is being visited. */
-    private record Open(Path path, Iterator<AttributedPath> children) {}
+    private record Open(Path path, ReadAhead.Directory directory, Attributes.Key key) {}
 
-    private final Map<String, List<AttributedPath>> children = new HashMap<>();
-    private final Map<String, IOException> errors = new HashMap<>();
+    private final FileVisitor<? super Path> visitor;
+    private final boolean followsLinks;
+    private final int maxDepth;
+    private final ReadAhead readAhead = new ReadAhead();
+    private final Deque<Open> open = new ArrayDeque<>();
 
-    static void visit(Path start, FileVisitor<? super Path> visitor) throws IOException {
-        BasicFileAttributes attributes;
+    TreeVisit(FileVisitor<? super Path> visitor, boolean followsLinks, int maxDepth) {
+        this.visitor = visitor;
+        this.followsLinks = followsLinks;
+        this.maxDepth = maxDepth;
+    }
+
+    void visit(Path start) throws IOException {
+        BasicFileAttributes own;
         try {
-            attributes = Files.readAttributes(
+            own = Files.readAttributes(
                     start, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
         } catch (IOException missing) {
             Objects.requireNonNull(visitor.visitFileFailed(start, missing));
             return;
         }
-        if (!attributes.isDirectory()) {
-            Objects.requireNonNull(visitor.visitFile(start, attributes));
-            return;
-        }
-        TreeVisit tree = new TreeVisit();
-        tree.read(start);
-        tree.visitAll(start, attributes, visitor);
-    }
-
-    private void read(Path start) throws IOException {
-        ScanOptions options = ScanOptions.DEFAULT.withOnError(error -> {
-            IOException failure = error.number() == EACCES
-                    ? new AccessDeniedException(error.getFile()) : error;
-            errors.put(error.getFile(), failure);
-        });
-        try (Scan scan = new Scan(start, options)) {
-            for (AttributedPath entry; (entry = scan.next()) != null; ) {
-                String path = entry.toString();
-                String parent = path.substring(0, path.lastIndexOf('/'));
-                children.computeIfAbsent(parent, key -> new ArrayList<>()).add(entry);
-            }
-        }
-    }
-
-    /** The children are found by the path as the scan has written it. */
-    private Open open(Path path, String written) {
-        String key = written.equals("/") ? "" : written;
-        List<AttributedPath> found = children.remove(key);
-        return new Open(path, (found == null ? List.<AttributedPath>of() : found).iterator());
-    }
-
-    private void visitAll(Path start, BasicFileAttributes of, FileVisitor<? super Path> visitor)
-            throws IOException {
-        Deque<Open> open = new ArrayDeque<>();
-        String written = start.toString().isEmpty() ? "." : start.toString();
-        IOException refused = errors.remove(written);
-        if (refused != null) {
-            Objects.requireNonNull(visitor.visitFileFailed(start, refused));
-            return;
-        }
-        FileVisitResult result = Objects.requireNonNull(visitor.preVisitDirectory(start, of));
-        if (result != FileVisitResult.CONTINUE) {
-            return;
-        }
-        open.push(open(start, written));
-        while (!open.isEmpty()) {
+        // The result for a start that is not entered ends the visit, whatever it is.
+        FileVisitResult result = visitEntry(start, own, new ReadAhead.Directory());
+        while (result != FileVisitResult.TERMINATE && !open.isEmpty()) {
             Open here = open.peek();
-            if (!here.children.hasNext()) {
-                open.pop();
-                result = Objects.requireNonNull(visitor.postVisitDirectory(here.path, null));
+            Rows rows = here.directory.entryRows();
+            ReadAhead.Directory directory;
+            if (rows != null) {
+                int row = here.directory.takeEntry();
+                Path path = here.path.resolve(PathBytes.path(rows.name(row)));
+                Attributes attributes =
+                        rows.isKnown(row) ? new Attributes(rows, row, () -> path) : null;
+                result = visitEntry(path, attributes, new ReadAhead.Directory());
+            } else if ((directory = here.directory.takeDirectory()) != null) {
+                Path path = here.path.resolve(PathBytes.path(directory.name()));
+                result = visitEntry(path, directory.attributes(path), directory);
             } else {
-                AttributedPath entry = here.children.next();
-                result = visitEntry(start, entry, visitor, open);
-            }
-            switch (result) {
-                case TERMINATE -> {
+                open.pop();
+                IOException cut = readAhead.takeError(here.path);
+                // There are no siblings to be left out: the directory itself is over.
+                if (called(visitor.postVisitDirectory(here.path, cut))
+                        == FileVisitResult.TERMINATE) {
                     return;
                 }
-                case SKIP_SIBLINGS -> {
-                    // After a directory these are the siblings of that directory.
-                    Open above = open.peek();
-                    if (above != null) {
-                        open.pop();
-                        open.push(new Open(above.path, List.<AttributedPath>of().iterator()));
-                    }
-                }
-                default -> {}
+                continue;
+            }
+            if (result == FileVisitResult.SKIP_SIBLINGS) {
+                here.directory.skipRest();
             }
         }
     }
 
+    private static FileVisitResult called(FileVisitResult result) {
+        return Objects.requireNonNull(result, "the visitor has given null");
+    }
+
+    /**
+     * Visits an entry, and enters it if it is a directory.
+     *
+     * @param attributes null where they could not be read
+     * @param directory what is known of it, should it be one
+     */
     private FileVisitResult visitEntry(
-            Path start, AttributedPath entry, FileVisitor<? super Path> visitor, Deque<Open> open)
+            Path path, BasicFileAttributes attributes, ReadAhead.Directory directory)
             throws IOException {
-        Path path = entry.path();
-        if (start.toString().isEmpty()) {
-            // The JDK has no dot before names below the empty path.
-            path = Path.of(".").relativize(path);
+        BasicFileAttributes of = attributes;
+        if (of == null) {
+            try {
+                of = Files.readAttributes(
+                        path, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+            } catch (IOException failure) {
+                return called(visitor.visitFileFailed(path, failure));
+            }
         }
-        String written = entry.toString();
-        PosixFileAttributes attributes = entry.attributes();
-        IOException refused = errors.remove(written);
-        if (refused != null || attributes == null) {
-            IOException failure = refused != null ? refused : new IOException(written);
-            return Objects.requireNonNull(visitor.visitFileFailed(path, failure));
+        boolean isLink = of.isSymbolicLink();
+        if (isLink && followsLinks) {
+            try {
+                of = Files.readAttributes(path, PosixFileAttributes.class);
+            } catch (IOException nowhere) {
+                // The link itself is visited then.
+                return called(visitor.visitFile(path, of));
+            }
         }
-        if (!attributes.isDirectory()) {
-            return Objects.requireNonNull(visitor.visitFile(path, attributes));
+        if (!of.isDirectory() || open.size() >= maxDepth) {
+            return called(visitor.visitFile(path, of));
         }
-        FileVisitResult result =
-                Objects.requireNonNull(visitor.preVisitDirectory(path, attributes));
-        if (result == FileVisitResult.CONTINUE) {
-            open.push(open(path, written));
+        Attributes.Key key = followsLinks ? key(path, of) : null;
+        if (key != null && open.stream().anyMatch(above -> key.equals(above.key))) {
+            return called(
+                    visitor.visitFileFailed(path, new FileSystemLoopException(path.toString())));
         }
-        // A subtree that is skipped leaves its siblings.
+        if (!directory.isRead()) {
+            try {
+                // The exception of the JDK, before the visitor hears of a directory.
+                Files.newDirectoryStream(path).close();
+            } catch (IOException refused) {
+                return called(visitor.visitFileFailed(path, refused));
+            }
+        }
+        FileVisitResult result = called(visitor.preVisitDirectory(path, of));
+        if (result != FileVisitResult.CONTINUE) {
+            readAhead.skip(directory);
+            return result;
+        }
+        if (!directory.isRead()) {
+            ReadAhead.Directory above = open.isEmpty() || isLink ? null : open.peek().directory();
+            readAhead.read(directory, path, isLink, above, maxDepth - open.size());
+        }
+        open.push(new Open(path, directory, key));
         return result;
+    }
+
+    private static Attributes.Key key(Path path, BasicFileAttributes of) throws IOException {
+        if (of.fileKey() instanceof Attributes.Key key) {
+            return key;
+        }
+        Map<String, Object> ids = Files.readAttributes(path, "unix:dev,ino");
+        return new Attributes.Key((Long) ids.get("dev"), (Long) ids.get("ino"));
     }
 }

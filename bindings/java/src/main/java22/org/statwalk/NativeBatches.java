@@ -7,6 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Cleaner;
+import java.util.List;
 import java.util.function.Consumer;
 
 /** Batches of libstatwalk: one downcall fetches one, and none an entry. */
@@ -15,9 +16,10 @@ final class NativeBatches implements Batches {
     private static final int VALUE = 1;
     private static final int ERROR = 2;
     private static final int END = 0;
-    private static final int OK = 0;
-    private static final int COLUMNS =
-            1 << 2 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 13;
+    private static final int ATTRIBUTES =
+            1 << 2 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11;
+    private static final int NAME = 1;
+    private static final int PATH = 1 << 13;
     private static final int ONE_FILE_SYSTEM = 1;
     private static final String[] OPERATIONS = {"open", "read", "stat", "follow"};
 
@@ -30,7 +32,7 @@ final class NativeBatches implements Batches {
     private static final class Handle implements Runnable {
         private final NativeLibrary library;
         private MemorySegment pointer;
-        private boolean isComplete;
+        private ScanEnd end = ScanEnd.INTERRUPTED;
 
         Handle(NativeLibrary library, MemorySegment pointer) {
             this.library = library;
@@ -40,7 +42,7 @@ final class NativeBatches implements Batches {
         @Override
         public synchronized void run() {
             if (pointer != null) {
-                isComplete = library.close(pointer) == OK;
+                end = library.close(pointer);
                 pointer = null;
             }
         }
@@ -58,26 +60,15 @@ final class NativeBatches implements Batches {
         this.cleanable = Forgotten.CLEANER.register(this, handle);
     }
 
-    static Batches open(byte[] root, ScanOptions options, Consumer<EntryException> onError)
+    static Batches open(
+            List<byte[]> roots, Wanted wanted, ScanOptions options, Consumer<EntryException> onError)
             throws IOException {
         NativeLibrary library = NativeLibrary.get();
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment path = arena.allocate(root.length + 1L);
-            MemorySegment.copy(root, 0, path, ValueLayout.JAVA_BYTE, 0, root.length);
-            MemorySegment scan = library.scan(path);
-            if (scan.address() == 0) {
-                throw new IOException(library.failure());
-            }
-            MemorySegment out = arena.allocate(ValueLayout.ADDRESS);
-            int flags = options.oneFileSystem() ? ONE_FILE_SYSTEM : 0;
-            int opened = library.open(
-                    scan, COLUMNS, flags, options.threads(), options.maxDepth(), out);
-            if (opened != OK) {
-                throw new IOException(library.failure());
-            }
-            Handle handle = new Handle(library, out.get(ValueLayout.ADDRESS, 0));
-            return new NativeBatches(handle, onError);
-        }
+        int columns = ATTRIBUTES | (wanted == Wanted.PATHS ? PATH : NAME);
+        int flags = options.oneFileSystem() ? ONE_FILE_SYSTEM : 0;
+        MemorySegment pointer =
+                library.open(roots, columns, flags, options.threads(), options.maxDepth());
+        return new NativeBatches(new Handle(library, pointer), onError);
     }
 
     @Override
@@ -115,9 +106,18 @@ final class NativeBatches implements Batches {
     }
 
     @Override
-    public boolean isComplete() {
+    public void skip(int directory) {
         synchronized (handle) {
-            return handle.isComplete;
+            if (handle.pointer != null) {
+                handle.library.skip(handle.pointer, directory);
+            }
+        }
+    }
+
+    @Override
+    public ScanEnd end() {
+        synchronized (handle) {
+            return handle.end;
         }
     }
 
@@ -134,7 +134,7 @@ final class NativeBatches implements Batches {
         byte[] path = array(error, 0, length);
         String words = error.get(ValueLayout.ADDRESS, 32).reinterpret(Long.MAX_VALUE).getString(0);
         String operation = op < OPERATIONS.length ? OPERATIONS[op] : "scan";
-        return new EntryException(AttributedPath.lossy(path), operation, number, words);
+        return new EntryException(path, operation, number, words);
     }
 
     private static Rows[] rows(NativeLibrary library, MemorySegment batch) {
@@ -142,6 +142,8 @@ final class NativeBatches implements Batches {
         MemorySegment directories = library.directories(batch).reinterpret(72);
         Rows of = columns(directories.get(ValueLayout.ADDRESS, 0));
         of.ids = ints(directories, 8, of.length);
+        of.hasParent = array(directories, 16, (of.length + 7) / 8);
+        of.roots = ints(directories, 24, of.length);
         of.states = array(directories, 32, of.length);
         return new Rows[] {of, entries};
     }
@@ -153,8 +155,10 @@ final class NativeBatches implements Batches {
         int length = rows.length = (int) c.get(ValueLayout.JAVA_LONG, 0);
         int bits = (length + 7) / 8;
         rows.dirs = ints(c, 8, length);
+        rows.nameOffsets = ints(c, 24, length + 1);
+        rows.names = rows.nameOffsets == null ? null : array(c, 16, rows.nameOffsets[length]);
         rows.pathOffsets = longs(c, 40, length + 1);
-        rows.paths = array(c, 32, (int) rows.pathOffsets[length]);
+        rows.paths = rows.pathOffsets == null ? null : array(c, 32, (int) rows.pathOffsets[length]);
         rows.types = array(c, 48, length);
         rows.isKnown = array(c, 56, bits);
         rows.size = longs(c, 64, length);

@@ -23,23 +23,55 @@ final class NativeLibrary {
     private static final MemoryLayout INT = ValueLayout.JAVA_INT;
     /** The members of structs are where this version has them. */
     private static final String VERSION = "0.1.0";
+    private static final int OK = 0;
+    /** More than `struct sw_report` has. */
+    private static final int REPORT_BYTES = 128;
 
     private static NativeLibrary loaded;
 
-    private final MethodHandle scanNew;
-    private final MethodHandle scanColumns;
-    private final MethodHandle scanOptions;
-    private final MethodHandle scanThreads;
-    private final MethodHandle scanDepth;
-    private final MethodHandle scanFree;
-    private final MethodHandle open;
-    private final MethodHandle next;
-    private final MethodHandle error;
-    private final MethodHandle close;
-    private final MethodHandle entries;
-    private final MethodHandle directories;
-    private final MethodHandle free;
-    private final MethodHandle failure;
+    private final Linker linker;
+    private final SymbolLookup symbols;
+    private final Function scanNew = new Function("sw_scan_new", POINTER, POINTER);
+    private final Function scanRoot = new Function("sw_scan_add_root", INT, POINTER, POINTER);
+    private final Function scanColumns = new Function("sw_scan_set_columns", INT, POINTER, INT);
+    private final Function scanOptions = new Function("sw_scan_set_options", INT, POINTER, INT);
+    private final Function scanThreads =
+            new Function("sw_scan_set_threads", INT, POINTER, ValueLayout.JAVA_LONG);
+    private final Function scanDepth = new Function("sw_scan_set_max_depth", INT, POINTER, INT);
+    private final Function scanFree = new Function("sw_scan_free", null, POINTER);
+    private final Function open = new Function("sw_batches_open", INT, POINTER, POINTER);
+    private final Function next = new Function("sw_batches_next", INT, POINTER, INT, POINTER);
+    private final Function skip = new Function("sw_batches_skip", INT, POINTER, INT);
+    private final Function error = new Function("sw_batches_error", POINTER, POINTER);
+    private final Function close = new Function("sw_batches_close", INT, POINTER, POINTER);
+    private final Function entries = new Function("sw_batch_entries", POINTER, POINTER);
+    private final Function directories = new Function("sw_batch_directories", POINTER, POINTER);
+    private final Function free = new Function("sw_batch_free", null, POINTER);
+    private final Function failure = new Function("sw_failure", POINTER, POINTER);
+    private final Function version = new Function("sw_version", POINTER);
+
+    /** A function of the library. Linking takes milliseconds, so the first call does it. */
+    private final class Function {
+        private final String name;
+        private final MemoryLayout result;
+        private final MemoryLayout[] of;
+        private MethodHandle handle;
+
+        Function(String name, MemoryLayout result, MemoryLayout... of) {
+            this.name = name;
+            this.result = result;
+            this.of = of;
+        }
+
+        synchronized MethodHandle handle() {
+            if (handle == null) {
+                FunctionDescriptor type = result == null
+                        ? FunctionDescriptor.ofVoid(of) : FunctionDescriptor.of(result, of);
+                handle = linker.downcallHandle(symbols.find(name).orElseThrow(), type);
+            }
+            return handle;
+        }
+    }
 
     static synchronized NativeLibrary get() throws IOException {
         if (loaded == null) {
@@ -51,7 +83,12 @@ final class NativeLibrary {
     private static NativeLibrary load() throws IOException {
         String given = System.getProperty("statwalk.library");
         if (given != null) {
-            return new NativeLibrary(Path.of(given));
+            try {
+                return new NativeLibrary(Path.of(given));
+            } catch (IllegalArgumentException refused) {
+                throw new IOException("cannot load the library that -Dstatwalk.library names: "
+                        + refused.getMessage(), refused);
+            }
         }
         String name = "/native/linux-" + System.getProperty("os.arch") + "/libstatwalk.so";
         // A temporary folder can forbid execution.
@@ -85,8 +122,6 @@ final class NativeLibrary {
     }
 
     private NativeLibrary(Path file) throws IOException {
-        SymbolLookup symbols;
-        Linker linker;
         try {
             linker = Linker.nativeLinker();
             symbols = SymbolLookup.libraryLookup(file, Arena.global());
@@ -95,70 +130,96 @@ final class NativeLibrary {
                     + " --enable-native-access=ALL-UNNAMED, or =org.statwalk on the module path",
                     denied);
         }
-        MethodHandle version = handle(linker, symbols, "sw_version", POINTER);
-        String found = text(pointer(version));
+        if (symbols.find(version.name).isEmpty()) {
+            throw new IOException(file + " is not libstatwalk");
+        }
+        String found = version();
         if (!VERSION.equals(found)) {
             throw new IOException(file + " is libstatwalk " + found + ", not " + VERSION);
         }
-        scanNew = handle(linker, symbols, "sw_scan_new", POINTER, POINTER);
-        scanColumns = handle(linker, symbols, "sw_scan_set_columns", INT, POINTER, INT);
-        scanOptions = handle(linker, symbols, "sw_scan_set_options", INT, POINTER, INT);
-        scanThreads =
-                handle(linker, symbols, "sw_scan_set_threads", INT, POINTER, ValueLayout.JAVA_LONG);
-        scanDepth = handle(linker, symbols, "sw_scan_set_max_depth", INT, POINTER, INT);
-        scanFree = handle(linker, symbols, "sw_scan_free", null, POINTER);
-        open = handle(linker, symbols, "sw_batches_open", INT, POINTER, POINTER);
-        next = handle(linker, symbols, "sw_batches_next", INT, POINTER, INT, POINTER);
-        error = handle(linker, symbols, "sw_batches_error", POINTER, POINTER);
-        close = handle(linker, symbols, "sw_batches_close", INT, POINTER, POINTER);
-        entries = handle(linker, symbols, "sw_batch_entries", POINTER, POINTER);
-        directories = handle(linker, symbols, "sw_batch_directories", POINTER, POINTER);
-        free = handle(linker, symbols, "sw_batch_free", null, POINTER);
-        failure = handle(linker, symbols, "sw_failure", POINTER, POINTER);
     }
 
-    private static MethodHandle handle(
-            Linker linker, SymbolLookup symbols, String name, MemoryLayout result, MemoryLayout... of)
-            throws IOException {
-        MemorySegment symbol = symbols.find(name)
-                .orElseThrow(() -> new IOException("libstatwalk has no function " + name));
-        FunctionDescriptor type =
-                result == null ? FunctionDescriptor.ofVoid(of) : FunctionDescriptor.of(result, of);
-        return linker.downcallHandle(symbol, type);
-    }
-
-    /** Describes a scan; its pointer is null if that fails. */
-    MemorySegment scan(MemorySegment root) {
-        return pointer(scanNew, root);
-    }
-
-    /** Begins a scan, and frees its description. */
-    int open(
-            MemorySegment scan, int columns, int options, int threads, int depth, MemorySegment out) {
+    private String version() {
         try {
-            int status = (int) scanColumns.invokeExact(scan, columns);
-            status |= (int) scanOptions.invokeExact(scan, options);
-            status |= (int) scanThreads.invokeExact(scan, (long) threads);
-            status |= (int) scanDepth.invokeExact(scan, depth);
-            status |= (int) open.invokeExact(scan, out);
-            scanFree.invokeExact(scan);
-            return status;
+            return text((MemorySegment) version.handle().invokeExact());
         } catch (Throwable thrown) {
             throw impossible(thrown);
+        }
+    }
+
+    /** Begins a scan that gives batches. A number of 0 threads, and so on, are not set. */
+    MemorySegment open(List<byte[]> roots, int columns, int options, int threads, int depth)
+            throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment scan = pointer(scanNew, path(arena, roots.get(0)));
+            if (scan.address() == 0) {
+                throw new IOException(failure());
+            }
+            try {
+                for (byte[] root : roots.subList(1, roots.size())) {
+                    check((int) scanRoot.handle().invokeExact(scan, path(arena, root)));
+                }
+                check((int) scanColumns.handle().invokeExact(scan, columns));
+                if (options != 0) {
+                    check((int) scanOptions.handle().invokeExact(scan, options));
+                }
+                if (threads != 0) {
+                    check((int) scanThreads.handle().invokeExact(scan, (long) threads));
+                }
+                if (depth != Integer.MAX_VALUE) {
+                    check((int) scanDepth.handle().invokeExact(scan, depth));
+                }
+                MemorySegment out = arena.allocate(POINTER);
+                check((int) open.handle().invokeExact(scan, out));
+                return out.get(ValueLayout.ADDRESS, 0);
+            } finally {
+                scanFree.handle().invokeExact(scan);
+            }
+        } catch (IOException failed) {
+            throw failed;
+        } catch (Throwable thrown) {
+            throw impossible(thrown);
+        }
+    }
+
+    private static MemorySegment path(Arena arena, byte[] root) {
+        MemorySegment path = arena.allocate(root.length + 1L);
+        MemorySegment.copy(root, 0, path, ValueLayout.JAVA_BYTE, 0, root.length);
+        return path;
+    }
+
+    private void check(int status) throws IOException {
+        if (status != OK) {
+            throw new IOException(failure());
         }
     }
 
     int next(MemorySegment batches, int timeoutMs, MemorySegment out) {
         try {
-            return (int) next.invokeExact(batches, timeoutMs, out);
+            return (int) next.handle().invokeExact(batches, timeoutMs, out);
         } catch (Throwable thrown) {
             throw impossible(thrown);
         }
     }
 
-    int close(MemorySegment batches) {
+    void skip(MemorySegment batches, int directory) {
         try {
-            return (int) close.invokeExact(batches, MemorySegment.NULL);
+            int status = (int) skip.handle().invokeExact(batches, directory);
+            assert status == OK : failure();
+        } catch (Throwable thrown) {
+            throw impossible(thrown);
+        }
+    }
+
+    ScanEnd close(MemorySegment batches) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment report = arena.allocate(REPORT_BYTES);
+            int status = (int) close.handle().invokeExact(batches, report);
+            if (status == OK) {
+                return ScanEnd.COMPLETE;
+            }
+            boolean isInterrupted = status < 0 || report.get(ValueLayout.JAVA_BYTE, 1) != 0;
+            return isInterrupted ? ScanEnd.INTERRUPTED : ScanEnd.INCOMPLETE;
         } catch (Throwable thrown) {
             throw impossible(thrown);
         }
@@ -166,7 +227,7 @@ final class NativeLibrary {
 
     void free(MemorySegment batch) {
         try {
-            free.invokeExact(batch);
+            free.handle().invokeExact(batch);
         } catch (Throwable thrown) {
             throw impossible(thrown);
         }
@@ -192,17 +253,9 @@ final class NativeLibrary {
         return pointer.reinterpret(Long.MAX_VALUE).getString(0);
     }
 
-    private static MemorySegment pointer(MethodHandle handle) {
+    private static MemorySegment pointer(Function function, MemorySegment argument) {
         try {
-            return (MemorySegment) handle.invokeExact();
-        } catch (Throwable thrown) {
-            throw impossible(thrown);
-        }
-    }
-
-    private static MemorySegment pointer(MethodHandle handle, MemorySegment argument) {
-        try {
-            return (MemorySegment) handle.invokeExact(argument);
+            return (MemorySegment) function.handle().invokeExact(argument);
         } catch (Throwable thrown) {
             throw impossible(thrown);
         }

@@ -4,20 +4,22 @@ package org.statwalk;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileVisitResult;
-import java.nio.file.FileVisitor;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.util.ArrayList;
@@ -26,7 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -55,7 +57,7 @@ class StatwalkTest {
     }
 
     private static void run(String... command) throws Exception {
-        assertEquals(0, new ProcessBuilder(command).inheritIO().start().waitFor());
+        Java.run(command);
     }
 
     private static void check(Path root) throws IOException {
@@ -131,25 +133,39 @@ class StatwalkTest {
     }
 
     @Test
-    void aNameThatIsNoText() throws Exception {
-        Path odd = tree.resolve("odd");
-        Files.createDirectory(odd);
+    void hostileNamesLeadToTheirFiles() throws Exception {
+        Path odd = Files.createDirectory(tree.resolve("odd"));
         run("sh", "-c", "touch \"$(printf '%s/x\\377' \"$1\")\"", "sh", odd.toString());
         try (DirectoryStream<AttributedPath> stream = Statwalk.list(odd)) {
             AttributedPath entry = stream.iterator().next();
             assertArrayEquals(new byte[] {'x', (byte) 0xff}, entry.nameBytes());
             assertEquals("x\ufffd", entry.name());
-            UndecodablePathException thrown =
-                    assertThrows(UndecodablePathException.class, entry::path);
-            assertArrayEquals(entry.pathBytes(), thrown.pathBytes());
+            assertTrue(Files.exists(entry.path()));
+            assertArrayEquals(entry.pathBytes(), PathBytes.of(entry.path()));
             assertEquals(0, entry.attributes().size());
         }
-        run("rm", "-r", odd.toString());
-        // A name that has the character which stands for no text.
-        Path honest = Files.createFile(tree.resolve("x\ufffd"));
-        try (Stream<AttributedPath> stream = Statwalk.walk(tree)) {
-            assertTrue(stream.anyMatch(entry -> entry.path().equals(honest)));
+        Trees.hostile(odd);
+        Set<Path> expected = new HashSet<>();
+        Set<Path> found = new HashSet<>();
+        try (Stream<Path> jdk = Files.walk(odd);
+                Stream<AttributedPath> own = Statwalk.walk(odd)) {
+            jdk.filter(path -> !path.equals(odd)).forEach(expected::add);
+            own.forEach(entry -> found.add(entry.path()));
         }
+        assertEquals(expected, found);
+        for (Path path : expected) {
+            if (!Files.isDirectory(path)) {
+                continue;
+            }
+            try (DirectoryStream<AttributedPath> below = Statwalk.list(path)) {
+                below.forEach(entry -> assertEquals(path, entry.path().getParent()));
+            }
+        }
+        // So do those of relative paths.
+        byte[] relative = {'a', '/', (byte) 0xff, '%'};
+        Path path = PathBytes.path(relative);
+        assertFalse(path.isAbsolute());
+        assertArrayEquals(relative, PathBytes.of(path));
     }
 
     @Test
@@ -210,99 +226,29 @@ class StatwalkTest {
         assertTrue(tasks() <= threads + 8);
     }
 
+    @Test
+    void forgottenStreamsEnd() throws Exception {
+        try (Stream<AttributedPath> first = Statwalk.walk(tree)) {
+            first.count();
+        }
+        long files = files();
+        long threads = tasks();
+        for (int turn = 0; turn < 20; turn++) {
+            Statwalk.walk(Path.of("/usr")).iterator().next();
+        }
+        assertTrue(tasks() > threads + 8);
+        for (int wait = 0; wait < 500 && (tasks() > threads + 8 || files() > files + 1); wait++) {
+            System.gc();
+            Thread.sleep(20);
+        }
+        assertTrue(tasks() <= threads + 8, () -> "threads are left");
+        assertTrue(files() <= files + 1, () -> "files are open");
+    }
+
     private static long files() throws IOException {
         try (Stream<Path> files = Files.list(Path.of("/proc/self/fd"))) {
             return files.count();
         }
-    }
-
-    /** The calls of a visitor, and its answers by a rule. */
-    private static final class Recorder implements FileVisitor<Path> {
-        final List<String> calls = new ArrayList<>();
-        final Map<String, FileVisitResult> answers;
-
-        Recorder(Map<String, FileVisitResult> answers) {
-            this.answers = answers;
-        }
-
-        private FileVisitResult note(String call, Path path) {
-            calls.add(call + " " + path);
-            String key = call + " " + (path.getFileName() == null ? "" : path.getFileName());
-            return answers.getOrDefault(key, FileVisitResult.CONTINUE);
-        }
-
-        @Override
-        public FileVisitResult preVisitDirectory(Path path, BasicFileAttributes attributes) {
-            assertTrue(attributes.isDirectory());
-            return note("pre", path);
-        }
-
-        @Override
-        public FileVisitResult visitFile(Path path, BasicFileAttributes attributes) {
-            return note("file", path);
-        }
-
-        @Override
-        public FileVisitResult visitFileFailed(Path path, IOException failure) {
-            return note("failed", path);
-        }
-
-        @Override
-        public FileVisitResult postVisitDirectory(Path path, IOException failure) {
-            assertNull(failure);
-            return note("post", path);
-        }
-    }
-
-    private static void visitsAreEqual(Path start, Map<String, FileVisitResult> answers)
-            throws IOException {
-        Recorder own = new Recorder(answers);
-        Recorder jdk = new Recorder(answers);
-        assertEquals(start, Statwalk.walkFileTree(start, own));
-        Files.walkFileTree(start, jdk);
-        // The order of siblings is not promised.
-        assertEquals(new TreeSet<>(jdk.calls), new TreeSet<>(own.calls));
-        assertEquals(jdk.calls.size(), own.calls.size());
-        nested(own.calls);
-    }
-
-    /** Each directory is closed before its siblings and after all below it. */
-    private static void nested(List<String> calls) {
-        List<String> open = new ArrayList<>();
-        for (String call : calls) {
-            String path = call.substring(call.indexOf(' ') + 1);
-            if (call.startsWith("pre ")) {
-                open.add(path);
-            } else if (call.startsWith("post ")) {
-                assertEquals(open.remove(open.size() - 1), path);
-            } else if (!open.isEmpty()) {
-                assertTrue(path.startsWith(open.get(open.size() - 1)), call);
-            }
-        }
-    }
-
-    @Test
-    void visitsAreThoseOfTheJdk() throws IOException {
-        visitsAreEqual(tree, Map.of());
-        visitsAreEqual(Path.of("/usr/include"), Map.of());
-        visitsAreEqual(tree.resolve("absent"), Map.of());
-        visitsAreEqual(tree.resolve("link"), Map.of());
-        visitsAreEqual(tree.resolve("a/b"), Map.of());
-        FileVisitResult subtree = FileVisitResult.SKIP_SUBTREE;
-        // Which of b's siblings were seen before b depends on the order: so none is told.
-        Recorder skips = new Recorder(Map.of("pre b", subtree));
-        Statwalk.walkFileTree(tree, skips);
-        assertTrue(skips.calls.stream().noneMatch(call -> call.endsWith("/second")));
-        assertTrue(skips.calls.contains("post " + tree.resolve("a")));
-        assertTrue(skips.calls.stream().noneMatch(call -> call.equals("post " + tree.resolve("a/b"))));
-        Recorder ends = new Recorder(Map.of("pre a", FileVisitResult.TERMINATE));
-        Statwalk.walkFileTree(tree, ends);
-        assertTrue(ends.calls.get(ends.calls.size() - 1).equals("pre " + tree.resolve("a")));
-        Recorder siblings = new Recorder(Map.of("file second", FileVisitResult.SKIP_SIBLINGS));
-        Statwalk.walkFileTree(tree.resolve("a/b"), siblings);
-        assertTrue(siblings.calls.contains("post " + tree.resolve("a/b")));
-        String last = siblings.calls.get(siblings.calls.indexOf("file " + tree.resolve("a/b/second")) + 1);
-        assertEquals("post " + tree.resolve("a/b"), last);
     }
 
     @Test
@@ -313,34 +259,92 @@ class StatwalkTest {
         Files.createDirectory(closed);
         run("chmod", "0", closed.toString());
         run("chmod", "755", tree.toString());
-        String java = Path.of(System.getProperty("java.home"), "bin/java").toString();
-        List<String> command = new ArrayList<>();
-        if ("root".equals(System.getProperty("user.name"))) {
-            command.addAll(List.of("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"));
-        }
-        Path classes = Files.createTempDirectory("statwalk-java");
-        StringBuilder path = new StringBuilder();
-        for (Class<?> of : List.of(Statwalk.class, StatwalkTest.class)) {
-            Path from = Path.of(of.getProtectionDomain().getCodeSource().getLocation().toURI());
-            run("cp", "-r", from.toString(), classes.toString());
-            path.append(classes.resolve(from.getFileName())).append(':');
-        }
-        run("chmod", "-R", "a+rX", classes.toString());
-        command.addAll(List.of(java, "--enable-native-access=ALL-UNNAMED", "-cp", path.toString(),
-                Unreadable.class.getName(), tree.toString()));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String output = new String(process.getInputStream().readAllBytes());
+        String output = Java.ofOrdinaryUser(Unreadable.class, tree);
         run("chmod", "755", closed.toString());
-        run("rm", "-r", classes.toString());
         String error = "open 13 " + closed + "\n";
-        assertEquals("incomplete 1 " + error + error + "failed " + closed + "\n", output);
+        // The third has pruned it: then nothing is missing.
+        assertEquals("incomplete 1 " + error + error + "complete\n", output);
+    }
+
+    private static void prunesAsANaiveWalker(Path root, Predicate<String> isPruned)
+            throws IOException {
+        Set<Path> expected = new HashSet<>();
+        Files.walkFileTree(root, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path path, BasicFileAttributes of) {
+                expected.add(path);
+                return !path.equals(root) && isPruned.test(path.getFileName().toString())
+                        ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path path, BasicFileAttributes of) {
+                expected.add(path);
+                return FileVisitResult.CONTINUE;
+            }
+        });
+        expected.remove(root);
+        Set<Path> found = new HashSet<>();
+        Set<Path> asked = new HashSet<>();
+        ScanOptions options = ScanOptions.DEFAULT.withPrune(directory -> {
+            assertTrue(directory.attributes().isDirectory());
+            assertTrue(asked.add(directory.path()), directory::toString);
+            return isPruned.test(directory.name());
+        });
+        try (Stream<AttributedPath> entries = Statwalk.walk(root, options)) {
+            entries.forEach(entry -> assertTrue(found.add(entry.path()), entry::toString));
+        }
+        assertEquals(expected, found);
+        // It is asked for each directory that is an entry, and for no other.
+        assertEquals(expected.stream()
+                .filter(path -> Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS))
+                .collect(Collectors.toSet()), asked);
+    }
+
+    @Test
+    void prunedDirectoriesAreLeftOut() throws IOException {
+        prunesAsANaiveWalker(tree, name -> name.equals("b"));
+        prunesAsANaiveWalker(tree, name -> true);
+        prunesAsANaiveWalker(tree, name -> false);
+        for (long seed = 0; seed < 60; seed++) {
+            Path root = Files.createDirectory(tree.resolve("random" + seed));
+            Trees.random(root, seed);
+            long salt = seed;
+            prunesAsANaiveWalker(root, name -> (name.hashCode() + salt) % 4 == 0);
+        }
+        prunesAsANaiveWalker(Path.of("/usr"), name -> name.hashCode() % 3 == 0);
+        prunesAsANaiveWalker(Path.of("/usr/"), name -> name.equals("share") || name.equals("lib"));
+    }
+
+    /** Reading a directory changes its time of access, if it belongs to somebody else. */
+    @Test
+    void whatIsPrunedIsNotRead() throws Exception {
+        assumeTrue(Java.isRoot(), "needs root");
+        run("chmod", "755", tree.toString());
+        Path root = Files.createDirectory(tree.resolve("many"));
+        List<Path> pruned = new ArrayList<>();
+        for (int number = 0; number < 3_000; number++) {
+            pruned.add(Files.createDirectories(root.resolve("skipped/" + number)));
+        }
+        List<Path> wanted = List.of(Files.createDirectory(root.resolve("wanted")));
+        // A worker can have read all of it before the predicate is asked.
+        for (int turn = 0; turn < 20; turn++) {
+            Trees.forgetAccess(pruned);
+            Trees.forgetAccess(wanted);
+            assertEquals("", Java.ofOrdinaryUser(Skipping.class, root, "prune"));
+            assumeTrue(Trees.read(wanted) == 1, "needs times of access");
+            if (Trees.read(pruned) < pruned.size()) {
+                return;
+            }
+        }
+        fail("everything was read each time");
     }
 
     @Test
     void anEarlierJavaSaysWhatItNeeds() {
         // The base class, as JDK 17 takes it from the jar.
         Path java17 = Path.of("/usr/lib/jvm/java-17-openjdk-amd64/bin/java");
-        org.junit.jupiter.api.Assumptions.assumeTrue(Files.exists(java17), "needs JDK 17");
+        assumeTrue(Files.exists(java17), "needs JDK 17");
         String jar = Statwalk.class.getProtectionDomain().getCodeSource().getLocation().getPath();
         String test = StatwalkTest.class.getProtectionDomain().getCodeSource().getLocation().getPath();
         try {
