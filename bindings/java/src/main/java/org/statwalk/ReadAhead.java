@@ -18,7 +18,11 @@ import java.util.Map;
  * enough. A scan reads all of the directories that it lists, so a visit knows where each ends.
  */
 final class ReadAhead {
-    /** How many entries one scan should give: enough that the start of its threads is nothing. */
+    /**
+     * How many entries one scan should give at least: enough that the start of its threads is
+     * nothing. It should also give as many as all before it, so that a visit of a large tree
+     * waits for few scans.
+     */
     private static final int ENOUGH = 20_000;
     private static final int SIBLINGS_MAX = 1024;
     private static final byte LISTED = 0;
@@ -87,6 +91,8 @@ final class ReadAhead {
 
     private int depth = 1;
     private int siblings = 1;
+    /** Entries of all scans. */
+    private long given;
     /** Errors in the middle of a directory, by its path. */
     private final Map<Path, EntryException> errors = new HashMap<>();
 
@@ -117,10 +123,12 @@ final class ReadAhead {
         int count = scan(wanted, roots, Math.min(depth, left));
         directory.isRead = true;
         directory.wasReadAhead = false;
-        if (count < ENOUGH / 2) {
+        given += count;
+        long enough = Math.max(ENOUGH, given / 2);
+        if (count < enough / 2) {
             depth = Math.min(depth * 2, 1 << 20);
             siblings = Math.min(siblings * 2, SIBLINGS_MAX);
-        } else if (count > ENOUGH * 2) {
+        } else if (count > enough * 2) {
             halve();
         }
     }
