@@ -2,9 +2,9 @@
 
 //! The native part of the Node package: batches of a scan as typed arrays.
 //!
-//! `index.js` makes entries of them. A thread of libuv waits for each batch and makes its
-//! columns, so the event loop does neither. A batch is taken when JavaScript asks for one, and the scan waits for
-//! that: this bounds the memory.
+//! `scan.js` makes entries of them. A thread of libuv waits for each batch and makes its
+//! columns, so the event loop does neither. A batch is taken when JavaScript asks for one,
+//! and the scan waits for that: this bounds the memory.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;

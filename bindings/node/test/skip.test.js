@@ -10,6 +10,7 @@ const path = require('node:path')
 const { after, before, test } = require('node:test')
 
 const statwalk = require('../index.js')
+const { numbers } = require('./numbers.js')
 
 let place
 
@@ -18,15 +19,6 @@ before(() => {
 })
 
 after(() => fs.rmSync(place, { recursive: true }))
-
-/** Numbers from 0 to 1, the same for the same seed. */
-function numbers(seed) {
-  let state = seed
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return state / 2 ** 32
-  }
-}
 
 /** A random tree; names of bytes that are no text are among them. */
 function grow(root, random, left) {

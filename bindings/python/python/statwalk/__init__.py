@@ -235,6 +235,8 @@ def du(
     >>> du(".").allocated > 0
     True
     """
+    if depth < 0:
+        raise ValueError(f"depth is 0 or more, and not {depth}")
     path = os.fspath(path)
     options = _options(
         (), threads, None, one_file_system, follow_links, kernel_file_systems, exclude
@@ -261,6 +263,8 @@ def top(
     >>> [entry.path for entry in top(".", 3)] != []
     True
     """
+    if count < 0:
+        raise ValueError(f"count is 0 or more, and not {count}")
     path = os.fspath(path)
     options = _options(
         (), threads, None, one_file_system, follow_links, kernel_file_systems, exclude

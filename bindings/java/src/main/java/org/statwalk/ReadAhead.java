@@ -20,8 +20,8 @@ import java.util.Map;
 final class ReadAhead {
     /**
      * How many entries one scan should give at least: enough that the start of its threads is
-     * nothing. It should also give as many as all before it, so that a visit of a large tree
-     * waits for few scans.
+     * nothing. It should also give half of what all scans have given, so that a visit of a
+     * large tree waits for few of them.
      */
     private static final int ENOUGH = 20_000;
     private static final int SIBLINGS_MAX = 1024;
