@@ -14,6 +14,7 @@ mod batch;
 mod failure;
 mod feed;
 mod gaps;
+mod gather;
 mod ordered;
 mod request;
 mod summary;

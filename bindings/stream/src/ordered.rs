@@ -11,6 +11,7 @@ use statwalk_core::{Canceller, Columns, Directories, Report};
 use crate::batch::Paths;
 use crate::failure::Failure;
 use crate::feed::{Feed, OwnRows, Ready, Step};
+use crate::gather;
 use crate::request::Request;
 use crate::tree::Pruned;
 
@@ -85,7 +86,7 @@ impl Ordered {
         };
         for (rows, row) in std::mem::take(&mut self.directories) {
             let rows = rows.get();
-            (tables.directories).push_row(rows.directories(), row, rows.fields());
+            gather::push_row(&mut tables.directories, rows.directories(), row);
         }
         tables.directory_paths = Paths::of_directories(&tables.directories, tree);
         if let Some(rows) = self.ready.pop_front() {

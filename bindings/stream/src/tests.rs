@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use statwalk_core::{FileType, Scan};
+use statwalk_core::{Attributes, FileType, Scan};
 use statwalk_testkit::{Scratch, trees};
 
 use crate::feed::Feed;
@@ -11,7 +11,22 @@ use crate::{Batches, COLUMNS, Failure, Ordered, PATH, Request, Step, Walk};
 
 const LONG: Duration = Duration::from_secs(3600);
 
-type Found = BTreeMap<Vec<u8>, (FileType, Option<u64>)>;
+/// Type, inode number, size, seconds of the last change, owner and permission bits.
+type Facts = (FileType, [Option<u128>; 3], Option<i64>, Option<u16>);
+type Found = BTreeMap<Vec<u8>, Facts>;
+
+fn facts(attributes: &Attributes) -> Facts {
+    let inode = attributes.id().map(|id| id.ino());
+    let size = attributes.size_bytes().map(u128::from);
+    let owner = attributes.uid().map(u128::from);
+    let numbers = [inode, size, owner];
+    (
+        attributes.kind,
+        numbers,
+        attributes.mtime_s(),
+        attributes.mode(),
+    )
+}
 
 fn everything(root: &std::path::Path) -> Request {
     let mut request = Request::new(root);
@@ -25,9 +40,7 @@ fn of_engine(request: &Request) -> Found {
     let mut found = Found::new();
     // Errors are part of other tests.
     for entry in request.scan().entries().unwrap().flatten() {
-        let inode = entry.attributes().id().map(|id| id.ino() as u64);
-        let facts = (entry.file_type(), inode);
-        assert_eq!(found.insert(entry.path(), facts), None);
+        assert_eq!(found.insert(entry.path(), facts(&entry.attributes())), None);
     }
     found
 }
@@ -46,9 +59,8 @@ fn of_walk(request: &Request) -> Found {
                     assert!(found.contains_key(above), "{above:?} came later");
                     assert!(path.ends_with(entry.name()));
                 }
-                let inode = entry.attributes.id().map(|id| id.ino() as u64);
-                let kind = entry.attributes.kind;
-                assert_eq!(found.insert(path.to_vec(), (kind, inode)), None);
+                let facts = facts(entry.attributes);
+                assert_eq!(found.insert(path.to_vec(), facts), None);
             }
             Step::Error(_) | Step::Waiting => {}
             Step::End => break,
@@ -74,9 +86,8 @@ fn of_batches(request: &Request) -> Found {
                         if path.is_empty() {
                             continue;
                         }
-                        let attributes = columns.entry(row).attributes;
-                        let inode = attributes.id().map(|id| id.ino() as u64);
-                        assert_eq!(found.insert(path, (attributes.kind, inode)), None);
+                        let facts = facts(&columns.entry(row).attributes);
+                        assert_eq!(found.insert(path, facts), None);
                     }
                 }
             }
@@ -112,9 +123,8 @@ fn of_ordered(request: &Request) -> Found {
                         if path.is_empty() {
                             continue;
                         }
-                        let attributes = columns.entry(row).attributes;
-                        let inode = attributes.id().map(|id| id.ino() as u64);
-                        assert_eq!(found.insert(path, (attributes.kind, inode)), None);
+                        let facts = facts(&columns.entry(row).attributes);
+                        assert_eq!(found.insert(path, facts), None);
                     }
                 }
             }
@@ -152,6 +162,30 @@ fn a_directory_comes_before_all_below_it() {
         assert!(found.len() > 1_000);
         assert_eq!(of_ordered(&request), found);
     }
+}
+
+#[test]
+fn a_time_that_nanoseconds_do_not_hold_keeps_its_seconds() {
+    let scratch = Scratch::new().unwrap();
+    for (name, seconds) in [("a", 10_413_792_000), ("b", 7), ("c", 10_413_792_001)] {
+        let path = scratch.path().join(name);
+        std::fs::create_dir(&path).unwrap();
+        let time = std::time::UNIX_EPOCH + Duration::from_secs(seconds);
+        std::fs::File::open(&path)
+            .unwrap()
+            .set_modified(time)
+            .unwrap();
+    }
+    let request = everything(scratch.path());
+    let found = of_ordered(&request);
+    assert_eq!(found, of_engine(&request));
+    assert_eq!(
+        found
+            .values()
+            .filter(|facts| facts.2 > Some(10_000_000_000))
+            .count(),
+        2
+    );
 }
 
 #[test]

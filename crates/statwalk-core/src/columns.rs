@@ -370,28 +370,6 @@ impl Directories {
         }
     }
 
-    /// Adds a directory of other rows, for a caller who brings directories into an order.
-    ///
-    /// `fields` are those that were asked for: [`Rows::fields`](crate::Rows::fields).
-    ///
-    /// # Panics
-    ///
-    /// Panics if `row` is not below [`len`](Self::len) of the others.
-    pub fn push_row(&mut self, others: &Directories, row: usize, fields: Fields) {
-        let directory = others.row(row);
-        if self.columns.name_offsets.is_empty() {
-            self.columns.begin_names();
-        }
-        self.ids.push(others.ids[row]);
-        self.has_parent.push(directory.parent.is_some());
-        self.roots.push(others.roots[row]);
-        self.states.push(others.states[row]);
-        self.columns.is_direct.push(!directory.is_followed);
-        let parent = others.columns.dirs[row];
-        self.columns
-            .push(parent, directory.name, &directory.attributes, fields);
-    }
-
     /// The name of a column that does not go with the others; absent where all do.
     pub(crate) fn misfit(&self) -> Option<&'static str> {
         let rows = self.len();
