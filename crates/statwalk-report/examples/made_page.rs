@@ -15,8 +15,8 @@ use std::fs::File;
 use std::io::Write;
 
 use statwalk_report::{
-    AgeGroup, Answer, Category, Detail, Ending, Facts, Flags, Kind, NO_OWNER, NONE, Names, Owner,
-    ReportTree, Sums, Totals, html,
+    AgeGroup, Answer, Category, Choice, Detail, Ending, Facts, Flags, Kind, NO_OWNER, NONE, Names,
+    Owner, ReportTree, Sums, Totals, html,
 };
 use statwalk_view::{Figures, Tree};
 
@@ -363,7 +363,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         number => Detail::Nodes(number.parse()?),
     };
     let tree = MadeTree::new(entries.parse()?);
-    let page = html(&tree.answer(), &tree, detail, Names::Original);
+    let page = html(
+        &tree.answer(),
+        &tree,
+        &Choice::new(&tree, detail),
+        Names::Original,
+    );
     let mut file = File::create(file)?;
     for piece in page.pieces() {
         file.write_all(piece)?;

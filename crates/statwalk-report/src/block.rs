@@ -2,9 +2,18 @@
 
 //! A block: the columns of some nodes as bytes.
 //!
-//! Little-endian: the length of a header as u32, the header, zero bytes up to a multiple of
-//! 8, then columns, each of which begins at a multiple of 8. The header is JSON. It has the
-//! number of nodes, and of each column its type, its place and its length.
+//! Little-endian: the length of a header as u32, the header with blanks behind it, then
+//! columns, each of which begins at a multiple of 8. The header is JSON. It has the number
+//! of nodes, and of each column its type, its place and its length.
+
+use std::ops::Range;
+
+use statwalk_view::Figures;
+
+use crate::redaction::{Naming, Place};
+use crate::tally::{Tally, settle};
+use crate::threads::both;
+use crate::tree::{Facts, Kind, ReportTree};
 
 /// No node, and no block.
 pub(crate) const NOTHING: u32 = u32::MAX;
@@ -27,14 +36,20 @@ pub(crate) struct Columns {
     apparent: Wide,
     pub(crate) entries: Vec<u64>,
     newest_s: Vec<i64>,
-    pub(crate) owner: Vec<u32>,
-    pub(crate) category: Vec<u8>,
+    colours: Colours,
     pub(crate) ending: Vec<u8>,
     pub(crate) name_end: Vec<u32>,
     pub(crate) names: Vec<u8>,
     /// The place of the children, where they are in other blocks; else empty.
     pub(crate) block: Vec<u32>,
     pub(crate) block_node: Vec<u32>,
+}
+
+/// The owners and the categories of nodes: of directories and sums those with most bytes.
+#[derive(Default)]
+pub(crate) struct Colours {
+    pub(crate) owner: Vec<u32>,
+    pub(crate) category: Vec<u8>,
 }
 
 /// Sums of bytes. Few trees need more than 64 bits.
@@ -55,6 +70,15 @@ impl Wide {
         self.low.push(bytes as u64);
     }
 
+    fn append(&mut self, others: Wide) {
+        if !(self.high.is_empty() && others.high.is_empty()) {
+            self.high.resize(self.low.len(), 0);
+            self.high.extend(&others.high);
+            self.high.resize(self.low.len() + others.low.len(), 0);
+        }
+        self.low.extend(others.low);
+    }
+
     fn get(&self, index: usize) -> u128 {
         let high = self.high.get(index).copied().unwrap_or(0);
         u128::from(high) << 64 | u128::from(self.low[index])
@@ -67,14 +91,86 @@ impl Columns {
         self.kind.len()
     }
 
-    pub(crate) fn push_sums(&mut self, allocated_bytes: u128, apparent_bytes: u128) {
-        self.allocated.push(allocated_bytes);
-        self.apparent.push(apparent_bytes);
+    /// Adds a node that stands below a place, and returns its own place.
+    pub(crate) fn push_node<T: ReportTree>(
+        &mut self,
+        tree: &T,
+        node: T::Node,
+        parent: u32,
+        above: Place,
+        naming: &mut Naming,
+    ) -> Place {
+        let facts = tree.facts(node);
+        let ending = || tree.ending(node).into_owned();
+        let (name, place) = naming.of_node(above, facts.kind, tree.name(node), ending);
+        self.push(facts, &tree.figures(node), &name, parent);
+        place
     }
 
-    pub(crate) fn push_time(&mut self, newest_ns: Option<i64>) {
+    pub(crate) fn push(&mut self, facts: Facts, figures: &Figures, name: &[u8], parent: u32) {
+        self.parent.push(parent);
+        self.first_child.push(0);
+        self.child_count.push(0);
+        self.kind.push(facts.kind as u8);
+        self.flags.push(facts.flags.bits());
+        self.allocated.push(figures.allocated_bytes);
+        self.apparent.push(figures.apparent_bytes);
+        self.entries.push(match facts.kind {
+            Kind::Itself => 0,
+            _ => figures.entries,
+        });
+        let newest_ns = figures.newest_mtime_ns;
         let newest_s = newest_ns.map_or(NO_TIME, |ns| ns.div_euclid(SECOND_NS));
         self.newest_s.push(newest_s);
+        self.colours.owner.push(facts.owner);
+        self.colours.category.push(facts.category);
+        self.ending.push(facts.ending);
+        self.names.extend_from_slice(name);
+        // A block has fewer than 2^32 bytes of names: so many do not fit into memory.
+        self.name_end.push(self.names.len() as u32);
+    }
+
+    /// Adds the nodes of other columns, whose places are those behind these.
+    pub(crate) fn append(&mut self, others: Columns) {
+        let names_before = self.names.len() as u32;
+        self.parent.extend(others.parent);
+        self.first_child.extend(others.first_child);
+        self.child_count.extend(others.child_count);
+        self.kind.extend(others.kind);
+        self.flags.extend(others.flags);
+        self.allocated.append(others.allocated);
+        self.apparent.append(others.apparent);
+        self.entries.extend(others.entries);
+        self.newest_s.extend(others.newest_s);
+        self.colours.owner.extend(others.colours.owner);
+        self.colours.category.extend(others.colours.category);
+        self.ending.extend(others.ending);
+        let ends = others.name_end.iter().map(|end| end + names_before);
+        self.name_end.extend(ends);
+        self.names.extend(others.names);
+    }
+
+    /// Notes that the nodes from `first` on are the children of a node.
+    pub(crate) fn close_children(&mut self, parent: usize, first: usize) {
+        self.first_child[parent] = first as u32;
+        self.child_count[parent] = (self.len() - first) as u32;
+    }
+
+    /// Whether a node has nodes below it.
+    pub(crate) fn is_dir(&self, index: usize) -> bool {
+        let kind = self.kind[index];
+        kind == Kind::Directory as u8 || kind == Kind::Roots as u8
+    }
+
+    /// Whether a node is a sum of others.
+    pub(crate) fn is_rest(&self, index: usize) -> bool {
+        self.kind[index] == Kind::Rest as u8
+    }
+
+    /// The places of the children.
+    pub(crate) fn children(&self, index: usize) -> Range<usize> {
+        let first = self.first_child[index] as usize;
+        first..first + self.child_count[index] as usize
     }
 
     pub(crate) fn allocated(&self, index: usize) -> u128 {
@@ -89,9 +185,24 @@ impl Columns {
         &self.names[start as usize..self.name_end[index] as usize]
     }
 
-    /// The bytes of the block.
-    pub(crate) fn into_bytes(self) -> Vec<u8> {
-        let mut out = Writer::default();
+    /// The bytes of the block, and the tallies of some directories. `hidden` gives what is
+    /// below a directory and has no node here.
+    pub(crate) fn into_bytes(
+        mut self,
+        roots: Range<usize>,
+        hidden: impl FnMut(usize) -> Option<Tally>,
+    ) -> (Vec<u8>, Vec<Tally>) {
+        let mut colours = std::mem::take(&mut self.colours);
+        let own = || settle(&self, &mut colours, roots, hidden);
+        let (mut out, tallies) = both(|| self.written(), own);
+        out.column("owner", Layout::Numbers, &colours.owner);
+        out.column("category", Layout::Numbers, &colours.category);
+        (out.finish(self.len()), tallies)
+    }
+
+    /// All columns without the colours.
+    fn written(&self) -> Writer {
+        let mut out = Writer::new();
         out.column("parent", Layout::Planes, &self.parent);
         out.column("first_child", Layout::Numbers, &self.first_child);
         out.column("child_count", Layout::Planes, &self.child_count);
@@ -101,8 +212,6 @@ impl Columns {
         out.column("apparent", Layout::Planes, &self.apparent.low);
         out.column("entries", Layout::Planes, &self.entries);
         out.column("newest_s", Layout::Numbers, &self.newest_s);
-        out.column("owner", Layout::Numbers, &self.owner);
-        out.column("category", Layout::Numbers, &self.category);
         out.column("ending", Layout::Numbers, &self.ending);
         out.column("name_end", Layout::Planes, &self.name_end);
         out.bytes("names", &self.names);
@@ -116,7 +225,7 @@ impl Columns {
                 out.column(name, Layout::Numbers, column);
             }
         }
-        out.finish(self.len())
+        out
     }
 }
 
@@ -155,14 +264,23 @@ macro_rules! number {
 
 number!(u8, u32, u64, i64);
 
+/// The room for the length of the header and the header: more than all columns need.
+const HEADER_BYTES: usize = 4096;
+
 /// Columns as bytes, and their places.
-#[derive(Default)]
 struct Writer {
     places: String,
     data: Vec<u8>,
 }
 
 impl Writer {
+    fn new() -> Writer {
+        Writer {
+            places: String::new(),
+            data: vec![0; HEADER_BYTES],
+        }
+    }
+
     fn column<N: Number>(&mut self, name: &str, layout: Layout, numbers: &[N]) {
         let bytes = numbers.len() * N::BYTES;
         self.place(name, N::TYPE, bytes, layout);
@@ -191,7 +309,7 @@ impl Writer {
 
     fn place(&mut self, name: &str, kind: &str, bytes: usize, layout: Layout) {
         let comma = if self.places.is_empty() { "" } else { "," };
-        let at = self.data.len();
+        let at = self.data.len() - HEADER_BYTES;
         let planes = match layout {
             Layout::Numbers => "",
             Layout::Planes => r#","planes":true"#,
@@ -206,14 +324,14 @@ impl Writer {
             .resize(self.data.len().next_multiple_of(ALIGNMENT), 0);
     }
 
-    fn finish(self, nodes: usize) -> Vec<u8> {
+    /// The block. Blanks fill the room that was left for the header, so that nothing moves.
+    fn finish(mut self, nodes: usize) -> Vec<u8> {
         let header = format!(r#"{{"nodes":{nodes},"columns":{{{}}}}}"#, self.places);
-        let begin = (4 + header.len()).next_multiple_of(ALIGNMENT);
-        let mut block = Vec::with_capacity(begin + self.data.len());
-        block.extend((header.len() as u32).to_le_bytes());
-        block.extend(header.as_bytes());
-        block.resize(begin, 0);
-        block.extend(self.data);
-        block
+        let room = &mut self.data[..HEADER_BYTES];
+        let (length, room) = room.split_at_mut(4);
+        length.copy_from_slice(&(room.len() as u32).to_le_bytes());
+        room.fill(b' ');
+        room[..header.len()].copy_from_slice(header.as_bytes());
+        self.data
     }
 }

@@ -4,11 +4,11 @@
 //!
 //! Each piece begins with an empty window, so the bytes do not depend on the threads.
 
-use std::thread;
-
 use miniz_oxide::deflate::core::{
     CompressorOxide, TDEFLFlush, TDEFLStatus, compress, create_comp_flags_from_zip_params,
 };
+
+use crate::threads::both;
 
 /// The pieces. A window of 32 KiB loses little in one.
 const PIECE_BYTES: usize = 1 << 18;
@@ -31,20 +31,12 @@ pub(crate) fn deflate(bytes: &[u8]) -> Vec<u8> {
     if pieces.len() < 2 {
         return compressed(bytes, true);
     }
-    let odd =
+    let every_second =
         |first: usize| -> Vec<Vec<u8>> { (first..pieces.len()).step_by(2).map(piece).collect() };
-    thread::scope(|scope| {
-        let other = thread::Builder::new().spawn_scoped(scope, || odd(1));
-        let own = odd(0);
-        let other = match other {
-            Ok(thread) => thread.join().expect("it only compresses"),
-            // The system has no thread to give.
-            Err(_) => odd(1),
-        };
-        let mut both = [own.into_iter(), other.into_iter()];
-        let all = (0..pieces.len()).filter_map(|index| both[index % 2].next());
-        all.collect::<Vec<_>>().concat()
-    })
+    let (odd, even) = both(|| every_second(1), || every_second(0));
+    let mut both = [even.into_iter(), odd.into_iter()];
+    let all = (0..pieces.len()).filter_map(|index| both[index % 2].next());
+    all.collect::<Vec<_>>().concat()
 }
 
 /// Compresses one piece, which ends at a byte.

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::answer::Answer;
 use crate::deflate::deflate;
-use crate::filler::{Blocks, Detail, blocks};
+use crate::detail::{Blocks, Choice, blocks};
 use crate::meta::meta;
 use crate::plain;
 use crate::redaction::{Names, Naming};
@@ -59,16 +59,21 @@ impl Page {
     }
 }
 
-/// Makes the page of a scan.
+/// Makes the page of a scan, with the chosen nodes of its tree.
 #[must_use]
-pub fn html<T: ReportTree>(answer: &Answer, tree: &T, detail: Detail, names: Names) -> Page {
+pub fn html<T: ReportTree>(
+    answer: &Answer,
+    tree: &T,
+    choice: &Choice<T::Node>,
+    names: Names,
+) -> Page {
     let mut naming = Naming::new(names, answer);
     // Names in the tree come first: an entry of a list has the number that it has there.
     let Blocks {
         blocks,
         node_count,
         has_sums,
-    } = blocks(tree, detail, &mut naming);
+    } = blocks(tree, choice, &mut naming);
     let answer = naming.apply(answer);
     let mut blocks = Some(blocks);
     let mut page = Page {

@@ -5,21 +5,24 @@
 //!
 //! Everything here is a function of its arguments: it reads no file, asks no clock and
 //! opens nothing. The same [`Answer`] and the same tree give the same bytes.
-//! [`html()`] puts a viewer, the numbers and the tree in its level of [`Detail`] into one
-//! page that loads nothing. [`markdown()`] is for a ticket or a mail.
+//! [`html()`] puts a viewer, the numbers and the [`Choice`] of nodes into one page that
+//! loads nothing. [`markdown()`] is for a ticket or a mail.
 
 #![forbid(unsafe_code)]
 
 mod answer;
 mod tree;
 
-mod choice;
+mod detail;
+mod limit;
+mod outline;
 mod tally;
 
 mod block;
 mod deflate;
-mod filler;
+mod full;
 mod redaction;
+mod threads;
 
 mod html;
 mod markdown;
@@ -33,7 +36,7 @@ pub use answer::{
     AgeGroup, Answer, Category, Directory, Ending, Failed, Hint, HintKind, Large, Owner, Part,
     SizeGroup, Space, Sums, Totals,
 };
-pub use filler::Detail;
+pub use detail::{Choice, Detail};
 pub use html::{Page, html};
 pub use markdown::markdown;
 pub use redaction::Names;

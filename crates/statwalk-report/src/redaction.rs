@@ -57,6 +57,16 @@ impl Naming {
         })
     }
 
+    /// One that leaves all names as they are.
+    pub(crate) fn of_originals() -> Naming {
+        Naming(None)
+    }
+
+    /// Whether it leaves all names as they are.
+    pub(crate) fn is_of_originals(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// The name of a node that stands below a place, and its own place. `ending` gives the
     /// ending that stays.
     pub(crate) fn of_node<'n>(

@@ -2,6 +2,9 @@
 
 //! Who and what has most of the bytes of a directory.
 
+use std::ops::Range;
+
+use crate::block::{Colours, Columns};
 use crate::tree::{NO_OWNER, NONE, ReportTree};
 
 /// Bytes by category and by owner. A directory has few of either.
@@ -61,6 +64,46 @@ impl Tally {
     pub(crate) fn owner(&self) -> u32 {
         most(&self.owners).unwrap_or(NO_OWNER)
     }
+}
+
+/// Gives directories and sums the owner and the category with most bytes, and returns the
+/// tallies of some directories.
+///
+/// `hidden` gives what is below a directory and has no node here.
+pub(crate) fn settle(
+    columns: &Columns,
+    colours: &mut Colours,
+    roots: Range<usize>,
+    mut hidden: impl FnMut(usize) -> Option<Tally>,
+) -> Vec<Tally> {
+    let mut found = vec![Tally::default(); roots.len()];
+    // Of directories, until their turn comes: below one there are few at a time.
+    let mut tallies: Vec<Option<Box<Tally>>> = vec![None; columns.len()];
+    for at in (0..columns.len()).rev().filter(|&at| columns.is_dir(at)) {
+        let mut tally = tallies[at].take().unwrap_or_default();
+        for child in columns.children(at) {
+            if !columns.is_dir(child) && !columns.is_rest(child) {
+                let (category, owner) = (colours.category[child], colours.owner[child]);
+                tally.add_leaf(category, owner, columns.allocated(child));
+            }
+        }
+        if let Some(hidden) = hidden(at) {
+            tally.add(&hidden);
+            if let Some(sum) = columns.children(at).find(|&child| columns.is_rest(child)) {
+                colours.category[sum] = hidden.category();
+                colours.owner[sum] = hidden.owner();
+            }
+        }
+        colours.category[at] = tally.category();
+        colours.owner[at] = tally.owner();
+        if let Some(above) = tallies.get_mut(columns.parent[at] as usize) {
+            above.get_or_insert_default().add(&tally);
+        }
+        if roots.contains(&at) {
+            found[at - roots.start] = *tally;
+        }
+    }
+    found
 }
 
 fn add<K: Copy + PartialEq>(sums: &mut Vec<(K, u128)>, key: K, bytes: u128) {

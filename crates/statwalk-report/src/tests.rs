@@ -13,10 +13,17 @@ use proptest::prelude::*;
 
 use self::decoded::{Block, Decoded, Shown};
 use self::sample::{Item, Sample, any_tree, directory, file};
-use crate::{Answer, Detail, Directory, Kind, NO_OWNER, NONE, Names, Sums, html, markdown};
+use crate::{
+    Answer, Choice, Detail, Directory, Kind, NO_OWNER, NONE, Names, Page, ReportTree, Sums, html,
+    markdown,
+};
+
+fn html_of<T: ReportTree>(answer: &Answer, tree: &T, detail: Detail, names: Names) -> Page {
+    html(answer, tree, &Choice::new(tree, detail), names)
+}
 
 fn page(tree: &Sample, detail: Detail) -> Decoded {
-    Decoded::of(&html(&Answer::default(), &tree, detail, Names::Original))
+    Decoded::of(&html_of(&Answer::default(), &tree, detail, Names::Original))
 }
 
 /// Checks that a block is as the format says, and that it is exact.
@@ -83,6 +90,43 @@ fn check_most(tree: &Sample, block: &Block) {
     }
 }
 
+/// The ranks of nodes that are in a page, and of those that are not.
+#[derive(Default)]
+struct Ranks {
+    shown: Vec<u128>,
+    hidden: Vec<u128>,
+    /// How many directories with more children than are shown at least have some.
+    large: usize,
+}
+
+impl Ranks {
+    fn of(tree: &Sample, block: &Block) -> Ranks {
+        let mut ranks = Ranks::default();
+        let mut items = vec![(0, tree.root.sorted())];
+        while let Some((at, item)) = items.pop() {
+            let all = &item.children;
+            let shown = block.children(at);
+            ranks.large += usize::from(all.len() > 20 && !shown.is_empty());
+            for (index, child) in all.iter().enumerate() {
+                let is_it = |node: &Shown| node.kind != Kind::Rest as u8 && node.name == child.name;
+                let place = shown.iter().position(is_it);
+                let rank = all[if index < 20 { 0 } else { index }].allocated();
+                match place {
+                    None => ranks.hidden.push(rank),
+                    // A sum of this one alone would stand here.
+                    Some(_) if index >= 20 && index + 1 == all.len() => {}
+                    Some(_) => ranks.shown.push(rank),
+                }
+                if let Some(place) = place {
+                    let at = block.nodes[at].first_child as usize + place;
+                    items.push((at, child.clone()));
+                }
+            }
+        }
+        ranks
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
@@ -105,6 +149,22 @@ proptest! {
     }
 
     #[test]
+    fn no_node_is_hidden_that_is_larger_than_one_that_is_shown(
+        tree in any_tree(),
+        nodes_max in 1_usize..200,
+    ) {
+        let tree = Sample::new(tree);
+        let page = page(&tree, Detail::Nodes(nodes_max));
+        let [block] = &page.blocks[..] else { panic!("there is one block") };
+        let ranks = Ranks::of(&tree, block);
+        let least = ranks.shown.iter().min();
+        prop_assert!(ranks.hidden.iter().all(|hidden| least.is_none_or(|least| hidden <= least)));
+        let wanted = nodes_max.min(tree.root.node_count());
+        prop_assert!(block.nodes.len() + ranks.large >= wanted, "{}", block.nodes.len());
+        prop_assert!(block.nodes.len() <= wanted + 21 + 2 * ranks.large, "{}", block.nodes.len());
+    }
+
+    #[test]
     fn a_full_page_has_every_node(tree in any_tree()) {
         let tree = Sample::new(tree);
         let page = page(&tree, Detail::Full);
@@ -121,7 +181,7 @@ proptest! {
             ..Answer::default()
         };
         for detail in [Detail::Nodes(10), Detail::Full] {
-            let page = Decoded::of(&html(&answer, &&tree, detail, Names::Redacted));
+            let page = Decoded::of(&html_of(&answer, &&tree, detail, Names::Redacted));
             for node in page.blocks.iter().flat_map(|block| &block.nodes) {
                 prop_assert!(is_redacted(&node.name), "{:?}", node.name);
             }
@@ -278,7 +338,7 @@ fn the_same_answer_gives_the_same_bytes() {
     let tree = large_tree();
     for detail in [Detail::default(), Detail::Full] {
         let bytes = |tree: &Sample| {
-            let page = html(&Answer::default(), &tree, detail, Names::Original);
+            let page = html_of(&Answer::default(), &tree, detail, Names::Original);
             page.pieces().collect::<Vec<_>>().concat()
         };
         let mut shuffled = tree.clone();
@@ -320,7 +380,7 @@ fn hostile_names_stay_data() {
             .collect(),
         ..Answer::default()
     };
-    let page = html(&answer, &&tree, Detail::default(), Names::Original);
+    let page = html_of(&answer, &&tree, Detail::default(), Names::Original);
     let bytes = page.pieces().collect::<Vec<_>>().concat();
     let text = String::from_utf8(bytes).expect("a page is UTF-8");
     for forbidden in [

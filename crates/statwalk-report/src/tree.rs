@@ -18,10 +18,15 @@ pub const NO_OWNER: u32 = u32::MAX;
 /// [`Tree::children`] has the files, too, and a node of [`Kind::Itself`] for the bytes of a
 /// directory itself, with the name `""`: so the children of a directory sum to it.
 /// The names of roots are whole paths.
-pub trait ReportTree: Tree {
+pub trait ReportTree: Tree<Node: Send + Sync> + Sync {
     /// Returns the properties of a node. Of a directory the owner is its own, and the
     /// category is not asked for.
     fn facts(&self, node: Self::Node) -> Facts;
+
+    /// Returns the children of a node, each with its bytes on disk.
+    fn sized_children(&self, node: Self::Node) -> impl Iterator<Item = (u128, Self::Node)> {
+        (self.children(node)).map(|child| (self.allocated_bytes(child), child))
+    }
 
     /// Returns the ending of a file's name without the dot; empty where it has none.
     fn ending(&self, node: Self::Node) -> Cow<'_, [u8]>;

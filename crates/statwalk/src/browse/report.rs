@@ -118,8 +118,10 @@ fn write(
         owners,
         traces,
     };
-    let (answer, tree) = report::answer(&scan, &mut about, space);
-    let page = html(&answer, &tree, Detail::default(), Names::Original);
+    let detail = Some(Detail::default());
+    let (answer, tree, choice) = report::answer(&scan, &mut about, space, detail);
+    let choice = choice.expect("a detail was asked for");
+    let page = html(&answer, &tree, &choice, Names::Original);
     let mut byte_count = 0;
     for piece in page.into_pieces() {
         if stop() {

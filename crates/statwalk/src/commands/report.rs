@@ -88,17 +88,18 @@ pub(super) fn run(flags: ReportFlags) -> Result<ExitStatus, Failure> {
         // There is nothing to report on; the reasons are on stderr.
         return Ok(conclude(&request, &about, Errors::Untold));
     }
-    let (answer, tree) = report::answer(&scan, &mut about, space);
-    let (pieces, nodes) = match flags.format {
-        ReportFormat::Html => {
-            let page = html(&answer, &tree, detail, names);
+    let detail = matches!(flags.format, ReportFormat::Html).then_some(detail);
+    let (answer, tree, choice) = report::answer(&scan, &mut about, space, detail);
+    let (pieces, nodes) = match &choice {
+        Some(choice) => {
+            let page = html(&answer, &tree, choice, names);
             let nodes = Nodes {
                 count: page.node_count(),
                 has_sums: page.has_sums(),
             };
             (page.into_pieces(), Some(nodes))
         }
-        ReportFormat::Markdown => (vec![markdown(&answer, names)], None),
+        None => (vec![markdown(&answer, names)], None),
     };
     let byte_count = pieces.iter().map(|piece| piece.len() as u64).sum();
     let status = match target {

@@ -6,18 +6,21 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::thread;
 
 use statwalk_core::{
     DirId, GroupKey, Grouping, Largest, Stats, StatsGroup, Top, TopOf, Totals, Tree, TreeSink,
 };
-use statwalk_report::{Answer, Category, Directory, Failed, Large, Owner, Space, Sums};
+use statwalk_report::{
+    Answer, Category, Choice, Detail, Directory, Failed, Large, Owner, Space, Sums,
+};
 use statwalk_view::rebuildable::Traces;
 use statwalk_view::{SizeColumn, counted};
 
 use super::hints::Hints;
 use super::survey::Survey;
-use super::tree::{Indices, ScannedTree, bytes};
+use super::tree::{Indices, Part, ScannedTree, bytes};
 use crate::answer::about::{About, Root};
 use crate::answer::owner_names::{OwnerNames, Owners};
 use crate::output::rows::largest_directories;
@@ -49,27 +52,26 @@ impl Scan {
     }
 }
 
-/// Makes the answer of a report, with the tree as the report needs it.
+/// Makes the answer of a report, with the tree as the report needs it and, for a page, with
+/// the nodes of that.
 pub(crate) fn answer<'a>(
     scan: &'a Scan,
     about: &mut About,
     space: Option<Space>,
-) -> (Answer, ScannedTree<'a>) {
+    detail: Option<Detail>,
+) -> (Answer, ScannedTree<'a>, Option<Choice<Part<'a>>>) {
     about.owners = names_of(&scan.owners);
     let about = &*about;
     let words: Vec<&OsStr> = about.roots.iter().map(Root::word).collect();
     let (started_ns, ended_ns) = (about.origin.started_ns, about.ended_ns());
-    let mut tree = ScannedTree {
+    let tree = ScannedTree {
         tree: &scan.tree,
         paths: about.roots.iter().map(whole_path).collect(),
-        indices: Indices::default(),
+        indices: OnceLock::new(),
     };
     let totals = totals(&about.roots);
     let errors = errors(&tree, about);
-    let survey = || Survey::of(&scan.tree, started_ns);
-    let (survey, directories, worth) = thread::scope(|scope| {
-        let other = thread::Builder::new().spawn_scoped(scope, survey);
-        let directories = directories(&tree);
+    let count = || {
         let hints = Hints {
             tree: &tree,
             largest: &scan.largest,
@@ -78,32 +80,40 @@ pub(crate) fn answer<'a>(
             whole: totals.sums.allocated_bytes,
             now_ns: started_ns,
         };
-        let worth = hints.all();
-        let survey = match other {
+        let survey = Survey::of(&scan.tree, started_ns);
+        (survey, directories(&tree), hints.all())
+    };
+    let ((survey, directories, worth), choice) = thread::scope(|scope| {
+        let other = thread::Builder::new().spawn_scoped(scope, count);
+        let choice = detail.map(|detail| Choice::new(&tree, detail));
+        let counted = match other {
             Ok(thread) => thread.join().expect("it only counts"),
             // The system has no thread to give.
-            Err(_) => survey(),
+            Err(_) => count(),
         };
-        (survey, directories, worth)
+        (counted, choice)
     });
     let (categories, not_files) = survey.categories();
     let (listed, endings) = survey.endings();
     let owners = owners_of(&scan.owners, &about.owners);
     let places = |index: usize| u8::try_from(index).expect("there are few groups");
-    tree.indices.not_files = places(categories.len());
-    tree.indices.categories = (categories.iter().enumerate())
-        .map(|(index, &(category, _))| (category, places(index)))
-        .collect();
-    tree.indices.categories.sort_unstable();
-    tree.indices.endings = (listed.into_iter().enumerate())
-        .map(|(index, ending)| (ending, places(index)))
-        .collect();
-    tree.indices.endings.sort_unstable();
-    tree.indices.owners = (0..)
-        .zip(&owners)
-        .filter_map(|(index, owner)| Some((owner.id?, index)))
-        .collect();
-    tree.indices.owners.sort_unstable();
+    let mut indices = Indices {
+        not_files: places(categories.len()),
+        categories: (categories.iter().enumerate())
+            .map(|(index, &(category, _))| (category, places(index)))
+            .collect(),
+        endings: (listed.into_iter().enumerate())
+            .map(|(index, ending)| (ending, places(index)))
+            .collect(),
+        owners: (0..)
+            .zip(&owners)
+            .filter_map(|(index, owner)| Some((owner.id?, index)))
+            .collect(),
+    };
+    indices.categories.sort_unstable();
+    indices.endings.sort_unstable();
+    indices.owners.sort_unstable();
+    tree.indices.get_or_init(|| indices);
     let mut categories: Vec<Category> = (categories.into_iter())
         .map(|(category, sums)| Category {
             key: category.name().to_owned(),
@@ -139,7 +149,7 @@ pub(crate) fn answer<'a>(
         space,
         worth,
     };
-    (answer, tree)
+    (answer, tree, choice)
 }
 
 /// The path from the root of the file system, without a slash at its end.
@@ -215,13 +225,13 @@ fn large(tree: &ScannedTree<'_>, file: &TopOf) -> Large {
         allocated_bytes: attributes.allocated_bytes().unwrap_or(0),
         apparent_bytes: attributes.size_bytes().unwrap_or(0),
         newest_s: attributes.mtime_ns().map(|ns| ns.div_euclid(SECOND_NS)),
-        owner: tree.indices.owner(attributes.uid()),
+        owner: tree.indices().owner(attributes.uid()),
         category: match is_file {
-            true => tree.indices.category(name),
-            false => tree.indices.not_files,
+            true => tree.indices().category(name),
+            false => tree.indices().not_files,
         },
         ending: match is_file {
-            true => tree.indices.ending(name),
+            true => tree.indices().ending(name),
             false => statwalk_report::NONE,
         },
     }

@@ -4,6 +4,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::hash::Hash;
 
 use statwalk_core::{Category, Extension, FileType, GroupKey, Node, NodeKind, SizeHistogram, Tree};
 use statwalk_report::{AgeGroup, Ending, SizeGroup, Sums};
@@ -27,11 +28,47 @@ const SIZES: usize = u64::BITS as usize + 1;
 
 const NOT_FILES: &str = "directories, links and others";
 
+/// The sums of groups by their keys.
+struct Groups<K> {
+    places: HashMap<K, usize>,
+    sums: Vec<(K, Sums)>,
+    /// The group of the entry before: files of one kind stand together.
+    last: usize,
+}
+
+impl<K: Copy + Hash + Ord> Groups<K> {
+    fn new() -> Groups<K> {
+        Groups {
+            places: HashMap::new(),
+            sums: Vec::new(),
+            last: 0,
+        }
+    }
+
+    fn add(&mut self, key: K, sums: Sums) {
+        let last = self.sums.get(self.last);
+        if last.is_none_or(|(of_last, _)| *of_last != key) {
+            self.last = *self.places.entry(key).or_insert(self.sums.len());
+            if self.last == self.sums.len() {
+                self.sums.push((key, Sums::default()));
+            }
+        }
+        add(&mut self.sums[self.last].1, sums);
+    }
+
+    /// The largest first.
+    fn sorted(&self) -> Vec<(K, Sums)> {
+        let mut all = self.sums.clone();
+        all.sort_unstable_by_key(|&(key, sums)| (Reverse(sums.allocated_bytes), key));
+        all
+    }
+}
+
 /// The sums of all groups.
 pub(super) struct Survey {
     now_s: i64,
-    categories: HashMap<Category, Sums>,
-    endings: HashMap<Extension, Sums>,
+    categories: Groups<Category>,
+    endings: Groups<Extension>,
     /// The future is the first.
     ages: [Sums; AGES],
     /// Files whose attributes are not known, or whose times do not fit.
@@ -47,8 +84,8 @@ impl Survey {
     pub(super) fn of(tree: &Tree, now_ns: i64) -> Survey {
         let mut survey = Survey {
             now_s: now_ns.div_euclid(SECOND_NS),
-            categories: HashMap::new(),
-            endings: HashMap::new(),
+            categories: Groups::new(),
+            endings: Groups::new(),
             ages: [Sums::default(); AGES],
             no_age: Sums::default(),
             no_size: Sums::default(),
@@ -92,14 +129,8 @@ impl Survey {
             return allocated_bytes;
         }
         let name = node.name();
-        add(
-            self.categories.entry(Category::of_name(name)).or_default(),
-            sums,
-        );
-        add(
-            self.endings.entry(Extension::of_name(name)).or_default(),
-            sums,
-        );
+        self.categories.add(Category::of_name(name), sums);
+        self.endings.add(Extension::of_name(name), sums);
         let is_known = !node.is_incomplete();
         let age = match node.newest_mtime_ns().filter(|_| is_known) {
             Some(ns) => &mut self.ages[self.age(ns.div_euclid(SECOND_NS))],
@@ -132,13 +163,7 @@ impl Survey {
 
     /// The categories, the largest first, and the sums of what is no file.
     pub(super) fn categories(&self) -> (Vec<(Category, Sums)>, Sums) {
-        let mut all: Vec<_> = self
-            .categories
-            .iter()
-            .map(|(&key, &sums)| (key, sums))
-            .collect();
-        all.sort_unstable_by_key(|&(key, sums)| (Reverse(sums.allocated_bytes), key));
-        (all, self.not_files)
+        (self.categories.sorted(), self.not_files)
     }
 
     /// The label of what is no file.
@@ -148,12 +173,7 @@ impl Survey {
 
     /// The largest endings, and the groups of all.
     pub(super) fn endings(&self) -> (Vec<Extension>, Vec<Ending>) {
-        let mut all: Vec<_> = self
-            .endings
-            .iter()
-            .map(|(&key, &sums)| (key, sums))
-            .collect();
-        all.sort_unstable_by_key(|&(key, sums)| (Reverse(sums.allocated_bytes), key));
+        let mut all = self.endings.sorted();
         let rest = all.split_off(all.len().min(ENDINGS_MAX));
         let named = |&(key, sums): &(Extension, Sums)| {
             let text = String::from_utf8(key.to_vec()).expect("an extension is ASCII");

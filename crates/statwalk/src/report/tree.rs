@@ -3,6 +3,7 @@
 //! A scanned tree, as a report needs to see it.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use statwalk_core::{Category, DirState, Extension, FileType, Node, NodeKind, TopOf, Tree};
 use statwalk_report::{Facts, Flags, Kind, NO_OWNER, NONE, ReportTree};
@@ -15,7 +16,8 @@ pub(crate) struct ScannedTree<'a> {
     pub(super) tree: &'a Tree,
     /// The whole paths of all roots, in the order of the scan.
     pub(super) paths: Vec<Vec<u8>>,
-    pub(super) indices: Indices,
+    /// Not known before all files were seen; the nodes of a page are chosen meanwhile.
+    pub(super) indices: OnceLock<Indices>,
 }
 
 /// The places of groups in an answer.
@@ -135,12 +137,20 @@ impl<'a> ScannedTree<'a> {
         }
     }
 
+    /// # Panics
+    ///
+    /// Panics before they are known.
+    pub(super) fn indices(&self) -> &Indices {
+        self.indices.get().expect("the groups are counted first")
+    }
+
     fn facts_of(&self, node: Node<'a>) -> Facts {
+        let indices = self.indices();
         let mut flags = match node.is_incomplete() {
             true => Flags::INCOMPLETE,
             false => Flags::default(),
         };
-        let owner = self.indices.owner(node.uid());
+        let owner = indices.owner(node.uid());
         let (kind, category, ending) = match node.kind() {
             NodeKind::Directory(state) => {
                 flags = flags
@@ -154,14 +164,10 @@ impl<'a> ScannedTree<'a> {
             }
             NodeKind::Other(FileType::File) => {
                 let name = node.name();
-                (
-                    Kind::File,
-                    self.indices.category(name),
-                    self.indices.ending(name),
-                )
+                (Kind::File, indices.category(name), indices.ending(name))
             }
-            NodeKind::Other(kind) => (kind_of(kind), self.indices.not_files, NONE),
-            _ => (Kind::Other, self.indices.not_files, NONE),
+            NodeKind::Other(kind) => (kind_of(kind), indices.not_files, NONE),
+            _ => (Kind::Other, indices.not_files, NONE),
         };
         if kind != Kind::Directory {
             if node.is_incomplete() {
@@ -253,14 +259,7 @@ impl<'a> statwalk_view::Tree for ScannedTree<'a> {
     }
 
     fn children(&self, part: Part<'a>) -> impl Iterator<Item = Part<'a>> {
-        let (all, node) = match part {
-            Part::All => (Some(roots(self.tree)), None),
-            Part::Root(node, _) | Part::Node(node) => (None, Some(node)),
-            Part::Itself(..) => (None, None),
-        };
-        let all = all.into_iter().flatten();
-        let all = all.map(|(index, root)| Part::Root(root, index as u32));
-        all.chain(node.into_iter().flat_map(Below::new))
+        self.sized_children(part).map(|(_, child)| child)
     }
 }
 
@@ -283,24 +282,36 @@ impl<'a> Below<'a, ()> {
 }
 
 impl<'a, I: Iterator<Item = Node<'a>>> Iterator for Below<'a, I> {
-    type Item = Part<'a>;
+    type Item = (u128, Part<'a>);
 
-    fn next(&mut self) -> Option<Part<'a>> {
+    fn next(&mut self) -> Option<(u128, Part<'a>)> {
         if let Some(entry) = self.entries.next() {
+            let bytes = allocated_bytes(&entry);
             let rest = self.rest.as_mut()?;
-            *rest = rest.saturating_sub(allocated_bytes(&entry));
-            return Some(Part::Node(entry));
+            *rest = rest.saturating_sub(bytes);
+            return Some((bytes, Part::Node(entry)));
         }
         // A directory itself has fewer than 2^64 bytes.
         let rest = self.rest.take().filter(|&rest| rest > 0)?;
-        Some(Part::Itself(
-            self.directory,
-            u64::try_from(rest).unwrap_or(u64::MAX),
-        ))
+        let bytes = u64::try_from(rest).unwrap_or(u64::MAX);
+        Some((bytes.into(), Part::Itself(self.directory, bytes)))
     }
 }
 
-impl ReportTree for ScannedTree<'_> {
+impl<'a> ReportTree for ScannedTree<'a> {
+    fn sized_children(&self, part: Part<'a>) -> impl Iterator<Item = (u128, Part<'a>)> {
+        let (all, node) = match part {
+            Part::All => (Some(roots(self.tree)), None),
+            Part::Root(node, _) | Part::Node(node) => (None, Some(node)),
+            Part::Itself(..) => (None, None),
+        };
+        let all = all.into_iter().flatten().map(|(index, root)| {
+            let bytes = allocated_bytes(&root);
+            (bytes, Part::Root(root, index as u32))
+        });
+        all.chain(node.into_iter().flat_map(Below::new))
+    }
+
     fn facts(&self, part: Self::Node) -> Facts {
         let nothing = Facts {
             kind: Kind::Roots,
@@ -314,8 +325,8 @@ impl ReportTree for ScannedTree<'_> {
             Part::Root(node, _) | Part::Node(node) => self.facts_of(node),
             Part::Itself(node, _) => Facts {
                 kind: Kind::Itself,
-                owner: self.indices.owner(node.uid()),
-                category: self.indices.not_files,
+                owner: self.indices().owner(node.uid()),
+                category: self.indices().not_files,
                 ..nothing
             },
         }
