@@ -92,7 +92,14 @@ class Fallback {
       this.#waiting = []
       return
     }
-    const stat = await fs.promises.lstat(this.#root, { bigint: true })
+    const look = this.#options.followLinks ? fs.promises.stat : fs.promises.lstat
+    const stat = await look(this.#root, { bigint: true })
+    if (!stat.isDirectory()) {
+      // A scan has seen a directory here. What has taken its place is no entry of it.
+      if (this.#options.takesFiles) this.#entries.push({ path: this.#root, type: typeOf(stat), stat, dir: 0 })
+      this.#waiting = []
+      return
+    }
     this.#device = stat.dev
     this.#visited.add(identity(stat))
     this.#directories.push({ path: this.#root, type: 1, stat, id: 0, dir: 0 })
@@ -114,7 +121,7 @@ class Fallback {
       return this.#fail(path, 'open', error)
     }
     const prefix = path.at(-1) === 0x2f ? path : Buffer.concat([path, SLASH])
-    for (let at = 0; at < dirents.length; at += CONCURRENT) {
+    for (let at = 0; at < dirents.length && !this.#report.isInterrupted; at += CONCURRENT) {
       await Promise.all(
         dirents.slice(at, at + CONCURRENT).map(async (dirent) => {
           const row = { path: Buffer.concat([prefix, dirent.name]), type: typeOf(dirent), stat: null, dir: id }

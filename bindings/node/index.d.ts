@@ -166,6 +166,38 @@ export function batches(
   options?: Options,
 ): AsyncGenerator<Columns, Report | null | undefined, void>
 
+/** The options of a sum: as those of a scan, and its errors are values of it. */
+export interface DuOptions extends Omit<Options, 'fields' | 'maxDepth' | 'onError'> {
+  /** Whether the bytes are bigints. Numbers are exact up to 2 ** 53. The default is false. */
+  bigint?: boolean
+}
+
+/** The sums of a path with all that is below it. An inode with several names counts its bytes once. */
+export interface Usage<Bytes = number> {
+  /** The space that it takes, in bytes. */
+  allocated: Bytes
+  /** The lengths of its files and symbolic links, in bytes. */
+  apparent: Bytes
+  /** Names, its own among them. */
+  entries: number
+  files: number
+  directories: number
+  /** Whether all of it was read. If not, the sums are lower bounds. */
+  isComplete: boolean
+  /** The first thousand. */
+  errors: EntryError[]
+  report: Report
+}
+
+/**
+ * Sums a file or a directory as du does. A link is itself, unless followLinks is set or a
+ * slash stands at its end. What could not be read is in errors and no exception; only a path
+ * that is not there is one.
+ */
+export function du(path: string | Buffer, options: DuOptions & { bigint: true }): Promise<Usage<bigint>>
+export function du(path: string | Buffer, options?: DuOptions & { bigint?: false }): Promise<Usage>
+export function du(path: string | Buffer, options?: DuOptions): Promise<Usage | Usage<bigint>>
+
 /** An entry of columns. */
 export function entryOf(columns: Columns, row: number): Entry
 

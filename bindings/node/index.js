@@ -2,14 +2,16 @@
 
 'use strict'
 
-// Entries and batches of a scan. index.d.ts has the types and the words.
+// Entries, batches and sums of a scan. index.d.ts has the types and the words.
 
 const fs = require('node:fs')
 const { Entry, UndecodablePathError } = require('./entry.js')
 const { Fallback } = require('./fallback.js')
 const native = require('./native.js')
+const { PlainSum } = require('./plain-sum.js')
 const { IncompleteScanError, Reading } = require('./reading.js')
 const { Scan } = require('./scan.js')
+const { sumOf } = require('./sum.js')
 const { tableOf } = require('./table.js')
 
 const FIELDS = [
@@ -31,16 +33,22 @@ function bits(fields) {
   return columns
 }
 
-async function open(path, options) {
-  const root = Buffer.isBuffer(path) ? path : Buffer.from(path)
-  const given = {
-    columns: bits(options.fields ?? 'stat'),
+const bytesOf = (path) => (Buffer.isBuffer(path) ? path : Buffer.from(path))
+
+function wishes(fields, options) {
+  return {
+    columns: bits(fields),
     threads: options.threads,
     maxDepth: options.maxDepth,
     oneFileSystem: options.oneFileSystem ?? false,
     followLinks: options.followLinks ?? false,
     exclude: (options.exclude ?? []).map((pattern) => Buffer.from(pattern)),
   }
+}
+
+async function open(path, options) {
+  const root = bytesOf(path)
+  const given = wishes(options.fields ?? 'stat', options)
   // As fs.opendir does: a path that is no directory is an error, and a link is followed.
   const directory = await fs.promises.stat(root)
   if (!directory.isDirectory()) {
@@ -72,6 +80,17 @@ function scan(path, options = {}) {
   return new Scan(reading(path, options))
 }
 
+async function du(path, options = {}) {
+  const { signal } = options
+  signal?.throwIfAborted()
+  const root = bytesOf(path)
+  const given = wishes(['size', 'allocated', 'links', 'id'], { ...options, maxDepth: undefined })
+  // What is not there is an error, and nothing that can be missing in a sum.
+  await (given.followLinks ? fs.promises.stat : fs.promises.lstat)(root)
+  const Sum = (options.native === false ? null : native.Sum) ?? PlainSum
+  return sumOf(new Sum(root, given), options)
+}
+
 function entryOf(columns, row) {
   if (!(row >= 0 && row < columns.length)) throw new RangeError(`row ${row} of ${columns.length}`)
   return new Entry(tableOf(columns), row)
@@ -79,6 +98,7 @@ function entryOf(columns, row) {
 
 exports.scan = scan
 exports.batches = batches
+exports.du = du
 exports.entryOf = entryOf
 exports.Entry = Entry
 exports.Scan = Scan

@@ -14,7 +14,8 @@ function load() {
   ]
   for (const place of places) {
     try {
-      return { Stream: require(place).Stream, reason: null }
+      const { Stream, Sum } = require(place)
+      return { Stream, Sum, reason: null }
     } catch (error) {
       errors.push(error.message.split('\n', 1)[0])
     }
@@ -24,7 +25,7 @@ function load() {
     'and uses plain JavaScript, which is slower. If package-lock.json was made on another ' +
     'platform, remove it and node_modules and install again: ' +
     `https://github.com/npm/cli/issues/4828 (${errors.join('; ')})`
-  return { Stream: null, reason }
+  return { Stream: null, Sum: null, reason }
 }
 
 module.exports = load()

@@ -111,4 +111,4 @@ class Reading {
   }
 }
 
-module.exports = { IncompleteScanError, Reading }
+module.exports = { errorOf, IncompleteScanError, KEPT_MAX, Reading }

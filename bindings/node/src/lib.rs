@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The native part of the Node package: batches of a scan as typed arrays.
+//! The native part of the Node package: batches of a scan as typed arrays, and sums.
 //!
 //! `scan.js` makes entries of them. A thread of libuv waits for each batch and makes its
 //! columns, so the event loop does neither. A batch is taken when JavaScript asks for one,
 //! and the scan waits for that: this bounds the memory.
+
+mod sum;
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -138,20 +140,8 @@ impl Stream {
     #[napi(constructor)]
     #[allow(clippy::needless_pass_by_value, reason = "Node gives values")]
     pub fn new(root: Buffer, options: Options) -> Result<Stream> {
-        let root = PathBuf::from(OsString::from_vec(root.to_vec()));
-        let mut request = Request::new(root);
-        if !request.set_columns(options.columns) {
-            return Err(Error::new(Status::InvalidArg, "there is no such column"));
-        }
-        request.threads = options.threads.map(|threads| threads as usize);
-        request.max_depth = options.max_depth;
-        request.one_file_system = options.one_file_system;
-        request.follow_links = options.follow_links;
-        for pattern in &options.exclude {
-            let excluded = request.exclude(pattern);
-            excluded.map_err(|error| failed(&Failure::Begin(error)))?;
-        }
-        let tables = Ordered::new(&request).map_err(|failure| failed(&failure))?;
+        let tables =
+            Ordered::new(&request(&root, &options)?).map_err(|failure| failed(&failure))?;
         Ok(Stream {
             canceller: tables.canceller().cloned(),
             pruner: tables.pruner(),
@@ -194,6 +184,23 @@ impl Drop for Stream {
             .name("statwalk-end".to_owned())
             .spawn(move || drop(take(&tables)));
     }
+}
+
+fn request(root: &[u8], options: &Options) -> Result<Request> {
+    let root = PathBuf::from(OsString::from_vec(root.to_vec()));
+    let mut request = Request::new(root);
+    if !request.set_columns(options.columns) {
+        return Err(Error::new(Status::InvalidArg, "there is no such column"));
+    }
+    request.threads = options.threads.map(|threads| threads as usize);
+    request.max_depth = options.max_depth;
+    request.one_file_system = options.one_file_system;
+    request.follow_links = options.follow_links;
+    for pattern in &options.exclude {
+        let excluded = request.exclude(pattern);
+        excluded.map_err(|error| failed(&Failure::Begin(error)))?;
+    }
+    Ok(request)
 }
 
 fn take(tables: &Shared) -> Option<Ordered> {
@@ -256,14 +263,7 @@ impl Task for Next {
         };
         match taken {
             Taken::Columns(columns) => step.columns = Some(columns),
-            Taken::Error(error) => {
-                step.error = Some(ErrorItem {
-                    operation: error.op.name().to_owned(),
-                    number: error.cause.errno().map_or(0, |errno| errno.0),
-                    message: error.to_string(),
-                    path: error.path.into(),
-                });
-            }
+            Taken::Error(error) => step.error = Some(error_item(error)),
             Taken::End(gaps) => step.report = gaps.map(report),
         }
         Ok(step)
@@ -288,6 +288,15 @@ impl Task for Close {
 
     fn resolve(&mut self, _: Env, gaps: Option<Gaps>) -> Result<Option<Report>> {
         Ok(gaps.map(report))
+    }
+}
+
+fn error_item(error: EntryError) -> ErrorItem {
+    ErrorItem {
+        operation: error.op.name().to_owned(),
+        number: error.cause.errno().map_or(0, |errno| errno.0),
+        message: error.to_string(),
+        path: error.path.into(),
     }
 }
 

@@ -77,6 +77,8 @@ async function compare(root, options) {
   const native = await answer(root, { ...options, native: true })
   const plain = await answer(root, { ...options, native: false })
   assert.deepStrictEqual(plain, native, JSON.stringify(options))
+  const sums = await statwalk.du(root, { ...options, native: true })
+  assert.deepStrictEqual(await statwalk.du(root, { ...options, native: false }), sums, JSON.stringify(options))
   return native
 }
 

@@ -2,7 +2,10 @@
 
 // Compiled, never run: the types are those that a caller needs.
 
-import { batches, type Columns, type Entry, entryOf, IncompleteScanError, type Scan, scan } from '../index.js'
+import {
+  batches, type Columns, du, type DuOptions, type Entry, type EntryError, entryOf, IncompleteScanError, type Scan, scan,
+  type Usage,
+} from '../index.js'
 
 export async function sum(path: string, signal: AbortSignal): Promise<number> {
   let bytes = 0
@@ -24,4 +27,19 @@ export async function sum(path: string, signal: AbortSignal): Promise<number> {
   // @ts-expect-error there is no such field
   scan(path, { fields: 'sizes' })
   return bytes
+}
+
+export async function usage(path: Buffer, options: DuOptions, signal: AbortSignal): Promise<bigint> {
+  const usage: Usage = await du('/usr', { signal, oneFileSystem: true, followLinks: true, exclude: ['*.o'], threads: 1 })
+  const bytes: number = usage.allocated + usage.apparent + usage.entries + usage.files + usage.directories
+  const errors: EntryError[] = usage.errors
+  const exact: Usage<bigint> = await du(path, { bigint: true })
+  const { allocated } = await du(path, options)
+  // @ts-expect-error it can be a bigint
+  const number: number = allocated
+  // @ts-expect-error errors are values of the sum
+  await du(path, { onError: () => {} })
+  // @ts-expect-error a sum has everything that is below
+  await du(path, { maxDepth: 1 })
+  return exact.apparent + BigInt(bytes + errors.length + number + (usage.isComplete ? 0 : usage.report.unreadable))
 }

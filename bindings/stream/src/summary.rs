@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use statwalk_core::{Outcome, Running, Sink};
+use statwalk_core::{Canceller, Outcome, Running, Sink};
 
 use crate::failure::Failure;
 use crate::request::Request;
@@ -43,6 +43,12 @@ impl<S: Sink> Summary<S> {
     pub fn wait_for(&self, timeout: Duration) -> Result<bool, Failure> {
         let waited = |running: &Running<S>| Failure::catch(|| running.wait_for(timeout));
         self.running.as_ref().map_or(Ok(true), waited)
+    }
+
+    /// Stops the scan from any thread. The answer has all that its workers have found.
+    #[must_use]
+    pub fn canceller(&self) -> Option<Canceller> {
+        self.running.as_ref().map(Running::canceller)
     }
 
     /// The answer, with the first thousand errors in its report. Ends the scan if it still

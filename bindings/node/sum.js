@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+'use strict'
+
+// The sums of a scan, by the native module or by plain JavaScript.
+
+const { errorOf } = require('./reading.js')
+
+/** The answer of a scan that was begun. Ends it when the signal says so. */
+async function sumOf(sum, { signal, bigint }) {
+  const stop = () => sum.stop()
+  signal?.addEventListener('abort', stop, { once: true })
+  try {
+    // It can have come before there was something to stop.
+    signal?.throwIfAborted()
+    for (;;) {
+      const sums = await sum.next()
+      signal?.throwIfAborted()
+      if (sums != null) return usage(sums, bigint ? BigInt : Number)
+    }
+  } catch (error) {
+    await sum.close()
+    throw error
+  } finally {
+    signal?.removeEventListener('abort', stop)
+  }
+}
+
+function usage({ allocated, apparent, entries, files, directories, errors, report }, bytes) {
+  return {
+    allocated: bytes(allocated),
+    apparent: bytes(apparent),
+    entries,
+    files,
+    directories,
+    isComplete: report.isComplete,
+    errors: errors.map(errorOf),
+    report,
+  }
+}
+
+module.exports = { sumOf }

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+'use strict'
+
+const assert = require('node:assert')
+const { execFileSync } = require('node:child_process')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { after, before, test } = require('node:test')
+
+const statwalk = require('../index.js')
+const { byNobody } = require('./nobody.js')
+const { byDu, byLstat, du, sumsOf } = require('./walk.js')
+
+let place
+let tree
+let links
+
+before(() => {
+  place = fs.mkdtempSync(path.join(os.tmpdir(), 'statwalk-node-'))
+  tree = path.join(place, 'tree')
+  fs.mkdirSync(path.join(tree, 'a/b/c'), { recursive: true })
+  fs.mkdirSync(path.join(tree, 'empty'))
+  for (let at = 0; at < 40; at += 1) fs.writeFileSync(path.join(tree, 'a', `file${at}`), 'x'.repeat(at * 1000))
+  fs.writeFileSync(path.join(tree, 'a/b', 'größe\n\'"'), 'x')
+  fs.writeFileSync(path.join(tree, '-rf'), 'x')
+  fs.writeFileSync(Buffer.concat([Buffer.from(`${tree}/a/b/c/`), Buffer.from([0xff, 0xfe])]), 'x')
+  fs.symlinkSync('a/file7', path.join(tree, 'link'))
+  fs.symlinkSync('a/file7', path.join(tree, 'second-link'))
+  fs.symlinkSync('nowhere', path.join(tree, 'dangling'))
+  fs.symlinkSync('a', path.join(tree, 'to-directory'))
+  fs.symlinkSync('..', path.join(tree, 'a/up'))
+  fs.symlinkSync('n'.repeat(300), path.join(tree, 'long'))
+  // Names of one inode in one directory, in others, and outside of the tree.
+  fs.linkSync(path.join(tree, 'a/file9'), path.join(tree, 'a/b/second'))
+  fs.linkSync(path.join(tree, 'a/file9'), path.join(tree, 'third'))
+  fs.linkSync(path.join(tree, 'a/file30'), path.join(place, 'outside'))
+  fs.linkSync(path.join(tree, 'link'), path.join(tree, 'a/link-again'))
+  execFileSync('mkfifo', [path.join(tree, 'fifo')])
+  // Holes alone, and data behind one.
+  fs.truncateSync(path.join(tree, 'a/file2'), 2 ** 33)
+  fs.writeFileSync(path.join(tree, 'hole'), 'x'.repeat(5000))
+  // Without links that lead nowhere, of which du says that they cannot be read.
+  links = path.join(place, 'links')
+  fs.mkdirSync(path.join(links, 'a/b'), { recursive: true })
+  fs.writeFileSync(path.join(links, 'a/b/file'), 'x'.repeat(5000))
+  fs.linkSync(path.join(links, 'a/b/file'), path.join(links, 'second'))
+  fs.symlinkSync('a/b/file', path.join(links, 'to-file'))
+  fs.symlinkSync('../a/b/file', path.join(links, 'a/again'))
+  fs.symlinkSync('../..', path.join(links, 'a/b/up'))
+  fs.symlinkSync('a/b', path.join(links, 'to-directory'))
+  fs.symlinkSync(path.join(tree, 'a/b'), path.join(links, 'out'))
+  fs.symlinkSync(path.join(tree, 'hole'), path.join(links, 'to-hole'))
+  const hole = fs.openSync(path.join(tree, 'hole'), 'r+')
+  fs.writeSync(hole, 'end', 2 ** 30)
+  fs.closeSync(hole)
+})
+
+after(() => fs.rmSync(place, { recursive: true }))
+
+/** A sum without its report, which must say that nothing is missing. */
+async function sum(root, options) {
+  const { report, errors, isComplete, ...sums } = await statwalk.du(root, { bigint: true, ...options })
+  assert.deepStrictEqual(errors, [])
+  assert(isComplete && report.isComplete && !report.isInterrupted)
+  return sums
+}
+
+for (const native of [true, false]) {
+  const kind = native ? 'native' : 'plain'
+
+  test(`sums are those of du and lstat (${kind})`, async () => {
+    for (const root of [tree, `${tree}/`, path.join(tree, 'empty'), path.join(tree, 'a/b'), '/usr/include']) {
+      const found = byLstat(root)
+      const expected = sumsOf(found)
+      const { allocated, apparent } = expected
+      assert.deepStrictEqual(byDu(root, found), { allocated, apparent }, root)
+      assert.deepStrictEqual(await sum(root, { native }), expected, root)
+      assert.deepStrictEqual(await sum(Buffer.from(root), { native, threads: 1 }), expected, root)
+    }
+  })
+
+  test(`a root can be anything (${kind})`, async () => {
+    const odd = Buffer.concat([Buffer.from(`${tree}/a/b/c/`), Buffer.from([0xff, 0xfe])])
+    const names = ['third', '-rf', 'hole', 'a/file2', 'link', 'dangling', 'to-directory', 'fifo', 'long']
+    for (const root of [...names.map((name) => path.join(tree, name)), odd, '/dev/null']) {
+      const expected = sumsOf(byLstat(root))
+      assert.strictEqual(expected.entries, 1)
+      assert.deepStrictEqual(await sum(root, { native }), expected, `${root}`)
+    }
+    // A slash leads through a link, and so does the option.
+    const behind = await sum(path.join(tree, 'a'), { native })
+    assert.deepStrictEqual(await sum(path.join(tree, 'to-directory/'), { native }), behind)
+    for (const root of [links, path.join(links, 'to-directory'), path.join(links, 'out'), path.join(links, 'to-file')]) {
+      const { allocated } = await sum(root, { native, followLinks: true })
+      assert.strictEqual(allocated, du(root, ['-L']), root)
+    }
+    const file = await sum(path.join(tree, 'link'), { native, followLinks: true })
+    assert.deepStrictEqual(file, await sum(path.join(tree, 'a/file7'), { native }))
+  })
+
+  test(`options leave out what du leaves out (${kind})`, async () => {
+    for (const exclude of [['b'], ['file?'], ['*link*', 'third'], ['nothing'], ['a/*'], [`${tree}/a`]]) {
+      const words = exclude.map((pattern) => `--exclude=${pattern}`)
+      const { allocated } = await sum(tree, { native, exclude })
+      assert.strictEqual(allocated, du(tree, words), exclude.join())
+    }
+    const none = { allocated: 0n, apparent: 0n, entries: 0, files: 0, directories: 0 }
+    assert.deepStrictEqual(await sum(tree, { native, exclude: ['tree'] }), none)
+    assert.deepStrictEqual(await sum(path.join(tree, 'third'), { native, exclude: ['t*'] }), none)
+    await assert.rejects(statwalk.du(tree, { native, exclude: ['*\0'] }), /bad glob/)
+  })
+
+  test(`a path that is not there is an error (${kind})`, async () => {
+    await assert.rejects(statwalk.du(path.join(tree, 'absent'), { native }), { code: 'ENOENT' })
+    await assert.rejects(statwalk.du(path.join(tree, 'third/x'), { native }), { code: 'ENOTDIR' })
+    await assert.rejects(statwalk.du('', { native }), { code: 'ENOENT' })
+    await assert.rejects(statwalk.du('a\0', { native }), { code: 'ERR_INVALID_ARG_VALUE' })
+    const follow = { native, followLinks: true }
+    await assert.rejects(statwalk.du(path.join(tree, 'dangling'), follow), { code: 'ENOENT' })
+  })
+
+  test(`bytes are numbers, or bigints beyond those (${kind})`, async () => {
+    const numbers = await statwalk.du(tree, { native })
+    const { allocated, apparent } = await sum(tree, { native })
+    assert.deepStrictEqual([numbers.allocated, numbers.apparent], [Number(allocated), Number(apparent)])
+    // Odd numbers of bytes that have more than 53 bits together.
+    const large = path.join(place, `large-${kind}`)
+    fs.mkdirSync(large)
+    for (let at = 0; at < 1025; at += 1) {
+      const file = path.join(large, `${at}`)
+      fs.writeFileSync(file, '')
+      fs.truncateSync(file, 2 ** 43 + 1)
+    }
+    assert.strictEqual((await sum(large, { native })).apparent, 1025n * (2n ** 43n + 1n))
+  })
+
+  test(`a signal ends a sum (${kind})`, async () => {
+    const early = statwalk.du(tree, { native, signal: AbortSignal.abort() })
+    await assert.rejects(early, { name: 'AbortError' })
+    const absent = statwalk.du('/absent', { native, signal: AbortSignal.abort(new Error('first')) })
+    await assert.rejects(absent, { message: 'first' })
+    const threads = () => fs.readdirSync('/proc/self/task').length
+    const before = threads()
+    for (const wait of [0, 1, 5, 20]) {
+      const stop = new AbortController()
+      setTimeout(() => stop.abort(new Error('enough')), wait)
+      const begin = performance.now()
+      await assert.rejects(statwalk.du('/', { native, signal: stop.signal }), { message: 'enough' })
+      assert(performance.now() - begin < 5000)
+    }
+    for (let wait = 0; wait < 100 && threads() > before + 4; wait += 1) await new Promise((r) => setTimeout(r, 10))
+    // Those of libuv.
+    assert(threads() <= before + 4)
+    const { signal } = new AbortController()
+    assert.deepStrictEqual(await sum(tree, { native, signal }), await sum(tree, { native }))
+  })
+
+  test(`the event loop goes on (${kind})`, async () => {
+    let turns = 0
+    const timer = setInterval(() => { turns += 1 }, 1)
+    await statwalk.du('/usr', { native }).finally(() => clearInterval(timer))
+    assert(turns > 3, `${turns} turns`)
+  })
+}
+
+test('both sums are the same', async () => {
+  for (const options of [{}, { followLinks: true }, { oneFileSystem: true }, { exclude: ['a/*'] }]) {
+    const plain = await statwalk.du(tree, { ...options, native: false })
+    assert.deepStrictEqual(plain, await statwalk.du(tree, { ...options, native: true }))
+  }
+})
+
+test('many sums at once', async () => {
+  const expected = sumsOf(byLstat(tree))
+  const sums = await Promise.all(Array.from({ length: 40 }, (_, at) => sum(tree, { native: at % 4 > 0 })))
+  for (const one of sums) assert.deepStrictEqual(one, expected)
+})
+
+const isRoot = process.getuid() === 0
+
+test('other file systems are left out', { skip: !isRoot && 'needs root' }, async (t) => {
+  const root = path.join(place, 'mounts')
+  fs.mkdirSync(path.join(root, 'there'), { recursive: true })
+  fs.writeFileSync(path.join(root, 'here'), 'x'.repeat(5000))
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', 'none', path.join(root, 'there')], { stdio: 'pipe' })
+  } catch {
+    return t.skip('needs mount(8)')
+  }
+  try {
+    fs.writeFileSync(path.join(root, 'there/file'), 'x'.repeat(50000))
+    for (const native of [true, false]) {
+      assert.strictEqual((await sum(root, { native })).allocated, du(root))
+      const { allocated, report } = await statwalk.du(root, { native, bigint: true, oneFileSystem: true })
+      assert.strictEqual(allocated, du(root, ['-x']))
+      assert.strictEqual(report.crossings, 1)
+    }
+    const plain = await statwalk.du(root, { oneFileSystem: true, native: false })
+    assert.deepStrictEqual(plain, await statwalk.du(root, { oneFileSystem: true }))
+  } finally {
+    execFileSync('umount', [path.join(root, 'there')])
+  }
+})
+
+test('errors are values of a sum', { skip: !isRoot && 'needs root' }, () => {
+  const root = path.join(place, 'partly')
+  fs.mkdirSync(path.join(root, 'closed/below'), { recursive: true })
+  fs.mkdirSync(path.join(root, 'names'))
+  fs.writeFileSync(path.join(root, 'names/file'), 'x')
+  fs.writeFileSync(path.join(root, 'file'), 'x'.repeat(5000))
+  fs.chmodSync(place, 0o755)
+  fs.chmodSync(path.join(root, 'closed'), 0)
+  // Names can be listed there, and nothing else.
+  fs.chmodSync(path.join(root, 'names'), 0o444)
+  const output = byNobody(`
+    const { spawnSync } = require('node:child_process')
+    const run = async (root, native) => {
+      const { allocated, errors, report, ...rest } = await statwalk.du(root, { native })
+      const said = spawnSync('du', ['-s', '-B1', root], { encoding: 'utf8' }).stdout.split('\\t', 1)[0]
+      const words = errors.map((e) => [e.operation, e.errno, e.path, e.pathBytes.toString() === e.path, e instanceof Error].join(' '))
+      console.log(JSON.stringify([allocated === Number(said), words.sort(), errors.length === report.unreadable, rest]))
+    }
+    const both = async () => {
+      for (const root of ['', '/closed', '/names', '/file']) {
+        for (const native of [true, false]) await run(${JSON.stringify(root)} + root, native)
+      }
+      for (const native of [true, false]) {
+        await statwalk.du(${JSON.stringify(root)} + '/closed/below', { native }).catch(({ code }) => console.log(code))
+      }
+    }
+    both()`)
+  fs.chmodSync(path.join(root, 'closed'), 0o755)
+  fs.chmodSync(path.join(root, 'names'), 0o755)
+  const closed = `open -13 ${root}/closed true true`
+  const file = `stat -13 ${root}/names/file true true`
+  const line = (words, rest) => `${JSON.stringify([true, words, true, rest])}\n`.repeat(2)
+  const sums = (apparent, entries, files, directories, isComplete) =>
+    ({ apparent, entries, files, directories, isComplete })
+  const expected =
+    line([closed, file], sums(5000, 5, 2, 3, false)) +
+    line([closed], sums(0, 1, 0, 1, false)) +
+    line([file], sums(0, 2, 1, 1, false)) +
+    line([], sums(5000, 1, 1, 0, true)) +
+    'EACCES\nEACCES\n'
+  assert.strictEqual(output, expected)
+})
