@@ -54,22 +54,26 @@ final class Attributes implements PosixFileAttributes {
         return FileTime.from(ns[row], TimeUnit.NANOSECONDS);
     }
 
-    private static FileTime known(FileTime time) {
-        if (time == null) {
-            throw new UnsupportedOperationException(
-                    "the time lies before 1677 or after 2262, or the file system has none");
+    /** Nanoseconds of 64 bits end in 1677 and 2262. The JDK is asked for a time beyond. */
+    private FileTime known(FileTime time, String attribute) {
+        if (time != null) {
+            return time;
         }
-        return time;
+        try {
+            return (FileTime) Files.getAttribute(path.get(), attribute, LinkOption.NOFOLLOW_LINKS);
+        } catch (IOException gone) {
+            throw new UnsupportedOperationException("the time lies before 1677 or after 2262", gone);
+        }
     }
 
     @Override
     public FileTime lastModifiedTime() {
-        return known(time(rows.mtime, rows.mtimeIsKnown, row));
+        return known(time(rows.mtime, rows.mtimeIsKnown, row), "lastModifiedTime");
     }
 
     @Override
     public FileTime lastAccessTime() {
-        return known(time(rows.atime, rows.atimeIsKnown, row));
+        return known(time(rows.atime, rows.atimeIsKnown, row), "lastAccessTime");
     }
 
     /** As the JDK has it: the last change of the content where no birth is known. */

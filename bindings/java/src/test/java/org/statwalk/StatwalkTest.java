@@ -60,7 +60,7 @@ class StatwalkTest {
         Java.run(command);
     }
 
-    private static void check(Path root) throws IOException {
+    static void check(Path root) throws IOException {
         Map<Path, PosixFileAttributes> expected = new TreeMap<>();
         // The first reading of a directory can change its time of access.
         for (int turn = 0; turn < 2; turn++) {
