@@ -175,7 +175,9 @@ final class ReadAhead {
     private void note(EntryException error) {
         // A directory that cannot be opened, and an entry without attributes, are asked again:
         // the visitor gets the exception of the JDK. A number of 0 stands for a directory that
-        // others change. Such a listing may have the changes, or may not.
+        // others changed each time it was read. Its listing is whole but for these changes, and
+        // the contract has no call for that: a failed visit would come in place of its entries,
+        // and an exception at its end means that the listing was cut short.
         if (error.operation().equals("read") && error.number() != 0) {
             errors.put(PathBytes.path(error.pathBytes()).normalize(), error);
         }

@@ -106,6 +106,9 @@ public final class Statwalk {
      * reading. Attributes are {@code PosixFileAttributes}. While the visitor is called, nothing
      * is open.
      *
+     * <p>A directory that others change while it is read is visited as it was read last. No call
+     * says so, as with the JDK; {@link #walk(Path)} ends with an exception then.
+     *
      * @param start where to begin
      * @param visitor gets the entries
      * @return the start

@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -310,6 +311,45 @@ class WalkFileTreeTest {
             }
             // A sibling can have been read together with the directory that was wanted.
             assertTrue(Trees.read(skipped) <= 4, () -> answer.toString());
+        }
+    }
+
+    /** The JDK says nothing of it either. */
+    @Test
+    void aDirectoryThatChangesIsNoFailure() throws Exception {
+        Path busy = Files.createDirectories(tree.resolve("busy"));
+        for (int number = 0; number < 300; number++) {
+            Files.createFile(busy.resolve("file" + number));
+        }
+        AtomicBoolean isOver = new AtomicBoolean();
+        Thread changer = new Thread(() -> {
+            for (int number = 0; !isOver.get(); number++) {
+                Path path = busy.resolve("new" + number % 50);
+                try {
+                    Files.createFile(path);
+                    Files.delete(path);
+                } catch (IOException failure) {
+                    throw new AssertionError(failure);
+                }
+            }
+        });
+        changer.start();
+        try {
+            for (int turn = 0; turn < 100; turn++) {
+                Recorder recorder = new Recorder(GO_ON);
+                Statwalk.walkFileTree(busy, recorder);
+                List<String> calls = recorder.calls;
+                assertEquals(300, calls.stream()
+                        .filter(call -> call.startsWith("file " + busy.resolve("file"))).count());
+                // A name can have gone away before its attributes were read.
+                assertTrue(calls.stream().filter(call -> call.startsWith("failed"))
+                        .allMatch(call -> call.startsWith("failed " + busy.resolve("new"))
+                                && call.contains(" NoSuchFileException ")));
+                assertEquals("post " + busy + " -", calls.get(calls.size() - 1));
+            }
+        } finally {
+            isOver.set(true);
+            changer.join();
         }
     }
 
