@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use statwalk_core::{Attributes, FileType, Scan};
+use statwalk_core::{Attributes, FileType, Scan, Totals};
 use statwalk_testkit::{Scratch, trees};
 
 use crate::feed::Feed;
-use crate::{Batches, COLUMNS, Failure, Ordered, PATH, Request, Step, Walk};
+use crate::{Batches, COLUMNS, Failure, Ordered, PATH, Request, Step, Summary, Walk};
 
 const LONG: Duration = Duration::from_secs(3600);
 
@@ -298,6 +298,14 @@ fn a_worker_that_panics_is_a_failure() {
     // It stays so, for a caller who does not look.
     assert!(matches!(walk.next_within(LONG), Err(Failure::Panic(_))));
     assert!(matches!(walk.finish(), Err(Failure::Panic(_))));
+}
+
+#[test]
+fn a_summary_is_stopped_from_outside() {
+    let summary = Summary::new(&Request::new("/usr"), Totals::new()).unwrap();
+    summary.canceller().unwrap().cancel();
+    assert!(summary.wait_for(LONG).unwrap());
+    assert!(summary.finish().unwrap().report.interrupted);
 }
 
 #[test]
