@@ -6,6 +6,7 @@
 
 const fs = require('node:fs')
 const { isUtf8 } = require('node:buffer')
+const { isKernelFileSystem } = require('./kernel-file-systems.js')
 const { Exclusions } = require('./pattern.js')
 const { Pruned } = require('./pruned.js')
 
@@ -35,7 +36,7 @@ class Fallback {
   #directories = []
   #entries = []
   #pruned = new Pruned()
-  /** Where links are followed, the directories that were met. */
+  /** The directories that were met. */
   #visited = new Set()
   /** How many directories have a number. */
   #count = 1
@@ -101,12 +102,13 @@ class Fallback {
       return
     }
     this.#device = stat.dev
+    this.#waiting[0].device = stat.dev
     this.#visited.add(identity(stat))
     this.#directories.push({ path: this.#root, type: 1, stat, id: 0, dir: 0 })
   }
 
   async #read(directory) {
-    const { path, depth, id } = directory
+    const { path, depth, id, device } = directory
     if (depth >= (this.#options.maxDepth ?? Infinity)) return
     if (this.#pruned.has(path)) {
       this.#report.excluded += 1
@@ -126,15 +128,20 @@ class Fallback {
         dirents.slice(at, at + CONCURRENT).map(async (dirent) => {
           const row = { path: Buffer.concat([prefix, dirent.name]), type: typeOf(dirent), stat: null, dir: id }
           if (this.#exclusions.fit(row.path)) this.#report.excluded += 1
-          else await this.#add(row, depth + 1)
+          else await this.#add(row, depth + 1, device)
         }),
       )
     }
   }
 
-  async #add(row, depth) {
+  /** Adds an entry of a directory that lies on a device. */
+  async #add(row, depth, device) {
     const { oneFileSystem, followLinks } = this.#options
-    const looksAtDirectory = row.type === 1 && (oneFileSystem || followLinks)
+    const isDirectory = row.type === 1
+    const isDeepest = depth >= (this.#options.maxDepth ?? Infinity)
+    // Two mounts, or a link, can lead to a directory that is listed elsewhere.
+    const looksAtDirectory = isDirectory && (oneFileSystem || followLinks || !isDeepest)
+    let isRefused = false
     if ((this.#needsStat || row.type === 7 || looksAtDirectory) && !(followLinks && row.type === 2)) {
       try {
         row.stat = await fs.promises.lstat(row.path, { bigint: true })
@@ -144,7 +151,9 @@ class Fallback {
           this.#report.vanished += 1
           return
         }
-        this.#fail(row.path, 'stat', error)
+        // Whoever refuses this does not open it either. That is one error.
+        isRefused = isDirectory
+        this.#fail(row.path, isDirectory ? 'open' : 'stat', error)
       }
     }
     if (followLinks && row.type === 2) return this.#addTarget(row, depth)
@@ -153,25 +162,32 @@ class Fallback {
       this.#report.crossings += 1
       row.stat = null
     }
-    if (row.type !== 1) this.#entries.push(row)
-    else this.#addDirectory(row, depth, isCrossing)
+    if (row.type !== 1) {
+      this.#entries.push(row)
+      return
+    }
+    let isLeft = isCrossing || isRefused || isDeepest
+    if (!isLeft && row.stat.dev !== device && (await isKernelFileSystem(row.path))) {
+      isLeft = true
+      this.#report.excluded += 1
+      row.stat = null
+    }
+    this.#addDirectory(row, depth, isLeft)
   }
 
-  #addDirectory(row, depth, isCrossing) {
+  #addDirectory(row, depth, isLeft) {
     row.id = this.#count
     this.#count += 1
     this.#directories.push(row)
-    if (isCrossing || depth >= (this.#options.maxDepth ?? Infinity)) return
-    const directory = { path: row.path, depth, id: row.id, isListed: true }
-    if (this.#options.followLinks && row.stat !== null) {
-      directory.identity = identity(row.stat)
-      if (this.#visited.has(directory.identity)) {
-        this.#report.crossings += 1
-        row.stat = null
-        return
-      }
-      this.#visited.add(directory.identity)
+    if (isLeft) return
+    const { path, id, stat } = row
+    const directory = { path, depth, id, device: stat.dev, isListed: true, identity: identity(stat) }
+    if (this.#visited.has(directory.identity)) {
+      this.#report.crossings += 1
+      row.stat = null
+      return
     }
+    this.#visited.add(directory.identity)
     this.#waiting.push(directory)
   }
 
@@ -195,13 +211,16 @@ class Fallback {
         this.#report.excluded += 1
         return
       }
-      row.id = this.#count
-      this.#count += 1
-      this.#directories.push({ ...row, type: 1, stat: target })
-      if (depth >= (this.#options.maxDepth ?? Infinity)) return
-      this.#visited.add(identity(target))
-      this.#waiting.push({ path: row.path, depth, id: row.id })
-      return
+      const isDeepest = depth >= (this.#options.maxDepth ?? Infinity)
+      if (isDeepest || !(await isKernelFileSystem(row.path))) {
+        row.id = this.#count
+        this.#count += 1
+        this.#directories.push({ ...row, type: 1, stat: target })
+        if (isDeepest) return
+        this.#visited.add(identity(target))
+        this.#waiting.push({ path: row.path, depth, id: row.id, device: target.dev })
+        return
+      }
     }
     let link
     try {
@@ -275,6 +294,15 @@ function columns(rows, wanted) {
   rows.forEach((row, at) => {
     if (row.stat !== null || !needsStat) isKnown[at >> 3] |= 1 << (at & 7)
   })
+  /** A time that 64 bits of nanoseconds do not hold is not known. */
+  const timeIsKnown = (bit, ns) => {
+    if ((wanted & bit) === 0) return undefined
+    const bits = isKnown.slice()
+    rows.forEach((row, at) => {
+      if (row.stat !== null && BigInt.asIntN(64, ns(row.stat)) !== ns(row.stat)) bits[at >> 3] &= ~(1 << (at & 7))
+    })
+    return bits
+  }
   const paths = Buffer.concat(rows.map((row) => row.path))
   return {
     length,
@@ -298,10 +326,10 @@ function columns(rows, wanted) {
     atimeMs: stat(1 << 7, Float64Array, (s) => milliseconds(s.atimeNs)),
     ctimeMs: stat(1 << 8, Float64Array, (s) => milliseconds(s.ctimeNs)),
     btimeMs: stat(1 << 9, Float64Array, (s) => milliseconds(s.birthtimeNs)),
-    mtimeIsKnown: isKnown,
-    atimeIsKnown: isKnown,
-    ctimeIsKnown: isKnown,
-    btimeIsKnown: isKnown,
+    mtimeIsKnown: timeIsKnown(1 << 6, (s) => s.mtimeNs),
+    atimeIsKnown: timeIsKnown(1 << 7, (s) => s.atimeNs),
+    ctimeIsKnown: timeIsKnown(1 << 8, (s) => s.ctimeNs),
+    btimeIsKnown: timeIsKnown(1 << 9, (s) => s.birthtimeNs),
     uid: stat(1 << 10, Uint32Array, (s) => s.uid),
     gid: stat(1 << 10, Uint32Array, (s) => s.gid),
     mode: stat(1 << 11, Uint16Array, (s) => s.mode),

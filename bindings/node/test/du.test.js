@@ -178,6 +178,19 @@ test('many sums at once', async () => {
   for (const one of sums) assert.deepStrictEqual(one, expected)
 })
 
+test('many sums leave nothing behind', async () => {
+  const files = () => fs.readdirSync('/proc/self/fd').length
+  await sum(tree)
+  const before = files()
+  for (let turn = 0; turn < 300; turn += 1) {
+    const stop = new AbortController()
+    const done = statwalk.du(tree, { signal: stop.signal })
+    if (turn % 3 === 0) setImmediate(() => stop.abort())
+    await done.catch((error) => assert.strictEqual(error.name, 'AbortError'))
+  }
+  assert.strictEqual(files(), before)
+})
+
 const isRoot = process.getuid() === 0
 
 test('other file systems are left out', { skip: !isRoot && 'needs root' }, async (t) => {

@@ -12,6 +12,8 @@ const path = require('node:path')
 const { after, before, test } = require('node:test')
 
 const statwalk = require('../index.js')
+const { NUMBERS } = require('../kernel-file-systems.js')
+const { byNobody } = require('./nobody.js')
 const { numbers } = require('./numbers.js')
 
 let place
@@ -141,6 +143,112 @@ test('random patterns fit as those of the C library', async () => {
 })
 
 const hasMount = process.getuid() === 0 && fs.existsSync('/bin/mount')
+
+test('a name that is shown twice by mounts counts once', { skip: !hasMount && 'needs root' }, async (t) => {
+  const root = path.join(place, 'twice')
+  for (const name of ['a/x', 'b', '0']) fs.mkdirSync(path.join(root, name), { recursive: true })
+  fs.writeFileSync(path.join(root, 'a/file'), 'x'.repeat(5000))
+  fs.writeFileSync(path.join(root, 'a/x/file'), 'x'.repeat(50000))
+  const binds = [['a', 'b'], ['a/x', '0']].map((names) => names.map((name) => path.join(root, name)))
+  const mounted = []
+  try {
+    for (const [from, to] of binds) {
+      execFileSync('mount', ['--bind', from, to], { stdio: 'pipe' })
+      mounted.push(to)
+    }
+    for (const fields of ['stat', 'type']) {
+      const [native, plain] = [await answer(root, { fields, native: true }), await answer(root, { fields, native: false })]
+      // It is free which of the names is the one that is read.
+      assert.strictEqual(Object.keys(plain.found).length, Object.keys(native.found).length)
+      assert.deepStrictEqual(plain.report, native.report)
+      assert.strictEqual(plain.report.crossings, 2)
+    }
+    const sums = await statwalk.du(root, { native: true })
+    assert.strictEqual(sums.apparent, 55000)
+    assert.deepStrictEqual(await statwalk.du(root, { native: false }), sums)
+  } catch (error) {
+    if (mounted.length === binds.length) throw error
+    t.skip('needs mount(8)')
+  } finally {
+    mounted.forEach((to) => execFileSync('umount', [to]))
+  }
+})
+
+test('file systems of the kernel are left out alike', { skip: !hasMount && 'needs root' }, async (t) => {
+  const root = path.join(place, 'kernel')
+  fs.mkdirSync(path.join(root, 'a/proc'), { recursive: true })
+  fs.writeFileSync(path.join(root, 'a/file'), 'x'.repeat(5000))
+  fs.symlinkSync('a/proc', path.join(root, 'link'))
+  fs.symlinkSync('a/proc/self', path.join(root, 'below'))
+  try {
+    execFileSync('mount', ['-t', 'proc', 'none', path.join(root, 'a/proc')], { stdio: 'pipe' })
+  } catch {
+    return t.skip('needs mount(8)')
+  }
+  try {
+    // It has no time of birth, and Node makes 0 of that.
+    const fields = ['size', 'allocated', 'links', 'id', 'mtime', 'owner', 'mode']
+    for (const options of [{}, { fields: 'type' }, { followLinks: true }, { oneFileSystem: true }, { maxDepth: 2 }]) {
+      const { found } = await compare(root, { fields, ...options })
+      assert(Object.keys(found).length < 8)
+    }
+    const { report, apparent } = await statwalk.du(root, { native: false })
+    assert.deepStrictEqual([report.excluded, apparent], [1, 5000 + 'a/proc'.length + 'a/proc/self'.length])
+    // One that was asked for is read.
+    const inside = await statwalk.du(path.join(root, 'a/proc/tty'), { native: false })
+    assert(inside.entries > 2)
+  } finally {
+    execFileSync('umount', [path.join(root, 'a/proc')])
+  }
+})
+
+test('the file systems of the kernel are those of the native module', () => {
+  const source = path.join(__dirname, '../../../crates/statwalk-sys/src/kernel_file_systems.rs')
+  const rows = fs.readFileSync(source, 'utf8').matchAll(/^ +\((0x[0-9a-f_]+), "/gm)
+  const numbers = Array.from(rows, ([, number]) => BigInt(number.replaceAll('_', '')))
+  assert(numbers.length >= 20)
+  assert.deepStrictEqual([...NUMBERS], numbers)
+})
+
+test('errors are the same', { skip: process.getuid() !== 0 && 'needs root' }, () => {
+  const root = path.join(place, 'refused')
+  fs.mkdirSync(path.join(root, 'names/directory/below'), { recursive: true })
+  fs.mkdirSync(path.join(root, 'closed/below'), { recursive: true })
+  fs.writeFileSync(path.join(root, 'names/file'), '')
+  fs.symlinkSync('directory', path.join(root, 'names/link'))
+  fs.chmodSync(place, 0o755)
+  // Names can be listed there, and nothing else.
+  fs.chmodSync(path.join(root, 'names'), 0o444)
+  fs.chmodSync(path.join(root, 'closed'), 0)
+  const output = byNobody(`
+    const answer = async (options) => {
+      const rows = []
+      const onError = ({ message }) => rows.push(message)
+      const batches = statwalk.batches(${JSON.stringify(root)}, { ...options, onError })
+      for (;;) {
+        const { done, value } = await batches.next()
+        if (done) return JSON.stringify([rows.sort(), value])
+        for (let row = 0; row < value.length; row += 1) {
+          const { path, stats } = statwalk.entryOf(value, row)
+          rows.push([path, value.types[row], stats && stats.ino].join(' '))
+        }
+      }
+    }
+    const run = async () => {
+      for (const options of [{}, { maxDepth: 1 }, { maxDepth: 2 }, { oneFileSystem: true }, { followLinks: true }]) {
+        for (const fields of ['stat', 'type']) {
+          const native = await answer({ ...options, fields })
+          const plain = await answer({ ...options, fields, native: false })
+          console.log(native === plain ? native.split('denied').length - 1 : native + plain)
+        }
+      }
+    }
+    run()`)
+  fs.chmodSync(path.join(root, 'names'), 0o755)
+  fs.chmodSync(path.join(root, 'closed'), 0o755)
+  // How many errors there are, for attributes and for types alone.
+  assert.strictEqual(output, [4, 2, 0, 0, 4, 1, 4, 2, 4, 3, ''].join('\n'))
+})
 
 test('other file systems are left out alike', { skip: !hasMount && 'needs root' }, async (t) => {
   const root = path.join(place, 'mounts')
