@@ -66,4 +66,7 @@ function byDu(root, found) {
   return { allocated: du(root), apparent }
 }
 
-module.exports = { byDu, byLstat, du, sumsOf }
+/** The named and random trees that `cargo xtask bindings` makes. */
+const TREES = path.join(__dirname, '../../target/trees')
+
+module.exports = { byDu, byLstat, du, sumsOf, TREES }
