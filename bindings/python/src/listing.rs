@@ -1,28 +1,50 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The names of a whole tree by directory, for `statwalk.walk`.
+//! Names by directory, for `statwalk.walk`.
 
-use std::collections::HashMap;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
+use std::collections::{HashMap, VecDeque};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use statwalk_core::{EntryError, FileType};
+use statwalk_core::{DirState, EntryError, FileType};
 use statwalk_stream::{Failure, Step, Walk};
 
 use crate::arguments::{Options, request};
 use crate::errors::{name, of_entry, of_failure};
 use crate::waiting;
 
-/// Directories with the names in them.
+/// How many entries one scan should give at least: enough that the start of its threads is
+/// nothing. It should also give half of what all scans have given, so that a walk through a
+/// large tree waits for few of them.
+const ENOUGH: usize = 20_000;
+/// How many entries are taken before Python looks for signals again.
+const AT_HAND_MAX: usize = 16_384;
+const DEPTH_MAX: u32 = 1 << 20;
+const OTHERS_MAX: usize = 1024;
+
+/// Directories with the names in them, and others that the walk will probably enter.
+///
+/// Each scan goes deeper and takes more directories than the one before it, until it gives
+/// enough.
 #[pyclass(module = "statwalk")]
 pub(crate) struct Listing {
     /// By path, without a slash at the end.
     directories: HashMap<Vec<u8>, Names>,
     errors: HashMap<Vec<u8>, EntryError>,
     is_text: bool,
+    options: Options,
+    depth: u32,
+    /// Directories that lie as deep as their scan went.
+    waiting: VecDeque<Vec<u8>>,
+    /// How many of them the next scan takes beside the wanted one.
+    others: usize,
+    #[pyo3(get)]
+    scans: usize,
+    /// Entries of all scans.
+    given: usize,
 }
 
 #[derive(Default)]
@@ -33,38 +55,75 @@ struct Names {
 
 #[pymethods]
 impl Listing {
-    /// Reads the whole tree.
     #[new]
-    fn new(py: Python<'_>, root: Vec<u8>, is_text: bool, options: Options) -> PyResult<Listing> {
-        let request = request(&root, &options)?;
-        let mut walk = Walk::new(&request).map_err(of_failure)?;
-        let mut listing = Listing {
+    fn new(is_text: bool, options: Options) -> Listing {
+        Listing {
             directories: HashMap::new(),
             errors: HashMap::new(),
             is_text,
-        };
+            options,
+            waiting: VecDeque::new(),
+            depth: 1,
+            others: 0,
+            scans: 0,
+            given: 0,
+        }
+    }
+
+    /// Reads a directory, perhaps others, and some of what is below.
+    fn read(&mut self, py: Python<'_>, root: Vec<u8>) -> PyResult<()> {
+        let mut request = request(&root, &self.options)?;
+        request.max_depth = Some(self.depth);
+        let mut others = 0;
+        while others < self.others
+            && let Some(next) = self.waiting.pop_front()
+        {
+            if next != without_slash(&root) && !self.knows(&next) {
+                request.add_root(OsString::from_vec(next));
+                others += 1;
+            }
+        }
+        self.scans += 1;
+        let mut walk = Walk::new(&request).map_err(of_failure)?;
+        let mut count = 0;
         loop {
-            let stream = &mut (&mut walk, &mut listing);
+            let stream = &mut (&mut walk, &mut *self);
             let step = waiting::next(py, stream, |(walk, listing), timeout| {
                 listing.take_step(walk, timeout)
             })?;
             match step {
-                Step::Value(()) | Step::Waiting => {}
+                Step::Value(taken) => count += taken,
+                Step::Waiting => {}
                 Step::Error(error) => {
                     let path = without_slash(&error.path).to_vec();
-                    listing.errors.insert(path, error);
+                    self.errors.insert(path, error);
                 }
-                Step::End => return Ok(listing),
+                Step::End => break,
             }
         }
+        self.given += count;
+        let enough = ENOUGH.max(self.given / 2);
+        if count < enough / 2 {
+            self.depth = (self.depth * 2).min(DEPTH_MAX);
+            self.others = (self.others * 2 + 1).min(OTHERS_MAX);
+        } else if count > enough * 2 {
+            self.read_less();
+        }
+        Ok(())
+    }
+
+    /// Notes that the walk leaves out what was read.
+    fn read_less(&mut self) {
+        self.depth = (self.depth / 2).max(1);
+        self.others /= 2;
     }
 
     /// Takes the names of a directory away: those of directories and the others, or an
     /// exception where it could not be read. None if the tree does not have it.
     fn take<'py>(&mut self, py: Python<'py>, path: Vec<u8>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let path = without_slash(&path);
-        if let Some(error) = self.errors.get(path) {
-            return Ok(Some(of_entry(py, error)?.into_bound(py)));
+        if let Some(error) = self.errors.remove(path) {
+            return Ok(Some(of_entry(py, &error)?.into_bound(py)));
         }
         let Some(names) = self.directories.remove(path) else {
             return Ok(None);
@@ -79,35 +138,44 @@ impl Listing {
 }
 
 impl Listing {
-    /// Waits for an entry, and takes it with those that are at hand.
-    fn take_step(&mut self, walk: &mut Walk, timeout: Duration) -> Result<Step<()>, Failure> {
-        let step = walk.next_within(timeout)?;
-        if let Step::Value(()) = step {
-            self.take_some(walk);
-        }
-        Ok(step)
+    fn knows(&self, path: &[u8]) -> bool {
+        let path = without_slash(path);
+        self.directories.contains_key(path) || self.errors.contains_key(path)
+    }
+
+    /// Waits for an entry, takes it with those that are at hand, and counts them.
+    fn take_step(&mut self, walk: &mut Walk, timeout: Duration) -> Result<Step<usize>, Failure> {
+        Ok(match walk.next_within(timeout)? {
+            Step::Value(()) => Step::Value(self.take_some(walk)),
+            Step::Error(error) => Step::Error(error),
+            Step::Waiting => Step::Waiting,
+            Step::End => Step::End,
+        })
     }
 
     /// Takes the current entry and some thousands behind it, if they are at hand.
-    fn take_some(&mut self, walk: &mut Walk) {
+    fn take_some(&mut self, walk: &mut Walk) -> usize {
         let mut last: Option<(Vec<u8>, Names)> = None;
         self.add(walk, &mut last);
-        for _ in 0..16_384 {
-            if !walk.next_at_hand() {
-                break;
-            }
+        let mut count = 1;
+        while count < AT_HAND_MAX && walk.next_at_hand() {
             self.add(walk, &mut last);
+            count += 1;
         }
         self.put(last);
+        count
     }
 
     fn add(&mut self, walk: &Walk, last: &mut Option<(Vec<u8>, Names)>) {
         let entry = walk.entry();
         let path = entry.path();
-        if entry.state.is_some() {
-            self.directories
-                .entry(without_slash(path).to_vec())
-                .or_default();
+        let own = without_slash(path).to_vec();
+        match entry.state {
+            Some(DirState::Listed) => {
+                self.directories.entry(own).or_default();
+            }
+            Some(DirState::AtDepthLimit) => self.waiting.push_back(own),
+            _ => {}
         }
         if entry.depth == 0 {
             return;

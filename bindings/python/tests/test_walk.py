@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, AnyStr
@@ -12,6 +13,7 @@ from typing import Any, AnyStr
 import pytest
 
 import statwalk
+from statwalk import _statwalk
 
 Walked = dict[Any, tuple[set[Any], set[Any]]]
 
@@ -71,6 +73,51 @@ def test_names_that_are_removed_or_added(tree: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("walk", [os.walk, statwalk.walk])
+def test_names_that_appear_in_a_child_are_seen(walk: Callable[..., Any], tree: Path) -> None:
+    walked = walk(str(tree))
+    assert next(walked)[0] == str(tree)
+    (tree / "a" / "new").mkdir()
+    assert "new" in dict((path, names) for path, names, _ in walked)[str(tree / "a")]
+
+
+def test_a_large_tree_is_read_in_few_scans(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6_000):
+        (tmp_path / f"{number % 60}" / f"{number}" / "below" / "deep").mkdir(parents=True)
+    (tmp_path / "wide").mkdir()
+    for number in range(5_000):
+        (tmp_path / "wide" / f"{number}" / "below").mkdir(parents=True)
+    made = []
+
+    def listing(*arguments: Any) -> Any:
+        made.append(_statwalk.Listing(*arguments))
+        return made[-1]
+
+    monkeypatch.setattr(statwalk, "Listing", listing)
+    for topdown in (True, False):
+        walked = as_sets(statwalk.walk(str(tmp_path), topdown))
+        assert walked == as_sets(os.walk(str(tmp_path), topdown))
+    assert [1 < one.scans < 50 for one in made] == [True, True]
+
+
+def test_an_error_of_a_directory_that_was_read_ahead(tmp_path: Path) -> None:
+    for number in range(100):
+        (tmp_path / f"{number}" / "below").mkdir(parents=True)
+    for walk in (os.walk, statwalk.walk):
+        errors: list[OSError] = []
+        walked = walk(str(tmp_path), onerror=errors.append)
+        next(walked)
+        gone = tmp_path / "7" / "below"
+        gone.rmdir()
+        (tmp_path / "7").rmdir()
+        found = {path for path, _, _ in walked}
+        assert [error.filename for error in errors] == [str(tmp_path / "7")]
+        assert len(found) == 198
+        gone.mkdir(parents=True)
+
+
 def test_links_are_followed_on_request(tree: Path) -> None:
     expected = as_sets(os.walk(str(tree), followlinks=True))
     assert as_sets(statwalk.walk(str(tree), followlinks=True)) == expected
@@ -88,6 +135,16 @@ def test_a_missing_top_is_an_error_for_onerror(tree: Path) -> None:
 
 def test_deeper_than_the_recursion_limit(tmp_path: Path) -> None:
     # Names are short, so that the whole path is one that the system takes.
-    deep = tmp_path / "/".join(["d"] * 1500)
-    deep.mkdir(parents=True)
-    assert as_sets(statwalk.walk(str(tmp_path))) == as_sets(os.walk(str(tmp_path)))
+    deep = str(tmp_path)
+    for _ in range(1500):
+        deep += "/d"
+        os.mkdir(deep)
+    limit = sys.getrecursionlimit()
+    try:
+        sys.setrecursionlimit(1_000)
+        walked = as_sets(statwalk.walk(str(tmp_path)))
+        # os.walk calls itself before Python 3.12.
+        sys.setrecursionlimit(10_000)
+        assert walked == as_sets(os.walk(str(tmp_path)))
+    finally:
+        sys.setrecursionlimit(limit)

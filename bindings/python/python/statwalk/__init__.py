@@ -310,24 +310,18 @@ def walk(
 ) -> Iterator[tuple[AnyStr, list[AnyStr], list[AnyStr]]]:
     """Does what `os.walk` does, with the same arguments and tuples.
 
-    It reads all names of the tree before it gives the first, so it knows nothing of what
-    you create meanwhile, but for directories that you add to a list of names. Removing a
-    name from a list saves its tuples and not its reading; `scan` and its `skip` save both.
+    It reads ahead, a few ten thousand names at first and more as it goes on, so it can know
+    nothing of what you create meanwhile, but for directories that you add to a list of
+    names. Removing a name from a list saves its tuples, and its reading where that was not
+    done yet.
 
     >>> for directory, directories, names in walk("."):
     ...     directories.clear()
     """
     top = os.fspath(top)
     join = os.path.join
-    try:
-        options = _options("type", None, None, False, False, True, ())
-        listing = cast(
-            "Listing[AnyStr]", Listing(os.fsencode(top), isinstance(top, str), options)
-        )
-    except OSError as error:
-        if onerror is not None:
-            onerror(error)
-        return
+    options = _options("type", None, None, False, False, True, ())
+    listing = cast("Listing[AnyStr]", Listing(isinstance(top, str), options))
     stack: list[AnyStr | tuple[AnyStr, list[AnyStr], list[AnyStr]]] = [top]
     while stack:
         path = stack.pop()
@@ -336,17 +330,29 @@ def walk(
             continue
         found = listing.take(os.fsencode(path))
         if found is None:
-            # A link, or a name that the caller has added.
-            if followlinks or not os.path.islink(path):
-                yield from walk(path, topdown, onerror, followlinks)
-            continue
+            # It was not read ahead, or it is a link, or a name that the caller has added.
+            if path is not top and os.path.islink(path):
+                if followlinks:
+                    yield from walk(path, topdown, onerror, followlinks)
+                continue
+            try:
+                listing.read(os.fsencode(path))
+            except OSError as error:
+                found = error
+            else:
+                found = listing.take(os.fsencode(path))
         if isinstance(found, OSError):
             if onerror is not None:
                 onerror(found)
             continue
+        if found is None:
+            continue
         directories, names = found
         if topdown:
+            count = len(directories)
             yield path, directories, names
+            if len(directories) < count:
+                listing.read_less()
         else:
             stack.append((path, directories, names))
         stack.extend(join(path, name) for name in reversed(directories))
