@@ -2,6 +2,8 @@
 
 //! How large a node must be to be in the file, where not all are.
 
+use std::cmp::Ordering;
+
 use crate::tree::ReportTree;
 
 /// How many children a directory shows at least: with one alone, its table would say
@@ -15,7 +17,8 @@ pub(crate) const AT_ONCE: usize = 20;
 /// than its directory.
 pub(crate) struct Limit {
     rank: u64,
-    /// How many nodes of this very rank can be chosen.
+    /// How many nodes of this very rank can be chosen; `usize::MAX` where there is room for
+    /// the whole tree.
     equals: usize,
 }
 
@@ -57,8 +60,13 @@ impl Limit {
     }
 
     /// Whether all nodes of a size are chosen.
-    fn is_below(&self, bytes: u128) -> bool {
-        rank_of(bytes) > self.rank
+    pub(crate) fn takes_all(&self, bytes: u128) -> bool {
+        rank_of(bytes) > self.rank || self.equals == usize::MAX
+    }
+
+    /// How many nodes of the last rank can still be chosen.
+    pub(crate) fn equals(&self) -> usize {
+        self.equals
     }
 
     /// How many children of a directory are chosen, the first in the order of their sizes.
@@ -68,13 +76,16 @@ impl Limit {
             return 0;
         };
         let together = sizes.len().min(AT_ONCE);
-        if !self.is_below(first) {
-            if !self.allows(first) || self.equals == 0 {
-                return 0;
-            }
-            self.equals = self.equals.saturating_sub(together);
+        if self.equals == usize::MAX {
+            return sizes.len();
         }
-        let above = sizes.partition_point(|&bytes| self.is_below(bytes));
+        match rank_of(first).cmp(&self.rank) {
+            Ordering::Less => return 0,
+            Ordering::Equal if self.equals == 0 => return 0,
+            Ordering::Equal => self.equals = self.equals.saturating_sub(together),
+            Ordering::Greater => {}
+        }
+        let above = sizes.partition_point(|&bytes| rank_of(bytes) > self.rank);
         let equals = sizes.partition_point(|&bytes| self.allows(bytes));
         let taken = above.max(together);
         let more = equals.saturating_sub(taken).min(self.equals);

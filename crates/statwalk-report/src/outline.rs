@@ -62,17 +62,18 @@ impl<N: Copy> Outline<N> {
     /// Adds the children of a directory that are chosen, and the sum of the others.
     fn open<T: ReportTree<Node = N>>(&mut self, tree: &T, at: usize, node: N, limit: &mut Limit) {
         let mut named = Vec::new();
-        // One more: a sum of one child can as well be that child.
-        let mut small = Best::new(tree, AT_ONCE + 1);
+        // Of millions of equals few are chosen. One more: a sum of one child can as well be
+        // that child.
+        let wanted = limit.equals().saturating_add(AT_ONCE + 1);
+        let mut small = Best::new(tree, wanted);
         for (key, node) in tree.sized_children(node) {
-            match limit.allows(key) {
-                true => named.push((Candidate { key, node }, tree.name(node))),
-                false if small.is_wanted(key) => small.add(Candidate { key, node }),
-                false => small.beyond.add(tree, node, &tree.figures(node)),
+            if limit.takes_all(key) {
+                named.push((Candidate { key, node }, tree.name(node)));
+            } else if small.is_wanted(key) {
+                small.add(Candidate { key, node });
+            } else {
+                small.beyond.add(tree, node, &tree.figures(node));
             }
-        }
-        if named.is_empty() {
-            return;
         }
         // As `before` has it; to look names up for each comparison took most of the time.
         named.sort_unstable_by(|(a, a_name), (b, b_name)| {
