@@ -195,6 +195,12 @@ def _first(data: dict) -> list[str]:
     return ranking.summary(data)
 
 
+def _still_missing(texts: list[str], cases: list[dict]) -> list[str]:
+    """What sittings could not do, without the cases that another one has measured."""
+    held = tuple(f"{case['corpus']} on {case['file_system']}, {state(case)}: {case['model']}: " for case in cases)
+    return [text for text in texts if not text.startswith(held)]
+
+
 def _conditions(data: dict) -> list[str]:
     """The machines, each with its cases; every sitting is in the record."""
     lines = _head(["machine", "kernel", "statwalk commits", "date", "sittings", "cases", "others used at most"], 4)
@@ -217,6 +223,7 @@ def _conditions(data: dict) -> list[str]:
                             dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}", str(len(found)),
                             str(sum(len(cases) for _, cases in found)), f"{max(shares):.1%}" if shares else "–"]))
     held = {agenda.key(case) for case in data["cases"]}
+    missing = _still_missing(list(missing), data["cases"])
     left = [wanted for wanted in agenda.agenda().cases("ext4") if wanted.key() not in held]
     lines += [""] + [f"- Missing: {text}." for text in missing] if missing else []
     if left:

@@ -31,6 +31,11 @@ class Tables(unittest.TestCase):
         data = record(("one-file", "size", [row("java/recursive", 1, accesses={"statx": 2})]))
         self.assertIn("| Java, recursion (`java/recursive`) | 4 | 2 | statx 2 |", page_tables.table(["accesses"], "r", data))
 
+    def test_what_another_sitting_has_measured_is_not_missing(self):
+        cases = [{"corpus": "data", "file_system": "xfs", "cold": False, "model": "size"}]
+        texts = ["data on xfs, warm: size: needs xfsprogs", "data on xfs, cold: size: needs xfsprogs", "program/x: no program"]
+        self.assertEqual(page_tables._still_missing(texts, cases), texts[1:])
+
     def test_a_program_that_is_too_slow_says_so(self):
         data = record(("home", "size", [row("program/du", 100), {"name": "program/dua", "slow_s": 2.0}]))
         data["sittings"] = [{"versions": {"program/du": "du (GNU coreutils) 9.1", "program/dua": "dua 3.0.0"}}]
