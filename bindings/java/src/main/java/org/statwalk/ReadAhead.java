@@ -14,8 +14,10 @@ import java.util.Map;
 /**
  * Reads directories for a visit, and others that the visit will probably enter.
  *
- * <p>Each scan goes deeper and takes more siblings than the one before it, until it gives
- * enough. A scan reads all of the directories that it lists, so a visit knows where each ends.
+ * <p>Each scan goes deeper and takes more directories than the one before it, until it gives
+ * enough. They are those that lay as deep as a scan before it went: with siblings alone, each
+ * of many directories that have one directory would need a scan. A scan reads all of the
+ * directories that it lists, so a visit knows where each ends.
  */
 final class ReadAhead {
     /**
@@ -24,16 +26,28 @@ final class ReadAhead {
      * large tree waits for few of them.
      */
     private static final int ENOUGH = 20_000;
-    private static final int SIBLINGS_MAX = 1024;
+    private static final int OTHERS_MAX = 1024;
     private static final byte LISTED = 0;
+    private static final byte AT_DEPTH_LIMIT = 4;
 
     /** A directory that the visit has not left. */
     static final class Directory {
         /** Its own row; null for the start, and for one behind a link. */
         private Rows rows;
         private int row;
+        /** The directory that it is in; null for the start, and for one behind a link. */
+        private Directory above;
+        /** Of the root of a scan. */
+        private Path path;
+        /**
+         * Directories that lie as deep as their scan went, reached from the same start or
+         * behind the same link. So no scan meets a directory by two paths.
+         */
+        private Deque<Directory> waiting;
         private boolean isRead;
         private boolean wasReadAhead;
+        /** Whether the visit has left it out. */
+        private boolean isSkipped;
         /** Entries that are no directories: parts of columns. */
         private final Deque<Part> entries = new ArrayDeque<>();
         private final Deque<Directory> directories = new ArrayDeque<>();
@@ -58,7 +72,32 @@ final class ReadAhead {
 
         void skipRest() {
             entries.clear();
+            directories.forEach(directory -> directory.isSkipped = true);
             directories.clear();
+        }
+
+        /** Whether the visit can still enter it. */
+        private boolean isWanted() {
+            for (Directory at = this; at != null; at = at.above) {
+                if (at.isSkipped) {
+                    return false;
+                }
+            }
+            return !isRead;
+        }
+
+        private Path path() {
+            Deque<byte[]> names = new ArrayDeque<>();
+            Directory top = this;
+            while (top.path == null) {
+                names.push(top.name());
+                top = top.above;
+            }
+            Path whole = top.path;
+            for (byte[] name : names) {
+                whole = whole.resolve(PathBytes.path(name));
+            }
+            return whole;
         }
 
         byte[] name() {
@@ -90,7 +129,9 @@ final class ReadAhead {
     }
 
     private int depth = 1;
-    private int siblings = 1;
+    /** How many of the directories that wait the next scan takes. */
+    private int others;
+    private int scans;
     /** Entries of all scans. */
     private long given;
     /** Errors in the middle of a directory, by its path. */
@@ -100,26 +141,27 @@ final class ReadAhead {
      * Reads a directory, and perhaps others.
      *
      * @param isLink whether a link leads to it
-     * @param above the directory that it is in; null for the start
      * @param left how deep the visit goes below the directory
      */
-    void read(Directory directory, Path path, boolean isLink, Directory above, int left)
-            throws IOException {
+    void read(Directory directory, Path path, boolean isLink, int left) throws IOException {
         List<Directory> wanted = new ArrayList<>();
         List<byte[]> roots = new ArrayList<>();
+        directory.path = path;
+        if (isLink || directory.waiting == null) {
+            directory.waiting = new ArrayDeque<>();
+        }
+        Deque<Directory> waiting = directory.waiting;
         wanted.add(directory);
         roots.add(Scan.rootOf(path, isLink));
-        if (above != null && siblings > 1) {
-            for (Directory next : above.directories) {
-                if (wanted.size() == siblings) {
-                    break;
-                }
-                if (!next.isRead) {
-                    wanted.add(next);
-                    roots.add(Scan.rootOf(sibling(path, next), false));
-                }
+        while (wanted.size() <= others && !waiting.isEmpty()) {
+            Directory next = waiting.removeLast();
+            if (next != directory && next.isWanted()) {
+                next.path = next.path();
+                wanted.add(next);
+                roots.add(Scan.rootOf(next.path, false));
             }
         }
+        scans++;
         int count = scan(wanted, roots, Math.min(depth, left));
         directory.isRead = true;
         directory.wasReadAhead = false;
@@ -127,20 +169,20 @@ final class ReadAhead {
         long enough = Math.max(ENOUGH, given / 2);
         if (count < enough / 2) {
             depth = Math.min(depth * 2, 1 << 20);
-            siblings = Math.min(siblings * 2, SIBLINGS_MAX);
+            others = Math.min(others * 2 + 1, OTHERS_MAX);
         } else if (count > enough * 2) {
             halve();
         }
     }
 
-    private static Path sibling(Path path, Directory next) {
-        Path name = PathBytes.path(next.name());
-        Path parent = path.getParent();
-        return parent == null ? name : parent.resolve(name);
+    /** How often directories were read. */
+    int scans() {
+        return scans;
     }
 
     /** Notes that the visit does not enter a directory. */
     void skip(Directory directory) {
+        directory.isSkipped = true;
         if (directory.wasReadAhead) {
             halve();
         }
@@ -148,7 +190,7 @@ final class ReadAhead {
 
     private void halve() {
         depth = Math.max(depth / 2, 1);
-        siblings = Math.max(siblings / 2, 1);
+        others /= 2;
     }
 
     /** Takes the error that has cut the listing of a directory short; null for none. */
@@ -183,7 +225,9 @@ final class ReadAhead {
         }
     }
 
-    private static void addDirectories(Rows rows, List<Directory> known, List<Directory> wanted) {
+    private static void addDirectories(
+            Rows rows, List<Directory> known, List<Directory> wanted) {
+        Deque<Directory> waiting = wanted.get(0).waiting;
         for (int row = 0; row < rows.length; row++) {
             boolean isRead = rows.states[row] == LISTED;
             Directory directory = known(known, rows.ids[row]);
@@ -192,12 +236,18 @@ final class ReadAhead {
                 Directory root = wanted.get(rows.roots[row]);
                 root.entries.addAll(directory.entries);
                 root.directories.addAll(directory.directories);
+                directory.path = root.path;
                 known.set(rows.ids[row], root);
                 directory = root;
             } else {
                 directory.rows = rows;
                 directory.row = row;
-                known(known, rows.dirs[row]).directories.add(directory);
+                directory.above = known(known, rows.dirs[row]);
+                directory.above.directories.add(directory);
+                directory.waiting = waiting;
+                if (rows.states[row] == AT_DEPTH_LIMIT) {
+                    waiting.add(directory);
+                }
             }
             directory.isRead = isRead;
             directory.wasReadAhead = isRead;

@@ -33,6 +33,11 @@ final class TreeVisit {
         this.maxDepth = maxDepth;
     }
 
+    /** How many scans it took. */
+    int scans() {
+        return readAhead.scans();
+    }
+
     void visit(Path start) throws IOException {
         BasicFileAttributes own;
         try {
@@ -126,8 +131,7 @@ final class TreeVisit {
             return result;
         }
         if (!directory.isRead()) {
-            ReadAhead.Directory above = open.isEmpty() || isLink ? null : open.peek().directory();
-            readAhead.read(directory, path, isLink, above, maxDepth - open.size());
+            readAhead.read(directory, path, isLink, maxDepth - open.size());
         }
         open.push(new Open(path, directory, key));
         return result;

@@ -78,6 +78,19 @@ class WalkFileTreeTest {
     }
 
     @Test
+    void manyDirectoriesWithOneEachTakeFewScans() throws IOException {
+        for (int number = 0; number < 3000; number++) {
+            Files.createDirectories(tree.resolve("a/" + number + "/x"));
+        }
+        assertEquals(12_005, same(tree, GO_ON).size());
+        Path skipped = tree.resolve("a/7");
+        assertEquals(12_002, same(tree, at("pre", skipped, SKIP_SUBTREE)).size());
+        TreeVisit visit = new TreeVisit(new SimpleFileVisitor<>() {}, false, Integer.MAX_VALUE);
+        visit.visit(tree);
+        assertTrue(visit.scans() < 40, visit.scans() + " scans");
+    }
+
+    @Test
     void theStartIsAFileALinkOrMissing() throws IOException {
         Path a = line();
         Path file = a.resolve("b/c/d/file");
