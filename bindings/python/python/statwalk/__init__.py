@@ -312,8 +312,8 @@ def walk(
 
     It reads ahead, a few ten thousand names at first and more as it goes on, so it can know
     nothing of what you create meanwhile, but for directories that you add to a list of
-    names. Removing a name from a list saves its tuples, and its reading where that was not
-    done yet.
+    names. Removing a name from a list saves its tuples. What is below it may be read
+    all the same; `scan` and its `skip` save that, too.
 
     >>> for directory, directories, names in walk("."):
     ...     directories.clear()
