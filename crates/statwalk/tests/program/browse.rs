@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex};
 
 use rustix::fs::ioctl_ficlone;
 use rustix::process::{Pid, Signal, kill_process};
+use rustix::termios::{Winsize, tcgetwinsize};
 use statwalk_testkit::fault_fs::{FaultFs, Hang, Op};
 use statwalk_testkit::mounts::FileSystem;
 use statwalk_testkit::{Skipped, or_skip, program};
@@ -87,8 +88,7 @@ impl Browser {
 
     /// The screen that a terminal shows.
     pub(crate) fn screen(&self) -> String {
-        let rustix::termios::Winsize { ws_row, ws_col, .. } =
-            rustix::termios::tcgetwinsize(&self.screen).unwrap();
+        let Winsize { ws_row, ws_col, .. } = tcgetwinsize(&self.screen).unwrap();
         let mut parser = vt100::Parser::new(ws_row, ws_col, 0);
         parser.process(&self.shown.lock().unwrap());
         parser.screen().contents()
@@ -125,10 +125,14 @@ impl Browser {
         }
     }
 
-    /// Waits for the end of the scan: nothing is removed before.
+    /// Waits for the end of the scan: nothing is removed or read again before.
     pub(crate) fn wait_for_scan(&self) {
+        let height = usize::from(tcgetwinsize(&self.screen).unwrap().ws_row);
         wait_until("the scan does not end", || {
-            !self.screen().contains("reading:")
+            let screen = self.screen();
+            // The foot comes last: half a frame says nothing.
+            let foot = screen.lines().nth(height - 2).unwrap_or_default();
+            !foot.trim().is_empty() && !foot.contains("reading:") && !foot.contains("no answer for")
         });
     }
 
@@ -696,6 +700,7 @@ fn a_directory_is_read_again() {
     let tree = tree();
     let mut browser = or_skip!(Browser::start(tree.parent(), &["tree"]));
     browser.wait_for("sub/");
+    browser.wait_for_scan();
     browser.jump_to("sub");
     browser.press("l");
     browser.wait_for("tree/sub ");
