@@ -4,7 +4,8 @@
 The hash is over the files that the walker is made of, without comments, and over its command line.
 A file that some walkers of a folder name as their own is none of the others'.
 What statwalk is made of is `crates/*/src` and `Cargo.lock`, without what no measured command runs, for its program,
-and for the ways of `engines/statwalk` that folder besides. The ways of `engines/bindings` are made of `bindings` as well.
+and for the ways of `engines/statwalk` that folder besides. A way of `engines/bindings` is made of the folders of its
+language below `bindings` as well, and of those that these call.
 """
 
 import hashlib
@@ -34,6 +35,11 @@ UNMEASURED = tuple(f"crates/{name}/" for name in (
     "statwalk/src/browse", "statwalk/src/report", "statwalk/src/rebuildable", "statwalk/src/commands/completions",
 )) + tuple(f"crates/statwalk/src/commands/{name}.rs" for name in ("browse", "man", "printed_twice", "report"))
 
+LOCK = "Cargo.lock"
+
+# What a binding calls; all call `bindings/stream`.
+CALLED = {"java": ("c",)}
+
 # The files of each folder of `engines`, by path in it.
 Folders = dict[str, dict[str, bytes]]
 
@@ -44,9 +50,10 @@ def now() -> dict[str, str]:
     for folder in {walker.folder for walker in all_walkers()}:
         files = [path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
         found[folder.name] = {str(path.relative_to(folder)): path.read_bytes() for path in files}
-    paths = [ROOT / "Cargo.lock", *ROOT.glob("crates/*/src/**/*"), *_below(ROOT / "bindings")]
+    paths = [ROOT / LOCK, *ROOT.glob("crates/*/src/**/*"), *_below(ROOT / "bindings")]
     named = {str(path.relative_to(ROOT)): path for path in paths}
-    product = {name: path.read_bytes() for name, path in named.items() if is_product(name) and path.is_file()}
+    product = {name: _product(name, path.read_bytes())
+               for name, path in named.items() if is_product(name) and path.is_file()}
     bindings = {name: path.read_bytes() for name, path in named.items() if is_binding(name) and path.is_file()}
     return _hashes(found, product, bindings)
 
@@ -66,7 +73,7 @@ def at(commit: str) -> dict[str, str]:
     place = str(ENGINES.relative_to(ROOT))
     knows = subprocess.run(["git", "cat-file", "-e", f"{commit}:bindings"], cwd=ROOT, stderr=subprocess.DEVNULL)
     bound = ["bindings"] if knows.returncode == 0 else []
-    done = subprocess.run(["git", "archive", "--format=tar", commit, place, "crates", "Cargo.lock", *bound], cwd=ROOT,
+    done = subprocess.run(["git", "archive", "--format=tar", commit, place, "crates", LOCK, *bound], cwd=ROOT,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     if done.returncode != 0:
         return {}
@@ -80,7 +87,7 @@ def at(commit: str) -> dict[str, str]:
             content = archive.extractfile(member)
             assert content
             if is_product(member.name):
-                product[member.name] = content.read()
+                product[member.name] = _product(member.name, content.read())
             elif is_binding(member.name):
                 bindings[member.name] = content.read()
             elif member.name.startswith(f"{place}/"):
@@ -102,7 +109,30 @@ def is_product(path: str) -> bool:
     """Whether a file decides what a measured command does: no test does."""
     parts = path.split("/")
     is_source = parts[0] == "crates" and parts[2:3] == ["src"]
-    return path == "Cargo.lock" or (is_source and not path.endswith("_tests.rs") and not path.startswith(UNMEASURED))
+    return path == LOCK or (is_source and not path.endswith("_tests.rs") and not path.startswith(UNMEASURED))
+
+
+def _product(path: str, content: bytes) -> bytes:
+    return locked(content) if path == LOCK else content
+
+
+def locked(lock: bytes) -> bytes:
+    """The packages that a measured command is made of: those that only others need can change."""
+    packages: dict[str, list[dict]] = {}
+    for package in tomllib.loads(lock.decode())["package"]:
+        packages.setdefault(package["name"], []).append(package)
+    unmeasured = {place.split("/")[1] for place in UNMEASURED if place.count("/") == 2}
+    found: dict[tuple[str, str], str] = {}
+    waiting = ["statwalk", "statwalk-core"]
+    while waiting:
+        # With a version behind the name where there are several.
+        name, _, version = waiting.pop().partition(" ")
+        for package in packages[name]:
+            key = (name, package["version"])
+            if name not in unmeasured and key not in found and package["version"].startswith(version):
+                found[key] = package.get("checksum", "")
+                waiting += package.get("dependencies", [])
+    return "".join(f"{name} {version} {checksum}\n" for (name, version), checksum in sorted(found.items())).encode()
 
 
 def of_sitting(sitting: dict) -> dict[str, str]:
@@ -143,13 +173,19 @@ def _hashes(folders: Folders, product: dict[str, bytes], bindings: dict[str, byt
             continue
         here = [walker for walker in present if walker.folder.name == name]
         made_of = files | (product if name in ("statwalk", "bindings") else {})
-        if name == "bindings":
-            made_of |= bindings or {}
         for entry in tomllib.loads(files[DEFINITION].decode())["engine"]:
             walker = next((walker for walker in here if walker.name == entry["name"]), None)
             if walker:
-                found[walker.name] = _hash(walker, entry, here, made_of)
+                bound = _bound(walker.name, bindings or {}) if name == "bindings" else {}
+                found[walker.name] = _hash(walker, entry, here, made_of | bound)
     return found
+
+
+def _bound(way: str, bindings: dict[str, bytes]) -> dict[str, bytes]:
+    """The files of bindings that a way runs, such as `statwalk-java/walk`."""
+    language = way.removeprefix("statwalk-").partition("/")[0]
+    folders = {"stream", language, *CALLED.get(language, ())}
+    return {name: content for name, content in bindings.items() if name.split("/")[1] in folders}
 
 
 def _product_hash(product: dict[str, bytes]) -> str:

@@ -62,6 +62,46 @@ class Hashes(unittest.TestCase):
                      "crates/statwalk/src/report/file_name.rs", "docs/src/x.rs"):
             self.assertFalse(sources.is_product(path), path)
 
+    def test_a_package_that_only_the_report_needs_does_not_count(self):
+        lock = """[[package]]
+name = "statwalk"
+version = "0.1.0"
+dependencies = ["statwalk-core", "statwalk-report", "both 2.0.0"]
+[[package]]
+name = "statwalk-core"
+version = "0.1.0"
+[[package]]
+name = "statwalk-report"
+version = "0.1.0"
+dependencies = ["deflate", "both 1.0.0"]
+[[package]]
+name = "deflate"
+version = "1.0.0"
+checksum = "a"
+[[package]]
+name = "both"
+version = "1.0.0"
+checksum = "b"
+[[package]]
+name = "both"
+version = "2.0.0"
+checksum = "c"
+"""
+        found = sources.locked(lock.encode()).decode()
+        self.assertEqual(found, "both 2.0.0 c\nstatwalk 0.1.0 \nstatwalk-core 0.1.0 \n")
+
+    def test_a_binding_is_made_of_its_own_language(self):
+        definition = b"".join(b'[[engine]]\nname = "statwalk-%s"\nrun = ["OUT/x"]\n' % way
+                              for way in (b"c/walk", b"java/walk", b"python/scan", b"node/scan"))
+        folders = {"bindings": {"engine.toml": definition}}
+        texts = {f"bindings/{name}/src/a.rs": b"a();\n" for name in ("stream", "c", "java", "python", "node")}
+        then = sources._hashes(folders, {}, texts)
+        for place, ways in {"stream": {"c/walk", "java/walk", "python/scan", "node/scan"}, "c": {"c/walk", "java/walk"},
+                            "python": {"python/scan"}, "node": {"node/scan"}, "java": {"java/walk"}}.items():
+            now = sources._hashes(folders, {}, texts | {f"bindings/{place}/src/a.rs": b"b();\n"})
+            changed = {name.removeprefix("statwalk-") for name in now if now[name] != then[name]}
+            self.assertEqual(changed, ways, place)
+
     def test_what_no_measured_command_runs_is_there(self):
         for place in sources.UNMEASURED:
             self.assertTrue((sources.ROOT / place).exists(), place)
