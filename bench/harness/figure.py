@@ -15,7 +15,8 @@
 - UNIT: `s` (seconds), `percent` (of the whole), `off` (per cent away from the whole).
 - COLUMN: `within` (one process), `process`, `time` (the first where both ways have it, else the second), `cpu`, `user`,
   `system`, `memory` (MiB), `calls` (those that ask a file system, an entry), `files` and `dirs` of a tree.
-  `paired` is the ratio of two loops of a library in turns; its operands are `LOOP / LOOP`, and it has a value for each library.
+  `paired` is the ratio of two loops of a library in turns; its operands are `LOOP / LOOP`, and it has a value for each library;
+  `paired-clearly` has those alone whose whole interval is on one side of 1.
 - CASES: `TREE/FILE-SYSTEM/MODEL/STATE`; each part may be a pattern.
 - OPERANDS: `WAY`, `WAY / WAY`, several of them with commas, or `@NAME` of the pairs in `page.toml`. A pattern stands for
   the fastest that fits. `COLUMN:WAY` takes another column, and `CASE:WAY` another case.
@@ -34,7 +35,7 @@ FOLDS = ("least", "most", "median", "range", "count")
 UNITS = ("s", "percent", "off")
 TIMES = {"within": "inner_s", "process": "wall_s", "cpu": "cpu_s", "system": "system_s"}
 OF_TREES = ("files", "dirs")
-COLUMNS = (*TIMES, *OF_TREES, "time", "user", "memory", "calls", "paired")
+COLUMNS = (*TIMES, *OF_TREES, "time", "user", "memory", "calls", "paired", "paired-clearly")
 NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
@@ -175,8 +176,8 @@ def _values(column: str, cases: str, operands: list[str], data: dict) -> list[Va
     """The values of every case that fits and has them."""
     if cases.count("/") != 3:
         raise Misread(f"`{cases}` is no TREE/FILE-SYSTEM/MODEL/STATE")
-    if column == "paired":
-        return _paired(cases, operands, data)
+    if column in ("paired", "paired-clearly"):
+        return _paired(cases, operands, data, is_clear=column == "paired-clearly")
     found = []
     for case in fitting(cases, data):
         where = place_of(case)
@@ -191,11 +192,12 @@ def _values(column: str, cases: str, operands: list[str], data: dict) -> list[Va
     return found
 
 
-def _paired(cases: str, operands: list[str], data: dict) -> list[Value]:
+def _paired(cases: str, operands: list[str], data: dict, is_clear: bool) -> list[Value]:
     return [Value(pair["median"], f"{case['corpus']}, {library['name']}") for case in data.get("pairs", [])
             if all(fnmatchcase(have, part) for have, part in zip(place_of(case | {"cold": False}).split("/"), cases.split("/")))
             for library in case["libraries"] for pair in library.get("pairs", [])
-            if [pair["over"], "/", pair["under"]] == operands]
+            if [pair["over"], "/", pair["under"]] == operands
+            and (not is_clear or pair["high"] < 1 or pair["low"] > 1)]
 
 
 def fitting(cases: str, data: dict) -> list[dict]:

@@ -61,6 +61,13 @@ class Shown(unittest.TestCase):
                   "libraries": [{"name": "Qt", "pairs": [pair]}, {"name": "C", "wrong": "no"}]}]
         self.assertEqual(shown(f"range off paired {CASE} recursion / queue < 1", pairs=pairs), "5")
 
+    def test_loops_whose_interval_holds_1_are_not_clearly_apart(self):
+        found = [{"name": name, "pairs": [{"over": "recursion", "under": "queue", "median": 0.95, "low": 0.9, "high": high}]}
+                 for name, high in (("Qt", 0.99), ("C", 1.01))]
+        pairs = [{"corpus": "home", "file_system": "ext4", "model": "size", "libraries": found}]
+        for column, count in (("paired", "two"), ("paired-clearly", "one")):
+            self.assertEqual(shown(f"count {column} {CASE} recursion / queue < 1", pairs=pairs), count)
+
 
 class Refusals(unittest.TestCase):
     def test_a_check_refuses_with_the_number_of_the_record(self):
