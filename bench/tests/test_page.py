@@ -47,7 +47,7 @@ class Tables(unittest.TestCase):
         data = record(("home", "size", [row("program/statwalk", 10), row("statwalk/parallel", 20), row("c", 30)]),
                       ("usr", "size", [row("program/statwalk", 10), row("statwalk/parallel", 40), row("c", 30)]))
         lines = page_tables.table(["first"], "r", data)
-        self.assertIn("statwalk is first in 2 of 2 cases.", lines[0])
+        self.assertIn("statwalk is first in 2 of 2 cases, with default settings.", lines[0])
         self.assertIn("is first in 1 of 2.", lines[0])
         self.assertTrue(any(line.startswith("| **warm, all** | 2 | **3.00") and "**1.12" in line for line in lines))
 
