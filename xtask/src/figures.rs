@@ -202,7 +202,7 @@ text
 
     #[test]
     fn the_rank_comes_from_the_page() {
-        let page = "x\nstatwalk is first in 35 of 38 cases, with default settings. Its library alone …";
+        let page = "x\nstatwalk is first in 35 of 38 cases, with default settings. Its …";
         assert_eq!(first(page), Some(("35", "38")));
         assert_eq!(first("x"), None);
     }
