@@ -87,7 +87,8 @@ export function crumbs(viewer: Viewer): HTMLElement {
       else item.append(button({ class: "link" }, go, named(text)));
       return item;
     }));
-    list.scrollLeft = list.scrollWidth;
+    // The page is laid out then in any case.
+    requestAnimationFrame(() => { list.scrollLeft = list.scrollWidth; });
   };
   viewer.listen((changes) => changes.has("view") && update());
   update();

@@ -85,7 +85,8 @@ export class MapView {
     } else if (changes.has("selection") || changes.has("hover")) {
       this.drawOverlay();
     }
-    if (changes.has("selection")) this.mirrorSelection();
+    // Without its list, the map's selection waits for the list.
+    if (changes.has("selection") && this.options.length > 0) this.mirrorSelection();
   }
 
   private resize(): void {
@@ -129,7 +130,6 @@ export class MapView {
     this.empty.hidden = !isEmpty;
     this.empty.textContent = viewer.shown.isClosed(viewer.view) ? "Reading…" : "0 bytes: nothing to draw";
     this.forgetMirror();
-    this.mirrorSelection();
     if (old === undefined || before === undefined) this.paint();
     else this.animate(old, before);
     performance.mark("statwalk-map");
@@ -587,6 +587,7 @@ export class MapView {
   private forgetMirror(): void {
     for (const option of this.options) option.remove();
     this.options.length = 0;
+    this.focus.removeAttribute("aria-activedescendant");
   }
 
   private mirror(): void {

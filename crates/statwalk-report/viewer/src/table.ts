@@ -28,6 +28,8 @@ const COLUMNS: { key: SortKey; label: string; title: string; class: string }[] =
 const HEIGHT_MAX = 8_000_000;
 /** How many rows a printed page has. */
 const PRINTED = 80;
+/** The changes that rows show. */
+const SHOWN: Change[] = ["view", "measure", "selection", "colour", "filter", "lit"];
 const TWIST = "M6 4l4 4-4 4";
 
 export class Table {
@@ -40,6 +42,11 @@ export class Table {
   private readonly body = el("div", { role: "rowgroup", class: "body" });
   private readonly rows: Rows;
   private rowHeight = 28;
+  /** The height for rows below the head, in pixels. */
+  private room = 0;
+  /** How far the rows are scrolled, and how far the page was when it last said so. */
+  private top = 0;
+  private topOfPage = 0;
   private first = -1;
   private last = -1;
   private isPrinting = false;
@@ -60,8 +67,14 @@ export class Table {
     }
     this.grid.append(el("div", { role: "rowgroup", class: "head-group" }, this.head), this.body);
     this.element.append(this.grid);
-    this.grid.addEventListener("scroll", () => this.render());
-    new ResizeObserver(() => this.render(true)).observe(this.grid);
+    this.grid.addEventListener("scroll", () => {
+      this.top = this.topOfPage = this.grid.scrollTop;
+      this.render();
+    });
+    // The head is as high as the text is large.
+    const sizes = new ResizeObserver(() => this.measure());
+    sizes.observe(this.grid);
+    sizes.observe(this.head);
     this.grid.addEventListener("keydown", (event) => this.key(event));
     this.body.addEventListener("click", (event) => this.click(event));
     this.body.addEventListener("dblclick", (event) => {
@@ -96,14 +109,26 @@ export class Table {
         const key = viewer.measure === "allocated" ? "disk" : "apparent";
         if (rows.sort.key === "disk" || rows.sort.key === "apparent") rows.sort = { key, isDescending: true };
       }
-      this.refill();
+      this.fill();
     }
     if (changes.has("selection")) this.reveal();
-    if (changes.has("colour") || changes.has("filter") || changes.has("lit")) this.render(true);
-    else if (changes.has("selection")) this.render(true);
+    if (SHOWN.some((change) => changes.has(change))) this.render(true);
+  }
+
+  /** Asks the page for its sizes: here alone, because it lays out everything to answer. */
+  private measure(): void {
+    this.rowHeight = Math.round(Number.parseFloat(getComputedStyle(document.documentElement).fontSize) * 1.75);
+    this.room = this.grid.clientHeight - this.body.offsetTop;
+    this.top = this.topOfPage = this.grid.scrollTop;
+    this.render(true);
   }
 
   private refill(): void {
+    this.fill();
+    this.render(true);
+  }
+
+  private fill(): void {
     const { viewer, rows } = this;
     rows.fill(viewer.shown, viewer.view);
     for (const cell of this.head.children) {
@@ -114,7 +139,6 @@ export class Table {
       else cell.removeAttribute("aria-sort");
     }
     this.grid.setAttribute("aria-rowcount", String(rows.rows.length + 1));
-    this.render(true);
   }
 
   private sortBy(key: SortKey): void {
@@ -123,8 +147,9 @@ export class Table {
     this.rows.sort = sort.key === key
       ? { key, isDescending: !sort.isDescending }
       : { key, isDescending: isNumber };
-    this.refill();
+    this.fill();
     this.reveal();
+    this.render(true);
   }
 
   /** Expands what is above the selection, and brings it into sight. */
@@ -137,43 +162,45 @@ export class Table {
     const closed = way.slice(from, -1).filter((above) => !rows.expanded.has(above));
     if (closed.length > 0) {
       for (const above of closed) rows.expanded.add(above);
-      this.refill();
+      this.fill();
     }
     this.scrollTo(rows.indexOf(node));
   }
 
-  private get headHeight(): number {
-    return this.head.offsetHeight;
-  }
-
   private get seen(): number {
-    return Math.max(1, Math.floor((this.grid.clientHeight - this.headHeight) / this.rowHeight));
+    return Math.max(1, Math.floor(this.room / this.rowHeight));
   }
 
+  /** Brings a row into sight at the next drawing. */
   private scrollTo(index: number): void {
     if (index < 0) return;
     const { first, scale } = this.window();
     const top = index * this.rowHeight;
     const shownFrom = first * this.rowHeight;
-    const room = this.grid.clientHeight - this.headHeight;
-    if (top < shownFrom) this.grid.scrollTop = top / scale;
-    else if (top + this.rowHeight > shownFrom + room) this.grid.scrollTop = (top + this.rowHeight - room) / scale;
+    if (top < shownFrom) this.top = top / scale;
+    else if (top + this.rowHeight > shownFrom + this.room) this.top = (top + this.rowHeight - this.room) / scale;
+  }
+
+  /** The height of all rows, as the page has it. */
+  private get height(): number {
+    return Math.min(this.rows.rows.length * this.rowHeight, HEIGHT_MAX);
   }
 
   /** Which row is at the top, and how much faster rows pass than pixels. */
   private window(): { first: number; scale: number } {
+    const { height, room } = this;
     const whole = this.rows.rows.length * this.rowHeight;
-    const height = Math.min(whole, HEIGHT_MAX);
-    const room = this.grid.clientHeight - this.headHeight;
     const scale = whole > height ? (whole - room) / (height - room) : 1;
-    return { first: (this.grid.scrollTop * scale) / this.rowHeight, scale };
+    // Fewer rows than before: the page scrolls back by itself.
+    this.top = Math.max(0, Math.min(this.top, height - room));
+    return { first: (this.top * scale) / this.rowHeight, scale };
   }
 
   private render(isForced = false): void {
     const { rows, body, grid } = this;
-    this.rowHeight = Math.round(Number.parseFloat(getComputedStyle(document.documentElement).fontSize) * 1.75);
+    if (this.room <= 0 && !this.isPrinting) return;
+    const { height } = this;
     const length = rows.rows.length;
-    const height = Math.min(length * this.rowHeight, HEIGHT_MAX);
     body.style.height = this.isPrinting ? "auto" : `${height}px`;
     const { first: exact } = this.window();
     const first = this.isPrinting ? 0 : Math.max(0, Math.floor(exact) - 4);
@@ -183,7 +210,7 @@ export class Table {
     this.last = last;
     const made: HTMLElement[] = [];
     // The rows lie where the scroll is, whatever the height of all of them would be.
-    const start = this.isPrinting ? 0 : grid.scrollTop - (exact - first) * this.rowHeight;
+    const start = this.isPrinting ? 0 : this.top - (exact - first) * this.rowHeight;
     for (let index = first; index < last; index++) {
       const row = this.row(index);
       if (!this.isPrinting) row.style.transform = `translateY(${start + (index - first) * this.rowHeight}px)`;
@@ -191,6 +218,10 @@ export class Table {
       made.push(row);
     }
     body.replaceChildren(...made);
+    if (this.top !== this.topOfPage) {
+      grid.scrollTop = this.top;
+      this.topOfPage = this.top;
+    }
     const cursor = rows.indexOf(this.viewer.selection.node);
     if (cursor >= first && cursor < last) grid.setAttribute("aria-activedescendant", `row-${cursor}`);
     else grid.removeAttribute("aria-activedescendant");

@@ -58,6 +58,55 @@ test("arrows, Enter and Backspace in the tree", inBrowser, async () => {
   await close(opened);
 });
 
+test("the row of the cursor is in sight, wherever it goes", inBrowser, async () => {
+  const many = report(directory("/srv", [
+    directory("few", [file("one", 7 * MIB)]),
+    directory("many", Array.from({ length: 5_000 }, (_, index) => file(`f${index}`, 900 * MIB - index * 4096))),
+  ]));
+  const opened = await open(many);
+  const { page } = opened;
+  /** Checks that the table shows the selected row, and says whether there is a row in its middle. */
+  const isInSight = async (where: string) => {
+    const found = await page.evaluate(() => {
+      const grid = document.querySelector("#tree")!.getBoundingClientRect();
+      const head = document.querySelector("#tree .head")!.getBoundingClientRect();
+      const row = document.querySelector("#tree .selected")?.getBoundingClientRect();
+      const middle = document.elementFromPoint(grid.left + 60, (head.bottom + grid.bottom) / 2);
+      return {
+        above: row === undefined ? Infinity : head.bottom - row.top, below: row === undefined ? Infinity : row.bottom - grid.bottom,
+        isFilled: middle?.closest(".row") !== null,
+      };
+    });
+    assert.ok(found.above <= 1 && found.below <= 1, `${where}: ${JSON.stringify(found)}`);
+    return found.isFilled;
+  };
+  await page.focus("#tree");
+  await press(page, "ArrowDown", "Enter");
+  assert.deepEqual(await way(page), ["/srv", "many"]);
+  for (const key of ["End", "PageUp", "PageUp", "ArrowUp", "Home", "PageDown", "ArrowDown", "End"]) {
+    await press(page, key);
+    assert.ok(await isInSight(key), `${key}: the table is empty`);
+  }
+  // A directory with fewer rows scrolls back.
+  await press(page, "Backspace");
+  await isInSight("Backspace");
+  await press(page, "Enter", "End");
+  await page.evaluate(() => { document.documentElement.style.fontSize = "22px"; });
+  await settled(page);
+  await press(page, "ArrowUp", "ArrowDown");
+  assert.ok(await isInSight("larger text"), "larger text: the table is empty");
+  await page.evaluate(() => { document.querySelector("#tree")!.scrollTop = 60_000; });
+  await settled(page);
+  await press(page, "ArrowUp");
+  assert.ok(await isInSight("after scrolling"), "after scrolling: the table is empty");
+  await page.setViewportSize({ width: 900, height: 500 });
+  await settled(page);
+  await press(page, "Home", "End");
+  assert.ok(await isInSight("a smaller window"), "a smaller window: the table is empty");
+  assert.deepEqual(opened.complaints, []);
+  await close(opened);
+});
+
 test("n, p, arrows, Enter and Backspace on the map; Tab leaves it", inBrowser, async () => {
   const opened = await open(sample);
   const { page } = opened;
