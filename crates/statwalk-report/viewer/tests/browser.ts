@@ -73,6 +73,29 @@ export async function settled(page: Page): Promise<void> {
   await page.evaluate(() => new Promise<void>((done) => setTimeout(() => requestAnimationFrame(() => done()), 90)));
 }
 
+/** A fixed job, in milliseconds, on the machine that the limits of time are for: two processors, nothing beside. */
+const JOB_MS = 42;
+
+/**
+ * How many times as long this machine takes for a fixed job now, and at least 1.
+ *
+ * A limit of time times this number holds on a slow or busy machine, too, and is no looser on a fast one.
+ */
+export async function slowness(page: Page): Promise<number> {
+  const took = await page.evaluate(() => {
+    let best = Infinity;
+    for (let round = 0; round < 5; round++) {
+      let state = 7;
+      const numbers = Float64Array.from({ length: 200_000 }, () => (state = (state * 16807) % 2147483647));
+      const start = performance.now();
+      numbers.sort((a, b) => a - b);
+      best = Math.min(best, performance.now() - start);
+    }
+    return best;
+  });
+  return Math.max(1, took / JOB_MS);
+}
+
 export async function close({ page }: Opened): Promise<void> {
   await page.context().close();
 }

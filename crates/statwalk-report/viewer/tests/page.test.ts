@@ -12,7 +12,7 @@ import { Cell, Layout } from "../src/layout";
 import { size } from "../src/size";
 import { shellWord } from "../src/command";
 import { exactText, shownName } from "../src/name";
-import { close, fragmentOf, inBrowser, open, press, selected, settled, text, way } from "./browser";
+import { close, fragmentOf, inBrowser, open, press, selected, settled, slowness, text, way } from "./browser";
 import { treeOf } from "./made";
 import { all, bigTree, directory, file, hostileTree, random, report, type Node, type Report } from "./sample";
 
@@ -48,10 +48,14 @@ const hostile = report(hostileMade, { facts: {
   owners: [{ id: 0, name: { text: "</script><b>root" }, allocated: String(hostileMade.allocated), apparent: String(hostileMade.apparent), entries: "20" }],
 } });
 
-/** The fastest of some attempts: other programs run beside the tests. */
-async function fastest(attempts: number, below: number, measure: () => Promise<number>): Promise<number> {
+/** The fastest of some attempts, as the machine of the limits would have it: other programs run beside the tests. */
+async function fastest(attempts: number, below: number, measure: () => Promise<{ took: number; slow: number }>): Promise<number> {
   let best = Infinity;
-  for (let attempt = 0; attempt < attempts && best >= below; attempt++) best = Math.min(best, await measure());
+  for (let attempt = 0; attempt < attempts && best >= below; attempt++) {
+    const { took, slow } = await measure();
+    console.log(`# ${took.toFixed(0)} ms on a machine that is ${slow.toFixed(2)} times as slow`);
+    best = Math.min(best, took / slow);
+  }
   return best;
 }
 
@@ -63,8 +67,9 @@ test("150,000 nodes are painted in a second", inBrowser, async () => {
       const painted = performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Infinity;
       return Math.max(painted, performance.getEntriesByName("statwalk-map")[0]?.startTime ?? Infinity);
     });
+    const slow = await slowness(opened.page);
     await close(opened);
-    return paint;
+    return { took: paint, slow };
   });
   console.log(`# first paint with the map after ${took.toFixed(0)} ms`);
   assert.ok(took < 1000, `${took}`);
@@ -84,7 +89,7 @@ test("a zoom takes a tenth of a second", inBrowser, async () => {
     }), key);
     const inward = await zoom("Enter");
     const outward = await zoom("Backspace");
-    return Math.max(inward, outward);
+    return { took: Math.max(inward, outward), slow: await slowness(page) };
   });
   console.log(`# zoom in ${took.toFixed(0)} ms`);
   assert.ok(took < 100, `${took}`);
