@@ -42,9 +42,11 @@ def summary(data: dict) -> list[str]:
     if not found:
         return case_table.absent("a case with statwalk and others")
     left_out = [case_table.title(case) for case in cases if not best_of(case)]
+    unranked = [(case, best) for case in data["cases"] if case not in cases and (best := best_of(case))]
     lines = [_how_often(found, library)
+             + _not_ranked(unranked)
              + (f" Left out, because statwalk has no time there: {'; '.join(left_out)}." if left_out else ""), "",
-             "| the best of the others ÷ statwalk | cases | the program or its library | its library | the library is first |",
+             "| the best of the others ÷ statwalk: median (middle half) | cases | the program or its library | its library | the library is first |",
              "|---|---:|---:|---:|---:|"]
     for cold in (False, True):
         for model in ("size", "count", "records", "directory"):
@@ -69,9 +71,25 @@ def summary(data: dict) -> list[str]:
 
 
 def _how_often(found: list, library: list) -> str:
-    return (f"statwalk is first in {sum(lead_of(best) >= 1 for _, best in found)} of {len(found)} cases, with default settings. Its library alone, "
-            "which asks the kernel as the others do, is first in "
+    ahead = sum(lead_of(best) >= 1 for _, best in found)
+    clearly, behind = (sum(is_apart(*pair) for pair in pairs) for pairs in (
+        [(best[1], best[2]) for _, best in found], [(best[2], best[1]) for _, best in found]))
+    return (f"statwalk is first in {ahead} of {len(found)} cases, with default settings. The quartiles are apart in {clearly} of those, "
+            f"and in {behind} where it is not first. Its library alone, which asks the kernel as the others do, is first in "
             f"{sum(lead_of(best) >= 1 for _, best in library)} of {len(library)}.")
+
+
+def _not_ranked(unranked: list) -> str:
+    """The cases that tell nothing of who is first, with the lead that they would have."""
+    if not unranked:
+        return ""
+    leads = ", ".join(f"{case['corpus']} ({lead_of(best):.2f})" for case, best in unranked)
+    return f" Not ranked, with the ratio of the table: {leads}; they have no links, or are too small to tell."
+
+
+def is_apart(first: dict, second: dict) -> bool:
+    """Whether the middle half of the runs of the first is below that of the second."""
+    return first["wall_s"]["high"] < second["wall_s"]["low"]
 
 
 def who_is_first(data: dict) -> list[str]:
