@@ -6,26 +6,27 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use statwalk_view::{Charset, Colour, SizeFormat, counted, grouped};
+use statwalk_view::{Charset, Colour, SizeFormat, counted};
 
 use crate::answer::Answer;
 use crate::columns::{Columns, Widths};
 use crate::data::{Data, Item, ItemId, Kind};
 use crate::dialog::Dialog;
-use crate::event::{Details, Effect, Event, Key, Mouse, ScanState};
-use crate::filter::{Bytes, Filter, Sort, SortKey};
-use crate::keys::{Action, Keymap};
+use crate::event::{Details, Effect, Event, Key, ScanState};
+use crate::filter::{Bytes, Filter, Sort};
+use crate::keys::Keymap;
 use crate::known_answers::KnownAnswers;
 use crate::list::{List, Query, RowKey, Rows, Wanted};
 use crate::marks::Marks;
+use crate::message::Message;
 use crate::prompt::{Form, Line};
 use crate::removal::{RemovalReport, RemovalState};
 use crate::report::ReportState;
 use crate::search::{self, Search};
-use crate::tally::{By, Group};
+use crate::view::View;
 
 /// How long no key must have been pressed before rows change their order.
-const QUIET: Duration = Duration::from_millis(800);
+pub(crate) const QUIET: Duration = Duration::from_millis(800);
 
 /// How often rows change their order while a scan goes on.
 const RESORT_PERIOD: Duration = Duration::from_millis(500);
@@ -35,9 +36,6 @@ const FILL_PERIOD: Duration = Duration::from_millis(100);
 
 /// How long no entry must have come before the scan counts as held up.
 const STALL_TIME: Duration = Duration::from_secs(2);
-
-/// How long a message stays.
-const MESSAGE_TIME: Duration = Duration::from_secs(5);
 
 /// The choices of a browser that stay for its life.
 #[derive(Clone, Debug)]
@@ -58,28 +56,6 @@ pub struct Options {
     pub follows_links: bool,
     /// Whether items may be removed.
     pub removes: bool,
-}
-
-/// A sentence at the foot.
-#[derive(Clone, Debug)]
-pub(crate) struct Message {
-    pub(crate) text: String,
-    /// The time when it came.
-    since: Duration,
-    /// Whether it stays until the user has seen it: it is no answer to the last key.
-    is_news: bool,
-}
-
-impl Message {
-    /// Whether the time has come for it to go. News stay until a key.
-    fn is_old(&self, at: Duration) -> bool {
-        !self.is_news && at.saturating_sub(self.since) > MESSAGE_TIME
-    }
-
-    /// Whether a key ends it. One that was on its way when news came does not.
-    fn is_seen(&self, mode: &Mode, at: Duration) -> bool {
-        !self.is_news || (*mode == Mode::Rows && at.saturating_sub(self.since) >= QUIET)
-    }
 }
 
 /// The browser.
@@ -112,7 +88,7 @@ pub struct Browser {
     /// The key that quits when it comes next, although items are marked.
     pub(crate) asks_quit: Option<Key>,
     /// Whether the key before this one asked.
-    was_asked: bool,
+    pub(crate) was_asked: bool,
     /// The removal that goes on.
     pub(crate) removal: Option<RemovalState>,
     /// The report that is on its way.
@@ -158,56 +134,6 @@ impl fmt::Debug for Browser {
             .field("filter", &self.filter)
             .field("message", &self.message)
             .finish_non_exhaustive()
-    }
-}
-
-/// The subject of the rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum View {
-    Tree,
-    Largest,
-    Groups(By),
-    Errors,
-    Marks,
-    /// The directories that a program makes again.
-    Rebuildable,
-    /// The results of a search.
-    Found,
-}
-
-impl View {
-    pub(crate) const ALL: [(View, &'static str); 10] = [
-        (View::Tree, "Tree"),
-        (View::Largest, "Largest"),
-        (View::Groups(By::Category), "Types"),
-        (View::Groups(By::Owner), "Owners"),
-        (View::Groups(By::Age), "Ages"),
-        (View::Groups(By::Size), "Sizes"),
-        (View::Errors, "Errors"),
-        (View::Marks, "Marks"),
-        (View::Rebuildable, "Rebuildable"),
-        (View::Found, "Search"),
-    ];
-
-    pub(crate) fn number(self) -> usize {
-        // Endings are the finer form of the types.
-        let view = match self {
-            View::Groups(By::Ending) => View::Groups(By::Category),
-            view => view,
-        };
-        let place = Self::ALL.iter().position(|(known, _)| *known == view);
-        place.unwrap_or(0)
-    }
-
-    pub(crate) fn title(self) -> &'static str {
-        match self {
-            View::Groups(By::Ending) => "Endings",
-            view => Self::ALL[view.number()].1,
-        }
-    }
-
-    fn step(self, by: usize) -> View {
-        Self::ALL[(self.number() + by) % Self::ALL.len()].0
     }
 }
 
@@ -463,17 +389,6 @@ impl Browser {
         }
     }
 
-    fn refresh(&mut self, at: Duration, data: &dyn Data, wishes: &mut Vec<Effect>) {
-        match self.directory() {
-            _ if !data.is_final() => self.say("the scan goes on; S stops it", at),
-            None => self.say("R scans everything again", at),
-            Some(dir) => {
-                self.say("reading again", at);
-                wishes.push(Effect::Refresh(dir));
-            }
-        }
-    }
-
     /// Keeps no number of an item in a directory, or of any item, but names instead: these
     /// items get other numbers. `data` has the old ones.
     fn leave_numbers(&mut self, dir: Option<ItemId>, data: &dyn Data) -> Vec<Effect> {
@@ -633,7 +548,7 @@ impl Browser {
     }
 
     /// Other rows, with the cursor on one of them once they are there.
-    fn renew(&mut self, wanted: Option<RowKey>) {
+    pub(crate) fn renew(&mut self, wanted: Option<RowKey>) {
         self.list = List::waiting(wanted);
         self.is_stale = true;
     }
@@ -642,496 +557,6 @@ impl Browser {
     pub(crate) fn reorder(&mut self) {
         self.list.pin();
         self.is_stale = true;
-    }
-
-    pub(crate) fn say(&mut self, text: impl Into<String>, at: Duration) {
-        self.message = Some(Message {
-            text: text.into(),
-            since: at,
-            is_news: false,
-        });
-    }
-
-    /// Says something that is no answer to a key.
-    pub(crate) fn say_news(&mut self, text: String, at: Duration) {
-        self.message = Some(Message {
-            text,
-            since: at,
-            is_news: true,
-        });
-    }
-
-    fn key(&mut self, key: Key, at: Duration, data: &dyn Data, wishes: &mut Vec<Effect>) {
-        if key == Key::Ctrl('c') {
-            return wishes.push(Effect::Quit(None));
-        }
-        match std::mem::replace(&mut self.mode, Mode::Rows) {
-            Mode::Rows => self.row_key(key, at, data, wishes),
-            Mode::Text => self.text_key(key, at, data, wishes),
-            Mode::Search => self.search_key(key, at, data, wishes),
-            Mode::Jump(line) => self.jump_key(line, key, data),
-            Mode::File(mut line) => match key {
-                Key::Esc => {}
-                Key::Enter if !line.text.is_empty() => {
-                    wishes.push(Effect::Write(self.marks.outermost(data), line.text));
-                }
-                key => {
-                    line.take(key);
-                    self.mode = Mode::File(line);
-                }
-            },
-            Mode::Form(mut form) => match key {
-                Key::Esc => {}
-                Key::Enter => {
-                    wishes.push(Effect::ReadForm(form.texts()));
-                    self.mode = Mode::Form(form);
-                }
-                key => {
-                    form.error = None;
-                    form.take(key);
-                    self.mode = Mode::Form(form);
-                }
-            },
-            Mode::Help(top, line) => self.help_key(top, line, key),
-            Mode::Space(table, top) => self.space_key(table, top, key, wishes),
-            Mode::Survey(_) if key == Key::Esc || key == Key::Char('q') => {
-                wishes.push(Effect::EndSurvey);
-            }
-            Mode::Survey(entries) => self.mode = Mode::Survey(entries),
-            Mode::Remove(dialog) => self.dialog_key(dialog, key, at, wishes),
-            Mode::Report(report, top) => self.report_key(report, top, key),
-            Mode::Info(id, details) => {
-                // ncdu, too, moves on with its information open.
-                let action = self.options.keymap.action(key);
-                match action {
-                    Some(Action::Up | Action::Down) => {
-                        self.row_key(key, at, data, wishes);
-                        self.show_info(data, wishes);
-                    }
-                    Some(Action::Info | Action::Escape | Action::Quit) | None => {}
-                    Some(Action::Copy) => {
-                        wishes.push(Effect::Copy(id));
-                        self.mode = Mode::Info(id, details);
-                    }
-                    Some(_) => self.row_key(key, at, data, wishes),
-                }
-            }
-        }
-    }
-
-    /// Takes a text from the clipboard, where a line is typed. The word that confirms a
-    /// removal is typed by hand.
-    fn paste(&mut self, text: &str, at: Duration, data: &dyn Data) {
-        match &mut self.mode {
-            Mode::Text => {
-                self.text.paste(text);
-                self.reorder();
-            }
-            Mode::Search => {
-                self.search.text.paste(text);
-                self.search_anew();
-            }
-            Mode::Jump(line) => {
-                let mut line = std::mem::take(line);
-                line.paste(text);
-                self.jump(line, data);
-            }
-            Mode::File(line) | Mode::Help(_, line) => line.paste(text),
-            Mode::Form(form) => form.fields[form.place].paste(text),
-            Mode::Rows => self.say("a pasted text is no key: / takes it as a filter", at),
-            _ => {}
-        }
-    }
-
-    pub(crate) fn row_key(
-        &mut self,
-        key: Key,
-        at: Duration,
-        data: &dyn Data,
-        wishes: &mut Vec<Effect>,
-    ) {
-        if let Some(action) = self.options.keymap.action(key) {
-            if action == Action::Quit && self.marks.count() > 0 && !self.was_asked {
-                self.asks_quit = Some(key);
-                return;
-            }
-            self.act(action, at, data, wishes);
-        }
-    }
-
-    fn text_key(&mut self, key: Key, at: Duration, data: &dyn Data, wishes: &mut Vec<Effect>) {
-        self.mode = Mode::Text;
-        match key {
-            Key::Esc => {
-                self.text.text.clear();
-                self.mode = Mode::Rows;
-                self.reorder();
-            }
-            Key::Enter => self.mode = Mode::Rows,
-            Key::Up | Key::Down | Key::PageUp | Key::PageDown => {
-                self.row_key(key, at, data, wishes);
-            }
-            key if self.text.take(key) => self.reorder(),
-            _ => {}
-        }
-    }
-
-    fn jump_key(&mut self, mut line: Line, key: Key, data: &dyn Data) {
-        if line.take(key) {
-            self.jump(line, data);
-        }
-    }
-
-    fn jump(&mut self, line: Line, data: &dyn Data) {
-        if let Rows::Items(ids) = &self.list.rows {
-            let is_it = |id: &ItemId| begins_with(&line.text, *id, data);
-            if let Some(place) = ids.iter().position(is_it) {
-                self.list.go_to(place);
-            }
-        }
-        self.mode = Mode::Jump(line);
-    }
-
-    /// Whether the rows are there and none of them begins with the text of a jump: the
-    /// cursor is where it was.
-    pub(crate) fn jumps_nowhere(&self, line: &Line, data: &dyn Data) -> bool {
-        let is_known = matches!(self.list.rows, Rows::Items(_)) && !self.is_stale;
-        let here = self.list.item();
-        is_known && !here.is_some_and(|id| begins_with(&line.text, id, data))
-    }
-
-    fn help_key(&mut self, top: usize, mut line: Line, key: Key) {
-        let page = usize::from(self.height).saturating_sub(4).max(1);
-        let top = match key {
-            Key::Esc | Key::Enter | Key::F(1) => return,
-            Key::Char('q' | '?') if line.text.is_empty() => return,
-            Key::Up => top.saturating_sub(1),
-            Key::Down => top + 1,
-            Key::PageUp => top.saturating_sub(page),
-            Key::PageDown => top + page,
-            Key::Home => 0,
-            key => {
-                line.take(key);
-                0
-            }
-        };
-        self.mode = Mode::Help(top, line);
-    }
-
-    fn show_info(&mut self, data: &dyn Data, wishes: &mut Vec<Effect>) {
-        if let Some(id) = self.item_here(data) {
-            self.mode = Mode::Info(id, None);
-            wishes.push(Effect::Details(id));
-        }
-    }
-
-    fn act(&mut self, action: Action, at: Duration, data: &dyn Data, wishes: &mut Vec<Effect>) {
-        let page = self.row_count().max(1).cast_signed();
-        match action {
-            Action::Up => self.list.move_by(-1),
-            Action::Down => self.list.move_by(1),
-            Action::PageUp => self.list.move_by(-page),
-            Action::PageDown => self.list.move_by(page),
-            Action::HalfUp => self.list.move_by(-(page / 2).max(1)),
-            Action::HalfDown => self.list.move_by((page / 2).max(1)),
-            Action::First => self.list.go_to(0),
-            Action::Last => self.list.go_to(usize::MAX),
-            Action::Enter => self.enter(at, data, wishes),
-            Action::Leave => self.leave(data),
-            Action::SortName => self.sort_by(SortKey::Name),
-            Action::SortSize => self.sort_by(SortKey::Size),
-            Action::SortEntries => self.sort_by(SortKey::Entries),
-            Action::SortNewest => self.sort_by(SortKey::Newest),
-            Action::SortOwner => self.sort_by(SortKey::Owner),
-            Action::DirsFirst => {
-                self.sort.dirs_first = !self.sort.dirs_first;
-                self.reorder();
-            }
-            Action::Apparent => {
-                self.bytes = match self.bytes {
-                    Bytes::Disk => Bytes::Apparent,
-                    Bytes::Apparent => Bytes::Disk,
-                };
-                self.reorder();
-            }
-            Action::Share => self.columns.share = self.columns.share.next(),
-            Action::Entries => self.columns.entries = !self.columns.entries,
-            Action::Newest => self.columns.newest = !self.columns.newest,
-            Action::Owner => self.columns.owner = !self.columns.owner,
-            Action::Hidden => {
-                self.hides = !self.hides;
-                self.reorder();
-            }
-            Action::Info => self.show_info(data, wishes),
-            // These would give the items that go other numbers, and a report would have the
-            // numbers of no moment.
-            Action::Refresh | Action::ScanAgain | Action::Undo | Action::Report
-                if self.removal.is_some() =>
-            {
-                self.say("a removal goes on: Esc stops it", at);
-            }
-            Action::Refresh | Action::ScanAgain | Action::Undo | Action::Report
-                if self.is_restoring =>
-            {
-                self.say("items are on their way back from the trash", at);
-            }
-            Action::Refresh => self.refresh(at, data, wishes),
-            Action::ScanAgain => wishes.push(Effect::ScanAgain),
-            Action::StopScan if self.removal.is_some() => wishes.push(Effect::StopRemoval),
-            Action::StopScan if self.scan.is_over => self.say("no scan goes on", at),
-            Action::StopScan => wishes.push(Effect::StopScan),
-            Action::Pause => {
-                self.is_paused = !self.is_paused;
-                let what = match self.is_paused {
-                    true => "rows keep their order",
-                    false => "rows are sorted while the scan goes on",
-                };
-                self.say(what, at);
-            }
-            Action::Filter => self.mode = Mode::Text,
-            Action::Search => self.begin_search(),
-            Action::Form => self.mode = Mode::Form(Form::default()),
-            Action::Jump => self.mode = Mode::Jump(Line::default()),
-            Action::Mark | Action::MarkDown => self.mark(action, at, data, wishes),
-            Action::MarkAll => {
-                if let Rows::Items(ids) = &self.list.rows {
-                    let ids = ids.iter().filter_map(|id| data.settled(*id));
-                    let ids: Vec<ItemId> = ids.filter(|id| is_one_item(*id, data)).collect();
-                    ids.iter().for_each(|id| self.marks.invert(*id));
-                    self.identify(ids, wishes);
-                    let (rows, all) = (self.list.rows.len() as u64, self.list.all.count);
-                    if all > rows {
-                        let (rows, all) = (grouped(rows), grouped(all));
-                        self.say(format!("the {rows} rows of {all} items alone"), at);
-                    }
-                }
-                self.reorder_marks();
-            }
-            Action::Write => match self.marks.len() {
-                _ if self.marks.waiting_len() > 0 => {
-                    self.say("marks come back at the end of the scan", at);
-                }
-                0 => self.say("nothing is marked: Space marks the item", at),
-                _ => self.mode = Mode::File(Line::default()),
-            },
-            Action::Report => self.ask_report(at, wishes),
-            Action::Space => self.ask_space(wishes),
-            Action::Remove => self.propose_removal(at, data, wishes),
-            Action::Undo if !self.options.removes => self.propose_removal(at, data, wishes),
-            Action::Undo => {
-                self.is_restoring = true;
-                wishes.push(Effect::Undo);
-            }
-            Action::Shell => self.start(at, Effect::Shell(self.directory()), wishes),
-            Action::Open => {
-                if let Some(id) = self.item_here(data) {
-                    self.start(at, Effect::Open(id), wishes);
-                }
-            }
-            Action::Copy => {
-                let id = self.item_here(data).or(self.directory());
-                wishes.extend(id.map(Effect::Copy));
-            }
-            Action::Tree => self.show(View::Tree),
-            Action::Largest => self.show(View::Largest),
-            Action::Types => self.show(match self.view {
-                View::Groups(By::Category) => View::Groups(By::Ending),
-                _ => View::Groups(By::Category),
-            }),
-            Action::Owners => self.show(View::Groups(By::Owner)),
-            Action::Ages => self.show(View::Groups(By::Age)),
-            Action::Sizes => self.show(View::Groups(By::Size)),
-            Action::Errors => self.show(View::Errors),
-            Action::Marks => self.show(View::Marks),
-            Action::Rebuildable => self.show(View::Rebuildable),
-            Action::Found => self.show(View::Found),
-            Action::NextView => self.show(self.view.step(1)),
-            Action::PreviousView => self.show(self.view.step(View::ALL.len() - 1)),
-            Action::Help => self.mode = Mode::Help(0, Line::default()),
-            Action::Escape => self.escape(wishes),
-            Action::Suspend => wishes.push(Effect::Suspend),
-            Action::Quit => wishes.push(Effect::Quit(None)),
-            Action::QuitPrint => {
-                let id = self.directory().or(self.item_here(data));
-                wishes.push(Effect::Quit(id));
-            }
-        }
-    }
-
-    fn start(&mut self, at: Duration, wish: Effect, wishes: &mut Vec<Effect>) {
-        match self.options.starts_programs {
-            true => wishes.push(wish),
-            false => self.say("no programs are started here: -rr forbids it", at),
-        }
-    }
-
-    pub(crate) fn show(&mut self, view: View) {
-        if self.view != view {
-            if view == View::Found {
-                self.note_before_results();
-            }
-            self.view = view;
-            self.text.text.clear();
-            self.renew(None);
-        }
-    }
-
-    fn sort_by(&mut self, key: SortKey) {
-        self.sort.is_reversed = self.sort.key == key && !self.sort.is_reversed;
-        self.sort.key = key;
-        self.reorder();
-    }
-
-    fn mark(&mut self, action: Action, at: Duration, data: &dyn Data, wishes: &mut Vec<Effect>) {
-        let Some(id) = self.item_here(data) else {
-            return self.say("only files and directories can be marked", at);
-        };
-        if !is_one_item(id, data) {
-            return self.say("these can be marked once the scan is done", at);
-        }
-        self.marks.invert(id);
-        self.identify(vec![id], wishes);
-        if action == Action::MarkDown {
-            self.list.move_by(1);
-        }
-        self.reorder_marks();
-    }
-
-    fn reorder_marks(&mut self) {
-        if self.view == View::Marks {
-            self.reorder();
-        }
-    }
-
-    fn enter(&mut self, at: Duration, data: &dyn Data, wishes: &mut Vec<Effect>) {
-        if let Some(tally) = self.list.group() {
-            let group = tally.group.clone();
-            let View::Groups(by) = self.view else { return };
-            let mut filter = self.filter.clone();
-            match (&group, by) {
-                (Group::Directories, _) => {
-                    return self.say("every directory is shown anyway", at);
-                }
-                (Group::Owner(uid), _) => filter.uid = Some(*uid),
-                _ => filter.only(by, group),
-            }
-            self.view = View::Tree;
-            self.renew(None);
-            return self.set_filter(filter, wishes);
-        }
-        let Some(id) = self.item_here(data) else {
-            return;
-        };
-        let Some(item) = data.item(id) else { return };
-        if self.view != View::Tree {
-            return self.go_to_item(id, data, wishes);
-        }
-        if item.kind == Kind::Directory {
-            self.place.push(id);
-            self.text.text.clear();
-            self.renew(None);
-            if !data.is_final() {
-                wishes.push(Effect::Prefer(id));
-            }
-        }
-    }
-
-    /// Shows the directory of an item, with the cursor on the item.
-    fn go_to_item(&mut self, id: ItemId, data: &dyn Data, wishes: &mut Vec<Effect>) {
-        if self.view == View::Found {
-            self.note_results();
-        }
-        let above = std::iter::successors(data.parent(id), |id| data.parent(*id));
-        let mut place: Vec<ItemId> = above.collect();
-        place.reverse();
-        self.place = place;
-        self.view = View::Tree;
-        self.text.text.clear();
-        self.renew(Some(RowKey::Item(id)));
-        if let (false, Some(dir)) = (data.is_final(), self.directory()) {
-            wishes.push(Effect::Prefer(dir));
-        }
-    }
-
-    fn leave(&mut self, data: &dyn Data) {
-        match self.view {
-            View::Tree => {}
-            View::Found => return self.leave_results(),
-            _ => return self.show(View::Tree),
-        }
-        let is_top = self.place.len() == 1 && data.roots().len() == 1;
-        if let Some(left) = self.place.pop_if(|_| !is_top) {
-            self.text.text.clear();
-            self.renew(Some(RowKey::Item(left)));
-        }
-    }
-
-    fn escape(&mut self, wishes: &mut Vec<Effect>) {
-        // Someone in a hurry to stop it presses Esc.
-        if self.removal.is_some() {
-            wishes.push(Effect::StopRemoval);
-        } else if self.report.is_some() {
-            wishes.push(Effect::StopReport);
-        } else if !self.text.text.is_empty() {
-            self.text.text.clear();
-            self.reorder();
-        } else if self.view == View::Found {
-            self.leave_results();
-        } else if self.view == View::Tree && self.return_to_results() {
-            // The filter is that of the results still.
-        } else if !self.filter.is_empty() || self.is_filtering {
-            self.set_filter(Filter::default(), wishes);
-        } else if self.view != View::Tree {
-            self.show(View::Tree);
-        }
-    }
-
-    /// Whether Esc clears the filter, once no text is there.
-    pub(crate) fn escape_clears_filter(&self) -> bool {
-        match self.view {
-            View::Found => false,
-            View::Tree => !self.search.has_left(),
-            _ => true,
-        }
-    }
-
-    fn set_filter(&mut self, filter: Filter, wishes: &mut Vec<Effect>) {
-        self.is_filtering = true;
-        wishes.push(Effect::SetFilter(filter));
-    }
-
-    fn mouse(&mut self, mouse: Mouse, data: &dyn Data, wishes: &mut Vec<Effect>) {
-        if self.mode != Mode::Rows {
-            return;
-        }
-        match mouse {
-            Mouse::WheelUp => self.list.move_by(-3),
-            Mouse::WheelDown => self.list.move_by(3),
-            Mouse::Press(column, line) => {
-                if line == 1 {
-                    let widths = self.widths();
-                    if let Some(key) = widths.column_at(column.into()) {
-                        self.sort_by(key);
-                    }
-                    return;
-                }
-                let Some(row) = usize::from(line).checked_sub(HEAD_LINES) else {
-                    return;
-                };
-                if row >= self.row_count() {
-                    return;
-                }
-                let place = self.list.scroll(self.row_count()) + row;
-                if place >= self.list.rows.len() {
-                    return;
-                }
-                // A second press opens.
-                match place == self.list.cursor() {
-                    true => self.enter(Duration::ZERO, data, wishes),
-                    false => self.list.go_to(place),
-                }
-            }
-        }
     }
 
     /// The columns of the view, and their widths.
@@ -1157,19 +582,6 @@ impl Browser {
     pub(crate) fn row_count(&self) -> usize {
         usize::from(self.height).saturating_sub(HEAD_LINES + FOOT_LINES)
     }
-}
-
-/// Whether the name of an item begins with a text, in large or small letters.
-fn begins_with(text: &str, id: ItemId, data: &dyn Data) -> bool {
-    data.item(id).is_some_and(|item| {
-        let start = item.name.get(..text.len());
-        start.is_some_and(|start| start.eq_ignore_ascii_case(text.as_bytes()))
-    })
-}
-
-/// Whether a row stands for one item, and not for several.
-fn is_one_item(id: ItemId, data: &dyn Data) -> bool {
-    data.item(id).is_some_and(|item| item.kind != Kind::Rest)
 }
 
 fn marks_are_gone(count: usize) -> String {

@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+mod actions;
 mod answer;
 mod browser;
 #[cfg(test)]
@@ -25,11 +26,13 @@ mod filter;
 mod filtered;
 mod findings;
 mod grafted;
+mod input;
 mod keys;
 mod known_answers;
 mod layered;
 mod list;
 mod marks;
+mod message;
 mod mounts;
 mod prompt;
 mod ranking;
@@ -48,6 +51,7 @@ mod space;
 mod tally;
 #[cfg(test)]
 mod trial;
+mod view;
 mod way;
 mod without;
 

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use statwalk_view::NamePattern;
 
-use crate::browser::{Browser, Mode, View};
+use crate::browser::{Browser, Mode};
 use crate::data::{Data, ItemId};
 use crate::event::{Effect, Key};
 use crate::list::{List, RowKey};
 use crate::prompt::Line;
+use crate::view::View;
 
 /// A state of the rows that the user can come back to.
 #[derive(Clone, Debug)]

@@ -10,11 +10,12 @@ use statwalk_view::{
 use super::canvas::{Canvas, Look};
 use super::head::lower_bound;
 use super::rows::{group_name, owner_text};
-use crate::browser::{Browser, Mode, View};
+use crate::browser::{Browser, Mode};
 use crate::data::Data;
 use crate::list::Rows;
 use crate::report::ReportState;
 use crate::tally::By;
+use crate::view::View;
 
 impl Browser {
     pub(super) fn draw_foot(&self, data: &dyn Data, canvas: &mut Canvas<'_>) -> Option<Position> {

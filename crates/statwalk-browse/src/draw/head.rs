@@ -5,9 +5,10 @@
 use statwalk_view::{Charset, counted, grouped, text_width, truncate_to_width};
 
 use super::canvas::{Canvas, Look};
-use crate::browser::{Browser, View};
+use crate::browser::Browser;
 use crate::data::Data;
 use crate::filter::{Bytes, SortKey};
+use crate::view::View;
 
 /// The sign before a lower bound.
 pub(super) fn lower_bound(is_lower: bool, charset: Charset) -> &'static str {

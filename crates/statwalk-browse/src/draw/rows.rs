@@ -9,13 +9,14 @@ use statwalk_view::{
 
 use super::canvas::{Canvas, Look};
 use super::foot::name_condition;
-use crate::browser::{Browser, HEAD_LINES, Mode, View};
+use crate::browser::{Browser, HEAD_LINES, Mode};
 use crate::columns::Widths;
 use crate::data::{Data, Fault, Item, ItemId, Kind};
 use crate::keys::{Action, TABLE};
 use crate::list::Rows;
 use crate::search;
 use crate::tally::{Group, Tally};
+use crate::view::View;
 
 /// The cells of a row, from left to right.
 struct Cells {
