@@ -131,6 +131,15 @@ def _tricks(data: dict) -> list[str]:
     return lines + ["", f"Milliseconds, and in brackets calls an entry (of find and treescan: stats). `record/{newest.name}`."]
 
 
+def _listings(data: dict) -> list[str]:
+    """One directory by each language, where calls cost nothing and where they wait, from its own record."""
+    records = sorted((BENCH / "record").glob("*-listings.md"))
+    if not records:
+        return absent("one directory by each language")
+    lines = [line for line in records[-1].read_text().splitlines() if line.startswith("|")]
+    return [*lines, "", f"`bench/record/{records[-1].name}`, by `bench/listings`."]
+
+
 def _languages(data: dict) -> list[str]:
     """The fastest way of each language to learn sizes, and what it takes for the other questions."""
     wanted = compared()["languages"]
@@ -204,24 +213,27 @@ def _still_missing(texts: list[str], cases: list[dict]) -> list[str]:
 def _conditions(data: dict) -> list[str]:
     """The machines, each with its cases; every sitting is in the record."""
     lines = _head(["machine", "kernel", "statwalk commits", "date", "sittings", "cases", "others used at most"], 4)
-    machines: dict[tuple[str, str], list[tuple[dict, list[dict]]]] = {}
+    machines: dict[tuple[str, str], list[tuple[dict, list[dict], list[str]]]] = {}
     missing: dict[str, None] = {}
     for number, sitting in enumerate(results.sittings(data)):
         cases = [case for case in data["cases"] if case.get("sitting", 0) == number]
-        if cases:
+        pairs = [case["corpus"] for case in data.get("pairs", []) if case.get("sitting", 0) == number]
+        if cases or pairs:
             how = sitting["conditions"]
-            machines.setdefault((how["processor"], how["kernel"].removesuffix(" x86_64")), []).append((how, cases))
+            machines.setdefault((how["processor"], how["kernel"].removesuffix(" x86_64")), []).append((how, cases, pairs))
             missing |= dict.fromkeys(sitting["missing"])
     for (processor, kernel), found in machines.items():
         # With nothing in memory the kernel's own threads work for a run, and look like others.
-        shares = [case["others_cpu_share"] for _, cases in found for case in cases if not case["cold"]]
-        commits = list(dict.fromkeys(how["statwalk commit"].split(",")[0][:7] for how, _ in found))
-        dates = sorted({how["date"].split(" ")[0] for how, _ in found})
+        shares = [case["others_cpu_share"] for _, cases, _ in found for case in cases if not case["cold"]]
+        commits = list(dict.fromkeys(how["statwalk commit"].split(",")[0][:7] for how, *_ in found))
+        dates = sorted({how["date"].split(" ")[0] for how, *_ in found})
+        pairs = sorted(tree for _, _, trees in found for tree in trees)
         memory, distribution = found[0][0]["memory"].split(",")[0], found[0][0]["distribution"]
         lines.append(_line([f"{processor}; {memory}; {distribution}", kernel,
                             commits[0] if len(commits) == 1 else f"{commits[0]} to {commits[-1]}",
                             dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}", str(len(found)),
-                            str(sum(len(cases) for _, cases in found)), f"{max(shares):.1%}" if shares else "–"]))
+                            f"{sum(len(cases) for _, cases, _ in found)}" + "".join(f", loops of {tree}" for tree in pairs),
+                            f"{max(shares):.1%}" if shares else "–"]))
     held = {agenda.key(case) for case in data["cases"]}
     missing = _still_missing(list(missing), data["cases"])
     left = [wanted for wanted in agenda.agenda().cases("ext4") if wanted.key() not in held]
@@ -232,6 +244,6 @@ def _conditions(data: dict) -> list[str]:
 
 
 TABLES: dict[str, Callable[..., list[str]]] = {
-    "loops": _loops, "accesses": _accesses, "treescan": _treescan, "tricks": _tricks,
+    "loops": _loops, "accesses": _accesses, "treescan": _treescan, "tricks": _tricks, "listings": _listings,
     "languages": _languages, "programs": _programs, "first": _first, "conditions": _conditions,
 }
