@@ -84,7 +84,7 @@ def _not_ranked(unranked: list) -> str:
     if not unranked:
         return ""
     leads = ", ".join(f"{case['corpus']} ({lead_of(best):.2f})" for case, best in unranked)
-    return f" Not ranked, with the ratio of the table: {leads}; they have no links, or are too small to tell."
+    return f" Not ranked, with the ratio of the table: {leads}; {case_table.compared()['first']['why']}."
 
 
 def is_apart(first: dict, second: dict) -> bool:

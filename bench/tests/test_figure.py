@@ -68,6 +68,13 @@ class Shown(unittest.TestCase):
         for column, count in (("paired", "two"), ("paired-clearly", "one")):
             self.assertEqual(shown(f"count {column} {CASE} recursion / queue < 1", pairs=pairs), count)
 
+    def test_none_is_clearly_apart_where_all_intervals_hold_1(self):
+        pair = {"over": "recursion", "under": "stack", "median": 0.99, "low": 0.9, "high": 1.1}
+        pairs = [{"corpus": "home", "file_system": "ext4", "model": "size", "libraries": [{"name": "C", "pairs": [pair]}]}]
+        self.assertEqual(shown(f"count paired-clearly {CASE} recursion / stack", pairs=pairs), "none")
+        with self.assertRaises(figure.Absent):
+            shown(f"count paired-clearly {CASE} recursion / queue", pairs=pairs)
+
 
 class Refusals(unittest.TestCase):
     def test_a_check_refuses_with_the_number_of_the_record(self):

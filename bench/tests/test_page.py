@@ -47,9 +47,29 @@ class Tables(unittest.TestCase):
         data = record(("home", "size", [row("program/statwalk", 10), row("statwalk/parallel", 20), row("c", 30)]),
                       ("usr", "size", [row("program/statwalk", 10), row("statwalk/parallel", 40), row("c", 30)]))
         lines = page_tables.table(["first"], "r", data)
-        self.assertIn("statwalk is first in 2 of 2 cases, with default settings.", lines[0])
+        self.assertIn("statwalk is first in 2 of 2 cases, with default settings. The quartiles are apart in 2 of those", lines[0])
         self.assertIn("is first in 1 of 2.", lines[0])
         self.assertTrue(any(line.startswith("| **warm, all** | 2 | **3.00") and "**1.12" in line for line in lines))
+
+    def test_another_order_than_the_default_wins_no_case(self):
+        data = record(("home", "size", [row("statwalk/stack", 10), row("statwalk/parallel", 40), row("c", 30)]))
+        lines = page_tables.table(["first"], "r", data)
+        self.assertIn("statwalk is first in 0 of 1 cases", lines[0])
+        self.assertIn("and in 1 where it is not first", lines[0])
+        self.assertTrue(any(line.startswith("| home on ext4 | warm | sizes | c | 30") for line in lines))
+
+    def test_a_lead_within_the_quartiles_is_none_beyond_them(self):
+        one, other = row("program/statwalk", 20), row("c", 30)
+        one["wall_s"] |= {"high": 31 / 1e3}
+        lines = page_tables.table(["first"], "r", record(("home", "size", [one, other])))
+        self.assertIn("first in 1 of 1 cases, with default settings. The quartiles are apart in 0 of those, and in 0 where", lines[0])
+
+    def test_a_tree_that_is_not_ranked_is_named_with_its_ratio(self):
+        data = record(("home", "size", [row("program/statwalk", 10), row("c", 30)]),
+                      ("one-file", "size", [row("program/statwalk", 10), row("c", 5)]))
+        lines = page_tables.table(["first"], "r", data)
+        self.assertIn("statwalk is first in 1 of 1 cases", lines[0])
+        self.assertIn("one-file (0.50); they lack links", lines[0])
 
     def test_what_is_compared_is_there(self):
         names = {walker.name for walker in all_walkers()}
