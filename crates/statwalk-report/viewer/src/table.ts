@@ -198,7 +198,6 @@ export class Table {
 
   private render(isForced = false): void {
     const { rows, body, grid } = this;
-    if (this.room <= 0 && !this.isPrinting) return;
     const { height } = this;
     const length = rows.rows.length;
     body.style.height = this.isPrinting ? "auto" : `${height}px`;
