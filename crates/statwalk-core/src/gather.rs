@@ -264,6 +264,12 @@ impl<T: Default + Send + 'static> Gathered<T> {
                 }
                 continue;
             }
+            // Here the caller is faster than the workers, also where something comes soon:
+            // on a device, more workers bring more.
+            if self.tended.elapsed() >= PAUSE {
+                self.tend();
+                continue;
+            }
             let now = Instant::now();
             if now >= deadline {
                 return Next::Waiting;
@@ -283,9 +289,6 @@ impl<T: Default + Send + 'static> Gathered<T> {
             }
             if let Some(next) = self.queue.take(PAUSE.min(left), true) {
                 return next;
-            }
-            if self.tended.elapsed() >= PAUSE {
-                self.tend();
             }
         }
     }

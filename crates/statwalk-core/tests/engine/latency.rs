@@ -4,8 +4,8 @@
 
 use std::time::{Duration, Instant};
 
-use statwalk_core::{Reason, Scan, Totals};
-use statwalk_testkit::fault_fs::{FaultFs, Latency, Uniform, Where};
+use statwalk_core::{Next, Reason, Scan, Totals};
+use statwalk_testkit::fault_fs::{FaultFs, FaultFsBuilder, Latency, Uniform, Where};
 use statwalk_testkit::{Skipped, or_skip};
 
 use super::harness::child;
@@ -91,6 +91,47 @@ fn waiting_in_short_pieces_is_enough() {
     let running = scan.start(&sink).unwrap();
     while !running.wait_for(5 * MS) {}
     assert!(running.finish().report.workers > 8);
+}
+
+/// A tree of small directories: each call of two workers brings the caller something soon.
+fn small_directories() -> FaultFsBuilder {
+    let shape = Uniform {
+        depth: 2,
+        dirs_each: 20,
+        files_each: 1,
+        file_size_bytes: 1,
+    };
+    FaultFs::builder()
+        .uniform("u", shape)
+        .latency(Where::Everywhere, Latency::Fixed(MS))
+}
+
+#[test]
+fn a_caller_of_rows_who_never_waits_long_gets_many_workers() {
+    let mount = or_skip!(small_directories().mount());
+    let mut rows = Scan::new(mount.path()).rows().unwrap();
+    let count: usize = rows.by_ref().map(|rows| rows.unwrap().len()).sum();
+    assert_eq!(count as u64, mount.expected().files);
+    let workers = rows.finish().workers;
+    assert!(workers > 8, "{workers}");
+}
+
+#[test]
+fn a_caller_who_asks_without_waiting_gets_many_workers() {
+    let mount = or_skip!(small_directories().mount());
+    let mut rows = Scan::new(mount.path()).rows().unwrap();
+    let mut count = 0;
+    loop {
+        match rows.next_within(Duration::ZERO) {
+            Next::Value(rows) => count += rows.len() as u64,
+            Next::Waiting => std::thread::sleep(MS / 2),
+            Next::End => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(count, mount.expected().files);
+    let workers = rows.finish().workers;
+    assert!(workers > 8, "{workers}");
 }
 
 /// In a process of its own: threads of one wait for each other's maps, and other tests
