@@ -85,6 +85,24 @@ impl Category {
         Category::with_last(name, Extension::last_of(name))
     }
 
+    /// Returns the category of a file with this name, and the extension by which it is
+    /// grouped: [`Category::of_name`] and [`Extension::of_name`] in one.
+    ///
+    /// ```
+    /// use statwalk_core::{Category, Extension};
+    /// let (category, extension) = Category::and_extension_of_name(b"home.tar.gz");
+    /// assert_eq!(category, Category::Archive);
+    /// assert_eq!(extension, Extension::of_name(b"home.tar.gz"));
+    /// ```
+    #[must_use]
+    pub fn and_extension_of_name(name: &[u8]) -> (Category, Extension) {
+        let last = Extension::last_of(name);
+        (
+            Category::with_last(name, last),
+            Extension::with_last(name, last),
+        )
+    }
+
     /// Its name for people, in the plural: a new category must have one of its own.
     #[must_use]
     pub fn label(self) -> &'static str {

@@ -243,6 +243,7 @@ impl Tree {
             .collect()
     }
 
+    #[inline]
     fn file(&self, number: u64) -> &FileRecord {
         let chunk = &self.files[number as usize / TreeState::FILE_CHUNK];
         &chunk[number as usize % TreeState::FILE_CHUNK]
@@ -319,6 +320,7 @@ impl Tree {
         }
     }
 
+    #[inline]
     fn record(&self, id: u32) -> Option<&DirRecord> {
         let records = self.blocks.get(id as usize / BLOCK)?.as_ref()?;
         Some(&records[id as usize % BLOCK])
@@ -327,6 +329,13 @@ impl Tree {
     fn record_mut(&mut self, id: u32) -> Option<&mut DirRecord> {
         let records = self.blocks.get_mut(id as usize / BLOCK)?.as_mut()?;
         Some(&mut records[id as usize % BLOCK])
+    }
+
+    /// The end of the numbers of files ([`Node::file_number`]); 0 where files are not
+    /// kept. Some numbers below it have no file.
+    #[must_use]
+    pub fn file_number_end(&self) -> usize {
+        self.files.len() * TreeState::FILE_CHUNK
     }
 
     /// The root with the given index; absent where it was not there or belongs

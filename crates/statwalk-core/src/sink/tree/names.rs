@@ -62,6 +62,7 @@ impl Names {
         names + self.chunks.capacity() * size_of::<Vec<u8>>()
     }
 
+    #[inline]
     pub(super) fn get(&self, at: NameAt) -> &[u8] {
         let start = at.offset as usize;
         let behind = &self.chunks[usize::from(at.chunk)][start..];

@@ -51,6 +51,7 @@ impl fmt::Debug for Node<'_> {
 }
 
 impl<'a> Node<'a> {
+    #[inline]
     fn dir(&self) -> Option<&'a DirRecord> {
         match self.at {
             At::Dir(id) => self.tree.record(id),
@@ -58,6 +59,7 @@ impl<'a> Node<'a> {
         }
     }
 
+    #[inline]
     fn file(&self) -> Option<&'a FileRecord> {
         match self.at {
             At::Dir(_) if self.dir()?.kind.is_root_file() => {
@@ -71,6 +73,7 @@ impl<'a> Node<'a> {
 
     /// The kind of entry that it stands for.
     #[must_use]
+    #[inline]
     pub fn kind(&self) -> NodeKind {
         match (self.dir(), self.file()) {
             (Some(dir), _) => dir.kind.node_kind(),
@@ -89,14 +92,46 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// The number of a file in its tree, below [`Tree::file_number_end`]; absent for
+    /// directories, and for a root that is a file.
+    ///
+    /// With it a caller keeps something of its own for each file in a list.
+    ///
+    /// ```
+    /// use statwalk_core::{Scan, TreeSink};
+    /// let outcome = Scan::new(".").run(&TreeSink::new().with_files())?;
+    /// let tree = outcome.output;
+    /// let mut is_met = vec![false; tree.file_number_end()];
+    /// for file in tree.root(0).expect("the root was read").files() {
+    ///     let number = file.file_number().expect("it is below a directory");
+    ///     assert!(!std::mem::replace(&mut is_met[number], true));
+    /// }
+    /// assert!(outcome.report.is_complete());
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn file_number(&self) -> Option<usize> {
+        match self.at {
+            At::Dir(_) => None,
+            // Its record is in memory.
+            At::File { number, .. } => Some(number as usize),
+        }
+    }
+
     /// Whether it is a directory.
     #[must_use]
+    #[inline]
     pub fn is_dir(&self) -> bool {
-        matches!(self.kind(), NodeKind::Directory(_))
+        match self.at {
+            At::Dir(_) => matches!(self.kind(), NodeKind::Directory(_)),
+            At::File { .. } => false,
+        }
     }
 
     /// The name; for a root the path that the caller gave.
     #[must_use]
+    #[inline]
     pub fn name(&self) -> &'a [u8] {
         match self.at {
             At::Dir(id) => {
@@ -147,6 +182,7 @@ impl<'a> Node<'a> {
     }
 
     /// Subdirectories, in no particular order.
+    #[inline]
     pub fn children(&self) -> impl Iterator<Item = Node<'a>> + use<'a> {
         let tree = self.tree;
         let range = self.dir().map_or(0..0, |dir| {
@@ -160,6 +196,7 @@ impl<'a> Node<'a> {
 
     /// The entries that are no directories, in no particular order; none where files
     /// were not kept.
+    #[inline]
     pub fn files(&self) -> impl Iterator<Item = Node<'a>> + use<'a> {
         let (tree, dir) = (self.tree, self.number());
         let numbers = self.is_dir().then(|| self.entries_kept());
@@ -170,6 +207,7 @@ impl<'a> Node<'a> {
     }
 
     /// The number of the directory; of a file none.
+    #[inline]
     fn number(&self) -> u32 {
         match self.at {
             At::Dir(id) => id,
@@ -178,11 +216,13 @@ impl<'a> Node<'a> {
     }
 
     /// The numbers of the files that its record brings; of a root file its own.
+    #[inline]
     fn entries_kept(&self) -> impl Iterator<Item = u64> + use<'a> {
         self.runs()
             .flat_map(|run| run.start..run.start + u64::from(run.count))
     }
 
+    #[inline]
     fn runs(&self) -> impl Iterator<Item = &'a FileRun> + use<'a> {
         let dir = self.number();
         let runs = &self.tree.file_runs;
@@ -231,6 +271,7 @@ impl<'a> Node<'a> {
     /// ([`TreeSink::with_owners`](super::TreeSink::with_owners)), and beyond the first
     /// 254 owners of a scan.
     #[must_use]
+    #[inline]
     pub fn uid(&self) -> Option<u32> {
         let number = match (self.file(), self.at) {
             (Some(file), _) => file.owner,
@@ -252,6 +293,7 @@ impl<'a> Node<'a> {
         identity.file_id(&self.tree.devices)
     }
 
+    #[inline]
     fn sum<T>(&self, of_dir: impl Fn(&Sums) -> T, of_file: impl Fn(&FileRecord) -> T) -> T {
         match (self.file(), self.dir()) {
             (Some(file), _) => of_file(file),
@@ -260,6 +302,7 @@ impl<'a> Node<'a> {
         }
     }
 
+    #[inline]
     fn bytes(
         &self,
         of_dir: impl Fn(&Sums) -> u128,
@@ -273,6 +316,7 @@ impl<'a> Node<'a> {
     /// ([`TreeSink::without_sizes`](super::TreeSink::without_sizes)), and of a file that
     /// could not be read.
     #[must_use]
+    #[inline]
     pub fn allocated_bytes(&self) -> Option<u128> {
         self.bytes(|dir| dir.allocated.get(), |file| file.allocated_bytes)
     }
@@ -290,6 +334,7 @@ impl<'a> Node<'a> {
     /// The `st_size` of all regular files and links of the subtree, in bytes; absent as
     /// [`allocated_bytes`](Self::allocated_bytes) is.
     #[must_use]
+    #[inline]
     pub fn apparent_bytes(&self) -> Option<u128> {
         self.bytes(|dir| dir.apparent.get(), |file| file.size_bytes)
     }
@@ -297,6 +342,7 @@ impl<'a> Node<'a> {
     /// The names in the subtree, its own among them; or its inodes, where the sink
     /// counts them ([`TreeSink::with_inode_counts`](super::TreeSink::with_inode_counts)).
     #[must_use]
+    #[inline]
     pub fn entries(&self) -> u64 {
         self.sum(|dir| dir.entries, |_| 1)
     }
@@ -324,6 +370,7 @@ impl<'a> Node<'a> {
     /// are times that lie an hour or more after the beginning of the scan: one wrong clock
     /// would hide all others.
     #[must_use]
+    #[inline]
     pub fn newest_mtime_ns(&self) -> Option<i64> {
         let newest = self.newest_time_ns();
         newest.filter(|_| self.tree.time.is_none())
@@ -333,6 +380,7 @@ impl<'a> Node<'a> {
     /// [`TreeSink::with_newest`](super::TreeSink::with_newest) names, else that of
     /// [`newest_mtime_ns`](Self::newest_mtime_ns). Absent where there is none.
     #[must_use]
+    #[inline]
     pub fn newest_time_ns(&self) -> Option<i64> {
         let newest = self.sum(|dir| dir.newest_ns, |file| file.time_ns);
         is_time(newest).then_some(newest)
@@ -340,10 +388,12 @@ impl<'a> Node<'a> {
 
     /// Whether something in the subtree could not be read.
     #[must_use]
+    #[inline]
     pub fn is_incomplete(&self) -> bool {
         self.is_unread_file() || self.dir().is_some_and(|dir| dir.sums.incomplete)
     }
 
+    #[inline]
     fn is_unread_file(&self) -> bool {
         match (self.file(), self.dir()) {
             (Some(file), _) => file.traits.has(Traits::UNKNOWN),
@@ -355,6 +405,7 @@ impl<'a> Node<'a> {
 
     /// Whether it is a further name of an inode whose bytes count elsewhere.
     #[must_use]
+    #[inline]
     pub fn is_extra_link(&self) -> bool {
         self.file()
             .is_some_and(|file| file.traits.has(Traits::EXTRA_LINK))

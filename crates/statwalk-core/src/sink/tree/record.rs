@@ -64,6 +64,7 @@ impl RecordKind {
         self.0 & Self::FINISHED != 0 || self.is_root_file()
     }
 
+    #[inline]
     pub(super) fn is_root_file(self) -> bool {
         self.0 & !Self::FINISHED >= Self::ROOT_FILE
     }
@@ -73,6 +74,7 @@ impl RecordKind {
     }
 
     /// The kind of node; a directory that was not delivered counts as listed.
+    #[inline]
     pub(super) fn node_kind(self) -> NodeKind {
         match self.0 & !Self::FINISHED {
             0 => NodeKind::Directory(DirState::Listed),
@@ -125,10 +127,12 @@ impl Traits {
         Traits(kind as u8 | if known { 0 } else { Self::UNKNOWN })
     }
 
+    #[inline]
     pub(super) fn kind(self) -> FileType {
         FileType::ALL[usize::from(self.0 & 7)]
     }
 
+    #[inline]
     pub(super) fn has(self, flag: u8) -> bool {
         self.0 & flag != 0
     }
@@ -163,6 +167,7 @@ impl ByteSum {
         high: u32::MAX,
     };
 
+    #[inline]
     pub(super) fn get(self) -> u128 {
         u128::from(self.high) << 64 | u128::from(self.low)
     }
