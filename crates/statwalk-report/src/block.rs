@@ -61,6 +61,13 @@ struct Wide {
 }
 
 impl Wide {
+    fn with_room(nodes: usize) -> Wide {
+        Wide {
+            low: Vec::with_capacity(nodes),
+            high: Vec::new(),
+        }
+    }
+
     fn push(&mut self, bytes: u128) {
         let high = u32::try_from(bytes >> 64).unwrap_or(u32::MAX);
         if high > 0 || !self.high.is_empty() {
@@ -86,6 +93,28 @@ impl Wide {
 }
 
 impl Columns {
+    /// With room for so many nodes.
+    pub(crate) fn with_room(nodes: usize) -> Columns {
+        Columns {
+            parent: Vec::with_capacity(nodes),
+            first_child: Vec::with_capacity(nodes),
+            child_count: Vec::with_capacity(nodes),
+            kind: Vec::with_capacity(nodes),
+            flags: Vec::with_capacity(nodes),
+            allocated: Wide::with_room(nodes),
+            apparent: Wide::with_room(nodes),
+            entries: Vec::with_capacity(nodes),
+            newest_s: Vec::with_capacity(nodes),
+            colours: Colours {
+                owner: Vec::with_capacity(nodes),
+                category: Vec::with_capacity(nodes),
+            },
+            ending: Vec::with_capacity(nodes),
+            name_end: Vec::with_capacity(nodes),
+            ..Columns::default()
+        }
+    }
+
     /// How many nodes there are.
     pub(crate) fn len(&self) -> usize {
         self.kind.len()

@@ -71,7 +71,13 @@ pub(crate) fn blocks<T: ReportTree>(
     let columns = columns(tree, outline, naming);
     let node_count = columns.len() as u64;
     let has_sums = (0..columns.len()).any(|at| columns.is_rest(at));
-    let (block, _) = columns.into_bytes(0..0, |at| outline.hidden(tree, at));
+    let mut hidden = outline.hidden(tree);
+    // The last directory is asked for first.
+    let (block, _) = columns.into_bytes(0..0, |at| {
+        let next = hidden.pop_if(|(place, _)| *place == at);
+        next.map(|(_, tally)| tally)
+    });
+    debug_assert!(hidden.is_empty(), "a directory was not asked for");
     Blocks {
         blocks: vec![block],
         node_count,
@@ -83,10 +89,11 @@ fn columns<T: ReportTree>(tree: &T, outline: &Outline<T::Node>, naming: &mut Nam
     let count = outline.cells.len();
     let mut columns = match naming.is_of_originals() {
         // Numbers count all before them.
-        false => part(tree, outline, 0..count, naming),
+        false => part(tree, outline, 0..count, count, naming),
         true => {
-            let half = |cells| part(tree, outline, cells, &mut Naming::of_originals());
-            let (second, mut first) = both(|| half(count / 2..count), || half(0..count / 2));
+            let half = |cells, room| part(tree, outline, cells, room, &mut Naming::of_originals());
+            let second = || half(count / 2..count, count - count / 2);
+            let (second, mut first) = both(second, || half(0..count / 2, count));
             first.append(second);
             first
         }
@@ -103,9 +110,10 @@ fn part<T: ReportTree>(
     tree: &T,
     outline: &Outline<T::Node>,
     cells: Range<usize>,
+    room: usize,
     naming: &mut Naming,
 ) -> Columns {
-    let mut columns = Columns::default();
+    let mut columns = Columns::with_room(room);
     let mut places: Vec<Place> = Vec::new();
     for at in cells {
         let cell = outline.cells[at];

@@ -113,9 +113,7 @@ fn packs<'c>(entries: &[u64], closed: &'c [usize]) -> Vec<&'c [usize]> {
 /// All children, the largest first.
 fn sorted_children<T: ReportTree>(tree: &T, node: T::Node) -> impl Iterator<Item = T::Node> {
     let mut all = Best::new(tree, usize::MAX);
-    for (key, node) in tree.sized_children(node) {
-        all.add(Candidate { key, node });
-    }
+    tree.for_each_child(node, |key, node| all.add(Candidate { key, node }));
     all.finish().0.into_iter().map(|candidate| candidate.node)
 }
 

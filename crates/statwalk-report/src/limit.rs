@@ -32,13 +32,13 @@ impl Limit {
         let mut ranks = Vec::new();
         while let Some(directory) = waiting.pop() {
             ranks.clear();
-            for (bytes, child) in tree.sized_children(directory) {
+            tree.for_each_child(directory, |bytes, child| {
                 let rank = rank_of(bytes);
                 ranks.push(rank);
                 if highest.is_wanted(rank) && tree.is_dir(child) {
                     waiting.push(child);
                 }
-            }
+            });
             let first = ranks.iter().copied().max().unwrap_or(0);
             if !highest.is_wanted(first) {
                 continue;

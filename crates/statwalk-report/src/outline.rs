@@ -2,12 +2,18 @@
 
 //! The nodes of a file in which not all are, in their order.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use statwalk_view::best_first::{Best, Candidate, Rest, before};
 
 use crate::block::NOTHING;
 use crate::limit::{AT_ONCE, Limit};
 use crate::tally::Tally;
+use crate::threads::both;
 use crate::tree::ReportTree;
+
+/// How many cells a thread takes at once: what is below some is most of the tree.
+const CELLS_AT_ONCE: usize = 256;
 
 /// The largest nodes of a tree, and sums of the others, each after its directory.
 #[derive(Debug)]
@@ -66,7 +72,7 @@ impl<N: Copy> Outline<N> {
         // that child.
         let wanted = limit.equals().saturating_add(AT_ONCE + 1);
         let mut small = Best::new(tree, wanted);
-        for (key, node) in tree.sized_children(node) {
+        tree.for_each_child(node, |key, node| {
             if limit.takes_all(key) {
                 named.push((Candidate { key, node }, tree.name(node)));
             } else if small.is_wanted(key) {
@@ -74,7 +80,7 @@ impl<N: Copy> Outline<N> {
             } else {
                 small.beyond.add(tree, node, &tree.figures(node));
             }
-        }
+        });
         // As `before` has it; to look names up for each comparison took most of the time.
         named.sort_unstable_by(|(a, a_name), (b, b_name)| {
             b.key.cmp(&a.key).then_with(|| a_name.cmp(b_name))
@@ -136,9 +142,33 @@ impl<N: Copy> Outline<N> {
         &self.cells[first..first + cell.child_count as usize]
     }
 
+    /// The sums below each directory of all that has no place, the first directory first.
+    /// A directory below which all has a place is left out.
+    pub(crate) fn hidden<T: ReportTree<Node = N>>(&self, tree: &T) -> Vec<(usize, Tally)>
+    where
+        N: Sync,
+    {
+        let next = AtomicUsize::new(0);
+        let some = || {
+            let mut found = Vec::new();
+            loop {
+                let first = next.fetch_add(CELLS_AT_ONCE, Ordering::Relaxed);
+                if first >= self.cells.len() {
+                    return found;
+                }
+                let cells = first..(first + CELLS_AT_ONCE).min(self.cells.len());
+                found.extend(cells.filter_map(|at| Some((at, self.hidden_below(tree, at)?))));
+            }
+        };
+        let (mut all, others) = both(some, some);
+        all.extend(others);
+        all.sort_unstable_by_key(|&(at, _)| at);
+        all
+    }
+
     /// The sums below a directory of all that has no place; absent where all has one.
-    pub(crate) fn hidden<T: ReportTree<Node = N>>(&self, tree: &T, at: usize) -> Option<Tally> {
-        let directory = self.cells[at].node?;
+    fn hidden_below<T: ReportTree<Node = N>>(&self, tree: &T, at: usize) -> Option<Tally> {
+        let directory = self.cells[at].node.filter(|&node| tree.is_dir(node))?;
         let shown = self.children(at);
         let mut hidden = Tally::default();
         if shown.is_empty() {
@@ -156,11 +186,11 @@ impl<N: Copy> Outline<N> {
             key: tree.allocated_bytes(node),
             node,
         });
-        for (key, node) in tree.sized_children(directory) {
+        tree.for_each_child(directory, |key, node| {
             if last.is_none_or(|last| before(tree, &last, &Candidate { key, node }).is_lt()) {
                 hidden.add_subtree(tree, node);
             }
-        }
+        });
         Some(hidden)
     }
 }

@@ -35,24 +35,22 @@ impl Tally {
     pub(crate) fn add_subtree<T: ReportTree>(&mut self, tree: &T, node: T::Node) {
         let mut waiting = Vec::new();
         let mut next = Some(node);
-        self.add_file(tree, node);
+        if !tree.is_dir(node) {
+            self.add_file(tree, node, tree.allocated_bytes(node));
+            return;
+        }
         while let Some(directory) = next {
-            for child in tree.children(directory) {
-                match tree.is_dir(child) {
-                    true => waiting.push(child),
-                    false => self.add_file(tree, child),
-                }
-            }
+            tree.for_each_child(directory, |bytes, child| match tree.is_dir(child) {
+                true => waiting.push(child),
+                false => self.add_file(tree, child, bytes),
+            });
             next = waiting.pop();
         }
     }
 
-    fn add_file<T: ReportTree>(&mut self, tree: &T, node: T::Node) {
-        if !tree.is_dir(node) {
-            let facts = tree.facts(node);
-            let bytes = tree.figures(node).allocated_bytes;
-            self.add_leaf(facts.category, facts.owner, bytes);
-        }
+    fn add_file<T: ReportTree>(&mut self, tree: &T, node: T::Node, bytes: u128) {
+        let facts = tree.facts(node);
+        self.add_leaf(facts.category, facts.owner, bytes);
     }
 
     /// The category with most bytes; of equals, the first.
@@ -69,7 +67,8 @@ impl Tally {
 /// Gives directories and sums the owner and the category with most bytes, and returns the
 /// tallies of some directories.
 ///
-/// `hidden` gives what is below a directory and has no node here.
+/// `hidden` gives what is below a directory and has no node here. The last directory is
+/// asked for first.
 pub(crate) fn settle(
     columns: &Columns,
     colours: &mut Colours,

@@ -23,9 +23,10 @@ pub trait ReportTree: Tree<Node: Send + Sync> + Sync {
     /// category is not asked for.
     fn facts(&self, node: Self::Node) -> Facts;
 
-    /// Returns the children of a node, each with its bytes on disk.
-    fn sized_children(&self, node: Self::Node) -> impl Iterator<Item = (u128, Self::Node)> {
-        (self.children(node)).map(|child| (self.allocated_bytes(child), child))
+    /// Calls `each` with the children of a node, each with its bytes on disk. An iterator
+    /// over several kinds of children took a tenth of the time after a scan more.
+    fn for_each_child(&self, node: Self::Node, mut each: impl FnMut(u128, Self::Node)) {
+        (self.children(node)).for_each(|child| each(self.allocated_bytes(child), child));
     }
 
     /// Returns the ending of a file's name without the dot; empty where it has none.

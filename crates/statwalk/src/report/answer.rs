@@ -105,6 +105,7 @@ pub(crate) fn answer<'a>(
         endings: (listed.into_iter().enumerate())
             .map(|(index, ending)| (ending, places(index)))
             .collect(),
+        of_files: Default::default(),
         owners: (0..)
             .zip(&owners)
             .filter_map(|(index, owner)| Some((owner.id?, index)))
@@ -113,6 +114,7 @@ pub(crate) fn answer<'a>(
     indices.categories.sort_unstable();
     indices.endings.sort_unstable();
     indices.owners.sort_unstable();
+    indices.of_files = survey.places_of_files(&indices.categories, &indices.endings);
     tree.indices.get_or_init(|| indices);
     let mut categories: Vec<Category> = (categories.into_iter())
         .map(|(category, sums)| Category {

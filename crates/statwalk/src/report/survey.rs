@@ -7,9 +7,9 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use statwalk_core::{Category, Extension, FileType, GroupKey, Node, NodeKind, SizeHistogram, Tree};
-use statwalk_report::{AgeGroup, Ending, SizeGroup, Sums};
+use statwalk_report::{AgeGroup, Ending, NONE, SizeGroup, Sums};
 
-use super::tree::bytes;
+use super::tree::{bytes, place_or_none};
 use crate::answer::owner_names::OwnerNames;
 use crate::output::group_label::label;
 use crate::output::json::{size_max, size_min};
@@ -34,18 +34,22 @@ struct Groups<K> {
     sums: Vec<(K, Sums)>,
     /// The group of the entry before: files of one kind stand together.
     last: usize,
+    /// The group of each file, by the number of the file.
+    of_files: Vec<u32>,
 }
 
 impl<K: Copy + Hash + Ord> Groups<K> {
-    fn new() -> Groups<K> {
+    /// Of files whose numbers are below an end.
+    fn new(file_number_end: usize) -> Groups<K> {
         Groups {
             places: HashMap::new(),
             sums: Vec::new(),
             last: 0,
+            of_files: vec![0; file_number_end],
         }
     }
 
-    fn add(&mut self, key: K, sums: Sums) {
+    fn add(&mut self, key: K, sums: Sums, file_number: Option<usize>) {
         let last = self.sums.get(self.last);
         if last.is_none_or(|(of_last, _)| *of_last != key) {
             self.last = *self.places.entry(key).or_insert(self.sums.len());
@@ -54,6 +58,10 @@ impl<K: Copy + Hash + Ord> Groups<K> {
             }
         }
         add(&mut self.sums[self.last].1, sums);
+        if let Some(number) = file_number {
+            // Fewer than 2^32 groups fit into memory.
+            self.of_files[number] = self.last as u32;
+        }
     }
 
     /// The largest first.
@@ -61,6 +69,15 @@ impl<K: Copy + Hash + Ord> Groups<K> {
         let mut all = self.sums.clone();
         all.sort_unstable_by_key(|&(key, sums)| (Reverse(sums.allocated_bytes), key));
         all
+    }
+
+    /// The place of the group of each file, by the number of the file.
+    fn places_of_files(&self, places: &[(K, u8)]) -> Vec<u8> {
+        let keys = self.sums.iter().map(|&(key, _)| key);
+        let of_groups: Vec<u8> = keys.map(|key| place_or_none(places, key)).collect();
+        // Numbers without a file have the first group; a tree of directories has no group.
+        let place = |&group: &u32| of_groups.get(group as usize).copied().unwrap_or(NONE);
+        self.of_files.iter().map(place).collect()
     }
 }
 
@@ -84,8 +101,8 @@ impl Survey {
     pub(super) fn of(tree: &Tree, now_ns: i64) -> Survey {
         let mut survey = Survey {
             now_s: now_ns.div_euclid(SECOND_NS),
-            categories: Groups::new(),
-            endings: Groups::new(),
+            categories: Groups::new(tree.file_number_end()),
+            endings: Groups::new(tree.file_number_end()),
             ages: [Sums::default(); AGES],
             no_age: Sums::default(),
             no_size: Sums::default(),
@@ -129,8 +146,9 @@ impl Survey {
             return allocated_bytes;
         }
         let name = node.name();
-        self.categories.add(Category::of_name(name), sums);
-        self.endings.add(Extension::of_name(name), sums);
+        let (category, extension) = Category::and_extension_of_name(name);
+        self.categories.add(category, sums, node.file_number());
+        self.endings.add(extension, sums, node.file_number());
         let is_known = !node.is_incomplete();
         let age = match node.newest_mtime_ns().filter(|_| is_known) {
             Some(ns) => &mut self.ages[self.age(ns.div_euclid(SECOND_NS))],
@@ -164,6 +182,19 @@ impl Survey {
     /// The categories, the largest first, and the sums of what is no file.
     pub(super) fn categories(&self) -> (Vec<(Category, Sums)>, Sums) {
         (self.categories.sorted(), self.not_files)
+    }
+
+    /// The places of the category and of the ending of each file, by the number of the
+    /// file.
+    pub(super) fn places_of_files(
+        &self,
+        categories: &[(Category, u8)],
+        endings: &[(Extension, u8)],
+    ) -> (Vec<u8>, Vec<u8>) {
+        (
+            self.categories.places_of_files(categories),
+            self.endings.places_of_files(endings),
+        )
     }
 
     /// The label of what is no file.

@@ -27,6 +27,8 @@ pub(super) struct Indices {
     pub(super) categories: Vec<(Category, u8)>,
     /// The listed extensions with their places, by extension.
     pub(super) endings: Vec<(Extension, u8)>,
+    /// The places of the category and of the ending of each file, by the number of the file.
+    pub(super) of_files: (Vec<u8>, Vec<u8>),
     /// Owners with their places, by number.
     pub(super) owners: Vec<(u32, u32)>,
     /// The place of the category of what is no file.
@@ -48,11 +50,21 @@ pub(crate) enum Part<'a> {
 
 impl Indices {
     pub(super) fn category(&self, name: &[u8]) -> u8 {
-        place(&self.categories, Category::of_name(name)).unwrap_or(NONE)
+        place_or_none(&self.categories, Category::of_name(name))
     }
 
     pub(super) fn ending(&self, name: &[u8]) -> u8 {
-        place(&self.endings, Extension::of_name(name)).unwrap_or(NONE)
+        place_or_none(&self.endings, Extension::of_name(name))
+    }
+
+    /// The places of the category and of the ending of a file.
+    fn groups(&self, file: &Node<'_>) -> (u8, u8) {
+        let (categories, endings) = &self.of_files;
+        match file.file_number() {
+            Some(number) => (categories[number], endings[number]),
+            // A root.
+            None => (self.category(file.name()), self.ending(file.name())),
+        }
     }
 
     pub(super) fn owner(&self, uid: Option<u32>) -> u32 {
@@ -64,6 +76,11 @@ impl Indices {
 fn place<K: Copy + Ord, P: Copy>(places: &[(K, P)], key: K) -> Option<P> {
     let at = places.binary_search_by_key(&key, |&(key, _)| key).ok()?;
     Some(places[at].1)
+}
+
+/// The place of a group; [`NONE`] where it has none.
+pub(super) fn place_or_none<K: Copy + Ord>(places: &[(K, u8)], key: K) -> u8 {
+    place(places, key).unwrap_or(NONE)
 }
 
 /// The kind of an entry that is no directory.
@@ -163,8 +180,8 @@ impl<'a> ScannedTree<'a> {
                 (Kind::Directory, NONE, NONE)
             }
             NodeKind::Other(FileType::File) => {
-                let name = node.name();
-                (Kind::File, indices.category(name), indices.ending(name))
+                let (category, ending) = indices.groups(&node);
+                (Kind::File, category, ending)
             }
             NodeKind::Other(kind) => (kind_of(kind), indices.not_files, NONE),
             _ => (Kind::Other, indices.not_files, NONE),
@@ -259,57 +276,37 @@ impl<'a> statwalk_view::Tree for ScannedTree<'a> {
     }
 
     fn children(&self, part: Part<'a>) -> impl Iterator<Item = Part<'a>> {
-        self.sized_children(part).map(|(_, child)| child)
-    }
-}
-
-/// The children of a directory, and at last the bytes that none of them has.
-struct Below<'a, I> {
-    directory: Node<'a>,
-    entries: I,
-    /// The bytes that no entry so far has; absent when they were given.
-    rest: Option<u128>,
-}
-
-impl<'a> Below<'a, ()> {
-    fn new(directory: Node<'a>) -> Below<'a, impl Iterator<Item = Node<'a>>> {
-        Below {
-            directory,
-            entries: directory.children().chain(directory.files()),
-            rest: directory.is_dir().then(|| allocated_bytes(&directory)),
-        }
-    }
-}
-
-impl<'a, I: Iterator<Item = Node<'a>>> Iterator for Below<'a, I> {
-    type Item = (u128, Part<'a>);
-
-    fn next(&mut self) -> Option<(u128, Part<'a>)> {
-        if let Some(entry) = self.entries.next() {
-            let bytes = allocated_bytes(&entry);
-            let rest = self.rest.as_mut()?;
-            *rest = rest.saturating_sub(bytes);
-            return Some((bytes, Part::Node(entry)));
-        }
-        // A directory itself has fewer than 2^64 bytes.
-        let rest = self.rest.take().filter(|&rest| rest > 0)?;
-        let bytes = u64::try_from(rest).unwrap_or(u64::MAX);
-        Some((bytes.into(), Part::Itself(self.directory, bytes)))
+        let mut children = Vec::new();
+        self.for_each_child(part, |_, child| children.push(child));
+        children.into_iter()
     }
 }
 
 impl<'a> ReportTree for ScannedTree<'a> {
-    fn sized_children(&self, part: Part<'a>) -> impl Iterator<Item = (u128, Part<'a>)> {
-        let (all, node) = match part {
-            Part::All => (Some(roots(self.tree)), None),
-            Part::Root(node, _) | Part::Node(node) => (None, Some(node)),
-            Part::Itself(..) => (None, None),
+    fn for_each_child(&self, part: Part<'a>, mut each: impl FnMut(u128, Part<'a>)) {
+        let directory = match part {
+            Part::All => {
+                return roots(self.tree).for_each(|(index, root)| {
+                    each(allocated_bytes(&root), Part::Root(root, index as u32));
+                });
+            }
+            Part::Root(node, _) | Part::Node(node) if node.is_dir() => node,
+            _ => return,
         };
-        let all = all.into_iter().flatten().map(|(index, root)| {
-            let bytes = allocated_bytes(&root);
-            (bytes, Part::Root(root, index as u32))
-        });
-        all.chain(node.into_iter().flat_map(Below::new))
+        // The bytes that no entry so far has.
+        let mut rest = allocated_bytes(&directory);
+        let mut entry = |node: Node<'a>| {
+            let bytes = allocated_bytes(&node);
+            rest = rest.saturating_sub(bytes);
+            each(bytes, Part::Node(node));
+        };
+        directory.children().for_each(&mut entry);
+        directory.files().for_each(entry);
+        if rest > 0 {
+            // A directory itself has fewer than 2^64 bytes.
+            let bytes = u64::try_from(rest).unwrap_or(u64::MAX);
+            each(bytes.into(), Part::Itself(directory, bytes));
+        }
     }
 
     fn facts(&self, part: Self::Node) -> Facts {
