@@ -3,15 +3,13 @@
 // The sums of a tree, and its largest file: Largest.exe PATH. By DllImport, under Mono and .NET.
 
 using System;
-using System.IO;
 using System.Runtime.InteropServices;
 using System.Text;
 
 static class Largest
 {
     const string Library = "libstatwalk.so.0";
-    const int Value = 1, Error = 2;
-    const uint SizeColumn = 1 << 2;
+    const int Error = 2, SizeColumn = 1 << 2, File = 0, Directory = 1;
 
     // The beginning of sw_entry: new members come at its end.
     [StructLayout(LayoutKind.Sequential)]
@@ -34,20 +32,19 @@ static class Largest
 
     static int Main(string[] arguments)
     {
-        IntPtr scan = sw_scan_new(Encoding.UTF8.GetBytes((arguments.Length > 0 ? arguments[0] : ".") + "\0")), walk = IntPtr.Zero;
-        if (scan == IntPtr.Zero || sw_scan_set_columns(scan, SizeColumn) != 0 || sw_walk_open(scan, out walk) != 0)
-            throw new IOException(Marshal.PtrToStringAnsi(sw_failure(IntPtr.Zero)));
+        byte[] root = Encoding.UTF8.GetBytes(arguments[0] + "\0"), path = new byte[0];
+        IntPtr scan = sw_scan_new(root), walk = IntPtr.Zero, place;
+        if (scan == IntPtr.Zero || sw_scan_set_columns(scan, SizeColumn) != 0
+            || sw_walk_open(scan, out walk) != 0)
+            throw new ExternalException(Marshal.PtrToStringAnsi(sw_failure(IntPtr.Zero)));
         ulong files = 0, directories = 0, bytes = 0, largest = 0;
-        byte[] path = new byte[0];
-        IntPtr place;
         for (int got; (got = sw_walk_next(walk, out place)) > 0;)
         {
             if (got == Error) continue; // sw_walk_close says that something is missing.
             var entry = (Entry)Marshal.PtrToStructure(place, typeof(Entry));
             if (entry.Depth == 0) continue;
-            if (entry.Type == 1) { directories++; continue; }
-            files++;
-            if (entry.Type != 0) continue;
+            if (entry.Type == Directory) directories++; else files++;
+            if (entry.Type != File) continue;
             bytes += entry.Size;
             if (entry.Size < largest) continue;
             largest = entry.Size;
@@ -55,11 +52,9 @@ static class Largest
             Marshal.Copy(entry.Path, path, 0, path.Length);
         }
         Console.Write("{0} {1} {2}\n{3} ", files, directories, bytes, largest);
-        Console.Out.Flush();
         Console.OpenStandardOutput().Write(path, 0, path.Length);
         Console.WriteLine();
-        bool isComplete = sw_walk_close(walk, IntPtr.Zero) == 0;
         sw_scan_free(scan);
-        return isComplete ? 0 : 1;
+        return sw_walk_close(walk, IntPtr.Zero) == 0 ? 0 : 1;
     }
 }
