@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.Predicate;
 
@@ -20,7 +21,7 @@ import java.util.function.Predicate;
  * Decides which directories of a scan are entered, each after the one above it.
  *
  * <p>A batch with a directory can come after one with what is below it. So batches wait until
- * everything above their entries was decided.
+ * everything above their entries was decided. So do errors, in {@link HeldErrors}.
  */
 final class Pruning {
     private static final byte UNDECIDED = 0;
@@ -39,10 +40,25 @@ final class Pruning {
     private final Map<Integer, List<Place>> waiting = new HashMap<>();
     private final List<Rows> held = new ArrayList<>();
     private final Set<String> prunedPaths = new HashSet<>();
+    private final HeldErrors errors;
 
-    Pruning(Predicate<? super AttributedPath> prune, IntConsumer skip) {
+    Pruning(Predicate<? super AttributedPath> prune, IntConsumer skip,
+            Consumer<EntryException> onError) {
         this.prune = prune;
         this.skip = skip;
+        this.errors = new HeldErrors(onError);
+    }
+
+    /** Takes an error. It is reported when its entry is one for the caller. */
+    void add(EntryException error) {
+        if (!leavesOut(error.pathBytes())) {
+            errors.add(error);
+        }
+    }
+
+    /** Reports the errors whose entry has not come. */
+    void end() {
+        errors.reportRest(error -> !leavesOut(error.pathBytes()));
     }
 
     /** Takes a batch, and gives those whose directories are decided. */
@@ -67,6 +83,19 @@ final class Pruning {
             if (isDecided(next)) {
                 rows.remove();
                 ready.add(next);
+                decideUnknown(next);
+            }
+        }
+    }
+
+    /** Decides errors of entries that are no directories. */
+    private void decideUnknown(Rows rows) {
+        if (rows.ids != null || rows.isKnown == null) {
+            return;
+        }
+        for (int row = 0; row < rows.length; row++) {
+            if (!rows.isKnown(row)) {
+                errors.decide(rows, row, keeps(rows, row));
             }
         }
     }
@@ -106,6 +135,7 @@ final class Pruning {
             prunedPaths.add(key(new AttributedPath(place.rows, place.row).pathBytes()));
             skip.accept(id);
         }
+        errors.decide(place.rows, place.row, fate == ENTERED);
     }
 
     private byte fate(int directory) {
@@ -129,7 +159,10 @@ final class Pruning {
     }
 
     /** Whether a path is that of a pruned directory, or lies below one. */
-    boolean leavesOut(byte[] path) {
+    private boolean leavesOut(byte[] path) {
+        if (prunedPaths.isEmpty()) {
+            return false;
+        }
         String key = key(path);
         for (int end = key.indexOf('/', 1); end >= 0; end = key.indexOf('/', end + 1)) {
             if (prunedPaths.contains(key.substring(0, end))) {
@@ -141,6 +174,6 @@ final class Pruning {
 
     /** A string for each sequence of bytes. */
     private static String key(byte[] path) {
-        return new String(path, java.nio.charset.StandardCharsets.ISO_8859_1);
+        return HeldErrors.key(path, 0, path.length);
     }
 }

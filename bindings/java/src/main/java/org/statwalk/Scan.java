@@ -38,7 +38,8 @@ final class Scan implements AutoCloseable {
         this.options = options;
         byte[] root = rootOf(directory, Files.isSymbolicLink(directory));
         batches = NativeBatches.open(List.of(root), Wanted.PATHS, options, this::note);
-        pruning = options.prune() == null ? null : new Pruning(options.prune(), batches::skip);
+        pruning = options.prune() == null
+                ? null : new Pruning(options.prune(), batches::skip, this::report);
     }
 
     /** The system knows paths of the default file system alone. */
@@ -66,8 +67,14 @@ final class Scan implements AutoCloseable {
     private void note(EntryException error) {
         if (pruning != null) {
             // It can lie below a directory that has not come yet.
-            errors.add(error);
-        } else if (options.onError() != null) {
+            pruning.add(error);
+        } else {
+            report(error);
+        }
+    }
+
+    private void report(EntryException error) {
+        if (options.onError() != null) {
             options.onError().accept(error);
         } else {
             errorCount++;
@@ -112,19 +119,14 @@ final class Scan implements AutoCloseable {
         }
         ScanEnd how = batches.end();
         if (pruning != null) {
-            errors.removeIf(error -> pruning.leavesOut(error.pathBytes()));
-            errorCount = errors.size();
+            pruning.end();
             if (errorCount == 0 && how == ScanEnd.INCOMPLETE) {
                 // What is missing was not wanted.
                 how = ScanEnd.COMPLETE;
             }
-            if (options.onError() != null) {
-                errors.forEach(options.onError());
-            }
         }
         if (options.onError() == null && how != ScanEnd.COMPLETE) {
-            int kept = Math.min(errors.size(), ERRORS_KEPT);
-            throw new IncompleteScanException(errors.subList(0, kept), errorCount);
+            throw new IncompleteScanException(errors, errorCount);
         }
     }
 

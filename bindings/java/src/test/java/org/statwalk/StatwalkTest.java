@@ -262,8 +262,9 @@ class StatwalkTest {
         String output = Java.ofOrdinaryUser(Unreadable.class, tree);
         run("chmod", "755", closed.toString());
         String error = "open 13 " + closed + "\n";
-        // The third has pruned it: then nothing is missing.
-        assertEquals("incomplete 1 " + error + error + "complete\n", output);
+        // The third has pruned it: then nothing is missing. The fourth has pruned others.
+        assertEquals("incomplete 1 " + error + error + "complete\n"
+                + "early " + error + "true\n", output);
     }
 
     private static void prunesAsANaiveWalker(Path root, Predicate<String> isPruned)

@@ -5,6 +5,8 @@ package org.statwalk;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** A program that prints the errors of a tree, for an ordinary user. */
@@ -29,6 +31,17 @@ final class Unreadable {
             stream.forEach(entry -> {});
             System.out.println("complete");
         }
+        // An error comes before its entry, and not at the end.
+        Set<String> given = new HashSet<>();
+        ScanOptions elsewhere = options.withPrune(of -> of.name().equals("a"))
+                .withOnError(error -> {
+                    System.out.print(given.contains(error.getFile()) ? "late " : "early ");
+                    print(error);
+                });
+        try (Stream<AttributedPath> stream = Statwalk.walk(tree, elsewhere)) {
+            stream.forEach(entry -> given.add(entry.toString()));
+        }
+        System.out.println(given.contains(tree.resolve("closed").toString()));
     }
 
     private static void print(EntryException error) {
