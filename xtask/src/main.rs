@@ -64,7 +64,8 @@ usage: cargo xtask TASK
   captures plays docs/captures with an earlier program and this one: `captures PROGRAM`;
            target/captures has them in colour, on black and on white (needs the same)
   figures  writes the figures of README.md from the records of bench
-  deny     licences, versions and sources of dependencies (needs cargo-deny)
+  deny     licences, versions and sources of dependencies, those of the bindings too
+           (needs cargo-deny)
   install  only installs what the tests need
 ";
 
@@ -200,5 +201,20 @@ fn deny() -> Result<(), String> {
     if !Step::cargo(&["deny", "--version"]).succeeds_quietly() {
         return Err(MISSING.to_owned());
     }
-    Step::cargo(&["deny", "check", "licenses", "bans", "sources"]).run()
+    for manifest in ["Cargo.toml", bindings::MANIFEST] {
+        let words = [
+            "deny",
+            "--locked",
+            "--manifest-path",
+            manifest,
+            "--config",
+            "deny.toml",
+            "check",
+            "licenses",
+            "bans",
+            "sources",
+        ];
+        Step::cargo(&words).run()?;
+    }
+    Ok(())
 }

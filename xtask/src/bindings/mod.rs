@@ -17,7 +17,7 @@ pub(crate) use python::wheel;
 use crate::install::is_there;
 use crate::step::Step;
 
-const MANIFEST: &str = "bindings/Cargo.toml";
+pub(crate) const MANIFEST: &str = "bindings/Cargo.toml";
 
 /// Formatting and clippy, as for the workspace of the product.
 pub(crate) fn check() -> Result<(), String> {
