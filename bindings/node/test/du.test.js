@@ -85,8 +85,11 @@ for (const native of [true, false]) {
     const odd = Buffer.concat([Buffer.from(`${tree}/a/b/c/`), Buffer.from([0xff, 0xfe])])
     const names = ['third', '-rf', 'hole', 'a/file2', 'link', 'dangling', 'to-directory', 'fifo', 'long']
     for (const root of [...names.map((name) => path.join(tree, name)), odd, '/dev/null']) {
-      const expected = sumsOf(byLstat(root))
+      const found = byLstat(root)
+      const expected = sumsOf(found)
+      const { allocated, apparent } = expected
       assert.strictEqual(expected.entries, 1)
+      assert.deepStrictEqual(byDu(root, found), { allocated, apparent }, `${root}`)
       assert.deepStrictEqual(await sum(root, { native }), expected, `${root}`)
     }
     // A slash leads through a link, and so does the option.
@@ -95,6 +98,11 @@ for (const native of [true, false]) {
     for (const root of [links, path.join(links, 'to-directory'), path.join(links, 'out'), path.join(links, 'to-file')]) {
       const { allocated } = await sum(root, { native, followLinks: true })
       assert.strictEqual(allocated, du(root, ['-L']), root)
+    }
+    for (const name of ['to-directory/', 'to-directory/.', 'a/up/third', 'a/up/a/b/second']) {
+      const root = path.join(tree, name)
+      const { allocated } = await sum(root, { native })
+      assert.strictEqual(allocated, du(root), root)
     }
     const file = await sum(path.join(tree, 'link'), { native, followLinks: true })
     assert.deepStrictEqual(file, await sum(path.join(tree, 'a/file7'), { native }))
@@ -117,6 +125,11 @@ for (const native of [true, false]) {
     await assert.rejects(statwalk.du(path.join(tree, 'third/x'), { native }), { code: 'ENOTDIR' })
     await assert.rejects(statwalk.du('', { native }), { code: 'ENOENT' })
     await assert.rejects(statwalk.du('a\0', { native }), { code: 'ERR_INVALID_ARG_VALUE' })
+    // A slash wants a directory.
+    for (const name of ['third/', 'link/', 'fifo/']) {
+      await assert.rejects(statwalk.du(path.join(tree, name), { native }), { code: 'ENOTDIR' })
+    }
+    await assert.rejects(statwalk.du(path.join(tree, 'dangling/'), { native }), { code: 'ENOENT' })
     const follow = { native, followLinks: true }
     await assert.rejects(statwalk.du(path.join(tree, 'dangling'), follow), { code: 'ENOENT' })
   })
@@ -167,8 +180,11 @@ for (const native of [true, false]) {
 
 test('both sums are the same', async () => {
   for (const options of [{}, { followLinks: true }, { oneFileSystem: true }, { exclude: ['a/*'] }]) {
-    const plain = await statwalk.du(tree, { ...options, native: false })
-    assert.deepStrictEqual(plain, await statwalk.du(tree, { ...options, native: true }))
+    for (const name of ['', 'third', 'link', 'to-directory', 'to-directory/', 'a/up/a', 'fifo', 'hole']) {
+      const root = path.join(tree, name)
+      const plain = await statwalk.du(root, { ...options, native: false })
+      assert.deepStrictEqual(plain, await statwalk.du(root, { ...options, native: true }), root)
+    }
   }
 })
 
