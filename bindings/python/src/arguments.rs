@@ -60,7 +60,11 @@ pub(crate) fn request(root: &[u8], options: &Options) -> PyResult<Request> {
 }
 
 fn refused(error: &std::io::Error, root: &[u8]) -> PyErr {
-    Python::attach(|py| os_error(py, error.raw_os_error(), root))
+    match error.raw_os_error() {
+        Some(number) => Python::attach(|py| os_error(py, Some(number), root)),
+        // The system was not asked. The words are those of os.scandir.
+        None => PyValueError::new_err("embedded null byte"),
+    }
 }
 
 /// `ENOTDIR`, errno(3).

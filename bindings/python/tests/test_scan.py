@@ -224,6 +224,23 @@ def test_a_path_that_cannot_be_scanned(tree: Path) -> None:
         statwalk.scan(tree / "link")
     with pytest.raises(TypeError):
         statwalk.scan(7)  # type: ignore[type-var]
+    with pytest.raises(FileNotFoundError):
+        statwalk.scan("")
+    assert list(statwalk.walk("")) == list(os.walk("")) == []
+    # As os.scandir and os.walk refuse it.
+    calls: list[Callable[[str], object]] = [
+        statwalk.scan,
+        statwalk.batches,
+        statwalk.table,
+        statwalk.du,
+        statwalk.top,
+        statwalk.stats,
+        lambda path: list(statwalk.walk(path)),
+        lambda path: list(os.walk(path)),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="null"):
+            call(f"{tree}\0")
 
 
 def test_errors(closed: Path, as_nobody: Callable[[str, Path], str]) -> None:
