@@ -9,11 +9,17 @@ import html
 import math
 import os
 import pwd
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import AnyStr, Generic, NamedTuple, overload
+from typing import AnyStr, Generic, NamedTuple, TypeVar, overload
 
 from ._statwalk import Entry, Report
+
+_Path = TypeVar("_Path", bound=str | bytes)
+_Item = TypeVar("_Item")
+#: What is in it, the columns, and a row for each item.
+_Table = tuple[str, tuple[str, ...], Sequence[tuple[str, ...]]]
 
 #: How many lines a `repr` has.
 _LINES = 10
@@ -74,40 +80,52 @@ class Usage(Generic[AnyStr]):
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class LargestEntries(Sequence[Entry[AnyStr]]):
-    """The largest entries of a tree that are no directories, the largest first."""
+class _Ranking(Sequence[_Item], Generic[_Path, _Item]):
+    """The largest things of a tree by some property, as a sequence and a table."""
 
-    path: AnyStr
+    path: _Path
     by: str
     report: Report
     errors: tuple[OSError, ...]
-    _entries: list[Entry[AnyStr]] = field(default_factory=list)
+    _items: list[_Item] = field(default_factory=list)
 
     @overload
-    def __getitem__(self, index: int) -> Entry[AnyStr]: ...
+    def __getitem__(self, index: int) -> _Item: ...
     @overload
-    def __getitem__(self, index: slice) -> list[Entry[AnyStr]]: ...
-    def __getitem__(self, index: int | slice) -> Entry[AnyStr] | list[Entry[AnyStr]]:
-        return self._entries[index]
+    def __getitem__(self, index: slice) -> list[_Item]: ...
+    def __getitem__(self, index: int | slice) -> _Item | list[_Item]:
+        return self._items[index]
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._items)
 
-    def _heading(self) -> str:
+    @abstractmethod
+    def _table(self) -> _Table: ...
+
+    def _heading(self, what: str) -> str:
         end = "" if self.report.is_complete else ", as far as it could be read"
-        return f"{_shown(self.path)}: the {len(self):,} largest by {self.by} bytes{end}"
+        return f"{_shown(self.path)}: {what}{end}"
 
-    def _rows(self) -> list[tuple[str, ...]]:
-        return [(_human(self._size(entry)), _shown(entry.path)) for entry in self]
+    def __repr__(self) -> str:
+        what, _, rows = self._table()
+        return _text(self._heading(what), rows, self.errors)
+
+    def _repr_html_(self) -> str:
+        what, columns, rows = self._table()
+        return _html(self._heading(what), columns, rows, self.errors)
+
+
+class LargestEntries(_Ranking[AnyStr, Entry[AnyStr]]):
+    """The largest entries of a tree that are no directories, the largest first."""
+
+    __slots__ = ()
+
+    def _table(self) -> _Table:
+        rows = [(_human(self._size(entry)), _shown(entry.path)) for entry in self]
+        return f"the {len(self):,} largest by {self.by} bytes", (self.by, "path"), rows
 
     def _size(self, entry: Entry[AnyStr]) -> int:
         return entry.stat.st_size if self.by == "apparent" else entry.stat.st_blocks * 512
-
-    def __repr__(self) -> str:
-        return _text(self._heading(), self._rows(), self.errors)
-
-    def _repr_html_(self) -> str:
-        return _html(self._heading(), (self.by, "path"), self._rows(), self.errors)
 
 
 class Group(NamedTuple):
@@ -126,39 +144,14 @@ class Group(NamedTuple):
     allocated: int
 
 
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Groups(Sequence[Group]):
+class Groups(_Ranking[str | bytes, Group]):
     """All entries of a tree in groups, those with the most allocated bytes first."""
 
-    path: str | bytes
-    by: str
-    report: Report
-    errors: tuple[OSError, ...]
-    _groups: list[Group] = field(default_factory=list)
+    __slots__ = ()
 
-    @overload
-    def __getitem__(self, index: int) -> Group: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Group]: ...
-    def __getitem__(self, index: int | slice) -> Group | list[Group]:
-        return self._groups[index]
-
-    def __len__(self) -> int:
-        return len(self._groups)
-
-    def _heading(self) -> str:
-        end = "" if self.report.is_complete else ", as far as it could be read"
-        return f"{_shown(self.path)}: {len(self):,} groups by {self.by}{end}"
-
-    def _rows(self) -> list[tuple[str, ...]]:
-        return [(_human(group.allocated), f"{group.entries:,}", group.label) for group in self]
-
-    def __repr__(self) -> str:
-        return _text(self._heading(), self._rows(), self.errors)
-
-    def _repr_html_(self) -> str:
-        columns = ("allocated", "entries", self.by)
-        return _html(self._heading(), columns, self._rows(), self.errors)
+    def _table(self) -> _Table:
+        rows = [(_human(group.allocated), f"{group.entries:,}", group.label) for group in self]
+        return f"{len(self):,} groups by {self.by}", ("allocated", "entries", self.by), rows
 
 
 # As the native module gives them.
