@@ -77,7 +77,9 @@ fn test_wheel() -> Result<(), String> {
     ))
     .run()?;
     let program = Step::shell(&format!("{WITH_WHEEL}/bin/statwalk --version")).output()?;
-    let code = "import statwalk; assert statwalk.du('bindings').entries > 1; \
+    let code = "import statwalk; from importlib.metadata import metadata; \
+                assert statwalk.du('bindings').entries > 1; \
+                assert len(metadata('statwalk').get_all('License-File')) == 2; \
                 print('statwalk', statwalk.__version__)";
     let module = Step::shell(&format!("{WITH_WHEEL}/bin/python -c \"{code}\"")).output()?;
     match program.lines().next() == module.lines().next() {
