@@ -162,6 +162,11 @@ fn a_thread_that_is_ending_can_scan() {
 }
 
 #[test]
+fn a_process_without_threads_and_with_few_descriptors_can_scan() {
+    holds("limits");
+}
+
+#[test]
 fn the_child_of_a_fork_has_its_own_scans() {
     holds("after_fork");
 }

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -360,12 +361,35 @@ static int unreadable(const char *root) {
     return 0;
 }
 
+static void *nothing(void *unused) { return unused; }
+
+// A process with few descriptors, in which no thread can begin. It applies to no root.
+static int limits(const char *root) {
+    (void)root;
+    if (getuid() == 0) CHECK(setgid(65534) == 0 && setuid(65534) == 0);
+    int before, status;
+    long count = walk_all("/usr/include", SW_STAT | SW_PATH, &before, NULL);
+    CHECK(count > 1000);
+    struct rlimit files = {32, 32}, threads = {0, 0};
+    CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0 && setrlimit(RLIMIT_NPROC, &threads) == 0);
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, nothing, NULL) == EAGAIN);
+    for (int round = 0; round < 20; round++) {
+        CHECK(walk_all("/usr/include", SW_STAT | SW_PATH, &status, NULL) == count);
+        CHECK(status == before);
+    }
+    for (int wait = 0; wait < 200 && entries_in("/proc/self/task") > 3; wait++) usleep(10000);
+    CHECK(entries_in("/proc/self/task") == 3);
+    return 0;
+}
+
 int main(int argc, char **argv) {
     const struct { const char *name; int (*run)(const char *); } cases[] = {
         {"early_exit", early_exit}, {"errors", errors},           {"wrong_use", wrong_use},
         {"cancel", cancel},         {"waiting", waiting},         {"small_stack", small_stack},
         {"after_fork", after_fork}, {"signals", signals},         {"one_directory", one_directory},
         {"unreadable", unreadable}, {"ending_thread", ending_thread},
+        {"limits", limits},
     };
     if (argc < 3) return 2;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
