@@ -19,6 +19,10 @@ const MARK: &str = "bindings/target/venv/complete";
 const WHEELS: &str = "bindings/target/wheels";
 /// The environment that only has the wheel.
 const WITH_WHEEL: &str = "bindings/target/venv-with-wheel";
+/// An interpreter without the global lock: the first that PyO3 takes, or a later one.
+const FREE_THREADED: [&str; 2] = ["python3.14t", "python3.15t"];
+const FREE_THREADED_VENV: &str = "bindings/target/venv-free-threaded";
+const FREE_THREADED_WHEELS: &str = "bindings/target/wheels-free-threaded";
 
 pub(super) fn test() -> Result<(), String> {
     let needs = |what: &str| println!("xtask: skipped: needs {what} (bindings to Python)");
@@ -36,7 +40,14 @@ pub(super) fn test() -> Result<(), String> {
     in_environment(&maturin)?.run()?;
     let pytest = format!("{}/bin/pytest", absolute(VENV)?);
     in_environment(&pytest)?.run_and_list_skipped()?;
-    test_wheel()
+    test_wheel()?;
+    match FREE_THREADED.into_iter().find(|name| is_there(name)) {
+        Some(python) => test_free_threaded(python),
+        None => {
+            needs("python3.14t, which has no global lock");
+            Ok(())
+        }
+    }
 }
 
 /// Builds a wheel that installs the program, too. Prints where it is.
@@ -86,6 +97,31 @@ fn test_wheel() -> Result<(), String> {
         true => Ok(()),
         false => Err(format!("the wheel has {program:?} and {module:?}")),
     }
+}
+
+/// Builds the module for a Python without the global lock, and tests it there. The module
+/// must not bring the lock back, which an import does for one that does not know of threads.
+fn test_free_threaded(python: &str) -> Result<(), String> {
+    let (venv, wheels) = (
+        absolute(FREE_THREADED_VENV)?,
+        absolute(FREE_THREADED_WHEELS)?,
+    );
+    let _ = fs::remove_dir_all(FREE_THREADED_WHEELS);
+    let maturin = format!("{}/bin/maturin build", absolute(VENV)?);
+    in_environment(&format!(
+        "{maturin} -i {python} --compatibility linux -o {wheels}"
+    ))?
+    .run()?;
+    Step::shell(&format!(
+        "{python} -m venv --clear {venv} && \
+         {venv}/bin/pip install -q --disable-pip-version-check pytest {wheels}/*.whl"
+    ))
+    .run()?;
+    let code = "import statwalk, sys; sys.exit(sys._is_gil_enabled())";
+    Step::shell(&format!("{venv}/bin/python -c '{code}'")).run()?;
+    // Not as an argument: pytest would take the module from the checkout.
+    let pytest = format!("cd {FOLDER}/tests && {venv}/bin/pytest -p no:cacheprovider .");
+    Step::shell(&pytest).run_and_list_skipped()
 }
 
 /// A command in the folder of the module, with the environment's Python.
