@@ -5,8 +5,8 @@ package org.statwalk;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -31,19 +31,19 @@ final class NativeBatches implements Batches {
     /** The handle, apart from its owner, so that the cleaner does not keep that alive. */
     private static final class Handle implements Runnable {
         private final NativeLibrary library;
-        private MemorySegment pointer;
+        private long pointer;
         private ScanEnd end = ScanEnd.INTERRUPTED;
 
-        Handle(NativeLibrary library, MemorySegment pointer) {
+        Handle(NativeLibrary library, long pointer) {
             this.library = library;
             this.pointer = pointer;
         }
 
         @Override
         public synchronized void run() {
-            if (pointer != null) {
+            if (pointer != 0) {
                 end = library.close(pointer);
-                pointer = null;
+                pointer = 0;
             }
         }
     }
@@ -51,8 +51,8 @@ final class NativeBatches implements Batches {
     private final Handle handle;
     private final Cleaner.Cleanable cleanable;
     private final Consumer<EntryException> onError;
-    private final Arena arena = Arena.ofAuto();
-    private final MemorySegment place = arena.allocate(ValueLayout.ADDRESS);
+    /** Where the library puts the address of a batch. */
+    private final MemorySegment place = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
 
     private NativeBatches(Handle handle, Consumer<EntryException> onError) {
         this.handle = handle;
@@ -66,7 +66,7 @@ final class NativeBatches implements Batches {
         NativeLibrary library = NativeLibrary.get();
         int columns = ATTRIBUTES | (wanted == Wanted.PATHS ? PATH : NAME);
         int flags = options.oneFileSystem() ? ONE_FILE_SYSTEM : 0;
-        MemorySegment pointer =
+        long pointer =
                 library.open(roots, columns, flags, options.threads(), options.maxDepth());
         return new NativeBatches(new Handle(library, pointer), onError);
     }
@@ -76,14 +76,16 @@ final class NativeBatches implements Batches {
         // A close on another thread waits until the call returns, at most 100 ms.
         while (true) {
             synchronized (handle) {
-                if (handle.pointer == null) {
+                if (handle.pointer == 0) {
                     return null;
                 }
                 NativeLibrary library = handle.library;
-                int got = library.next(handle.pointer, 100, place);
+                int got = library.next(handle.pointer, 100, place.address());
+                long batch = got == VALUE ? NativeMemory.longs(place.address(), 1)[0] : 0;
+                // Its memory is freed when nothing refers to it, as a number does not.
+                Reference.reachabilityFence(place);
                 switch (got) {
                     case VALUE -> {
-                        MemorySegment batch = place.get(ValueLayout.ADDRESS, 0);
                         try {
                             return rows(library, batch);
                         } finally {
@@ -108,7 +110,7 @@ final class NativeBatches implements Batches {
     @Override
     public void skip(int directory) {
         synchronized (handle) {
-            if (handle.pointer != null) {
+            if (handle.pointer != 0) {
                 handle.library.skip(handle.pointer, directory);
             }
         }
@@ -126,76 +128,60 @@ final class NativeBatches implements Batches {
         cleanable.clean();
     }
 
-    private static EntryException error(MemorySegment pointer) {
-        MemorySegment error = pointer.reinterpret(40);
-        int length = (int) error.get(ValueLayout.JAVA_LONG, 8);
-        int number = error.get(ValueLayout.JAVA_INT, 16);
-        int op = Byte.toUnsignedInt(error.get(ValueLayout.JAVA_BYTE, 20));
-        byte[] path = array(error, 0, length);
-        String words = error.get(ValueLayout.ADDRESS, 32).reinterpret(Long.MAX_VALUE).getString(0);
+    /** By `struct sw_error`. */
+    private static EntryException error(long pointer) {
+        long[] error = NativeMemory.longs(pointer, 5);
+        byte[] path = NativeMemory.bytes(error[0], (int) error[1]);
+        byte[] numbers = NativeMemory.bytes(pointer + 20, 1);
+        int number = NativeMemory.ints(pointer + 16, 1)[0];
+        int op = Byte.toUnsignedInt(numbers[0]);
         String operation = op < OPERATIONS.length ? OPERATIONS[op] : "scan";
-        return new EntryException(path, operation, number, words);
+        return new EntryException(path, operation, number, NativeMemory.text(error[4]));
     }
 
-    private static Rows[] rows(NativeLibrary library, MemorySegment batch) {
+    /** By `struct sw_directories`. */
+    private static Rows[] rows(NativeLibrary library, long batch) {
         Rows entries = columns(library.entries(batch));
-        MemorySegment directories = library.directories(batch).reinterpret(72);
-        Rows of = columns(directories.get(ValueLayout.ADDRESS, 0));
-        of.ids = ints(directories, 8, of.length);
-        of.hasParent = array(directories, 16, (of.length + 7) / 8);
-        of.roots = ints(directories, 24, of.length);
-        of.states = array(directories, 32, of.length);
+        long[] c = NativeMemory.longs(library.directories(batch), 5);
+        Rows of = columns(c[0]);
+        of.ids = NativeMemory.ints(c[1], of.length);
+        of.hasParent = NativeMemory.bytes(c[2], (of.length + 7) / 8);
+        of.roots = NativeMemory.ints(c[3], of.length);
+        of.states = NativeMemory.bytes(c[4], of.length);
         return new Rows[] {of, entries};
     }
 
     /** By `struct sw_columns`: its members have eight bytes each. */
-    private static Rows columns(MemorySegment pointer) {
-        MemorySegment c = pointer.reinterpret(216);
+    private static Rows columns(long pointer) {
+        long[] c = NativeMemory.longs(pointer, 24);
         Rows rows = new Rows();
-        int length = rows.length = (int) c.get(ValueLayout.JAVA_LONG, 0);
+        int length = rows.length = (int) c[0];
         int bits = (length + 7) / 8;
-        rows.dirs = ints(c, 8, length);
-        rows.nameOffsets = ints(c, 24, length + 1);
-        rows.names = rows.nameOffsets == null ? null : array(c, 16, rows.nameOffsets[length]);
-        rows.pathOffsets = longs(c, 40, length + 1);
-        rows.paths = rows.pathOffsets == null ? null : array(c, 32, (int) rows.pathOffsets[length]);
-        rows.types = array(c, 48, length);
-        rows.isKnown = array(c, 56, bits);
-        rows.size = longs(c, 64, length);
-        rows.ino = longs(c, 88, length);
-        rows.dev = longs(c, 96, length);
-        rows.mtime = longs(c, 104, length);
-        rows.atime = longs(c, 112, length);
-        rows.ctime = longs(c, 120, length);
-        rows.btime = longs(c, 128, length);
-        rows.mtimeIsKnown = array(c, 136, bits);
-        rows.atimeIsKnown = array(c, 144, bits);
-        rows.ctimeIsKnown = array(c, 152, bits);
-        rows.btimeIsKnown = array(c, 160, bits);
-        rows.uid = ints(c, 168, length);
-        rows.gid = ints(c, 176, length);
-        MemorySegment mode = at(c, 184, length * 2L);
-        rows.mode = mode == null ? null : mode.toArray(ValueLayout.JAVA_SHORT);
+        rows.dirs = NativeMemory.ints(c[1], length);
+        if (c[3] != 0) {
+            rows.nameOffsets = NativeMemory.ints(c[3], length + 1);
+            rows.names = NativeMemory.bytes(c[2], rows.nameOffsets[length]);
+        }
+        if (c[5] != 0) {
+            rows.pathOffsets = NativeMemory.longs(c[5], length + 1);
+            rows.paths = NativeMemory.bytes(c[4], (int) rows.pathOffsets[length]);
+        }
+        rows.types = NativeMemory.bytes(c[6], length);
+        rows.isKnown = NativeMemory.bytes(c[7], bits);
+        rows.size = NativeMemory.longs(c[8], length);
+        rows.ino = NativeMemory.longs(c[11], length);
+        rows.dev = NativeMemory.longs(c[12], length);
+        rows.mtime = NativeMemory.longs(c[13], length);
+        rows.atime = NativeMemory.longs(c[14], length);
+        rows.ctime = NativeMemory.longs(c[15], length);
+        rows.btime = NativeMemory.longs(c[16], length);
+        rows.mtimeIsKnown = NativeMemory.bytes(c[17], bits);
+        rows.atimeIsKnown = NativeMemory.bytes(c[18], bits);
+        rows.ctimeIsKnown = NativeMemory.bytes(c[19], bits);
+        rows.btimeIsKnown = NativeMemory.bytes(c[20], bits);
+        rows.uid = NativeMemory.ints(c[21], length);
+        rows.gid = NativeMemory.ints(c[22], length);
+        rows.mode = NativeMemory.shorts(c[23], length);
         return rows;
-    }
-
-    private static MemorySegment at(MemorySegment struct, long offset, long bytes) {
-        MemorySegment pointer = struct.get(ValueLayout.ADDRESS, offset);
-        return pointer.address() == 0 ? null : pointer.reinterpret(bytes);
-    }
-
-    private static byte[] array(MemorySegment struct, long offset, int length) {
-        MemorySegment values = at(struct, offset, length);
-        return values == null ? null : values.toArray(ValueLayout.JAVA_BYTE);
-    }
-
-    private static int[] ints(MemorySegment struct, long offset, int length) {
-        MemorySegment values = at(struct, offset, length * 4L);
-        return values == null ? null : values.toArray(ValueLayout.JAVA_INT);
-    }
-
-    private static long[] longs(MemorySegment struct, long offset, int length) {
-        MemorySegment values = at(struct, offset, length * 8L);
-        return values == null ? null : values.toArray(ValueLayout.JAVA_LONG);
     }
 }

@@ -7,7 +7,6 @@ import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
@@ -19,8 +18,6 @@ import java.util.List;
 
 /** The functions of libstatwalk. It is loaded by the first scan, and by no initialiser. */
 final class NativeLibrary {
-    private static final MemoryLayout POINTER = ValueLayout.ADDRESS;
-    private static final MemoryLayout INT = ValueLayout.JAVA_INT;
     /** The members of structs are where this version has them. */
     private static final String VERSION = "0.1.0";
     private static final int OK = 0;
@@ -29,47 +26,72 @@ final class NativeLibrary {
 
     private static NativeLibrary loaded;
 
-    private final Linker linker;
-    private final SymbolLookup symbols;
-    private final Function scanNew = new Function("sw_scan_new", POINTER, POINTER);
-    private final Function scanRoot = new Function("sw_scan_add_root", INT, POINTER, POINTER);
-    private final Function scanColumns = new Function("sw_scan_set_columns", INT, POINTER, INT);
-    private final Function scanOptions = new Function("sw_scan_set_options", INT, POINTER, INT);
-    private final Function scanThreads =
-            new Function("sw_scan_set_threads", INT, POINTER, ValueLayout.JAVA_LONG);
-    private final Function scanDepth = new Function("sw_scan_set_max_depth", INT, POINTER, INT);
-    private final Function scanFree = new Function("sw_scan_free", null, POINTER);
-    private final Function open = new Function("sw_batches_open", INT, POINTER, POINTER);
-    private final Function next = new Function("sw_batches_next", INT, POINTER, INT, POINTER);
-    private final Function skip = new Function("sw_batches_skip", INT, POINTER, INT);
-    private final Function error = new Function("sw_batches_error", POINTER, POINTER);
-    private final Function close = new Function("sw_batches_close", INT, POINTER, POINTER);
-    private final Function entries = new Function("sw_batch_entries", POINTER, POINTER);
-    private final Function directories = new Function("sw_batch_directories", POINTER, POINTER);
-    private final Function free = new Function("sw_batch_free", null, POINTER);
-    private final Function failure = new Function("sw_failure", POINTER, POINTER);
-    private final Function version = new Function("sw_version", POINTER);
+    /**
+     * The one form of all calls. To link a form takes milliseconds and makes a dozen hidden
+     * classes, which the first entry would wait for.
+     *
+     * <p>Both ABIs of Linux with 64 bits (System V of x86-64, AAPCS64) pass the first integers
+     * and pointers in registers of 64 bits. A callee does not look at registers beyond its own
+     * parameters, nor at the upper half of an int. The upper half of a result that is an int is
+     * undefined, so it is cut off.
+     */
+    private static final class Call {
+        static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(
+                FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG,
+                        ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
 
-    /** A function of the library. Linking takes milliseconds, so the first call does it. */
+        private Call() {}
+    }
+
+    private final SymbolLookup symbols;
+    private final Function scanNew = new Function("sw_scan_new");
+    private final Function scanRoot = new Function("sw_scan_add_root");
+    private final Function scanColumns = new Function("sw_scan_set_columns");
+    private final Function scanOptions = new Function("sw_scan_set_options");
+    private final Function scanThreads = new Function("sw_scan_set_threads");
+    private final Function scanDepth = new Function("sw_scan_set_max_depth");
+    private final Function scanFree = new Function("sw_scan_free");
+    private final Function open = new Function("sw_batches_open");
+    private final Function next = new Function("sw_batches_next");
+    private final Function skip = new Function("sw_batches_skip");
+    private final Function error = new Function("sw_batches_error");
+    private final Function close = new Function("sw_batches_close");
+    private final Function entries = new Function("sw_batch_entries");
+    private final Function directories = new Function("sw_batch_directories");
+    private final Function free = new Function("sw_batch_free");
+    private final Function failure = new Function("sw_failure");
+    private final Function version = new Function("sw_version");
+
+    /** A function of the library, which has at most three parameters, all integers or pointers. */
     private final class Function {
         private final String name;
-        private final MemoryLayout result;
-        private final MemoryLayout[] of;
-        private MethodHandle handle;
+        private volatile MemorySegment address;
 
-        Function(String name, MemoryLayout result, MemoryLayout... of) {
+        Function(String name) {
             this.name = name;
-            this.result = result;
-            this.of = of;
         }
 
-        synchronized MethodHandle handle() {
-            if (handle == null) {
-                FunctionDescriptor type = result == null
-                        ? FunctionDescriptor.ofVoid(of) : FunctionDescriptor.of(result, of);
-                handle = linker.downcallHandle(symbols.find(name).orElseThrow(), type);
+        long call(long first, long second, long third) {
+            try {
+                MemorySegment of = address;
+                if (of == null) {
+                    of = address = symbols.find(name).orElseThrow();
+                }
+                return (long) Call.HANDLE.invokeExact(of, first, second, third);
+            } catch (Error thrown) {
+                throw thrown;
+            } catch (Throwable thrown) {
+                // A call of C throws nothing.
+                throw new IllegalStateException(thrown);
             }
-            return handle;
+        }
+
+        long call(long first) {
+            return call(first, 0, 0);
+        }
+
+        int status(long first, long second) {
+            return (int) call(first, second, 0);
         }
     }
 
@@ -123,7 +145,6 @@ final class NativeLibrary {
 
     private NativeLibrary(Path file) throws IOException {
         try {
-            linker = Linker.nativeLinker();
             symbols = SymbolLookup.libraryLookup(file, Arena.global());
         } catch (IllegalCallerException denied) {
             throw new IOException("this JVM forbids native code: start it with"
@@ -133,59 +154,48 @@ final class NativeLibrary {
         if (symbols.find(version.name).isEmpty()) {
             throw new IOException(file + " is not libstatwalk");
         }
-        String found = version();
+        String found = NativeMemory.text(version.call(0));
         if (!VERSION.equals(found)) {
             throw new IOException(file + " is libstatwalk " + found + ", not " + VERSION);
         }
     }
 
-    private String version() {
-        try {
-            return text((MemorySegment) version.handle().invokeExact());
-        } catch (Throwable thrown) {
-            throw impossible(thrown);
-        }
-    }
-
     /** Begins a scan that gives batches. A number of 0 threads, and so on, are not set. */
-    MemorySegment open(List<byte[]> roots, int columns, int options, int threads, int depth)
+    long open(List<byte[]> roots, int columns, int options, int threads, int depth)
             throws IOException {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment scan = pointer(scanNew, path(arena, roots.get(0)));
-            if (scan.address() == 0) {
+            long scan = scanNew.call(path(arena, roots.get(0)));
+            if (scan == 0) {
                 throw new IOException(failure());
             }
             try {
-                for (byte[] root : roots.subList(1, roots.size())) {
-                    check((int) scanRoot.handle().invokeExact(scan, path(arena, root)));
+                for (int root = 1; root < roots.size(); root++) {
+                    check(scanRoot.status(scan, path(arena, roots.get(root))));
                 }
-                check((int) scanColumns.handle().invokeExact(scan, columns));
+                check(scanColumns.status(scan, columns));
                 if (options != 0) {
-                    check((int) scanOptions.handle().invokeExact(scan, options));
+                    check(scanOptions.status(scan, options));
                 }
                 if (threads != 0) {
-                    check((int) scanThreads.handle().invokeExact(scan, (long) threads));
+                    check(scanThreads.status(scan, threads));
                 }
                 if (depth != Integer.MAX_VALUE) {
-                    check((int) scanDepth.handle().invokeExact(scan, depth));
+                    check(scanDepth.status(scan, depth));
                 }
-                MemorySegment out = arena.allocate(POINTER);
-                check((int) open.handle().invokeExact(scan, out));
-                return out.get(ValueLayout.ADDRESS, 0);
+                long out = arena.allocate(Long.BYTES, Long.BYTES).address();
+                check(open.status(scan, out));
+                return NativeMemory.longs(out, 1)[0];
             } finally {
-                scanFree.handle().invokeExact(scan);
+                scanFree.call(scan);
             }
-        } catch (IOException failed) {
-            throw failed;
-        } catch (Throwable thrown) {
-            throw impossible(thrown);
         }
     }
 
-    private static MemorySegment path(Arena arena, byte[] root) {
+    /** The address of a copy that ends with a NUL. */
+    private static long path(Arena arena, byte[] root) {
         MemorySegment path = arena.allocate(root.length + 1L);
         MemorySegment.copy(root, 0, path, ValueLayout.JAVA_BYTE, 0, root.length);
-        return path;
+        return path.address();
     }
 
     private void check(int status) throws IOException {
@@ -194,78 +204,44 @@ final class NativeLibrary {
         }
     }
 
-    int next(MemorySegment batches, int timeoutMs, MemorySegment out) {
-        try {
-            return (int) next.handle().invokeExact(batches, timeoutMs, out);
-        } catch (Throwable thrown) {
-            throw impossible(thrown);
-        }
+    int next(long batches, int timeoutMs, long out) {
+        return (int) next.call(batches, timeoutMs, out);
     }
 
-    void skip(MemorySegment batches, int directory) {
-        try {
-            int status = (int) skip.handle().invokeExact(batches, directory);
-            assert status == OK : failure();
-        } catch (Throwable thrown) {
-            throw impossible(thrown);
-        }
+    void skip(long batches, int directory) {
+        int status = skip.status(batches, directory);
+        assert status == OK : failure();
     }
 
-    ScanEnd close(MemorySegment batches) {
+    ScanEnd close(long batches) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment report = arena.allocate(REPORT_BYTES);
-            int status = (int) close.handle().invokeExact(batches, report);
+            long report = arena.allocate(REPORT_BYTES, Long.BYTES).address();
+            int status = close.status(batches, report);
             if (status == OK) {
                 return ScanEnd.COMPLETE;
             }
-            boolean isInterrupted = status < 0 || report.get(ValueLayout.JAVA_BYTE, 1) != 0;
+            boolean isInterrupted = status < 0 || NativeMemory.bytes(report, 2)[1] != 0;
             return isInterrupted ? ScanEnd.INTERRUPTED : ScanEnd.INCOMPLETE;
-        } catch (Throwable thrown) {
-            throw impossible(thrown);
         }
     }
 
-    void free(MemorySegment batch) {
-        try {
-            free.handle().invokeExact(batch);
-        } catch (Throwable thrown) {
-            throw impossible(thrown);
-        }
+    void free(long batch) {
+        free.call(batch);
     }
 
-    MemorySegment error(MemorySegment batches) {
-        return pointer(error, batches);
+    long error(long batches) {
+        return error.call(batches);
     }
 
-    MemorySegment entries(MemorySegment batch) {
-        return pointer(entries, batch);
+    long entries(long batch) {
+        return entries.call(batch);
     }
 
-    MemorySegment directories(MemorySegment batch) {
-        return pointer(directories, batch);
+    long directories(long batch) {
+        return directories.call(batch);
     }
 
     String failure() {
-        return text(pointer(failure, MemorySegment.NULL));
-    }
-
-    private static String text(MemorySegment pointer) {
-        return pointer.reinterpret(Long.MAX_VALUE).getString(0);
-    }
-
-    private static MemorySegment pointer(Function function, MemorySegment argument) {
-        try {
-            return (MemorySegment) function.handle().invokeExact(argument);
-        } catch (Throwable thrown) {
-            throw impossible(thrown);
-        }
-    }
-
-    /** A call of C throws nothing; an error of the JVM goes on as it is. */
-    private static RuntimeException impossible(Throwable thrown) {
-        if (thrown instanceof Error error) {
-            throw error;
-        }
-        return new IllegalStateException(thrown);
+        return NativeMemory.text(failure.call(0));
     }
 }
