@@ -28,8 +28,7 @@ public final class AttributedPath {
      *
      * @return a copy */
     public byte[] pathBytes() {
-        return Arrays.copyOfRange(
-                rows.paths, (int) rows.pathOffsets[row], (int) rows.pathOffsets[row + 1]);
+        return rows.path(row);
     }
 
     /** The bytes of the name.
@@ -56,7 +55,7 @@ public final class AttributedPath {
      *
      * @return the attributes; null where they could not be read */
     public PosixFileAttributes attributes() {
-        return rows.isKnown(row) ? new Attributes(rows, row, this::path) : null;
+        return rows.isKnown(row) ? new Attributes(rows, row) : null;
     }
 
     /** The path, with U+FFFD for bytes that are no text. */

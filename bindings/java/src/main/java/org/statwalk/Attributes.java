@@ -17,7 +17,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 
 /** Attributes of an entry. */
 final class Attributes implements PosixFileAttributes {
@@ -39,12 +38,22 @@ final class Attributes implements PosixFileAttributes {
 
     private final Rows rows;
     private final int row;
-    private final Supplier<Path> path;
+    /** Where rows have names alone. */
+    private final Path path;
 
-    Attributes(Rows rows, int row, Supplier<Path> path) {
+    Attributes(Rows rows, int row, Path path) {
         this.rows = rows;
         this.row = row;
         this.path = path;
+    }
+
+    /** Of rows that have paths. */
+    Attributes(Rows rows, int row) {
+        this(rows, row, null);
+    }
+
+    private Path path() {
+        return path == null ? PathBytes.path(rows.path(row)) : path;
     }
 
     private static FileTime time(long[] ns, byte[] isKnown, int row) {
@@ -60,7 +69,7 @@ final class Attributes implements PosixFileAttributes {
             return time;
         }
         try {
-            return (FileTime) Files.getAttribute(path.get(), attribute, LinkOption.NOFOLLOW_LINKS);
+            return (FileTime) Files.getAttribute(path(), attribute, LinkOption.NOFOLLOW_LINKS);
         } catch (IOException gone) {
             throw new UnsupportedOperationException("the time lies before 1677 or after 2262", gone);
         }
@@ -145,7 +154,7 @@ final class Attributes implements PosixFileAttributes {
     private void learn() {
         try {
             Map<String, Object> of = Files.readAttributes(
-                    path.get(), "unix:uid,gid,owner,group", LinkOption.NOFOLLOW_LINKS);
+                    path(), "unix:uid,gid,owner,group", LinkOption.NOFOLLOW_LINKS);
             OWNERS.putIfAbsent((Integer) of.get("uid"), (UserPrincipal) of.get("owner"));
             GROUPS.putIfAbsent((Integer) of.get("gid"), (GroupPrincipal) of.get("group"));
         } catch (IOException | UnsupportedOperationException gone) {

@@ -106,7 +106,7 @@ final class ReadAhead {
 
         /** Null where a stat has failed. */
         Attributes attributes(Path path) {
-            return rows.isKnown(row) ? new Attributes(rows, row, () -> path) : null;
+            return rows.isKnown(row) ? new Attributes(rows, row, path) : null;
         }
 
         /** Whether its entries are at hand. */

@@ -53,6 +53,10 @@ final class Rows {
         return ids != null && !bit(hasParent, row);
     }
 
+    byte[] path(int row) {
+        return Arrays.copyOfRange(paths, (int) pathOffsets[row], (int) pathOffsets[row + 1]);
+    }
+
     byte[] name(int row) {
         return Arrays.copyOfRange(names, nameOffsets[row], nameOffsets[row + 1]);
     }

@@ -17,6 +17,7 @@ import java.util.List;
 /** Entries of a scan, one after another, without the directory that was given. */
 final class Scan implements AutoCloseable {
     private static final int ERRORS_KEPT = 1000;
+    private static final Rows NO_ROWS = new Rows();
 
     private final Batches batches;
     private final ScanOptions options;
@@ -25,6 +26,7 @@ final class Scan implements AutoCloseable {
     /** Absent where everything is wanted. */
     private final Pruning pruning;
     private final Deque<Rows> ready = new ArrayDeque<>();
+    private Rows current = NO_ROWS;
     private int row;
     private volatile boolean isClosed;
 
@@ -86,29 +88,39 @@ final class Scan implements AutoCloseable {
 
     /** The next entry; null at the end. */
     AttributedPath next() throws IOException {
-        while (true) {
-            for (Rows rows; (rows = ready.peek()) != null; ready.remove(), row = 0) {
-                while (row < rows.length) {
-                    int at = row++;
-                    if (!rows.isRoot(at) && (pruning == null || pruning.keeps(rows, at))) {
-                        return new AttributedPath(rows, at);
-                    }
+        do {
+            Rows rows = current;
+            while (row < rows.length) {
+                int at = row++;
+                if (!rows.isRoot(at) && (pruning == null || pruning.keeps(rows, at))) {
+                    return new AttributedPath(rows, at);
                 }
             }
+        } while (nextRows());
+        return null;
+    }
+
+    /** Goes on to the rows that come next; false at the end. */
+    private boolean nextRows() throws IOException {
+        row = 0;
+        while ((current = ready.poll()) == null) {
+            current = NO_ROWS;
             if (isClosed) {
-                return null;
+                return false;
             }
             Rows[] tables = batches.next();
             if (tables == null) {
                 end();
-                return null;
+                return false;
             }
             if (pruning == null) {
-                ready.addAll(List.of(tables));
+                ready.add(tables[0]);
+                ready.add(tables[1]);
             } else {
                 pruning.add(tables, ready);
             }
         }
+        return true;
     }
 
     private void end() throws IOException {

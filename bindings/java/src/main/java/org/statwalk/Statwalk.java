@@ -15,6 +15,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.Spliterator;
 import java.util.Spliterators;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
@@ -45,12 +46,7 @@ public final class Statwalk {
                     throw new IllegalStateException("the iterator was taken already");
                 }
                 isTaken = true;
-                return new Entries(scan) {
-                    @Override
-                    RuntimeException wrap(IOException failure) {
-                        return new DirectoryIteratorException(failure);
-                    }
-                };
+                return new ListedEntries(scan);
             }
 
             @Override
@@ -85,16 +81,7 @@ public final class Statwalk {
     public static Stream<AttributedPath> walk(Path directory, ScanOptions options)
             throws IOException {
         Scan scan = new Scan(directory, options);
-        Iterator<AttributedPath> entries = new Entries(scan) {
-            @Override
-            RuntimeException wrap(IOException failure) {
-                return new UncheckedIOException(failure);
-            }
-        };
-        int properties = Spliterator.DISTINCT | Spliterator.NONNULL;
-        Spliterator<AttributedPath> source =
-                Spliterators.spliteratorUnknownSize(entries, properties);
-        return StreamSupport.stream(source, false).onClose(scan::close);
+        return StreamSupport.stream(new WalkedEntries(scan), false).onClose(scan::close);
     }
 
     /**
@@ -145,16 +132,15 @@ public final class Statwalk {
         return start;
     }
 
-    private abstract static class Entries implements Iterator<AttributedPath> {
+    /** The entries of a directory stream. */
+    private static final class ListedEntries implements Iterator<AttributedPath> {
         private final Scan scan;
         private AttributedPath next;
         private boolean isOver;
 
-        Entries(Scan scan) {
+        ListedEntries(Scan scan) {
             this.scan = scan;
         }
-
-        abstract RuntimeException wrap(IOException failure);
 
         @Override
         public boolean hasNext() {
@@ -163,7 +149,7 @@ public final class Statwalk {
                     next = scan.next();
                 } catch (IOException failure) {
                     isOver = true;
-                    throw wrap(failure);
+                    throw new DirectoryIteratorException(failure);
                 }
                 isOver = next == null;
             }
@@ -178,6 +164,52 @@ public final class Statwalk {
             AttributedPath entry = next;
             next = null;
             return entry;
+        }
+    }
+
+    /** The entries of a stream. An iterator in their place cost two calls more for each. */
+    private static final class WalkedEntries
+            extends Spliterators.AbstractSpliterator<AttributedPath> {
+        private final Scan scan;
+        private boolean isOver;
+
+        WalkedEntries(Scan scan) {
+            super(Long.MAX_VALUE, Spliterator.DISTINCT | Spliterator.NONNULL);
+            this.scan = scan;
+        }
+
+        /** Null at the end. */
+        private AttributedPath next() {
+            if (isOver) {
+                return null;
+            }
+            try {
+                AttributedPath entry = scan.next();
+                isOver = entry == null;
+                return entry;
+            } catch (IOException failure) {
+                isOver = true;
+                throw new UncheckedIOException(failure);
+            }
+        }
+
+        @Override
+        public boolean tryAdvance(Consumer<? super AttributedPath> action) {
+            Objects.requireNonNull(action);
+            AttributedPath entry = next();
+            if (entry == null) {
+                return false;
+            }
+            action.accept(entry);
+            return true;
+        }
+
+        @Override
+        public void forEachRemaining(Consumer<? super AttributedPath> action) {
+            Objects.requireNonNull(action);
+            for (AttributedPath entry; (entry = next()) != null; ) {
+                action.accept(entry);
+            }
         }
     }
 }

@@ -57,7 +57,7 @@ final class TreeVisit {
                 int row = here.directory.takeEntry();
                 Path path = here.path.resolve(PathBytes.path(rows.name(row)));
                 Attributes attributes =
-                        rows.isKnown(row) ? new Attributes(rows, row, () -> path) : null;
+                        rows.isKnown(row) ? new Attributes(rows, row, path) : null;
                 result = visitEntry(path, attributes, new ReadAhead.Directory());
             } else if ((directory = here.directory.takeDirectory()) != null) {
                 Path path = here.path.resolve(PathBytes.path(directory.name()));
