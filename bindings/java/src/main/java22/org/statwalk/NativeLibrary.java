@@ -4,6 +4,7 @@ package org.statwalk;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -11,9 +12,14 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 
 /** The functions of libstatwalk. It is loaded by the first scan, and by no initialiser. */
@@ -127,8 +133,10 @@ final class NativeLibrary {
                             + "; name one by -Dstatwalk.library=PATH");
                 }
                 Files.createDirectories(folder);
-                file = Files.createTempFile(folder, "libstatwalk-", ".so");
-                Files.copy(bytes, file, java.nio.file.StandardCopyOption.REPLACE_EXISTING);
+                file = createFile(folder);
+                try (OutputStream copy = Files.newOutputStream(file)) {
+                    bytes.transferTo(copy);
+                }
                 return new NativeLibrary(file);
             } catch (IllegalArgumentException refused) {
                 reasons.add(folder + ": " + refused.getMessage());
@@ -141,6 +149,24 @@ final class NativeLibrary {
         }
         throw new IOException("cannot load libstatwalk: " + String.join("; ", reasons)
                 + "; name one by -Dstatwalk.library=PATH");
+    }
+
+    /**
+     * Makes a new file that its owner alone can use. Another user can guess its name and take
+     * it, but not change the file. The random names of the JDK load its security providers,
+     * which takes milliseconds.
+     */
+    private static Path createFile(Path folder) throws IOException {
+        FileAttribute<?> forOwner = PosixFilePermissions.asFileAttribute(
+                EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE));
+        String prefix = "libstatwalk-" + ProcessHandle.current().pid() + "-";
+        for (long number = System.nanoTime(); ; number++) {
+            try {
+                return Files.createFile(folder.resolve(prefix + number + ".so"), forOwner);
+            } catch (FileAlreadyExistsException taken) {
+                continue;
+            }
+        }
     }
 
     private NativeLibrary(Path file) throws IOException {
