@@ -23,9 +23,20 @@ final class NativeBatches implements Batches {
     private static final int ONE_FILE_SYSTEM = 1;
     private static final String[] OPERATIONS = {"open", "read", "stat", "follow"};
 
-    /** For scans that nobody closes. Made with the first scan. */
+    /**
+     * For scans that nobody closes. Made with the first scan; null where the system had no
+     * thread for it, and then such a scan stays.
+     */
     private static final class Forgotten {
-        static final Cleaner CLEANER = Cleaner.create();
+        static final Cleaner CLEANER = cleaner();
+
+        private static Cleaner cleaner() {
+            try {
+                return Cleaner.create();
+            } catch (OutOfMemoryError noThread) {
+                return null;
+            }
+        }
     }
 
     /** The handle, apart from its owner, so that the cleaner does not keep that alive. */
@@ -57,7 +68,8 @@ final class NativeBatches implements Batches {
     private NativeBatches(Handle handle, Consumer<EntryException> onError) {
         this.handle = handle;
         this.onError = onError;
-        this.cleanable = Forgotten.CLEANER.register(this, handle);
+        Cleaner cleaner = Forgotten.CLEANER;
+        this.cleanable = cleaner == null ? handle::run : cleaner.register(this, handle);
     }
 
     static Batches open(

@@ -119,36 +119,49 @@ final class NativeLibrary {
             }
         }
         String name = "/native/linux-" + System.getProperty("os.arch") + "/libstatwalk.so";
-        // A temporary folder can forbid execution.
+        if (NativeLibrary.class.getResource(name) == null) {
+            throw new IOException("this jar has no library for " + name
+                    + "; name one by -Dstatwalk.library=PATH");
+        }
+        // A temporary folder can be full, or forbid execution.
         Path[] folders = {
             Path.of(System.getProperty("java.io.tmpdir")),
             Path.of(System.getProperty("user.home"), ".cache"),
         };
         List<String> reasons = new ArrayList<>();
         for (Path folder : folders) {
-            Path file = null;
-            try (InputStream bytes = NativeLibrary.class.getResourceAsStream(name)) {
-                if (bytes == null) {
-                    throw new IOException("this jar has no library for " + name
-                            + "; name one by -Dstatwalk.library=PATH");
-                }
-                Files.createDirectories(folder);
-                file = createFile(folder);
-                try (OutputStream copy = Files.newOutputStream(file)) {
-                    bytes.transferTo(copy);
-                }
+            Path file;
+            try {
+                file = copy(name, folder);
+            } catch (IOException refused) {
+                reasons.add(folder + ": " + refused.getMessage());
+                continue;
+            }
+            try {
                 return new NativeLibrary(file);
             } catch (IllegalArgumentException refused) {
                 reasons.add(folder + ": " + refused.getMessage());
             } finally {
                 // The system keeps what it has loaded.
-                if (file != null) {
-                    Files.deleteIfExists(file);
-                }
+                Files.deleteIfExists(file);
             }
         }
         throw new IOException("cannot load libstatwalk: " + String.join("; ", reasons)
                 + "; name one by -Dstatwalk.library=PATH");
+    }
+
+    /** Copies a file of the jar into a folder, whole or not at all. */
+    private static Path copy(String name, Path folder) throws IOException {
+        Files.createDirectories(folder);
+        Path file = createFile(folder);
+        try (InputStream bytes = NativeLibrary.class.getResourceAsStream(name);
+                OutputStream copy = Files.newOutputStream(file)) {
+            bytes.transferTo(copy);
+            return file;
+        } catch (IOException refused) {
+            Files.deleteIfExists(file);
+            throw refused;
+        }
     }
 
     /**

@@ -73,11 +73,21 @@ class LoadingTest {
 
     @Test
     void aTemporaryFolderCanForbidExecution() throws Exception {
+        theSecondFolderIsTaken("noexec");
+    }
+
+    @Test
+    void aTemporaryFolderCanBeFull() throws Exception {
+        theSecondFolderIsTaken("size=64k");
+    }
+
+    /** Where the temporary folder is a file system with a mount option that refuses the library. */
+    private void theSecondFolderIsTaken(String option) throws Exception {
         Path folder = Files.createDirectory(tree.resolve("folder"));
         String[] mount = {"unshare", "-m", "sh", "-c",
-            "mount -t tmpfs -o noexec none \"$0\" && exec \"$@\"", folder.toString()};
+            "mount -t tmpfs -o " + option + " none \"$0\" && exec \"$@\"", folder.toString()};
         Process check = new ProcessBuilder(mount).command(
-                "unshare", "-m", "mount", "-t", "tmpfs", "-o", "noexec", "none", folder.toString())
+                "unshare", "-m", "mount", "-t", "tmpfs", "-o", option, "none", folder.toString())
                 .start();
         assumeTrue(check.waitFor() == 0, "needs to mount");
         Files.delete(tree.resolve("one"));
