@@ -57,9 +57,10 @@ def tree(tmp_path: Path) -> Path:
     return root
 
 
-# An ordinary user may not reach the module, so root loads it and then changes the user.
+# An ordinary user may not reach the module, so root loads all of it and then changes the user.
 AS_NOBODY = """
 import os, statwalk, sys
+statwalk.Usage
 if os.geteuid() == 0:
     os.setgroups([])
     os.setresgid(65534, 65534, 65534)

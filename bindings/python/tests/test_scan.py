@@ -416,3 +416,20 @@ def test_the_examples_hold(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tree)
     result = doctest.testmod(statwalk)
     assert result.attempted > 3 and result.failed == 0
+
+
+def test_an_import_loads_nothing_else() -> None:
+    program = (
+        "import sys; before = set(sys.modules); import statwalk; "
+        "print(*sorted(set(sys.modules) - before - {'__future__'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=True)
+    assert done.stdout.split() == [b"statwalk", b"statwalk._statwalk"]
+
+
+def test_names_of_answers_are_there() -> None:
+    for name in statwalk.__all__:
+        assert name in dir(statwalk)
+        assert getattr(statwalk, name) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'absent'"):
+        statwalk.absent  # type: ignore[attr-defined]

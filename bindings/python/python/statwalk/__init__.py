@@ -17,8 +17,6 @@ path that you give. A scan that could not read everything says so at its end.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, AnyStr, Literal, NamedTuple, cast
 
 from ._statwalk import (
     Batch,
@@ -35,8 +33,25 @@ from ._statwalk import (
     largest,
     usage,
 )
-from . import _summaries
-from ._summaries import Group, Groups, LargestEntries, Usage
+# An import of typing and dataclasses takes several times as long as all else here.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any, AnyStr, Literal, cast
+
+    from ._summaries import Group, Groups, LargestEntries, Sums, Usage
+else:
+
+    def cast(_, value):
+        return value
+
+    def __getattr__(name):
+        if name in _OF_SUMMARIES:
+            from . import _summaries
+
+            return getattr(_summaries, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "FIELDS",
@@ -95,14 +110,41 @@ _STAT = (
 _BITS["stat"] = sum(_BITS[name] for name in _STAT)
 
 
-class _Options(NamedTuple):
-    columns: int
-    threads: int | None
-    max_depth: int | None
-    one_file_system: bool
-    follow_links: bool
-    kernel_file_systems: bool
-    exclude: list[bytes]
+_OF_SUMMARIES = ("Group", "Groups", "LargestEntries", "Usage")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_OF_SUMMARIES})
+
+
+class _Options:
+    __slots__ = (
+        "columns",
+        "threads",
+        "max_depth",
+        "one_file_system",
+        "follow_links",
+        "kernel_file_systems",
+        "exclude",
+    )
+
+    def __init__(
+        self,
+        columns: int,
+        threads: int | None,
+        max_depth: int | None,
+        one_file_system: bool,
+        follow_links: bool,
+        kernel_file_systems: bool,
+        exclude: list[bytes],
+    ) -> None:
+        self.columns = columns
+        self.threads = threads
+        self.max_depth = max_depth
+        self.one_file_system = one_file_system
+        self.follow_links = follow_links
+        self.kernel_file_systems = kernel_file_systems
+        self.exclude = exclude
 
 
 def _options(
@@ -241,8 +283,10 @@ def du(
     options = _options(
         (), threads, None, one_file_system, follow_links, kernel_file_systems, exclude
     )
+    from . import _summaries
+
     found, report, errors = usage(os.fsencode(path), isinstance(path, str), options, depth)
-    return _summaries.usage(path, cast("list[_summaries.Sums[AnyStr]]", found), report, errors)
+    return _summaries.usage(path, cast("list[Sums[AnyStr]]", found), report, errors)
 
 
 def top(
@@ -272,6 +316,8 @@ def top(
     entries, report, errors = largest(
         os.fsencode(path), isinstance(path, str), options, count, by
     )
+    from ._summaries import LargestEntries
+
     entries = cast("list[Entry[AnyStr]]", entries)
     return LargestEntries(path, by, report, tuple(errors), entries)
 
@@ -297,9 +343,11 @@ def stats(
     options = _options(
         (), threads, None, one_file_system, follow_links, kernel_file_systems, exclude
     )
+    from . import _summaries
+
     found, report, errors = groups(os.fsencode(path), options, by)
     made = [_summaries.group(by, one) for one in found]
-    return Groups(path, by, report, tuple(errors), made)
+    return _summaries.Groups(path, by, report, tuple(errors), made)
 
 
 def walk(
