@@ -132,12 +132,34 @@ def _tricks(data: dict) -> list[str]:
 
 
 def _listings(data: dict) -> list[str]:
-    """One directory by each language, where calls cost nothing and where they wait, from its own record."""
-    records = sorted((BENCH / "record").glob("*-listings.md"))
+    """One directory by each language, where calls cost nothing and where they wait."""
+    lines = _of_program("listings", "one directory by each language", "bench/listings")
+    # A record can have the start, too, which has more rounds in its own.
+    heads = lines[0].split("|")
+    if " start: ms " not in heads:
+        return lines
+    start = heads.index(" start: ms ")
+    cells = [line.split("|") for line in lines[:-2]]
+    return ["|".join(row[:start] + row[start + 2:]) for row in cells] + lines[-2:]
+
+
+def _starts(data: dict) -> list[str]:
+    """One file by each language as a whole process."""
+    return _of_program("starts", "one file by each language", "bench/listings --cases start")
+
+
+def _turns(data: dict) -> list[str]:
+    """How long the event loop of Node waits."""
+    return _of_program("turns", "the waits of an event loop", "bench/turns")
+
+
+def _of_program(name: str, what: str, command: str) -> list[str]:
+    """The table in the newest record of a program in `bench`."""
+    records = sorted((BENCH / "record").glob(f"*-{name}.md"))
     if not records:
-        return absent("one directory by each language")
+        return absent(what)
     lines = [line for line in records[-1].read_text().splitlines() if line.startswith("|")]
-    return [*lines, "", f"`bench/record/{records[-1].name}`, by `bench/listings`."]
+    return [*lines, "", f"`bench/record/{records[-1].name}`, by `{command}`."]
 
 
 def _languages(data: dict) -> list[str]:
@@ -244,6 +266,6 @@ def _conditions(data: dict) -> list[str]:
 
 
 TABLES: dict[str, Callable[..., list[str]]] = {
-    "loops": _loops, "accesses": _accesses, "treescan": _treescan, "tricks": _tricks, "listings": _listings,
+    "loops": _loops, "accesses": _accesses, "treescan": _treescan, "tricks": _tricks, "listings": _listings, "starts": _starts, "turns": _turns,
     "languages": _languages, "programs": _programs, "first": _first, "conditions": _conditions,
 }
