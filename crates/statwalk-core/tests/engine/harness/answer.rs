@@ -145,7 +145,26 @@ pub(crate) fn answer_of(run: &mut impl Run) -> Answer {
             collect(root, node, &mut answer);
         }
     }
+    check_file_numbers(&tree);
     answer
+}
+
+/// Each file has a number of its own, below the end.
+fn check_file_numbers(tree: &Tree) {
+    let mut is_met = vec![false; tree.file_number_end()];
+    let mut waiting: Vec<_> = (0..tree.root_count())
+        .filter_map(|root| tree.root(root))
+        .collect();
+    while let Some(node) = waiting.pop() {
+        assert_eq!(node.file_number(), None, "{:?}", super::text(&node.path()));
+        for file in node.files() {
+            let number = file.file_number().expect("it is below a directory");
+            let told = super::text(&file.path());
+            assert!(!is_met[number], "{told:?} has the number of another");
+            is_met[number] = true;
+        }
+        waiting.extend(node.children());
+    }
 }
 
 fn plain(groups: Vec<StatsGroup>) -> Vec<(Vec<GroupKey>, Tally)> {
