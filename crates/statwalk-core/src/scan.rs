@@ -115,6 +115,7 @@ pub struct Scan {
     as_of: Option<SystemTime>,
     errors_kept: usize,
     io_class: IoClass,
+    niceness: u8,
 }
 
 /// A number that keeps one directory of small errors from filling the memory.
@@ -172,6 +173,7 @@ impl Scan {
             as_of: None,
             errors_kept: ERRORS_KEPT_DEFAULT,
             io_class: IoClass::default(),
+            niceness: 0,
         }
     }
 
@@ -327,6 +329,17 @@ impl Scan {
         self
     }
 
+    /// How far the threads of the scan stand behind others for a processor, as nice(1) adds
+    /// it: 0, the default, to 19.
+    ///
+    /// For a program with a thread that others wait for, such as an event loop. Where
+    /// processors are busy, the scan takes longer. A thread that the caller lends, because
+    /// the system gives none, keeps what it has. Linux alone has it for single threads.
+    pub fn niceness(mut self, niceness: u8) -> Scan {
+        self.niceness = niceness;
+        self
+    }
+
     /// Scans, and waits for the answer.
     ///
     /// Entries that cannot be read are part of the answer, and so is a root
@@ -421,6 +434,7 @@ impl Scan {
             roots,
             errors_kept_max: self.errors_kept,
             idle_io: self.io_class == IoClass::Idle,
+            niceness: self.niceness,
             adapts: self.threads.is_none() && self.order.workers().is_none(),
             listings_max,
             processors: machine::processors(),

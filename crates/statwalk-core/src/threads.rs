@@ -15,7 +15,7 @@ use crate::system::threads;
 #[cfg(test)]
 use crate::{lock::lock, simulation::world};
 
-pub(crate) use crate::system::threads::{IoPriority, set_idle};
+pub(crate) use crate::system::threads::{IoPriority, niceness, set_idle, set_niceness};
 
 /// The current time.
 pub(crate) fn now() -> Instant {

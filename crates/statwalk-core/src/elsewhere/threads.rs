@@ -21,6 +21,14 @@ pub(crate) fn is_kept_from_processors(_thread: i32) -> bool {
     false
 }
 
+/// How far the calling thread stands behind others for a processor: not known.
+pub(crate) fn niceness() -> i32 {
+    0
+}
+
+/// Says how far the calling thread stands behind others, where a thread can have that.
+pub(crate) fn set_niceness(_niceness: i32) {}
+
 /// How urgent the I/O of a thread is: not known.
 pub(crate) struct IoPriority;
 

@@ -13,6 +13,17 @@ pub(crate) fn number() -> i32 {
     rustix::thread::gettid().as_raw_nonzero().get()
 }
 
+/// How far the calling thread stands behind others for a processor: -20 to 19. On Linux
+/// it is that of a thread: setpriority(2), "C library/kernel differences".
+pub(crate) fn niceness() -> i32 {
+    rustix::process::getpriority_process(None).unwrap_or_default()
+}
+
+/// Says how far the calling thread stands behind others. Refused, it stays as it is.
+pub(crate) fn set_niceness(niceness: i32) {
+    let _ = rustix::process::setpriority_process(None, niceness.min(19));
+}
+
 /// How long a thread has computed, and how long it has waited for a processor until
 /// it last had one; absent where the thread has ended.
 pub(crate) fn cpu_and_wait(thread: i32) -> Option<(Duration, Duration)> {

@@ -91,6 +91,9 @@ pub(crate) struct Pool<D> {
     /// Called when the last worker has gone.
     at_end: OnceLock<Box<dyn Fn() + Send + Sync>>,
     pub(super) idle_io: bool,
+    /// The niceness of the threads that the pool starts; absent where they have that of
+    /// the caller. Threads start threads, so it is no difference.
+    pub(super) niceness: Option<i32>,
 }
 
 /// The workers that have a slot.
@@ -128,6 +131,8 @@ pub(crate) struct PoolOptions {
     pub(crate) roots: Vec<Arc<CStr>>,
     pub(crate) errors_kept_max: usize,
     pub(crate) idle_io: bool,
+    /// How far the threads of workers stand behind others.
+    pub(crate) niceness: u8,
     /// Whether the number of workers follows their waiting.
     pub(crate) adapts: bool,
     /// The largest number of directories that are open because their entries wait.
@@ -184,6 +189,8 @@ impl<D: DirectorySource> Pool<D> {
             gone: Condvar::default(),
             at_end: OnceLock::new(),
             idle_io: options.idle_io,
+            niceness: (options.niceness > 0)
+                .then(|| threads::niceness().saturating_add(options.niceness.into())),
         })
     }
 

@@ -58,6 +58,10 @@ pub(super) struct Worker<D> {
 impl<D: DirectorySource> Worker<D> {
     /// A worker on a thread of its own.
     pub(super) fn new(pool: Arc<Pool<D>>, slot: WorkerSlot, duty: Duty) -> Worker<D> {
+        // A lent thread has none: an ordinary user could not take it back.
+        if let Some(niceness) = pool.niceness {
+            threads::set_niceness(niceness);
+        }
         Worker::with(pool, slot, duty, None)
     }
 

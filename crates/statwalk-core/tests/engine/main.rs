@@ -50,6 +50,7 @@ mod failing_sinks;
 mod faults;
 mod latency;
 mod link_memory;
+mod niceness;
 mod seeks;
 mod space;
 
