@@ -41,6 +41,12 @@ export interface Options {
   signal?: AbortSignal
   /** The number of threads. Without it, the scan decides. */
   threads?: number
+  /**
+   * How far the threads stand behind the event loop for a processor, as nice(1) has it: 0 to
+   * 19, on Linux. The default is 10. Where other programs need all processors, a scan takes
+   * longer for it.
+   */
+  niceness?: number
   /** How deep the scan goes. 1 is one directory alone. */
   maxDepth?: number
   oneFileSystem?: boolean

@@ -33,12 +33,21 @@ function bits(fields) {
   return columns
 }
 
+/** So far the threads of a scan stand behind the event loop, where both want a processor. */
+const NICENESS = 10
+
+function nicenessOf(niceness) {
+  if (Number.isInteger(niceness) && niceness >= 0 && niceness <= 19) return niceness
+  throw new RangeError(`niceness is a number from 0 to 19, and not ${niceness}`)
+}
+
 const bytesOf = (path) => (Buffer.isBuffer(path) ? path : Buffer.from(path))
 
 function wishes(fields, options) {
   return {
     columns: bits(fields),
     threads: options.threads,
+    niceness: nicenessOf(options.niceness ?? NICENESS),
     maxDepth: options.maxDepth,
     oneFileSystem: options.oneFileSystem ?? false,
     followLinks: options.followLinks ?? false,

@@ -5,10 +5,10 @@
 // The entries of a scan, one after another.
 
 const { Entry } = require('./entry.js')
-const { tableOf } = require('./table.js')
+const { Table } = require('./table.js')
 
 // For so long a loop may hold the event loop before others get their turn.
-const TURN_MS = 2
+const TURN_MS = 1
 // After so many entries a loop looks at the clock.
 const ENTRIES = 16
 
@@ -103,7 +103,7 @@ class Scan {
 
   #take(columns) {
     this.#columns = columns
-    this.#table = columns === null ? null : tableOf(columns)
+    this.#table = columns === null ? null : new Table(columns)
     this.#row = 0
     this.#last = -1
   }

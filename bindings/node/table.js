@@ -134,7 +134,10 @@ class Table {
 
 const TABLES = new WeakMap()
 
-/** The table of some columns, made once. */
+/**
+ * The table of some columns, made once. What the map holds goes only when V8 looks through
+ * its whole heap, with the buffers of the columns, so a loop over entries does without.
+ */
 function tableOf(columns) {
   let table = TABLES.get(columns)
   if (table === undefined) {
@@ -151,4 +154,4 @@ function prepare(columns) {
   return columns
 }
 
-module.exports = { prepare, tableOf }
+module.exports = { prepare, Table, tableOf }

@@ -34,6 +34,8 @@ pub struct Options {
     pub columns: u32,
     /// The number of workers.
     pub threads: Option<u32>,
+    /// How far the threads of the scan stand behind others.
+    pub niceness: u32,
     /// How deep the scan goes.
     pub max_depth: Option<u32>,
     /// Whether other file systems are left out.
@@ -193,6 +195,7 @@ fn request(root: &[u8], options: &Options) -> Result<Request> {
         return Err(Error::new(Status::InvalidArg, "there is no such column"));
     }
     request.threads = options.threads.map(|threads| threads as usize);
+    request.niceness = options.niceness.min(19) as u8;
     request.max_depth = options.max_depth;
     request.one_file_system = options.one_file_system;
     request.follow_links = options.follow_links;

@@ -182,6 +182,51 @@ test('a thousand scans leave nothing behind', async () => {
   assert(threads() <= 24)
 })
 
+test('what a loop over entries leaves behind goes with the young objects', () => {
+  // In a process of its own, because a later scan of one can find room that V8 has just made.
+  const script = `
+    const { scan } = require(${JSON.stringify(path.resolve(__dirname, '..'))})
+    const begin = process.memoryUsage().external
+    const run = async () => {
+      let bytes = 0
+      for await (const entry of scan('/usr', { fields: 'size' })) bytes += entry.pathBytes().length
+      console.log(bytes, process.memoryUsage().external - begin)
+    }
+    run()`
+  const [bytes, kept] = execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' }).split(' ').map(Number)
+  assert(bytes > 4 << 20, `${bytes} bytes of paths`)
+  assert(kept < bytes / 2, `${kept} bytes are kept, and the paths have ${bytes}`)
+})
+
+test('the threads of a scan stand behind the event loop', { skip: statwalk.isNative ? false : 'needs the native module' }, async () => {
+  const own = os.getPriority()
+  const seen = async (options) => {
+    const found = new Set()
+    for await (const _ of statwalk.batches('/usr', options)) {
+      for (const thread of fs.readdirSync('/proc/self/task')) {
+        try {
+          // After the name, which is in brackets: proc_pid_stat(5), the 17th is the niceness.
+          const [, name, rest] = /\((.*)\) (.*)/s.exec(fs.readFileSync(`/proc/self/task/${thread}/stat`, 'latin1'))
+          if (/^statwalk-\d/.test(name)) found.add(Number(rest.split(' ')[16]) - own)
+        } catch (error) {
+          // A thread can end meanwhile.
+          if (error.code !== 'ENOENT' && error.code !== 'ESRCH') throw error
+        }
+      }
+    }
+    return [...found]
+  }
+  // A thread that has just begun has not said it yet.
+  const isBeginning = (niceness) => niceness !== 0
+  assert.deepStrictEqual((await seen({})).filter(isBeginning), [10])
+  assert.deepStrictEqual((await seen({ niceness: 3 })).filter(isBeginning), [3])
+  assert.deepStrictEqual(await seen({ niceness: 0 }), [0])
+  for (const niceness of [-1, 20, 1.5, NaN, '5']) {
+    await assert.rejects(statwalk.scan(tree, { niceness }).next(), RangeError)
+    await assert.rejects(statwalk.du(tree, { niceness }), RangeError)
+  }
+})
+
 test('a slow consumer bounds the memory', async () => {
   let count = 0
   const begin = process.memoryUsage.rss()

@@ -55,6 +55,8 @@ pub struct Request {
     exclusions: Exclusions,
     /// The number of workers; absent where the scan decides.
     pub threads: Option<usize>,
+    /// How far the threads of the scan stand behind others.
+    pub niceness: u8,
     /// How deep the scan goes: entries of a root have depth 1.
     pub max_depth: Option<u32>,
     /// Whether other file systems are left out.
@@ -76,6 +78,7 @@ impl Request {
             columns: COLUMNS[0].bit | COLUMNS[1].bit,
             exclusions: Exclusions::default(),
             threads: None,
+            niceness: 0,
             max_depth: None,
             one_file_system: false,
             follow_links: false,
@@ -135,7 +138,8 @@ impl Request {
             .fields(self.fields())
             .exclusions(self.exclusions.clone())
             // The caller gets every error, so the report need not keep one.
-            .errors_kept(0);
+            .errors_kept(0)
+            .niceness(self.niceness);
         if let Some(threads) = self.threads {
             scan = scan.threads(threads);
         }
