@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// How long the event loop of Node waits for its next turn while a tree is read. `bench/turns` calls it:
+// How long a task of the event loop of Node waits while a tree is read: a timer that is due each millisecond, and what it
+// comes too late. `bench/turns` calls it:
 //
-//     node bench/harness/turns.mjs MODULE WAY TREE THREADS
+//     node bench/harness/turns.mjs MODULE WAY TREE OPTIONS
 //
-// One reading comes first and is not counted. The answer is JSON: the entries, the milliseconds of the reading, the
-// longest wait, how many were longer than 5 ms, and how much of the longest the collector had.
+// One reading comes first, with a compiler that has seen nothing. The answer is JSON: of the second reading the entries,
+// the milliseconds, the longest wait, how many were longer than 5 ms, and the longest without the time for which the thread
+// of the loop could run and had no processor; and the longest wait of the first.
 
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { PerformanceObserver } from "node:perf_hooks";
 
-const [module, way, tree, threads] = process.argv.slice(2);
+const BEAT_MS = 1;
+const [module, way, tree, given] = process.argv.slice(2);
 const statwalk = createRequire(import.meta.url)(module);
-const options = { fields: "size", ...(Number(threads) > 0 && { threads: Number(threads) }) };
+const options = { fields: "size", ...JSON.parse(given) };
 
 const WAYS = {
+  /** No reading: what the machine alone lets a timer wait. */
+  async nothing() {
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    return 0;
+  },
   async entries() {
     let count = 0;
     for await (const entry of statwalk.scan(tree, options)) count += entry.stats === null ? 0 : 1;
@@ -46,32 +53,42 @@ const WAYS = {
   },
 };
 
-const pauses = [];
-const observer = new PerformanceObserver((list) => {
-  for (const { startTime, duration } of list.getEntries()) pauses.push([startTime, startTime + duration]);
-});
-observer.observe({ entryTypes: ["gc"] });
+// Room from the beginning: what looks at the loop must not bring the collector work.
+const beats = new Float64Array(1 << 17);
+// How long this thread has waited for a processor, in milliseconds: the second number of schedstat.
+const delays = new Float64Array(beats.length);
+const schedstat = fs.openSync("/proc/thread-self/schedstat");
+const text = Buffer.alloc(64);
 
-async function reading() {
-  const waits = [];
-  let last = performance.now();
-  const look = () => {
-    const now = performance.now();
-    waits.push([last, now]);
-    last = now;
-    timer = setImmediate(look);
-  };
-  let timer = setImmediate(look);
-  const begin = performance.now();
-  const entries = await WAYS[way]();
-  const ms = performance.now() - begin;
-  clearImmediate(timer);
-  // The observer hears of pauses in a later turn.
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  const [from, to] = waits.reduce((a, b) => (b[1] - b[0] > a[1] - a[0] ? b : a));
-  const collector = pauses.reduce((sum, [a, b]) => sum + Math.max(0, Math.min(b, to) - Math.max(a, from)), 0);
-  return { entries, ms, longest_ms: to - from, long_count: waits.filter(([a, b]) => b - a > 5).length, collector_ms: collector };
+function delay() {
+  const length = fs.readSync(schedstat, text, 0, text.length, 0);
+  let ns = 0;
+  for (let at = text.indexOf(0x20) + 1; at < length && text[at] !== 0x20; at += 1) ns = 10 * ns + text[at] - 0x30;
+  return ns / 1e6;
 }
 
-await reading();
-console.log(JSON.stringify(await reading()));
+async function reading() {
+  let count = 0;
+  const timer = setInterval(() => { beats[count] = performance.now(); delays[count] = delay(); count += 1; }, BEAT_MS);
+  while (count < 10) await new Promise((resolve) => setTimeout(resolve, 1));
+  const first = count;
+  const begin = performance.now();
+  const entries = await WAYS[way]();
+  const end = performance.now();
+  const last = count;
+  while (count === last) await new Promise((resolve) => setTimeout(resolve, 1));
+  clearInterval(timer);
+  const waits = Array.from(beats.subarray(first, last + 1), (to, at) => [beats[first + at - 1], to]);
+  const length = ([from, to]) => Math.max(0, to - from - BEAT_MS);
+  const held = waits.map((wait, at) => length(wait) - (delays[first + at] - delays[first + at - 1]));
+  return {
+    entries,
+    ms: end - begin,
+    longest_ms: Math.max(...waits.map(length)),
+    held_ms: Math.max(...held),
+    long_count: waits.filter((wait) => length(wait) > 5).length,
+  };
+}
+
+const cold = await reading();
+console.log(JSON.stringify({ ...(await reading()), first_longest_ms: cold.longest_ms }));
