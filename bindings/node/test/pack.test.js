@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+'use strict'
+
+const assert = require('node:assert')
+const { execFileSync, spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { after, before, test } = require('node:test')
+
+const HERE = path.resolve(__dirname, '..')
+const NAME = `${process.platform}-${process.arch}-gnu`
+const PACK = path.join(HERE, 'pack.mjs')
+let folder
+let packages
+
+before(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'statwalk-packages-'))
+  packages = path.join(folder, 'packages')
+  execFileSync(process.execPath, [PACK, packages, `${NAME}=${path.join(HERE, 'statwalk.node')}`])
+})
+after(() => fs.rmSync(folder, { recursive: true }))
+
+/** A project with packages from the disk alone, and what a program in it writes. */
+function project(name, tarballs, program) {
+  const cwd = path.join(folder, name)
+  fs.mkdirSync(cwd)
+  fs.writeFileSync(path.join(cwd, 'package.json'), '{"private": true}')
+  const files = tarballs.map((file) => path.join(packages, file))
+  execFileSync('npm', ['install', '--silent', '--offline', '--no-audit', '--no-fund', ...files], { cwd })
+  return JSON.parse(execFileSync(process.execPath, ['-e', program], { cwd, encoding: 'utf8' }))
+}
+
+const PROGRAM = `
+  const { scan, isNative, reasonForFallback } = require('statwalk')
+  const run = async () => {
+    const found = []
+    for await (const { path, stats } of scan('node_modules/statwalk')) found.push([path, stats.size])
+    console.log(JSON.stringify({ found: found.sort(), isNative, reasonForFallback }))
+  }
+  run()`
+
+test('the library finds the package of its platform', () => {
+  const tarballs = fs.readdirSync(packages).sort()
+  assert.deepStrictEqual(tarballs, [`statwalk-0.1.0.tgz`, `statwalk-${NAME}-0.1.0.tgz`])
+  const { found, isNative, reasonForFallback } = project('whole', tarballs, PROGRAM)
+  assert.deepStrictEqual([isNative, reasonForFallback], [true, null])
+  const installed = path.join(folder, 'whole/node_modules/statwalk')
+  for (const [file, size] of found) assert.strictEqual(fs.lstatSync(path.join(folder, 'whole', file)).size, size)
+  const names = fs.readdirSync(installed).map((name) => `node_modules/statwalk/${name}`)
+  assert.deepStrictEqual(found.map(([file]) => file), names.sort())
+  const { optionalDependencies, devDependencies } = JSON.parse(fs.readFileSync(path.join(installed, 'package.json')))
+  assert.deepStrictEqual(optionalDependencies, { [`@statwalk/${NAME}`]: '0.1.0' })
+  assert.strictEqual(devDependencies, undefined)
+})
+
+test('without that package the library says why it is slower', () => {
+  const { found, isNative, reasonForFallback } = project('alone', ['statwalk-0.1.0.tgz'], PROGRAM)
+  assert.strictEqual(isNative, false)
+  assert.match(reasonForFallback, /plain JavaScript.*npm\/cli\/issues\/4828/)
+  assert(found.length > 10)
+})
+
+test('packages without a module are refused', () => {
+  for (const words of [[], [packages], [packages, 'statwalk.node'], [packages, 'linux-x64=statwalk.node']]) {
+    const { status, stderr } = spawnSync(process.execPath, [PACK, ...words], { encoding: 'utf8' })
+    assert.strictEqual(status, 2)
+    assert.match(stderr, /^usage: /)
+  }
+})
