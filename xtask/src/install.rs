@@ -26,6 +26,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("jq", "jq"),
     ("valgrind", "valgrind"),
     ("pkg-config", "pkg-config"),
+    ("doxygen", "doxygen"),
     // For the examples of the C library in other languages.
     ("mcs", "mono-mcs"),
     ("mono", "mono-runtime"),

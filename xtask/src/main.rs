@@ -42,6 +42,8 @@ usage: cargo xtask TASK
            outside of the workspace and of the engine on other systems, tidy
   bindings the tests of the bindings to C and other languages, where the machine has
            them; a part of `test`
+  docs     the documentation of the bindings, by doxygen, pdoc, TypeDoc and javadoc; a part
+           of `bindings`
   c-library PREFIX
            builds the C library and installs it, with its headers and statwalk.pc
   wheel    builds the Python module as a wheel that installs the program, too
@@ -82,6 +84,7 @@ fn main() -> ExitCode {
         },
         Some("check") => check(),
         Some("bindings") => bindings::test(),
+        Some("docs") => bindings::docs(),
         Some("c-library") => match std::env::args_os().nth(2) {
             Some(prefix) => bindings::install_c(prefix.as_ref(), bindings::Build::Release),
             None => Err("c-library: name the directory to install to".to_owned()),

@@ -78,341 +78,341 @@ struct ArrowArrayStream {
 
 #endif // ARROW_C_STREAM_INTERFACE
 
-// The call did what it says.
+/// The call did what it says.
 #define SW_OK 0
 
-// Nothing comes any more.
+/// Nothing comes any more.
 #define SW_END 0
 
-// A value has come.
+/// A value has come.
 #define SW_VALUE 1
 
-// An entry could not be read. The scan goes on.
+/// An entry could not be read. The scan goes on.
 #define SW_ERROR 2
 
-// Nothing has come in the given time.
+/// Nothing has come in the given time.
 #define SW_WAITING 3
 
-// The scan is over, and something was not read: the report says how much.
+/// The scan is over, and something was not read: the report says how much.
 #define SW_INCOMPLETE 4
 
-// The call failed: see sw_failure.
+/// The call failed: see sw_failure.
 #define SW_FAILED -1
 
-// Opening a directory.
+/// Opening a directory.
 #define SW_OP_OPEN 0
 
-// Listing a directory that was opened.
+/// Listing a directory that was opened.
 #define SW_OP_READ 1
 
-// Reading the attributes of an entry.
+/// Reading the attributes of an entry.
 #define SW_OP_STAT 2
 
-// Following a symbolic link.
+/// Following a symbolic link.
 #define SW_OP_FOLLOW 3
 
-// Anything else.
+/// Anything else.
 #define SW_OP_OTHER 255
 
-// Names. A walk always has them.
+/// Names. A walk always has them.
 #define SW_NAME (1 << 0)
 
-// Types. Always there.
+/// Types. Always there.
 #define SW_TYPE (1 << 1)
 
-// st_size.
+/// st_size.
 #define SW_SIZE (1 << 2)
 
-// The space taken: 512 times st_blocks.
+/// The space taken: 512 times st_blocks.
 #define SW_ALLOCATED (1 << 3)
 
-// st_nlink.
+/// st_nlink.
 #define SW_LINKS (1 << 4)
 
-// st_dev and st_ino.
+/// st_dev and st_ino.
 #define SW_ID (1 << 5)
 
-// st_mtim.
+/// st_mtim.
 #define SW_MTIME (1 << 6)
 
-// st_atim.
+/// st_atim.
 #define SW_ATIME (1 << 7)
 
-// st_ctim.
+/// st_ctim.
 #define SW_CTIME (1 << 8)
 
-// The time of birth, where the file system keeps one.
+/// The time of birth, where the file system keeps one.
 #define SW_BTIME (1 << 9)
 
-// st_uid and st_gid.
+/// st_uid and st_gid.
 #define SW_OWNER (1 << 10)
 
-// st_mode.
+/// st_mode.
 #define SW_MODE (1 << 11)
 
-// st_rdev.
+/// st_rdev.
 #define SW_RDEV (1 << 12)
 
-// Whole paths as a column of batches. A walk always has them.
+/// Whole paths as a column of batches. A walk always has them.
 #define SW_PATH (1 << 13)
 
-// All that stat(2) gives.
+/// All that stat(2) gives.
 #define SW_STAT ((((((((((SW_TYPE | SW_SIZE) | SW_ALLOCATED) | SW_LINKS) | SW_ID) | SW_MTIME) | SW_ATIME) | SW_CTIME) | SW_OWNER) | SW_MODE) | SW_RDEV)
 
-// Stay on the file system of the root.
+/// Stay on the file system of the root.
 #define SW_ONE_FILE_SYSTEM (1 << 0)
 
-// A symbolic link stands for what it leads to. Nothing is listed twice.
+/// A symbolic link stands for what it leads to. Nothing is listed twice.
 #define SW_FOLLOW_LINKS (1 << 1)
 
-// Enter /proc and its like. They are left out otherwise.
+/// Enter /proc and its like. They are left out otherwise.
 #define SW_KERNEL_FILE_SYSTEMS (1 << 2)
 
-// Read devices where that is faster and allowed. It installs a handler of SIGBUS.
+/// Read devices where that is faster and allowed. It installs a handler of SIGBUS.
 #define SW_DEVICES (1 << 3)
 
-// A regular file.
+/// A regular file.
 #define SW_FILE 0
 
-// A directory.
+/// A directory.
 #define SW_DIRECTORY 1
 
-// A symbolic link.
+/// A symbolic link.
 #define SW_SYMLINK 2
 
-// A named pipe.
+/// A named pipe.
 #define SW_FIFO 3
 
-// A socket.
+/// A socket.
 #define SW_SOCKET 4
 
-// A character device.
+/// A character device.
 #define SW_CHAR_DEVICE 5
 
-// A block device.
+/// A block device.
 #define SW_BLOCK_DEVICE 6
 
-// Neither the listing nor a stat could tell.
+/// Neither the listing nor a stat could tell.
 #define SW_UNKNOWN 7
 
-// The entries of a directory follow.
+/// The entries of a directory follow.
 #define SW_LISTED 0
 
-// The directory could not be opened.
+/// The directory could not be opened.
 #define SW_UNREADABLE 1
 
-// Another file system that was not entered.
+/// Another file system that was not entered.
 #define SW_CROSSING 2
 
-// A kernel file system that was left out.
+/// A kernel file system that was left out.
 #define SW_EXCLUDED 3
 
-// The directory lies as deep as the scan goes.
+/// The directory lies as deep as the scan goes.
 #define SW_AT_DEPTH_LIMIT 4
 
-// In the columns of directories: stands for a root that is no directory.
+/// In the columns of directories: stands for a root that is no directory.
 #define SW_NO_DIRECTORY 5
 
-// Up to 65,536 entries of many directories, and the directories that begin among them.
+/// Up to 65,536 entries of many directories, and the directories that begin among them.
 typedef struct sw_batch sw_batch;
 
-// A scan that gives batches.
+/// A scan that gives batches.
 typedef struct sw_batches sw_batches;
 
-// The description of a scan: roots, columns and options. Any number of scans can begin with one.
+/// The description of a scan: roots, columns and options. Any number of scans can begin with one.
 typedef struct sw_scan sw_scan;
 
-// A scan that gives entries one after another.
+/// A scan that gives entries one after another.
 typedef struct sw_walk sw_walk;
 
-// An entry that could not be read.
+/// An entry that could not be read.
 typedef struct sw_error {
-  // The path, beginning with its root as the caller wrote it. Ends with a NUL.
+  /// The path, beginning with its root as the caller wrote it. Ends with a NUL.
   const char *path;
-  // The length of the path, without the NUL.
+  /// The length of the path, without the NUL.
   size_t path_len;
-  // The error number of the system; 0 for a directory that did not hold still.
+  /// The error number of the system; 0 for a directory that did not hold still.
   int number;
-  // The operation: SW_OP_OPEN and its neighbours.
+  /// The operation: SW_OP_OPEN and its neighbours.
   uint8_t op;
-  // The root that the path belongs to, from 0 on.
+  /// The root that the path belongs to, from 0 on.
   uint32_t root;
-  // A message for people, such as "open /srv/hr: permission denied".
+  /// A message for people, such as "open /srv/hr: permission denied".
   const char *message;
 } sw_error;
 
-// The gaps of a scan.
+/// The gaps of a scan.
 typedef struct sw_report {
-  // Whether everything was read.
+  /// Whether everything was read.
   bool is_complete;
-  // Whether the scan was stopped before its end.
+  /// Whether the scan was stopped before its end.
   bool is_interrupted;
-  // Roots that are not there.
+  /// Roots that are not there.
   uint64_t missing_roots;
-  // Entries and directories that could not be read.
+  /// Entries and directories that could not be read.
   uint64_t unreadable;
-  // Directories that changed each time they were read.
+  /// Directories that changed each time they were read.
   uint64_t changed_directories;
-  // Entries that went away during the scan. They are no gap.
+  /// Entries that went away during the scan. They are no gap.
   uint64_t vanished;
-  // Entries that were left out by a pattern, sw_walk_skip or sw_batches_skip.
+  /// Entries that were left out by a pattern, sw_walk_skip or sw_batches_skip.
   uint64_t excluded;
-  // Other file systems that were not entered.
+  /// Other file systems that were not entered.
   uint64_t crossings;
 } sw_report;
 
-// A time of a row that 64 bits of nanoseconds do not hold: before 1677, after 2262.
+/// A time of a row that 64 bits of nanoseconds do not hold: before 1677, after 2262.
 typedef struct sw_odd_time {
-  // The row.
+  /// The row.
   uint32_t row;
-  // SW_MTIME, SW_ATIME, SW_CTIME or SW_BTIME.
+  /// SW_MTIME, SW_ATIME, SW_CTIME or SW_BTIME.
   uint32_t column;
-  // Seconds since 1970.
+  /// Seconds since 1970.
   int64_t seconds;
 } sw_odd_time;
 
-// Entries of many directories, in columns. A column that was not asked for is NULL.
-//
-// Columns of bits have row 0 in the lowest bit of the first byte, and are NULL if every
-// bit is 1. New members can come at the end.
+/// Entries of many directories, in columns. A column that was not asked for is NULL.
+///
+/// Columns of bits have row 0 in the lowest bit of the first byte, and are NULL if every
+/// bit is 1. New members can come at the end.
 typedef struct sw_columns {
-  // How many rows there are.
+  /// How many rows there are.
   size_t len;
-  // The number of the directory of each entry; of a directory, that of its parent.
+  /// The number of the directory of each entry; of a directory, that of its parent.
   const uint32_t *dirs;
-  // The bytes of all names, without NULs.
+  /// The bytes of all names, without NULs.
   const uint8_t *names;
-  // Where each name begins, and at the end where the last one ends: `len` + 1 numbers.
+  /// Where each name begins, and at the end where the last one ends: `len` + 1 numbers.
   const int32_t *name_offsets;
-  // The bytes of all paths, without NULs.
+  /// The bytes of all paths, without NULs.
   const uint8_t *paths;
-  // As `name_offsets`.
+  /// As `name_offsets`.
   const int64_t *path_offsets;
-  // SW_FILE and its neighbours.
+  /// SW_FILE and its neighbours.
   const uint8_t *types;
-  // A bit for each row: whether its attributes are known. A stat can fail.
+  /// A bit for each row: whether its attributes are known. A stat can fail.
   const uint8_t *is_known;
-  // st_size.
+  /// st_size.
   const uint64_t *size;
-  // 512 times st_blocks.
+  /// 512 times st_blocks.
   const uint64_t *allocated;
-  // st_nlink.
+  /// st_nlink.
   const uint32_t *links;
-  // st_ino.
+  /// st_ino.
   const uint64_t *ino;
-  // st_dev.
+  /// st_dev.
   const uint64_t *dev;
-  // Nanoseconds since 1970; valid where the bit in `mtime_is_known` is 1.
+  /// Nanoseconds since 1970; valid where the bit in `mtime_is_known` is 1.
   const int64_t *mtime_ns;
-  // As `mtime_ns`.
+  /// As `mtime_ns`.
   const int64_t *atime_ns;
-  // As `mtime_ns`.
+  /// As `mtime_ns`.
   const int64_t *ctime_ns;
-  // As `mtime_ns`.
+  /// As `mtime_ns`.
   const int64_t *btime_ns;
-  // Whether each time is known and fits into nanoseconds.
+  /// Whether each time is known and fits into nanoseconds.
   const uint8_t *mtime_is_known;
-  // As `mtime_is_known`.
+  /// As `mtime_is_known`.
   const uint8_t *atime_is_known;
-  // As `mtime_is_known`.
+  /// As `mtime_is_known`.
   const uint8_t *ctime_is_known;
-  // As `mtime_is_known`.
+  /// As `mtime_is_known`.
   const uint8_t *btime_is_known;
-  // st_uid.
+  /// st_uid.
   const uint32_t *uid;
-  // st_gid.
+  /// st_gid.
   const uint32_t *gid;
-  // st_mode.
+  /// st_mode.
   const uint16_t *mode;
-  // st_rdev.
+  /// st_rdev.
   const uint64_t *rdev;
-  // Times that nanoseconds do not hold, by row: nearly always none.
+  /// Times that nanoseconds do not hold, by row: nearly always none.
   const struct sw_odd_time *odd_times;
-  // How many there are.
+  /// How many there are.
   size_t odd_time_count;
 } sw_columns;
 
-// The directories of a batch.
+/// The directories of a batch.
 typedef struct sw_directories {
-  // Names, types and attributes. The name of a root is the path that the caller gave.
+  /// Names, types and attributes. The name of a root is the path that the caller gave.
   const struct sw_columns *columns;
-  // Their numbers.
+  /// Their numbers.
   const uint32_t *ids;
-  // Whether each has a parent, in bits: 0 for a root.
+  /// Whether each has a parent, in bits: 0 for a root.
   const uint8_t *has_parent;
-  // The root that each belongs to, from 0 on.
+  /// The root that each belongs to, from 0 on.
   const uint32_t *roots;
-  // SW_LISTED and its neighbours.
+  /// SW_LISTED and its neighbours.
   const uint8_t *states;
-  // The numbers of directories that are finished. Their rows can still come; at the
-  // end of a scan that was stopped, those that are not among them lack something.
+  /// The numbers of directories that are finished. Their rows can still come; at the
+  /// end of a scan that was stopped, those that are not among them lack something.
   const uint32_t *finished;
-  // How many there are.
+  /// How many there are.
   size_t finished_count;
-  // The numbers of directories that lack something, which could not be read.
+  /// The numbers of directories that lack something, which could not be read.
   const uint32_t *incomplete;
-  // How many there are.
+  /// How many there are.
   size_t incomplete_count;
 } sw_directories;
 
-// A time since 1970, in UTC.
+/// A time since 1970, in UTC.
 typedef struct sw_time {
-  // Whole seconds, rounded down.
+  /// Whole seconds, rounded down.
   int64_t seconds;
-  // The rest; 0 for times before 1677 and after 2262.
+  /// The rest; 0 for times before 1677 and after 2262.
   uint32_t nanoseconds;
 } sw_time;
 
-// An entry. It is there until the next call for its walk.
-//
-// A column that is not in `known` is 0: it was not asked for, or could not be read.
-// New members can come at the end.
+/// An entry. It is there until the next call for its walk.
+///
+/// A column that is not in `known` is 0: it was not asked for, or could not be read.
+/// New members can come at the end.
 typedef struct sw_entry {
-  // The path, beginning with the root as the caller gave it. Ends with a NUL.
+  /// The path, beginning with the root as the caller gave it. Ends with a NUL.
   const char *path;
-  // The length of the path, without the NUL.
+  /// The length of the path, without the NUL.
   size_t path_len;
-  // The name: the end of the path. Of a root it is the whole path.
+  /// The name: the end of the path. Of a root it is the whole path.
   const char *name;
-  // The length of the name.
+  /// The length of the name.
   size_t name_len;
-  // The columns that are known: SW_SIZE and its neighbours.
+  /// The columns that are known: SW_SIZE and its neighbours.
   uint32_t known;
-  // The distance from the root, which is 0.
+  /// The distance from the root, which is 0.
   uint32_t depth;
-  // The root that it belongs to, from 0 on.
+  /// The root that it belongs to, from 0 on.
   uint32_t root;
-  // SW_FILE and its neighbours.
+  /// SW_FILE and its neighbours.
   uint8_t type;
-  // Of a directory, SW_LISTED and its neighbours.
+  /// Of a directory, SW_LISTED and its neighbours.
   uint8_t state;
-  // Whether a symbolic link was followed to it.
+  /// Whether a symbolic link was followed to it.
   bool is_followed;
-  // st_size.
+  /// st_size.
   uint64_t size;
-  // 512 times st_blocks.
+  /// 512 times st_blocks.
   uint64_t allocated;
-  // st_ino.
+  /// st_ino.
   uint64_t ino;
-  // st_dev.
+  /// st_dev.
   uint64_t dev;
-  // st_rdev.
+  /// st_rdev.
   uint64_t rdev;
-  // st_nlink.
+  /// st_nlink.
   uint32_t links;
-  // st_uid.
+  /// st_uid.
   uint32_t uid;
-  // st_gid.
+  /// st_gid.
   uint32_t gid;
-  // st_mode.
+  /// st_mode.
   uint32_t mode;
-  // st_mtim.
+  /// st_mtim.
   struct sw_time mtime;
-  // st_atim.
+  /// st_atim.
   struct sw_time atime;
-  // st_ctim.
+  /// st_ctim.
   struct sw_time ctime;
-  // The time of birth.
+  /// The time of birth.
   struct sw_time btime;
 } sw_entry;
 
@@ -420,142 +420,142 @@ typedef struct sw_entry {
 extern "C" {
 #endif // __cplusplus
 
-// Begins a scan that gives columns. sw_batches_close ends it.
-//
-// Each directory is a row of sw_batch_directories, and any other entry one of
-// sw_batch_entries, in some batch. The columns say by a number in which directory an
-// entry lies. SW_OK, or SW_FAILED and NULL in `batches`.
+/// Begins a scan that gives columns. sw_batches_close ends it.
+///
+/// Each directory is a row of sw_batch_directories, and any other entry one of
+/// sw_batch_entries, in some batch. The columns say by a number in which directory an
+/// entry lies. SW_OK, or SW_FAILED and NULL in `batches`.
 int sw_batches_open(const struct sw_scan *scan, struct sw_batches **batches);
 
-// Takes the next batch, and waits for it up to a time, or for ever if the time is
-// negative.
-//
-// SW_VALUE and the batch, for sw_batch_free; SW_ERROR for an entry that could not be
-// read, which sw_batches_error describes; SW_WAITING; SW_END; SW_FAILED.
+/// Takes the next batch, and waits for it up to a time, or for ever if the time is
+/// negative.
+///
+/// SW_VALUE and the batch, for sw_batch_free; SW_ERROR for an entry that could not be
+/// read, which sw_batches_error describes; SW_WAITING; SW_END; SW_FAILED.
 int sw_batches_next(struct sw_batches *batches, int timeout_ms, struct sw_batch **batch);
 
-// The error of the last SW_ERROR; NULL before the first. It is there until the next call
-// of sw_batches_next.
+/// The error of the last SW_ERROR; NULL before the first. It is there until the next call
+/// of sw_batches_next.
 const struct sw_error *sw_batches_error(const struct sw_batches *batches);
 
-// Leaves out what is below a directory of a batch that came, by its number.
-//
-// No worker opens a directory below it that none has opened, and no error below it comes
-// any more. Rows that were read already still come. SW_FAILED if no directory with that
-// number has come, and without SW_PATH.
+/// Leaves out what is below a directory of a batch that came, by its number.
+///
+/// No worker opens a directory below it that none has opened, and no error below it comes
+/// any more. Rows that were read already still come. SW_FAILED if no directory with that
+/// number has come, and without SW_PATH.
 int sw_batches_skip(struct sw_batches *batches, uint32_t directory);
 
-// Stops the scan. Any thread may call it while the batches are open.
+/// Stops the scan. Any thread may call it while the batches are open.
 void sw_batches_cancel(const struct sw_batches *batches);
 
-// Ends the scan, waits for its threads, and frees it. Batches that were taken stay.
-//
-// As sw_walk_close.
+/// Ends the scan, waits for its threads, and frees it. Batches that were taken stay.
+///
+/// As sw_walk_close.
 int sw_batches_close(struct sw_batches *batches, struct sw_report *report);
 
-// The entries of a batch that are no directories. They go with the batch.
+/// The entries of a batch that are no directories. They go with the batch.
 const struct sw_columns *sw_batch_entries(const struct sw_batch *batch);
 
-// The directories that begin in a batch. They go with the batch.
+/// The directories that begin in a batch. They go with the batch.
 const struct sw_directories *sw_batch_directories(const struct sw_batch *batch);
 
-// Frees a batch: its buffers go back to the workers. Any thread may. NULL is allowed.
+/// Frees a batch: its buffers go back to the workers. Any thread may. NULL is allowed.
 void sw_batch_free(struct sw_batch *batch);
 
-// Turns a batch into arrays of Arrow without a copy, and frees it.
-//
-// `directories` gets the table of directories and `entries` that of other entries, both
-// of the type of sw_arrow_schema. A table without rows has no release callback.
+/// Turns a batch into arrays of Arrow without a copy, and frees it.
+///
+/// `directories` gets the table of directories and `entries` that of other entries, both
+/// of the type of sw_arrow_schema. A table without rows has no release callback.
 int sw_batch_to_arrow(struct sw_batch *batch,
                       struct ArrowArray *directories,
                       struct ArrowArray *entries);
 
-// Gives the type of the tables of a scan: a struct with a child for each column.
+/// Gives the type of the tables of a scan: a struct with a child for each column.
 int sw_arrow_schema(const struct sw_scan *scan, struct ArrowSchema *schema);
 
-// Begins a scan as a stream of Arrow. Its release callback ends the scan.
-//
-// A stream has no place for errors of entries. If something could not be read, the
-// stream ends with EIO, and get_last_error says what, unless `allow_incomplete`.
+/// Begins a scan as a stream of Arrow. Its release callback ends the scan.
+///
+/// A stream has no place for errors of entries. If something could not be read, the
+/// stream ends with EIO, and get_last_error says what, unless `allow_incomplete`.
 int sw_arrow_stream(const struct sw_scan *scan,
                     bool allow_incomplete,
                     struct ArrowArrayStream *stream);
 
-// Says why the last call of this thread that answered SW_FAILED, or NULL in place of a
-// pointer, has failed. The words are there until the next failure of the thread.
-//
-// `number` is NULL, or gets an error number of the system.
+/// Says why the last call of this thread that answered SW_FAILED, or NULL in place of a
+/// pointer, has failed. The words are there until the next failure of the thread.
+///
+/// `number` is NULL, or gets an error number of the system.
 const char *sw_failure(int *number);
 
-// The version of the library, such as "0.1.0".
+/// The version of the library, such as "0.1.0".
 const char *sw_version(void);
 
-// Describes a scan of the tree at a path, with names and types.
-//
-// NULL if it fails. Give it to sw_scan_free.
+/// Describes a scan of the tree at a path, with names and types.
+///
+/// NULL if it fails. Give it to sw_scan_free.
 struct sw_scan *sw_scan_new(const char *root);
 
-// Adds a tree. Trees are scanned one after another.
+/// Adds a tree. Trees are scanned one after another.
 int sw_scan_add_root(struct sw_scan *scan, const char *root);
 
-// Asks for columns: SW_SIZE | SW_MTIME and others. They decide the system calls.
-//
-// SW_NAME, SW_TYPE and SW_PATH alone need no call for an entry.
+/// Asks for columns: SW_SIZE | SW_MTIME and others. They decide the system calls.
+///
+/// SW_NAME, SW_TYPE and SW_PATH alone need no call for an entry.
 int sw_scan_set_columns(struct sw_scan *scan, uint32_t columns);
 
-// Sets options: SW_ONE_FILE_SYSTEM and its neighbours.
+/// Sets options: SW_ONE_FILE_SYSTEM and its neighbours.
 int sw_scan_set_options(struct sw_scan *scan, uint32_t options);
 
-// Sets the number of workers. Without it, or with 0, the scan decides.
+/// Sets the number of workers. Without it, or with 0, the scan decides.
 int sw_scan_set_threads(struct sw_scan *scan, size_t threads);
 
-// Sets how deep the scan goes. 1 is one directory alone: its entries and nothing below.
+/// Sets how deep the scan goes. 1 is one directory alone: its entries and nothing below.
 int sw_scan_set_max_depth(struct sw_scan *scan, uint32_t depth);
 
-// Leaves out paths that fit a shell pattern, as du --exclude does.
+/// Leaves out paths that fit a shell pattern, as du --exclude does.
 int sw_scan_exclude(struct sw_scan *scan, const char *pattern);
 
-// Frees the description of a scan. Scans that began with it go on. NULL is allowed.
+/// Frees the description of a scan. Scans that began with it go on. NULL is allowed.
 void sw_scan_free(struct sw_scan *scan);
 
-// Begins a scan. Entries come by sw_walk_next, and sw_walk_close ends it.
-//
-// Several threads scan. A directory comes before all that is below it; nothing else of
-// the order is promised. A root that is missing is an error item at the end.
-//
-// SW_OK, or SW_FAILED and NULL in `walk`.
+/// Begins a scan. Entries come by sw_walk_next, and sw_walk_close ends it.
+///
+/// Several threads scan. A directory comes before all that is below it; nothing else of
+/// the order is promised. A root that is missing is an error item at the end.
+///
+/// SW_OK, or SW_FAILED and NULL in `walk`.
 int sw_walk_open(const struct sw_scan *scan, struct sw_walk **walk);
 
-// Goes on to the next entry, and waits for it.
-//
-// SW_VALUE and the entry; SW_ERROR for an entry that could not be read, which
-// sw_walk_error describes; SW_END; SW_FAILED.
+/// Goes on to the next entry, and waits for it.
+///
+/// SW_VALUE and the entry; SW_ERROR for an entry that could not be read, which
+/// sw_walk_error describes; SW_END; SW_FAILED.
 int sw_walk_next(struct sw_walk *walk, const struct sw_entry **entry);
 
-// As sw_walk_next, and waits at most for a time: then the answer is SW_WAITING.
+/// As sw_walk_next, and waits at most for a time: then the answer is SW_WAITING.
 int sw_walk_next_within(struct sw_walk *walk,
                         int timeout_ms,
                         const struct sw_entry **entry);
 
-// The error of the last SW_ERROR; NULL before the first. It is there until the next
-// call for the walk.
+/// The error of the last SW_ERROR; NULL before the first. It is there until the next
+/// call for the walk.
 const struct sw_error *sw_walk_error(const struct sw_walk *walk);
 
-// Leaves out all that is below the directory that came last.
-//
-// No entry below it comes any more, and no worker opens a directory below it that none
-// has opened. SW_FAILED if the last entry is no directory.
+/// Leaves out all that is below the directory that came last.
+///
+/// No entry below it comes any more, and no worker opens a directory below it that none
+/// has opened. SW_FAILED if the last entry is no directory.
 int sw_walk_skip(struct sw_walk *walk);
 
-// Stops the scan. Any thread may call it while the walk is open.
-//
-// Entries that the workers have found still come, and then the end.
+/// Stops the scan. Any thread may call it while the walk is open.
+///
+/// Entries that the workers have found still come, and then the end.
 void sw_walk_cancel(const struct sw_walk *walk);
 
-// Ends the scan, waits for its threads, and frees the walk. NULL is allowed.
-//
-// A thread that hangs in the kernel is left behind after a second. `report` is NULL, or
-// gets what was not read. SW_OK if everything was read; SW_INCOMPLETE; SW_FAILED.
+/// Ends the scan, waits for its threads, and frees the walk. NULL is allowed.
+///
+/// A thread that hangs in the kernel is left behind after a second. `report` is NULL, or
+/// gets what was not read. SW_OK if everything was read; SW_INCOMPLETE; SW_FAILED.
 int sw_walk_close(struct sw_walk *walk, struct sw_report *report);
 
 #ifdef __cplusplus

@@ -31,9 +31,9 @@ fn without_safety(header: &str) -> String {
     let mut is_safety = false;
     for line in header.lines() {
         let is_comment = line.trim_start().starts_with("//");
-        if line.trim() == "// # Safety" {
+        if line.trim() == "/// # Safety" {
             is_safety = true;
-            if kept.last().is_some_and(|line| line.trim() == "//") {
+            if kept.last().is_some_and(|line| line.trim() == "///") {
                 kept.pop();
             }
         }

@@ -11,7 +11,7 @@ use super::cargo;
 use crate::install::is_there;
 use crate::step::Step;
 
-const FOLDER: &str = "bindings/java";
+pub(super) const FOLDER: &str = "bindings/java";
 const CENTRAL: &str = "repo.maven.apache.org:443";
 /// The first with the final foreign function interface.
 const OLDEST: u32 = 22;
@@ -39,7 +39,7 @@ pub(super) fn test() -> Result<(), String> {
 }
 
 /// A JDK that is new enough: that of `JAVA_HOME`, or one where Linux has them.
-fn jdk() -> Option<PathBuf> {
+pub(super) fn jdk() -> Option<PathBuf> {
     let given = std::env::var_os("JAVA_HOME").map(PathBuf::from);
     let installed = fs::read_dir("/usr/lib/jvm").into_iter().flatten();
     let installed = installed.filter_map(|entry| Some(entry.ok()?.path()));

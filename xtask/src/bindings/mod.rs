@@ -5,6 +5,7 @@
 //! Each language that the machine lacks is skipped, and the test command says so.
 
 mod c;
+mod docs;
 mod examples;
 mod java;
 mod node;
@@ -12,6 +13,7 @@ mod python;
 mod trees;
 
 pub(crate) use c::{Build, install as install_c};
+pub(crate) use docs::docs;
 pub(crate) use python::wheel;
 
 use crate::install::is_there;
@@ -50,7 +52,8 @@ pub(crate) fn test() -> Result<(), String> {
     }
     python::test()?;
     node::test()?;
-    java::test()
+    java::test()?;
+    docs()
 }
 
 /// A call of cargo in the workspace of the bindings.

@@ -10,7 +10,7 @@ use super::cargo;
 use crate::install::is_there;
 use crate::step::Step;
 
-const FOLDER: &str = "bindings/node";
+pub(super) const FOLDER: &str = "bindings/node";
 /// Written by npm as the last step of an installation.
 const INSTALLED: &str = "bindings/node/node_modules/.package-lock.json";
 const BUILT: &str = "bindings/target/debug/libstatwalk_node.so";
@@ -40,7 +40,7 @@ pub(super) fn test() -> Result<(), String> {
     Step::npm(&["test"], FOLDER).run_and_list_skipped()
 }
 
-fn has_node() -> bool {
+pub(super) fn has_node() -> bool {
     let code = "process.exit(process.versions.node.split('.')[0] >= 20 ? 0 : 1)";
     let node = Command::new("node").args(["-e", code]).status();
     is_there("node") && node.is_ok_and(|status| status.success())

@@ -25,19 +25,9 @@ const FREE_THREADED_VENV: &str = "bindings/target/venv-free-threaded";
 const FREE_THREADED_WHEELS: &str = "bindings/target/wheels-free-threaded";
 
 pub(super) fn test() -> Result<(), String> {
-    let needs = |what: &str| println!("xtask: skipped: needs {what} (bindings to Python)");
-    if !has_python() {
-        needs("Python 3.11 with venv");
+    if module()?.is_none() {
         return Ok(());
     }
-    // A machine without a network still has the tests of the others.
-    if let Err(reason) = ensure_environment() {
-        println!("xtask: {reason}");
-        needs("packages of PyPI");
-        return Ok(());
-    }
-    let maturin = format!("{}/bin/maturin develop", absolute(VENV)?);
-    in_environment(&maturin)?.run()?;
     let pytest = format!("{}/bin/pytest", absolute(VENV)?);
     in_environment(&pytest)?.run_and_list_skipped()?;
     test_wheel()?;
@@ -48,6 +38,27 @@ pub(super) fn test() -> Result<(), String> {
             Ok(())
         }
     }
+}
+
+/// Builds the module, and answers with the interpreter of an environment that has it.
+pub(super) fn module() -> Result<Option<String>, String> {
+    if !has_python() {
+        needs("Python 3.11 with venv");
+        return Ok(None);
+    }
+    // A machine without a network still has the tests of the others.
+    if let Err(reason) = ensure_environment() {
+        println!("xtask: {reason}");
+        needs("packages of PyPI");
+        return Ok(None);
+    }
+    let venv = absolute(VENV)?;
+    in_environment(&format!("{venv}/bin/maturin develop"))?.run()?;
+    Ok(Some(format!("{venv}/bin/python")))
+}
+
+fn needs(what: &str) {
+    println!("xtask: skipped: needs {what} (bindings to Python)");
 }
 
 /// Builds a wheel that installs the program, too. Prints where it is.

@@ -8,7 +8,9 @@ import java.nio.file.FileSystemException;
 public class EntryException extends FileSystemException {
     private static final long serialVersionUID = 1;
 
+    /** The operation. */
     private final String operation;
+    /** The error number. */
     private final int number;
     /** The file as the system has it. It leads to nothing in another process. */
     private final transient byte[] path;
