@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Walks a tree by one of the packages of npm: walk.mjs WAY MODEL ROUNDS PATH.
+
+import { Found } from './found.mjs';
+
+const WAYS = ['opendir', 'fdir', 'fast-glob'];
+
+const [way, model, rounds, path] = process.argv.slice(2);
+if (!WAYS.includes(way)) throw new Error(`there is no way ${way}`);
+const { walk } = await import(`./with-${way}.mjs`);
+for (let round = 0; round < Number(rounds); round++) {
+  const found = new Found(model);
+  const start = process.hrtime.bigint();
+  await walk(found, path);
+  const elapsed = process.hrtime.bigint() - start;
+  console.log([elapsed, ...found.answer()].join(' '));
+  if (found.failed) process.exitCode = 1;
+}
