@@ -69,19 +69,23 @@ function coldPaths(html) {
   const number = (name, at) => {
     const place = columns[name];
     const width = place.type === "u8" ? 1 : place.type === "u32" ? 4 : 8;
-    let sum = 0;
+    let [sum, start] = [0, place.at];
     for (let byte = 0; byte < Math.min(width, 6); byte++) {
-      sum += data[place.at + (place.planes ? byte * nodes + at : at * width + byte)] * 2 ** (8 * byte);
+      const one = place.planes?.[byte];
+      sum += (one ?? data[place.planes ? start + at : place.at + at * width + byte]) * 2 ** (8 * byte);
+      if (one === null) start += nodes;
     }
     return sum;
   };
-  const name = (at) => data.subarray(columns.names.at + (at === 0 ? 0 : number("name_end", at - 1)), columns.names.at + number("name_end", at)).toString();
+  const sums = (name, sum) => Array.from({ length: nodes }, (_, at) => (sum = (sum + number(name, at)) % 2 ** 32));
+  const [parents, nameEnds] = [sums("parent_step", 0xffffffff), sums("name_length", 0)];
+  const name = (at) => data.subarray(columns.names.at + (nameEnds[at - 1] ?? 0), columns.names.at + nameEnds[at]).toString();
   const byBlock = new Map();
   for (let at = 0; at < nodes; at++) {
     const block = number("block", at);
     if (block === 0xffffffff || byBlock.has(block)) continue;
     const names = [];
-    for (let above = at; above !== 0; above = number("parent", above)) names.unshift(name(above));
+    for (let above = at; above !== 0; above = parents[above]) names.unshift(name(above));
     byBlock.set(block, `/${names.join("/")}`);
   }
   // The last are the smallest: the map has not read them by itself.

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A block: the columns of some nodes as bytes.
-//!
-//! Little-endian: the length of a header as u32, the header with blanks behind it, then
-//! columns, each of which begins at a multiple of 8. The header is JSON. It has the number
-//! of nodes, and of each column its type, its place and its length.
+//! A block: the columns of some nodes.
 
 use std::ops::Range;
 
 use statwalk_view::Figures;
 
+use crate::column::{Column, Numbers, Packed, block_of};
+use crate::deflate::{Deflate, Effort};
 use crate::redaction::{Naming, Place};
 use crate::tally::{Tally, settle};
-use crate::threads::both;
+use crate::threads::queue;
 use crate::tree::{Facts, Kind, ReportTree};
 
 /// No node, and no block.
@@ -21,7 +19,6 @@ pub(crate) const NOTHING: u32 = u32::MAX;
 /// The time of a node whose time is not known.
 const NO_TIME: i64 = i64::MIN;
 
-const ALIGNMENT: usize = 8;
 const SECOND_NS: i64 = 1_000_000_000;
 
 /// The columns of a block.
@@ -38,8 +35,8 @@ pub(crate) struct Columns {
     newest_s: Vec<i64>,
     colours: Colours,
     pub(crate) ending: Vec<u8>,
-    pub(crate) name_end: Vec<u32>,
-    pub(crate) names: Vec<u8>,
+    name_end: Vec<u32>,
+    names: Vec<u8>,
     /// The place of the children, where they are in other blocks; else empty.
     pub(crate) block: Vec<u32>,
     pub(crate) block_node: Vec<u32>,
@@ -214,153 +211,80 @@ impl Columns {
         &self.names[start as usize..self.name_end[index] as usize]
     }
 
-    /// The bytes of the block, and the tallies of some directories. `hidden` gives what is
+    /// The block as raw DEFLATE, and the tallies of some directories. `hidden` gives what is
     /// below a directory and has no node here.
-    pub(crate) fn into_bytes(
+    pub(crate) fn into_deflated(
         mut self,
         roots: Range<usize>,
         hidden: impl FnMut(usize) -> Option<Tally>,
     ) -> (Vec<u8>, Vec<Tally>) {
         let mut colours = std::mem::take(&mut self.colours);
-        let own = || settle(&self, &mut colours, roots, hidden);
-        let (mut out, tallies) = both(|| self.written(), own);
-        out.column("owner", Layout::Numbers, &colours.owner);
-        out.column("category", Layout::Numbers, &colours.category);
-        (out.finish(self.len()), tallies)
+        let (parent_steps, name_lengths) = (self.parent_steps(), self.name_lengths());
+        let columns = self.columns(&parent_steps, &name_lengths);
+        let pieces: Vec<_> = columns.iter().flat_map(Column::pieces).collect();
+        let pack = |deflate: &mut Deflate, at: usize| pieces[at].packed(deflate);
+        let settle_colours = || {
+            let tallies = settle(&self, &mut colours, roots, hidden);
+            let columns = colours.columns();
+            let pieces = columns.iter().flat_map(Column::pieces);
+            let mut deflate = Deflate::default();
+            let packed: Vec<Packed> = pieces.map(|piece| piece.packed(&mut deflate)).collect();
+            (packed, tallies)
+        };
+        let (mut packed, (coloured, tallies)) = queue(pieces.len(), pack, settle_colours);
+        packed.extend(coloured);
+        (block_of(self.len(), packed), tallies)
     }
 
-    /// All columns without the colours.
-    fn written(&self) -> Writer {
-        let mut out = Writer::new();
-        out.column("parent", Layout::Planes, &self.parent);
-        out.column("first_child", Layout::Numbers, &self.first_child);
-        out.column("child_count", Layout::Planes, &self.child_count);
-        out.column("kind", Layout::Numbers, &self.kind);
-        out.column("flags", Layout::Numbers, &self.flags);
-        out.column("allocated", Layout::Planes, &self.allocated.low);
-        out.column("apparent", Layout::Planes, &self.apparent.low);
-        out.column("entries", Layout::Planes, &self.entries);
-        out.column("newest_s", Layout::Numbers, &self.newest_s);
-        out.column("ending", Layout::Numbers, &self.ending);
-        out.column("name_end", Layout::Planes, &self.name_end);
-        out.bytes("names", &self.names);
-        for (name, column) in [
+    /// All columns without the colours. Those that take longest to pack come first.
+    fn columns<'c>(&'c self, parent_steps: &'c [u32], name_lengths: &'c [u32]) -> Vec<Column<'c>> {
+        let columns = [
+            Column::new("names", Numbers::Bytes(&self.names), Effort::More),
+            Column::new("newest_s", Numbers::I64(&self.newest_s), Effort::More),
+            Column::new("apparent", Numbers::U64(&self.apparent.low), Effort::Least),
+            Column::new(
+                "allocated",
+                Numbers::U64(&self.allocated.low),
+                Effort::Least,
+            ),
+            Column::new("entries", Numbers::U64(&self.entries), Effort::More),
+            Column::new("name_length", Numbers::U32(name_lengths), Effort::Least),
+            Column::new("parent_step", Numbers::U32(parent_steps), Effort::More),
+            Column::new("ending", Numbers::U8(&self.ending), Effort::More),
+            Column::new("kind", Numbers::U8(&self.kind), Effort::More),
+            Column::new("flags", Numbers::U8(&self.flags), Effort::More),
+        ];
+        let rare = [
             ("allocated_high", &self.allocated.high),
             ("apparent_high", &self.apparent.high),
             ("block", &self.block),
             ("block_node", &self.block_node),
-        ] {
-            if !column.is_empty() {
-                out.column(name, Layout::Numbers, column);
-            }
-        }
-        out
+        ];
+        let rare = rare.into_iter().filter(|(_, column)| !column.is_empty());
+        let rare = rare.map(|(name, column)| Column::new(name, Numbers::U32(column), Effort::More));
+        columns.into_iter().chain(rare).collect()
+    }
+
+    /// By how much the number of each parent is above the one before; the first is that of
+    /// [`NOTHING`].
+    fn parent_steps(&self) -> Vec<u32> {
+        let before = [NOTHING].into_iter().chain(self.parent.iter().copied());
+        let steps = (self.parent.iter()).zip(before);
+        steps.map(|(at, before)| at.wrapping_sub(before)).collect()
+    }
+
+    fn name_lengths(&self) -> Vec<u32> {
+        let before = [0].into_iter().chain(self.name_end.iter().copied());
+        let lengths = self.name_end.iter().zip(before);
+        lengths.map(|(end, before)| end - before).collect()
     }
 }
 
-/// The order of the bytes of a column.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Layout {
-    /// One number after another.
-    Numbers,
-    /// The lowest bytes of all numbers, then the next ones, and so on. Most numbers are
-    /// small, so the zero bytes stand together, and DEFLATE takes half of the time.
-    Planes,
-}
-
-/// A number in a column.
-trait Number: Copy {
-    const TYPE: &'static str;
-    const BYTES: usize;
-
-    fn bytes(self) -> [u8; 8];
-}
-
-macro_rules! number {
-    ($($type:ident),+) => {
-        $(impl Number for $type {
-            const TYPE: &'static str = stringify!($type);
-            const BYTES: usize = size_of::<$type>();
-
-            fn bytes(self) -> [u8; 8] {
-                let mut all = [0; 8];
-                all[..Self::BYTES].copy_from_slice(&self.to_le_bytes());
-                all
-            }
-        })+
-    };
-}
-
-number!(u8, u32, u64, i64);
-
-/// The room for the length of the header and the header: more than all columns need.
-const HEADER_BYTES: usize = 4096;
-
-/// Columns as bytes, and their places.
-struct Writer {
-    places: String,
-    data: Vec<u8>,
-}
-
-impl Writer {
-    fn new() -> Writer {
-        Writer {
-            places: String::new(),
-            data: vec![0; HEADER_BYTES],
-        }
-    }
-
-    fn column<N: Number>(&mut self, name: &str, layout: Layout, numbers: &[N]) {
-        let bytes = numbers.len() * N::BYTES;
-        self.place(name, N::TYPE, bytes, layout);
-        self.data.reserve(bytes + ALIGNMENT);
-        match layout {
-            Layout::Numbers => {
-                for number in numbers {
-                    self.data.extend_from_slice(&number.bytes()[..N::BYTES]);
-                }
-            }
-            Layout::Planes => {
-                for byte in 0..N::BYTES {
-                    self.data
-                        .extend(numbers.iter().map(|number| number.bytes()[byte]));
-                }
-            }
-        }
-        self.align();
-    }
-
-    fn bytes(&mut self, name: &str, bytes: &[u8]) {
-        self.place(name, "bytes", bytes.len(), Layout::Numbers);
-        self.data.extend_from_slice(bytes);
-        self.align();
-    }
-
-    fn place(&mut self, name: &str, kind: &str, bytes: usize, layout: Layout) {
-        let comma = if self.places.is_empty() { "" } else { "," };
-        let at = self.data.len() - HEADER_BYTES;
-        let planes = match layout {
-            Layout::Numbers => "",
-            Layout::Planes => r#","planes":true"#,
-        };
-        let place =
-            format!(r#"{comma}"{name}":{{"type":"{kind}","at":{at},"bytes":{bytes}{planes}}}"#);
-        self.places.push_str(&place);
-    }
-
-    fn align(&mut self) {
-        self.data
-            .resize(self.data.len().next_multiple_of(ALIGNMENT), 0);
-    }
-
-    /// The block. Blanks fill the room that was left for the header, so that nothing moves.
-    fn finish(mut self, nodes: usize) -> Vec<u8> {
-        let header = format!(r#"{{"nodes":{nodes},"columns":{{{}}}}}"#, self.places);
-        let room = &mut self.data[..HEADER_BYTES];
-        let (length, room) = room.split_at_mut(4);
-        length.copy_from_slice(&(room.len() as u32).to_le_bytes());
-        room.fill(b' ');
-        room[..header.len()].copy_from_slice(header.as_bytes());
-        self.data
+impl Colours {
+    fn columns(&self) -> [Column<'_>; 2] {
+        [
+            Column::new("owner", Numbers::U32(&self.owner), Effort::More),
+            Column::new("category", Numbers::U8(&self.category), Effort::More),
+        ]
     }
 }

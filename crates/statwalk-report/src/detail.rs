@@ -47,7 +47,7 @@ impl<N: Copy> Choice<N> {
 
 /// The blocks of a tree.
 pub(crate) struct Blocks {
-    /// Their bytes.
+    /// Their bytes, compressed.
     pub(crate) blocks: Vec<Vec<u8>>,
     /// How many nodes they have.
     pub(crate) node_count: u64,
@@ -71,13 +71,8 @@ pub(crate) fn blocks<T: ReportTree>(
     let columns = columns(tree, outline, naming);
     let node_count = columns.len() as u64;
     let has_sums = (0..columns.len()).any(|at| columns.is_rest(at));
-    let mut hidden = outline.hidden(tree);
-    // The last directory is asked for first.
-    let (block, _) = columns.into_bytes(0..0, |at| {
-        let next = hidden.pop_if(|(place, _)| *place == at);
-        next.map(|(_, tally)| tally)
-    });
-    debug_assert!(hidden.is_empty(), "a directory was not asked for");
+    let hidden = |at| outline.hidden_below(tree, at);
+    let (block, _) = columns.into_deflated(0..0, hidden);
     Blocks {
         blocks: vec![block],
         node_count,

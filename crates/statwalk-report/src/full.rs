@@ -81,7 +81,7 @@ impl<T: ReportTree> Full<'_, '_, T> {
         }
         self.node_count += block.len() as u64;
         let roots = first..roots_end;
-        let (bytes, tallies) = block.columns.into_bytes(roots, |at| below.remove(&at));
+        let (bytes, tallies) = block.columns.into_deflated(roots, |at| below.remove(&at));
         self.blocks[id] = bytes;
         tallies
     }

@@ -7,7 +7,6 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use crate::answer::Answer;
-use crate::deflate::deflate;
 use crate::detail::{Blocks, Choice, blocks};
 use crate::meta::meta;
 use crate::plain;
@@ -104,9 +103,9 @@ pub fn html<T: ReportTree>(
     page
 }
 
-/// The element of a block.
+/// The element of a compressed block.
 fn element((number, bytes): (usize, Vec<u8>)) -> String {
-    let text = STANDARD.encode(deflate(&bytes));
+    let text = STANDARD.encode(&bytes);
     format!("<script type=\"text/plain\" id=\"statwalk-block-{number}\">{text}</script>\n")
 }
 

@@ -19,6 +19,7 @@ mod outline;
 mod tally;
 
 mod block;
+mod column;
 mod deflate;
 mod full;
 mod redaction;

@@ -16,7 +16,7 @@ use crate::redaction::Names;
 use crate::tree::{NO_OWNER, NONE};
 
 /// The number of the format.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The JSON text, which can stand in an element `script`.
 pub(crate) fn meta(answer: &Answer, names: Names, node_count: u64) -> String {

@@ -2,18 +2,12 @@
 
 //! The nodes of a file in which not all are, in their order.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use statwalk_view::best_first::{Best, Candidate, Rest, before};
 
 use crate::block::NOTHING;
 use crate::limit::{AT_ONCE, Limit};
 use crate::tally::Tally;
-use crate::threads::both;
 use crate::tree::ReportTree;
-
-/// How many cells a thread takes at once: what is below some is most of the tree.
-const CELLS_AT_ONCE: usize = 256;
 
 /// The largest nodes of a tree, and sums of the others, each after its directory.
 #[derive(Debug)]
@@ -142,32 +136,12 @@ impl<N: Copy> Outline<N> {
         &self.cells[first..first + cell.child_count as usize]
     }
 
-    /// The sums below each directory of all that has no place, the first directory first.
-    /// A directory below which all has a place is left out.
-    pub(crate) fn hidden<T: ReportTree<Node = N>>(&self, tree: &T) -> Vec<(usize, Tally)>
-    where
-        N: Sync,
-    {
-        let next = AtomicUsize::new(0);
-        let some = || {
-            let mut found = Vec::new();
-            loop {
-                let first = next.fetch_add(CELLS_AT_ONCE, Ordering::Relaxed);
-                if first >= self.cells.len() {
-                    return found;
-                }
-                let cells = first..(first + CELLS_AT_ONCE).min(self.cells.len());
-                found.extend(cells.filter_map(|at| Some((at, self.hidden_below(tree, at)?))));
-            }
-        };
-        let (mut all, others) = both(some, some);
-        all.extend(others);
-        all.sort_unstable_by_key(|&(at, _)| at);
-        all
-    }
-
     /// The sums below a directory of all that has no place; absent where all has one.
-    fn hidden_below<T: ReportTree<Node = N>>(&self, tree: &T, at: usize) -> Option<Tally> {
+    pub(crate) fn hidden_below<T: ReportTree<Node = N>>(
+        &self,
+        tree: &T,
+        at: usize,
+    ) -> Option<Tally> {
         let directory = self.cells[at].node.filter(|&node| tree.is_dir(node))?;
         let shown = self.children(at);
         let mut hidden = Tally::default();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Two things at once.
+//! Work on two threads.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// Does something on another thread while this one does something else. Where the system
@@ -16,4 +17,32 @@ pub(crate) fn both<A: Send, B>(other: impl Fn() -> A + Sync, own: impl FnOnce() 
         };
         (other, own)
     })
+}
+
+/// Does so many jobs on two threads, the first ones first, each with what a thread keeps
+/// from job to job. This thread does something else before.
+pub(crate) fn queue<S: Default, R: Send, B>(
+    count: usize,
+    job: impl Fn(&mut S, usize) -> R + Sync,
+    before: impl FnOnce() -> B,
+) -> (Vec<R>, B) {
+    let next = AtomicUsize::new(0);
+    let some = || {
+        let mut state = S::default();
+        let mut done = Vec::new();
+        loop {
+            match next.fetch_add(1, Ordering::Relaxed) {
+                at if at < count => done.push((at, job(&mut state, at))),
+                _ => return done,
+            }
+        }
+    };
+    let own = || {
+        let before = before();
+        (some(), before)
+    };
+    let (mut all, (own, before)) = both(some, own);
+    all.extend(own);
+    all.sort_unstable_by_key(|&(at, _)| at);
+    (all.into_iter().map(|(_, done)| done).collect(), before)
 }

@@ -108,16 +108,20 @@ impl Block {
             let at = number("at");
             assert_eq!(at % 8, 0, "{name}");
             let bytes = &data[at..at + number("bytes")];
-            let has_planes = column.get("planes").is_some_and(|planes| planes == true);
-            let width = if kind == "u32" { 4 } else { 8 };
-            Some(match has_planes {
-                true => Cow::Owned(
-                    (0..bytes.len())
-                        .map(|at| bytes[at % width * count + at / width])
-                        .collect(),
-                ),
-                false => Cow::Borrowed(bytes),
-            })
+            let Some(planes) = column.get("planes") else {
+                return Some(Cow::Borrowed(bytes));
+            };
+            let planes = planes.as_array().unwrap();
+            let mut there = bytes.chunks_exact(count);
+            let planes: Vec<Cow<'_, [u8]>> = (planes.iter())
+                .map(|plane| match plane.as_u64() {
+                    Some(one) => vec![u8::try_from(one).unwrap(); count].into(),
+                    None => there.next().unwrap().into(),
+                })
+                .collect();
+            assert!(there.next().is_none() && there.remainder().is_empty());
+            let number = |at| planes.iter().map(move |plane| plane[at]);
+            Some((0..count).flat_map(number).collect::<Vec<_>>().into())
         };
         let wide = |name: &str, kind: &str| -> Vec<u64> {
             let width = if kind == "u32" { 4 } else { 8 };
@@ -131,12 +135,31 @@ impl Block {
         };
         let u32s = |name| -> Vec<u32> { wide(name, "u32").into_iter().map(|n| n as u32).collect() };
         let u8s = |name| column(name, "u8").unwrap_or_default();
-        let (parent, first_child, child_count) =
-            (u32s("parent"), u32s("first_child"), u32s("child_count"));
+        let sums = |start: u32, steps: Vec<u32>| -> Vec<u32> {
+            let sum = |sum: &mut u32, step: u32| {
+                *sum = sum.wrapping_add(step);
+                Some(*sum)
+            };
+            steps.into_iter().scan(start, sum).collect()
+        };
+        let parent = sums(u32::MAX, u32s("parent_step"));
+        let (mut first_child, mut child_count) = (vec![0; count], vec![0; count]);
+        for (at, &above) in (0..).zip(&parent).filter(|&(_, &above)| above != u32::MAX) {
+            let above = above as usize;
+            if child_count[above] == 0 {
+                first_child[above] = at;
+            }
+            assert_eq!(
+                first_child[above] + child_count[above],
+                at,
+                "children stand in a row"
+            );
+            child_count[above] += 1;
+        }
         let (allocated, allocated_high) = (wide("allocated", "u64"), u32s("allocated_high"));
         let (apparent, apparent_high) = (wide("apparent", "u64"), u32s("apparent_high"));
         let (entries, newest_s) = (wide("entries", "u64"), wide("newest_s", "i64"));
-        let (owner, name_end) = (u32s("owner"), u32s("name_end"));
+        let (owner, name_end) = (u32s("owner"), sums(0, u32s("name_length")));
         let (kind, category, names) = (
             u8s("kind"),
             u8s("category"),

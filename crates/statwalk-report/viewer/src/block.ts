@@ -9,6 +9,9 @@ const ELEMENTS = {
   i64: BigInt64Array,
   bytes: Uint8Array,
 } as const;
+/** No node. */
+const NOTHING = 0xffffffff;
+
 type Type = keyof typeof ELEMENTS;
 type Column<T extends Type> = InstanceType<(typeof ELEMENTS)[T]>;
 
@@ -21,8 +24,11 @@ interface Place {
   type: Type;
   at: number;
   bytes: number;
-  /** The lowest bytes of all numbers come first, then the next bytes of all, and so on. */
-  planes?: boolean;
+  /**
+   * The lowest bytes of all numbers come first, then the next bytes of all, and so on. Planes
+   * whose bytes are all one number are not there; that number stands here.
+   */
+  planes?: (number | null)[];
 }
 
 export interface Block {
@@ -62,15 +68,17 @@ export function decodeBlock(buffer: ArrayBuffer): Block {
     const place = header.columns[name];
     if (place === undefined) return undefined;
     const Elements = ELEMENTS[type];
-    const length = place.bytes / Elements.BYTES_PER_ELEMENT;
-    if (place.type !== type || (type !== "bytes" && length !== count)) {
+    const width = Elements.BYTES_PER_ELEMENT;
+    const planes = place.planes?.filter((plane) => plane === null).length ?? width;
+    const isWhole = place.bytes === planes * count && (place.planes?.length ?? width) === width;
+    if (place.type !== type || (type !== "bytes" && !isWhole)) {
       throw new Error(`the column ${name} is not ${count} of ${type}`);
     }
-    if (place.planes === true) {
-      const planes = new Uint8Array(buffer, start + place.at, place.bytes);
-      return new Elements(joined(planes, Elements.BYTES_PER_ELEMENT)) as Column<T>;
+    if (place.planes !== undefined) {
+      const bytes = new Uint8Array(buffer, start + place.at, place.bytes);
+      return new Elements(joined(bytes, place.planes, count)) as Column<T>;
     }
-    return new Elements(buffer, start + place.at, length) as Column<T>;
+    return new Elements(buffer, start + place.at, place.bytes / width) as Column<T>;
   }
   function column<T extends Type>(name: string, type: T): Column<T> {
     const found = optional(name, type);
@@ -84,9 +92,7 @@ export function decodeBlock(buffer: ArrayBuffer): Block {
   };
   return {
     count,
-    parent: column("parent", "u32"),
-    firstChild: column("first_child", "u32"),
-    childCount: column("child_count", "u32"),
+    ...family(column("parent_step", "u32")),
     kind: column("kind", "u8"),
     flags: column("flags", "u8"),
     allocated: column("allocated", "u64"),
@@ -97,19 +103,44 @@ export function decodeBlock(buffer: ArrayBuffer): Block {
     owner: column("owner", "u32"),
     category: column("category", "u8"),
     ending: column("ending", "u8"),
-    nameEnd: column("name_end", "u32"),
+    nameEnd: column("name_length", "u32").map(sumsFrom(0)),
     names: column("names", "bytes"),
     block: optional("block", "u32"),
     blockNode: optional("block_node", "u32"),
   };
 }
 
-/** Numbers of so many bytes each, from planes. */
-function joined(planes: Uint8Array, width: number): ArrayBuffer {
-  const numbers = new Uint8Array(planes.length);
-  const count = planes.length / width;
-  for (let plane = 0; plane < width; plane++) {
-    for (let at = 0; at < count; at++) numbers[at * width + plane] = planes[plane * count + at]!;
-  }
+/** Numbers from their planes. */
+function joined(bytes: Uint8Array, planes: (number | null)[], count: number): ArrayBuffer {
+  const width = planes.length;
+  const numbers = new Uint8Array(count * width);
+  let start = 0;
+  planes.forEach((one, plane) => {
+    if (one === null) {
+      for (let at = 0; at < count; at++) numbers[at * width + plane] = bytes[start + at]!;
+      start += count;
+    } else if (one !== 0) {
+      for (let at = 0; at < count; at++) numbers[at * width + plane] = one;
+    }
+  });
   return numbers.buffer;
+}
+
+/** The sum of a number and all so far, as 32 bits have it. */
+function sumsFrom(sum: number): (step: number) => number {
+  return (step) => (sum = (sum + step) >>> 0);
+}
+
+/** Parents from their steps, and children from parents: those of a node stand in a row. */
+function family(steps: Uint32Array): Pick<Block, "parent" | "firstChild" | "childCount"> {
+  const parent = steps.map(sumsFrom(NOTHING));
+  const firstChild = new Uint32Array(steps.length);
+  const childCount = new Uint32Array(steps.length);
+  for (let at = 0; at < parent.length; at++) {
+    const above = parent[at]!;
+    if (above === NOTHING) continue;
+    if (childCount[above] === 0) firstChild[above] = at;
+    childCount[above]!++;
+  }
+  return { parent, firstChild, childCount };
 }

@@ -124,8 +124,8 @@ export function parseFacts(json: string): Facts {
     if (SECONDS.has(key)) return Number(value);
     return value;
   }) as Facts;
-  if (facts.version !== 1) {
-    throw new Error(`this viewer reads version 1, and the data have version ${facts.version}`);
+  if (facts.version !== 2) {
+    throw new Error(`this viewer reads version 2, and the data have version ${facts.version}`);
   }
   return facts;
 }

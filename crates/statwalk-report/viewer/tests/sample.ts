@@ -240,24 +240,12 @@ function inRows(root: Node): { nodes: Node[]; parents: number[] } {
 export function block(root: Node, blockOf?: (node: Node) => { block: number; node: number } | undefined): Uint8Array {
   const { nodes, parents } = inRows(root);
   const count = nodes.length;
-  const first = new Uint32Array(count);
-  const counts = new Uint32Array(count);
-  parents.forEach((parent, at) => {
-    if (parent === 0xffffffff) return;
-    if (counts[parent] === 0) first[parent] = at;
-    counts[parent]! += 1;
-  });
-  const names: number[] = [];
-  const ends = nodes.map((node) => {
-    for (const byte of node.name) names.push(byte);
-    return names.length;
-  });
+  const steps = parents.map((parent, at) => parent - (at === 0 ? 0xffffffff : parents[at - 1]!));
+  const names = nodes.flatMap((node) => [...node.name]);
   const low = (value: bigint) => value & 0xffffffffffffffffn;
   const high = (value: bigint) => Number(value >> 64n);
   const columns: Record<string, [type: string, data: ArrayBufferView]> = {
-    parent: ["u32", Uint32Array.from(parents)],
-    first_child: ["u32", first],
-    child_count: ["u32", counts],
+    parent_step: ["u32", Uint32Array.from(steps)],
     kind: ["u8", Uint8Array.from(nodes, (node) => node.kind)],
     flags: ["u8", Uint8Array.from(nodes, (node) => node.flags ?? 0)],
     allocated: ["u64", BigUint64Array.from(nodes, (node) => low(node.allocated))],
@@ -268,7 +256,7 @@ export function block(root: Node, blockOf?: (node: Node) => { block: number; nod
     owner: ["u32", Uint32Array.from(nodes, (node) => node.owner)],
     category: ["u8", Uint8Array.from(nodes, (node) => node.category)],
     ending: ["u8", Uint8Array.from(nodes, (node) => node.ending)],
-    name_end: ["u32", Uint32Array.from(ends)],
+    name_length: ["u32", Uint32Array.from(nodes, (node) => node.name.length)],
     names: ["bytes", Uint8Array.from(names)],
   };
   if (nodes.some((node) => high(node.allocated) > 0 || high(node.apparent) > 0)) {
@@ -280,34 +268,32 @@ export function block(root: Node, blockOf?: (node: Node) => { block: number; nod
     columns.block = ["u32", Uint32Array.from(places, (place) => place?.block ?? 0xffffffff)];
     columns.block_node = ["u32", Uint32Array.from(places, (place) => place?.node ?? 0)];
   }
-  const header: Record<string, { type: string; at: number; bytes: number; planes?: true }> = {};
+  const header: Record<string, { type: string; at: number; bytes: number; planes?: (number | null)[] }> = {};
+  const contents: Uint8Array[] = [];
   let end = 0;
   for (const [name, [type, data]] of Object.entries(columns)) {
-    header[name] = { type, at: end, bytes: data.byteLength };
-    if (PLANES.has(name)) header[name].planes = true;
-    end = (end + data.byteLength + 7) & ~7;
+    const numbers = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    const isWhole = name === "newest_s" || type === "bytes";
+    const { planes, bytes } = isWhole ? { bytes: numbers } : inPlanes(numbers, count);
+    header[name] = { type, at: end, bytes: bytes.length, ...(planes && { planes }) };
+    contents.push(bytes);
+    end = (end + bytes.length + 7) & ~7;
   }
   const text = new TextEncoder().encode(JSON.stringify({ nodes: count, columns: header }));
   const start = (4 + text.length + 7) & ~7;
   const bytes = new Uint8Array(start + end);
   new DataView(bytes.buffer).setUint32(0, text.length, true);
   bytes.set(text, 4);
-  for (const [name, [, data]] of Object.entries(columns)) {
-    const numbers = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-    const { at, planes } = header[name]!;
-    bytes.set(planes === true ? inPlanes(numbers, data.byteLength / count) : numbers, start + at);
-  }
+  Object.values(header).forEach(({ at }, index) => bytes.set(contents[index]!, start + at));
   return bytes;
 }
 
-/** Columns that compress better with the same bytes of all numbers together. */
-const PLANES = new Set(
-  ["parent", "child_count", "allocated", "apparent", "entries", "name_end"],
-);
-
-function inPlanes(numbers: Uint8Array, width: number): Uint8Array {
-  const count = numbers.length / width;
-  return numbers.map((_, at) => numbers[(at % count) * width + Math.floor(at / count)]!);
+/** The bytes of the same value of all numbers together; without those that are all one. */
+function inPlanes(numbers: Uint8Array, count: number): { planes: (number | null)[]; bytes: Uint8Array } {
+  const width = numbers.length / count;
+  const all = Array.from({ length: width }, (_, plane) => numbers.filter((_, at) => at % width === plane));
+  const planes = all.map((plane) => (plane.every((byte) => byte === plane[0]) ? plane[0]! : null));
+  return { planes, bytes: Buffer.concat(all.filter((_, plane) => planes[plane] === null)) };
 }
 
 export interface Report {
@@ -397,7 +383,7 @@ function factsOf(root: Node, { worth = [], free }: Extra): Record<string, unknow
   const sorted = [...files].sort((a, b) => (a.node.allocated < b.node.allocated ? 1 : -1));
   const ordered = [...files].map(({ node }) => node.apparent).sort((a, b) => (a < b ? -1 : 1));
   return {
-    version: 1,
+    version: 2,
     program: "statwalk 0.1.0",
     roots: [pathText(root.name)],
     host: { text: "db3.example.org" },

@@ -19,6 +19,9 @@ struct Block {
     nodes: u64,
     header: Value,
     data: Vec<u8>,
+    /// Of each node its children and the end of its name.
+    children: Vec<Vec<usize>>,
+    name_ends: Vec<usize>,
 }
 
 /// A node with its path.
@@ -85,9 +88,7 @@ impl Page {
             }
             _ => (block, at),
         };
-        let first = self.blocks[below].number("first_child", parent);
-        let count = self.blocks[below].number("child_count", parent);
-        let children: Vec<usize> = (first..first + count).map(|child| child as usize).collect();
+        let children = &self.blocks[below].children[parent];
         if !children.is_empty() {
             let nodes = children.iter().map(|&child| self.blocks[below].node(child));
             let (mut allocated, mut apparent, mut entries) = (0, 0, u64::from(node.kind == 0));
@@ -104,7 +105,7 @@ impl Page {
             );
             assert_eq!(entries, node.entries, "{shown}");
         }
-        for child in children {
+        for &child in children {
             self.walk(below, child, path.clone(), all);
         }
         assert_eq!(all.insert(path, node), None, "two nodes have one path");
@@ -123,11 +124,24 @@ impl Block {
         let bytes = decompress_to_vec(&bytes).expect("a block is raw DEFLATE");
         let length = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
         let header: Value = serde_json::from_slice(&bytes[4..4 + length]).unwrap();
-        Block {
-            nodes: header["nodes"].as_u64().unwrap(),
+        let nodes = header["nodes"].as_u64().unwrap();
+        let mut block = Block {
+            nodes,
             header,
             data: bytes[(4 + length).next_multiple_of(8)..].to_vec(),
+            children: vec![Vec::new(); nodes as usize],
+            name_ends: Vec::new(),
+        };
+        let (mut parent, mut name_end) = (u32::MAX, 0);
+        for at in 0..nodes as usize {
+            parent = parent.wrapping_add(block.number("parent_step", at) as u32);
+            if parent != u32::MAX {
+                block.children[parent as usize].push(at);
+            }
+            name_end += block.number("name_length", at) as usize;
+            block.name_ends.push(name_end);
         }
+        block
     }
 
     fn column(&self, name: &str) -> Option<(&[u8], usize)> {
@@ -146,15 +160,20 @@ impl Block {
 
     fn find(&self, name: &str, at: usize) -> Option<u64> {
         let (bytes, width) = self.column(name)?;
-        assert_eq!(bytes.len() as u64, self.nodes * width as u64, "{name}");
-        let has_planes = self.header["columns"][name]["planes"] == true;
-        let byte = |index| match has_planes {
-            true => bytes[index * self.nodes as usize + at],
-            false => bytes[at * width + index],
+        let nodes = self.nodes as usize;
+        let Some(planes) = self.header["columns"][name]["planes"].as_array() else {
+            assert_eq!(bytes.len(), nodes * width, "{name}");
+            let number = bytes[at * width..][..width].iter().rev();
+            return Some(number.fold(0, |sum, &byte| sum << 8 | u64::from(byte)));
         };
-        let number = (0..width)
-            .rev()
-            .fold(0, |sum, index| sum << 8 | u64::from(byte(index)));
+        assert_eq!(planes.len(), width, "{name}");
+        let mut there = bytes.chunks_exact(nodes);
+        let number = (0..).zip(planes).fold(0, |sum, (plane, one)| {
+            let byte = one.as_u64();
+            let byte = byte.unwrap_or_else(|| there.next().unwrap()[at].into());
+            sum | byte << (8 * plane)
+        });
+        assert!(there.next().is_none() && there.remainder().is_empty());
         Some(number)
     }
 
@@ -170,9 +189,8 @@ impl Block {
 
     fn name(&self, at: usize) -> Vec<u8> {
         let (names, _) = self.column("names").unwrap();
-        let end = |at| self.number("name_end", at) as usize;
-        let start = at.checked_sub(1).map_or(0, end);
-        names[start..end(at)].to_vec()
+        let start = at.checked_sub(1).map_or(0, |before| self.name_ends[before]);
+        names[start..self.name_ends[at]].to_vec()
     }
 
     fn node(&self, at: usize) -> Node {

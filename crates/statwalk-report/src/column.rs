@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The bytes of a block.
+//!
+//! Little-endian: the length of a header as u32, the header with blanks behind it, then
+//! columns, each of which begins at a multiple of 8. The header is JSON. It has the number
+//! of nodes, and of each column its type, its place and its length.
+//!
+//! Most columns are in planes: the lowest bytes of all numbers, then the next ones, and so
+//! on. Most numbers are small, so in most planes all bytes are one, and these are left out.
+
+use std::fmt::Write;
+
+use crate::deflate::{Deflate, END, Effort};
+
+const ALIGNMENT: usize = 8;
+
+/// A column of a block.
+#[derive(Clone, Copy)]
+pub(crate) struct Column<'c> {
+    name: &'static str,
+    numbers: Numbers<'c>,
+    effort: Effort,
+}
+
+/// The numbers of a column.
+#[derive(Clone, Copy)]
+pub(crate) enum Numbers<'c> {
+    U8(&'c [u8]),
+    U32(&'c [u32]),
+    U64(&'c [u64]),
+    /// Each whole: neighbours are equal.
+    I64(&'c [i64]),
+    /// Of any length.
+    Bytes(&'c [u8]),
+}
+
+/// A part of a column that is packed at once. Only bytes have more than one.
+pub(crate) struct Piece<'c> {
+    column: Column<'c>,
+    /// Whether the column begins here.
+    is_first: bool,
+}
+
+/// A piece as it is in the file.
+pub(crate) struct Packed {
+    /// The name and the type, where the column begins here.
+    begins: Option<(&'static str, &'static str)>,
+    /// Of each plane the byte that all of it is, in JSON; absent without planes.
+    planes: Option<String>,
+    byte_count: usize,
+    deflated: Vec<u8>,
+}
+
+impl<'c> Column<'c> {
+    pub(crate) fn new(name: &'static str, numbers: Numbers<'c>, effort: Effort) -> Column<'c> {
+        Column {
+            name,
+            numbers,
+            effort,
+        }
+    }
+
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = Piece<'c>> + use<'c> {
+        let column = *self;
+        let parts = match column.numbers {
+            Numbers::Bytes(bytes) if !bytes.is_empty() => {
+                let parts = bytes.chunks(Deflate::PIECE_BYTES);
+                parts.map(Numbers::Bytes).collect()
+            }
+            numbers => vec![numbers],
+        };
+        parts
+            .into_iter()
+            .enumerate()
+            .map(move |(at, numbers)| Piece {
+                column: Column { numbers, ..column },
+                is_first: at == 0,
+            })
+    }
+}
+
+impl Numbers<'_> {
+    fn name(&self) -> &'static str {
+        match self {
+            Numbers::U8(_) => "u8",
+            Numbers::U32(_) => "u32",
+            Numbers::U64(_) => "u64",
+            Numbers::I64(_) => "i64",
+            Numbers::Bytes(_) => "bytes",
+        }
+    }
+
+    /// How many planes it has; none where it is in one piece.
+    fn planes(&self) -> usize {
+        match self {
+            Numbers::U8(_) => 1,
+            Numbers::U32(_) => 4,
+            Numbers::U64(_) => 8,
+            Numbers::I64(_) | Numbers::Bytes(_) => 0,
+        }
+    }
+
+    fn add_plane(&self, byte: usize, to: &mut Vec<u8>) {
+        match self {
+            Numbers::U8(numbers) => to.extend_from_slice(numbers),
+            Numbers::U32(numbers) => to.extend(numbers.iter().map(|n| (n >> (8 * byte)) as u8)),
+            Numbers::U64(numbers) => to.extend(numbers.iter().map(|n| (n >> (8 * byte)) as u8)),
+            Numbers::I64(_) | Numbers::Bytes(_) => {}
+        }
+    }
+}
+
+impl Piece<'_> {
+    /// Packs it.
+    pub(crate) fn packed(&self, deflate: &mut Deflate) -> Packed {
+        let Column { numbers, .. } = self.column;
+        let mut bytes = Vec::new();
+        let mut planes = Vec::new();
+        for byte in 0..numbers.planes() {
+            let start = bytes.len();
+            numbers.add_plane(byte, &mut bytes);
+            let plane = &bytes[start..];
+            let first = plane.first().copied().unwrap_or(0);
+            let is_one = plane.iter().all(|&byte| byte == first);
+            planes.push(is_one.then_some(first));
+            if is_one {
+                bytes.truncate(start);
+            }
+        }
+        match numbers {
+            Numbers::I64(numbers) => bytes.extend(numbers.iter().flat_map(|n| n.to_le_bytes())),
+            Numbers::Bytes(all) => bytes.extend_from_slice(all),
+            _ => {}
+        }
+        let byte_count = bytes.len();
+        bytes.resize(byte_count.next_multiple_of(ALIGNMENT), 0);
+        let name = self.column.name;
+        Packed {
+            begins: self.is_first.then(|| (name, numbers.name())),
+            planes: (!planes.is_empty()).then(|| json(&planes)),
+            byte_count,
+            deflated: deflate.piece(&bytes, self.column.effort),
+        }
+    }
+}
+
+fn json(planes: &[Option<u8>]) -> String {
+    let planes = planes.iter().map(|byte| match byte {
+        Some(byte) => byte.to_string(),
+        None => "null".to_owned(),
+    });
+    planes.collect::<Vec<_>>().join(",")
+}
+
+/// The block of so many nodes as raw DEFLATE.
+pub(crate) fn block_of(nodes: usize, pieces: Vec<Packed>) -> Vec<u8> {
+    let mut columns = String::new();
+    let mut at = 0;
+    let mut all = pieces.iter().peekable();
+    while let Some(first) = all.next() {
+        let (name, kind) = first.begins.expect("a column begins with its first piece");
+        let mut bytes = first.byte_count;
+        while let Some(next) = all.next_if(|next| next.begins.is_none()) {
+            bytes += next.byte_count;
+        }
+        let comma = if columns.is_empty() { "" } else { "," };
+        let place = format!(r#"{comma}"{name}":{{"type":"{kind}","at":{at},"bytes":{bytes}"#);
+        columns.push_str(&place);
+        if let Some(planes) = &first.planes {
+            let _ = write!(columns, r#","planes":[{planes}]"#);
+        }
+        columns.push('}');
+        at += bytes.next_multiple_of(ALIGNMENT);
+    }
+    let mut header = format!(r#"{{"nodes":{nodes},"columns":{{{columns}}}}}"#);
+    while !(4 + header.len()).is_multiple_of(ALIGNMENT) {
+        header.push(' ');
+    }
+    // It has a few lines.
+    let length = (header.len() as u32).to_le_bytes();
+    let header = [&length[..], header.as_bytes()].concat();
+    let header = Deflate::default().piece(&header, Effort::More);
+    let mut out = header;
+    for piece in &pieces {
+        out.extend_from_slice(&piece.deflated);
+    }
+    out.extend_from_slice(&END);
+    out
+}
