@@ -181,10 +181,11 @@ pub(crate) fn block_of(nodes: usize, pieces: Vec<Packed>) -> Vec<u8> {
     let length = (header.len() as u32).to_le_bytes();
     let header = [&length[..], header.as_bytes()].concat();
     let header = Deflate::default().piece(&header, Effort::More);
-    let mut out = header;
-    for piece in &pieces {
-        out.extend_from_slice(&piece.deflated);
-    }
-    out.extend_from_slice(&END);
-    out
+    let pieces = pieces.iter().map(|piece| &piece.deflated[..]);
+    let all: Vec<&[u8]> = [&header[..]]
+        .into_iter()
+        .chain(pieces)
+        .chain([&END[..]])
+        .collect();
+    all.concat()
 }

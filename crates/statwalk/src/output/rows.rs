@@ -3,6 +3,7 @@
 //! The nodes of a tree that have rows, in an order that does not depend on the scan.
 
 use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
 
 use statwalk_core::{DirState, Node, NodeKind, Tree};
 use statwalk_view::{Direction, SizeColumn, SortKey};
@@ -249,21 +250,47 @@ pub(crate) fn largest_directories<'a>(
         side: Side::Before,
         rows_max: None,
     };
-    let rows = selection.rows(roots(tree), move |a, b| order.compare(a, b));
-    // Twice the number, so that sorting is rare.
-    let room = count.saturating_mul(2).max(1_024);
-    let rank = |node: &Node<'a>| Reverse(bytes(node, column));
-    let mut best: Vec<Node<'a>> = Vec::new();
-    let nodes = rows.map(|row| row.node);
-    for node in nodes.filter(|node| node.parent().is_some() && wanted(node)) {
-        best.push(node);
-        if best.len() == room {
-            // Stable, so that of equals the first of the walk stay.
-            best.sort_by_key(rank);
-            best.truncate(count);
-        }
-    }
-    best.sort_by_key(rank);
+    // No directory has more than the one above it: what is below a smaller one need not be seen.
+    let bytes_min = least_of_largest(tree, column, &wanted, count);
+    let is_large = move |node: &Node<'a>| bytes(node, column) >= bytes_min;
+    let large = move |node: &Node<'a>| node.children().filter(is_large).collect();
+    let rows = selection.rows_of(roots(tree), large, move |a, b| order.compare(a, b));
+    let mut best: Vec<Node<'a>> = (rows.map(|row| row.node))
+        .filter(|node| is_candidate(node, &wanted) && is_large(node))
+        .collect();
+    // Stable, so that of equals the first of the walk stay.
+    best.sort_by_key(|node| Reverse(bytes(node, column)));
     best.truncate(count);
     best
+}
+
+/// A root is no candidate.
+fn is_candidate<'a>(node: &Node<'a>, wanted: impl Fn(&Node<'a>) -> bool) -> bool {
+    node.parent().is_some() && wanted(node)
+}
+
+/// The bytes of the last of so many largest directories; 0 where there are fewer.
+fn least_of_largest<'a>(
+    tree: &'a Tree,
+    column: SizeColumn,
+    wanted: impl Fn(&Node<'a>) -> bool,
+    count: usize,
+) -> u128 {
+    let mut left = count;
+    let mut waiting = BinaryHeap::new();
+    let entry = |node: Node<'a>| (bytes(&node, column), node.dir_id());
+    waiting.extend(roots(tree).map(|(_, root)| entry(root)));
+    while let Some((bytes, id)) = waiting.pop() {
+        let Some(node) = id.and_then(|id| tree.directory(id)) else {
+            continue;
+        };
+        if is_candidate(&node, &wanted) {
+            left = left.saturating_sub(1);
+            if left == 0 {
+                return bytes;
+            }
+        }
+        waiting.extend(node.children().map(entry));
+    }
+    0
 }
