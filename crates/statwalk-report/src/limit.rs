@@ -4,6 +4,8 @@
 
 use std::cmp::Ordering;
 
+use statwalk_view::best_first::Candidate;
+
 use crate::tree::ReportTree;
 
 /// How many children a directory shows at least: with one alone, its table would say
@@ -71,22 +73,22 @@ impl Limit {
 
     /// How many children of a directory are chosen, the first in the order of their sizes.
     /// Nodes of the last rank are chosen as long as there is room for some.
-    pub(crate) fn take(&mut self, sizes: &[u128]) -> usize {
-        let Some(&first) = sizes.first() else {
+    pub(crate) fn take<N>(&mut self, children: &[Candidate<N>]) -> usize {
+        let Some(first) = children.first() else {
             return 0;
         };
-        let together = sizes.len().min(AT_ONCE);
+        let together = children.len().min(AT_ONCE);
         if self.equals == usize::MAX {
-            return sizes.len();
+            return children.len();
         }
-        match rank_of(first).cmp(&self.rank) {
+        match rank_of(first.key).cmp(&self.rank) {
             Ordering::Less => return 0,
             Ordering::Equal if self.equals == 0 => return 0,
             Ordering::Equal => self.equals = self.equals.saturating_sub(together),
             Ordering::Greater => {}
         }
-        let above = sizes.partition_point(|&bytes| rank_of(bytes) > self.rank);
-        let equals = sizes.partition_point(|&bytes| self.allows(bytes));
+        let above = children.partition_point(|child| rank_of(child.key) > self.rank);
+        let equals = children.partition_point(|child| self.allows(child.key));
         let taken = above.max(together);
         let more = equals.saturating_sub(taken).min(self.equals);
         self.equals -= more;

@@ -2,7 +2,7 @@
 
 //! The nodes of a file in which not all are, in their order.
 
-use statwalk_view::best_first::{Best, Candidate, Rest, before};
+use statwalk_view::best_first::{Best, Candidate, Rest, before, sort};
 
 use crate::block::NOTHING;
 use crate::limit::{AT_ONCE, Limit};
@@ -32,8 +32,10 @@ impl<N: Copy> Outline<N> {
     /// Chooses about so many nodes.
     pub(crate) fn new<T: ReportTree<Node = N>>(tree: &T, nodes_max: usize) -> Self {
         let mut limit = Limit::new(tree, nodes_max);
+        let entries = tree.figures(tree.root()).entries;
+        let room = nodes_max.min(usize::try_from(entries).unwrap_or(usize::MAX));
         let mut outline = Outline {
-            cells: Vec::new(),
+            cells: Vec::with_capacity(room),
             rests: Vec::new(),
         };
         outline.push(Some(tree.root()), NOTHING);
@@ -61,29 +63,33 @@ impl<N: Copy> Outline<N> {
 
     /// Adds the children of a directory that are chosen, and the sum of the others.
     fn open<T: ReportTree<Node = N>>(&mut self, tree: &T, at: usize, node: N, limit: &mut Limit) {
-        let mut named = Vec::new();
-        // Of millions of equals few are chosen. One more: a sum of one child can as well be
-        // that child.
-        let wanted = limit.equals().saturating_add(AT_ONCE + 1);
-        let mut small = Best::new(tree, wanted);
+        let mut children = Vec::new();
+        // Of millions of equals few are chosen, and of smaller ones no more than are shown at
+        // least. One more: a sum of one child can as well be that child.
+        let mut equal = Best::new(tree, limit.equals().saturating_add(AT_ONCE + 1));
+        let mut small = Best::new(tree, AT_ONCE + 1);
         tree.for_each_child(node, |key, node| {
-            if limit.takes_all(key) {
-                named.push((Candidate { key, node }, tree.name(node)));
-            } else if small.is_wanted(key) {
-                small.add(Candidate { key, node });
+            let best = match limit.allows(key) {
+                true if limit.takes_all(key) => {
+                    children.push(Candidate { key, node });
+                    return;
+                }
+                true => &mut equal,
+                false => &mut small,
+            };
+            if best.is_wanted(key) {
+                best.add(Candidate { key, node });
             } else {
-                small.beyond.add(tree, node, &tree.figures(node));
+                best.beyond.add(tree, node, &tree.figures(node));
             }
         });
-        // As `before` has it; to look names up for each comparison took most of the time.
-        named.sort_unstable_by(|(a, a_name), (b, b_name)| {
-            b.key.cmp(&a.key).then_with(|| a_name.cmp(b_name))
-        });
-        let (small, mut beyond) = small.finish();
-        let large = named.into_iter().map(|(child, _)| child);
-        let mut children: Vec<_> = large.chain(small).collect();
-        let sizes: Vec<u128> = children.iter().map(|child| child.key).collect();
-        let mut taken = limit.take(&sizes);
+        sort(tree, &mut children);
+        let (equal, mut beyond) = equal.finish();
+        let (small, beyond_small) = small.finish();
+        beyond.add_rest(&beyond_small);
+        children.extend(equal);
+        children.extend(small);
+        let mut taken = limit.take(&children);
         if taken == 0 {
             return;
         }

@@ -49,8 +49,11 @@ impl Tally {
     }
 
     fn add_file<T: ReportTree>(&mut self, tree: &T, node: T::Node, bytes: u128) {
-        let facts = tree.facts(node);
-        self.add_leaf(facts.category, facts.owner, bytes);
+        if bytes == 0 {
+            return;
+        }
+        let (category, owner) = tree.colours(node);
+        self.add_leaf(category, owner, bytes);
     }
 
     /// The category with most bytes; of equals, the first.

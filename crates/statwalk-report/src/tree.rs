@@ -23,6 +23,13 @@ pub trait ReportTree: Tree<Node: Send + Sync> + Sync {
     /// category is not asked for.
     fn facts(&self, node: Self::Node) -> Facts;
 
+    /// Returns the category and the owner of [`facts`](Self::facts), for a node that is no
+    /// directory. A page asks for them alone where a node has no place in it.
+    fn colours(&self, node: Self::Node) -> (u8, u32) {
+        let facts = self.facts(node);
+        (facts.category, facts.owner)
+    }
+
     /// Calls `each` with the children of a node, each with its bytes on disk. An iterator
     /// over several kinds of children took a tenth of the time after a scan more.
     fn for_each_child(&self, node: Self::Node, mut each: impl FnMut(u128, Self::Node)) {

@@ -2,7 +2,7 @@
 
 //! The largest of many nodes.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::fmt;
 
 use super::rest::Rest;
@@ -24,8 +24,8 @@ pub struct Best<'a, T: Tree> {
     tree: &'a T,
     wanted: usize,
     candidates: Vec<Candidate<T::Node>>,
-    /// A smaller key is not among the largest.
-    key_min: u128,
+    /// The last that was among the largest, once there were more than are wanted.
+    bar: Option<Candidate<T::Node>>,
     /// The sum of the others, and of those that are no candidates.
     pub beyond: Rest,
 }
@@ -38,7 +38,7 @@ impl<'a, T: Tree> Best<'a, T> {
             tree,
             wanted,
             candidates: Vec::new(),
-            key_min: 0,
+            bar: None,
             beyond: Rest::default(),
         }
     }
@@ -46,11 +46,18 @@ impl<'a, T: Tree> Best<'a, T> {
     /// Returns whether a candidate with `key` can be among the largest.
     #[must_use]
     pub fn is_wanted(&self, key: u128) -> bool {
-        key >= self.key_min
+        self.bar.as_ref().is_none_or(|bar| key >= bar.key)
     }
 
     /// Adds a candidate.
     pub fn add(&mut self, candidate: Candidate<T::Node>) {
+        let tree = self.tree;
+        let is_behind = |bar: &Candidate<_>| before(tree, bar, &candidate).is_lt();
+        if self.bar.as_ref().is_some_and(is_behind) {
+            let figures = tree.figures(candidate.node);
+            self.beyond.add(tree, candidate.node, &figures);
+            return;
+        }
         self.candidates.push(candidate);
         if self.candidates.len() >= self.wanted.saturating_mul(2).max(64) {
             self.prune();
@@ -68,7 +75,7 @@ impl<'a, T: Tree> Best<'a, T> {
         let tree = self.tree;
         self.candidates
             .select_nth_unstable_by(last, |a, b| before(tree, a, b));
-        self.key_min = self.candidates[last].key;
+        self.bar = Some(self.candidates[last]);
         for candidate in self.candidates.drain(self.wanted..) {
             let figures = tree.figures(candidate.node);
             self.beyond.add(tree, candidate.node, &figures);
@@ -79,8 +86,7 @@ impl<'a, T: Tree> Best<'a, T> {
     #[must_use]
     pub fn finish(mut self) -> (Vec<Candidate<T::Node>>, Rest) {
         self.prune();
-        let tree = self.tree;
-        self.candidates.sort_unstable_by(|a, b| before(tree, a, b));
+        sort(self.tree, &mut self.candidates);
         (self.candidates, self.beyond)
     }
 }
@@ -99,4 +105,13 @@ pub fn before<T: Tree>(tree: &T, a: &Candidate<T::Node>, b: &Candidate<T::Node>)
     b.key
         .cmp(&a.key)
         .then_with(|| tree.name(a.node).cmp(&tree.name(b.node)))
+}
+
+/// Sorts siblings, as [`before`] has it. A name is looked up once, and only where sizes are
+/// equal.
+pub fn sort<T: Tree>(tree: &T, siblings: &mut [Candidate<T::Node>]) {
+    siblings.sort_unstable_by_key(|sibling| Reverse(sibling.key));
+    for equals in siblings.chunk_by_mut(|a, b| a.key == b.key) {
+        equals.sort_by_cached_key(|sibling| tree.name(sibling.node));
+    }
 }

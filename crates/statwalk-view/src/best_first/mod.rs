@@ -49,7 +49,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fmt;
 
-pub use self::best::{Best, Candidate, before};
+pub use self::best::{Best, Candidate, before, sort};
 pub use self::rest::Rest;
 use crate::Tree;
 

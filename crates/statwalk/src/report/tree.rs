@@ -329,6 +329,23 @@ impl<'a> ReportTree for ScannedTree<'a> {
         }
     }
 
+    fn colours(&self, part: Self::Node) -> (u8, u32) {
+        let indices = self.indices();
+        match part {
+            Part::Node(file) if file.file_number().is_some() => {
+                let category = match file.kind() {
+                    NodeKind::Other(FileType::File) => indices.groups(&file).0,
+                    _ => indices.not_files,
+                };
+                (category, indices.owner(file.uid()))
+            }
+            _ => {
+                let facts = self.facts(part);
+                (facts.category, facts.owner)
+            }
+        }
+    }
+
     fn ending(&self, part: Self::Node) -> Cow<'_, [u8]> {
         match part {
             Part::Root(node, _) | Part::Node(node)
