@@ -21,12 +21,13 @@ const NO_TIME: i64 = i64::MIN;
 
 const SECOND_NS: i64 = 1_000_000_000;
 
+/// Most names are shorter: the room that names are given at first.
+const NAME_BYTES: usize = 24;
+
 /// The columns of a block.
 #[derive(Default)]
 pub(crate) struct Columns {
     pub(crate) parent: Vec<u32>,
-    pub(crate) first_child: Vec<u32>,
-    pub(crate) child_count: Vec<u32>,
     pub(crate) kind: Vec<u8>,
     pub(crate) flags: Vec<u8>,
     allocated: Wide,
@@ -94,8 +95,6 @@ impl Columns {
     pub(crate) fn with_room(nodes: usize) -> Columns {
         Columns {
             parent: Vec::with_capacity(nodes),
-            first_child: Vec::with_capacity(nodes),
-            child_count: Vec::with_capacity(nodes),
             kind: Vec::with_capacity(nodes),
             flags: Vec::with_capacity(nodes),
             allocated: Wide::with_room(nodes),
@@ -108,6 +107,7 @@ impl Columns {
             },
             ending: Vec::with_capacity(nodes),
             name_end: Vec::with_capacity(nodes),
+            names: Vec::with_capacity(nodes.saturating_mul(NAME_BYTES)),
             ..Columns::default()
         }
     }
@@ -135,8 +135,6 @@ impl Columns {
 
     pub(crate) fn push(&mut self, facts: Facts, figures: &Figures, name: &[u8], parent: u32) {
         self.parent.push(parent);
-        self.first_child.push(0);
-        self.child_count.push(0);
         self.kind.push(facts.kind as u8);
         self.flags.push(facts.flags.bits());
         self.allocated.push(figures.allocated_bytes);
@@ -160,8 +158,6 @@ impl Columns {
     pub(crate) fn append(&mut self, others: Columns) {
         let names_before = self.names.len() as u32;
         self.parent.extend(others.parent);
-        self.first_child.extend(others.first_child);
-        self.child_count.extend(others.child_count);
         self.kind.extend(others.kind);
         self.flags.extend(others.flags);
         self.allocated.append(others.allocated);
@@ -176,12 +172,6 @@ impl Columns {
         self.names.extend(others.names);
     }
 
-    /// Notes that the nodes from `first` on are the children of a node.
-    pub(crate) fn close_children(&mut self, parent: usize, first: usize) {
-        self.first_child[parent] = first as u32;
-        self.child_count[parent] = (self.len() - first) as u32;
-    }
-
     /// Whether a node has nodes below it.
     pub(crate) fn is_dir(&self, index: usize) -> bool {
         let kind = self.kind[index];
@@ -191,12 +181,6 @@ impl Columns {
     /// Whether a node is a sum of others.
     pub(crate) fn is_rest(&self, index: usize) -> bool {
         self.kind[index] == Kind::Rest as u8
-    }
-
-    /// The places of the children.
-    pub(crate) fn children(&self, index: usize) -> Range<usize> {
-        let first = self.first_child[index] as usize;
-        first..first + self.child_count[index] as usize
     }
 
     pub(crate) fn allocated(&self, index: usize) -> u128 {

@@ -115,7 +115,8 @@ impl Piece<'_> {
     /// Packs it.
     pub(crate) fn packed(&self, deflate: &mut Deflate) -> Packed {
         let Column { numbers, .. } = self.column;
-        let mut bytes = Vec::new();
+        let mut bytes = std::mem::take(&mut deflate.plain);
+        bytes.clear();
         let mut planes = Vec::new();
         for byte in 0..numbers.planes() {
             let start = bytes.len();
@@ -135,12 +136,14 @@ impl Piece<'_> {
         }
         let byte_count = bytes.len();
         bytes.resize(byte_count.next_multiple_of(ALIGNMENT), 0);
+        let deflated = deflate.piece(&bytes, self.column.effort);
+        deflate.plain = bytes;
         let name = self.column.name;
         Packed {
             begins: self.is_first.then(|| (name, numbers.name())),
             planes: (!planes.is_empty()).then(|| json(&planes)),
             byte_count,
-            deflated: deflate.piece(&bytes, self.column.effort),
+            deflated,
         }
     }
 }

@@ -82,7 +82,7 @@ pub(crate) fn blocks<T: ReportTree>(
 
 fn columns<T: ReportTree>(tree: &T, outline: &Outline<T::Node>, naming: &mut Naming) -> Columns {
     let count = outline.cells.len();
-    let mut columns = match naming.is_of_originals() {
+    match naming.is_of_originals() {
         // Numbers count all before them.
         false => part(tree, outline, 0..count, count, naming),
         true => {
@@ -92,12 +92,7 @@ fn columns<T: ReportTree>(tree: &T, outline: &Outline<T::Node>, naming: &mut Nam
             first.append(second);
             first
         }
-    };
-    for (at, cell) in outline.cells.iter().enumerate() {
-        columns.first_child[at] = cell.first_child;
-        columns.child_count[at] = cell.child_count;
     }
-    columns
 }
 
 /// The columns of some cells. Only redacted names need those before them.

@@ -60,7 +60,6 @@ impl<T: ReportTree> Full<'_, '_, T> {
             for child in sorted_children(self.tree, node) {
                 block.push_node(child, Some(at), self.naming);
             }
-            block.columns.close_children(at, from);
             block.note_closed(from, &mut closed);
         }
         let mut closed: Vec<usize> = closed.into_iter().map(|(_, Reverse(at))| at).collect();
@@ -187,7 +186,6 @@ impl<'a, T: ReportTree> Block<'a, T> {
                 place: one.place,
             });
         }
-        self.columns.close_children(0, 1);
     }
 
     fn packed(&self, at: usize) -> Packed<T::Node> {

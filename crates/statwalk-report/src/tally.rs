@@ -67,6 +67,14 @@ impl Tally {
     }
 }
 
+/// The children of a directory that were seen so far.
+#[derive(Default)]
+struct Family {
+    tally: Tally,
+    /// The place of the sum of those that have no node.
+    rest: Option<usize>,
+}
+
 /// Gives directories and sums the owner and the category with most bytes, and returns the
 /// tallies of some directories.
 ///
@@ -79,30 +87,40 @@ pub(crate) fn settle(
     mut hidden: impl FnMut(usize) -> Option<Tally>,
 ) -> Vec<Tally> {
     let mut found = vec![Tally::default(); roots.len()];
-    // Of directories, until their turn comes: below one there are few at a time.
-    let mut tallies: Vec<Option<Box<Tally>>> = vec![None; columns.len()];
-    for at in (0..columns.len()).rev().filter(|&at| columns.is_dir(at)) {
-        let mut tally = tallies[at].take().unwrap_or_default();
-        for child in columns.children(at) {
-            if !columns.is_dir(child) && !columns.is_rest(child) {
-                let (category, owner) = (colours.category[child], colours.owner[child]);
-                tally.add_leaf(category, owner, columns.allocated(child));
+    // Of directories some of whose children were seen, until their turn comes.
+    let mut tallies: Vec<Option<Box<Family>>> = Vec::new();
+    tallies.resize_with(columns.len(), || None);
+    for at in (0..columns.len()).rev() {
+        let above = columns.parent[at] as usize;
+        if columns.is_rest(at) {
+            if let Some(above) = tallies.get_mut(above) {
+                above.get_or_insert_default().rest = Some(at);
             }
+            continue;
         }
+        if !columns.is_dir(at) {
+            if let Some(above) = tallies.get_mut(above) {
+                let (category, owner) = (colours.category[at], colours.owner[at]);
+                let tally = &mut above.get_or_insert_default().tally;
+                tally.add_leaf(category, owner, columns.allocated(at));
+            }
+            continue;
+        }
+        let Family { mut tally, rest } = *tallies[at].take().unwrap_or_default();
         if let Some(hidden) = hidden(at) {
             tally.add(&hidden);
-            if let Some(sum) = columns.children(at).find(|&child| columns.is_rest(child)) {
-                colours.category[sum] = hidden.category();
-                colours.owner[sum] = hidden.owner();
+            if let Some(rest) = rest {
+                colours.category[rest] = hidden.category();
+                colours.owner[rest] = hidden.owner();
             }
         }
         colours.category[at] = tally.category();
         colours.owner[at] = tally.owner();
-        if let Some(above) = tallies.get_mut(columns.parent[at] as usize) {
-            above.get_or_insert_default().add(&tally);
+        if let Some(above) = tallies.get_mut(above) {
+            above.get_or_insert_default().tally.add(&tally);
         }
         if roots.contains(&at) {
-            found[at - roots.start] = *tally;
+            found[at - roots.start] = tally;
         }
     }
     found
