@@ -4,15 +4,8 @@
 
 import { Found } from './found.mjs';
 
-const WAYS = {
-  'readdir-sync': './with-readdir-sync.mjs',
-  'readdir-recursive': './with-readdir-recursive.mjs',
-  promises: './with-promises.mjs',
-  article: './article.mjs',
-};
-
 const [way, model, rounds, path] = process.argv.slice(2);
-const { walk } = await import(WAYS[way]);
+const { walk } = await import(way === 'article' ? './article.mjs' : `./with-${way}.mjs`);
 for (let round = 0; round < Number(rounds); round++) {
   const found = new Found(model);
   const start = process.hrtime.bigint();
