@@ -14,6 +14,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
+const LICENCES = ["LICENSE-APACHE", "LICENSE-MIT"];
 // As package.json names the C library.
 const LIBRARIES = { gnu: "glibc", musl: "musl" };
 
@@ -31,8 +32,10 @@ const work = fs.mkdtempSync(path.join(os.tmpdir(), "statwalk-pack-"));
 function pack(name, description, files) {
   const place = path.join(work, name);
   fs.mkdirSync(place);
+  for (const name of LICENCES) fs.copyFileSync(path.join(HERE, "../..", name), path.join(place, name));
   for (const [from, to] of files) fs.copyFileSync(from, path.join(place, to));
-  fs.writeFileSync(path.join(place, "package.json"), `${JSON.stringify(description, null, 2)}\n`);
+  const whole = { ...description, files: [...description.files, ...LICENCES] };
+  fs.writeFileSync(path.join(place, "package.json"), `${JSON.stringify(whole, null, 2)}\n`);
   execFileSync("npm", ["pack", "--silent", `--pack-destination=${path.resolve(folder)}`, place], { stdio: "inherit" });
 }
 

@@ -10,6 +10,7 @@ const path = require('node:path')
 const { after, before, test } = require('node:test')
 
 const HERE = path.resolve(__dirname, '..')
+const { version } = require('../package.json')
 const NAME = `${process.platform}-${process.arch}-gnu`
 const PACK = path.join(HERE, 'pack.mjs')
 let folder
@@ -43,7 +44,7 @@ const PROGRAM = `
 
 test('the library finds the package of its platform', () => {
   const tarballs = fs.readdirSync(packages).sort()
-  assert.deepStrictEqual(tarballs, [`statwalk-0.1.0.tgz`, `statwalk-${NAME}-0.1.0.tgz`])
+  assert.deepStrictEqual(tarballs, [`statwalk-${version}.tgz`, `statwalk-${NAME}-${version}.tgz`])
   const { found, isNative, reasonForFallback } = project('whole', tarballs, PROGRAM)
   assert.deepStrictEqual([isNative, reasonForFallback], [true, null])
   const installed = path.join(folder, 'whole/node_modules/statwalk')
@@ -51,12 +52,16 @@ test('the library finds the package of its platform', () => {
   const names = fs.readdirSync(installed).map((name) => `node_modules/statwalk/${name}`)
   assert.deepStrictEqual(found.map(([file]) => file), names.sort())
   const { optionalDependencies, devDependencies } = JSON.parse(fs.readFileSync(path.join(installed, 'package.json')))
-  assert.deepStrictEqual(optionalDependencies, { [`@statwalk/${NAME}`]: '0.1.0' })
+  assert.deepStrictEqual(optionalDependencies, { [`@statwalk/${NAME}`]: version })
   assert.strictEqual(devDependencies, undefined)
+  for (const part of ['statwalk', `@statwalk/${NAME}`]) {
+    const licences = fs.readdirSync(path.join(folder, 'whole/node_modules', part)).filter((name) => /^LICENSE/.test(name))
+    assert.deepStrictEqual(licences.sort(), ['LICENSE-APACHE', 'LICENSE-MIT'])
+  }
 })
 
 test('without that package the library says why it is slower', () => {
-  const { found, isNative, reasonForFallback } = project('alone', ['statwalk-0.1.0.tgz'], PROGRAM)
+  const { found, isNative, reasonForFallback } = project('alone', [`statwalk-${version}.tgz`], PROGRAM)
   assert.strictEqual(isNative, false)
   assert.match(reasonForFallback, /plain JavaScript.*npm\/cli\/issues\/4828/)
   assert(found.length > 10)
