@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The bytes of a block.
+//! The columns of a block as bytes.
 //!
 //! Little-endian: the length of a header as u32, the header with blanks behind it, then
 //! columns, each of which begins at a multiple of 8. The header is JSON. It has the number

@@ -16,10 +16,9 @@ pub(crate) const END: [u8; 2] = [0x03, 0x00];
 /// How hard to look for repetitions.
 #[derive(Clone, Copy)]
 pub(crate) enum Effort {
-    /// For bytes with few of them: more takes twice as long, and brings 3 %.
+    /// For bytes with few of them.
     Least = 1,
-    /// For all else: names take half as long again, and 15 % less room. The next level takes
-    /// 70 % longer than this one, and brings 6 %.
+    /// For all else, of which names alone are most of the time.
     More = 2,
 }
 

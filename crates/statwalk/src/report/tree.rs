@@ -168,7 +168,8 @@ impl<'a> ScannedTree<'a> {
             false => Flags::default(),
         };
         let owner = indices.owner(node.uid());
-        let (kind, category, ending) = match node.kind() {
+        let (category, ending) = self.groups_of(&node);
+        let kind = match node.kind() {
             NodeKind::Directory(state) => {
                 flags = flags
                     | match state {
@@ -177,14 +178,10 @@ impl<'a> ScannedTree<'a> {
                         DirState::Excluded => Flags::EXCLUDED,
                         _ => Flags::default(),
                     };
-                (Kind::Directory, NONE, NONE)
+                Kind::Directory
             }
-            NodeKind::Other(FileType::File) => {
-                let (category, ending) = indices.groups(&node);
-                (Kind::File, category, ending)
-            }
-            NodeKind::Other(kind) => (kind_of(kind), indices.not_files, NONE),
-            _ => (Kind::Other, indices.not_files, NONE),
+            NodeKind::Other(kind) => kind_of(kind),
+            _ => Kind::Other,
         };
         if kind != Kind::Directory {
             if node.is_incomplete() {
@@ -200,6 +197,15 @@ impl<'a> ScannedTree<'a> {
             owner,
             category,
             ending,
+        }
+    }
+
+    /// The category and the ending of a node.
+    fn groups_of(&self, node: &Node<'a>) -> (u8, u8) {
+        match node.kind() {
+            NodeKind::Directory(_) => (NONE, NONE),
+            NodeKind::Other(FileType::File) => self.indices().groups(node),
+            _ => (self.indices().not_files, NONE),
         }
     }
 }
@@ -330,15 +336,8 @@ impl<'a> ReportTree for ScannedTree<'a> {
     }
 
     fn colours(&self, part: Self::Node) -> (u8, u32) {
-        let indices = self.indices();
         match part {
-            Part::Node(file) if file.file_number().is_some() => {
-                let category = match file.kind() {
-                    NodeKind::Other(FileType::File) => indices.groups(&file).0,
-                    _ => indices.not_files,
-                };
-                (category, indices.owner(file.uid()))
-            }
+            Part::Node(node) => (self.groups_of(&node).0, self.indices().owner(node.uid())),
             _ => {
                 let facts = self.facts(part);
                 (facts.category, facts.owner)
