@@ -6,6 +6,7 @@
 //! millions of entries grows without copies. A directory takes [`DirRecord`], a file,
 //! where files are kept, [`FileRecord`], plus names.
 
+mod file_runs;
 mod identities;
 mod names;
 mod node;
@@ -18,6 +19,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use self::file_runs::FileRuns;
 use self::identities::{DirIdentity, Identities};
 use self::names::Names;
 use self::node::At;
@@ -45,8 +47,7 @@ pub struct Tree {
     files: Vec<Vec<FileRecord>>,
     /// Which worker a chunk of files belongs to.
     file_names: Vec<u16>,
-    /// By directory.
-    file_runs: Vec<FileRun>,
+    file_runs: FileRuns,
     /// The blocks of directories that take many themselves, in bytes.
     large_dirs: HashMap<u32, u64>,
     /// The time that the sink was asked for.
@@ -90,7 +91,7 @@ impl Tree {
             children: Vec::new(),
             files: Vec::new(),
             file_names: Vec::new(),
-            file_runs: Vec::new(),
+            file_runs: FileRuns::default(),
             large_dirs: HashMap::new(),
             time: states.first().and_then(|state| state.time),
             owners: Vec::new(),
@@ -110,6 +111,7 @@ impl Tree {
         let mut first_chunks = vec![0; workers.max().unwrap_or(0)];
         let follows = context.follows;
         let (mut foreign, mut finished) = (Vec::new(), Vec::new());
+        let mut file_runs: Vec<FileRun> = Vec::new();
         for (worker, state) in states.into_iter().enumerate() {
             for block in state.blocks {
                 let index = block.number as usize;
@@ -128,11 +130,10 @@ impl Tree {
             );
             first_chunks[usize::from(state.worker)] = tree.files.len();
             let first = (tree.files.len() * TreeState::FILE_CHUNK) as u64;
-            tree.file_runs
-                .extend(state.file_runs.iter().map(|run| FileRun {
-                    start: run.start + first,
-                    ..*run
-                }));
+            file_runs.extend(state.file_runs.iter().map(|run| FileRun {
+                start: run.start + first,
+                ..*run
+            }));
             tree.files.extend(state.files);
             tree.file_names.resize(tree.files.len(), worker as u16);
             tree.names.push(state.names);
@@ -166,8 +167,7 @@ impl Tree {
         let unsettled = links.map_or(Vec::new(), |links| {
             tree.settle_links(&links, &first_chunks, inodes)
         });
-        tree.file_runs
-            .sort_unstable_by_key(|run| (run.dir, run.start));
+        tree.file_runs = FileRuns::new(file_runs);
         tree.sum_up(&unsettled, follows);
         tree
     }
@@ -402,7 +402,7 @@ impl Tree {
             + of(&self.children)
             + of(&self.files)
             + of(&self.file_names)
-            + of(&self.file_runs)
+            + self.file_runs.memory_bytes()
             + of(&self.owners)
             + of(&self.dir_owners)
             + of(&self.devices)

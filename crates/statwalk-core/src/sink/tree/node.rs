@@ -6,7 +6,7 @@ use std::fmt;
 
 use super::Tree;
 use super::names::NameAt;
-use super::owners;
+use super::owners::{self, OwnerNumber};
 use super::record::{DirRecord, FileRecord, FileRun, NOWHERE, Sums, Traits};
 use super::state::{BLOCK, TreeState};
 use crate::directory::{DirState, join};
@@ -59,27 +59,46 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// The record of a directory, and of no root that is a file.
+    #[inline]
+    fn directory(&self) -> Option<&'a DirRecord> {
+        self.dir().filter(|dir| !dir.kind.is_root_file())
+    }
+
     #[inline]
     fn file(&self) -> Option<&'a FileRecord> {
         match self.at {
-            At::Dir(_) if self.dir()?.kind.is_root_file() => {
-                let number = self.entries_kept().next()?;
-                Some(self.tree.file(number))
-            }
-            At::Dir(_) => None,
+            At::Dir(_) => self.root_file(),
             At::File { number, .. } => Some(self.tree.file(number)),
         }
+    }
+
+    /// The record of a root that is a file, where files are kept.
+    ///
+    /// A function of its own, as is what else is for directories alone: so the others are
+    /// short enough to be inlined. A caller asks for several attributes of a file, and its
+    /// record is looked up once then.
+    fn root_file(&self) -> Option<&'a FileRecord> {
+        if !self.dir()?.kind.is_root_file() {
+            return None;
+        }
+        let number = self.entries_kept().next()?;
+        Some(self.tree.file(number))
     }
 
     /// The kind of entry that it stands for.
     #[must_use]
     #[inline]
     pub fn kind(&self) -> NodeKind {
-        match (self.dir(), self.file()) {
-            (Some(dir), _) => dir.kind.node_kind(),
-            (None, Some(file)) => NodeKind::Other(file.traits.kind()),
-            (None, None) => NodeKind::Other(FileType::Unknown),
+        match self.at {
+            At::Dir(_) => self.dir_kind(),
+            At::File { number, .. } => NodeKind::Other(self.tree.file(number).traits.kind()),
         }
+    }
+
+    fn dir_kind(&self) -> NodeKind {
+        let unknown = NodeKind::Other(FileType::Unknown);
+        self.dir().map_or(unknown, |dir| dir.kind.node_kind())
     }
 
     /// The number of a directory in its scan, as other sinks of the scan have it; absent
@@ -124,7 +143,7 @@ impl<'a> Node<'a> {
     #[inline]
     pub fn is_dir(&self) -> bool {
         match self.at {
-            At::Dir(_) => matches!(self.kind(), NodeKind::Directory(_)),
+            At::Dir(_) => self.directory().is_some(),
             At::File { .. } => false,
         }
     }
@@ -134,17 +153,7 @@ impl<'a> Node<'a> {
     #[inline]
     pub fn name(&self) -> &'a [u8] {
         match self.at {
-            At::Dir(id) => {
-                let Some(record) = self.tree.record(id) else {
-                    return &[];
-                };
-                if record.parent == NOWHERE {
-                    return &self.tree.roots[record.root()];
-                }
-                let worker = self.tree.foreign_names.get(&id).copied();
-                let worker = worker.unwrap_or(self.tree.block_names[id as usize / BLOCK]);
-                self.tree.names[usize::from(worker)].get(record.name)
-            }
+            At::Dir(id) => self.dir_name(id),
             At::File { number, .. } => {
                 let record = self.tree.file(number);
                 let worker = self.tree.file_names[number as usize / TreeState::FILE_CHUNK];
@@ -154,6 +163,18 @@ impl<'a> Node<'a> {
                 })
             }
         }
+    }
+
+    fn dir_name(&self, id: u32) -> &'a [u8] {
+        let Some(record) = self.tree.record(id) else {
+            return &[];
+        };
+        if record.parent == NOWHERE {
+            return &self.tree.roots[record.root()];
+        }
+        let worker = self.tree.foreign_names.get(&id).copied();
+        let worker = worker.unwrap_or(self.tree.block_names[id as usize / BLOCK]);
+        self.tree.names[usize::from(worker)].get(record.name)
     }
 
     /// The directory that holds it; absent for a root.
@@ -224,10 +245,7 @@ impl<'a> Node<'a> {
 
     #[inline]
     fn runs(&self) -> impl Iterator<Item = &'a FileRun> + use<'a> {
-        let dir = self.number();
-        let runs = &self.tree.file_runs;
-        let first = runs.partition_point(|run| run.dir < dir);
-        runs[first..].iter().take_while(move |run| run.dir == dir)
+        self.tree.file_runs.of(self.number())
     }
 
     /// The entry at a place among [`files`](Self::files); absent where there are fewer.
@@ -273,12 +291,18 @@ impl<'a> Node<'a> {
     #[must_use]
     #[inline]
     pub fn uid(&self) -> Option<u32> {
-        let number = match (self.file(), self.at) {
-            (Some(file), _) => file.owner,
-            (None, At::Dir(id)) => *self.tree.dir_owners.get(id as usize)?,
-            (None, At::File { .. }) => return None,
+        let number = match self.at {
+            At::Dir(id) => self.dir_owner(id)?,
+            At::File { number, .. } => self.tree.file(number).owner,
         };
         owners::uid(&self.tree.owners, number)
+    }
+
+    fn dir_owner(&self, id: u32) -> Option<OwnerNumber> {
+        match self.root_file() {
+            Some(file) => Some(file.owner),
+            None => self.tree.dir_owners.get(id as usize).copied(),
+        }
     }
 
     /// The device and the inode number of a directory; absent for files, where they are
@@ -295,6 +319,9 @@ impl<'a> Node<'a> {
 
     #[inline]
     fn sum<T>(&self, of_dir: impl Fn(&Sums) -> T, of_file: impl Fn(&FileRecord) -> T) -> T {
+        if let Some(dir) = self.directory() {
+            return of_dir(&dir.sums);
+        }
         match (self.file(), self.dir()) {
             (Some(file), _) => of_file(file),
             (None, Some(dir)) => of_dir(&dir.sums),
@@ -308,6 +335,9 @@ impl<'a> Node<'a> {
         of_dir: impl Fn(&Sums) -> u128,
         of_file: impl Fn(&FileRecord) -> u64,
     ) -> Option<u128> {
+        if let Some(dir) = self.directory() {
+            return self.tree.knows_sizes.then(|| of_dir(&dir.sums));
+        }
         let is_known = self.tree.knows_sizes && !self.is_unread_file();
         is_known.then(|| self.sum(of_dir, |file| of_file(file).into()))
     }
@@ -390,14 +420,29 @@ impl<'a> Node<'a> {
     #[must_use]
     #[inline]
     pub fn is_incomplete(&self) -> bool {
-        self.is_unread_file() || self.dir().is_some_and(|dir| dir.sums.incomplete)
+        match self.at {
+            At::Dir(_) => {
+                self.is_unread_root_file() || self.dir().is_some_and(|dir| dir.sums.incomplete)
+            }
+            At::File { .. } => self.is_unread_file(),
+        }
     }
 
     #[inline]
     fn is_unread_file(&self) -> bool {
-        match (self.file(), self.dir()) {
+        match self.at {
+            At::Dir(_) => self.is_unread_root_file(),
+            At::File { number, .. } => self.tree.file(number).traits.has(Traits::UNKNOWN),
+        }
+    }
+
+    fn is_unread_root_file(&self) -> bool {
+        if self.directory().is_some() {
+            return false;
+        }
+        match (self.root_file(), self.dir()) {
             (Some(file), _) => file.traits.has(Traits::UNKNOWN),
-            // A root, where files are not kept.
+            // Files are not kept.
             (None, Some(dir)) => !self.is_dir() && dir.sums.incomplete,
             (None, None) => false,
         }
