@@ -121,10 +121,10 @@ pub use rows::{GatheredRows, Rows};
 pub use running::{Canceller, Running};
 pub use scan::{IoClass, KernelFileSystems, MountCrossing, Scan, SymlinkPolicy};
 pub use sink::{
-    Category, Collect, Context, Extension, GroupKey, Grouping, InodeTable, Inodes, InodesState,
-    Largest, LinkPolicy, LiveDir, LiveState, LiveTree, Node, NodeKind, RootSizes, RootTotals, Sink,
-    SizeHistogram, Stats, StatsGroup, StatsState, Tally, TimeKind, Top, TopOf, TopState, Totals,
-    TotalsState, Tree, TreeSink, TreeState, path_order,
+    Category, Collect, Context, Endings, Extension, GroupKey, Grouping, InodeTable, Inodes,
+    InodesState, Largest, LinkPolicy, LiveDir, LiveState, LiveTree, Node, NodeKind, RootSizes,
+    RootTotals, Sink, SizeHistogram, Stats, StatsGroup, StatsState, Tally, TimeKind, Top, TopOf,
+    TopState, Totals, TotalsState, Tree, TreeSink, TreeState, path_order,
 };
 pub use source::choice::{Source, SyncPolicy};
 pub use source::memory::{MemoryEntry, MemoryTree, MemoryTreeError};

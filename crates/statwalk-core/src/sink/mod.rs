@@ -8,6 +8,7 @@
 //! read next.
 
 mod category;
+mod endings;
 mod entry_filter;
 mod extension;
 mod first_names;
@@ -25,6 +26,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 pub use category::Category;
+pub use endings::Endings;
 pub use extension::Extension;
 pub use first_names::path_order;
 pub(crate) use inodes::FileAt;

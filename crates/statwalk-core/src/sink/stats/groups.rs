@@ -12,10 +12,8 @@ use super::sample::Sample;
 use super::sizes::SizeHistogram;
 use crate::entry::FileType;
 use crate::sink::category::Category;
+use crate::sink::endings::Endings;
 use crate::sink::extension::{Ending, Extension};
-
-/// How many endings of names are remembered, as a power of two.
-const ENDINGS_POWER: u32 = 6;
 
 /// Tallies by one key or by two.
 pub(super) struct Groups {
@@ -124,7 +122,7 @@ struct KeyNumbers {
     /// The one that was asked for last: neighbours are often alike.
     last: usize,
     /// Where files of some endings belong.
-    endings: [(Ending, usize); 1 << ENDINGS_POWER],
+    endings: Endings<usize>,
 }
 
 impl KeyNumbers {
@@ -135,7 +133,7 @@ impl KeyNumbers {
             keys: Vec::new(),
             numbers: HashMap::default(),
             last: 0,
-            endings: [(Ending::NONE, 0); 1 << ENDINGS_POWER],
+            endings: Endings::default(),
         }
     }
 
@@ -166,21 +164,13 @@ impl KeyNumbers {
     #[inline]
     fn number_by_name(&mut self, name: &[u8]) -> usize {
         let ending = Ending::of(name);
-        let Some(ending) = ending else {
-            let key = self.key_by_name(name, Extension::last_of(name));
-            return self.number_of(key);
-        };
-        let slot = ending.slot(ENDINGS_POWER);
-        let (known, number) = self.endings[slot];
-        if known == ending {
+        if let Some(number) = self.endings.get(ending) {
             return number;
         }
         let last = Extension::last_of(name);
         let key = self.key_by_name(name, last);
         let number = self.number_of(key);
-        if !last.needs_the_one_before() {
-            self.endings[slot] = (ending, number);
-        }
+        self.endings.keep(ending, last, number);
         number
     }
 
