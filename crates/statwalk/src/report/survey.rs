@@ -6,10 +6,12 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use statwalk_core::{Category, Extension, FileType, GroupKey, Node, NodeKind, SizeHistogram, Tree};
+use statwalk_core::{
+    Category, Endings, Extension, FileType, GroupKey, Node, NodeKind, SizeHistogram, Tree,
+};
 use statwalk_report::{AgeGroup, Ending, NONE, SizeGroup, Sums};
 
-use super::tree::{bytes, place_or_none};
+use super::tree::{bytes, bytes_of_directory, place_or_none};
 use crate::answer::owner_names::OwnerNames;
 use crate::output::group_label::label;
 use crate::output::json::{size_max, size_min};
@@ -30,38 +32,31 @@ const NOT_FILES: &str = "directories, links and others";
 
 /// The sums of groups by their keys.
 struct Groups<K> {
-    places: HashMap<K, usize>,
+    /// Fewer than 2^32 groups fit into memory.
+    numbers: HashMap<K, u32>,
     sums: Vec<(K, Sums)>,
-    /// The group of the entry before: files of one kind stand together.
-    last: usize,
-    /// The group of each file, by the number of the file.
-    of_files: Vec<u32>,
 }
 
 impl<K: Copy + Hash + Ord> Groups<K> {
-    /// Of files whose numbers are below an end.
-    fn new(file_number_end: usize) -> Groups<K> {
+    fn new() -> Groups<K> {
         Groups {
-            places: HashMap::new(),
+            numbers: HashMap::new(),
             sums: Vec::new(),
-            last: 0,
-            of_files: vec![0; file_number_end],
         }
     }
 
-    fn add(&mut self, key: K, sums: Sums, file_number: Option<usize>) {
-        let last = self.sums.get(self.last);
-        if last.is_none_or(|(of_last, _)| *of_last != key) {
-            self.last = *self.places.entry(key).or_insert(self.sums.len());
-            if self.last == self.sums.len() {
-                self.sums.push((key, Sums::default()));
-            }
+    /// The number of the group of a key.
+    fn number(&mut self, key: K) -> u32 {
+        let next = self.sums.len();
+        let number = *self.numbers.entry(key).or_insert(next as u32);
+        if number as usize == next {
+            self.sums.push((key, Sums::default()));
         }
-        add(&mut self.sums[self.last].1, sums);
-        if let Some(number) = file_number {
-            // Fewer than 2^32 groups fit into memory.
-            self.of_files[number] = self.last as u32;
-        }
+        number
+    }
+
+    fn add(&mut self, number: u32, sums: Sums) {
+        add(&mut self.sums[number as usize].1, sums);
     }
 
     /// The largest first.
@@ -71,13 +66,10 @@ impl<K: Copy + Hash + Ord> Groups<K> {
         all
     }
 
-    /// The place of the group of each file, by the number of the file.
-    fn places_of_files(&self, places: &[(K, u8)]) -> Vec<u8> {
+    /// The places of all groups, by their numbers.
+    fn places(&self, places: &[(K, u8)]) -> Vec<u8> {
         let keys = self.sums.iter().map(|&(key, _)| key);
-        let of_groups: Vec<u8> = keys.map(|key| place_or_none(places, key)).collect();
-        // Numbers without a file have the first group; a tree of directories has no group.
-        let place = |&group: &u32| of_groups.get(group as usize).copied().unwrap_or(NONE);
-        self.of_files.iter().map(place).collect()
+        keys.map(|key| place_or_none(places, key)).collect()
     }
 }
 
@@ -86,6 +78,10 @@ pub(super) struct Survey {
     now_s: i64,
     categories: Groups<Category>,
     endings: Groups<Extension>,
+    /// The numbers of both groups.
+    of_endings: Endings<(u32, u32)>,
+    /// The same of each file, by the number of the file.
+    of_files: Vec<(u32, u32)>,
     /// The future is the first.
     ages: [Sums; AGES],
     /// Files whose attributes are not known, or whose times do not fit.
@@ -101,8 +97,10 @@ impl Survey {
     pub(super) fn of(tree: &Tree, now_ns: i64) -> Survey {
         let mut survey = Survey {
             now_s: now_ns.div_euclid(SECOND_NS),
-            categories: Groups::new(tree.file_number_end()),
-            endings: Groups::new(tree.file_number_end()),
+            categories: Groups::new(),
+            endings: Groups::new(),
+            of_endings: Endings::default(),
+            of_files: vec![(0, 0); tree.file_number_end()],
             ages: [Sums::default(); AGES],
             no_age: Sums::default(),
             no_size: Sums::default(),
@@ -119,9 +117,9 @@ impl Survey {
             }
         }
         while let Some(directory) = waiting.pop() {
-            let mut own = bytes(&directory).0;
+            let mut own = bytes_of_directory(&directory);
             for child in directory.children() {
-                own = own.saturating_sub(bytes(&child).0);
+                own = own.saturating_sub(bytes_of_directory(&child));
                 waiting.push(child);
             }
             for file in directory.files() {
@@ -145,10 +143,14 @@ impl Survey {
             add(&mut self.not_files, sums);
             return allocated_bytes;
         }
-        let name = node.name();
-        let (category, extension) = Category::and_extension_of_name(name);
-        self.categories.add(category, sums, node.file_number());
-        self.endings.add(extension, sums, node.file_number());
+        let (categories, endings) = (&mut self.categories, &mut self.endings);
+        let new = |category, extension| (categories.number(category), endings.number(extension));
+        let (category, ending) = self.of_endings.of_name(node.name(), new);
+        self.categories.add(category, sums);
+        self.endings.add(ending, sums);
+        if let Some(number) = node.file_number() {
+            self.of_files[number] = (category, ending);
+        }
         let is_known = !node.is_incomplete();
         let age = match node.newest_mtime_ns().filter(|_| is_known) {
             Some(ns) => &mut self.ages[self.age(ns.div_euclid(SECOND_NS))],
@@ -190,11 +192,17 @@ impl Survey {
         &self,
         categories: &[(Category, u8)],
         endings: &[(Extension, u8)],
-    ) -> (Vec<u8>, Vec<u8>) {
-        (
-            self.categories.places_of_files(categories),
-            self.endings.places_of_files(endings),
-        )
+    ) -> Vec<(u8, u8)> {
+        let (categories, endings) = (
+            self.categories.places(categories),
+            self.endings.places(endings),
+        );
+        // Numbers without a file have the first group; a tree of directories has no group.
+        let place = |places: &[u8], group: u32| places.get(group as usize).copied().unwrap_or(NONE);
+        let places = |&(category, ending): &(u32, u32)| {
+            (place(&categories, category), place(&endings, ending))
+        };
+        self.of_files.iter().map(places).collect()
     }
 
     /// The label of what is no file.

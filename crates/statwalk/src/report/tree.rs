@@ -28,7 +28,7 @@ pub(super) struct Indices {
     /// The listed extensions with their places, by extension.
     pub(super) endings: Vec<(Extension, u8)>,
     /// The places of the category and of the ending of each file, by the number of the file.
-    pub(super) of_files: (Vec<u8>, Vec<u8>),
+    pub(super) of_files: Vec<(u8, u8)>,
     /// Owners with their places, by number.
     pub(super) owners: Vec<(u32, u32)>,
     /// The place of the category of what is no file.
@@ -59,9 +59,8 @@ impl Indices {
 
     /// The places of the category and of the ending of a file.
     fn groups(&self, file: &Node<'_>) -> (u8, u8) {
-        let (categories, endings) = &self.of_files;
         match file.file_number() {
-            Some(number) => (categories[number], endings[number]),
+            Some(number) => self.of_files[number],
             // A root.
             None => (self.category(file.name()), self.ending(file.name())),
         }
@@ -110,6 +109,11 @@ fn allocated_bytes(node: &Node<'_>) -> u128 {
         true => 0,
         false => node.allocated_bytes().unwrap_or(0),
     }
+}
+
+/// The first of the [`bytes`] of a directory.
+pub(super) fn bytes_of_directory(node: &Node<'_>) -> u128 {
+    node.allocated_bytes().unwrap_or(0)
 }
 
 impl<'a> ScannedTree<'a> {
@@ -301,13 +305,16 @@ impl<'a> ReportTree for ScannedTree<'a> {
         };
         // The bytes that no entry so far has.
         let mut rest = allocated_bytes(&directory);
-        let mut entry = |node: Node<'a>| {
-            let bytes = allocated_bytes(&node);
+        let mut entry = |bytes: u128, node: Node<'a>| {
             rest = rest.saturating_sub(bytes);
             each(bytes, Part::Node(node));
         };
-        directory.children().for_each(&mut entry);
-        directory.files().for_each(entry);
+        for child in directory.children() {
+            entry(bytes_of_directory(&child), child);
+        }
+        for file in directory.files() {
+            entry(allocated_bytes(&file), file);
+        }
         if rest > 0 {
             // A directory itself has fewer than 2^64 bytes.
             let bytes = u64::try_from(rest).unwrap_or(u64::MAX);
