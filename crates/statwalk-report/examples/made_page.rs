@@ -363,12 +363,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         number => Detail::Nodes(number.parse()?),
     };
     let tree = MadeTree::new(entries.parse()?);
-    let page = html(
-        &tree.answer(),
-        &tree,
-        &Choice::new(&tree, detail),
-        Names::Original,
-    );
+    let (choice, answer) = Choice::beside(&tree, detail, Names::Original, || tree.answer());
+    let page = html(&answer, &tree, choice);
     let mut file = File::create(file)?;
     for piece in page.pieces() {
         file.write_all(piece)?;

@@ -9,112 +9,39 @@ use statwalk_view::Figures;
 use crate::column::{Column, Numbers, Packed, block_of};
 use crate::deflate::{Deflate, Effort};
 use crate::redaction::{Naming, Place};
+use crate::stripe::{Colours, Stripe, Wide};
 use crate::tally::{Tally, settle};
 use crate::threads::queue;
-use crate::tree::{Facts, Kind, ReportTree};
+use crate::tree::{Facts, ReportTree};
 
 /// No node, and no block.
 pub(crate) const NOTHING: u32 = u32::MAX;
 
-/// The time of a node whose time is not known.
-const NO_TIME: i64 = i64::MIN;
-
-const SECOND_NS: i64 = 1_000_000_000;
-
-/// Most names are shorter: the room that names are given at first.
-const NAME_BYTES: usize = 24;
-
 /// The columns of a block.
 #[derive(Default)]
 pub(crate) struct Columns {
-    pub(crate) parent: Vec<u32>,
-    pub(crate) kind: Vec<u8>,
-    pub(crate) flags: Vec<u8>,
-    allocated: Wide,
-    apparent: Wide,
-    pub(crate) entries: Vec<u64>,
-    newest_s: Vec<i64>,
-    colours: Colours,
-    pub(crate) ending: Vec<u8>,
-    name_end: Vec<u32>,
-    names: Vec<u8>,
+    /// All of them but the last have [`Stripe::NODES`] nodes.
+    pub(crate) stripes: Vec<Stripe>,
     /// The place of the children, where they are in other blocks; else empty.
     pub(crate) block: Vec<u32>,
     pub(crate) block_node: Vec<u32>,
 }
 
-/// The owners and the categories of nodes: of directories and sums those with most bytes.
-#[derive(Default)]
-pub(crate) struct Colours {
-    pub(crate) owner: Vec<u32>,
-    pub(crate) category: Vec<u8>,
-}
-
-/// Sums of bytes. Few trees need more than 64 bits.
-#[derive(Default)]
-struct Wide {
-    low: Vec<u64>,
-    /// Bits 64 to 95; empty where all are 0.
-    high: Vec<u32>,
-}
-
-impl Wide {
-    fn with_room(nodes: usize) -> Wide {
-        Wide {
-            low: Vec::with_capacity(nodes),
-            high: Vec::new(),
-        }
-    }
-
-    fn push(&mut self, bytes: u128) {
-        let high = u32::try_from(bytes >> 64).unwrap_or(u32::MAX);
-        if high > 0 || !self.high.is_empty() {
-            self.high.resize(self.low.len(), 0);
-            self.high.push(high);
-        }
-        self.low.push(bytes as u64);
-    }
-
-    fn append(&mut self, others: Wide) {
-        if !(self.high.is_empty() && others.high.is_empty()) {
-            self.high.resize(self.low.len(), 0);
-            self.high.extend(&others.high);
-            self.high.resize(self.low.len() + others.low.len(), 0);
-        }
-        self.low.extend(others.low);
-    }
-
-    fn get(&self, index: usize) -> u128 {
-        let high = self.high.get(index).copied().unwrap_or(0);
-        u128::from(high) << 64 | u128::from(self.low[index])
-    }
-}
-
 impl Columns {
-    /// With room for so many nodes.
-    pub(crate) fn with_room(nodes: usize) -> Columns {
-        Columns {
-            parent: Vec::with_capacity(nodes),
-            kind: Vec::with_capacity(nodes),
-            flags: Vec::with_capacity(nodes),
-            allocated: Wide::with_room(nodes),
-            apparent: Wide::with_room(nodes),
-            entries: Vec::with_capacity(nodes),
-            newest_s: Vec::with_capacity(nodes),
-            colours: Colours {
-                owner: Vec::with_capacity(nodes),
-                category: Vec::with_capacity(nodes),
-            },
-            ending: Vec::with_capacity(nodes),
-            name_end: Vec::with_capacity(nodes),
-            names: Vec::with_capacity(nodes.saturating_mul(NAME_BYTES)),
-            ..Columns::default()
-        }
-    }
-
     /// How many nodes there are.
     pub(crate) fn len(&self) -> usize {
-        self.kind.len()
+        match self.stripes.split_last() {
+            Some((last, before)) => before.len() * Stripe::NODES + last.len(),
+            None => 0,
+        }
+    }
+
+    /// The stripe that has room.
+    fn last(&mut self) -> &mut Stripe {
+        if self.len() == self.stripes.len() * Stripe::NODES {
+            self.stripes.push(Stripe::default());
+        }
+        self.stripes.last_mut().expect("one was there or came")
     }
 
     /// Adds a node that stands below a place, and returns its own place.
@@ -126,73 +53,43 @@ impl Columns {
         above: Place,
         naming: &mut Naming,
     ) -> Place {
-        let facts = tree.facts(node);
-        let ending = || tree.ending(node).into_owned();
-        let (name, place) = naming.of_node(above, facts.kind, tree.name(node), ending);
-        self.push(facts, &tree.figures(node), &name, parent);
-        place
+        self.last().push_node(tree, node, parent, above, naming)
     }
 
     pub(crate) fn push(&mut self, facts: Facts, figures: &Figures, name: &[u8], parent: u32) {
-        self.parent.push(parent);
-        self.kind.push(facts.kind as u8);
-        self.flags.push(facts.flags.bits());
-        self.allocated.push(figures.allocated_bytes);
-        self.apparent.push(figures.apparent_bytes);
-        self.entries.push(match facts.kind {
-            Kind::Itself => 0,
-            _ => figures.entries,
-        });
-        let newest_ns = figures.newest_mtime_ns;
-        let newest_s = newest_ns.map_or(NO_TIME, |ns| ns.div_euclid(SECOND_NS));
-        self.newest_s.push(newest_s);
-        self.colours.owner.push(facts.owner);
-        self.colours.category.push(facts.category);
-        self.ending.push(facts.ending);
-        self.names.extend_from_slice(name);
-        // A block has fewer than 2^32 bytes of names: so many do not fit into memory.
-        self.name_end.push(self.names.len() as u32);
+        self.last().push(facts, figures, name, parent);
     }
 
-    /// Adds the nodes of other columns, whose places are those behind these.
-    pub(crate) fn append(&mut self, others: Columns) {
-        let names_before = self.names.len() as u32;
-        self.parent.extend(others.parent);
-        self.kind.extend(others.kind);
-        self.flags.extend(others.flags);
-        self.allocated.append(others.allocated);
-        self.apparent.append(others.apparent);
-        self.entries.extend(others.entries);
-        self.newest_s.extend(others.newest_s);
-        self.colours.owner.extend(others.colours.owner);
-        self.colours.category.extend(others.colours.category);
-        self.ending.extend(others.ending);
-        let ends = others.name_end.iter().map(|end| end + names_before);
-        self.name_end.extend(ends);
-        self.names.extend(others.names);
+    /// The stripe of a node, and its place there.
+    fn at(&self, index: usize) -> (&Stripe, usize) {
+        (&self.stripes[index / Stripe::NODES], index % Stripe::NODES)
     }
 
     /// Whether a node has nodes below it.
     pub(crate) fn is_dir(&self, index: usize) -> bool {
-        let kind = self.kind[index];
-        kind == Kind::Directory as u8 || kind == Kind::Roots as u8
+        let (stripe, at) = self.at(index);
+        stripe.is_dir(at)
     }
 
-    /// Whether a node is a sum of others.
-    pub(crate) fn is_rest(&self, index: usize) -> bool {
-        self.kind[index] == Kind::Rest as u8
+    /// Whether some nodes are sums of others.
+    pub(crate) fn has_rests(&self) -> bool {
+        let mut stripes = self.stripes.iter();
+        stripes.any(|stripe| (0..stripe.len()).any(|at| stripe.is_rest(at)))
     }
 
     pub(crate) fn allocated(&self, index: usize) -> u128 {
-        self.allocated.get(index)
+        let (stripe, at) = self.at(index);
+        stripe.allocated(at)
+    }
+
+    pub(crate) fn entries(&self, index: usize) -> u64 {
+        let (stripe, at) = self.at(index);
+        stripe.entries[at]
     }
 
     pub(crate) fn name(&self, index: usize) -> &[u8] {
-        let start = match index.checked_sub(1) {
-            Some(before) => self.name_end[before],
-            None => 0,
-        };
-        &self.names[start as usize..self.name_end[index] as usize]
+        let (stripe, at) = self.at(index);
+        stripe.name(at)
     }
 
     /// The block as raw DEFLATE, and the tallies of some directories. `hidden` gives what is
@@ -202,14 +99,18 @@ impl Columns {
         roots: Range<usize>,
         hidden: impl FnMut(usize) -> Option<Tally>,
     ) -> (Vec<u8>, Vec<Tally>) {
-        let mut colours = std::mem::take(&mut self.colours);
-        let (parent_steps, name_lengths) = (self.parent_steps(), self.name_lengths());
-        let columns = self.columns(&parent_steps, &name_lengths);
+        let taken = self.stripes.iter_mut();
+        let mut colours: Vec<Colours> = taken
+            .map(|stripe| std::mem::take(&mut stripe.colours))
+            .collect();
+        self.give_high_bits(|stripe| &mut stripe.allocated);
+        self.give_high_bits(|stripe| &mut stripe.apparent);
+        let columns = self.columns();
         let pieces: Vec<_> = columns.iter().flat_map(Column::pieces).collect();
         let pack = |deflate: &mut Deflate, at: usize| pieces[at].packed(deflate);
         let settle_colours = || {
             let tallies = settle(&self, &mut colours, roots, hidden);
-            let columns = colours.columns();
+            let columns = coloured(&colours);
             let pieces = columns.iter().flat_map(Column::pieces);
             let mut deflate = Deflate::default();
             let packed: Vec<Packed> = pieces.map(|piece| piece.packed(&mut deflate)).collect();
@@ -220,55 +121,86 @@ impl Columns {
         (block_of(self.len(), packed), tallies)
     }
 
+    /// Where one stripe has bits beyond 64, all others have them, too.
+    fn give_high_bits(&mut self, of: impl Fn(&mut Stripe) -> &mut Wide) {
+        if self
+            .stripes
+            .iter_mut()
+            .any(|stripe| !of(stripe).high.is_empty())
+        {
+            for wide in self.stripes.iter_mut().map(of) {
+                wide.high.resize(wide.low.len(), 0);
+            }
+        }
+    }
+
     /// All columns without the colours. Those that take longest to pack come first.
-    fn columns<'c>(&'c self, parent_steps: &'c [u32], name_lengths: &'c [u32]) -> Vec<Column<'c>> {
+    fn columns(&self) -> Vec<Column<'_>> {
+        let u8s = |of: fn(&Stripe) -> &[u8]| Numbers::U8(self.each(of));
         let columns = [
-            Column::new("names", Numbers::Bytes(&self.names), Effort::More),
-            Column::new("newest_s", Numbers::I64(&self.newest_s), Effort::More),
-            Column::new("apparent", Numbers::U64(&self.apparent.low), Effort::Least),
             Column::new(
-                "allocated",
-                Numbers::U64(&self.allocated.low),
+                "names",
+                Numbers::Bytes(self.each(|s| &s.names)),
+                Effort::More,
+            ),
+            Column::new(
+                "newest_s",
+                Numbers::I64(self.each(|s| &s.newest_s)),
+                Effort::More,
+            ),
+            Column::new(
+                "apparent",
+                Numbers::U64(self.each(|s| &s.apparent.low)),
                 Effort::Least,
             ),
-            Column::new("entries", Numbers::U64(&self.entries), Effort::More),
-            Column::new("name_length", Numbers::U32(name_lengths), Effort::Least),
-            Column::new("parent_step", Numbers::U32(parent_steps), Effort::More),
-            Column::new("ending", Numbers::U8(&self.ending), Effort::More),
-            Column::new("kind", Numbers::U8(&self.kind), Effort::More),
-            Column::new("flags", Numbers::U8(&self.flags), Effort::More),
+            Column::new(
+                "allocated",
+                Numbers::U64(self.each(|s| &s.allocated.low)),
+                Effort::Least,
+            ),
+            Column::new(
+                "entries",
+                Numbers::U64(self.each(|s| &s.entries)),
+                Effort::More,
+            ),
+            Column::new(
+                "name_length",
+                Numbers::Lengths(self.each(|s| &s.name_end)),
+                Effort::Least,
+            ),
+            Column::new(
+                "parent_step",
+                Numbers::Steps(NOTHING, self.each(|s| &s.parent)),
+                Effort::More,
+            ),
+            Column::new("ending", u8s(|s| &s.ending), Effort::More),
+            Column::new("kind", u8s(|s| &s.kind), Effort::More),
+            Column::new("flags", u8s(|s| &s.flags), Effort::More),
         ];
         let rare = [
-            ("allocated_high", &self.allocated.high),
-            ("apparent_high", &self.apparent.high),
-            ("block", &self.block),
-            ("block_node", &self.block_node),
+            ("allocated_high", self.each(|s| &s.allocated.high[..])),
+            ("apparent_high", self.each(|s| &s.apparent.high)),
+            ("block", vec![&self.block]),
+            ("block_node", vec![&self.block_node]),
         ];
-        let rare = rare.into_iter().filter(|(_, column)| !column.is_empty());
+        let rare = rare
+            .into_iter()
+            .filter(|(_, column)| column.iter().any(|part| !part.is_empty()));
         let rare = rare.map(|(name, column)| Column::new(name, Numbers::U32(column), Effort::More));
         columns.into_iter().chain(rare).collect()
     }
 
-    /// By how much the number of each parent is above the one before; the first is that of
-    /// [`NOTHING`].
-    fn parent_steps(&self) -> Vec<u32> {
-        let before = [NOTHING].into_iter().chain(self.parent.iter().copied());
-        let steps = (self.parent.iter()).zip(before);
-        steps.map(|(at, before)| at.wrapping_sub(before)).collect()
-    }
-
-    fn name_lengths(&self) -> Vec<u32> {
-        let before = [0].into_iter().chain(self.name_end.iter().copied());
-        let lengths = self.name_end.iter().zip(before);
-        lengths.map(|(end, before)| end - before).collect()
+    /// A column of all stripes.
+    fn each<'c, V>(&'c self, of: impl Fn(&'c Stripe) -> &'c [V]) -> Vec<&'c [V]> {
+        self.stripes.iter().map(of).collect()
     }
 }
 
-impl Colours {
-    fn columns(&self) -> [Column<'_>; 2] {
-        [
-            Column::new("owner", Numbers::U32(&self.owner), Effort::More),
-            Column::new("category", Numbers::U8(&self.category), Effort::More),
-        ]
-    }
+fn coloured(colours: &[Colours]) -> [Column<'_>; 2] {
+    let owner = colours.iter().map(|of| &of.owner[..]).collect();
+    let category = colours.iter().map(|of| &of.category[..]).collect();
+    [
+        Column::new("owner", Numbers::U32(owner), Effort::More),
+        Column::new("category", Numbers::U8(category), Effort::More),
+    ]
 }

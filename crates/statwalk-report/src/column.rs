@@ -16,30 +16,36 @@ use crate::deflate::{Deflate, END, Effort};
 const ALIGNMENT: usize = 8;
 
 /// A column of a block.
-#[derive(Clone, Copy)]
 pub(crate) struct Column<'c> {
     name: &'static str,
     numbers: Numbers<'c>,
     effort: Effort,
 }
 
-/// The numbers of a column.
-#[derive(Clone, Copy)]
+/// The numbers of a column, in parts that stand one after another.
 pub(crate) enum Numbers<'c> {
-    U8(&'c [u8]),
-    U32(&'c [u32]),
-    U64(&'c [u64]),
+    U8(Vec<&'c [u8]>),
+    U32(Vec<&'c [u32]>),
+    /// Of each number by how much it is above the one before; the first is above this one.
+    Steps(u32, Vec<&'c [u32]>),
+    /// Of ends, which begin anew in each part, the lengths.
+    Lengths(Vec<&'c [u32]>),
+    U64(Vec<&'c [u64]>),
     /// Each whole: neighbours are equal.
-    I64(&'c [i64]),
+    I64(Vec<&'c [i64]>),
     /// Of any length.
-    Bytes(&'c [u8]),
+    Bytes(Vec<&'c [u8]>),
 }
 
 /// A part of a column that is packed at once. Only bytes have more than one.
 pub(crate) struct Piece<'c> {
-    column: Column<'c>,
-    /// Whether the column begins here.
-    is_first: bool,
+    column: &'c Column<'c>,
+    /// A part of [`Numbers::Bytes`]; of others empty.
+    part: &'c [u8],
+    /// Where it begins in the column.
+    start: usize,
+    /// Whether the column ends here.
+    is_last: bool,
 }
 
 /// A piece as it is in the file.
@@ -61,22 +67,30 @@ impl<'c> Column<'c> {
         }
     }
 
-    pub(crate) fn pieces(&self) -> impl Iterator<Item = Piece<'c>> + use<'c> {
-        let column = *self;
-        let parts = match column.numbers {
-            Numbers::Bytes(bytes) if !bytes.is_empty() => {
-                let parts = bytes.chunks(Deflate::PIECE_BYTES);
-                parts.map(Numbers::Bytes).collect()
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
+        let mut parts: Vec<&[u8]> = match &self.numbers {
+            Numbers::Bytes(all) => {
+                let parts = all
+                    .iter()
+                    .flat_map(|part| part.chunks(Deflate::PIECE_BYTES));
+                parts.collect()
             }
-            numbers => vec![numbers],
+            _ => Vec::new(),
         };
-        parts
-            .into_iter()
-            .enumerate()
-            .map(move |(at, numbers)| Piece {
-                column: Column { numbers, ..column },
-                is_first: at == 0,
-            })
+        if parts.is_empty() {
+            parts.push(&[]);
+        }
+        let (count, mut end) = (parts.len(), 0);
+        (parts.into_iter().enumerate()).map(move |(at, part)| {
+            let start = end;
+            end += part.len();
+            Piece {
+                column: self,
+                part,
+                start,
+                is_last: at + 1 == count,
+            }
+        })
     }
 }
 
@@ -84,7 +98,7 @@ impl Numbers<'_> {
     fn name(&self) -> &'static str {
         match self {
             Numbers::U8(_) => "u8",
-            Numbers::U32(_) => "u32",
+            Numbers::U32(_) | Numbers::Steps(..) | Numbers::Lengths(_) => "u32",
             Numbers::U64(_) => "u64",
             Numbers::I64(_) => "i64",
             Numbers::Bytes(_) => "bytes",
@@ -95,26 +109,59 @@ impl Numbers<'_> {
     fn planes(&self) -> usize {
         match self {
             Numbers::U8(_) => 1,
-            Numbers::U32(_) => 4,
+            Numbers::U32(_) | Numbers::Steps(..) | Numbers::Lengths(_) => 4,
             Numbers::U64(_) => 8,
             Numbers::I64(_) | Numbers::Bytes(_) => 0,
         }
     }
 
+    /// Adds the bytes at a place of all numbers.
     fn add_plane(&self, byte: usize, to: &mut Vec<u8>) {
         match self {
-            Numbers::U8(numbers) => to.extend_from_slice(numbers),
-            Numbers::U32(numbers) => to.extend(numbers.iter().map(|n| (n >> (8 * byte)) as u8)),
-            Numbers::U64(numbers) => to.extend(numbers.iter().map(|n| (n >> (8 * byte)) as u8)),
-            Numbers::I64(_) | Numbers::Bytes(_) => {}
+            Numbers::U8(parts) => parts.iter().for_each(|part| to.extend_from_slice(part)),
+            Numbers::U32(parts) => {
+                let plane = |part: &&[u32]| to.extend(part.iter().map(|n| (n >> (8 * byte)) as u8));
+                parts.iter().for_each(plane);
+            }
+            Numbers::U64(parts) => {
+                let plane = |part: &&[u64]| to.extend(part.iter().map(|n| (n >> (8 * byte)) as u8));
+                parts.iter().for_each(plane);
+            }
+            Numbers::Steps(..) | Numbers::Lengths(_) | Numbers::I64(_) | Numbers::Bytes(_) => {}
         }
+    }
+
+    /// Numbers that are computed only here, by the thread that packs them.
+    fn computed(&self) -> Option<Vec<u32>> {
+        let mut computed = Vec::new();
+        match self {
+            Numbers::Steps(before, parts) => {
+                let mut before = *before;
+                for &number in parts.iter().copied().flatten() {
+                    computed.push(number.wrapping_sub(before));
+                    before = number;
+                }
+            }
+            Numbers::Lengths(parts) => {
+                for part in parts {
+                    let starts = [0].into_iter().chain(part.iter().copied());
+                    computed.extend(part.iter().zip(starts).map(|(end, start)| end - start));
+                }
+            }
+            _ => return None,
+        }
+        Some(computed)
     }
 }
 
 impl Piece<'_> {
     /// Packs it.
     pub(crate) fn packed(&self, deflate: &mut Deflate) -> Packed {
-        let Column { numbers, .. } = self.column;
+        let computed = self.column.numbers.computed();
+        let numbers = match &computed {
+            Some(computed) => &Numbers::U32(vec![computed]),
+            None => &self.column.numbers,
+        };
         let mut bytes = std::mem::take(&mut deflate.plain);
         bytes.clear();
         let mut planes = Vec::new();
@@ -130,17 +177,24 @@ impl Piece<'_> {
             }
         }
         match numbers {
-            Numbers::I64(numbers) => bytes.extend(numbers.iter().flat_map(|n| n.to_le_bytes())),
-            Numbers::Bytes(all) => bytes.extend_from_slice(all),
+            Numbers::I64(parts) => {
+                for part in parts {
+                    bytes.extend(part.iter().flat_map(|n| n.to_le_bytes()));
+                }
+            }
+            Numbers::Bytes(_) => bytes.extend_from_slice(self.part),
             _ => {}
         }
         let byte_count = bytes.len();
-        bytes.resize(byte_count.next_multiple_of(ALIGNMENT), 0);
+        if self.is_last {
+            let end = (self.start + byte_count).next_multiple_of(ALIGNMENT);
+            bytes.resize(end - self.start, 0);
+        }
         let deflated = deflate.piece(&bytes, self.column.effort);
         deflate.plain = bytes;
         let name = self.column.name;
         Packed {
-            begins: self.is_first.then(|| (name, numbers.name())),
+            begins: (self.start == 0).then(|| (name, numbers.name())),
             planes: (!planes.is_empty()).then(|| json(&planes)),
             byte_count,
             deflated,

@@ -2,13 +2,16 @@
 
 //! Which nodes of a tree are in a page.
 
-use std::ops::Range;
+use std::sync::{Arc, Mutex, mpsc};
+
+use statwalk_view::best_first::Rest;
 
 use crate::block::Columns;
 use crate::full::full;
-use crate::outline::Outline;
-use crate::redaction::{Naming, Place};
-use crate::threads::both;
+use crate::outline::{Cells, Outline};
+use crate::redaction::{Names, Naming, Place};
+use crate::stripe::Stripe;
+use crate::threads::beside;
 use crate::tree::{Facts, Flags, Kind, NO_OWNER, NONE, ReportTree};
 
 /// How much of the tree is in the file.
@@ -28,20 +31,72 @@ impl Default for Detail {
 }
 
 /// The nodes of a tree that are in a page.
-///
-/// They depend on sizes and names alone. So they can be chosen while the groups of
-/// [`ReportTree::facts`] are not known yet.
 #[derive(Debug)]
-pub struct Choice<N>(Option<Outline<N>>);
+pub struct Choice<N> {
+    outline: Option<Outline<N>>,
+    /// The columns of the outline; absent where names are redacted: then numbers count all
+    /// names before them.
+    stripes: Option<Vec<Stripe>>,
+    names: Names,
+}
 
-impl<N: Copy> Choice<N> {
-    /// Chooses nodes.
-    #[must_use]
-    pub fn new<T: ReportTree<Node = N>>(tree: &T, detail: Detail) -> Choice<N> {
-        Choice(match detail {
-            Detail::Nodes(nodes_max) => Some(Outline::new(tree, nodes_max)),
-            Detail::Full => None,
-        })
+impl<N: Copy + Send + Sync> Choice<N> {
+    /// Chooses nodes, and does something else meanwhile on another thread.
+    ///
+    /// The choice depends on sizes and names alone. When `count` has ended, the tree must
+    /// know the groups of [`ReportTree::facts`]. Then that thread gathers the columns of
+    /// what is chosen already.
+    pub fn beside<T: ReportTree<Node = N>, A: Send>(
+        tree: &T,
+        detail: Detail,
+        names: Names,
+        count: impl FnOnce() -> A + Send,
+    ) -> (Choice<N>, A) {
+        let Detail::Nodes(nodes_max) = detail else {
+            let choice = Choice {
+                outline: None,
+                stripes: None,
+                names,
+            };
+            return (choice, count());
+        };
+        let (chosen, waiting) = mpsc::channel::<Arc<Cells<N>>>();
+        let waiting = Mutex::new(waiting);
+        let gather = || {
+            let mut made = Vec::new();
+            // Who waits holds the lock. That ends with the choice.
+            let next = || waiting.lock().expect("none panics with it").recv();
+            while let Ok(cells) = next() {
+                let mut naming = Naming::of_originals();
+                made.push((
+                    cells.start,
+                    stripe(tree, &cells, &mut Vec::new(), &mut naming),
+                ));
+            }
+            made
+        };
+        let choose = || {
+            let outline = Outline::new(tree, nodes_max, |cells| {
+                if names == Names::Original {
+                    chosen.send(cells).expect("this function has the receiver");
+                }
+            });
+            drop(chosen);
+            outline
+        };
+        let (counted, outline, mut made) = beside(count, choose, gather);
+        made.sort_unstable_by_key(|&(start, _)| start);
+        let stripes = made.into_iter().map(|(_, stripe)| stripe).collect();
+        let choice = Choice {
+            outline: Some(outline),
+            stripes: (names == Names::Original).then_some(stripes),
+            names,
+        };
+        (choice, counted)
+    }
+
+    pub(crate) fn names(&self) -> Names {
+        self.names
     }
 }
 
@@ -57,10 +112,10 @@ pub(crate) struct Blocks {
 
 pub(crate) fn blocks<T: ReportTree>(
     tree: &T,
-    choice: &Choice<T::Node>,
+    choice: Choice<T::Node>,
     naming: &mut Naming,
 ) -> Blocks {
-    let Some(outline) = &choice.0 else {
+    let Some(outline) = choice.outline else {
         let (blocks, node_count) = full(tree, naming);
         return Blocks {
             blocks,
@@ -68,9 +123,13 @@ pub(crate) fn blocks<T: ReportTree>(
             has_sums: false,
         };
     };
-    let columns = columns(tree, outline, naming);
+    let stripes = choice.stripes;
+    let columns = Columns {
+        stripes: stripes.unwrap_or_else(|| renamed(tree, &outline, naming)),
+        ..Columns::default()
+    };
     let node_count = columns.len() as u64;
-    let has_sums = (0..columns.len()).any(|at| columns.is_rest(at));
+    let has_sums = columns.has_rests();
     let hidden = |at| outline.hidden_below(tree, at);
     let (block, _) = columns.into_deflated(0..0, hidden);
     Blocks {
@@ -80,48 +139,41 @@ pub(crate) fn blocks<T: ReportTree>(
     }
 }
 
-fn columns<T: ReportTree>(tree: &T, outline: &Outline<T::Node>, naming: &mut Naming) -> Columns {
-    let count = outline.cells.len();
-    match naming.is_of_originals() {
-        // Numbers count all before them.
-        false => part(tree, outline, 0..count, count, naming),
-        true => {
-            let half = |cells, room| part(tree, outline, cells, room, &mut Naming::of_originals());
-            let second = || half(count / 2..count, count - count / 2);
-            let (second, mut first) = both(second, || half(0..count / 2, count));
-            first.append(second);
-            first
-        }
-    }
-}
-
-/// The columns of some cells. Only redacted names need those before them.
-fn part<T: ReportTree>(
+fn renamed<T: ReportTree>(
     tree: &T,
     outline: &Outline<T::Node>,
-    cells: Range<usize>,
-    room: usize,
     naming: &mut Naming,
-) -> Columns {
-    let mut columns = Columns::with_room(room);
-    let mut places: Vec<Place> = Vec::new();
-    for at in cells {
-        let cell = outline.cells[at];
+) -> Vec<Stripe> {
+    let mut places = Vec::new();
+    let cells = outline.cells();
+    let stripes = cells.map(|cells| stripe(tree, cells, &mut places, naming));
+    stripes.collect()
+}
+
+/// The columns of some cells. Only redacted names need the places of the cells before.
+fn stripe<T: ReportTree>(
+    tree: &T,
+    cells: &Cells<T::Node>,
+    places: &mut Vec<Place>,
+    naming: &mut Naming,
+) -> Stripe {
+    let mut stripe = Stripe::with_room(cells.cells.len());
+    for (at, cell) in (cells.start..).zip(&cells.cells) {
         let above = places.get(cell.parent as usize).copied();
         let above = above.unwrap_or(Place::ABOVE);
         places.push(match cell.node {
-            Some(node) => columns.push_node(tree, node, cell.parent, above, naming),
+            Some(node) => stripe.push_node(tree, node, cell.parent, above, naming),
             None => {
-                push_rest(&mut columns, outline, at);
+                push_rest(&mut stripe, &cells.rest(at), cell.parent);
                 Place::ABOVE
             }
         });
     }
-    columns
+    stripe
 }
 
-fn push_rest<N: Copy>(columns: &mut Columns, outline: &Outline<N>, at: usize) {
-    let figures = outline.rest(at).figures();
+fn push_rest(stripe: &mut Stripe, rest: &Rest, parent: u32) {
+    let figures = rest.figures();
     let flags = match figures.incomplete {
         true => Flags::INCOMPLETE,
         false => Flags::default(),
@@ -133,5 +185,5 @@ fn push_rest<N: Copy>(columns: &mut Columns, outline: &Outline<N>, at: usize) {
         category: NONE,
         ending: NONE,
     };
-    columns.push(facts, &figures, b"", outline.cells[at].parent);
+    stripe.push(facts, &figures, b"", parent);
 }

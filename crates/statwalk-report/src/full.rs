@@ -67,7 +67,7 @@ impl<T: ReportTree> Full<'_, '_, T> {
         block.columns.block = vec![NOTHING; block.len()];
         block.columns.block_node = vec![NOTHING; block.len()];
         let mut below = HashMap::new();
-        for pack in packs(&block.columns.entries, &closed) {
+        for pack in packs(|at| block.columns.entries(at), &closed) {
             let number = self.blocks.len();
             self.blocks.push(Vec::new());
             let mut next = Block::new(self.tree);
@@ -88,10 +88,10 @@ impl<T: ReportTree> Full<'_, '_, T> {
 
 /// Puts neighbours together until they fill a block. `closed` are the places of
 /// directories with so many entries.
-fn packs<'c>(entries: &[u64], closed: &'c [usize]) -> Vec<&'c [usize]> {
+fn packs(entries: impl Fn(usize) -> u64, closed: &[usize]) -> Vec<&[usize]> {
     // A directory and at least one child: so a block has room to open one.
     let cost = |at: usize| {
-        let entries = usize::try_from(entries[at]).unwrap_or(usize::MAX);
+        let entries = usize::try_from(entries(at)).unwrap_or(usize::MAX);
         entries.saturating_add(1)
     };
     let mut packs = Vec::new();
@@ -201,7 +201,7 @@ impl<'a, T: ReportTree> Block<'a, T> {
     fn note_closed(&self, first: usize, closed: &mut BinaryHeap<(u128, Reverse<usize>)>) {
         for at in first..self.len() {
             let bytes = self.columns.allocated(at);
-            if self.columns.is_dir(at) && (self.columns.entries[at] > 1 || bytes > 0) {
+            if self.columns.is_dir(at) && (self.columns.entries(at) > 1 || bytes > 0) {
                 closed.push((bytes, Reverse(at)));
             }
         }

@@ -12,7 +12,7 @@ use crate::answer::Answer;
 use crate::detail::{Blocks, Choice, blocks};
 use crate::meta::meta;
 use crate::plain;
-use crate::redaction::{Names, Naming};
+use crate::redaction::Naming;
 use crate::tree::ReportTree;
 
 /// The frame, with words in braces where something is put in.
@@ -62,12 +62,8 @@ impl Page {
 
 /// Makes the page of a scan, with the chosen nodes of its tree.
 #[must_use]
-pub fn html<T: ReportTree>(
-    answer: &Answer,
-    tree: &T,
-    choice: &Choice<T::Node>,
-    names: Names,
-) -> Page {
+pub fn html<T: ReportTree>(answer: &Answer, tree: &T, choice: Choice<T::Node>) -> Page {
+    let names = choice.names();
     let mut naming = Naming::new(names, answer);
     // Names in the tree come first: an entry of a list has the number that it has there.
     let Blocks {

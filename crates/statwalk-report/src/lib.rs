@@ -23,6 +23,7 @@ mod column;
 mod deflate;
 mod full;
 mod redaction;
+mod stripe;
 mod threads;
 
 mod html;

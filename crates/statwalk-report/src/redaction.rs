@@ -62,11 +62,6 @@ impl Naming {
         Naming(None)
     }
 
-    /// Whether it leaves all names as they are.
-    pub(crate) fn is_of_originals(&self) -> bool {
-        self.0.is_none()
-    }
-
     /// The name of a node that stands below a place, and its own place. `ending` gives the
     /// ending that stays.
     pub(crate) fn of_node<'n>(

@@ -4,7 +4,8 @@
 
 use std::ops::Range;
 
-use crate::block::{Colours, Columns};
+use crate::block::{Columns, NOTHING};
+use crate::stripe::{Colours, Stripe};
 use crate::tree::{NO_OWNER, NONE, ReportTree};
 
 /// Bytes by category and by owner. A directory has few of either.
@@ -75,6 +76,99 @@ struct Family {
     rest: Option<usize>,
 }
 
+impl Family {
+    fn add(&mut self, others: &Family) {
+        self.tally.add(&others.tally);
+        self.rest = self.rest.or(others.rest);
+    }
+
+    fn clear(&mut self) {
+        self.tally.categories.clear();
+        self.tally.owners.clear();
+        self.rest = None;
+    }
+}
+
+/// The families of directories whose turn has not come.
+struct Families {
+    /// That of the node before, and its directory. Siblings stand together, so most nodes
+    /// are of the family of the one before.
+    last: Family,
+    last_parent: usize,
+    /// Of each node the place of its family in `kept`, or [`NOTHING`].
+    places: Vec<u32>,
+    kept: Vec<Family>,
+    /// Places in `kept` of families whose turn has come.
+    free: Vec<u32>,
+    /// Empty ones, whose memory is used again.
+    spare: Vec<Family>,
+}
+
+impl Families {
+    fn new(nodes: usize) -> Families {
+        Families {
+            last: Family::default(),
+            last_parent: usize::MAX,
+            places: vec![NOTHING; nodes],
+            kept: Vec::new(),
+            free: Vec::new(),
+            spare: Vec::new(),
+        }
+    }
+
+    /// The family below a directory. Below nothing is one that nobody asks for.
+    fn below(&mut self, parent: usize) -> &mut Family {
+        if parent != self.last_parent {
+            self.keep_last();
+            self.last_parent = parent;
+        }
+        &mut self.last
+    }
+
+    fn keep_last(&mut self) {
+        let Some(place) = self.places.get_mut(self.last_parent) else {
+            return self.last.clear();
+        };
+        if let Some(kept) = self.kept.get_mut(*place as usize) {
+            kept.add(&self.last);
+            return self.last.clear();
+        }
+        let next = self.spare.pop().unwrap_or_default();
+        let last = std::mem::replace(&mut self.last, next);
+        match self.free.pop() {
+            Some(free) => {
+                self.kept[free as usize] = last;
+                *place = free;
+            }
+            None => {
+                // There are fewer than nodes.
+                *place = self.kept.len() as u32;
+                self.kept.push(last);
+            }
+        }
+    }
+
+    fn take(&mut self, directory: usize) -> Family {
+        if directory == self.last_parent {
+            self.keep_last();
+            self.last_parent = usize::MAX;
+        }
+        let place = std::mem::replace(&mut self.places[directory], NOTHING);
+        match self.kept.get_mut(place as usize) {
+            Some(kept) => {
+                self.free.push(place);
+                std::mem::take(kept)
+            }
+            None => self.spare.pop().unwrap_or_default(),
+        }
+    }
+
+    fn give_back(&mut self, mut family: Family) {
+        family.clear();
+        self.spare.push(family);
+    }
+}
+
 /// Gives directories and sums the owner and the category with most bytes, and returns the
 /// tallies of some directories.
 ///
@@ -82,45 +176,45 @@ struct Family {
 /// asked for first.
 pub(crate) fn settle(
     columns: &Columns,
-    colours: &mut Colours,
+    colours: &mut [Colours],
     roots: Range<usize>,
     mut hidden: impl FnMut(usize) -> Option<Tally>,
 ) -> Vec<Tally> {
     let mut found = vec![Tally::default(); roots.len()];
-    // Of directories some of whose children were seen, until their turn comes.
-    let mut tallies: Vec<Option<Box<Family>>> = Vec::new();
-    tallies.resize_with(columns.len(), || None);
-    for at in (0..columns.len()).rev() {
-        let above = columns.parent[at] as usize;
-        if columns.is_rest(at) {
-            if let Some(above) = tallies.get_mut(above) {
-                above.get_or_insert_default().rest = Some(at);
+    let mut families = Families::new(columns.len());
+    for (number, stripe) in columns.stripes.iter().enumerate().rev() {
+        for index in (0..stripe.len()).rev() {
+            let at = number * Stripe::NODES + index;
+            let above = stripe.parent[index] as usize;
+            if stripe.is_rest(index) {
+                families.below(above).rest = Some(at);
+                continue;
             }
-            continue;
-        }
-        if !columns.is_dir(at) {
-            if let Some(above) = tallies.get_mut(above) {
-                let (category, owner) = (colours.category[at], colours.owner[at]);
-                let tally = &mut above.get_or_insert_default().tally;
-                tally.add_leaf(category, owner, columns.allocated(at));
+            let own = &mut colours[number];
+            if !stripe.is_dir(index) {
+                let (category, owner) = (own.category[index], own.owner[index]);
+                let tally = &mut families.below(above).tally;
+                tally.add_leaf(category, owner, stripe.allocated(index));
+                continue;
             }
-            continue;
-        }
-        let Family { mut tally, rest } = *tallies[at].take().unwrap_or_default();
-        if let Some(hidden) = hidden(at) {
-            tally.add(&hidden);
-            if let Some(rest) = rest {
-                colours.category[rest] = hidden.category();
-                colours.owner[rest] = hidden.owner();
+            let mut family = families.take(at);
+            let tally = &mut family.tally;
+            let hidden = hidden(at);
+            if let Some(hidden) = &hidden {
+                tally.add(hidden);
             }
-        }
-        colours.category[at] = tally.category();
-        colours.owner[at] = tally.owner();
-        if let Some(above) = tallies.get_mut(above) {
-            above.get_or_insert_default().tally.add(&tally);
-        }
-        if roots.contains(&at) {
-            found[at - roots.start] = tally;
+            own.category[index] = tally.category();
+            own.owner[index] = tally.owner();
+            if let (Some(rest), Some(hidden)) = (family.rest, hidden) {
+                let (of_rest, at) = (&mut colours[rest / Stripe::NODES], rest % Stripe::NODES);
+                of_rest.category[at] = hidden.category();
+                of_rest.owner[at] = hidden.owner();
+            }
+            families.below(above).tally.add(tally);
+            if roots.contains(&at) {
+                found[at - roots.start] = tally.clone();
+            }
+            families.give_back(family);
         }
     }
     found

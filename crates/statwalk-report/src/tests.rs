@@ -19,7 +19,8 @@ use crate::{
 };
 
 fn html_of<T: ReportTree>(answer: &Answer, tree: &T, detail: Detail, names: Names) -> Page {
-    html(answer, tree, &Choice::new(tree, detail), names)
+    let (choice, ()) = Choice::beside(tree, detail, names, || ());
+    html(answer, tree, choice)
 }
 
 fn page(tree: &Sample, detail: Detail) -> Decoded {
@@ -239,6 +240,20 @@ fn a_large_tree_fits_into_blocks() {
 }
 
 #[test]
+fn a_choice_of_many_stripes_is_exact() {
+    let tree = large_tree();
+    for nodes_max in [8_191, 8_192, 8_193, 40_000, 200_000] {
+        let page = page(&tree, Detail::Nodes(nodes_max));
+        let [block] = &page.blocks[..] else {
+            panic!("there is one block")
+        };
+        assert!(block.nodes.len().abs_diff(nodes_max) < 500 || nodes_max == 200_000);
+        check_block(block);
+        check_most(&tree, block);
+    }
+}
+
+#[test]
 fn the_largest_are_chosen_and_the_rest_is_one_sum() {
     let files = (0..1000).map(|number| file(&format!("f{number:03}"), number, 0));
     let small = directory(
@@ -303,6 +318,25 @@ fn sums_beyond_64_bits_are_exact() {
             page.blocks[0].nodes[0].allocated,
             4 * u128::from(u64::MAX >> 1) + 7
         );
+    }
+}
+
+#[test]
+fn sums_beyond_64_bits_can_be_in_some_stripes_alone() {
+    let huge = (0..3).map(|number| file(&format!("huge{number}"), u64::MAX - 9, 0));
+    let small = (0..20_000).map(|number| file(&format!("{number:06}"), 1, 0));
+    let below = directory("below", huge.clone().collect());
+    for children in [
+        huge.chain(small.clone()).collect::<Vec<_>>(),
+        small.chain([below]).collect(),
+    ] {
+        let tree = Sample::new(directory("/srv", children));
+        for detail in [Detail::default(), Detail::Full] {
+            let page = page(&tree, detail);
+            page.blocks.iter().for_each(check_block);
+            let sum = 3 * u128::from(u64::MAX - 9) + 20_000;
+            assert_eq!(page.blocks[0].nodes[0].allocated, sum);
+        }
     }
 }
 

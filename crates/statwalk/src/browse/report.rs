@@ -118,10 +118,10 @@ fn write(
         owners,
         traces,
     };
-    let detail = Some(Detail::default());
-    let (answer, tree, choice) = report::answer(&scan, &mut about, space, detail);
-    let choice = choice.expect("a detail was asked for");
-    let page = html(&answer, &tree, &choice, Names::Original);
+    let page = Some((Detail::default(), Names::Original));
+    let (answer, tree, choice) = report::answer(&scan, &mut about, space, page);
+    let choice = choice.expect("a page was asked for");
+    let page = html(&answer, &tree, choice);
     let mut byte_count = 0;
     for piece in page.into_pieces() {
         if stop() {

@@ -88,11 +88,11 @@ pub(super) fn run(flags: ReportFlags) -> Result<ExitStatus, Failure> {
         // There is nothing to report on; the reasons are on stderr.
         return Ok(conclude(&request, &about, Errors::Untold));
     }
-    let detail = matches!(flags.format, ReportFormat::Html).then_some(detail);
-    let (answer, tree, choice) = report::answer(&scan, &mut about, space, detail);
-    let (pieces, nodes) = match &choice {
+    let page = matches!(flags.format, ReportFormat::Html).then_some((detail, names));
+    let (answer, tree, choice) = report::answer(&scan, &mut about, space, page);
+    let (pieces, nodes) = match choice {
         Some(choice) => {
-            let page = html(&answer, &tree, choice, names);
+            let page = html(&answer, &tree, choice);
             let nodes = Nodes {
                 count: page.node_count(),
                 has_sums: page.has_sums(),

@@ -7,13 +7,12 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::OnceLock;
-use std::thread;
 
 use statwalk_core::{
     DirId, GroupKey, Grouping, Largest, Stats, StatsGroup, Top, TopOf, Totals, Tree, TreeSink,
 };
 use statwalk_report::{
-    Answer, Category, Choice, Detail, Directory, Failed, Large, Owner, Space, Sums,
+    Answer, Category, Choice, Detail, Directory, Failed, Large, Names, Owner, Space, Sums,
 };
 use statwalk_view::rebuildable::Traces;
 use statwalk_view::{SizeColumn, counted};
@@ -53,12 +52,12 @@ impl Scan {
 }
 
 /// Makes the answer of a report, with the tree as the report needs it and, for a page, with
-/// the nodes of that.
+/// its nodes.
 pub(crate) fn answer<'a>(
     scan: &'a Scan,
     about: &mut About,
     space: Option<Space>,
-    detail: Option<Detail>,
+    page: Option<(Detail, Names)>,
 ) -> (Answer, ScannedTree<'a>, Option<Choice<Part<'a>>>) {
     about.owners = names_of(&scan.owners);
     let about = &*about;
@@ -71,7 +70,10 @@ pub(crate) fn answer<'a>(
     };
     let totals = totals(&about.roots);
     let errors = errors(&tree, about);
+    let owners = owners_of(&scan.owners, &about.owners);
     let count = || {
+        let survey = Survey::of(&scan.tree, started_ns);
+        tree.indices.get_or_init(|| indices(&survey, &owners));
         let hints = Hints {
             tree: &tree,
             largest: &scan.largest,
@@ -80,42 +82,17 @@ pub(crate) fn answer<'a>(
             whole: totals.sums.allocated_bytes,
             now_ns: started_ns,
         };
-        let survey = Survey::of(&scan.tree, started_ns);
         (survey, directories(&tree), hints.all())
     };
-    let ((survey, directories, worth), choice) = thread::scope(|scope| {
-        let other = thread::Builder::new().spawn_scoped(scope, count);
-        let choice = detail.map(|detail| Choice::new(&tree, detail));
-        let counted = match other {
-            Ok(thread) => thread.join().expect("it only counts"),
-            // The system has no thread to give.
-            Err(_) => count(),
-        };
-        (counted, choice)
-    });
-    let (categories, not_files) = survey.categories();
-    let (listed, endings) = survey.endings();
-    let owners = owners_of(&scan.owners, &about.owners);
-    let places = |index: usize| u8::try_from(index).expect("there are few groups");
-    let mut indices = Indices {
-        not_files: places(categories.len()),
-        categories: (categories.iter().enumerate())
-            .map(|(index, &(category, _))| (category, places(index)))
-            .collect(),
-        endings: (listed.into_iter().enumerate())
-            .map(|(index, ending)| (ending, places(index)))
-            .collect(),
-        of_files: Default::default(),
-        owners: (0..)
-            .zip(&owners)
-            .filter_map(|(index, owner)| Some((owner.id?, index)))
-            .collect(),
+    let (choice, (survey, directories, worth)) = match page {
+        Some((detail, names)) => {
+            let (choice, counted) = Choice::beside(&tree, detail, names, count);
+            (Some(choice), counted)
+        }
+        None => (None, count()),
     };
-    indices.categories.sort_unstable();
-    indices.endings.sort_unstable();
-    indices.owners.sort_unstable();
-    indices.of_files = survey.places_of_files(&indices.categories, &indices.endings);
-    tree.indices.get_or_init(|| indices);
+    let (categories, not_files) = survey.categories();
+    let (_, endings) = survey.endings();
     let mut categories: Vec<Category> = (categories.into_iter())
         .map(|(category, sums)| Category {
             key: category.name().to_owned(),
@@ -152,6 +129,32 @@ pub(crate) fn answer<'a>(
         worth,
     };
     (answer, tree, choice)
+}
+
+/// The places that the groups will have in the answer.
+fn indices(survey: &Survey, owners: &[Owner]) -> Indices {
+    let (categories, _) = survey.categories();
+    let (listed, _) = survey.endings();
+    let places = |index: usize| u8::try_from(index).expect("there are few groups");
+    let mut indices = Indices {
+        not_files: places(categories.len()),
+        categories: (categories.iter().enumerate())
+            .map(|(index, &(category, _))| (category, places(index)))
+            .collect(),
+        endings: (listed.into_iter().enumerate())
+            .map(|(index, ending)| (ending, places(index)))
+            .collect(),
+        of_files: Default::default(),
+        owners: (0..)
+            .zip(owners)
+            .filter_map(|(index, owner)| Some((owner.id?, index)))
+            .collect(),
+    };
+    indices.categories.sort_unstable();
+    indices.endings.sort_unstable();
+    indices.owners.sort_unstable();
+    indices.of_files = survey.places_of_files(&indices.categories, &indices.endings);
+    indices
 }
 
 /// The path from the root of the file system, without a slash at its end.
