@@ -327,8 +327,10 @@ def test_a_thousand_scans_leave_nothing_behind(tree: Path) -> None:
     assert memory() - grown < 16 << 20
 
 
+# Where SIGINT is ignored at its start, Python lets it be ignored.
 CTRL_C = """
-import statwalk, sys, time
+import signal, statwalk, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 print("ready", flush=True)
 try:
     while True:
