@@ -4,15 +4,11 @@
 
 use std::ops::Range;
 
-use statwalk_view::Figures;
-
 use crate::column::{Column, Numbers, Packed, block_of};
 use crate::deflate::{Deflate, Effort};
-use crate::redaction::{Naming, Place};
 use crate::stripe::{Colours, Stripe, Wide};
 use crate::tally::{Tally, settle};
 use crate::threads::queue;
-use crate::tree::{Facts, ReportTree};
 
 /// No node, and no block.
 pub(crate) const NOTHING: u32 = u32::MAX;
@@ -36,28 +32,12 @@ impl Columns {
         }
     }
 
-    /// The stripe that has room.
-    fn last(&mut self) -> &mut Stripe {
+    /// The stripe that takes the next node.
+    pub(crate) fn open_stripe(&mut self) -> &mut Stripe {
         if self.len() == self.stripes.len() * Stripe::NODES {
             self.stripes.push(Stripe::default());
         }
         self.stripes.last_mut().expect("one was there or came")
-    }
-
-    /// Adds a node that stands below a place, and returns its own place.
-    pub(crate) fn push_node<T: ReportTree>(
-        &mut self,
-        tree: &T,
-        node: T::Node,
-        parent: u32,
-        above: Place,
-        naming: &mut Naming,
-    ) -> Place {
-        self.last().push_node(tree, node, parent, above, naming)
-    }
-
-    pub(crate) fn push(&mut self, facts: Facts, figures: &Figures, name: &[u8], parent: u32) {
-        self.last().push(facts, figures, name, parent);
     }
 
     /// The stripe of a node, and its place there.

@@ -146,9 +146,8 @@ impl<'a, T: ReportTree> Block<'a, T> {
     fn push_node(&mut self, node: T::Node, parent: Option<usize>, naming: &mut Naming) {
         let above = parent.map_or(Place::ABOVE, |parent| self.cells[parent].place);
         let parent = parent.map_or(NOTHING, |parent| parent as u32);
-        let place = self
-            .columns
-            .push_node(self.tree, node, parent, above, naming);
+        let stripe = self.columns.open_stripe();
+        let place = stripe.push_node(self.tree, node, parent, above, naming);
         self.cells.push(Cell {
             node: Some(node),
             place,
@@ -173,14 +172,16 @@ impl<'a, T: ReportTree> Block<'a, T> {
             category: NONE,
             ending: NONE,
         };
-        self.columns.push(facts, &sum, b"", NOTHING);
+        self.columns.open_stripe().push(facts, &sum, b"", NOTHING);
         self.cells.push(Cell {
             node: None,
             place: Place::ABOVE,
         });
         for one in packed {
             let (facts, figures) = (tree.facts(one.node), tree.figures(one.node));
-            self.columns.push(facts, &figures, &one.name, 0);
+            self.columns
+                .open_stripe()
+                .push(facts, &figures, &one.name, 0);
             self.cells.push(Cell {
                 node: Some(one.node),
                 place: one.place,

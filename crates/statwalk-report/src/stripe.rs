@@ -132,7 +132,7 @@ impl Stripe {
         self.colours.category.push(facts.category);
         self.ending.push(facts.ending);
         self.names.extend_from_slice(name);
-        // A name is shorter than 2^16 bytes, and a path is in memory.
+        // There are 2^13 names, each far below 2^19 bytes.
         self.name_end.push(self.names.len() as u32);
     }
 

@@ -41,7 +41,7 @@ pub(crate) fn beside<A: Send, B, R: Send>(
         let own = own();
         let ((other, mut all), more) = match started {
             Ok(thread) => {
-                // It says nothing: it goes.
+                // Nothing is sent. It returns when the sender is dropped.
                 let _ = end.recv();
                 let more = rest();
                 (thread.join().expect("it only computes"), more)

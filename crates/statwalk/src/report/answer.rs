@@ -9,7 +9,8 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use statwalk_core::{
-    DirId, GroupKey, Grouping, Largest, Stats, StatsGroup, Top, TopOf, Totals, Tree, TreeSink,
+    DirId, Extension, GroupKey, Grouping, Largest, Stats, StatsGroup, Top, TopOf, Totals, Tree,
+    TreeSink,
 };
 use statwalk_report::{
     Answer, Category, Choice, Detail, Directory, Failed, Large, Names, Owner, Space, Sums,
@@ -73,7 +74,9 @@ pub(crate) fn answer<'a>(
     let owners = owners_of(&scan.owners, &about.owners);
     let count = || {
         let survey = Survey::of(&scan.tree, started_ns);
-        tree.indices.get_or_init(|| indices(&survey, &owners));
+        let (categories, endings) = (survey.categories(), survey.endings());
+        tree.indices
+            .get_or_init(|| indices(&survey, &categories.0, &endings.0, &owners));
         let hints = Hints {
             tree: &tree,
             largest: &scan.largest,
@@ -82,17 +85,17 @@ pub(crate) fn answer<'a>(
             whole: totals.sums.allocated_bytes,
             now_ns: started_ns,
         };
-        (survey, directories(&tree), hints.all())
+        let groups = (survey, categories, endings);
+        (groups, directories(&tree), hints.all())
     };
-    let (choice, (survey, directories, worth)) = match page {
+    let (choice, (groups, directories, worth)) = match page {
         Some((detail, names)) => {
             let (choice, counted) = Choice::beside(&tree, detail, names, count);
             (Some(choice), counted)
         }
         None => (None, count()),
     };
-    let (categories, not_files) = survey.categories();
-    let (_, endings) = survey.endings();
+    let (survey, (categories, not_files), (_, endings)) = groups;
     let mut categories: Vec<Category> = (categories.into_iter())
         .map(|(category, sums)| Category {
             key: category.name().to_owned(),
@@ -132,17 +135,20 @@ pub(crate) fn answer<'a>(
 }
 
 /// The places that the groups will have in the answer.
-fn indices(survey: &Survey, owners: &[Owner]) -> Indices {
-    let (categories, _) = survey.categories();
-    let (listed, _) = survey.endings();
+fn indices(
+    survey: &Survey,
+    categories: &[(statwalk_core::Category, Sums)],
+    listed: &[Extension],
+    owners: &[Owner],
+) -> Indices {
     let places = |index: usize| u8::try_from(index).expect("there are few groups");
     let mut indices = Indices {
         not_files: places(categories.len()),
         categories: (categories.iter().enumerate())
             .map(|(index, &(category, _))| (category, places(index)))
             .collect(),
-        endings: (listed.into_iter().enumerate())
-            .map(|(index, ending)| (ending, places(index)))
+        endings: (listed.iter().enumerate())
+            .map(|(index, &ending)| (ending, places(index)))
             .collect(),
         of_files: Default::default(),
         owners: (0..)
