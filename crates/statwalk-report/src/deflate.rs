@@ -6,7 +6,7 @@
 
 use miniz_oxide::DataFormat;
 use miniz_oxide::deflate::core::{
-    CompressorOxide, TDEFLFlush, TDEFLStatus, compress, create_comp_flags_from_zip_params,
+    CompressorOxide, TDEFLFlush, TDEFLStatus, compress_to_output, create_comp_flags_from_zip_params,
 };
 
 /// The bytes behind the last piece: a last block of fixed codes that has its end alone
@@ -53,24 +53,15 @@ impl Deflate {
         let (state, out) = (&mut self.state, &mut self.out);
         state.reset();
         state.set_format_and_level(DataFormat::Raw, effort as u8);
-        let room = bytes.len() / 2 + 256;
-        if out.len() < room {
-            out.resize(room, 0);
-        }
-        let (mut read, mut written) = (0, 0);
-        loop {
-            let (rest, room) = (&bytes[read..], &mut out[written..]);
-            let (status, taken, given) = compress(state, rest, room, TDEFLFlush::Full);
-            read += taken;
-            written += given;
-            match status {
-                // All was read, and the flush had room.
-                TDEFLStatus::Okay if read == bytes.len() && written < out.len() => break,
-                TDEFLStatus::Okay => out.resize(out.len() * 2, 0),
-                _ => unreachable!("the buffers and flags are right"),
-            }
-        }
-        out[..written].to_vec()
+        out.clear();
+        // A buffer of a fixed size can be full before the bytes end, and the next call then
+        // gives what was left over, without a word on whether that is all.
+        let (status, read) = compress_to_output(state, bytes, TDEFLFlush::Full, |part| {
+            out.extend_from_slice(part);
+            true
+        });
+        assert_eq!((status, read), (TDEFLStatus::Okay, bytes.len()));
+        out.clone()
     }
 }
 
@@ -79,11 +70,20 @@ mod tests {
     use super::*;
     use miniz_oxide::inflate::decompress_to_vec;
 
+    /// Bytes that nothing tells in advance (splitmix64).
+    fn noise(length: usize) -> Vec<u8> {
+        let number = |at: usize| {
+            let mut mixed = (at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            (mixed >> 56) as u8
+        };
+        (0..length).map(number).collect()
+    }
+
     #[test]
     fn all_comes_back() {
-        let noise: Vec<u8> = (0..3 * Deflate::PIECE_BYTES as u64 + 17)
-            .map(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8)
-            .collect();
+        let noise = noise(3 * Deflate::PIECE_BYTES + 17);
         let zeros = vec![0; 2 * Deflate::PIECE_BYTES];
         let all = [&noise[..], &noise[..1], &[], &zeros, &noise[..1000]];
         for effort in [Effort::Least, Effort::More] {
@@ -99,6 +99,20 @@ mod tests {
             }
             let back = decompress_to_vec(&[pieces.concat(), END.to_vec()].concat()).unwrap();
             assert!(back == all.concat());
+        }
+    }
+
+    /// A table of codes ends where some of these end.
+    #[test]
+    fn nothing_is_lost_at_the_end_of_a_table() {
+        for length in (57_000..64_000).step_by(250) {
+            // Each byte has a bit that is no noise.
+            let bytes: Vec<u8> = noise(length).into_iter().map(|byte| byte >> 1).collect();
+            for effort in [Effort::Least, Effort::More] {
+                let piece = Deflate::default().piece(&bytes, effort);
+                let back = decompress_to_vec(&[&piece[..], &END].concat());
+                assert!(back.is_ok_and(|back| back == bytes), "{length} bytes");
+            }
         }
     }
 }
