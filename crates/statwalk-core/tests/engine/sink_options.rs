@@ -2,12 +2,13 @@
 
 //! Every combination of the options of a sink, against std.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, Metadata};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
 
-use statwalk_core::{Node, Scan, TimeKind, Totals, TreeSink};
+use statwalk_core::{FileType, MemoryEntry, MemoryTree, Node, Scan, TimeKind, Totals, TreeSink};
+use statwalk_testkit::unprivileged::is_root;
 use statwalk_testkit::{Scratch, settle, trees};
 
 /// Which attributes a tree keeps of every entry.
@@ -209,4 +210,66 @@ fn each_default_is_new() {
     let text = |sink: &dyn std::fmt::Debug| format!("{sink:?}");
     assert_eq!(text(&Totals::default()), text(&Totals::new()));
     assert_eq!(text(&TreeSink::default()), text(&TreeSink::new()));
+}
+
+/// A tree has a byte for the number of an owner.
+#[test]
+fn every_owner_is_known_however_many_there_are() {
+    if !is_root() {
+        eprintln!("skipped: needs root, to give files away");
+        return;
+    }
+    let scratch = Scratch::new().unwrap();
+    let dir = scratch.path().join("t");
+    let mut expected = HashMap::new();
+    for number in 0..700_u32 {
+        let below = dir.join(format!("d{}", number % 350));
+        fs::create_dir_all(&below).unwrap();
+        let file = below.join(format!("f{number}"));
+        fs::write(&file, b"x").unwrap();
+        chown(&file, Some(1000 + number), None).unwrap();
+        chown(&below, Some(5000 + number % 350), None).unwrap();
+        expected.insert(format!("f{number}").into_bytes(), 1000 + number);
+        expected.insert(
+            format!("d{}", number % 350).into_bytes(),
+            5000 + number % 350,
+        );
+    }
+    for threads in [1, 4] {
+        let scan = Scan::new(&dir).threads(threads);
+        let sink = TreeSink::new().with_files().with_owners();
+        let tree = scan.run(&sink).unwrap().output;
+        let mut found = HashMap::new();
+        for below in tree.root(0).unwrap().children() {
+            found.insert(below.name().to_vec(), below.uid().unwrap());
+            let files = below.files();
+            found.extend(files.map(|file| (file.name().to_vec(), file.uid().unwrap())));
+        }
+        assert_eq!(found, expected);
+    }
+    // A file as a root has a record of its own.
+    let roots = (0..700).map(|number| dir.join(format!("d{}/f{number}", number % 350)));
+    let sink = TreeSink::new().with_files().with_owners();
+    let tree = Scan::of(roots).run(&sink).unwrap().output;
+    for number in 0..700 {
+        let root = tree.root(number as usize).unwrap();
+        assert_eq!(root.uid(), Some(1000 + number));
+    }
+}
+
+/// A socket has no content, whatever size its inode has.
+#[test]
+fn only_files_and_links_have_apparent_bytes() {
+    let mut tree = MemoryTree::new();
+    let socket = MemoryEntry::of_type(FileType::Socket).size_bytes(777);
+    tree.insert("t/socket", socket).unwrap();
+    tree.insert("t/file", MemoryEntry::file(300)).unwrap();
+    let sink = TreeSink::new().with_files();
+    let tree = Scan::new("t").run_in_memory(tree, &sink).unwrap().output;
+    let root = tree.root(0).unwrap();
+    let files = root.files().map(|file| file.apparent_bytes().unwrap());
+    assert_eq!(
+        (files.sum::<u128>(), root.apparent_bytes()),
+        (300, Some(300))
+    );
 }

@@ -24,7 +24,7 @@ use self::identities::{DirIdentity, Identities};
 use self::names::Names;
 use self::node::At;
 pub use self::node::{Node, NodeKind};
-use self::owners::{OwnerNumber, Owners};
+use self::owners::AllOwners;
 use self::record::{DirRecord, FileRecord, FileRun, NOWHERE, Traits};
 pub use self::sink::{TimeKind, TreeSink};
 pub use self::state::TreeState;
@@ -52,10 +52,7 @@ pub struct Tree {
     large_dirs: HashMap<u32, u64>,
     /// The time that the sink was asked for.
     time: Option<TimeKind>,
-    /// Owners by their number.
-    owners: Vec<u32>,
-    /// The owner of each directory; empty where none are kept.
-    dir_owners: Vec<OwnerNumber>,
+    owners: AllOwners,
     /// Devices by their number.
     devices: Vec<u64>,
     /// The identity of each directory; empty where none are kept.
@@ -94,15 +91,12 @@ impl Tree {
             file_runs: FileRuns::default(),
             large_dirs: HashMap::new(),
             time: states.first().and_then(|state| state.time),
-            owners: Vec::new(),
-            dir_owners: Vec::new(),
+            owners: AllOwners::default(),
             devices: Vec::new(),
             identities: Vec::new(),
             knows_sizes: states.first().is_some_and(|state| state.sizes),
             knows_links: states.first().is_some_and(TreeState::wants_links),
         };
-        let owners = states.first().and_then(|state| state.owners.clone());
-        tree.owners = owners.map_or(Vec::new(), Owners::into_uids);
         let identities = states.first().and_then(|state| state.identities.clone());
         tree.devices = identities.map_or(Vec::new(), Identities::into_devices);
         let links = states.first().map(|state| state.links.clone());
@@ -139,13 +133,8 @@ impl Tree {
             tree.names.push(state.names);
             finished.extend(state.finished);
             tree.large_dirs.extend(state.large_dirs);
-            for (dir, owner) in state.dir_owners {
-                let index = dir as usize;
-                if tree.dir_owners.len() <= index {
-                    let len = whole_blocks(index);
-                    tree.dir_owners.resize(len, OwnerNumber::UNKNOWN);
-                }
-                tree.dir_owners[index] = owner;
+            if let Some(owners) = state.owners {
+                tree.owners.add(owners, first);
             }
             for (dir, identity) in state.identities.into_iter().flat_map(Identities::into_all) {
                 let index = dir as usize;
@@ -403,8 +392,7 @@ impl Tree {
             + of(&self.files)
             + of(&self.file_names)
             + self.file_runs.memory_bytes()
-            + of(&self.owners)
-            + of(&self.dir_owners)
+            + self.owners.memory_bytes()
             + of(&self.devices)
             + of(&self.identities);
         size_of::<Tree>() + records + files + names + roots + foreign + lists

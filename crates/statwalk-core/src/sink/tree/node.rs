@@ -6,7 +6,6 @@ use std::fmt;
 
 use super::Tree;
 use super::names::NameAt;
-use super::owners::{self, OwnerNumber};
 use super::record::{DirRecord, FileRecord, FileRun, NOWHERE, Sums, Traits};
 use super::state::{BLOCK, TreeState};
 use crate::directory::{DirState, join};
@@ -79,11 +78,14 @@ impl<'a> Node<'a> {
     /// short enough to be inlined. A caller asks for several attributes of a file, and its
     /// record is looked up once then.
     fn root_file(&self) -> Option<&'a FileRecord> {
+        self.root_file_number().map(|number| self.tree.file(number))
+    }
+
+    fn root_file_number(&self) -> Option<u64> {
         if !self.dir()?.kind.is_root_file() {
             return None;
         }
-        let number = self.entries_kept().next()?;
-        Some(self.tree.file(number))
+        self.entries_kept().next()
     }
 
     /// The kind of entry that it stands for.
@@ -285,24 +287,28 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// The user that owns it; absent where it is unknown, where the sink keeps no owners
-    /// ([`TreeSink::with_owners`](super::TreeSink::with_owners)), and beyond the first
-    /// 254 owners of a scan.
+    /// The user that owns it; absent where it is unknown, and where the sink keeps no owners
+    /// ([`TreeSink::with_owners`](super::TreeSink::with_owners)).
     #[must_use]
     #[inline]
     pub fn uid(&self) -> Option<u32> {
-        let number = match self.at {
-            At::Dir(id) => self.dir_owner(id)?,
-            At::File { number, .. } => self.tree.file(number).owner,
-        };
-        owners::uid(&self.tree.owners, number)
+        match self.at {
+            At::Dir(id) => self.dir_uid(id),
+            At::File { number, .. } => self.file_uid(number),
+        }
     }
 
-    fn dir_owner(&self, id: u32) -> Option<OwnerNumber> {
-        match self.root_file() {
-            Some(file) => Some(file.owner),
-            None => self.tree.dir_owners.get(id as usize).copied(),
+    fn dir_uid(&self, id: u32) -> Option<u32> {
+        match self.root_file_number() {
+            Some(number) => self.file_uid(number),
+            None => self.tree.owners.of_dir(id),
         }
+    }
+
+    #[inline]
+    fn file_uid(&self, number: u64) -> Option<u32> {
+        let owner = self.tree.file(number).owner;
+        self.tree.owners.of_file(number, owner)
     }
 
     /// The device and the inode number of a directory; absent for files, where they are

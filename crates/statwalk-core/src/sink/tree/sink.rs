@@ -147,7 +147,8 @@ impl TreeSink {
         }
     }
 
-    /// Keeps owners too: one byte for a file, nine for a directory.
+    /// Keeps owners too: one byte for a file, nine for a directory. Where a scan meets more
+    /// than 254 owners, an entry of another takes up to 20 bytes more.
     ///
     /// ```
     /// use statwalk_core::{Scan, TreeSink};
@@ -322,7 +323,6 @@ impl Sink for TreeSink {
                 large_dirs: Vec::new(),
                 filter: self.filter.clone(),
                 owners: owners.clone(),
-                dir_owners: Vec::new(),
                 identities: identities.clone(),
                 finished: Vec::new(),
             })

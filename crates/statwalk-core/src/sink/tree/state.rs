@@ -45,9 +45,8 @@ pub struct TreeState {
     /// The blocks of directories that take many themselves, in bytes.
     pub(super) large_dirs: Vec<(u32, u64)>,
     pub(super) filter: EntryFilter,
-    /// The owners, for all workers; absent where none are kept.
+    /// Absent where none are kept.
     pub(super) owners: Option<Owners>,
-    pub(super) dir_owners: Vec<(u32, OwnerNumber)>,
     /// The identities of directories; absent where none are kept.
     pub(super) identities: Option<Identities>,
     /// Directories that were finished here, and whose records are not at hand.
@@ -218,8 +217,7 @@ impl Collect for TreeState {
         });
         let latest_ns = self.latest_ns();
         if let (Some(owners), Some(uid)) = (&mut self.owners, directory.attributes().uid()) {
-            let owner = owners.number(uid);
-            self.dir_owners.push((directory.id().0, owner));
+            owners.keep_dir(directory.id().0, uid);
         }
         if let (Some(identities), Some(id)) = (&mut self.identities, directory.attributes().id()) {
             identities.push(directory.id().0, id);
@@ -355,10 +353,7 @@ impl TreeState {
     }
 
     fn file_count(&self) -> u64 {
-        match self.files.split_last() {
-            Some((last, full)) => (full.len() * Self::FILE_CHUNK + last.len()) as u64,
-            None => 0,
-        }
+        count_of(&self.files)
     }
 
     /// Offers the name of an inode that can have others; its file was kept last.
@@ -400,7 +395,8 @@ impl TreeState {
     /// Keeps a file. Of an inode with several names each is an extra one, until the
     /// first is known.
     fn keep_file(&mut self, batch: &Batch, index: usize, known: bool, linked: bool) {
-        let mut traits = Traits::new(batch.kinds()[index], known);
+        let kind = batch.kinds()[index];
+        let mut traits = Traits::new(kind, known);
         if linked {
             traits.0 |= Traits::EXTRA_LINK;
         }
@@ -408,7 +404,9 @@ impl TreeState {
             traits.0 |= Traits::LINKED;
         }
         let owner = match &mut self.owners {
-            Some(owners) if known => owners.number(batch.uids()[index]),
+            Some(owners) if known => {
+                owners.keep_file(batch.uids()[index], || count_of(&self.files))
+            }
             _ => OwnerNumber::UNKNOWN,
         };
         let name = self.names.push(batch.name(index));
@@ -416,9 +414,11 @@ impl TreeState {
             true => self.bytes_of(batch, index),
             false => (0, 0),
         };
+        let has_content = matches!(kind, FileType::File | FileType::Symlink);
         let time_ns = self.times_ns(batch).get(index).filter(|_| known);
         let record = FileRecord {
-            size_bytes,
+            // As the sums have it.
+            size_bytes: if has_content { size_bytes } else { 0 },
             allocated_bytes,
             time_ns: time_ns.copied().unwrap_or(NEVER),
             name_offset: name.offset,
@@ -435,5 +435,13 @@ impl TreeState {
         }
         let last = self.files.len() - 1;
         self.files[last].push(record);
+    }
+}
+
+/// How many files there are in chunks, of which all but the last are full.
+fn count_of(files: &[Vec<FileRecord>]) -> u64 {
+    match files.split_last() {
+        Some((last, full)) => (full.len() * TreeState::FILE_CHUNK + last.len()) as u64,
+        None => 0,
     }
 }
