@@ -122,9 +122,9 @@ pub use running::{Canceller, Running};
 pub use scan::{IoClass, KernelFileSystems, MountCrossing, Scan, SymlinkPolicy};
 pub use sink::{
     Category, Collect, Context, Endings, Extension, GroupKey, Grouping, InodeTable, Inodes,
-    InodesState, Largest, LinkPolicy, LiveDir, LiveState, LiveTree, Node, NodeKind, RootSizes,
-    RootTotals, Sink, SizeHistogram, Stats, StatsGroup, StatsState, Tally, TimeKind, Top, TopOf,
-    TopState, Totals, TotalsState, Tree, TreeSink, TreeState, path_order,
+    InodesState, Largest, LinkPolicy, LiveDir, LiveState, LiveTree, Node, NodeId, NodeKind,
+    RootSizes, RootTotals, Sink, SizeHistogram, Stats, StatsGroup, StatsState, Tally, TimeKind,
+    Top, TopOf, TopState, Totals, TotalsState, Tree, TreeFile, TreeSink, TreeState, path_order,
 };
 pub use source::choice::{Source, SyncPolicy};
 pub use source::memory::{MemoryEntry, MemoryTree, MemoryTreeError};

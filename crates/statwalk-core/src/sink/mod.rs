@@ -35,7 +35,7 @@ pub use live::{LiveDir, LiveState, LiveTree};
 pub use stats::{GroupKey, Grouping, SizeHistogram, Stats, StatsGroup, StatsState, Tally};
 pub use top::{Largest, Top, TopOf, TopState};
 pub use totals::{RootSizes, RootTotals, Totals, TotalsState};
-pub use tree::{Node, NodeKind, TimeKind, Tree, TreeSink, TreeState};
+pub use tree::{Node, NodeId, NodeKind, TimeKind, Tree, TreeFile, TreeSink, TreeState};
 
 use crate::batch::Batch;
 use crate::directory::Directory;

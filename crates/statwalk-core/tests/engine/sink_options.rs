@@ -7,7 +7,9 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
 
-use statwalk_core::{FileType, MemoryEntry, MemoryTree, Node, Scan, TimeKind, Totals, TreeSink};
+use statwalk_core::{
+    FileType, MemoryEntry, MemoryTree, Node, NodeKind, Scan, TimeKind, Totals, TreeSink,
+};
 use statwalk_testkit::unprivileged::is_root;
 use statwalk_testkit::{Scratch, settle, trees};
 
@@ -272,4 +274,46 @@ fn only_files_and_links_have_apparent_bytes() {
         (files.sum::<u128>(), root.apparent_bytes()),
         (300, Some(300))
     );
+}
+
+#[test]
+fn a_file_says_the_same_as_its_node() {
+    let scratch = Scratch::new().unwrap();
+    for (name, model) in trees::named() {
+        let dir = scratch.path().join(name);
+        model.materialise(&dir).unwrap();
+        let some_file = fs::read_dir(&dir).unwrap().find_map(|entry| {
+            let entry = entry.unwrap();
+            (!entry.file_type().unwrap().is_dir()).then(|| entry.path())
+        });
+        let roots = [Some(dir), some_file].into_iter().flatten();
+        let sink = TreeSink::new().with_files().with_owners();
+        let tree = Scan::of(roots).run(&sink).unwrap().output;
+        let mut waiting: Vec<Node<'_>> = (0..tree.root_count())
+            .filter_map(|index| tree.root(index))
+            .collect();
+        while let Some(node) = waiting.pop() {
+            assert_eq!(tree.node(node.id()).path(), node.path());
+            assert_eq!(node.as_file().is_none(), node.is_dir());
+            if let Some(file) = node.as_file() {
+                assert_eq!(file.node().id(), node.id());
+                assert_eq!(NodeKind::Other(file.kind()), node.kind());
+                assert_eq!(file.name(), node.name());
+                assert_eq!(file.uid(), node.uid());
+                assert_eq!(
+                    file.allocated_bytes().map(u128::from),
+                    node.allocated_bytes()
+                );
+                assert_eq!(file.apparent_bytes().map(u128::from), node.apparent_bytes());
+                assert_eq!(file.mtime_ns(), node.newest_mtime_ns());
+                assert_eq!(file.is_incomplete(), node.is_incomplete());
+                assert_eq!(file.is_extra_link(), node.is_extra_link());
+            }
+            let mut files = Vec::new();
+            node.for_each_file(|file| files.push(file.node()));
+            let ids = |nodes: &[Node<'_>]| nodes.iter().map(Node::id).collect::<Vec<_>>();
+            assert_eq!(ids(&files), ids(&node.files().collect::<Vec<_>>()));
+            waiting.extend(node.children().chain(files));
+        }
+    }
 }

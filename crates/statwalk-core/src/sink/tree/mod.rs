@@ -6,6 +6,7 @@
 //! millions of entries grows without copies. A directory takes [`DirRecord`], a file,
 //! where files are kept, [`FileRecord`], plus names.
 
+mod file;
 mod file_runs;
 mod identities;
 mod names;
@@ -19,11 +20,12 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+pub use self::file::TreeFile;
 use self::file_runs::FileRuns;
 use self::identities::{DirIdentity, Identities};
 use self::names::Names;
 use self::node::At;
-pub use self::node::{Node, NodeKind};
+pub use self::node::{Node, NodeId, NodeKind};
 use self::owners::AllOwners;
 use self::record::{DirRecord, FileRecord, FileRun, NOWHERE, Traits};
 pub use self::sink::{TimeKind, TreeSink};

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use super::Tree;
-use super::names::NameAt;
+use super::file::TreeFile;
 use super::record::{DirRecord, FileRecord, FileRun, NOWHERE, Sums, Traits};
 use super::state::{BLOCK, TreeState};
 use crate::directory::{DirState, join};
@@ -19,8 +19,12 @@ pub struct Node<'a> {
     pub(super) at: At,
 }
 
+/// The number of a node within its tree, in 16 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodeId(At);
+
 /// Where its record is.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum At {
     Dir(u32),
     File { dir: u32, number: u64 },
@@ -103,6 +107,13 @@ impl<'a> Node<'a> {
         self.dir().map_or(unknown, |dir| dir.kind.node_kind())
     }
 
+    /// Its number within its tree. [`Tree::node`](super::Tree::node) finds it by that.
+    #[must_use]
+    #[inline]
+    pub fn id(&self) -> NodeId {
+        NodeId(self.at)
+    }
+
     /// The number of a directory in its scan, as other sinks of the scan have it; absent
     /// for files.
     #[must_use]
@@ -156,14 +167,7 @@ impl<'a> Node<'a> {
     pub fn name(&self) -> &'a [u8] {
         match self.at {
             At::Dir(id) => self.dir_name(id),
-            At::File { number, .. } => {
-                let record = self.tree.file(number);
-                let worker = self.tree.file_names[number as usize / TreeState::FILE_CHUNK];
-                self.tree.names[usize::from(worker)].get(NameAt {
-                    chunk: record.name_chunk,
-                    offset: record.name_offset,
-                })
-            }
+            At::File { number, .. } => self.tree_file(number).name(),
         }
     }
 
@@ -227,6 +231,58 @@ impl<'a> Node<'a> {
             tree,
             at: At::File { dir, number },
         })
+    }
+
+    /// Calls `each` with the entries of [`files`](Self::files).
+    ///
+    /// Each record is looked up once.
+    ///
+    /// ```
+    /// use statwalk_core::{Scan, TreeSink};
+    /// let outcome = Scan::new("src").run(&TreeSink::new().with_files())?;
+    /// let root = outcome.output.root(0).expect("the root was read");
+    /// let mut sum = 0;
+    /// root.for_each_file(|file| sum += file.apparent_bytes().unwrap_or(0));
+    /// let files = root.files().filter_map(|file| file.apparent_bytes());
+    /// assert_eq!(files.sum::<u128>(), sum.into());
+    /// assert!(outcome.report.is_complete());
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    #[inline]
+    pub fn for_each_file(&self, mut each: impl FnMut(TreeFile<'a>)) {
+        if !self.is_dir() {
+            return;
+        }
+        let (tree, dir) = (self.tree, self.number());
+        for run in self.runs() {
+            let (mut number, end) = (run.start, run.start + u64::from(run.count));
+            while number < end {
+                let chunk = &tree.files[number as usize / TreeState::FILE_CHUNK];
+                let first = number as usize % TreeState::FILE_CHUNK;
+                let count = (chunk.len() - first).min((end - number) as usize);
+                for record in &chunk[first..first + count] {
+                    let at = At::File { dir, number };
+                    each(TreeFile::new(Node { tree, at }, number, record));
+                    number += 1;
+                }
+            }
+        }
+    }
+
+    /// The same entry with its record; absent for directories, and where files were not
+    /// kept.
+    #[must_use]
+    #[inline]
+    pub fn as_file(&self) -> Option<TreeFile<'a>> {
+        match self.at {
+            At::Dir(_) => self.root_file_number().map(|number| self.tree_file(number)),
+            At::File { number, .. } => Some(self.tree_file(number)),
+        }
+    }
+
+    #[inline]
+    fn tree_file(&self, number: u64) -> TreeFile<'a> {
+        TreeFile::new(*self, number, self.tree.file(number))
     }
 
     /// The number of the directory; of a file none.
@@ -294,21 +350,15 @@ impl<'a> Node<'a> {
     pub fn uid(&self) -> Option<u32> {
         match self.at {
             At::Dir(id) => self.dir_uid(id),
-            At::File { number, .. } => self.file_uid(number),
+            At::File { number, .. } => self.tree_file(number).uid(),
         }
     }
 
     fn dir_uid(&self, id: u32) -> Option<u32> {
         match self.root_file_number() {
-            Some(number) => self.file_uid(number),
+            Some(number) => self.tree_file(number).uid(),
             None => self.tree.owners.of_dir(id),
         }
-    }
-
-    #[inline]
-    fn file_uid(&self, number: u64) -> Option<u32> {
-        let owner = self.tree.file(number).owner;
-        self.tree.owners.of_file(number, owner)
     }
 
     /// The device and the inode number of a directory; absent for files, where they are
@@ -468,5 +518,32 @@ impl<'a> Node<'a> {
     pub fn has_other_names(&self) -> Option<bool> {
         let file = self.file().filter(|_| self.tree.knows_links)?;
         Some(file.traits.has(Traits::LINKED))
+    }
+}
+
+impl Tree {
+    /// The node with a number of [`Node::id`]. That of another tree gives any node, or one
+    /// that is not there.
+    ///
+    /// ```
+    /// use statwalk_core::{Scan, TreeSink};
+    /// let outcome = Scan::new("src").run(&TreeSink::new().with_files())?;
+    /// let tree = outcome.output;
+    /// let ids: Vec<_> = tree.root(0).expect("it was read").files().map(|file| file.id()).collect();
+    /// assert!(ids.into_iter().any(|id| tree.node(id).name() == b"lib.rs"));
+    /// assert!(outcome.report.is_complete());
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// The node of another tree can panic when it is asked for something.
+    #[must_use]
+    #[inline]
+    pub fn node(&self, id: NodeId) -> Node<'_> {
+        Node {
+            tree: self,
+            at: id.0,
+        }
     }
 }
