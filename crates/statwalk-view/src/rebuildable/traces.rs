@@ -2,8 +2,8 @@
 
 //! Traces: the names that rules ask for, as far as a directory holds them.
 //!
-//! A scan asks for each name whether it is one. So the length and the first byte answer
-//! for nearly all.
+//! A scan asks for each name whether it is one. So the length with the first and the last
+//! byte answers for nearly all.
 
 use std::ops::BitOrAssign;
 use std::sync::LazyLock;
@@ -43,7 +43,9 @@ struct Marks {
 /// All names.
 struct Known {
     /// By the first byte, a bit for each length.
-    lengths: [u64; 256],
+    begun: [u64; 256],
+    /// The same by the last byte.
+    ended: [u64; 256],
     /// By the first byte. So few begin alike that a hash would cost more.
     names: [Vec<(&'static [u8], Marks)>; 256],
 }
@@ -53,7 +55,8 @@ static KNOWN: LazyLock<Known> = LazyLock::new(Known::new);
 impl Known {
     fn new() -> Known {
         let mut known = Known {
-            lengths: [0; 256],
+            begun: [0; 256],
+            ended: [0; 256],
             names: [const { Vec::new() }; 256],
         };
         known.add_all(PERSONAL, true);
@@ -73,8 +76,9 @@ impl Known {
             let all = all.flat_map(|(_, marks)| [marks.file, marks.directory, marks.any]);
             let next = Traces(1 << all.filter(|traces| !traces.is_none()).count());
             let (name, is_directory) = of_kind(name);
-            let first = usize::from(name[0]);
-            self.lengths[first] |= 1 << name.len();
+            let (first, last) = (usize::from(name[0]), usize::from(name[name.len() - 1]));
+            self.begun[first] |= 1 << name.len();
+            self.ended[last] |= 1 << name.len();
             let same = &mut self.names[first];
             let place = same.iter().position(|(known, _)| *known == name);
             let place = place.unwrap_or_else(|| {
@@ -134,9 +138,12 @@ impl Traces {
     #[must_use]
     pub fn of(name: &[u8], kind: TraceKind) -> Traces {
         let known = &*KNOWN;
-        let lengths = name
-            .first()
-            .map_or(0, |&byte| known.lengths[usize::from(byte)]);
+        let lengths = match (name.first(), name.last()) {
+            (Some(&first), Some(&last)) => {
+                known.begun[usize::from(first)] & known.ended[usize::from(last)]
+            }
+            _ => 0,
+        };
         match name.len() < 64 && lengths >> name.len() & 1 == 1 {
             true => known.traces(name, kind),
             false => Traces::NONE,
@@ -205,6 +212,14 @@ mod tests {
         assert_eq!(union.count_ones() as usize, all.len());
         assert!(!Traces(union).is_unread(), "no room beside the last bit");
         assert!(names.clone().all(|(name, _)| (1..64).contains(&name.len())));
+        for (name, _) in names {
+            let kinds = [TraceKind::File, TraceKind::Directory, TraceKind::Other];
+            let mut found = kinds.map(|kind| Traces::of(name, kind)).into_iter();
+            assert!(
+                found.any(|traces| !traces.is_none()),
+                "{name:?} is not found"
+            );
+        }
     }
 
     #[test]
