@@ -61,6 +61,16 @@ pub struct Sums {
     pub entries: u64,
 }
 
+impl Sums {
+    /// Adds other entries.
+    #[inline]
+    pub fn add(&mut self, more: Sums) {
+        self.allocated_bytes += more.allocated_bytes;
+        self.apparent_bytes += more.apparent_bytes;
+        self.entries += more.entries;
+    }
+}
+
 /// The sums of all roots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {

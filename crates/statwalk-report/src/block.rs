@@ -2,12 +2,9 @@
 
 //! A block: the columns of some nodes.
 
-use std::ops::Range;
-
-use crate::column::{Column, Numbers, Packed, block_of};
+use crate::column::{Column, Numbers, block_of};
 use crate::deflate::{Deflate, Effort};
-use crate::stripe::{Colours, Stripe, Wide};
-use crate::tally::{Tally, settle};
+use crate::stripe::{Stripe, Wide};
 use crate::threads::queue;
 
 /// No node, and no block.
@@ -72,33 +69,14 @@ impl Columns {
         stripe.name(at)
     }
 
-    /// The block as raw DEFLATE, and the tallies of some directories. `hidden` gives what is
-    /// below a directory and has no node here.
-    pub(crate) fn into_deflated(
-        mut self,
-        roots: Range<usize>,
-        hidden: impl FnMut(usize) -> Option<Tally>,
-    ) -> (Vec<u8>, Vec<Tally>) {
-        let taken = self.stripes.iter_mut();
-        let mut colours: Vec<Colours> = taken
-            .map(|stripe| std::mem::take(&mut stripe.colours))
-            .collect();
+    /// The block as raw DEFLATE in base64, in parts.
+    pub(crate) fn into_deflated(mut self) -> Vec<String> {
         self.give_high_bits(|stripe| &mut stripe.allocated);
         self.give_high_bits(|stripe| &mut stripe.apparent);
         let columns = self.columns();
         let pieces: Vec<_> = columns.iter().flat_map(Column::pieces).collect();
         let pack = |deflate: &mut Deflate, at: usize| pieces[at].packed(deflate);
-        let settle_colours = || {
-            let tallies = settle(&self, &mut colours, roots, hidden);
-            let columns = coloured(&colours);
-            let pieces = columns.iter().flat_map(Column::pieces);
-            let mut deflate = Deflate::default();
-            let packed: Vec<Packed> = pieces.map(|piece| piece.packed(&mut deflate)).collect();
-            (packed, tallies)
-        };
-        let (mut packed, (coloured, tallies)) = queue(pieces.len(), pack, settle_colours);
-        packed.extend(coloured);
-        (block_of(self.len(), packed), tallies)
+        block_of(self.len(), queue(pieces.len(), pack))
     }
 
     /// Where one stripe has bits beyond 64, all others have them, too.
@@ -114,7 +92,7 @@ impl Columns {
         }
     }
 
-    /// All columns without the colours. Those that take longest to pack come first.
+    /// All columns. Those that take longest to pack come first.
     fn columns(&self) -> Vec<Column<'_>> {
         let u8s = |of: fn(&Stripe) -> &[u8]| Numbers::U8(self.each(of));
         let columns = [
@@ -155,7 +133,7 @@ impl Columns {
             ),
             Column::new("ending", u8s(|s| &s.ending), Effort::More),
             Column::new("kind", u8s(|s| &s.kind), Effort::More),
-            Column::new("flags", u8s(|s| &s.flags), Effort::More),
+            Column::new("flags", u8s(|s| &s.flags), Effort::Least),
         ];
         let rare = [
             ("allocated_high", self.each(|s| &s.allocated.high[..])),
@@ -167,20 +145,19 @@ impl Columns {
             .into_iter()
             .filter(|(_, column)| column.iter().any(|part| !part.is_empty()));
         let rare = rare.map(|(name, column)| Column::new(name, Numbers::U32(column), Effort::More));
-        columns.into_iter().chain(rare).collect()
+        let colours = [
+            Column::new(
+                "owner",
+                Numbers::U32(self.each(|s| &s.owner)),
+                Effort::Least,
+            ),
+            Column::new("category", u8s(|s| &s.category), Effort::More),
+        ];
+        columns.into_iter().chain(rare).chain(colours).collect()
     }
 
     /// A column of all stripes.
     fn each<'c, V>(&'c self, of: impl Fn(&'c Stripe) -> &'c [V]) -> Vec<&'c [V]> {
         self.stripes.iter().map(of).collect()
     }
-}
-
-fn coloured(colours: &[Colours]) -> [Column<'_>; 2] {
-    let owner = colours.iter().map(|of| &of.owner[..]).collect();
-    let category = colours.iter().map(|of| &of.category[..]).collect();
-    [
-        Column::new("owner", Numbers::U32(owner), Effort::More),
-        Column::new("category", Numbers::U8(category), Effort::More),
-    ]
 }

@@ -55,7 +55,7 @@ pub(crate) struct Packed {
     /// Of each plane the byte that all of it is, in JSON; absent without planes.
     planes: Option<String>,
     byte_count: usize,
-    deflated: Vec<u8>,
+    deflated: String,
 }
 
 impl<'c> Column<'c> {
@@ -182,15 +182,22 @@ impl Piece<'_> {
                     bytes.extend(part.iter().flat_map(|n| n.to_le_bytes()));
                 }
             }
-            Numbers::Bytes(_) => bytes.extend_from_slice(self.part),
+            Numbers::Bytes(_) if self.is_last => bytes.extend_from_slice(self.part),
             _ => {}
         }
-        let byte_count = bytes.len();
+        let byte_count = match numbers {
+            Numbers::Bytes(_) => self.part.len(),
+            _ => bytes.len(),
+        };
         if self.is_last {
             let end = (self.start + byte_count).next_multiple_of(ALIGNMENT);
             bytes.resize(end - self.start, 0);
         }
-        let deflated = deflate.piece(&bytes, self.column.effort);
+        let deflated = match self.is_last {
+            true => deflate.piece(&bytes, self.column.effort),
+            // Bytes alone have several pieces, and these have nothing behind them.
+            false => deflate.piece(self.part, self.column.effort),
+        };
         deflate.plain = bytes;
         let name = self.column.name;
         Packed {
@@ -210,8 +217,8 @@ fn json(planes: &[Option<u8>]) -> String {
     planes.collect::<Vec<_>>().join(",")
 }
 
-/// The block of so many nodes as raw DEFLATE.
-pub(crate) fn block_of(nodes: usize, pieces: Vec<Packed>) -> Vec<u8> {
+/// The block of so many nodes as raw DEFLATE in base64, in parts.
+pub(crate) fn block_of(nodes: usize, pieces: Vec<Packed>) -> Vec<String> {
     let mut columns = String::new();
     let mut at = 0;
     let mut all = pieces.iter().peekable();
@@ -238,11 +245,7 @@ pub(crate) fn block_of(nodes: usize, pieces: Vec<Packed>) -> Vec<u8> {
     let length = (header.len() as u32).to_le_bytes();
     let header = [&length[..], header.as_bytes()].concat();
     let header = Deflate::default().piece(&header, Effort::More);
-    let pieces = pieces.iter().map(|piece| &piece.deflated[..]);
-    let all: Vec<&[u8]> = [&header[..]]
-        .into_iter()
-        .chain(pieces)
-        .chain([&END[..]])
-        .collect();
-    all.concat()
+    let pieces = pieces.into_iter().map(|piece| piece.deflated);
+    let end = [END.to_owned()];
+    [header].into_iter().chain(pieces).chain(end).collect()
 }

@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Raw DEFLATE (RFC 1951), in pieces.
+//! Raw DEFLATE (RFC 1951) as base64, in pieces.
 //!
-//! Each piece begins with an empty window, so its bytes do not depend on those before.
+//! Each piece begins with an empty window, so its bytes do not depend on those before. It
+//! has a multiple of 3 bytes, so the same is true of its letters.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use miniz_oxide::DataFormat;
 use miniz_oxide::deflate::core::{
     CompressorOxide, TDEFLFlush, TDEFLStatus, compress_to_output, create_comp_flags_from_zip_params,
 };
 
-/// The bytes behind the last piece: a last block of fixed codes that has its end alone
-/// (RFC 1951, 3.2.6).
-pub(crate) const END: [u8; 2] = [0x03, 0x00];
+/// The letters behind the last piece: a last block of fixed codes that has its end alone
+/// (RFC 1951, 3.2.6), the bytes 3 and 0.
+pub(crate) const END: &str = "AwA=";
+
+/// A block without content that is not the last (RFC 1951, 3.2.4).
+const NOTHING: [u8; 5] = [0, 0, 0, 0xff, 0xff];
 
 /// How hard to look for repetitions.
 #[derive(Clone, Copy)]
 pub(crate) enum Effort {
-    /// For bytes with few of them.
+    /// For bytes with few of them, and for bytes that are hardly anything else.
     Least = 1,
     /// For all else, of which names alone are most of the time.
     More = 2,
@@ -48,8 +54,8 @@ impl Deflate {
     /// The size of pieces, where it is free. A window of 32 KiB loses little in one.
     pub(crate) const PIECE_BYTES: usize = 1 << 18;
 
-    /// Compresses one piece, which ends at a byte.
-    pub(crate) fn piece(&mut self, bytes: &[u8], effort: Effort) -> Vec<u8> {
+    /// Compresses one piece.
+    pub(crate) fn piece(&mut self, bytes: &[u8], effort: Effort) -> String {
         let (state, out) = (&mut self.state, &mut self.out);
         state.reset();
         state.set_format_and_level(DataFormat::Raw, effort as u8);
@@ -61,7 +67,10 @@ impl Deflate {
             true
         });
         assert_eq!((status, read), (TDEFLStatus::Okay, bytes.len()));
-        out.clone()
+        while !out.len().is_multiple_of(3) {
+            out.extend_from_slice(&NOTHING);
+        }
+        STANDARD.encode(out)
     }
 }
 
@@ -81,6 +90,11 @@ mod tests {
         (0..length).map(number).collect()
     }
 
+    fn inflated(text: String) -> Vec<u8> {
+        let bytes = STANDARD.decode(text + END).unwrap();
+        decompress_to_vec(&bytes).unwrap_or_default()
+    }
+
     #[test]
     fn all_comes_back() {
         let noise = noise(3 * Deflate::PIECE_BYTES + 17);
@@ -94,24 +108,36 @@ mod tests {
                     *piece == Deflate::default().piece(bytes, effort),
                     "none before counts"
                 );
-                let back = decompress_to_vec(&[&piece[..], &END].concat()).unwrap();
-                assert!(back == *bytes, "{} bytes", bytes.len());
+                assert!(inflated(piece.clone()) == *bytes, "{} bytes", bytes.len());
             }
-            let back = decompress_to_vec(&[pieces.concat(), END.to_vec()].concat()).unwrap();
-            assert!(back == all.concat());
+            assert!(inflated(pieces.concat()) == all.concat());
         }
+    }
+
+    #[test]
+    fn pieces_of_any_length_stand_one_after_another() {
+        let mut deflate = Deflate::default();
+        let all: Vec<u8> = (0..=255).collect();
+        let pieces = (0..all.len()).map(|end| deflate.piece(&all[..end], Effort::Least));
+        let text: String = pieces.collect();
+        assert!(!text.contains('='));
+        let expected: Vec<u8> = (0..all.len())
+            .flat_map(|end| &all[..end])
+            .copied()
+            .collect();
+        assert!(inflated(text) == expected);
     }
 
     /// A table of codes ends where some of these end.
     #[test]
     fn nothing_is_lost_at_the_end_of_a_table() {
+        let mut deflate = Deflate::default();
         for length in (57_000..64_000).step_by(250) {
             // Each byte has a bit that is no noise.
             let bytes: Vec<u8> = noise(length).into_iter().map(|byte| byte >> 1).collect();
             for effort in [Effort::Least, Effort::More] {
-                let piece = Deflate::default().piece(&bytes, effort);
-                let back = decompress_to_vec(&[&piece[..], &END].concat());
-                assert!(back.is_ok_and(|back| back == bytes), "{length} bytes");
+                let piece = deflate.piece(&bytes, effort);
+                assert!(inflated(piece) == bytes, "{length} bytes");
             }
         }
     }

@@ -4,15 +4,13 @@
 
 use std::sync::{Arc, Mutex, mpsc};
 
-use statwalk_view::best_first::Rest;
-
 use crate::block::Columns;
 use crate::full::full;
 use crate::outline::{Cells, Outline};
 use crate::redaction::{Names, Naming, Place};
 use crate::stripe::Stripe;
 use crate::threads::beside;
-use crate::tree::{Facts, Flags, Kind, NO_OWNER, NONE, ReportTree};
+use crate::tree::ReportTree;
 
 /// How much of the tree is in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +42,8 @@ impl<N: Copy + Send + Sync> Choice<N> {
     /// Chooses nodes, and does something else meanwhile on another thread.
     ///
     /// The choice depends on sizes and names alone. When `count` has ended, the tree must
-    /// know the groups of [`ReportTree::facts`]. Then that thread gathers the columns of
-    /// what is chosen already.
+    /// know the groups of [`ReportTree::facts`] and [`ReportTree::add_to`]. Then that thread
+    /// gathers the columns of what is chosen already.
     pub fn beside<T: ReportTree<Node = N>, A: Send>(
         tree: &T,
         detail: Detail,
@@ -102,8 +100,8 @@ impl<N: Copy + Send + Sync> Choice<N> {
 
 /// The blocks of a tree.
 pub(crate) struct Blocks {
-    /// Their bytes, compressed.
-    pub(crate) blocks: Vec<Vec<u8>>,
+    /// Each in parts: its bytes, compressed and in base64.
+    pub(crate) blocks: Vec<Vec<String>>,
     /// How many nodes they have.
     pub(crate) node_count: u64,
     /// Whether some of them are sums of others.
@@ -130,10 +128,8 @@ pub(crate) fn blocks<T: ReportTree>(
     };
     let node_count = columns.len() as u64;
     let has_sums = columns.has_rests();
-    let hidden = |at| outline.hidden_below(tree, at);
-    let (block, _) = columns.into_deflated(0..0, hidden);
     Blocks {
-        blocks: vec![block],
+        blocks: vec![columns.into_deflated()],
         node_count,
         has_sums,
     }
@@ -164,26 +160,10 @@ fn stripe<T: ReportTree>(
         places.push(match cell.node {
             Some(node) => stripe.push_node(tree, node, cell.parent, above, naming),
             None => {
-                push_rest(&mut stripe, &cells.rest(at), cell.parent);
+                stripe.push_others(tree, cells.others(at), cell.parent);
                 Place::ABOVE
             }
         });
     }
     stripe
-}
-
-fn push_rest(stripe: &mut Stripe, rest: &Rest, parent: u32) {
-    let figures = rest.figures();
-    let flags = match figures.incomplete {
-        true => Flags::INCOMPLETE,
-        false => Flags::default(),
-    };
-    let facts = Facts {
-        kind: Kind::Rest,
-        flags,
-        owner: NO_OWNER,
-        category: NONE,
-        ending: NONE,
-    };
-    stripe.push(facts, &figures, b"", parent);
 }

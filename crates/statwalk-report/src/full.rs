@@ -3,14 +3,13 @@
 //! Every node of a tree, in blocks that a viewer opens when it needs them.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 use statwalk_view::Figures;
 use statwalk_view::best_first::{Best, Candidate};
 
 use crate::block::{Columns, NOTHING};
 use crate::redaction::{Naming, Place};
-use crate::tally::Tally;
 use crate::tree::{Facts, Flags, Kind, NO_OWNER, NONE, ReportTree};
 
 /// About how many nodes a block has.
@@ -20,7 +19,7 @@ const BLOCK_NODES: usize = 1 << 16;
 struct Full<'a, 'n, T: ReportTree> {
     tree: &'a T,
     naming: &'n mut Naming,
-    blocks: Vec<Vec<u8>>,
+    blocks: Vec<Vec<String>>,
     node_count: u64,
 }
 
@@ -32,7 +31,7 @@ struct Packed<N> {
 }
 
 /// The blocks of all nodes, and how many there are.
-pub(crate) fn full<T: ReportTree>(tree: &T, naming: &mut Naming) -> (Vec<Vec<u8>>, u64) {
+pub(crate) fn full<T: ReportTree>(tree: &T, naming: &mut Naming) -> (Vec<Vec<String>>, u64) {
     let mut full = Full {
         tree,
         naming,
@@ -47,9 +46,8 @@ pub(crate) fn full<T: ReportTree>(tree: &T, naming: &mut Naming) -> (Vec<Vec<u8>
 
 impl<T: ReportTree> Full<'_, '_, T> {
     /// Fills a block with what is below its nodes from `first` on, and the blocks below
-    /// it. Returns the tallies of these nodes.
-    fn fill(&mut self, id: usize, mut block: Block<'_, T>, first: usize) -> Vec<Tally> {
-        let roots_end = block.len();
+    /// it.
+    fn fill(&mut self, id: usize, mut block: Block<'_, T>, first: usize) {
         let mut closed = BinaryHeap::new();
         block.note_closed(first, &mut closed);
         while block.len() < BLOCK_NODES
@@ -66,7 +64,6 @@ impl<T: ReportTree> Full<'_, '_, T> {
         closed.sort_unstable();
         block.columns.block = vec![NOTHING; block.len()];
         block.columns.block_node = vec![NOTHING; block.len()];
-        let mut below = HashMap::new();
         for pack in packs(|at| block.columns.entries(at), &closed) {
             let number = self.blocks.len();
             self.blocks.push(Vec::new());
@@ -76,13 +73,10 @@ impl<T: ReportTree> Full<'_, '_, T> {
                 block.columns.block[at] = number as u32;
                 block.columns.block_node[at] = node;
             }
-            below.extend(pack.iter().copied().zip(self.fill(number, next, 1)));
+            self.fill(number, next, 1);
         }
         self.node_count += block.len() as u64;
-        let roots = first..roots_end;
-        let (bytes, tallies) = block.columns.into_deflated(roots, |at| below.remove(&at));
-        self.blocks[id] = bytes;
-        tallies
+        self.blocks[id] = block.columns.into_deflated();
     }
 }
 

@@ -2,8 +2,6 @@
 
 //! The page: frame, viewer, numbers and blocks in one file that loads nothing.
 
-use std::fmt::Write;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
@@ -58,6 +56,14 @@ impl Page {
     pub fn byte_count(&self) -> u64 {
         self.pieces.iter().map(|piece| piece.len() as u64).sum()
     }
+
+    /// Adds the element of a block.
+    fn push_block(&mut self, (number, parts): (usize, Vec<String>)) {
+        let id = format!("<script type=\"text/plain\" id=\"statwalk-block-{number}\">");
+        self.pieces.push(id);
+        self.pieces.extend(parts);
+        self.pieces.push("</script>\n".to_owned());
+    }
 }
 
 /// Makes the page of a scan, with the chosen nodes of its tree.
@@ -92,25 +98,13 @@ pub fn html<T: ReportTree>(answer: &Answer, tree: &T, choice: Choice<T::Node>) -
             "META" => page.pieces.push(meta(&answer, names, node_count)),
             "BLOCKS" => {
                 let blocks = blocks.take().unwrap_or_default().into_iter();
-                page.pieces.extend(blocks.enumerate().map(element));
+                blocks.enumerate().for_each(|block| page.push_block(block));
             }
             word => panic!("the frame has an unknown word {word}"),
         }
     }
     page.pieces.push(rest.to_owned());
     page
-}
-
-/// The element of a compressed block.
-fn element((number, bytes): (usize, Vec<u8>)) -> String {
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4 + 80);
-    let _ = write!(
-        text,
-        "<script type=\"text/plain\" id=\"statwalk-block-{number}\">"
-    );
-    STANDARD.encode_string(&bytes, &mut text);
-    text.push_str("</script>\n");
-    text
 }
 
 /// The content security policy: this script and this style run, and nothing is loaded.

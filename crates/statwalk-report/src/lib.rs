@@ -42,4 +42,5 @@ pub use detail::{Choice, Detail};
 pub use html::{Page, html};
 pub use markdown::markdown;
 pub use redaction::Names;
+pub use tally::{Tally, most};
 pub use tree::{Facts, Flags, Kind, NO_OWNER, NONE, ReportTree};

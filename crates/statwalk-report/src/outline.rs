@@ -2,15 +2,13 @@
 
 //! The nodes of a file in which not all are, in their order.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use statwalk_view::best_first::{Best, Candidate, Rest, before, sort};
+use statwalk_view::best_first::{Best, Candidate, Rest, sort};
 
 use crate::block::NOTHING;
 use crate::limit::{AT_ONCE, Limit};
 use crate::stripe::Stripe;
-use crate::tally::Tally;
 use crate::tree::ReportTree;
 
 /// The largest nodes of a tree, and sums of the others, each after its directory.
@@ -19,10 +17,6 @@ pub(crate) struct Outline<N> {
     /// All of them but the last are full.
     done: Vec<Arc<Cells<N>>>,
     last: Cells<N>,
-    /// The places of the children of each cell; they stand one after another.
-    children: Vec<Range<u32>>,
-    /// The places of the cells of sums.
-    rests: Vec<usize>,
     /// Room for the children of a directory.
     spare: Vec<Candidate<N>>,
 }
@@ -33,8 +27,19 @@ pub(crate) struct Cells<N> {
     /// The place of the first.
     pub(crate) start: usize,
     pub(crate) cells: Vec<Cell<N>>,
-    /// Sums, with the places of their cells.
-    rests: Vec<(usize, Rest)>,
+    /// Sums, in the order of their cells.
+    others: Vec<Others<N>>,
+}
+
+/// The entries of a directory that have no place in the file.
+#[derive(Debug)]
+pub(crate) struct Others<N> {
+    /// The place of the cell of their sum.
+    at: usize,
+    pub(crate) sum: Rest,
+    pub(crate) directory: N,
+    /// The last child that has a place: all behind it are these.
+    pub(crate) last: Candidate<N>,
 }
 
 /// A place in the file.
@@ -50,7 +55,7 @@ impl<N> Cells<N> {
         Cells {
             start,
             cells: Vec::with_capacity(Stripe::NODES),
-            rests: Vec::new(),
+            others: Vec::new(),
         }
     }
 
@@ -58,10 +63,14 @@ impl<N> Cells<N> {
         self.start + self.cells.len()
     }
 
-    /// The sum at a place.
-    pub(crate) fn rest(&self, at: usize) -> Rest {
-        let found = self.rests.binary_search_by_key(&at, |&(at, _)| at);
-        found.map_or_else(|_| Rest::default(), |index| self.rests[index].1)
+    /// The entries whose sum is at a place.
+    ///
+    /// # Panics
+    ///
+    /// Panics where there is none.
+    pub(crate) fn others(&self, at: usize) -> &Others<N> {
+        let found = self.others.binary_search_by_key(&at, |others| others.at);
+        &self.others[found.expect("the cell is that of a sum")]
     }
 }
 
@@ -77,26 +86,18 @@ impl<N: Copy> Outline<N> {
         let mut outline = Outline {
             done: Vec::new(),
             last: Cells::new(0),
-            children: Vec::new(),
-            rests: Vec::new(),
             spare: Vec::new(),
         };
         outline.push(Some(tree.root()), NOTHING);
         // What is below a directory comes before what is below its siblings: so it is near in
         // the memory of the tree, too.
-        let mut waiting = vec![0];
+        let mut waiting = vec![(0, tree.root())];
         let mut given = 0;
-        while let Some(at) = waiting.pop() {
-            let node = outline.cell(at).node.expect("sums do not wait");
+        while let Some((at, node)) = waiting.pop() {
             if limit.allows(tree.allocated_bytes(node)) {
-                outline.open(tree, at, node, &mut limit);
-                let children = outline.children[at].clone();
-                let is_dir = |at: &usize| {
-                    let node = outline.cell(*at).node;
-                    node.is_some_and(|node| tree.is_dir(node))
-                };
-                let children = children.start as usize..children.end as usize;
-                waiting.extend(children.rev().filter(is_dir));
+                let opened = waiting.len();
+                outline.open(tree, at, node, &mut limit, &mut waiting);
+                waiting[opened..].reverse();
             }
             outline.done[given..].iter().cloned().for_each(&mut each);
             given = outline.done.len();
@@ -118,18 +119,11 @@ impl<N: Copy> Outline<N> {
         self.done.iter().map(|cells| &**cells)
     }
 
-    fn cell(&self, at: usize) -> &Cell<N> {
-        let cells = self.done.get(at / Stripe::NODES);
-        let cells = cells.map_or(&self.last, |cells| cells);
-        &cells.cells[at % Stripe::NODES]
-    }
-
     fn push(&mut self, node: Option<N>, parent: u32) {
         if self.last.cells.len() == Stripe::NODES {
             self.end_last();
         }
         self.last.cells.push(Cell { node, parent });
-        self.children.push(0..0);
     }
 
     fn end_last(&mut self) {
@@ -138,14 +132,22 @@ impl<N: Copy> Outline<N> {
             .push(Arc::new(std::mem::replace(&mut self.last, next)));
     }
 
-    /// Adds the children of a directory that are chosen, and the sum of the others.
-    fn open<T: ReportTree<Node = N>>(&mut self, tree: &T, at: usize, node: N, limit: &mut Limit) {
+    /// Adds the children of a directory that are chosen, and the sum of the others. Those
+    /// that are directories wait then, in their order.
+    fn open<T: ReportTree<Node = N>>(
+        &mut self,
+        tree: &T,
+        at: usize,
+        directory: N,
+        limit: &mut Limit,
+        waiting: &mut Vec<(usize, N)>,
+    ) {
         let mut children = std::mem::take(&mut self.spare);
         // Of millions of equals few are chosen, and of smaller ones no more than are shown at
         // least. One more: a sum of one child can as well be that child.
         let mut equal = Best::new(tree, limit.equals().saturating_add(AT_ONCE + 1));
         let mut small = Best::new(tree, AT_ONCE + 1);
-        tree.for_each_child(node, |key, node| {
+        tree.for_each_child(directory, |key, node| {
             let best = match limit.allows(key) {
                 true if limit.takes_all(key) => {
                     children.push(Candidate { key, node });
@@ -174,69 +176,52 @@ impl<N: Copy> Outline<N> {
             for child in &children[taken..] {
                 beyond.add(tree, child.node, &tree.figures(child.node));
             }
-            self.push_children(at, &children[..taken], beyond);
+            self.push_children(tree, at, directory, &children[..taken], beyond, waiting);
         }
         children.clear();
         self.spare = children;
     }
 
     /// Of equals, the sum is the first: it has no name.
-    fn push_children(&mut self, at: usize, children: &[Candidate<N>], rest: Rest) {
-        let first = self.len();
-        let bytes = rest.figures().allocated_bytes;
-        let place = match rest.is_empty() {
-            true => None,
-            false => Some(children.partition_point(|child| child.key > bytes)),
-        };
+    fn push_children<T: ReportTree<Node = N>>(
+        &mut self,
+        tree: &T,
+        at: usize,
+        directory: N,
+        children: &[Candidate<N>],
+        sum: Rest,
+        waiting: &mut Vec<(usize, N)>,
+    ) {
         // Fewer than 2^32 nodes fit into memory.
         let parent = at as u32;
+        let bytes = sum.figures().allocated_bytes;
+        let larger = children.partition_point(|child| child.key > bytes);
         for (index, child) in children.iter().enumerate() {
-            if place == Some(index) {
-                self.push_rest(rest, parent);
+            if index == larger {
+                self.push_others(directory, children, sum, parent);
+            }
+            if tree.is_dir(child.node) {
+                waiting.push((self.len(), child.node));
             }
             self.push(Some(child.node), parent);
         }
-        if place == Some(children.len()) {
-            self.push_rest(rest, parent);
+        if larger == children.len() {
+            self.push_others(directory, children, sum, parent);
         }
-        self.children[at] = first as u32..self.len() as u32;
     }
 
-    fn push_rest(&mut self, rest: Rest, parent: u32) {
+    /// Adds the sum of the others of a directory, where there are any.
+    fn push_others(&mut self, directory: N, children: &[Candidate<N>], sum: Rest, parent: u32) {
+        let Some(&last) = children.last().filter(|_| !sum.is_empty()) else {
+            return;
+        };
         let at = self.len();
         self.push(None, parent);
-        self.last.rests.push((at, rest));
-        self.rests.push(at);
-    }
-
-    /// The sums below a directory of all that has no place; absent where all has one.
-    pub(crate) fn hidden_below<T: ReportTree<Node = N>>(
-        &self,
-        tree: &T,
-        at: usize,
-    ) -> Option<Tally> {
-        let directory = self.cell(at).node.filter(|&node| tree.is_dir(node))?;
-        let Range { start, end } = self.children[at];
-        let shown = start as usize..end as usize;
-        let mut hidden = Tally::default();
-        if shown.is_empty() {
-            hidden.add_subtree(tree, directory);
-            return Some(hidden);
-        }
-        let next_rest = self.rests.partition_point(|&at| at < shown.start);
-        if !(self.rests.get(next_rest)).is_some_and(|at| shown.contains(at)) {
-            return None;
-        }
-        let last = shown.rev().find_map(|at| self.cell(at).node);
-        let last = last.map(|node| Candidate {
-            key: tree.allocated_bytes(node),
-            node,
+        self.last.others.push(Others {
+            at,
+            sum,
+            directory,
+            last,
         });
-        tree.for_each_child(directory, |key, node| {
-            if last.is_none_or(|last| before(tree, &last, &Candidate { key, node }).is_lt()) {
-                hidden.add_subtree(tree, node);
-            }
-        });
-        Some(hidden)
     }
 }

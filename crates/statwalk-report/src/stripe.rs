@@ -3,9 +3,12 @@
 //! The columns of some thousand nodes that stand one after another in a block.
 
 use statwalk_view::Figures;
+use statwalk_view::best_first::{Candidate, before};
 
+use crate::outline::Others;
 use crate::redaction::{Naming, Place};
-use crate::tree::{Facts, Kind, ReportTree};
+use crate::tally::Tally;
+use crate::tree::{Facts, Flags, Kind, NONE, ReportTree};
 
 /// The time of a node whose time is not known.
 const NO_TIME: i64 = i64::MIN;
@@ -25,18 +28,15 @@ pub(crate) struct Stripe {
     pub(crate) apparent: Wide,
     pub(crate) entries: Vec<u64>,
     pub(crate) newest_s: Vec<i64>,
-    pub(crate) colours: Colours,
+    /// The owners and the categories of nodes: of directories and sums those with most bytes.
+    pub(crate) owner: Vec<u32>,
+    pub(crate) category: Vec<u8>,
     pub(crate) ending: Vec<u8>,
     /// Where each name ends in `names`.
     pub(crate) name_end: Vec<u32>,
     pub(crate) names: Vec<u8>,
-}
-
-/// The owners and the categories of nodes: of directories and sums those with most bytes.
-#[derive(Debug, Default)]
-pub(crate) struct Colours {
-    pub(crate) owner: Vec<u32>,
-    pub(crate) category: Vec<u8>,
+    /// Room for the entries of one directory.
+    tally: Tally,
 }
 
 /// Sums of bytes. Few trees need more than 64 bits.
@@ -84,13 +84,12 @@ impl Stripe {
             apparent: Wide::with_room(nodes),
             entries: Vec::with_capacity(nodes),
             newest_s: Vec::with_capacity(nodes),
-            colours: Colours {
-                owner: Vec::with_capacity(nodes),
-                category: Vec::with_capacity(nodes),
-            },
+            owner: Vec::with_capacity(nodes),
+            category: Vec::with_capacity(nodes),
             ending: Vec::with_capacity(nodes),
             name_end: Vec::with_capacity(nodes),
             names: Vec::with_capacity(nodes.saturating_mul(NAME_BYTES)),
+            tally: Tally::default(),
         }
     }
 
@@ -115,6 +114,33 @@ impl Stripe {
         place
     }
 
+    /// Adds the sum of the entries of a directory that have no node.
+    pub(crate) fn push_others<T: ReportTree>(
+        &mut self,
+        tree: &T,
+        others: &Others<T::Node>,
+        parent: u32,
+    ) {
+        self.tally.clear();
+        tree.for_each_child(others.directory, |key, node| {
+            if before(tree, &others.last, &Candidate { key, node }).is_lt() {
+                tree.add_to(&mut self.tally, node);
+            }
+        });
+        let figures = others.sum.figures();
+        let facts = Facts {
+            kind: Kind::Rest,
+            flags: match figures.incomplete {
+                true => Flags::INCOMPLETE,
+                false => Flags::default(),
+            },
+            owner: self.tally.owner(),
+            category: self.tally.category(),
+            ending: NONE,
+        };
+        self.push(facts, &figures, b"", parent);
+    }
+
     pub(crate) fn push(&mut self, facts: Facts, figures: &Figures, name: &[u8], parent: u32) {
         self.parent.push(parent);
         self.kind.push(facts.kind as u8);
@@ -128,8 +154,8 @@ impl Stripe {
         let newest_ns = figures.newest_mtime_ns;
         let newest_s = newest_ns.map_or(NO_TIME, |ns| ns.div_euclid(SECOND_NS));
         self.newest_s.push(newest_s);
-        self.colours.owner.push(facts.owner);
-        self.colours.category.push(facts.category);
+        self.owner.push(facts.owner);
+        self.category.push(facts.category);
         self.ending.push(facts.ending);
         self.names.extend_from_slice(name);
         // There are 2^13 names, each far below 2^19 bytes.

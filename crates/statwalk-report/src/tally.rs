@@ -2,234 +2,139 @@
 
 //! Who and what has most of the bytes of a directory.
 
-use std::ops::Range;
+use std::collections::HashMap;
+use std::hash::Hash;
 
-use crate::block::{Columns, NOTHING};
-use crate::stripe::{Colours, Stripe};
-use crate::tree::{NO_OWNER, NONE, ReportTree};
+use crate::tree::{NO_OWNER, NONE};
 
-/// Bytes by category and by owner. A directory has few of either.
+/// Bytes by category and by owner.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tally {
-    categories: Vec<(u8, u128)>,
-    owners: Vec<(u32, u128)>,
+pub struct Tally {
+    categories: ByKey<u8>,
+    owners: ByKey<u32>,
 }
+
+/// Bytes by one kind of key.
+#[derive(Clone, Debug)]
+struct ByKey<K> {
+    all: Vec<(K, u128)>,
+    /// The places of those behind the first [`FEW`].
+    far: HashMap<K, usize>,
+}
+
+/// Most directories have fewer keys, which are found faster one after another.
+const FEW: usize = 32;
 
 impl Tally {
-    pub(crate) fn add_leaf(&mut self, category: u8, owner: u32, bytes: u128) {
+    /// Adds the bytes of an entry. An entry without bytes adds nothing.
+    #[inline]
+    pub fn add_entry(&mut self, category: u8, owner: u32, bytes: u128) {
         if bytes > 0 {
-            add(&mut self.categories, category, bytes);
-            add(&mut self.owners, owner, bytes);
+            self.categories.add(category, bytes);
+            self.owners.add(owner, bytes);
         }
     }
 
-    pub(crate) fn add(&mut self, other: &Tally) {
-        for &(category, bytes) in &other.categories {
-            add(&mut self.categories, category, bytes);
-        }
-        for &(owner, bytes) in &other.owners {
-            add(&mut self.owners, owner, bytes);
-        }
+    /// Adds all bytes of another, which has something else then: the larger of the two takes
+    /// in the smaller.
+    pub fn absorb(&mut self, other: &mut Tally) {
+        self.categories.absorb(&mut other.categories);
+        self.owners.absorb(&mut other.owners);
     }
 
-    /// Adds a node and all that is below it.
-    pub(crate) fn add_subtree<T: ReportTree>(&mut self, tree: &T, node: T::Node) {
-        let mut waiting = Vec::new();
-        let mut next = Some(node);
-        if !tree.is_dir(node) {
-            self.add_file(tree, node, tree.allocated_bytes(node));
-            return;
-        }
-        while let Some(directory) = next {
-            tree.for_each_child(directory, |bytes, child| match tree.is_dir(child) {
-                true => waiting.push(child),
-                false => self.add_file(tree, child, bytes),
-            });
-            next = waiting.pop();
-        }
+    /// Adds bytes of a category. Their owners are added by
+    /// [`add_owner`](Self::add_owner).
+    #[inline]
+    pub fn add_category(&mut self, category: u8, bytes: u128) {
+        self.categories.add(category, bytes);
     }
 
-    fn add_file<T: ReportTree>(&mut self, tree: &T, node: T::Node, bytes: u128) {
-        if bytes == 0 {
-            return;
-        }
-        let (category, owner) = tree.colours(node);
-        self.add_leaf(category, owner, bytes);
+    /// Adds bytes of an owner.
+    #[inline]
+    pub fn add_owner(&mut self, owner: u32, bytes: u128) {
+        self.owners.add(owner, bytes);
     }
 
-    /// The category with most bytes; of equals, the first.
-    pub(crate) fn category(&self) -> u8 {
-        most(&self.categories).unwrap_or(NONE)
+    /// Returns the categories with their bytes, in no order.
+    #[must_use]
+    pub fn categories(&self) -> &[(u8, u128)] {
+        &self.categories.all
     }
 
-    /// The owner with most bytes; of equals, the first.
-    pub(crate) fn owner(&self) -> u32 {
-        most(&self.owners).unwrap_or(NO_OWNER)
+    /// Returns the owners with their bytes, in no order.
+    #[must_use]
+    pub fn owners(&self) -> &[(u32, u128)] {
+        &self.owners.all
+    }
+
+    /// Forgets all, and keeps the room.
+    pub fn clear(&mut self) {
+        self.categories.clear();
+        self.owners.clear();
+    }
+
+    /// Returns the category with most bytes, and [`NONE`] where there is none.
+    #[must_use]
+    pub fn category(&self) -> u8 {
+        most(self.categories.all.iter().copied()).unwrap_or(NONE)
+    }
+
+    /// Returns the owner with most bytes, and [`NO_OWNER`] where there is none.
+    #[must_use]
+    pub fn owner(&self) -> u32 {
+        most(self.owners.all.iter().copied()).unwrap_or(NO_OWNER)
     }
 }
 
-/// The children of a directory that were seen so far.
-#[derive(Default)]
-struct Family {
-    tally: Tally,
-    /// The place of the sum of those that have no node.
-    rest: Option<usize>,
+impl<K> Default for ByKey<K> {
+    fn default() -> ByKey<K> {
+        ByKey {
+            all: Vec::new(),
+            far: HashMap::new(),
+        }
+    }
 }
 
-impl Family {
-    fn add(&mut self, others: &Family) {
-        self.tally.add(&others.tally);
-        self.rest = self.rest.or(others.rest);
+impl<K: Copy + Hash + Ord> ByKey<K> {
+    #[inline]
+    fn add(&mut self, key: K, bytes: u128) {
+        let mut first = self.all.iter().take(FEW);
+        match first.position(|&(known, _)| known == key) {
+            Some(place) => self.all[place].1 = self.all[place].1.saturating_add(bytes),
+            None if self.all.len() < FEW => self.all.push((key, bytes)),
+            None => self.add_far(key, bytes),
+        }
+    }
+
+    fn add_far(&mut self, key: K, bytes: u128) {
+        let next = self.all.len();
+        let place = *self.far.entry(key).or_insert(next);
+        match self.all.get_mut(place) {
+            Some((_, sum)) => *sum = sum.saturating_add(bytes),
+            None => self.all.push((key, bytes)),
+        }
     }
 
     fn clear(&mut self) {
-        self.tally.categories.clear();
-        self.tally.owners.clear();
-        self.rest = None;
+        self.all.clear();
+        self.far.clear();
+    }
+
+    fn absorb(&mut self, other: &mut ByKey<K>) {
+        if self.all.len() < other.all.len() {
+            std::mem::swap(self, other);
+        }
+        other
+            .all
+            .iter()
+            .for_each(|&(key, bytes)| self.add(key, bytes));
     }
 }
 
-/// The families of directories whose turn has not come.
-struct Families {
-    /// That of the node before, and its directory. Siblings stand together, so most nodes
-    /// are of the family of the one before.
-    last: Family,
-    last_parent: usize,
-    /// Of each node the place of its family in `kept`, or [`NOTHING`].
-    places: Vec<u32>,
-    kept: Vec<Family>,
-    /// Places in `kept` of families whose turn has come.
-    free: Vec<u32>,
-    /// Empty ones, whose memory is used again.
-    spare: Vec<Family>,
-}
-
-impl Families {
-    fn new(nodes: usize) -> Families {
-        Families {
-            last: Family::default(),
-            last_parent: usize::MAX,
-            places: vec![NOTHING; nodes],
-            kept: Vec::new(),
-            free: Vec::new(),
-            spare: Vec::new(),
-        }
-    }
-
-    /// The family below a directory. Below nothing is one that nobody asks for.
-    fn below(&mut self, parent: usize) -> &mut Family {
-        if parent != self.last_parent {
-            self.keep_last();
-            self.last_parent = parent;
-        }
-        &mut self.last
-    }
-
-    fn keep_last(&mut self) {
-        let Some(place) = self.places.get_mut(self.last_parent) else {
-            return self.last.clear();
-        };
-        if let Some(kept) = self.kept.get_mut(*place as usize) {
-            kept.add(&self.last);
-            return self.last.clear();
-        }
-        let next = self.spare.pop().unwrap_or_default();
-        let last = std::mem::replace(&mut self.last, next);
-        match self.free.pop() {
-            Some(free) => {
-                self.kept[free as usize] = last;
-                *place = free;
-            }
-            None => {
-                // There are fewer than nodes.
-                *place = self.kept.len() as u32;
-                self.kept.push(last);
-            }
-        }
-    }
-
-    fn take(&mut self, directory: usize) -> Family {
-        if directory == self.last_parent {
-            self.keep_last();
-            self.last_parent = usize::MAX;
-        }
-        let place = std::mem::replace(&mut self.places[directory], NOTHING);
-        match self.kept.get_mut(place as usize) {
-            Some(kept) => {
-                self.free.push(place);
-                std::mem::take(kept)
-            }
-            None => self.spare.pop().unwrap_or_default(),
-        }
-    }
-
-    fn give_back(&mut self, mut family: Family) {
-        family.clear();
-        self.spare.push(family);
-    }
-}
-
-/// Gives directories and sums the owner and the category with most bytes, and returns the
-/// tallies of some directories.
-///
-/// `hidden` gives what is below a directory and has no node here. The last directory is
-/// asked for first.
-pub(crate) fn settle(
-    columns: &Columns,
-    colours: &mut [Colours],
-    roots: Range<usize>,
-    mut hidden: impl FnMut(usize) -> Option<Tally>,
-) -> Vec<Tally> {
-    let mut found = vec![Tally::default(); roots.len()];
-    let mut families = Families::new(columns.len());
-    for (number, stripe) in columns.stripes.iter().enumerate().rev() {
-        for index in (0..stripe.len()).rev() {
-            let at = number * Stripe::NODES + index;
-            let above = stripe.parent[index] as usize;
-            if stripe.is_rest(index) {
-                families.below(above).rest = Some(at);
-                continue;
-            }
-            let own = &mut colours[number];
-            if !stripe.is_dir(index) {
-                let (category, owner) = (own.category[index], own.owner[index]);
-                let tally = &mut families.below(above).tally;
-                tally.add_leaf(category, owner, stripe.allocated(index));
-                continue;
-            }
-            let mut family = families.take(at);
-            let tally = &mut family.tally;
-            let hidden = hidden(at);
-            if let Some(hidden) = &hidden {
-                tally.add(hidden);
-            }
-            own.category[index] = tally.category();
-            own.owner[index] = tally.owner();
-            if let (Some(rest), Some(hidden)) = (family.rest, hidden) {
-                let (of_rest, at) = (&mut colours[rest / Stripe::NODES], rest % Stripe::NODES);
-                of_rest.category[at] = hidden.category();
-                of_rest.owner[at] = hidden.owner();
-            }
-            families.below(above).tally.add(tally);
-            if roots.contains(&at) {
-                found[at - roots.start] = tally.clone();
-            }
-            families.give_back(family);
-        }
-    }
-    found
-}
-
-fn add<K: Copy + PartialEq>(sums: &mut Vec<(K, u128)>, key: K, bytes: u128) {
-    match sums.iter_mut().find(|(known, _)| *known == key) {
-        Some((_, sum)) => *sum = sum.saturating_add(bytes),
-        None => sums.push((key, bytes)),
-    }
-}
-
-fn most<K: Copy + Ord>(sums: &[(K, u128)]) -> Option<K> {
-    let best = |a: &&(K, u128), b: &&(K, u128)| a.1.cmp(&b.1).then(b.0.cmp(&a.0));
-    sums.iter().max_by(best).map(|&(key, _)| key)
+/// Returns the key with most bytes; of equals, the first. Absent where there is none.
+pub fn most<K: Copy + Ord>(sums: impl Iterator<Item = (K, u128)>) -> Option<K> {
+    let best = |a: &(K, u128), b: &(K, u128)| a.1.cmp(&b.1).then(b.0.cmp(&a.0));
+    sums.max_by(best).map(|(key, _)| key)
 }
 
 #[cfg(test)]
@@ -240,14 +145,65 @@ mod tests {
     fn the_most_bytes_win_and_of_equals_the_first() {
         let mut tally = Tally::default();
         assert_eq!((tally.category(), tally.owner()), (NONE, NO_OWNER));
-        tally.add_leaf(7, 1, 0);
+        tally.add_entry(7, 1, 0);
         assert_eq!((tally.category(), tally.owner()), (NONE, NO_OWNER));
-        tally.add_leaf(7, 1, 10);
-        tally.add_leaf(3, 0, 10);
+        tally.add_entry(7, 1, 10);
+        tally.add_entry(3, 0, 10);
         assert_eq!((tally.category(), tally.owner()), (3, 0));
-        let mut other = Tally::default();
-        other.add_leaf(7, 2, 1 << 70);
-        tally.add(&other);
+        tally.add_category(7, 1 << 70);
+        tally.add_owner(2, 11);
         assert_eq!((tally.category(), tally.owner()), (7, 2));
+        tally.clear();
+        assert_eq!((tally.category(), tally.owner()), (NONE, NO_OWNER));
+    }
+
+    #[test]
+    fn one_absorbs_the_other_whichever_is_larger() {
+        let of = |owners: std::ops::Range<u32>| {
+            let mut tally = Tally::default();
+            owners
+                .for_each(|owner| tally.add_entry((owner % 7) as u8, owner, 1 + u128::from(owner)));
+            tally
+        };
+        for (small, large) in [(0..3, 1..100), (0..100, 90..300), (5..5, 0..40)] {
+            let (mut one, mut other) = (of(small.clone()), of(large.clone()));
+            one.absorb(&mut of(large.clone()));
+            other.absorb(&mut of(small.clone()));
+            for tally in [one, other] {
+                let mut owners = tally.owners().to_vec();
+                owners.sort_unstable();
+                let both = |owner| {
+                    let times =
+                        u128::from(small.contains(&owner)) + u128::from(large.contains(&owner));
+                    (owner, times * (1 + u128::from(owner)))
+                };
+                let expected: Vec<_> = (0..300).map(both).filter(|&(_, bytes)| bytes > 0).collect();
+                assert_eq!(owners, expected);
+                let bytes: u128 = tally.categories().iter().map(|&(_, bytes)| bytes).sum();
+                assert_eq!(bytes, expected.iter().map(|&(_, bytes)| bytes).sum());
+            }
+        }
+    }
+
+    #[test]
+    fn any_number_of_owners_is_summed() {
+        let mut tally = Tally::default();
+        for round in 0..3 {
+            for number in 0..10_000_u32 {
+                let owner = number.wrapping_mul(0x9e37_79b9);
+                tally.add_entry(0, owner, u128::from(number) + round);
+            }
+        }
+        let mut expected: Vec<(u32, u128)> = (0..10_000_u32)
+            .map(|number| (number.wrapping_mul(0x9e37_79b9), 3 * u128::from(number) + 3))
+            .collect();
+        let mut found = tally.owners().to_vec();
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert!(found == expected);
+        assert_eq!(tally.owner(), 9_999_u32.wrapping_mul(0x9e37_79b9));
+        tally.clear();
+        tally.add_owner(7, 1);
+        assert_eq!(tally.owners(), [(7, 1)]);
     }
 }

@@ -54,12 +54,11 @@ pub(crate) fn beside<A: Send, B, R: Send>(
 }
 
 /// Does so many jobs on two threads, the first ones first, each with what a thread keeps
-/// from job to job. This thread does something else before.
-pub(crate) fn queue<S: Default, R: Send, B>(
+/// from job to job.
+pub(crate) fn queue<S: Default, R: Send>(
     count: usize,
     job: impl Fn(&mut S, usize) -> R + Sync,
-    before: impl FnOnce() -> B,
-) -> (Vec<R>, B) {
+) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let some = || {
         let mut state = S::default();
@@ -71,14 +70,10 @@ pub(crate) fn queue<S: Default, R: Send, B>(
             }
         }
     };
-    let own = || {
-        let before = before();
-        (some(), before)
-    };
-    let (mut all, (own, before)) = both(some, own);
+    let (mut all, own) = both(some, some);
     all.extend(own);
     all.sort_unstable_by_key(|&(at, _)| at);
-    (all.into_iter().map(|(_, done)| done).collect(), before)
+    all.into_iter().map(|(_, done)| done).collect()
 }
 
 #[cfg(test)]

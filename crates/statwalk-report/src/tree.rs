@@ -7,6 +7,8 @@ use std::ops::BitOr;
 
 use statwalk_view::Tree;
 
+use crate::tally::Tally;
+
 /// The category or ending of a node that has none of the listed.
 pub const NONE: u8 = u8::MAX;
 
@@ -19,15 +21,22 @@ pub const NO_OWNER: u32 = u32::MAX;
 /// directory itself, with the name `""`: so the children of a directory sum to it.
 /// The names of roots are whole paths.
 pub trait ReportTree: Tree<Node: Send + Sync> + Sync {
-    /// Returns the properties of a node. Of a directory the owner is its own, and the
-    /// category is not asked for.
+    /// Returns the properties of a node. The owner and the category of a directory are those
+    /// with most bytes below it, by [`most`](crate::most).
     fn facts(&self, node: Self::Node) -> Facts;
 
-    /// Returns the category and the owner of [`facts`](Self::facts), for a node that is no
-    /// directory. A page asks for them alone where a node has no place in it.
-    fn colours(&self, node: Self::Node) -> (u8, u32) {
-        let facts = self.facts(node);
-        (facts.category, facts.owner)
+    /// Adds the bytes of a node and of all that is below it. A page asks this once of each
+    /// entry that has no place in it, but for those below another.
+    fn add_to(&self, tally: &mut Tally, node: Self::Node) {
+        let mut waiting = vec![node];
+        while let Some(node) = waiting.pop() {
+            if self.is_dir(node) {
+                self.for_each_child(node, |_, child| waiting.push(child));
+            } else {
+                let facts = self.facts(node);
+                tally.add_entry(facts.category, facts.owner, self.allocated_bytes(node));
+            }
+        }
     }
 
     /// Calls `each` with the children of a node, each with its bytes on disk. An iterator

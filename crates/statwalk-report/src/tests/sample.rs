@@ -178,11 +178,15 @@ impl<'a> Tree for &'a Sample {
 
 impl ReportTree for &Sample {
     fn facts(&self, node: Self::Node) -> Facts {
+        let (category, owner) = match node.kind {
+            Kind::Directory => node.most(),
+            _ => (node.category, node.owner),
+        };
         Facts {
             kind: node.kind,
             flags: Flags::default(),
-            owner: node.owner,
-            category: node.category,
+            owner,
+            category,
             ending: NONE,
         }
     }

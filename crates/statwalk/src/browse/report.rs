@@ -104,9 +104,9 @@ fn write(
     }
     let outcome = running.finish();
     tell(ReportState::Writing);
-    let (totals, tree, (largest, owners, traces)) = outcome.output;
+    let (totals, tree, (largest, traces)) = outcome.output;
     let space = report::space(&request, &totals, &outcome.report);
-    let mut about = About::of_scan(&request, outcome.report, &totals);
+    let about = About::of_scan(&request, outcome.report, &totals);
     if !about.has_root() {
         let missing = about.missing().next().map(|(_, errno)| errno);
         let why = missing.map_or_else(String::new, |errno| format!(": {errno}"));
@@ -115,11 +115,10 @@ fn write(
     let scan = report::Scan {
         tree,
         largest,
-        owners,
         traces,
     };
     let page = Some((Detail::default(), Names::Original));
-    let (answer, tree, choice) = report::answer(&scan, &mut about, space, page);
+    let (answer, tree, choice) = report::answer(&scan, &about, space, page);
     let choice = choice.expect("a page was asked for");
     let page = html(&answer, &tree, choice);
     let mut byte_count = 0;

@@ -75,13 +75,12 @@ pub(super) fn run(flags: ReportFlags) -> Result<ExitStatus, Failure> {
         &sinks,
         ProgressOptions::new(&request, Some(SizeFormat::Binary)),
     )?;
-    let (totals, tree, (largest, owners, traces)) = outcome.output;
+    let (totals, tree, (largest, traces)) = outcome.output;
     let space = report::space(&request, &totals, &outcome.report);
-    let mut about = About::of_scan(&request, outcome.report, &totals);
+    let about = About::of_scan(&request, outcome.report, &totals);
     let scan = report::Scan {
         tree,
         largest,
-        owners,
         traces,
     };
     if !about.has_root() {
@@ -89,7 +88,7 @@ pub(super) fn run(flags: ReportFlags) -> Result<ExitStatus, Failure> {
         return Ok(conclude(&request, &about, Errors::Untold));
     }
     let page = matches!(flags.format, ReportFormat::Html).then_some((detail, names));
-    let (answer, tree, choice) = report::answer(&scan, &mut about, space, page);
+    let (answer, tree, choice) = report::answer(&scan, &about, space, page);
     let (pieces, nodes) = match choice {
         Some(choice) => {
             let page = html(&answer, &tree, choice);
@@ -128,7 +127,7 @@ pub(super) fn run(flags: ReportFlags) -> Result<ExitStatus, Failure> {
         }
     };
     // The program ends: to free a large tree piece by piece would only take time.
-    drop(tree);
+    std::mem::forget(tree);
     std::mem::forget(scan);
     Ok(status)
 }

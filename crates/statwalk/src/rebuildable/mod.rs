@@ -5,21 +5,20 @@
 mod traces;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use statwalk_core::{DirId, Node, Tree};
+use statwalk_core::{Node, Tree};
 use statwalk_view::rebuildable::{Directories, Listing, Rule, Start, Traces, search};
 
-pub(crate) use self::traces::TraceSink;
+pub(crate) use self::traces::{FoundTraces, TraceSink};
 use crate::system::cache_tag;
 use crate::system::real_path;
 
 /// The directories of a scan, as a search sees them.
 struct Scanned<'s, 't> {
     tree: &'t Tree,
-    traces: &'s HashMap<DirId, Traces>,
+    traces: &'s FoundTraces,
     /// Whether a signal has ended the scan.
     is_interrupted: bool,
 }
@@ -29,7 +28,7 @@ struct Scanned<'s, 't> {
 pub(crate) fn all<'t, P: AsRef<Path>>(
     tree: &'t Tree,
     paths: &[P],
-    traces: &HashMap<DirId, Traces>,
+    traces: &FoundTraces,
     is_interrupted: bool,
 ) -> Vec<(Node<'t>, &'static Rule)> {
     let scanned = Scanned {

@@ -5,10 +5,14 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
+use foldhash::fast::RandomState;
 use statwalk_core::{Batch, Collect, Context, DirId, DirState, Directory, Fields, FileType, Sink};
 use statwalk_view::rebuildable::{TraceKind, Traces};
 
-/// Keeps the traces of each directory that has any.
+/// The traces of each directory that has any.
+pub(crate) type FoundTraces = HashMap<DirId, Traces, RandomState>;
+
+/// Finds them.
 pub(crate) struct TraceSink;
 
 /// The traces that one worker met, a few for each directory.
@@ -24,7 +28,7 @@ impl TraceState {
 
 impl Sink for TraceSink {
     type State = TraceState;
-    type Output = HashMap<DirId, Traces>;
+    type Output = FoundTraces;
 
     fn fields(&self) -> Fields {
         Fields::NAME | Fields::TYPE
@@ -34,8 +38,8 @@ impl Sink for TraceSink {
         (0..count).map(|_| TraceState(Vec::new())).collect()
     }
 
-    fn merge(&self, _: &Context, states: Vec<TraceState>) -> HashMap<DirId, Traces> {
-        let mut all = HashMap::<DirId, Traces>::new();
+    fn merge(&self, _: &Context, states: Vec<TraceState>) -> FoundTraces {
+        let mut all = FoundTraces::default();
         for (dir, traces) in states.into_iter().flat_map(|state| state.0) {
             *all.entry(dir).or_default() |= traces;
         }

@@ -2,29 +2,24 @@
 
 //! The scan of a report, and its answer.
 
-use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use statwalk_core::{
-    DirId, Extension, GroupKey, Grouping, Largest, Stats, StatsGroup, Top, TopOf, Totals, Tree,
-    TreeSink,
-};
+use statwalk_core::{Extension, Largest, Top, TopOf, Totals, Tree, TreeSink};
 use statwalk_report::{
     Answer, Category, Choice, Detail, Directory, Failed, Large, Names, Owner, Space, Sums,
 };
-use statwalk_view::rebuildable::Traces;
 use statwalk_view::{SizeColumn, counted};
 
 use super::hints::Hints;
 use super::survey::Survey;
-use super::tree::{Indices, Part, ScannedTree, bytes};
+use super::tree::{Indices, Part, ScannedTree, bytes, place_of_owner};
 use crate::answer::about::{About, Root};
-use crate::answer::owner_names::{OwnerNames, Owners};
+use crate::answer::owner_names::{Owners, OwnersHere};
 use crate::output::rows::largest_directories;
-use crate::rebuildable::{self, TraceSink};
+use crate::rebuildable::{self, FoundTraces, TraceSink};
 
 /// How many files are listed.
 const LARGEST: usize = 100;
@@ -33,22 +28,20 @@ const DIRECTORIES: usize = 20;
 const SECOND_NS: i64 = 1_000_000_000;
 
 /// The sinks of a report.
-pub(crate) type Sinks = (Totals, TreeSink, (Top, Stats, TraceSink));
+pub(crate) type Sinks = (Totals, TreeSink, (Top, TraceSink));
 
 /// The answers of the sinks, without the totals.
 pub(crate) struct Scan {
     pub(crate) tree: Tree,
     pub(crate) largest: Vec<TopOf>,
-    pub(crate) owners: Vec<StatsGroup>,
-    pub(crate) traces: HashMap<DirId, Traces>,
+    pub(crate) traces: FoundTraces,
 }
 
 impl Scan {
     pub(crate) fn sinks() -> Sinks {
         let top = Top::new(LARGEST, Largest::Allocated);
-        let owners = Stats::new(Grouping::Owner);
         let tree = TreeSink::new().with_files().with_owners();
-        (Totals::new(), tree, (top, owners, TraceSink))
+        (Totals::new(), tree, (top, TraceSink))
     }
 }
 
@@ -56,12 +49,10 @@ impl Scan {
 /// its nodes.
 pub(crate) fn answer<'a>(
     scan: &'a Scan,
-    about: &mut About,
+    about: &About,
     space: Option<Space>,
     page: Option<(Detail, Names)>,
-) -> (Answer, ScannedTree<'a>, Option<Choice<Part<'a>>>) {
-    about.owners = names_of(&scan.owners);
-    let about = &*about;
+) -> (Answer, ScannedTree<'a>, Option<Choice<Part>>) {
     let words: Vec<&OsStr> = about.roots.iter().map(Root::word).collect();
     let (started_ns, ended_ns) = (about.origin.started_ns, about.ended_ns());
     let tree = ScannedTree {
@@ -71,12 +62,22 @@ pub(crate) fn answer<'a>(
     };
     let totals = totals(&about.roots);
     let errors = errors(&tree, about);
-    let owners = owners_of(&scan.owners, &about.owners);
     let count = || {
-        let survey = Survey::of(&scan.tree, started_ns);
+        let (mut survey, tallies) = Survey::of(&scan.tree, started_ns);
+        let of_files = survey.take_groups_of_files();
         let (categories, endings) = (survey.categories(), survey.endings());
-        tree.indices
-            .get_or_init(|| indices(&survey, &categories.0, &endings.0, &owners));
+        let owners = owners_of(survey.owners.all());
+        let places = places_of_owners(&owners);
+        let numbered = survey.owners.all().iter();
+        let numbered = numbered.map(|&(uid, _)| place_of_owner(&places, uid));
+        let owners_of_tallies = numbered.collect();
+        tree.indices.get_or_init(|| Indices {
+            tallies,
+            owners_of_tallies,
+            owners: places,
+            of_files,
+            ..indices(&survey, &categories.0, &endings.0)
+        });
         let hints = Hints {
             tree: &tree,
             largest: &scan.largest,
@@ -85,7 +86,7 @@ pub(crate) fn answer<'a>(
             whole: totals.sums.allocated_bytes,
             now_ns: started_ns,
         };
-        let groups = (survey, categories, endings);
+        let groups = (survey, owners, categories, endings);
         (groups, directories(&tree), hints.all())
     };
     let (choice, (groups, directories, worth)) = match page {
@@ -95,7 +96,7 @@ pub(crate) fn answer<'a>(
         }
         None => (None, count()),
     };
-    let (survey, (categories, not_files), (_, endings)) = groups;
+    let (survey, owners, (categories, not_files), (_, endings)) = groups;
     let mut categories: Vec<Category> = (categories.into_iter())
         .map(|(category, sums)| Category {
             key: category.name().to_owned(),
@@ -134,12 +135,11 @@ pub(crate) fn answer<'a>(
     (answer, tree, choice)
 }
 
-/// The places that the groups will have in the answer.
+/// The places that categories and endings will have in the answer.
 fn indices(
     survey: &Survey,
     categories: &[(statwalk_core::Category, Sums)],
     listed: &[Extension],
-    owners: &[Owner],
 ) -> Indices {
     let places = |index: usize| u8::try_from(index).expect("there are few groups");
     let mut indices = Indices {
@@ -150,17 +150,22 @@ fn indices(
         endings: (listed.iter().enumerate())
             .map(|(index, &ending)| (ending, places(index)))
             .collect(),
-        of_files: Default::default(),
-        owners: (0..)
-            .zip(owners)
-            .filter_map(|(index, owner)| Some((owner.id?, index)))
-            .collect(),
+        ..Indices::default()
     };
     indices.categories.sort_unstable();
     indices.endings.sort_unstable();
-    indices.owners.sort_unstable();
-    indices.of_files = survey.places_of_files(&indices.categories, &indices.endings);
+    indices.categories_of_tallies = survey.places_of_categories(&indices.categories);
+    indices.of_groups = survey.places_of_groups(&indices.categories, &indices.endings);
     indices
+}
+
+/// The places of owners by their numbers.
+fn places_of_owners(owners: &[Owner]) -> Vec<(u32, u32)> {
+    let places = (0..).zip(owners);
+    let known = places.filter_map(|(place, owner)| Some((owner.id?, place)));
+    let mut places: Vec<_> = known.collect();
+    places.sort_unstable();
+    places
 }
 
 /// The path from the root of the file system, without a slash at its end.
@@ -264,35 +269,14 @@ fn directories(tree: &ScannedTree<'_>) -> Vec<Directory> {
     nodes.collect()
 }
 
-/// The names of the owners.
-fn names_of(groups: &[StatsGroup]) -> OwnerNames {
-    let mut names = OwnerNames::default();
-    for key in groups.iter().flat_map(|group| &group.keys) {
-        if let GroupKey::Owner(uid) = key {
-            names.keep_user(*uid);
-        }
-    }
-    names
-}
-
 /// The owners, the largest first.
-fn owners_of(groups: &[StatsGroup], names: &OwnerNames) -> Vec<Owner> {
-    let mut owners: Vec<Owner> = Vec::new();
-    for group in groups {
-        let id = match group.keys.first() {
-            Some(GroupKey::Owner(uid)) => Some(*uid),
-            _ => None,
-        };
-        owners.push(Owner {
-            id,
-            name: id.and_then(|uid| names.user(uid)),
-            sums: Sums {
-                allocated_bytes: group.tally.allocated_bytes,
-                apparent_bytes: group.tally.apparent_bytes,
-                entries: group.tally.entries,
-            },
-        });
-    }
+fn owners_of(all: &[(Option<u32>, Sums)]) -> Vec<Owner> {
+    let owners = all.iter().map(|&(id, sums)| Owner {
+        id,
+        name: id.and_then(|uid| OwnersHere.user(uid)),
+        sums,
+    });
+    let mut owners: Vec<_> = owners.collect();
     owners.sort_by(|a, b| {
         let by_size = b.sums.allocated_bytes.cmp(&a.sums.allocated_bytes);
         by_size.then(a.id.cmp(&b.id))

@@ -5,8 +5,10 @@
 mod answer;
 mod file_name;
 mod hints;
+mod owner_sums;
 mod space;
 mod survey;
+mod tallies;
 mod tree;
 
 pub(crate) use self::answer::{Scan, answer};

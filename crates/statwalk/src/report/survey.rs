@@ -6,12 +6,15 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use foldhash::fast::RandomState;
 use statwalk_core::{
-    Category, Endings, Extension, FileType, GroupKey, Node, NodeKind, SizeHistogram, Tree,
+    Category, DirId, Endings, Extension, FileType, GroupKey, Node, SizeHistogram, Tree, TreeFile,
 };
-use statwalk_report::{AgeGroup, Ending, NONE, SizeGroup, Sums};
+use statwalk_report::{AgeGroup, Ending, SizeGroup, Sums, Tally};
 
-use super::tree::{bytes, bytes_of_directory, place_or_none};
+use super::owner_sums::OwnerSums;
+use super::tallies::Tallies;
+use super::tree::{bytes_of_directory, bytes_of_file, place_or_none};
 use crate::answer::owner_names::OwnerNames;
 use crate::output::group_label::label;
 use crate::output::json::{size_max, size_min};
@@ -30,58 +33,30 @@ const SIZES: usize = u64::BITS as usize + 1;
 
 const NOT_FILES: &str = "directories, links and others";
 
-/// The sums of groups by their keys.
-struct Groups<K> {
+/// The category and the ending of a file.
+type Key = (Category, Extension);
+
+/// Files with the same category and the same ending.
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
     /// Fewer than 2^32 groups fit into memory.
-    numbers: HashMap<K, u32>,
-    sums: Vec<(K, Sums)>,
-}
-
-impl<K: Copy + Hash + Ord> Groups<K> {
-    fn new() -> Groups<K> {
-        Groups {
-            numbers: HashMap::new(),
-            sums: Vec::new(),
-        }
-    }
-
-    /// The number of the group of a key.
-    fn number(&mut self, key: K) -> u32 {
-        let next = self.sums.len();
-        let number = *self.numbers.entry(key).or_insert(next as u32);
-        if number as usize == next {
-            self.sums.push((key, Sums::default()));
-        }
-        number
-    }
-
-    fn add(&mut self, number: u32, sums: Sums) {
-        add(&mut self.sums[number as usize].1, sums);
-    }
-
-    /// The largest first.
-    fn sorted(&self) -> Vec<(K, Sums)> {
-        let mut all = self.sums.clone();
-        all.sort_unstable_by_key(|&(key, sums)| (Reverse(sums.allocated_bytes), key));
-        all
-    }
-
-    /// The places of all groups, by their numbers.
-    fn places(&self, places: &[(K, u8)]) -> Vec<u8> {
-        let keys = self.sums.iter().map(|&(key, _)| key);
-        keys.map(|key| place_or_none(places, key)).collect()
-    }
+    number: u32,
+    /// The number of the category.
+    category: u8,
 }
 
 /// The sums of all groups.
 pub(super) struct Survey {
     now_s: i64,
-    categories: Groups<Category>,
-    endings: Groups<Extension>,
-    /// The numbers of both groups.
-    of_endings: Endings<(u32, u32)>,
-    /// The same of each file, by the number of the file.
-    of_files: Vec<(u32, u32)>,
+    pub(super) owners: OwnerSums,
+    /// All that were met, by their numbers.
+    categories: Vec<Category>,
+    groups: HashMap<Key, Group, RandomState>,
+    /// The sums of groups, by their numbers.
+    sums: Vec<(Key, Sums)>,
+    of_endings: Endings<Group>,
+    /// The number of the group of each file, by the number of the file.
+    of_files: Vec<u32>,
     /// The future is the first.
     ages: [Sums; AGES],
     /// Files whose attributes are not known, or whose times do not fit.
@@ -92,15 +67,28 @@ pub(super) struct Survey {
     not_files: Sums,
 }
 
+/// A step of the way through a tree.
+enum Step<'a> {
+    Enter(Node<'a>),
+    /// All below this directory was seen.
+    Leave(Option<DirId>),
+}
+
 impl Survey {
-    /// Goes through all entries of a tree. Ages count from a moment.
-    pub(super) fn of(tree: &Tree, now_ns: i64) -> Survey {
+    /// The key of what is no file, in [`Tallies`].
+    const NO_CATEGORY: u8 = u8::MAX;
+
+    /// Goes through all entries of a tree. Ages count from a moment. The keys of the tallies
+    /// are the numbers of categories and of owners.
+    pub(super) fn of(tree: &Tree, now_ns: i64) -> (Survey, Tallies) {
         let mut survey = Survey {
             now_s: now_ns.div_euclid(SECOND_NS),
-            categories: Groups::new(),
-            endings: Groups::new(),
+            owners: OwnerSums::default(),
+            categories: Vec::new(),
+            groups: HashMap::default(),
+            sums: Vec::new(),
             of_endings: Endings::default(),
-            of_files: vec![(0, 0); tree.file_number_end()],
+            of_files: vec![0; tree.file_number_end()],
             ages: [Sums::default(); AGES],
             no_age: Sums::default(),
             no_size: Sums::default(),
@@ -108,68 +96,118 @@ impl Survey {
             histogram: SizeHistogram::default(),
             not_files: Sums::default(),
         };
-        let mut waiting: Vec<Node<'_>> = Vec::new();
+        let mut tallies = Tallies::default();
+        // Those of the directories above the step, and empty ones.
+        let (mut open, mut spare) = (Vec::<Tally>::new(), Vec::<Tally>::new());
+        let mut waiting = Vec::new();
         for (_, root) in roots(tree) {
-            if root.is_dir() {
-                waiting.push(root);
-            } else {
-                survey.add(&root);
+            match root.as_file() {
+                Some(file) => {
+                    survey.add(&file, &mut Tally::default());
+                }
+                None => waiting.push(Step::Enter(root)),
             }
         }
-        while let Some(directory) = waiting.pop() {
-            let mut own = bytes_of_directory(&directory);
-            for child in directory.children() {
-                own = own.saturating_sub(bytes_of_directory(&child));
-                waiting.push(child);
+        while let Some(step) = waiting.pop() {
+            match step {
+                Step::Enter(directory) => {
+                    let mut tally = spare.pop().unwrap_or_default();
+                    waiting.push(Step::Leave(directory.dir_id()));
+                    let mut own = bytes_of_directory(&directory);
+                    for child in directory.children() {
+                        own = own.saturating_sub(bytes_of_directory(&child));
+                        waiting.push(Step::Enter(child));
+                    }
+                    directory.for_each_file(|file| {
+                        own = own.saturating_sub(survey.add(&file, &mut tally));
+                    });
+                    survey.add_directory(&directory, own, &mut tally);
+                    open.push(tally);
+                }
+                Step::Leave(directory) => {
+                    let mut tally = open.pop().expect("it was entered");
+                    if let Some(directory) = directory {
+                        tallies.keep(directory, &tally);
+                    }
+                    if let Some(above) = open.last_mut() {
+                        above.absorb(&mut tally);
+                    }
+                    tally.clear();
+                    spare.push(tally);
+                }
             }
-            for file in directory.files() {
-                own = own.saturating_sub(survey.add(&file));
-            }
-            survey.not_files.allocated_bytes += own;
-            survey.not_files.entries += 1;
         }
-        survey
+        (survey, tallies)
+    }
+
+    /// Adds a directory, which has so many bytes itself.
+    fn add_directory(&mut self, directory: &Node<'_>, own: u128, tally: &mut Tally) {
+        let sums = Sums {
+            allocated_bytes: own,
+            apparent_bytes: 0,
+            entries: 1,
+        };
+        self.not_files.add(sums);
+        let owner = self.owners.add(directory.uid(), sums);
+        tally.add_entry(Self::NO_CATEGORY, owner, own);
     }
 
     /// Adds an entry that is no directory, and returns its bytes on disk.
-    fn add(&mut self, node: &Node<'_>) -> u128 {
-        let (allocated_bytes, apparent_bytes) = bytes(node);
+    fn add(&mut self, file: &TreeFile<'_>, tally: &mut Tally) -> u128 {
+        let (allocated_bytes, apparent_bytes) = bytes_of_file(file);
         let sums = Sums {
-            allocated_bytes,
-            apparent_bytes,
+            allocated_bytes: allocated_bytes.into(),
+            apparent_bytes: apparent_bytes.into(),
             entries: 1,
         };
-        if node.kind() != NodeKind::Other(FileType::File) {
-            add(&mut self.not_files, sums);
-            return allocated_bytes;
+        let owner = self.owners.add(file.uid(), sums);
+        if file.kind() != FileType::File {
+            tally.add_entry(Self::NO_CATEGORY, owner, sums.allocated_bytes);
+            self.not_files.add(sums);
+            return sums.allocated_bytes;
         }
-        let (categories, endings) = (&mut self.categories, &mut self.endings);
-        let new = |category, extension| (categories.number(category), endings.number(extension));
-        let (category, ending) = self.of_endings.of_name(node.name(), new);
-        self.categories.add(category, sums);
-        self.endings.add(ending, sums);
-        if let Some(number) = node.file_number() {
-            self.of_files[number] = (category, ending);
+        let group = self.group(file.name());
+        tally.add_entry(group.category, owner, sums.allocated_bytes);
+        self.sums[group.number as usize].1.add(sums);
+        if let Some(number) = file.node().file_number() {
+            self.of_files[number] = group.number;
         }
-        let is_known = !node.is_incomplete();
-        let age = match node.newest_mtime_ns().filter(|_| is_known) {
+        let is_known = !file.is_incomplete();
+        let age = match file.mtime_ns().filter(|_| is_known) {
             Some(ns) => &mut self.ages[self.age(ns.div_euclid(SECOND_NS))],
             None => &mut self.no_age,
         };
-        add(age, sums);
-        // That of the file, also under a name where its bytes do not count.
-        let size_bytes = u64::try_from(node.apparent_bytes().unwrap_or(0)).unwrap_or(u64::MAX);
-        match is_known {
-            true => {
-                let power = u64::BITS - size_bytes.leading_zeros();
-                add(&mut self.sizes[power as usize], sums);
-                if !node.is_extra_link() {
-                    self.histogram.add(size_bytes);
-                }
+        age.add(sums);
+        if is_known {
+            // That of the file, also under a name where its bytes do not count.
+            let size_bytes = file.apparent_bytes().unwrap_or(0);
+            let power = u64::BITS - size_bytes.leading_zeros();
+            self.sizes[power as usize].add(sums);
+            if !file.is_extra_link() {
+                self.histogram.add(size_bytes);
             }
-            false => add(&mut self.no_size, sums),
+        } else {
+            self.no_size.add(sums);
         }
-        allocated_bytes
+        sums.allocated_bytes
+    }
+
+    fn group(&mut self, name: &[u8]) -> Group {
+        let (categories, groups, sums) = (&mut self.categories, &mut self.groups, &mut self.sums);
+        self.of_endings.of_name(name, |category, extension| {
+            *groups.entry((category, extension)).or_insert_with(|| {
+                let known = categories.iter().position(|&known| known == category);
+                let at = known.unwrap_or_else(|| {
+                    categories.push(category);
+                    categories.len() - 1
+                });
+                sums.push(((category, extension), Sums::default()));
+                Group {
+                    number: (sums.len() - 1) as u32,
+                    category: u8::try_from(at).expect("there are few categories"),
+                }
+            })
+        })
     }
 
     /// The page has times in whole seconds, and groups by them.
@@ -181,28 +219,47 @@ impl Survey {
         1 + limits.partition_point(|&limit_s| limit_s < age_s)
     }
 
-    /// The categories, the largest first, and the sums of what is no file.
-    pub(super) fn categories(&self) -> (Vec<(Category, Sums)>, Sums) {
-        (self.categories.sorted(), self.not_files)
+    /// The sums of all groups with the same part of their keys, the largest first.
+    fn sorted<P: Copy + Hash + Ord>(&self, part: impl Fn(Key) -> P) -> Vec<(P, Sums)> {
+        let mut all = HashMap::<P, Sums>::new();
+        for &(key, sums) in &self.sums {
+            all.entry(part(key)).or_default().add(sums);
+        }
+        let mut all: Vec<_> = all.into_iter().collect();
+        all.sort_unstable_by_key(|&(part, sums)| (Reverse(sums.allocated_bytes), part));
+        all
     }
 
-    /// The places of the category and of the ending of each file, by the number of the
-    /// file.
-    pub(super) fn places_of_files(
+    /// The categories, the largest first, and the sums of what is no file.
+    pub(super) fn categories(&self) -> (Vec<(Category, Sums)>, Sums) {
+        (self.sorted(|(category, _)| category), self.not_files)
+    }
+
+    /// The places of categories by their numbers, which are those of the tallies.
+    pub(super) fn places_of_categories(&self, places: &[(Category, u8)]) -> Vec<u8> {
+        let all = self.categories.iter();
+        all.map(|&category| place_or_none(places, category))
+            .collect()
+    }
+
+    /// The places of the category and of the ending of each group, by the number of the
+    /// group.
+    pub(super) fn places_of_groups(
         &self,
         categories: &[(Category, u8)],
         endings: &[(Extension, u8)],
     ) -> Vec<(u8, u8)> {
-        let (categories, endings) = (
-            self.categories.places(categories),
-            self.endings.places(endings),
-        );
-        // Numbers without a file have the first group; a tree of directories has no group.
-        let place = |places: &[u8], group: u32| places.get(group as usize).copied().unwrap_or(NONE);
-        let places = |&(category, ending): &(u32, u32)| {
-            (place(&categories, category), place(&endings, ending))
+        let places = |&((category, ending), _): &(Key, Sums)| {
+            let category = place_or_none(categories, category);
+            (category, place_or_none(endings, ending))
         };
-        self.of_files.iter().map(places).collect()
+        self.sums.iter().map(places).collect()
+    }
+
+    /// The number of the group of each file, by the number of the file. A number without a
+    /// file has that of the first group, which can be missing.
+    pub(super) fn take_groups_of_files(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.of_files)
     }
 
     /// The label of what is no file.
@@ -212,7 +269,7 @@ impl Survey {
 
     /// The largest endings, and the groups of all.
     pub(super) fn endings(&self) -> (Vec<Extension>, Vec<Ending>) {
-        let mut all = self.endings.sorted();
+        let mut all = self.sorted(|(_, ending)| ending);
         let rest = all.split_off(all.len().min(ENDINGS_MAX));
         let named = |&(key, sums): &(Extension, Sums)| {
             let text = String::from_utf8(key.to_vec()).expect("an extension is ASCII");
@@ -221,7 +278,7 @@ impl Survey {
         let mut groups: Vec<Ending> = all.iter().map(named).collect();
         if !rest.is_empty() {
             let mut sum = Sums::default();
-            rest.iter().for_each(|&(_, sums)| add(&mut sum, sums));
+            rest.iter().for_each(|&(_, sums)| sum.add(sums));
             groups.push(Ending::Rest(sum));
         }
         groups.push(Ending::NotFiles(self.not_files));
@@ -250,7 +307,7 @@ impl Survey {
         });
         let mut groups: Vec<_> = groups.collect();
         let mut sums = self.not_files;
-        add(&mut sums, self.no_age);
+        sums.add(self.no_age);
         groups.push(AgeGroup {
             label: match self.no_age.entries {
                 0 => NOT_FILES.to_owned(),
@@ -275,7 +332,7 @@ impl Survey {
         });
         let mut groups: Vec<_> = groups.collect();
         let mut sums = self.not_files;
-        add(&mut sums, self.no_size);
+        sums.add(self.no_size);
         groups.push(SizeGroup {
             label: match self.no_size.entries {
                 0 => NOT_FILES.to_owned(),
@@ -293,12 +350,6 @@ impl Survey {
         let of = |percent| Some((percent, self.histogram.percentile(percent)?));
         [50, 90, 99, 100].into_iter().filter_map(of).collect()
     }
-}
-
-fn add(sum: &mut Sums, more: Sums) {
-    sum.allocated_bytes += more.allocated_bytes;
-    sum.apparent_bytes += more.apparent_bytes;
-    sum.entries += more.entries;
 }
 
 /// The label of an age or a size.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::Path;
 use std::process::Stdio;
 
@@ -17,10 +17,11 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use statwalk_testkit::mounts::FileSystem;
+use statwalk_testkit::unprivileged::is_root;
 use statwalk_testkit::{or_skip, program, trees};
 
 pub(crate) use self::page::Page;
-use self::page::{DIRECTORY, FILE, ITSELF, REST};
+use self::page::{DIRECTORY, FILE, ITSELF, REST, ROOTS};
 use crate::run::{Answer, Tree, as_ordinary_user, statwalk};
 use crate::schema;
 
@@ -264,16 +265,120 @@ fn check_lists(tree: &Tree, page: &Page) {
     }
 }
 
+/// Checks the category and the owner with most bytes of directories and sums, by the leaves
+/// of a page of everything.
+fn check_most(full: &Page, page: &Page) {
+    let (all, nodes) = (full.nodes(), page.nodes());
+    let is_below = |path: &[u8], above: &[u8]| match path.strip_prefix(above) {
+        Some(rest) => above.is_empty() || above.ends_with(b"/") || rest.starts_with(b"/"),
+        None => false,
+    };
+    let leaves = all
+        .iter()
+        .filter(|(_, node)| ![DIRECTORY, ROOTS].contains(&node.kind));
+    let leaves: Vec<_> = leaves.collect();
+    for (path, node) in &nodes {
+        let above = match node.kind {
+            DIRECTORY | ROOTS => &path[..],
+            REST => path.strip_suffix("/…".as_bytes()).unwrap(),
+            _ => continue,
+        };
+        let shown = nodes.iter().filter(|(shown, other)| {
+            let name = shown.strip_prefix(above).unwrap_or(b"");
+            let is_child = name.len() > 1 && !name[1..].contains(&b'/');
+            node.kind == REST && other.kind != REST && is_below(shown, above) && is_child
+        });
+        let shown: Vec<_> = shown.map(|(path, _)| path).collect();
+        let (mut categories, mut owners) = (BTreeMap::new(), BTreeMap::new());
+        for (leaf, bytes) in leaves.iter().filter(|(leaf, _)| is_below(leaf, above)) {
+            let is_shown = |shown: &&Vec<u8>| leaf == shown || is_below(leaf, shown);
+            if bytes.allocated > 0 && !shown.iter().any(is_shown) {
+                // The one without a number is the last.
+                let last = u64::MAX;
+                *categories
+                    .entry(bytes.category.unwrap_or(last))
+                    .or_default() += bytes.allocated;
+                *owners.entry(bytes.owner.unwrap_or(last)).or_default() += bytes.allocated;
+            }
+        }
+        let most = |sums: BTreeMap<u64, u128>| {
+            let best = sums.into_iter().rev().max_by_key(|&(_, bytes)| bytes);
+            best.map(|(key, _)| key).filter(|&key| key != u64::MAX)
+        };
+        let shown = path.escape_ascii().to_string();
+        assert_eq!(
+            (node.category, node.owner),
+            (most(categories), most(owners)),
+            "{shown}"
+        );
+    }
+}
+
 #[test]
 fn a_report_has_the_numbers_of_the_other_commands() {
     for (name, model) in trees::named() {
         let tree = Tree::of(&model);
         eprintln!("{name}");
+        let full = page_of(&tree, &["--detail=full"]);
         for arguments in [&[][..], &["--detail", "30"], &["--detail=full"]] {
             let page = page_of(&tree, arguments);
+            check_most(&full, &page);
             check_tree(&tree, &page);
             check_lists(&tree, &page);
             check_groups(&tree, &page);
+        }
+    }
+}
+
+/// The tree of a scan has a byte for an owner.
+#[test]
+fn each_of_many_owners_has_its_entries() {
+    if !is_root() {
+        eprintln!("skipped: needs root, to give files away");
+        return;
+    }
+    // Some hundreds are equal in one of the trees: then the first of them has most.
+    for step in [5_000, 0] {
+        let mut entries = String::new();
+        for directory in 0..40 {
+            entries.push_str(&format!("d{directory}/\n"));
+            for number in (directory..400).step_by(40) {
+                let bytes = 5_000 + step * number;
+                entries.push_str(&format!("d{directory}/f{number} {bytes}\n"));
+            }
+        }
+        check_owners(&Tree::new(&entries));
+    }
+}
+
+fn check_owners(tree: &Tree) {
+    for number in 0..400 {
+        let file = tree.path().join(format!("d{}/f{number}", number % 40));
+        chown(file, Some(1000 + number), None).unwrap();
+    }
+    let owner = |group: &Value| of_files(group, "uid");
+    let id = |group: &Value| of_files(group, "id");
+    let full = page_of(tree, &["--detail=full"]);
+    for arguments in [&["--detail", "30"][..], &["--detail=full"]] {
+        let page = page_of(tree, arguments);
+        check_most(&full, &page);
+        let owners = groups(&page, "owners", "entries", id);
+        assert_eq!(owners, stats(tree, "owner", owner));
+        assert!(owners.len() > 400);
+        let listed = page.meta["owners"].as_array().unwrap();
+        for (path, node) in page.nodes() {
+            let id = node
+                .owner
+                .and_then(|owner| listed[owner as usize].get("id"));
+            match node.kind {
+                FILE => {
+                    let path = Path::new(OsStr::from_bytes(&path));
+                    let uid = fs::symlink_metadata(path).unwrap().uid();
+                    assert_eq!(id.and_then(Value::as_u64), Some(uid.into()));
+                }
+                // All of them have bytes.
+                _ => assert!(id.is_some(), "kind {}", node.kind),
+            }
         }
     }
 }

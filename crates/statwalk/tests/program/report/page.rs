@@ -42,6 +42,7 @@ pub(crate) const DIRECTORY: u64 = 0;
 pub(crate) const FILE: u64 = 1;
 pub(crate) const REST: u64 = 4;
 pub(crate) const ITSELF: u64 = 5;
+pub(crate) const ROOTS: u64 = 7;
 
 impl Page {
     pub(crate) fn of(bytes: &[u8]) -> Page {
