@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::system::accounts::{group_name, user_name};
+use crate::system::accounts::{GROUPS, USERS, group_name, user_name};
 
 /// Where the names of users and groups are known.
 pub(crate) trait Owners {
@@ -37,6 +37,18 @@ pub(crate) struct OwnerNames {
 }
 
 impl OwnerNames {
+    /// Keeps the names of users, as far as the machine knows them.
+    pub(crate) fn keep_users(&mut self, uids: impl Iterator<Item = u32> + Clone) {
+        USERS.learn(uids.clone());
+        uids.for_each(|uid| self.keep_user(uid));
+    }
+
+    /// Keeps the names of groups, as far as the machine knows them.
+    pub(crate) fn keep_groups(&mut self, gids: impl Iterator<Item = u32> + Clone) {
+        GROUPS.learn(gids.clone());
+        gids.for_each(|gid| self.keep_group(gid));
+    }
+
     /// Keeps the name of a user, if the machine knows it.
     pub(crate) fn keep_user(&mut self, uid: u32) {
         if let Some(name) = OwnersHere.user(uid) {

@@ -3,6 +3,7 @@
 //! `statwalk stats`: entries in groups by type, category, owner, group, age, size or depth.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 use statwalk_core::{GroupKey, Grouping, Stats, StatsGroup, Totals};
@@ -143,16 +144,19 @@ fn sections(groups: Vec<StatsGroup>) -> Vec<Section> {
 
 /// The names of the owners that have a row.
 fn owners_of(sections: &[Section]) -> OwnerNames {
-    let mut owners = OwnerNames::default();
+    let (mut users, mut groups) = (BTreeSet::new(), BTreeSet::new());
     let mut keep = |key: &GroupKey| match key {
-        GroupKey::Owner(uid) => owners.keep_user(*uid),
-        GroupKey::Group(gid) => owners.keep_group(*gid),
+        GroupKey::Owner(uid) => drop(users.insert(*uid)),
+        GroupKey::Group(gid) => drop(groups.insert(*gid)),
         _ => {}
     };
     for section in sections {
         keep(&section.key);
         section.parts.iter().for_each(|(key, _)| keep(key));
     }
+    let mut owners = OwnerNames::default();
+    owners.keep_users(users.iter().copied());
+    owners.keep_groups(groups.iter().copied());
     owners
 }
 

@@ -17,7 +17,7 @@ use super::hints::Hints;
 use super::survey::Survey;
 use super::tree::{Indices, Part, ScannedTree, bytes, place_of_owner};
 use crate::answer::about::{About, Root};
-use crate::answer::owner_names::{Owners, OwnersHere};
+use crate::answer::owner_names::{OwnerNames, Owners};
 use crate::output::rows::largest_directories;
 use crate::rebuildable::{self, FoundTraces, TraceSink};
 
@@ -271,9 +271,11 @@ fn directories(tree: &ScannedTree<'_>) -> Vec<Directory> {
 
 /// The owners, the largest first.
 fn owners_of(all: &[(Option<u32>, Sums)]) -> Vec<Owner> {
+    let mut names = OwnerNames::default();
+    names.keep_users(all.iter().filter_map(|&(uid, _)| uid));
     let owners = all.iter().map(|&(id, sums)| Owner {
         id,
-        name: id.and_then(|uid| OwnersHere.user(uid)),
+        name: id.and_then(|uid| names.user(uid)),
         sums,
     });
     let mut owners: Vec<_> = owners.collect();

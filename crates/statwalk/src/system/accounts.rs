@@ -37,6 +37,12 @@ pub(crate) static GROUPS: LazyLock<Accounts> = LazyLock::new(|| Accounts {
     known: Mutex::default(),
 });
 
+/// How many accounts are asked for at once: a tenth of what 128 KiB of arguments hold.
+const KEYS_MAX: usize = 1000;
+
+/// An account that every system has: root, as a user and as a group.
+const LAST: u32 = 0;
+
 impl Accounts {
     /// The name of an account, exact bytes; absent where nobody has the number.
     pub(crate) fn name(&self, number: u32) -> Option<Vec<u8>> {
@@ -54,6 +60,23 @@ impl Accounts {
                 })
                 .clone()
         })
+    }
+
+    /// Asks for the names of many accounts at once. Without it each costs a process.
+    pub(crate) fn learn(&self, numbers: impl IntoIterator<Item = u32>) {
+        self.with_known(|known| {
+            let numbers = numbers.into_iter();
+            let new = numbers.filter(|number| !known.names.contains_key(number));
+            let new: Vec<u32> = new.collect();
+            for some in new.chunks(KEYS_MAX) {
+                let keys = some.iter().chain([&LAST]).map(u32::to_string);
+                let answer = self.answer(keys.map(String::into_bytes));
+                let Some(names) = answer.and_then(|answer| names_in(&answer, some)) else {
+                    return;
+                };
+                known.names.extend(names);
+            }
+        });
     }
 
     /// The number of an account; absent where nobody has the name.
@@ -74,20 +97,35 @@ impl Accounts {
     }
 
     fn ask(&self, key: &[u8]) -> Option<(Vec<u8>, u32)> {
-        account(self.answer(key)?.split(|&byte| byte == b'\n').next()?)
+        let answer = self.answer([key.to_vec()])?;
+        account(answer.split(|&byte| byte == b'\n').next()?)
     }
 
-    fn answer(&self, key: &[u8]) -> Option<Vec<u8>> {
-        use std::os::unix::ffi::OsStrExt;
+    fn answer(&self, keys: impl IntoIterator<Item = Vec<u8>>) -> Option<Vec<u8>> {
+        use std::os::unix::ffi::OsStringExt;
         let answer = Command::new("getent")
             .args(["--", self.table])
-            .arg(std::ffi::OsStr::from_bytes(key))
+            .args(keys.into_iter().map(std::ffi::OsString::from_vec))
             .stdin(Stdio::null())
             .stderr(Stdio::null())
             .output()
             .ok()?;
         Some(answer.stdout)
     }
+}
+
+/// The names of these numbers in an answer of getent; absent where it has left some out.
+///
+/// One that the system does not know has no line. That of glibc goes on then, and that of
+/// NetBSD, which Alpine has, stops. So [`LAST`] was asked for behind them.
+fn names_in(answer: &[u8], numbers: &[u32]) -> Option<HashMap<u32, Option<Vec<u8>>>> {
+    let found = Known::of(answer).names;
+    let lines = answer.trim_ascii_end().rsplit(|&byte| byte == b'\n');
+    let (_, last) = lines.map(account).next()??;
+    let names = numbers
+        .iter()
+        .map(|number| (*number, found.get(number).cloned().flatten()));
+    (last == LAST).then(|| names.collect())
 }
 
 /// The name of a user, exact bytes; absent where nobody has the number.
@@ -104,7 +142,7 @@ pub(crate) fn group_name(gid: u32) -> Option<Vec<u8>> {
 pub(crate) fn home(user: u32) -> Option<Vec<u8>> {
     let file = std::fs::read("/etc/passwd").unwrap_or_default();
     let local = home_in(&file, user);
-    local.or_else(|| home_in(&USERS.answer(user.to_string().as_bytes())?, user))
+    local.or_else(|| home_in(&USERS.answer([user.to_string().into_bytes()])?, user))
 }
 
 /// The sixth field of the first line of a user in `/etc/passwd`.
@@ -160,6 +198,43 @@ mod tests {
         assert_eq!(known.numbers[&b"second"[..]], Some(0));
         assert_eq!(known.names[&7], Some(b"\xff".to_vec()));
         assert_eq!(known.names.len(), 2);
+    }
+
+    #[test]
+    fn an_answer_about_many_is_whole_or_none() {
+        let names = |text: &[u8]| names_in(text, &[7, 9, 8]);
+        let some = |name: &[u8]| Some(name.to_vec());
+        let root = b"root:x:0:0::/root:/bin/sh\n";
+        let both = [&b"kim:x:7:7:::\nlee:x:8:8:::\n"[..], root].concat();
+        let known = HashMap::from([(7, some(b"kim")), (9, None), (8, some(b"lee"))]);
+        assert_eq!(names(&both), Some(known));
+        assert_eq!(
+            names(root),
+            Some(HashMap::from([(7, None), (9, None), (8, None)]))
+        );
+        // It has stopped.
+        assert_eq!(names(b"kim:x:7:7:::\n"), None);
+        assert_eq!(names(b""), None);
+    }
+
+    #[test]
+    fn many_are_asked_for_at_once_and_are_the_same() {
+        for accounts in [&USERS, &GROUPS] {
+            let numbers = (0..2_500).map(|number| number * 1_000_003 % 70_000);
+            let numbers = numbers.chain([1, 2, 65_534]);
+            let learned = Accounts {
+                file: accounts.file,
+                table: accounts.table,
+                // As if the file were empty.
+                known: Mutex::new(Some(Known::default())),
+            };
+            learned.learn(numbers.clone());
+            let known = learned.known.into_inner().unwrap().unwrap();
+            assert!(known.names[&1].is_some());
+            for number in numbers.filter(|number| number % 100 < 2) {
+                assert_eq!(known.names[&number], accounts.name(number), "{number}");
+            }
+        }
     }
 
     #[test]
