@@ -182,22 +182,15 @@ impl Piece<'_> {
                     bytes.extend(part.iter().flat_map(|n| n.to_le_bytes()));
                 }
             }
-            Numbers::Bytes(_) if self.is_last => bytes.extend_from_slice(self.part),
+            Numbers::Bytes(_) => bytes.extend_from_slice(self.part),
             _ => {}
         }
-        let byte_count = match numbers {
-            Numbers::Bytes(_) => self.part.len(),
-            _ => bytes.len(),
-        };
+        let byte_count = bytes.len();
         if self.is_last {
             let end = (self.start + byte_count).next_multiple_of(ALIGNMENT);
             bytes.resize(end - self.start, 0);
         }
-        let deflated = match self.is_last {
-            true => deflate.piece(&bytes, self.column.effort),
-            // Bytes alone have several pieces, and these have nothing behind them.
-            false => deflate.piece(self.part, self.column.effort),
-        };
+        let deflated = deflate.piece(&bytes, self.column.effort);
         deflate.plain = bytes;
         let name = self.column.name;
         Packed {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Who and what has most of the bytes of a directory.
+//! Bytes by category and by owner, and which of them has most.
 
 use std::collections::HashMap;
 use std::hash::Hash;

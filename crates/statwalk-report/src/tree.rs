@@ -25,8 +25,8 @@ pub trait ReportTree: Tree<Node: Send + Sync> + Sync {
     /// with most bytes below it, by [`most`](crate::most).
     fn facts(&self, node: Self::Node) -> Facts;
 
-    /// Adds the bytes of a node and of all that is below it. A page asks this once of each
-    /// entry that has no place in it, but for those below another.
+    /// Adds the bytes of a node and of all that is below it. A page asks for each child
+    /// without a place in it, where other children of the same directory have one.
     fn add_to(&self, tally: &mut Tally, node: Self::Node) {
         let mut waiting = vec![node];
         while let Some(node) = waiting.pop() {
