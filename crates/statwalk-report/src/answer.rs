@@ -44,6 +44,8 @@ pub struct Answer {
     pub errors: Vec<Failed>,
     /// How many there are.
     pub errors_total: u64,
+    /// How many of them are directories that were read, and changed meanwhile.
+    pub changed_total: u64,
     /// The file system of the root, where the scan has one root.
     pub space: Option<Space>,
     /// Entries that are worth a look.
@@ -59,6 +61,9 @@ pub struct Sums {
     pub apparent_bytes: u128,
     /// How many entries.
     pub entries: u64,
+    /// The newest modification of anything but directories, in seconds since 1970. Absent
+    /// where nothing has a time that is known, and in the sums of directories.
+    pub newest_s: Option<i64>,
 }
 
 impl Sums {
@@ -68,6 +73,7 @@ impl Sums {
         self.allocated_bytes += more.allocated_bytes;
         self.apparent_bytes += more.apparent_bytes;
         self.entries += more.entries;
+        self.newest_s = self.newest_s.max(more.newest_s);
     }
 }
 

@@ -114,6 +114,7 @@ struct Totals {
     links: Decimal<u64>,
     other: Decimal<u64>,
     errors: Decimal<u64>,
+    changed: Decimal<u64>,
 }
 
 #[derive(Serialize)]
@@ -123,6 +124,8 @@ struct Category<'a> {
     allocated: Decimal<u128>,
     apparent: Decimal<u128>,
     files: Decimal<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    newest_s: Option<i64>,
 }
 
 /// A group of files by ending, age or size.
@@ -145,6 +148,8 @@ struct Group<'a> {
     allocated: Decimal<u128>,
     apparent: Decimal<u128>,
     files: Decimal<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    newest_s: Option<i64>,
 }
 
 impl Group<'_> {
@@ -160,6 +165,7 @@ impl Group<'_> {
             allocated: Decimal(sums.allocated_bytes),
             apparent: Decimal(sums.apparent_bytes),
             files: Decimal(sums.entries),
+            newest_s: sums.newest_s,
         }
     }
 }
@@ -173,6 +179,8 @@ struct Owner {
     allocated: Decimal<u128>,
     apparent: Decimal<u128>,
     entries: Decimal<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    newest_s: Option<i64>,
 }
 
 #[derive(Serialize)]
@@ -252,6 +260,7 @@ impl Meta<'_> {
                 links: Decimal(totals.links),
                 other: Decimal(totals.other),
                 errors: Decimal(answer.errors_total),
+                changed: Decimal(answer.changed_total),
             },
             categories: answer.categories.iter().map(Category::new).collect(),
             endings: answer.endings.iter().map(Group::of_ending).collect(),
@@ -286,6 +295,7 @@ impl Category<'_> {
             allocated: Decimal(category.sums.allocated_bytes),
             apparent: Decimal(category.sums.apparent_bytes),
             files: Decimal(category.sums.entries),
+            newest_s: category.sums.newest_s,
         }
     }
 }
@@ -329,6 +339,7 @@ impl Owner {
             allocated: Decimal(owner.sums.allocated_bytes),
             apparent: Decimal(owner.sums.apparent_bytes),
             entries: Decimal(owner.sums.entries),
+            newest_s: owner.sums.newest_s,
         }
     }
 }

@@ -11,10 +11,13 @@ import { GROUPINGS, type Grouping } from "./grouping";
 import { count, counted, moment } from "./locale";
 import type { Menu } from "./menu";
 import { shownText } from "./name";
+import { PROPERTIES } from "./filter";
 import { css } from "./palette";
 import { rootsText } from "./panels";
 import { pathBytes, shownPath, wayTo } from "./path";
+import { share } from "./share";
 import { size } from "./size";
+import { entriesIn, sumsOf } from "./sums";
 import { isContainer, type Measure } from "./tree";
 import { filterText, type Viewer } from "./viewer";
 
@@ -37,7 +40,9 @@ export function header(viewer: Viewer): HTMLElement {
     figure(count(totals.entries), "entries",
       `${counted(totals.files, "file", "files")}, ${counted(totals.directories, "directory", "directories")}, ` +
       `${counted(totals.links, "link", "links")}, ${count(totals.other)} other`));
-  if (totals.errors > 0n) figures.append(figure(count(totals.errors), "not read"));
+  const { changed = 0n } = totals;
+  if (totals.errors > changed) figures.append(figure(count(totals.errors - changed), "not read"));
+  if (changed > 0n) figures.append(figure(count(changed), "changed", "directories that changed while statwalk read them"));
   const notes: HTMLElement[] = [];
   if (!complete.is && complete.why) notes.push(el("p", { class: "why" }, shownText(complete.why)));
   if (facts.is_redacted) {
@@ -170,6 +175,33 @@ export class Tools {
   }
 }
 
+/** How much is lit: `195 matches (34 of them inside of others), 1.20 GiB`. */
+function foundText(viewer: Viewer): string {
+  const { filter, search, chosen, legends, kept } = viewer;
+  if (chosen === undefined) {
+    const { matches, nested, allocated } = search!;
+    const inside = nested === 0 ? "" : ` (${count(nested)} of them inside of others)`;
+    return `${counted(matches, "match", "matches")}${inside}, ${size(allocated)}.${lacks(viewer, "names")}`;
+  }
+  const [property, ...more] = PROPERTIES.filter((property) => filter.chosen[property].size > 0);
+  // The program counted the groups of the whole scan.
+  if (property !== undefined && more.length === 0 && search === undefined && kept === undefined && viewer.base === viewer.tree.root) {
+    const entries = legends[property].filter(({ value }) => filter.chosen[property].has(value));
+    const sum = (key: "allocated" | "count") => entries.reduce((sum, entry) => sum + entry[key], 0n);
+    const noun = property === "owner" ? counted(sum("count"), "entry", "entries") : counted(sum("count"), "file", "files");
+    return `${noun}, ${size(sum("allocated"))}`;
+  }
+  return `${counted(chosen.files, "file", "files")}, ${size(chosen.allocated)}.${lacks(viewer, "sum")}`;
+}
+
+/** A sentence where the file does not have every name of the scan. */
+function lacks({ tree }: Viewer, what: "names" | "sum"): string {
+  if (!tree.isRead()) return " Parts of the file that are not open yet are not searched.";
+  if (!tree.hasSums()) return "";
+  return what === "names" ? " The names of “smaller items” are not in this file."
+    : " What is inside of “smaller items” is not in this file, and not in this sum.";
+}
+
 /** What the filter fades, and the ways to keep or drop it. */
 export function filterLine(viewer: Viewer): HTMLElement {
   const text = el("span", { class: "what", role: "status", id: "found" });
@@ -177,17 +209,17 @@ export function filterLine(viewer: Viewer): HTMLElement {
   const clear = button({}, () => (viewer.filter.isEmpty() ? viewer.unkeep() : viewer.clearFilter()), "Clear");
   const line = el("div", { class: "filter", hidden: true }, text, keep, clear);
   const update = () => {
-    const { filter, search, kept } = viewer;
+    const { filter, kept } = viewer;
     line.hidden = filter.isEmpty() && kept === undefined;
     keep.hidden = filter.isEmpty();
     clear.textContent = filter.isEmpty() ? "Show all" : "Clear";
     if (!filter.isEmpty()) {
-      const found = search === undefined ? "" :
-        `: ${counted(search.matches, "match", "matches")}, ${size(search.allocated)}`;
-      text.textContent = `Lit: ${filterText(filter, viewer.legends)}${found}`;
+      text.textContent = `Lit: ${filterText(filter, viewer.legends)}: ${foundText(viewer)}`;
     } else if (kept !== undefined) {
-      text.textContent = `Only ${filterText(kept, viewer.legends)}: ${size(viewer.shown.allocated(viewer.shown.root))}. ` +
-        "What is inside of “smaller items” is not in this file, and not in this sum.";
+      const { shown, tree } = viewer;
+      const bytes = shown.allocated(shown.root);
+      text.textContent = `Only ${filterText(kept, viewer.legends)}: ${size(bytes)}, ` +
+        `${share(bytes, tree.allocated(tree.root))} of the scan.${lacks(viewer, "sum")}`;
     } else {
       text.textContent = "";
     }
@@ -217,19 +249,31 @@ export function legend(viewer: Viewer): HTMLElement {
       say();
     }
   };
+  let drawing = 0;
   const update = () => {
-    const property = viewer.colour;
-    const entries = viewer.legends[property].filter(({ allocated, apparent }) => allocated > 0n || apparent > 0n);
-    const sorted = property === "age" ? entries : [...entries].sort((a, b) => (a.allocated < b.allocated ? 1 : -1));
+    clearTimeout(drawing);
+    const { colour: property, shown, view, measure, ages } = viewer;
+    let entries = viewer.legends[property];
+    let several = 0n;
+    const isWhole = viewer.base === viewer.tree.root && view === shown.root && viewer.kept === undefined;
+    if (!isWhole) {
+      const sums = sumsOf(shown, view, property, ages);
+      entries = entriesIn(entries, sums);
+      several = sums.several[measure];
+    }
+    entries = entries.filter(({ allocated, apparent }) => allocated > 0n || apparent > 0n);
+    const sorted = property === "age" ? entries : [...entries].sort((a, b) => (a[measure] < b[measure] ? 1 : -1));
     chips = sorted.map((entry) => {
       const chip = button({ class: "entry", "aria-pressed": "false", "data-value": entry.value },
         () => viewer.toggle(property, entry.value),
-        swatch(css(entry.colour)), named(entry.label), el("span", { class: "bytes" }, size(entry.allocated)));
+        swatch(css(entry.colour)), named(entry.label), el("span", { class: "bytes" }, size(entry[measure])));
       chip.addEventListener("pointerenter", () => viewer.light(property, entry.value));
       chip.addEventListener("pointerleave", () => viewer.light());
       return chip;
     });
-    list.replaceChildren(...chips, more, el("span", { class: "more" }, swatch("var(--map-hatch)", true), "several items"));
+    const hatched = el("span", { class: "more" }, swatch("var(--map-hatch)", true), "several items");
+    if (several > 0n) hatched.append(el("span", { class: "bytes" }, size(several)));
+    list.replaceChildren(...chips, more, hatched);
     if (viewer.facts.free_bytes !== undefined) {
       const box = el("input", { type: "checkbox" });
       box.checked = viewer.showsFree;
@@ -245,7 +289,11 @@ export function legend(viewer: Viewer): HTMLElement {
   };
   viewer.listen((changes) => {
     if (changes.has("colour")) update();
-    else if (changes.has("filter")) press();
+    else if (changes.has("view") || changes.has("measure")) {
+      // The sums of a view are counted when the map is on the screen.
+      clearTimeout(drawing);
+      drawing = window.setTimeout(update);
+    } else if (changes.has("filter")) press();
   });
   update();
   new ResizeObserver(fit).observe(list);
@@ -269,7 +317,7 @@ export function selectionLine(viewer: Viewer, menu: Menu): HTMLElement {
     open.hidden = !canOpen;
     more.hidden = viewer.pathOf(node) === undefined || facts.is_redacted;
     const name = el("strong", {}, isRest ? "smaller items of " : "", named(label(shown, node)));
-    const pairs = isRest ? [] : details(shown, node, facts, view);
+    const pairs = isRest ? [] : details(shown, node, facts, view, viewer.wholeName());
     const spans = pairs.map(([key, value]) => el("span", { class: "pair" }, el("span", { class: "key" }, `${key} `), value));
     const below = isContainer(shown, node) ? [el("span", { class: "pair" }, contents(shown, node))] : [];
     const said = remarks(shown, node).map((remark) => el("span", { class: "remark" }, remark));
@@ -304,15 +352,18 @@ export function helpDialog(viewer: Viewer): HTMLDialogElement {
     el("dl", { class: "keys" }, ...KEYS.flatMap(([keys, meaning]) => [
       el("dt", {}, ...keys.split(", ").flatMap((key, index) => [index > 0 ? " " : "", el("kbd", {}, key)])),
       el("dd", {}, meaning)])),
-    el("p", {}, `${program} wrote this file. It has ${count(detail.nodes)} nodes of ${counted(detail.of_entries, "entry", "entries")}; ` +
-      "smaller items are summed, and every sum is exact. A hatched cell stands for several items. Nothing on this page changes or deletes a file, and nothing leaves it."),
+    el("p", {}, `${program} wrote this file. ` +
+      (viewer.tree.hasSums()
+        ? `It has the largest of ${counted(detail.of_entries, "entry", "entries")}; smaller items are summed, and every sum is exact. `
+        : `It has all ${counted(detail.of_entries, "entry", "entries")}. `) +
+      "A hatched cell stands for several items. Nothing on this page changes or deletes a file, and nothing leaves it."),
     close);
   return dialog;
 }
 
 export function footer(viewer: Viewer): HTMLElement {
   const { detail, program } = viewer.facts;
-  const whole = detail.nodes >= detail.of_entries;
+  const whole = !viewer.tree.hasSums();
   return el("footer", {},
     shownText(program), " · ",
     whole ? `all ${counted(detail.of_entries, "entry", "entries")} are in this file`

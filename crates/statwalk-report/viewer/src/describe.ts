@@ -48,9 +48,8 @@ export function contents(tree: Tree, node: number): string {
 }
 
 /** `usr, 2.40 gibibytes, 31 % of the total, 5 children` */
-export function spoken(tree: Tree, node: number, measure: Measure, view: number): string {
+export function spoken(tree: Tree, node: number, measure: Measure, view: number, whole: string): string {
   const bytes = bytesOf(tree, node, measure);
-  const whole = view === tree.root ? "the total" : label(tree, view);
   const parts = [
     label(tree, node),
     spokenSize(bytes),
@@ -85,13 +84,13 @@ export function kindName(tree: Tree, node: number): string {
   }
 }
 
-/** The facts about a node, as pairs. */
-export function details(tree: Tree, node: number, facts: Facts, view: number): [name: string, value: string][] {
+/** The facts about a node, as pairs. `whole` is the name of all that the view has. */
+export function details(tree: Tree, node: number, facts: Facts, view: number, whole: string): [name: string, value: string][] {
   const exact = (bytes: bigint) => `${size(bytes)} (${count(bytes)} B)`;
   const pairs: [string, string][] = [
     ["disk", exact(tree.allocated(node))],
     ["apparent", exact(tree.apparent(node))],
-    ["share", `${share(tree.allocated(node), tree.allocated(view))} of ${view === tree.root ? "the total" : label(tree, view)}`],
+    ["share", `${share(tree.allocated(node), tree.allocated(view))} of ${whole}`],
   ];
   if (tree.entries(node) > 1n) pairs.push(["entries", count(tree.entries(node))]);
   const newest = tree.newest(node);

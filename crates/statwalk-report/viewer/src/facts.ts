@@ -17,7 +17,12 @@ export interface Sums {
   apparent: bigint;
 }
 
-export interface FileSums extends Sums {
+/** Of the sums of groups: the newest modification of anything but directories. */
+interface Newest {
+  newest_s?: number;
+}
+
+export interface FileSums extends Sums, Newest {
   files: bigint;
 }
 
@@ -33,7 +38,7 @@ export interface Ending extends FileSums {
 }
 
 /** Without `id` and `name`: the owner is not known. */
-export interface Owner extends Sums {
+export interface Owner extends Sums, Newest {
   id?: number;
   name?: PathText;
   entries: bigint;
@@ -94,6 +99,8 @@ export interface Facts {
     links: bigint;
     other: bigint;
     errors: bigint;
+    /** How many of the errors are directories that were read, and changed meanwhile. */
+    changed?: bigint;
   };
   categories: Category[];
   endings: Ending[];
@@ -112,7 +119,7 @@ export interface Facts {
 
 /** Numbers that can pass 2^53. The file has them as decimal strings. */
 const LONG = new Set([
-  "allocated", "apparent", "entries", "files", "directories", "links", "other", "errors",
+  "allocated", "apparent", "entries", "files", "directories", "links", "other", "errors", "changed",
   "bytes", "time_ns", "free_bytes", "errors_total", "nodes", "of_entries",
 ]);
 const SECONDS = new Set(["newest_s", "from_s", "to_s"]);

@@ -4,7 +4,7 @@
 
 import type { Facts } from "./facts";
 import { shownName } from "./name";
-import { Kind, NO_NODE, PART, type BlockTree, type Tree } from "./tree";
+import { Kind, NO_NODE, NONE_8, PART, type BlockTree, type Tree } from "./tree";
 
 export type Property = "category" | "ending" | "owner" | "age";
 export const PROPERTIES: Property[] = ["category", "ending", "owner", "age"];
@@ -20,6 +20,11 @@ export class Filter {
 
   isEmpty(): boolean {
     return this.text === "" && PROPERTIES.every((property) => this.chosen[property].size === 0);
+  }
+
+  /** Whether it chooses groups, and not names alone. */
+  hasGroups(): boolean {
+    return PROPERTIES.some((property) => this.chosen[property].size > 0);
   }
 
   toggle(property: Property, value: number): void {
@@ -74,6 +79,8 @@ export class Ages {
   }
 
   of(tree: Tree, node: number): number {
+    const grouped = tree.age(node);
+    if (grouped !== NONE_8) return grouped;
     const newest = tree.newest(node);
     const kind = tree.kind(node);
     const holdsFiles = kind === Kind.Others || (kind === Kind.Directory && tree.entries(node) > 1n);
@@ -85,9 +92,12 @@ export class Ages {
 /** Matches of a text in the names of the tree, and the directories above them. */
 export class Search {
   private readonly marks = new Map<number, Uint8Array>();
-  /** Matches that are not below others, and their bytes. */
+  /** All names that match, as `find` counts them. */
   matches = 0;
+  /** The bytes of the matches that are not below others: each counts once. */
   allocated = 0n;
+  /** How many matches are below others. */
+  nested = 0;
 
   constructor(tree: BlockTree, text: string, names: LowerNames) {
     const wanted = matcher(text);
@@ -113,10 +123,13 @@ export class Search {
       const isNamed = tree.kind(node) <= Kind.Other && tree.parent(node) !== NO_NODE;
       const part = Math.floor(node / PART);
       let isBelow = step.isBelow;
-      if (isBelow) this.set(node, Mark.Below);
-      else if (isNamed && wanted.test(lower.get(part)![node % PART]!)) {
+      const isMatch = isNamed && wanted.test(lower.get(part)![node % PART]!);
+      if (isMatch) this.matches += 1;
+      if (isBelow) {
+        this.set(node, Mark.Below);
+        if (isMatch) this.nested += 1;
+      } else if (isMatch) {
         isBelow = true;
-        this.matches += 1;
         this.allocated += tree.allocated(node);
         this.set(node, Mark.Matches);
         for (let at = way.length - 1; at >= 0; at--) {

@@ -45,8 +45,8 @@ export function groupsOf(
 }
 
 function groupsBy(by: Exclude<Grouping, "tree">, facts: Facts, isWhole: boolean): Group[] {
-  const sums = (group: { allocated: bigint; apparent: bigint }, entries: bigint) =>
-    isWhole ? { allocated: group.allocated, apparent: group.apparent, entries } : undefined;
+  const sums = (group: { allocated: bigint; apparent: bigint; newest_s?: number }, entries: bigint) =>
+    isWhole ? { allocated: group.allocated, apparent: group.apparent, entries, newest: group.newest_s } : undefined;
   switch (by) {
     case "category":
       return facts.categories.map((category, index) => ({
@@ -61,9 +61,9 @@ function groupsBy(by: Exclude<Grouping, "tree">, facts: Facts, isWhole: boolean)
         sums: sums(owner, owner.entries),
       }));
     case "age":
-      return facts.ages.map((age) => ({
+      return facts.ages.map((age, index) => ({
         label: age.label ?? NOT_FILES,
-        newest: age.from_s ?? (age.to_s === undefined ? undefined : age.to_s - 1),
+        age: index,
         sums: sums(age, age.files),
       }));
   }

@@ -106,6 +106,8 @@ export class MapView {
   }
 
   private relayout(isZoom: boolean): void {
+    // What it tells of is no longer there, or elsewhere.
+    this.tooltip.hide();
     if (!this.isPlaced) return;
     const { viewer, scale, unit } = this;
     const { width, height } = this.canvas;
@@ -614,7 +616,7 @@ export class MapView {
     const { shown, view, measure } = viewer;
     const text = selection.isRest
       ? `${smallerItems(layout!.entries(cell))} of ${label(shown, selection.node)}, ${spokenSize(bytes)}, ${share(bytes, bytesOf(shown, view, measure))} of ${label(shown, view)}`
-      : spoken(shown, selection.node, measure, view);
+      : spoken(shown, selection.node, measure, view, viewer.wholeName());
     const option = el("div", {
       class: "sr", role: "option", id: `cell-${cell}`, "aria-selected": "false",
       "aria-posinset": at, "aria-setsize": of,

@@ -171,10 +171,13 @@ function failures(viewer: Viewer, total: bigint): HTMLElement {
     cell("wide path", named(shownPath(error.path))),
     cell(undefined, error.operation),
     cell(undefined, error.cause)));
-  const caption = total > BigInt(errors.length)
-    ? `The first ${count(errors.length)} of ${counted(total, "error", "errors")}`
-    : counted(total, "path that statwalk could not read", "paths that statwalk could not read");
-  return table(caption, [["Path", "wide"], ["Operation"], ["Cause"]], rows);
+  const { changed = 0n } = viewer.facts.totals;
+  const unread = total - changed;
+  const parts: string[] = [];
+  if (unread > 0n) parts.push(counted(unread, "path that statwalk could not read", "paths that statwalk could not read"));
+  if (changed > 0n) parts.push(counted(changed, "directory that changed while statwalk read it", "directories that changed while statwalk read them"));
+  const listed = total > BigInt(errors.length) ? `; the first ${count(errors.length)}` : "";
+  return table(parts.join(", ") + listed, [["Path", "wide"], ["Operation"], ["Cause"]], rows);
 }
 
 function space(viewer: Viewer): HTMLElement {

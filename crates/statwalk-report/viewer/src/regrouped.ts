@@ -4,7 +4,8 @@
 // that match. Every sum is exact: what the file does not tell apart is in a rest of its group
 // where the sum of the group is known, and in a group of its own elsewhere.
 
-import { Kind, NO_NODE, NONE_32, NONE_8, isMixed, type Measure, type Tree } from "./tree";
+import { Flag, Kind, NO_NODE, NONE_32, NONE_8, isMixed, type Measure, type Tree } from "./tree";
+import type { Property } from "./filter";
 import { toBytes } from "./name";
 
 export interface Group {
@@ -12,9 +13,9 @@ export interface Group {
   /** What colours the group; `NONE_…` where nothing does. */
   category?: number;
   owner?: number;
-  newest?: number | undefined;
+  age?: number;
   /** The sums that the program counted, where the whole scan is regrouped. */
-  sums?: { allocated: bigint; apparent: bigint; entries: bigint } | undefined;
+  sums?: { allocated: bigint; apparent: bigint; entries: bigint; newest?: number | undefined } | undefined;
 }
 
 export interface Regrouping {
@@ -23,6 +24,12 @@ export interface Regrouping {
   groupOf: (node: number) => number | undefined;
   /** Where the bytes of mixed nodes go; undefined leaves them out. */
   mixed?: string | undefined;
+}
+
+const enum Told {
+  Category = 1,
+  Owner = 2,
+  Age = 4,
 }
 
 /** Columns as they grow, before the children of a directory lie in a row. */
@@ -35,6 +42,9 @@ class Draft {
   readonly apparent: bigint[] = [];
   readonly entries: bigint[] = [];
   readonly group: number[] = [];
+  /** The node of what the file does not tell apart, and the newest time in it. */
+  mixed: number | undefined;
+  mixedNewest: number | undefined;
 
   add(parent: number, origin: number, kind: Kind, group: number, label?: string): number {
     this.parent.push(parent);
@@ -64,8 +74,10 @@ export class RegroupedTree implements Tree {
   private readonly kinds: Uint8Array;
   private readonly sums: { allocated: bigint[]; apparent: bigint[]; entries: bigint[] };
   private readonly weights: Record<Measure, Float64Array>;
+  /** The properties of which a node has one value alone, though it stands for several items. */
+  private readonly told: Uint8Array;
   private readonly labels = new Map<number, Uint8Array>();
-  private readonly colours: { category: Uint8Array; owner: Uint32Array; newest: Float64Array };
+  private readonly colours: { category: Uint8Array; owner: Uint32Array; newest: Float64Array; age: Uint8Array };
   private nodes: Map<number, number> | undefined;
 
   constructor(
@@ -111,6 +123,11 @@ export class RegroupedTree implements Tree {
       allocated: Float64Array.from(this.sums.allocated, Number),
       apparent: Float64Array.from(this.sums.apparent, Number),
     };
+    this.told = Uint8Array.from(order, (node) => {
+      const group = regrouping.groups[draft.group[node]!];
+      return (group?.category === undefined ? 0 : Told.Category)
+        | (group?.owner === undefined ? 0 : Told.Owner) | (group?.age === undefined ? 0 : Told.Age);
+    });
     draft.label.forEach((label, node) => {
       if (label !== undefined) this.labels.set(places[node]!, toBytes(label));
     });
@@ -118,13 +135,14 @@ export class RegroupedTree implements Tree {
       category: new Uint8Array(length).fill(NONE_8),
       owner: new Uint32Array(length).fill(NONE_32),
       newest: new Float64Array(length).fill(Number.NaN),
+      age: new Uint8Array(length).fill(NONE_8),
     };
     // From below: a directory has the colours of its largest child.
     for (let place = length - 1; place >= 0; place--) {
       const group = regrouping.groups[draft.group[order[place]!]!];
       const origin = this.origins[place]!;
       const largest = this.firsts[place]!;
-      const { category, owner, newest } = this.colours;
+      const { category, owner, newest, age } = this.colours;
       if (largest !== NO_NODE) {
         category[place] = category[largest]!;
         owner[place] = owner[largest]!;
@@ -136,10 +154,16 @@ export class RegroupedTree implements Tree {
         category[place] = base.category(origin);
         owner[place] = base.owner(origin);
         newest[place] = base.newest(origin) ?? Number.NaN;
+      } else if (order[place] === draft.mixed) {
+        newest[place] = draft.mixedNewest ?? Number.NaN;
       }
       if (group?.category !== undefined) category[place] = group.category;
       if (group?.owner !== undefined) owner[place] = group.owner;
-      if (group?.newest !== undefined && origin === NO_NODE) newest[place] = group.newest;
+      if (group?.age !== undefined) age[place] = group.age;
+      // A rest has no time of its own here; that of its group covers it.
+      if (group?.sums !== undefined && place !== 0 && this.parents[place] === 0) {
+        newest[place] = group.sums.newest ?? Number.NaN;
+      }
     }
   }
 
@@ -170,7 +194,8 @@ export class RegroupedTree implements Tree {
 
   flags(node: number): number {
     const origin = this.origins[node]!;
-    return origin === NO_NODE ? 0 : this.base.flags(origin);
+    // What was not read could belong to any group.
+    return origin === NO_NODE ? this.base.flags(this.from) & Flag.Incomplete : this.base.flags(origin);
   }
 
   allocated(node: number): bigint {
@@ -192,6 +217,21 @@ export class RegroupedTree implements Tree {
   newest(node: number): number | undefined {
     const newest = this.colours.newest[node]!;
     return Number.isNaN(newest) ? undefined : newest;
+  }
+
+  tells(node: number, property: Property): boolean {
+    if (!isMixed(this, node)) return true;
+    const told = this.told[node]!;
+    switch (property) {
+      case "category": return (told & Told.Category) !== 0;
+      case "owner": return (told & Told.Owner) !== 0;
+      case "age": return (told & Told.Age) !== 0;
+      case "ending": return false;
+    }
+  }
+
+  age(node: number): number {
+    return this.colours.age[node]!;
   }
 
   owner(node: number): number {
@@ -250,8 +290,6 @@ function draftOf(base: Tree, from: number, regrouping: Regrouping): Draft {
     }
     return top;
   };
-  let mixedTop: number | undefined;
-
   // The directories on the way to the node in hand, and what stands for each in the groups.
   const way: { node: number; next: number; end: number; in: Map<number, number> }[] = [];
   const enter = (node: number) => {
@@ -277,8 +315,10 @@ function draftOf(base: Tree, from: number, regrouping: Regrouping): Draft {
     if (isMixed(base, node)) {
       if (mixed === undefined) return;
       if (groups.every((group) => group.sums !== undefined)) return;
-      mixedTop ??= draft.add(root, NO_NODE, Kind.Others, NONE_32, mixed);
-      draft.count(mixedTop, base.allocated(node), base.apparent(node), base.entries(node));
+      draft.mixed ??= draft.add(root, NO_NODE, Kind.Others, NONE_32, mixed);
+      draft.count(draft.mixed, base.allocated(node), base.apparent(node), base.entries(node));
+      const newest = base.newest(node);
+      if (newest !== undefined && !(newest <= draft.mixedNewest!)) draft.mixedNewest = newest;
       return;
     }
     const group = groupOf(node);

@@ -26,7 +26,7 @@ const COLUMNS: { key: SortKey; label: string; title: string; class: string }[] =
 ];
 /** Browsers lose pixels beyond this height. */
 const HEIGHT_MAX = 8_000_000;
-/** How many rows a printed page has. */
+/** How many rows are printed; a line tells of the others. */
 const PRINTED = 80;
 /** The changes that rows show. */
 const SHOWN: Change[] = ["view", "measure", "selection", "colour", "filter", "lit"];
@@ -139,6 +139,11 @@ export class Table {
       else cell.removeAttribute("aria-sort");
     }
     this.grid.setAttribute("aria-rowcount", String(rows.rows.length + 1));
+    // No number below the view has more letters, and none is cut.
+    const { shown, view } = viewer;
+    const isBound = (shown.flags(view) & Flag.Incomplete) !== 0;
+    this.grid.style.setProperty("--size", isBound ? "10" : "8");
+    this.grid.style.setProperty("--entries", String(Math.max("Entries".length, count(shown.entries(view)).length)));
   }
 
   private sortBy(key: SortKey): void {
@@ -216,6 +221,9 @@ export class Table {
       row.style.height = `${this.rowHeight}px`;
       made.push(row);
     }
+    if (this.isPrinting && last < length) {
+      made.push(el("div", { class: "row rest" }, `… ${count(length - last)} more`));
+    }
     body.replaceChildren(...made);
     if (this.top !== this.topOfPage) {
       grid.scrollTop = this.top;
@@ -267,7 +275,7 @@ export class Table {
       "aria-rowindex": index + 2,
       "aria-selected": isSelected ? "true" : "false",
       "aria-expanded": isExpandable ? (isExpanded ? "true" : "false") : undefined,
-      "aria-label": spoken(shown, node, measure, view),
+      "aria-label": spoken(shown, node, measure, view, viewer.wholeName()),
       "data-index": index,
     },
       name,
@@ -287,8 +295,10 @@ export class Table {
     if (filter.isEmpty()) return false;
     const origin = shown.origin(node);
     if (search !== undefined && (origin === NO_NODE || !search.hasMatch(origin))) return true;
-    // A directory can hold what is chosen; only its largest part is known.
-    return !isContainer(shown, node) && !filter.hasProperties(shown, node, viewer.ages);
+    if (viewer.chosen === undefined) return false;
+    if (shown.childCount(node) > 0) return !viewer.chosen.isAbove(node);
+    // Of smaller items only the largest part is known.
+    return !filter.hasProperties(shown, node, viewer.ages);
   }
 
   // The pointer and the keys.

@@ -49,13 +49,13 @@ export class Tooltip {
         el("div", { class: "of" }, "of ", named(label(shown, selection.node))),
         list([
           [measure === "allocated" ? "disk" : "apparent", `${size(bytes)} (${count(bytes)} B)`],
-          ["share", share(bytes, bytesOf(shown, view, measure))],
+          ["share", `${share(bytes, bytesOf(shown, view, measure))} of ${this.viewer.wholeName()}`],
         ]),
       ];
     }
     return [
       el("strong", {}, named(label(shown, selection.node))),
-      list(details(shown, selection.node, facts, view)),
+      list(details(shown, selection.node, facts, view, this.viewer.wholeName())),
       ...remarks(shown, selection.node).map((remark) => el("div", { class: "remark" }, remark)),
     ];
   }

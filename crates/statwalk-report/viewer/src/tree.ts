@@ -5,6 +5,7 @@
 // directories.
 
 import { decodeBlock, type Block } from "./block";
+import type { Property } from "./filter";
 import type { Provider } from "./provider";
 
 export const enum Kind {
@@ -46,6 +47,10 @@ export interface Tree {
   entries(node: number): bigint;
   /** Seconds since 1970; absent where nothing is known. */
   newest(node: number): number | undefined;
+  /** The group of ages that the node belongs to whatever its time is, or `NONE_8`. */
+  age(node: number): number;
+  /** Whether all bytes of the node are of one group of the property. */
+  tells(node: number, property: Property): boolean;
   owner(node: number): number;
   category(node: number): number;
   ending(node: number): number;
@@ -93,6 +98,7 @@ export class BlockTree implements Tree {
   readonly root = 0;
   private readonly parts: (Part | undefined)[] = [];
   private readonly opening = new Map<number, Promise<void>>();
+  private sumsUp: boolean | undefined;
 
   private constructor(private readonly provider: Provider) {}
 
@@ -119,6 +125,23 @@ export class BlockTree implements Tree {
       halves: { allocated: halves(block.allocated), apparent: halves(block.apparent) },
       entrances: new Map(),
     };
+  }
+
+  /** Whether some entries of the scan are in a sum alone, so that the file lacks their names. */
+  hasSums(): boolean {
+    // A file in several blocks has every entry.
+    const { block } = this.parts[0]!;
+    this.sumsUp ??= block.block === undefined
+      && block.kind.some((kind, node) => kind === Kind.Others || (kind === Kind.Directory && isMixed(this, node)));
+    return this.sumsUp;
+  }
+
+  /** Whether every block is read. */
+  isRead(): boolean {
+    for (const { block } of this.loaded()) {
+      if (block.block?.some((index) => index !== NONE_32 && this.parts[index] === undefined)) return false;
+    }
+    return true;
   }
 
   private part(node: number): Part {
@@ -168,6 +191,14 @@ export class BlockTree implements Tree {
   newest(node: number): number | undefined {
     const newest = this.part(node).block.newest[this.at(node)]!;
     return newest === UNKNOWN_TIME ? undefined : Number(newest);
+  }
+
+  age(): number {
+    return NONE_8;
+  }
+
+  tells(node: number): boolean {
+    return !isMixed(this, node);
   }
 
   owner(node: number): number {

@@ -7,6 +7,8 @@ import * as address from "./address";
 import { COLOURS, entriesOf, type Colour, type LegendEntry } from "./colouring";
 import type { Facts } from "./facts";
 import { Ages, Filter, LowerNames, PROPERTIES, Search, type Property } from "./filter";
+import { Chosen } from "./chosen";
+import { label } from "./describe";
 import { groupsOf, type Grouping } from "./grouping";
 import { childNamed, nearest, pathBytes, pathOf, wayTo } from "./path";
 import { RegroupedTree } from "./regrouped";
@@ -41,6 +43,8 @@ export class Viewer {
   /** The filter whose matches alone are shown. */
   kept: Filter | undefined;
   search: Search | undefined;
+  /** What the filter lights up, where it chooses groups. */
+  chosen: Chosen | undefined;
   /** A group that the pointer lights up for a moment. */
   lit: { property: Property; value: number } | undefined;
   showsFree = false;
@@ -136,7 +140,14 @@ export class Viewer {
     const found = this.nodeOf(selected);
     this.selection = { node: found === NO_NODE ? this.view : found, isRest: false };
     this.hovered = undefined;
+    this.choose();
     this.mark();
+  }
+
+  /** Finds anew what the filter lights up. */
+  private choose(): void {
+    const { filter, shown, search, ages } = this;
+    this.chosen = filter.hasGroups() ? new Chosen(shown, filter, ages, search) : undefined;
   }
 
   /** The node on the page that stands for a node of the scan. */
@@ -154,7 +165,8 @@ export class Viewer {
       if (!isWanted()) return;
     }
     if (this.filter.text !== "") this.search = new Search(this.tree, this.filter.text, this.names);
-    this.tell("view");
+    this.choose();
+    this.tell("view", "filter");
   }
 
   // What the reader points at.
@@ -221,6 +233,7 @@ export class Viewer {
   toggle(property: Property, value: number): void {
     this.filter.toggle(property, value);
     this.lit = undefined;
+    this.choose();
     this.tell("filter");
   }
 
@@ -228,12 +241,13 @@ export class Viewer {
     if (text === this.filter.text) return;
     this.filter.text = text;
     this.search = text === "" ? undefined : new Search(this.tree, text, this.names);
+    this.choose();
     this.tell("filter");
   }
 
   clearFilter(): void {
     this.filter.clear();
-    this.search = undefined;
+    this.search = this.chosen = undefined;
     this.lit = undefined;
     this.tell("filter");
   }
@@ -244,7 +258,7 @@ export class Viewer {
     this.kept = this.filter.copy();
     this.rebuild();
     this.filter.clear();
-    this.search = undefined;
+    this.search = this.chosen = undefined;
     this.tell("view", "selection", "filter");
   }
 
@@ -357,6 +371,14 @@ export class Viewer {
     if (!isContainer(this.tree, origin)) origin = this.tree.parent(origin);
     if (origin === NO_NODE || this.tree.kind(origin) === Kind.AllRoots) return undefined;
     return pathOf(this.tree, origin);
+  }
+
+  /** What all of the view is called, where a share is told. */
+  wholeName(): string {
+    const { shown, view, kept, grouping, base, tree } = this;
+    if (view !== shown.root) return label(shown, view);
+    if (kept !== undefined) return `what matches ${filterText(kept, this.legends)}`;
+    return base === tree.root ? "the total" : grouping === "tree" ? label(shown, view) : label(tree, base);
   }
 
   /** Whether the root is the whole of what is shown, without a filter. */

@@ -2,12 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Ages, Filter, LowerNames, Search } from "../src/filter";
+import { Ages, Filter, LowerNames, PROPERTIES, Search } from "../src/filter";
 import { groupsOf } from "../src/grouping";
 import { RegroupedTree } from "../src/regrouped";
-import { isMixed, Kind, NO_NODE, type Tree } from "../src/tree";
+import { sumsOf } from "../src/sums";
+import { bytesOf, isMixed, Kind, NO_NODE, type Tree } from "../src/tree";
 import { nodesBelow, providerOf, treeOf } from "./made";
-import { bigTree, directory, file, hostileTree, rest } from "./sample";
+import { all, bigTree, directory, file, hostileTree, rest } from "./sample";
 
 /** Sums of children are the sum of their directory, and they come by size. */
 function holdsTogether(tree: Tree): void {
@@ -77,8 +78,9 @@ test("matches alone are kept, and nothing else", async () => {
   const tree = await treeOf(made);
   const names = new LowerNames();
   const search = new Search(tree, "photo", names);
-  // The directory counts with all below it; the name of the root and the rest do not.
+  // As `find` counts them: a match below another, too. The name of the root and the rest have none.
   assert.equal(search.matches, 3);
+  assert.equal(search.nested, 0);
   assert.equal(search.allocated, 5000n + 7000n + 4096n + 90_000n + (1n << 20n));
   const kept = new RegroupedTree(tree, tree.root, {
     groups: [{ label: "" }],
@@ -91,6 +93,66 @@ test("matches alone are kept, and nothing else", async () => {
   assert.equal(new Search(tree, "*.jpg", names).matches, 3);
   assert.equal(new Search(tree, "?.jpg", names).matches, 2);
   assert.equal(new Search(tree, "srv", names).matches, 0);
+});
+
+test("a match below another is counted, and its bytes are not counted again", async () => {
+  const made = directory("/srv", [directory("photos", [
+    file("photo.jpg", 5000), directory("more photos", [file("photo-2.jpg", 7000), file("text", 9000)]),
+  ])]);
+  const tree = await treeOf(made);
+  const search = new Search(tree, "photo", new LowerNames());
+  assert.deepEqual([search.matches, search.nested], [4, 3]);
+  assert.equal(search.allocated, tree.allocated(tree.firstChild(tree.root)));
+});
+
+test("the newest of a group is a time of that group", async () => {
+  const made = bigTree(4000, 6);
+  const tree = await treeOf(made);
+  const facts = await providerOf(made).facts();
+  const ages = new Ages(facts.ages);
+  for (const view of nodesBelow(tree, tree.root)) {
+    if (tree.childCount(view) < 5) continue;
+    const shown = new RegroupedTree(tree, view, groupsOf("age", tree, view, facts, ages));
+    const first = shown.firstChild(shown.root);
+    let newest = -Infinity;
+    for (let group = first; group < first + shown.childCount(shown.root); group++) {
+      const time = shown.newest(group);
+      newest = Math.max(newest, time ?? -Infinity);
+      const age = facts.ages[shown.age(group)];
+      if (age === undefined || time === undefined) continue;
+      assert.equal(ages.of(shown, group), shown.age(group));
+      if (!age.not_files) assert.ok((age.from_s ?? -Infinity) <= time && time < (age.to_s ?? Infinity), `${age.label}: ${time}`);
+      // It is that of a file in it, and not a limit of the group.
+      const isThere = all(made).some(({ node }) => node.newest === time);
+      assert.ok(isThere, `${age.label}: ${time}`);
+    }
+    assert.equal(shown.newest(shown.root), Number.isFinite(newest) ? newest : undefined);
+  }
+});
+
+test("the sums of groups are those of the view", async () => {
+  for (const made of [bigTree(4000, 6), hostileTree()]) {
+    const tree = await treeOf(made);
+    const facts = await providerOf(made).facts();
+    const ages = new Ages(facts.ages);
+    for (const view of nodesBelow(tree, tree.root)) {
+      for (const property of PROPERTIES) {
+        const { groups, several } = sumsOf(tree, view, property, ages);
+        for (const measure of ["allocated", "apparent"] as const) {
+          const sum = [...groups.values()].reduce((sum, group) => sum + group[measure], several[measure]);
+          assert.equal(sum, bytesOf(tree, view, measure));
+        }
+      }
+    }
+    // A rest of a group is of that group.
+    for (const by of ["category", "owner", "age"] as const) {
+      const shown = new RegroupedTree(tree, tree.root, groupsOf(by, tree, tree.root, facts, ages));
+      const { groups, several } = sumsOf(shown, shown.root, by, ages);
+      assert.equal(several.allocated, 0n);
+      const table = { category: facts.categories, owner: facts.owners, age: facts.ages }[by];
+      table.forEach(({ allocated }, value) => assert.equal(groups.get(value)?.allocated ?? 0n, allocated));
+    }
+  }
 });
 
 test("properties choose nodes", async () => {

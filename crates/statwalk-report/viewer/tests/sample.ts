@@ -370,10 +370,14 @@ function factsOf(root: Node, { worth = [], free }: Extra): Record<string, unknow
   const leaves = entries.filter(({ node }) => node.kind !== 0 || node.children.length === 0);
   const files = entries.filter(({ node }) => node.kind === 1);
   const directories = entries.filter(({ node }) => node.kind === 0);
-  const sums = (list: { node: Node }[]) => ({
-    allocated: String(list.reduce((sum, { node }) => sum + node.allocated, 0n)),
-    apparent: String(list.reduce((sum, { node }) => sum + node.apparent, 0n)),
-  });
+  const sums = (list: { node: Node }[]) => {
+    const times = list.filter(({ node }) => node.kind === 1).flatMap(({ node }) => node.newest ?? []);
+    return {
+      allocated: String(list.reduce((sum, { node }) => sum + node.allocated, 0n)),
+      apparent: String(list.reduce((sum, { node }) => sum + node.apparent, 0n)),
+      ...(times.length === 0 ? {} : { newest_s: times.reduce((newest, time) => Math.max(newest, time)) }),
+    };
+  };
   const fileSums = (list: { node: Node }[]) => ({ ...sums(list), files: String(list.length) });
   const notFiles = leaves.filter(({ node }) => node.kind !== 1);
   const notFileSums = { ...sums(notFiles), files: String(directories.length) };

@@ -129,6 +129,7 @@ pub(crate) fn answer<'a>(
         directories,
         errors,
         errors_total: sum.unreadable + sum.changed_dirs + about.missing().count() as u64,
+        changed_total: sum.changed_dirs,
         space,
         worth,
     };
@@ -263,6 +264,7 @@ fn directories(tree: &ScannedTree<'_>) -> Vec<Directory> {
                 allocated_bytes,
                 apparent_bytes,
                 entries: node.entries(),
+                newest_s: None,
             },
         }
     });

@@ -146,6 +146,7 @@ impl Survey {
             allocated_bytes: own,
             apparent_bytes: 0,
             entries: 1,
+            newest_s: None,
         };
         self.not_files.add(sums);
         let owner = self.owners.add(directory.uid(), sums);
@@ -159,6 +160,7 @@ impl Survey {
             allocated_bytes: allocated_bytes.into(),
             apparent_bytes: apparent_bytes.into(),
             entries: 1,
+            newest_s: file.mtime_ns().map(|ns| ns.div_euclid(SECOND_NS)),
         };
         let owner = self.owners.add(file.uid(), sums);
         if file.kind() != FileType::File {
@@ -173,8 +175,8 @@ impl Survey {
             self.of_files[number] = group.number;
         }
         let is_known = !file.is_incomplete();
-        let age = match file.mtime_ns().filter(|_| is_known) {
-            Some(ns) => &mut self.ages[self.age(ns.div_euclid(SECOND_NS))],
+        let age = match sums.newest_s.filter(|_| is_known) {
+            Some(time_s) => &mut self.ages[self.age(time_s)],
             None => &mut self.no_age,
         };
         age.add(sums);

@@ -314,6 +314,37 @@ fn check_most(full: &Page, page: &Page) {
     }
 }
 
+/// Checks the newest time of each group by the leaves of a page of everything.
+fn check_newest_of_groups(full: &Page, page: &Page) {
+    let nodes = full.nodes();
+    let check = |list: &str, is_in: &dyn Fn(usize, &Value, &page::Node) -> bool| {
+        for (index, group) in page.meta[list].as_array().unwrap().iter().enumerate() {
+            let leaves = nodes
+                .values()
+                .filter(|node| (FILE..REST).contains(&node.kind));
+            let theirs = leaves.filter(|&node| is_in(index, group, node));
+            let newest = theirs.filter_map(|node| node.newest_s).max();
+            assert_eq!(group["newest_s"].as_i64(), newest, "{list} {group}");
+        }
+    };
+    check("categories", &|index, _, node| {
+        node.category == Some(index as u64)
+    });
+    check("owners", &|index, _, node| node.owner == Some(index as u64));
+    check("ages", &|_, group, node| {
+        let bound = |key| group.get(key).and_then(Value::as_i64);
+        let time = node.newest_s.filter(|_| node.kind == FILE);
+        let is_within = |time| {
+            bound("from_s").is_none_or(|from_s| from_s <= time)
+                && bound("to_s").is_none_or(|to_s| time < to_s)
+        };
+        match group["not_files"] == true {
+            true => time.is_none(),
+            false => time.is_some_and(is_within),
+        }
+    });
+}
+
 #[test]
 fn a_report_has_the_numbers_of_the_other_commands() {
     for (name, model) in trees::named() {
@@ -326,6 +357,7 @@ fn a_report_has_the_numbers_of_the_other_commands() {
             check_tree(&tree, &page);
             check_lists(&tree, &page);
             check_groups(&tree, &page);
+            check_newest_of_groups(&full, &page);
         }
     }
 }

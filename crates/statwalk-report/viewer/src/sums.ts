@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Sums of the groups of a property over a part of the tree. What the file does not tell apart
+// has a sum of its own, so that all sums together are those of the part.
+
+import type { LegendEntry } from "./colouring";
+import { type Ages, type Property, propertyOf } from "./filter";
+import { Kind, type Tree } from "./tree";
+
+export interface GroupSums {
+  allocated: bigint;
+  apparent: bigint;
+  files: bigint;
+}
+
+export interface ViewSums {
+  /** By the value of the property. */
+  groups: Map<number, GroupSums>;
+  /** What is of several groups. */
+  several: GroupSums;
+}
+
+/** Calls a function for each node below and including `from` that is not divided further. */
+export function eachLeaf(tree: Tree, from: number, call: (node: number) => void): void {
+  if (tree.childCount(from) === 0) return call(from);
+  // An explicit stack: directories are thousands deep.
+  const stack = [from];
+  while (stack.length > 0) {
+    const node = stack.pop()!;
+    const first = tree.firstChild(node);
+    for (let child = first, end = first + tree.childCount(node); child < end; child++) {
+      if (tree.childCount(child) > 0) stack.push(child);
+      else call(child);
+    }
+  }
+}
+
+export function sumsOf(tree: Tree, view: number, property: Property, ages: Ages): ViewSums {
+  const groups = new Map<number, GroupSums>();
+  const none = (): GroupSums => ({ allocated: 0n, apparent: 0n, files: 0n });
+  const several = none();
+  eachLeaf(tree, view, (node) => {
+    let sums = several;
+    if (tree.tells(node, property)) {
+      const value = propertyOf(tree, node, property, ages);
+      sums = groups.get(value) ?? none();
+      groups.set(value, sums);
+    }
+    sums.allocated += tree.allocated(node);
+    sums.apparent += tree.apparent(node);
+    if (tree.kind(node) === Kind.File) sums.files += 1n;
+  });
+  return { groups, several };
+}
+
+/** The entries of a legend with the sums of a view; those without any are left out. */
+export function entriesIn(entries: LegendEntry[], sums: ViewSums): LegendEntry[] {
+  return entries.flatMap((entry) => {
+    const own = sums.groups.get(entry.value);
+    return own === undefined ? [] : [{ ...entry, allocated: own.allocated, apparent: own.apparent, count: own.files }];
+  });
+}
