@@ -14,6 +14,7 @@ use statwalk_testkit::{program, settle};
 
 use crate::run::{Answer, Tree};
 
+/// Every field, in the order of `--fields=all`.
 const NAMES: [&str; 16] = [
     "type",
     "size",
@@ -118,7 +119,7 @@ fn column(name: &str, of: &Metadata) -> String {
         "mode" => format!("{:04o}", of.mode() & 0o7777),
         "rdev" if of.file_type().is_char_device() => device(of.rdev()),
         "rdev" => String::new(),
-        other => panic!("{other}"),
+        other => panic!("no value for {other} in column()"),
     }
 }
 
@@ -133,7 +134,13 @@ fn rows(answer: Answer) -> Vec<Vec<u8>> {
 #[track_caller]
 fn check_row(tree: &Tree, row: &[u8], names: &[&str]) {
     let columns: Vec<&[u8]> = row.splitn(names.len() + 1, |&byte| byte == b'\t').collect();
-    let path = tree.parent().join(OsStr::from_bytes(columns[names.len()]));
+    let path = columns.get(names.len()).copied().unwrap_or_default();
+    assert!(
+        path.starts_with(b"tree"),
+        "the row does not have the columns {names:?} and a path: {:?}",
+        String::from_utf8_lossy(row)
+    );
+    let path = tree.parent().join(OsStr::from_bytes(path));
     let metadata = path.symlink_metadata().unwrap();
     for (name, found) in names.iter().zip(&columns) {
         let found = std::str::from_utf8(found).unwrap();
@@ -149,9 +156,24 @@ fn check_row(tree: &Tree, row: &[u8], names: &[&str]) {
     }
 }
 
+/// The error of an unknown field lists all that the program knows.
+fn assert_that_names_has_every_field(tree: &Tree) {
+    let answer = tree.run(&["find", "--fields=colour", "tree"]);
+    let list = answer.stderr.split_once("[possible values: ");
+    let list = list.and_then(|(_, rest)| rest.split_once(", all]"));
+    let known: Vec<&str> = list.expect("a list").0.split(", ").collect();
+    let missing: Vec<_> = known.iter().filter(|name| !NAMES.contains(name)).collect();
+    assert!(
+        missing.is_empty(),
+        "NAMES of tests/program/fields.rs lacks {missing:?}: add each there, to column() and to keys()"
+    );
+    assert_eq!(known, NAMES, "NAMES has another order, or a name too many");
+}
+
 #[test]
 fn every_field_is_as_std_reads_it() {
     let tree = tree();
+    assert_that_names_has_every_field(&tree);
     for source in ["auto", "posix"] {
         let source = format!("--source={source}");
         let all = rows(tree.run(&["find", "-0", "--fields=all", &source, "tree"]));
@@ -211,7 +233,7 @@ fn keys(name: &str) -> &[&str] {
         "gid" => &["gid"],
         "mode" => &["mode"],
         "rdev" => &["rdev"],
-        other => panic!("{other}"),
+        other => panic!("no keys for {other} in keys()"),
     }
 }
 
