@@ -218,8 +218,7 @@ fn each_default_is_new() {
 #[test]
 fn every_owner_is_known_however_many_there_are() {
     if !is_root() {
-        eprintln!("skipped: needs root, to give files away");
-        return;
+        return statwalk_testkit::Skipped::needs("root, to give files away").report();
     }
     let scratch = Scratch::new().unwrap();
     let dir = scratch.path().join("t");
