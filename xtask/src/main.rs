@@ -9,6 +9,7 @@
 )]
 
 mod attack;
+mod beside;
 mod bindings;
 mod captures;
 mod dist;
@@ -20,15 +21,19 @@ mod package;
 mod picture;
 mod quick;
 mod simulate;
+mod skipped;
 mod step;
 mod targets;
 mod test_count;
 mod tidy;
+mod times;
 mod viewer;
 
 use std::fs;
 use std::process::ExitCode;
+use std::time::Instant;
 
+use beside::Beside;
 use step::Step;
 
 const USAGE: &str = "\
@@ -72,6 +77,7 @@ usage: cargo xtask TASK
 ";
 
 fn main() -> ExitCode {
+    let begun = Instant::now();
     let task = std::env::args().nth(1);
     let done = match task.as_deref() {
         Some("test") => match std::env::args().nth(2).as_deref() {
@@ -124,6 +130,13 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    if matches!(
+        task.as_deref(),
+        Some("test" | "bindings" | "viewer" | "model")
+    ) {
+        times::print(begun);
+        skipped::print();
+    }
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failed) => {
@@ -135,10 +148,10 @@ fn main() -> ExitCode {
 
 fn test() -> Result<(), String> {
     install::tools();
-    model()?;
-    Step::cargo(&["test", "--workspace", "--", "--show-output"]).run_and_list_skipped()?;
-    bindings::test()?;
-    viewer::test()
+    let beside = Beside::begin(&["viewer", "bindings", "model"]);
+    let done = Step::cargo(&["test", "--workspace", "--", "--show-output"]).run_and_note_skipped();
+    let beside = beside.end();
+    done.and(beside)
 }
 
 fn check() -> Result<(), String> {

@@ -4,7 +4,10 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use crate::skipped;
+use crate::times::Lap;
 
 pub(crate) struct Step {
     command: Command,
@@ -31,6 +34,15 @@ impl Step {
             command,
             shown: format!("cargo +nightly {}", arguments.join(" ")),
         }
+    }
+
+    /// Another task of this program.
+    pub(crate) fn own(arguments: &[&str]) -> Result<Step, String> {
+        let shown = format!("cargo xtask {}", arguments.join(" "));
+        let program = std::env::current_exe().map_err(|error| format!("{shown}: {error}"))?;
+        let mut command = Command::new(program);
+        command.args(arguments);
+        Ok(Step { command, shown })
     }
 
     /// A call of a program by its path.
@@ -76,7 +88,16 @@ impl Step {
 
     pub(crate) fn run(mut self) -> Result<(), String> {
         eprintln!("xtask: {}", self.shown);
-        match self.command.status() {
+        let ended = self.command.spawn().and_then(|mut child| {
+            Lap::of(&child).end(&self.shown);
+            child.wait()
+        });
+        self.judged(ended)
+    }
+
+    /// What its end means.
+    fn judged(&self, ended: std::io::Result<ExitStatus>) -> Result<(), String> {
+        match ended {
             Ok(status) if status.success() => Ok(()),
             Ok(status) => Err(format!("{}: {status}", self.shown)),
             Err(error) => Err(format!("{}: {error}", self.shown)),
@@ -97,67 +118,68 @@ impl Step {
 
     /// Runs it and gives each line of its standard output and error to `read`.
     pub(crate) fn run_and_read(mut self, mut read: impl FnMut(&str)) -> Result<(), String> {
+        let (mut child, lines) = self.begin()?;
+        lines.for_each(|line| read(&line));
+        let ended = child.wait();
+        self.judged(ended)
+    }
+
+    /// Begins it, with one pipe for its standard output and error.
+    fn begin(&mut self) -> Result<(Child, impl Iterator<Item = String> + use<>), String> {
         eprintln!("xtask: {}", self.shown);
         let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", self.shown);
         let (output, both) = std::io::pipe().map_err(|error| failed(&error))?;
         let stderr = both.try_clone().map_err(|error| failed(&error))?;
         let child = self.command.stdout(both).stderr(stderr).spawn();
+        let child = child.map_err(|error| failed(&error))?;
         // Otherwise this process keeps the pipe open, and its end never comes.
         self.command.stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = child.map_err(|error| failed(&error))?;
-        for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
-            read(&String::from_utf8_lossy(&line));
-        }
-        match child.wait() {
-            Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(failed(&status)),
-            Err(error) => Err(failed(&error)),
-        }
+        let lines = BufReader::new(output).split(b'\n').map_while(Result::ok);
+        let lines = lines.map(|line| String::from_utf8_lossy(&line).into_owned());
+        Ok((child, lines))
     }
 
-    /// Runs it, and passes its output on without the output of successful tests. At the
-    /// end it repeats the skipped tests and the reasons.
-    pub(crate) fn run_and_list_skipped(self) -> Result<(), String> {
-        let (mut skipped, ended) = self.run_and_collect_skipped();
-        skipped.sort();
-        skipped.dedup();
-        if skipped.is_empty() {
-            println!("xtask: no test was skipped");
-        }
-        for line in skipped {
-            println!("xtask: {line}");
-        }
+    /// Runs it, and passes its output on without the output of successful tests. The skipped
+    /// tests are kept for the last lines of all.
+    pub(crate) fn run_and_note_skipped(self) -> Result<(), String> {
+        let (skipped, ended) = self.run_and_collect_skipped();
+        skipped.iter().for_each(|line| skipped::note(line));
         ended
     }
 
-    /// Runs it as [`run_and_list_skipped`](Self::run_and_list_skipped), and says at the end
+    /// Runs it as [`run_and_note_skipped`](Self::run_and_note_skipped), and says at the end
     /// how many tests had each need.
     pub(crate) fn run_and_count_skipped(self) -> Result<(), String> {
         let (mut skipped, ended) = self.run_and_collect_skipped();
         // A test can have a need more than once.
         skipped.sort();
         skipped.dedup();
-        let mut counts = BTreeMap::new();
-        for line in &skipped {
-            let need = line.split_once(" (").map_or(&line[..], |(need, _)| need);
-            *counts.entry(need).or_insert(0) += 1;
-        }
-        for (need, count) in counts {
-            println!("xtask: {need}: {count} tests");
+        for line in counted(&skipped) {
+            println!("xtask: {line}");
         }
         ended
     }
 
     /// Runs it, passes its output on without that of successful tests, and gives the lines
-    /// of skipped tests.
-    fn run_and_collect_skipped(self) -> (Vec<String>, Result<(), String>) {
+    /// of skipped tests. Each program of tests gets a row of times.
+    fn run_and_collect_skipped(mut self) -> (Vec<String>, Result<(), String>) {
         let mut skipped = Vec::new();
+        let (mut child, lines) = match self.begin() {
+            Ok(begun) => begun,
+            Err(reason) => return (skipped, Err(reason)),
+        };
+        let mut lap = Lap::of(&child);
+        let mut part = self.shown.clone();
         let mut in_output_of_successes = false;
         // Tests that skip say so on standard error, past the capture of the runner.
-        let ended = self.run_and_read(|line| {
-            skipped.extend(skipped_in(line).map(str::to_owned));
+        for line in lines {
+            if let Some(next) = program_in(&line) {
+                lap.part(&part);
+                part = next.to_owned();
+            }
+            skipped.extend(skipped::said_in(&line).map(str::to_owned));
             // The runner lists successes twice, the second time with their output.
-            match line {
+            match &line[..] {
                 "successes:" => in_output_of_successes = true,
                 "failures:" => in_output_of_successes = false,
                 _ if line.starts_with("test result:") => in_output_of_successes = false,
@@ -166,14 +188,33 @@ impl Step {
             if !in_output_of_successes {
                 println!("{line}");
             }
-        });
-        (skipped, ended)
+        }
+        lap.end(&part);
+        let ended = child.wait();
+        (skipped, self.judged(ended))
     }
 }
 
-/// What a skipped test says. The runner can have begun the line.
-fn skipped_in(line: &str) -> Option<&str> {
-    line.find("skipped: needs ").map(|at| &line[at..])
+/// The program of tests that cargo begins now.
+fn program_in(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let is_begun = line.starts_with("Running ") || line.starts_with("Doc-tests ");
+    // Without the path of what was built.
+    is_begun.then(|| line.split_once(" (").map_or(line, |(source, _)| source))
+}
+
+/// How many tests had each need.
+fn counted(skipped: &[String]) -> Vec<String> {
+    let mut counts = BTreeMap::new();
+    for line in skipped {
+        let need = line.split_once(" (").map_or(&line[..], |(need, _)| need);
+        *counts.entry(need).or_insert(0) += 1;
+    }
+    let counts = counts.into_iter().map(|(need, count)| match count {
+        1 => format!("{need}: 1 test"),
+        _ => format!("{need}: {count} tests"),
+    });
+    counts.collect()
 }
 
 #[cfg(test)]
@@ -191,15 +232,35 @@ mod tests {
             };
             step.command.args(["-c", &script]);
             let mut found = Vec::new();
-            step.run_and_read(|line| found.extend(skipped_in(line).map(str::to_owned)))
+            step.run_and_read(|line| found.extend(skipped::said_in(line).map(str::to_owned)))
                 .unwrap();
             assert_eq!(found, ["skipped: needs a moon (sky::moon)"], "{stream}");
         }
-        let within = "test sky::moon ... skipped: needs a moon (sky::moon)";
+    }
+
+    #[test]
+    fn a_need_of_one_test_is_that_of_a_test() {
+        let skipped = [
+            "skipped: needs a moon (a)",
+            "skipped: needs a sun (a)",
+            "skipped: needs a sun (b)",
+        ];
+        let counts = counted(&skipped.map(str::to_owned));
         assert_eq!(
-            skipped_in(within),
-            Some("skipped: needs a moon (sky::moon)")
+            counts,
+            [
+                "skipped: needs a moon: 1 test",
+                "skipped: needs a sun: 2 tests"
+            ]
         );
-        assert_eq!(skipped_in("test entries::skipped_subtrees ... ok"), None);
+    }
+
+    #[test]
+    fn a_program_of_tests_is_named_without_its_path() {
+        let line = "     Running tests/engine/main.rs (target/debug/deps/engine-5c88)";
+        assert_eq!(program_in(line), Some("Running tests/engine/main.rs"));
+        let line = "   Doc-tests statwalk_core";
+        assert_eq!(program_in(line), Some("Doc-tests statwalk_core"));
+        assert_eq!(program_in("running 12 tests"), None);
     }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::{fs, io};
 
 use crate::install::is_there;
+use crate::skipped;
 use crate::step::Step;
 
 pub(crate) const FOLDER: &str = "crates/statwalk-report/viewer";
@@ -15,7 +16,7 @@ const INSTALLED: &str = "node_modules/.package-lock.json";
 
 pub(crate) fn test() -> Result<(), String> {
     if !is_there("node") || !is_there("npm") {
-        println!("xtask: skipped: needs node and npm (viewer of reports)");
+        skipped::suite("node and npm", "viewer of reports");
         return Ok(());
     }
     let folder = Path::new(FOLDER);
@@ -23,13 +24,13 @@ pub(crate) fn test() -> Result<(), String> {
         let install = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
         if let Err(reason) = Step::npm(&install, FOLDER).run() {
             if is_offline() {
-                println!("xtask: skipped: needs the registry of npm (viewer of reports)");
+                skipped::suite("the registry of npm", "viewer of reports");
                 return Ok(());
             }
             return Err(reason);
         }
     }
-    Step::npm(&["test"], FOLDER).run_and_list_skipped()
+    Step::npm(&["test"], FOLDER).run_and_note_skipped()
 }
 
 /// Whether the packages were installed after the lock file was written.

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::cargo;
 use crate::install::is_there;
+use crate::skipped;
 use crate::step::Step;
 
 /// Where the tests install the library.
@@ -27,7 +28,7 @@ pub(super) fn test_installed() -> Result<(), String> {
     let _ = fs::remove_dir_all(INSTALLED);
     install(Path::new(INSTALLED), Build::Dev)?;
     if !is_there("pkg-config") {
-        println!("xtask: skipped: needs pkg-config (installed C library)");
+        skipped::suite("pkg-config", "installed C library");
         return Ok(());
     }
     let program = format!("{INSTALLED}/loop");

@@ -6,6 +6,7 @@ use std::fs;
 
 use super::{java, node, python};
 use crate::install::is_there;
+use crate::skipped;
 use crate::step::Step;
 
 const FOLDER: &str = "bindings/target/docs";
@@ -94,7 +95,8 @@ fn of_java() -> Result<(), String> {
 }
 
 fn needs(what: &str, language: &str) {
-    println!("xtask: skipped: needs {what} (documentation of the binding to {language})");
+    let suite = format!("documentation of the binding to {language}");
+    skipped::suite(what, &suite);
 }
 
 /// The folder of a language, which is made. Tools run elsewhere, so it is absolute.

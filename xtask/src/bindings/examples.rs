@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::install::is_there;
+use crate::skipped;
 
 /// Where the C library was installed for its own test.
 const LIBRARY: &str = "bindings/target/installed";
@@ -59,10 +60,7 @@ pub(super) fn test() -> Result<(), String> {
     for example in &EXAMPLES {
         let language = example.language;
         if !(example.is_possible)() {
-            println!(
-                "xtask: skipped: needs {} (example in {language})",
-                example.needs
-            );
+            skipped::suite(example.needs, &format!("example in {language}"));
             continue;
         }
         println!("xtask: example in {language}");

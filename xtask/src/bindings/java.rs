@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::cargo;
 use crate::install::is_there;
+use crate::skipped;
 use crate::step::Step;
 
 pub(super) const FOLDER: &str = "bindings/java";
@@ -17,7 +18,7 @@ const CENTRAL: &str = "repo.maven.apache.org:443";
 const OLDEST: u32 = 22;
 
 pub(super) fn test() -> Result<(), String> {
-    let needs = |what: &str| println!("xtask: skipped: needs {what} (bindings to Java)");
+    let needs = |what: &str| skipped::suite(what, "bindings to Java");
     let Some(jdk) = jdk().filter(|_| is_there("mvn")) else {
         needs("JDK 22 and Maven");
         return Ok(());

@@ -17,6 +17,7 @@ pub(crate) use docs::docs;
 pub(crate) use python::wheel;
 
 use crate::install::is_there;
+use crate::skipped;
 use crate::step::Step;
 
 pub(crate) const MANIFEST: &str = "bindings/Cargo.toml";
@@ -44,11 +45,11 @@ pub(crate) fn test() -> Result<(), String> {
                 "--",
                 "--show-output",
             ];
-            cargo(&["test"], &words).run_and_list_skipped()?;
+            cargo(&["test"], &words).run_and_note_skipped()?;
             c::test_installed()?;
             examples::test()?;
         }
-        false => println!("xtask: skipped: needs cc and c++ (bindings to C)"),
+        false => skipped::suite("cc and c++", "bindings to C"),
     }
     python::test()?;
     node::test()?;

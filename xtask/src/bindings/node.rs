@@ -8,6 +8,7 @@ use std::{fs, io};
 
 use super::cargo;
 use crate::install::is_there;
+use crate::skipped;
 use crate::step::Step;
 
 pub(super) const FOLDER: &str = "bindings/node";
@@ -18,7 +19,7 @@ const BUILT: &str = "bindings/target/debug/libstatwalk_node.so";
 const MODULE: &str = "bindings/node/statwalk.node";
 
 pub(super) fn test() -> Result<(), String> {
-    let needs = |what: &str| println!("xtask: skipped: needs {what} (bindings to Node)");
+    let needs = |what: &str| skipped::suite(what, "bindings to Node");
     if !has_node() || !is_there("npm") {
         needs("Node 20 and npm");
         return Ok(());
@@ -37,7 +38,7 @@ pub(super) fn test() -> Result<(), String> {
     // A process that has the old one open keeps it.
     let _ = fs::remove_file(MODULE);
     fs::copy(BUILT, MODULE).map_err(|error| format!("{MODULE}: {error}"))?;
-    Step::npm(&["test"], FOLDER).run_and_list_skipped()
+    Step::npm(&["test"], FOLDER).run_and_note_skipped()
 }
 
 pub(super) fn has_node() -> bool {

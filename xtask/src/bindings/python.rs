@@ -9,6 +9,7 @@ use std::{fs, io};
 use super::Build;
 use crate::dist;
 use crate::install::is_there;
+use crate::skipped;
 use crate::step::Step;
 
 const FOLDER: &str = "bindings/python";
@@ -29,7 +30,7 @@ pub(super) fn test() -> Result<(), String> {
         return Ok(());
     }
     let pytest = format!("{}/bin/pytest", absolute(VENV)?);
-    in_environment(&pytest)?.run_and_list_skipped()?;
+    in_environment(&pytest)?.run_and_note_skipped()?;
     test_wheel()?;
     match FREE_THREADED.into_iter().find(|name| is_there(name)) {
         Some(python) => test_free_threaded(python),
@@ -58,7 +59,7 @@ pub(super) fn module() -> Result<Option<String>, String> {
 }
 
 fn needs(what: &str) {
-    println!("xtask: skipped: needs {what} (bindings to Python)");
+    skipped::suite(what, "bindings to Python");
 }
 
 /// Builds a wheel that installs the program, too. Prints where it is.
@@ -132,7 +133,7 @@ fn test_free_threaded(python: &str) -> Result<(), String> {
     Step::shell(&format!("{venv}/bin/python -c '{code}'")).run()?;
     // Not as an argument: pytest would take the module from the checkout.
     let pytest = format!("cd {FOLDER}/tests && {venv}/bin/pytest -p no:cacheprovider .");
-    Step::shell(&pytest).run_and_list_skipped()
+    Step::shell(&pytest).run_and_note_skipped()
 }
 
 /// A command in the folder of the module, with the environment's Python.
