@@ -35,6 +35,8 @@ mod random;
 
 pub mod generator;
 
+mod limit;
+
 pub mod attack;
 
 #[cfg(target_os = "linux")]
@@ -62,6 +64,7 @@ pub mod unprivileged;
 
 mod skipped;
 
+pub use limit::{slowness, stretched};
 pub use model::{EntryType, Model, Totals};
 pub use random::Random;
 pub use remove_tree::remove_tree;

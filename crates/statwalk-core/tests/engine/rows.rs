@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use statwalk_core::{Bits, DirId, DirState, Fields, Rows, Scan, Sink};
 use statwalk_testkit::fault_fs::{FaultFs, Op, When};
 use statwalk_testkit::trees::{WideFiles, make_wide};
-use statwalk_testkit::{or_skip, strategy, trees};
+use statwalk_testkit::{or_skip, strategy, stretched, trees};
 
 use super::harness::records::{Record, Records};
 use super::harness::scratch_in_memory;
@@ -161,7 +161,8 @@ fn a_caller_who_takes_no_rows_slows_the_scan_down() {
     assert!(all.next().is_some());
     let begun = Instant::now();
     drop(all);
-    assert!(begun.elapsed() < Duration::from_secs(5));
+    let took = begun.elapsed();
+    assert!(took < stretched(Duration::from_secs(5)), "{took:?}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use statwalk_testkit::{Skipped, or_skip, program};
 use statwalk_view::{SizeFormat, grouped};
 
 use super::browse::Browser;
-use super::run::{Tree, resize, wait_until};
+use super::run::{LONG, Tree, resize, wait_until};
 
 /// Bytes and entries, as du counts them.
 fn du(tree: &Path, exclude: &[&str]) -> (u128, u64) {
@@ -47,7 +47,7 @@ fn wait_for_du(browser: &Browser, tree: &Path, exclude: &[&str]) {
         {
             return;
         }
-        let is_late = start.elapsed() > std::time::Duration::from_secs(20);
+        let is_late = start.elapsed() > LONG;
         assert!(!is_late, "du says {expected}:\n{screen}");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }

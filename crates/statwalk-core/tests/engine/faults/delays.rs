@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use statwalk_core::{Scan, Totals};
 use statwalk_testkit::fault_fs::{FaultFs, Latency, Op, Uniform, Where};
-use statwalk_testkit::or_skip;
+use statwalk_testkit::{or_skip, stretched};
 
 use super::{FINISH_MAX, exact, scan};
 
@@ -53,7 +53,8 @@ fn a_slow_scan_is_cancelled_at_once() {
         std::thread::spawn(move || canceller.cancel());
         running.wait();
         let outcome = running.finish();
-        assert!(start.elapsed() < FINISH_MAX, "{:?}", start.elapsed());
+        let took = start.elapsed();
+        assert!(took < stretched(FINISH_MAX), "{took:?}");
         assert!(outcome.report.interrupted && !outcome.report.is_complete());
         // Slow is not hanging: a worker that still answers is not named.
         assert_eq!(
@@ -78,6 +79,7 @@ fn a_slow_count_without_types_is_cancelled_at_once() {
     assert!(!running.wait_for(Duration::from_millis(300)));
     let start = Instant::now();
     let outcome = running.finish();
-    assert!(start.elapsed() < FINISH_MAX, "{:?}", start.elapsed());
+    let took = start.elapsed();
+    assert!(took < stretched(FINISH_MAX), "{took:?}");
     assert_eq!(outcome.report.hanging, Vec::<Vec<u8>>::new());
 }
