@@ -178,7 +178,7 @@ test('a thousand scans leave nothing behind', async () => {
   const end = measure()
   assert.strictEqual(end.files, begin.files)
   assert(end.memory - begin.memory < 32 << 20, `${end.memory - begin.memory} bytes grown`)
-  for (let wait = 0; wait < 100 && threads() > 24; wait += 1) await new Promise((r) => setTimeout(r, 10))
+  for (let wait = 0; wait < 3000 && threads() > 24; wait += 1) await new Promise((r) => setTimeout(r, 10))
   assert(threads() <= 24)
 })
 
@@ -238,31 +238,27 @@ test('a slow consumer bounds the memory', async () => {
   assert(process.memoryUsage.rss() - begin < 256 << 20)
 })
 
-test('a loop over entries gives other tasks their turn', async () => {
-  const worst = []
-  for (let run = 0; run < 5; run += 1) {
-    let last = performance.now()
-    let longest = 0
-    const look = () => {
-      const now = performance.now()
-      longest = Math.max(longest, now - last)
-      last = now
-      timer = setImmediate(look)
-    }
-    let timer = setImmediate(look)
-    let count = 0
-    for await (const entry of statwalk.scan('/usr', { fields: 'size' })) {
-      // A body that takes 20 us: half a second for the entries of one batch.
-      const end = performance.now() + 0.02
-      while (performance.now() < end) entry.stats?.size
-      count += 1
-      if (count === 10000) break
-    }
-    clearImmediate(timer)
-    worst.push(longest)
+test('a loop over entries gives other tasks their turn', async (t) => {
+  // The clock of the loop is the work of its body and nothing else, however busy the machine is.
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  let last = 0
+  let longest = 0
+  const look = () => {
+    longest = Math.max(longest, now - last)
+    last = now
+    timer = setImmediate(look)
   }
-  // The kernel can take the processor away for some milliseconds, and a full machine for
-  // more. Without turns it would be 200.
-  const median = worst.sort((a, b) => a - b)[2]
-  assert(median < 40, `${worst} ms`)
+  let timer = setImmediate(look)
+  let count = 0
+  for await (const entry of statwalk.scan('/usr', { fields: 'size' })) {
+    // A body that takes 20 us: half a second for the entries of one batch.
+    now += 0.02
+    assert(entry.path.length > 0)
+    count += 1
+    if (count === 50000) break
+  }
+  clearImmediate(timer)
+  // A turn is due after a millisecond, and the clock is looked at after some entries.
+  assert(count > 10000 && longest > 0 && longest < 3, `${longest} ms of ${count} entries`)
 })

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { after } from "node:test";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 import { page as pageOf, type Report } from "./sample";
+import { job, slownessOf } from "./slowness";
 
 const PROGRAMS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const program = process.env.CHROMIUM ?? PROGRAMS.find((path) => existsSync(path));
@@ -73,27 +74,9 @@ export async function settled(page: Page): Promise<void> {
   await page.evaluate(() => new Promise<void>((done) => setTimeout(() => requestAnimationFrame(() => done()), 90)));
 }
 
-/** A fixed job, in milliseconds, on the machine that the limits of time are for: two processors, nothing beside. */
-const JOB_MS = 46;
-
-/**
- * How many times as long this machine takes for a fixed job now, and at least 1.
- *
- * A limit of time times this number holds on a slow or busy machine, too, and is no looser on a fast one.
- */
+/** How many times as long the machine of this page takes now as that of the limits of time. */
 export async function slowness(page: Page): Promise<number> {
-  const took = await page.evaluate(() => {
-    let best = Infinity;
-    for (let round = 0; round < 5; round++) {
-      let state = 7;
-      const numbers = Float64Array.from({ length: 200_000 }, () => (state = (state * 16807) % 2147483647));
-      const start = performance.now();
-      numbers.sort((a, b) => a - b);
-      best = Math.min(best, performance.now() - start);
-    }
-    return best;
-  });
-  return Math.max(1, took / JOB_MS);
+  return slownessOf(await page.evaluate(job));
 }
 
 export async function close({ page }: Opened): Promise<void> {

@@ -220,7 +220,7 @@ class StatwalkTest {
             }
         }
         assertTrue(files() <= before + 1);
-        for (int wait = 0; wait < 100 && tasks() > threads + 8; wait++) {
+        for (int wait = 0; wait < 1500 && tasks() > threads + 8; wait++) {
             Thread.sleep(20);
         }
         assertTrue(tasks() <= threads + 8);
@@ -237,7 +237,7 @@ class StatwalkTest {
             Statwalk.walk(Path.of("/usr")).iterator().next();
         }
         assertTrue(tasks() > threads + 8);
-        for (int wait = 0; wait < 500 && (tasks() > threads + 8 || files() > files + 1); wait++) {
+        for (int wait = 0; wait < 1500 && (tasks() > threads + 8 || files() > files + 1); wait++) {
             System.gc();
             Thread.sleep(20);
         }
