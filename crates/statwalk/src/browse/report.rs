@@ -130,7 +130,8 @@ fn write(
         file.write(piece.as_bytes())
             .map_err(|error| failed(&error))?;
     }
-    file.finish().map_err(|error| failed(&error))?;
+    let path = file.finish().map_err(|error| failed(&error))?;
+    let path = safe(&path.to_string_lossy());
     let size = format.text(byte_count);
     let errors = match answer.errors_total {
         0 => String::new(),

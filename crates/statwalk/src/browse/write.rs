@@ -33,7 +33,7 @@ pub(super) fn marks(paths: &[Vec<u8>], file: &Path) -> io::Result<()> {
     };
     let mut new = WholeFile::begin(file, Existing::Kept)?;
     new.write(&text)?;
-    new.finish()
+    new.finish().map(drop)
 }
 
 /// A script of the POSIX shell, with the command of each path switched off.

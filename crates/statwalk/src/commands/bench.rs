@@ -2,6 +2,7 @@
 
 //! `statwalk bench`: every way to scan a tree, sorted by time.
 
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,11 +25,11 @@ use crate::flags::{BenchFlags, When};
 use crate::output::json::{self, BenchJson, ConditionsJson, ResultJson};
 use crate::output::plain::Rows;
 use crate::output::printer::{Answer, print};
-use crate::output::replace_file;
 use crate::request::{Request, calls};
 use crate::system::screen::{self, Screen};
 use crate::system::signals;
 use crate::system::stdio::reason;
+use crate::system::whole_file::{Existing, WholeFile};
 
 /// The least gain that counts: machines are not that steady.
 const GAIN_MIN: f64 = 0.02;
@@ -79,6 +80,15 @@ pub(super) fn run(flags: BenchFlags) -> Result<ExitStatus, Failure> {
         },
     };
     let conditions = Conditions::of(&path);
+    let cannot_write = |error: &io::Error| {
+        let file = flags.svg.as_deref().map(|file| file.as_os_str().as_bytes());
+        let file = escape(file.unwrap_or_default(), Charset::Unicode);
+        Failure::Usage(format!("cannot write {file}: {}", reason(error)))
+    };
+    // The place is checked before the time of the measurements is spent.
+    let plot = flags.svg.as_deref();
+    let plot = plot.map(|file| WholeFile::begin(file, Existing::Replaced));
+    let plot = plot.transpose().map_err(|error| cannot_write(&error))?;
     let measurements = measure(&plan)?;
     let answer = BenchAnswer {
         origin: Origin::of_this_process(),
@@ -89,11 +99,10 @@ pub(super) fn run(flags: BenchFlags) -> Result<ExitStatus, Failure> {
         rows: rows(&measurements.measured),
         measurements,
     };
-    if let Some(file) = &flags.svg {
-        replace_file(file, answer.plot().as_bytes()).map_err(|error| {
-            let file = escape(file.as_os_str().as_bytes(), Charset::Unicode);
-            Failure::Usage(format!("cannot write {file}: {}", reason(&error)))
-        })?;
+    if let Some(mut plot) = plot {
+        let written = plot.write(answer.plot().as_bytes());
+        let written = written.and_then(|()| plot.finish());
+        written.map_err(|error| cannot_write(&error))?;
     }
     print(&answer, request.form)?;
     Ok(answer.status())

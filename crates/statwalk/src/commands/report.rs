@@ -111,7 +111,7 @@ pub(super) fn run(flags: ReportFlags) -> Result<ExitStatus, Failure> {
             conclude(&request, &about, Errors::Untold)
         }
         Target::File(file, path) => {
-            write(file, &pieces).map_err(|error| cannot_write(&path, &error))?;
+            let path = write(file, &pieces).map_err(|error| cannot_write(&path, &error))?;
             if flags.open {
                 programs::open(path.as_os_str().as_bytes()).map_err(Failure::Usage)?;
             }
@@ -209,7 +209,8 @@ pub(crate) fn name_of(request: &Request, names: Names, format: ReportFormat) -> 
     PathBuf::from(file_name(&origin.host, &root, &day, names, ending))
 }
 
-fn write(mut file: WholeFile, pieces: &[String]) -> io::Result<()> {
+/// Answers with the path of the file.
+fn write(mut file: WholeFile, pieces: &[String]) -> io::Result<PathBuf> {
     for piece in pieces {
         file.write(piece.as_bytes())?;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Standard output, standard error, and files that a user names.
+//! Standard output and standard error.
 //!
 //! Standard output has a large buffer. No error of a write is lost: std's own handle
 //! takes a closed stdout for success.
@@ -22,14 +22,12 @@ pub(crate) mod space_table;
 pub(crate) mod tree_picture;
 
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
 
-use rustix::fd::AsFd;
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use crate::failure::Failure;
-use crate::system::stdio::{INTERRUPTIONS_MAX, Stdout, write};
+use crate::system::stdio::Stdout;
 
 /// Standard output, with a buffer.
 pub(crate) struct Output {
@@ -94,28 +92,4 @@ pub(crate) fn require_open() -> Result<(), Failure> {
         Ok(_) => Err(Failure::Output(Errno::BADF.into())),
         Err(error) => Err(Failure::Output(error.into())),
     }
-}
-
-/// Writes a file with these bytes, and replaces its content.
-///
-/// # Errors
-///
-/// Returns an error if the file cannot be opened or written.
-pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
-    let mut interruptions = 0;
-    let file = loop {
-        match rustix::fs::open(path, flags, Mode::from_raw_mode(0o666)) {
-            Err(Errno::INTR) if interruptions < INTERRUPTIONS_MAX => interruptions += 1,
-            answer => break answer?,
-        }
-    };
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        match write(file.as_fd(), rest)? {
-            0 => return Err(io::ErrorKind::WriteZero.into()),
-            count => rest = &rest[count..],
-        }
-    }
-    Ok(())
 }

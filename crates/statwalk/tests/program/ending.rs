@@ -214,8 +214,14 @@ fn an_output_that_is_always_interrupted_is_given_up() {
         assert_eq!(status.code(), Some(2));
         assert!(mount.counts().write > 3);
     }
-    let fs = FaultFs::builder().writable().text("bars", "");
-    let fs = fs.fail("bars", Op::Open, Errno::INTR, When::Always);
+}
+
+/// The plot takes its name last. Where the file system lets no name be replaced, the file
+/// stays, and nothing is left beside it.
+#[test]
+fn a_plot_that_cannot_take_its_name_leaves_the_file() {
+    let tree = Tree::new("x 10");
+    let fs = FaultFs::builder().writable().text("bars", "earlier");
     let mount = or_skip!(fs.mount());
     let mut command = statwalk();
     command.args(["bench", "--rounds=2", "--budget=1", "--vary=level", "--svg"]);
@@ -223,10 +229,13 @@ fn an_output_that_is_always_interrupted_is_given_up() {
     let answer = Answer::of(command.current_dir(tree.parent()));
     assert_eq!(answer.code, Some(2));
     assert!(
-        answer.stderr.contains("bars: interrupted system call"),
+        answer.stderr.contains("bars: file exists"),
         "{}",
         answer.stderr
     );
+    assert_eq!(std::fs::read(mount.join("bars")).unwrap(), b"earlier");
+    let names = std::fs::read_dir(mount.join("")).unwrap();
+    assert_eq!(names.count(), 1);
 }
 
 #[test]

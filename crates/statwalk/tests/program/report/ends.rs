@@ -189,7 +189,7 @@ fn many() -> Tree {
 fn is_name_of_an_unfinished_file(name: &str) -> bool {
     let number = name.strip_prefix(".statwalk-");
     let number = number.and_then(|rest| rest.strip_suffix(".tmp"));
-    number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+    number.is_some_and(|number| number.len() == 16)
 }
 
 #[test]
@@ -213,7 +213,8 @@ fn a_kill_leaves_a_name_of_its_own_where_a_file_needs_one() {
     let command = || {
         let mut command = program::command("strace");
         command.args(["-f", "-o", "/dev/null", "-P", "tree/out"]);
-        command.args(["-e", "inject=openat:error=EOPNOTSUPP"]);
+        // The first opens the directory.
+        command.args(["-e", "inject=openat:error=EOPNOTSUPP:when=2"]);
         command.arg(env!("CARGO_BIN_EXE_statwalk"));
         command
     };
@@ -229,5 +230,68 @@ fn a_kill_leaves_a_name_of_its_own_where_a_file_needs_one() {
     assert!(!left.is_empty(), "no kill came while the file had it");
     for (name, _) in left {
         assert!(is_name_of_an_unfinished_file(&name), "{name}");
+    }
+}
+
+/// NFS and many file systems of FUSE have neither files without names nor a rename that
+/// refuses. A kill before each call of the writer leaves the report whole, or no name of it.
+#[test]
+fn a_kill_before_any_call_leaves_a_whole_report_or_none() {
+    let strace = |arguments: &[&str]| {
+        let mut command = program::command("strace");
+        command.args(["-f", "-o", "/dev/null", "-P", "tree/out"]);
+        command.args(arguments).arg(env!("CARGO_BIN_EXE_statwalk"));
+        command.args(["report", "tree/many", "-j1", "-o", "tree/out/report.html"]);
+        command
+    };
+    if program::command("strace").arg("-V").output().is_err() {
+        return Skipped::needs("strace").report();
+    }
+    let tree = Tree::new("many/\nmany/file 5000\nout/");
+    let out = tree.path().join("out");
+    let refusals = [
+        "inject=openat:error=EOPNOTSUPP:when=2",
+        "inject=renameat2:error=EINVAL",
+    ];
+    for call in [
+        "openat",
+        "fsync",
+        "renameat2",
+        "linkat",
+        "unlinkat",
+        "newfstatat",
+    ] {
+        let mut kills = 0;
+        for number in 1..20 {
+            let kill = format!("inject={call}:signal=KILL:when={number}");
+            // One call has one injection.
+            let others = refusals.iter().filter(|one| !one.contains(call));
+            let mut arguments = vec!["-e", "trace=%desc,%file"];
+            others.for_each(|one| arguments.extend(["-e", one]));
+            arguments.extend(["-e", &kill]);
+            let status = strace(&arguments)
+                .current_dir(tree.parent())
+                .output()
+                .unwrap();
+            let was_killed = status.status.signal() == Some(Signal::KILL.as_raw());
+            kills += u32::from(was_killed);
+            for name in names(&out) {
+                let bytes = fs::read(out.join(&name)).unwrap();
+                if name == "report.html" {
+                    assert!(
+                        bytes.ends_with(b"</html>\n"),
+                        "{call} {number}: {} bytes",
+                        bytes.len()
+                    );
+                } else {
+                    assert!(was_killed && is_name_of_an_unfinished_file(&name), "{name}");
+                }
+                fs::remove_file(out.join(name)).unwrap();
+            }
+            if !was_killed {
+                break;
+            }
+        }
+        assert!(kills > 0 || call == "newfstatat", "{call} was not called");
     }
 }
