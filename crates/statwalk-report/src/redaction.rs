@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Names in a report that is for others: each becomes a number, and endings stay.
+//! Names in a report that is for others: each becomes a number, and endings that say a format
+//! stay.
 //!
 //! An entry has the same number in the tree and in the lists. A number counts the entries
 //! of its kind in the order in which the report has them, so the same scan gives the same
@@ -95,7 +96,9 @@ impl Naming {
         let mut answer = answer.clone();
         answer.host = b"host".to_vec();
         // Words without a hyphen are paths and patterns, and behind an equals sign can be one.
+        // Behind two hyphens alone all are.
         answer.options = (answer.options.iter())
+            .take_while(|word| *word != b"--")
             .filter(|word| word.starts_with(b"--") && word.len() > 2)
             .map(|word| {
                 let end = word.iter().position(|&byte| byte == b'=');
@@ -106,6 +109,11 @@ impl Naming {
             if owner.id.take().is_some() || owner.name.is_some() {
                 owner.name = Some(format!("owner-{number}").into_bytes());
             }
+        }
+        let parts = answer.space.iter_mut().flat_map(|space| &mut space.parts);
+        for part in parts {
+            // The reason for a gap can name a device, and so a volume.
+            part.note = part.note.take().filter(|note| !note.contains('/'));
         }
         for root in &mut answer.roots {
             *root = redaction.path(root, "root");
@@ -255,9 +263,26 @@ mod tests {
         };
         let answer = Answer {
             roots: vec![b"/srv".to_vec()],
-            options: [&b"--exclude=kim"[..], b"-ofile", b"/srv", b"--redact"]
-                .map(<[u8]>::to_vec)
-                .to_vec(),
+            options: [
+                &b"--exclude=kim"[..],
+                b"-ofile",
+                b"/srv",
+                b"--redact",
+                b"--",
+                b"--kim",
+            ]
+            .map(<[u8]>::to_vec)
+            .to_vec(),
+            space: Some(crate::Space {
+                free_bytes: None,
+                parts: ["opens /dev/kim", "needs root"]
+                    .map(|note| crate::Part {
+                        label: "part".to_owned(),
+                        bytes: 0,
+                        note: Some(note.to_owned()),
+                    })
+                    .to_vec(),
+            }),
             directories: vec![directory("/srv/kim"), directory("/srv/lee/deep")],
             ..Answer::default()
         };
@@ -280,5 +305,8 @@ mod tests {
             .collect();
         assert_eq!(paths, [&b"/root-1/dir-2"[..], b"/root-1/dir-3/dir-4"]);
         assert_eq!(redacted.options, [&b"--exclude"[..], b"--redact"]);
+        let parts = redacted.space.iter().flat_map(|space| &space.parts);
+        let notes: Vec<_> = parts.map(|part| part.note.as_deref()).collect();
+        assert_eq!(notes, [None, Some("needs root")]);
     }
 }

@@ -45,7 +45,8 @@ pub trait ReportTree: Tree<Node: Send + Sync> + Sync {
         (self.children(node)).for_each(|child| each(self.allocated_bytes(child), child));
     }
 
-    /// Returns the ending of a file's name without the dot; empty where it has none.
+    /// Returns the ending that a redacted name of a file keeps, without the dot; empty where
+    /// there is none. It says the format of the file, and is no name that a user chose.
     fn ending(&self, node: Self::Node) -> Cow<'_, [u8]>;
 }
 

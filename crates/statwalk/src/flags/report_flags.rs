@@ -52,7 +52,7 @@ pub(crate) struct ReportFlags {
 
     /// Replace the names of host, owners and all entries by numbers
     ///
-    /// Extensions, sizes and times stay: dir-17/file-3.iso. An entry has the same number
+    /// Known extensions, sizes and times stay: dir-17/file-3.iso. An entry has the same number
     /// everywhere in the file.
     #[arg(long, help_heading = SHOWN)]
     pub(crate) redact: bool,

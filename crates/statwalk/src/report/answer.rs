@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use statwalk_core::{Extension, Largest, Top, TopOf, Totals, Tree, TreeSink};
 use statwalk_report::{
-    Answer, Category, Choice, Detail, Directory, Failed, Large, Names, Owner, Space, Sums,
+    Answer, Category, Choice, Detail, Directory, Ending, Failed, Large, Names, Owner, Space, Sums,
 };
 use statwalk_view::{SizeColumn, counted};
 
@@ -65,7 +65,10 @@ pub(crate) fn answer<'a>(
     let count = || {
         let (mut survey, tallies) = Survey::of(&scan.tree, started_ns);
         let of_files = survey.take_groups_of_files();
-        let (categories, endings) = (survey.categories(), survey.endings());
+        let (categories, mut endings) = (survey.categories(), survey.endings());
+        if let Some((_, Names::Redacted)) = page {
+            hide_unknown(&endings.0, &mut endings.1);
+        }
         let owners = owners_of(survey.owners.all());
         let places = places_of_owners(&owners);
         let numbered = survey.owners.all().iter();
@@ -134,6 +137,18 @@ pub(crate) fn answer<'a>(
         worth,
     };
     (answer, tree, choice)
+}
+
+/// Replaces the endings that can be names: of a user, a host or a project.
+fn hide_unknown(extensions: &[Extension], endings: &mut [Ending]) {
+    for ((number, extension), ending) in (1..).zip(extensions).zip(endings) {
+        if let Ending::Named(name, _) = ending
+            && !name.is_empty()
+            && !extension.is_known()
+        {
+            *name = format!("ending-{number}");
+        }
+    }
 }
 
 /// The places that categories and endings will have in the answer.

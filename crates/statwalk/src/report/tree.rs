@@ -489,7 +489,10 @@ impl<'a> ReportTree for ScannedTree<'a> {
     fn ending(&self, part: Self::Node) -> Cow<'_, [u8]> {
         let file = self.node(part).and_then(|node| node.as_file());
         match file.filter(|file| file.kind() == FileType::File) {
-            Some(file) => Extension::of_name(file.name()).to_vec().into(),
+            Some(file) => match Extension::of_name(file.name()) {
+                known if known.is_known() => known.to_vec().into(),
+                _ => Cow::Borrowed(b""),
+            },
             None => Cow::Borrowed(b""),
         }
     }

@@ -187,6 +187,29 @@ impl Category {
     }
 }
 
+impl Extension {
+    /// Returns whether the table of categories has it, or each part of one such as `tar.gz`.
+    ///
+    /// Any other can be a name: `crontab.kim` ends with that of a user.
+    ///
+    /// ```
+    /// use statwalk_core::Extension;
+    /// let is_known = |name: &str| Extension::of_name(name.as_bytes()).is_known();
+    /// assert!(is_known("home.tar.gz") && is_known("ls.1.gz"));
+    /// assert!(!is_known("crontab.kim") && !is_known("Makefile"));
+    /// ```
+    #[must_use]
+    pub fn is_known(self) -> bool {
+        // The section of a manual page has one digit.
+        let is_part = |part: &[u8]| match part {
+            [byte] if is_digit(byte) => true,
+            part => str::from_utf8(part)
+                .is_ok_and(|part| KNOWN.extensions.contains_key(&Extension::new(part))),
+        };
+        self != Extension::NONE && self.to_vec().split(|&byte| byte == b'.').all(is_part)
+    }
+}
+
 /// The tables, ready for questions.
 struct Known {
     extensions: HashMap<Extension, Category, RandomState>,

@@ -18,7 +18,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use statwalk_testkit::mounts::FileSystem;
 use statwalk_testkit::unprivileged::is_root;
-use statwalk_testkit::{or_skip, program, trees};
+use statwalk_testkit::{Skipped, or_skip, program, trees};
 
 pub(crate) use self::page::Page;
 use self::page::{DIRECTORY, FILE, ITSELF, REST, ROOTS};
@@ -640,6 +640,61 @@ fn a_redacted_report_has_no_name() {
     assert!(largest.ends_with(b".iso") && page.nodes().contains_key(&largest));
     let old = bytes(&page.meta["worth"][0]["path"]);
     assert_eq!(page.nodes()[&old].kind, DIRECTORY);
+}
+
+/// Host, user and root are endings, names, values and words of the command line.
+#[test]
+fn names_of_host_user_and_root_are_nowhere_in_a_redacted_report() {
+    if !is_root() {
+        return Skipped::needs("root").report();
+    }
+    let tree = Tree::new("");
+    let names = ["wombathost", "wombatuser", "wombatroot"];
+    let root = tree.parent().join("--wombatroot.wombathost");
+    fs::create_dir_all(root.join("wombatdir.wombatuser/new")).unwrap();
+    for (number, name) in (1..).zip(names) {
+        let cases = [
+            format!("1690000000.M1P2.{name}"),
+            format!("crontab.{name}.gz"),
+            format!("{name}.iso"),
+            format!("wombatdir.wombatuser/{name}.{name}"),
+            format!("wombatdir.wombatuser/dump.{name}-20261101"),
+        ];
+        for case in cases {
+            let file = root.join(case);
+            fs::write(&file, vec![1; 20_000 * number]).unwrap();
+            chown(&file, Some(4_000_001), Some(4_000_001)).unwrap();
+        }
+    }
+    symlink("wombathost", root.join("wombatlink.wombatuser")).unwrap();
+    // The user has a name in a copy of the table of accounts.
+    let script = "hostname wombathost && echo 'wombatuser:x:4000001:4000001::/:/bin/sh' | \
+        cat /etc/passwd - > accounts && mount --bind accounts /etc/passwd && exec \"$0\" \"$@\"";
+    for format in ["--format=html", "--format=markdown", "--detail=full"] {
+        let mut command = program::command("unshare");
+        command.args(["-u", "-m", "sh", "-c", script]);
+        command.arg(env!("CARGO_BIN_EXE_statwalk"));
+        command.args(["report", "--redact", "-owombat.html", "--force", format]);
+        command.args(["--exclude=wombat9", "--exclude", "wombat8"]);
+        command.args(["--", "--wombatroot.wombathost", "wombatmissing"]);
+        let answer = Answer::of(command.current_dir(tree.parent()));
+        assert_eq!(answer.code, Some(2));
+        let missing = "statwalk: cannot open wombatmissing: no such file or directory\n";
+        assert_eq!(answer.stderr, missing);
+        let mut everything = fs::read(tree.parent().join("wombat.html")).unwrap();
+        if format != "--format=markdown" {
+            let page = Page::of(&everything);
+            let nodes = page.nodes();
+            assert_eq!(nodes.values().filter(|node| node.kind == FILE).count(), 15);
+            assert!(nodes.keys().any(|path| path.ends_with(b".iso")));
+            everything.extend(nodes.into_keys().flatten());
+            everything.extend(page.meta.to_string().bytes());
+        }
+        let text = everything.escape_ascii().to_string();
+        let found = text.find("wombat");
+        let shown = found.map(|at| &text[at.saturating_sub(60)..text.len().min(at + 60)]);
+        assert_eq!(shown, None, "{format}");
+    }
 }
 
 #[test]
