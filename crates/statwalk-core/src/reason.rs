@@ -28,6 +28,11 @@ pub enum Reason {
         /// Whether it has openat2(2), which sees mounts all the same.
         has_openat2: bool,
     },
+    /// The kernel has no statx(2), or a filter of system calls refuses it.
+    NoStatx {
+        /// Whether it has openat2(2), which sees mounts all the same.
+        has_openat2: bool,
+    },
     /// An option of [`Calls`](crate::tuning::Calls) that is not its default.
     AskedFor(String),
     /// The sink wants no more than names and types.
@@ -176,6 +181,7 @@ impl Reason {
         match self {
             Reason::NoOpenat2 => "no-openat2",
             Reason::NoMountIds { .. } => "no-mount-ids",
+            Reason::NoStatx { .. } => "no-statx",
             Reason::AskedFor(_) => "asked-for",
             Reason::TypesAlone => "types-alone",
             Reason::OneCallStack => "one-call-stack",
@@ -206,6 +212,17 @@ impl Reason {
     }
 }
 
+/// The loss without mount ids.
+fn by_device_number(has_openat2: bool) -> &'static str {
+    match has_openat2 {
+        true => "the device number alone tells whether a file is mounted",
+        false => {
+            "the device number alone tells mounts apart, so a bind mount is entered and a nested \
+             btrfs subvolume is a crossing"
+        }
+    }
+}
+
 fn directories_were(count: u64) -> String {
     match count {
         1 => "1 directory was".to_owned(),
@@ -220,19 +237,17 @@ impl fmt::Display for Reason {
                 "openat2 is not there (Linux 5.6): each directory costs two more stats to find \
                  crossings",
             ),
-            Reason::NoMountIds { has_openat2 } => {
-                let lost = match has_openat2 {
-                    true => "whether a file is mounted",
-                    false => {
-                        "mounts apart, so a bind mount is entered and a nested btrfs subvolume is \
-                         a crossing"
-                    }
-                };
-                write!(
-                    f,
-                    "statx gives no mount id (Linux 5.8): the device number alone tells {lost}"
-                )
-            }
+            Reason::NoMountIds { has_openat2 } => write!(
+                f,
+                "statx gives no mount id (Linux 5.8): {}",
+                by_device_number(*has_openat2)
+            ),
+            Reason::NoStatx { has_openat2 } => write!(
+                f,
+                "statx is refused or not there (Linux 4.11): fstatat gives no birth time, no mount \
+                 id and no sign of an automount point; {}",
+                by_device_number(*has_openat2)
+            ),
             Reason::AskedFor(option) => write!(f, "asked for: {option}"),
             Reason::TypesAlone => f.write_str(
                 "no more than types is wanted: nothing is stat'ed where the listing gives types, \

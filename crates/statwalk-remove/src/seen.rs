@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The attributes of an entry at this moment, from statx(2).
+//! The attributes of an entry at this moment, from statx(2), or fstatat(2) where that is
+//! refused.
 
 use std::os::fd::AsFd;
 
 use rustix::fs::{AtFlags, StatxFlags, makedev};
 use rustix::io::Errno;
+use rustix::path::Arg;
+use statwalk_sys::statx::{by_fstatat, is_refused};
 
 use crate::identity::{EntryType, Identity};
 
@@ -13,7 +16,7 @@ use crate::identity::{EntryType, Identity};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub identity: Identity,
-    /// The number of the mount, since Linux 5.8.
+    /// The number of the mount, since Linux 5.8. Absent where statx is refused.
     pub mount: Option<u64>,
     /// The time of the inode's creation, where the file system keeps it. With it, an inode
     /// number that is used again is another identity.
@@ -39,7 +42,13 @@ impl Seen {
 
     fn ask(directory: impl AsFd, name: &[u8], flags: AtFlags) -> Result<Seen, Errno> {
         let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME | StatxFlags::MNT_ID;
-        let statx = rustix::fs::statx(directory, name, flags, wanted)?;
+        let statx = match rustix::fs::statx(&directory, name, flags, wanted) {
+            // A file system can return it, too.
+            Err(Errno::NOSYS) if is_refused() => {
+                name.into_with_c_str(|name| by_fstatat(directory.as_fd(), name, flags))
+            }
+            answer => answer,
+        }?;
         let has = |flag: StatxFlags| statx.stx_mask & flag.bits() != 0;
         let mode = u32::from(statx.stx_mode);
         Ok(Seen {
@@ -87,7 +96,7 @@ impl Seen {
         self.is_same_inode(other) && content(self) == content(other)
     }
 
-    /// Before Linux 5.8, the device stands for the mount.
+    /// Without its number, the device stands for the mount.
     pub(crate) fn is_on_mount_of(&self, other: &Seen) -> bool {
         match (self.mount, other.mount) {
             (Some(own), Some(other)) => own == other,

@@ -41,6 +41,7 @@ mod linux {
     pub mod mount_table;
     pub mod secure_execution;
     pub mod signal_action;
+    pub mod statx;
     pub mod thread_clock;
     pub mod xfs;
 }

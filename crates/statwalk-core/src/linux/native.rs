@@ -6,7 +6,8 @@ use std::ffi::CStr;
 use std::io;
 use std::sync::Arc;
 
-use super::posix::{Posix, PosixOptions, probe};
+use super::posix::probe::{self, StatCall};
+use super::posix::{Posix, PosixOptions};
 use super::volumes::VolumeTable;
 use crate::calls::Calls;
 use crate::reason::{NotInPlace, Obstacle, Reason};
@@ -29,9 +30,17 @@ pub(crate) fn prepare(
     if !has_openat2 {
         why.push(Reason::NoOpenat2);
     }
-    let has_mount_ids = probe::has_mount_ids();
-    if !has_mount_ids {
-        why.push(Reason::NoMountIds { has_openat2 });
+    let stat_call = probe::stat_call();
+    let has_mount_ids = stat_call == StatCall::WithMountIds;
+    match stat_call {
+        StatCall::WithMountIds => {}
+        StatCall::Statx => why.push(Reason::NoMountIds { has_openat2 }),
+        StatCall::Fstatat => why.push(Reason::NoStatx { has_openat2 }),
+        StatCall::None => {
+            let text = "statx and fstatat are refused (a filter of system calls)";
+            let error = io::Error::new(io::ErrorKind::PermissionDenied, text);
+            return Err((0, error));
+        }
     }
     why.extend(options.calls.reasons());
     let posix = Posix::new(PosixOptions {

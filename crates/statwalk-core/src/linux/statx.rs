@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Reads the attributes of one entry with statx.
+//! Reads the attributes of one entry with statx, and with fstatat where statx is refused.
 //!
 //! `struct statx` and its masks: statx(2), include/uapi/linux/stat.h of Linux 6.18.
 
 use std::ffi::CStr;
 use std::os::fd::BorrowedFd;
+use std::path::Path;
 
-use rustix::fs::{AtFlags, Statx, StatxAttributes, StatxFlags, StatxTimestamp, makedev, statx};
+use rustix::fs::{
+    AtFlags, CWD, Statx, StatxAttributes, StatxFlags, StatxTimestamp, makedev, statx,
+};
 use rustix::io::Errno;
+use rustix::path::Arg;
+use statwalk_sys::statx::{by_fstatat, is_refused};
 
 use crate::entry::{Attributes, Fields, FileId, FileType, nanoseconds_of};
 use crate::tally;
@@ -31,6 +36,7 @@ pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Re
 }
 
 /// Makes a statx call, repeated as in [`uninterrupted`], and checks its block count.
+/// Where statx is refused, it asks fstatat.
 ///
 /// # Errors
 ///
@@ -41,8 +47,10 @@ pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Re
 // for a tree, most of it in the kernel (`farm-bench`, 300,000 files in turns).
 #[inline(always)]
 fn believed(
+    dir: BorrowedFd<'_>,
+    path: &CStr,
+    flags: AtFlags,
     mask: StatxFlags,
-    mut call: impl FnMut() -> Result<Statx, Errno>,
 ) -> Result<Statx, Errno> {
     let blocks_max = match mask.contains(StatxFlags::BLOCKS) {
         true => u64::MAX / 512,
@@ -51,13 +59,33 @@ fn believed(
     let mut tries = 0;
     loop {
         tally::count();
-        match call() {
+        match statx(dir, path, flags, mask) {
             Err(Errno::INTR) if tries < INTERRUPTIONS_MAX => tries += 1,
+            Err(Errno::NOSYS) => return without_statx(dir, path, flags, blocks_max),
             // Not `uninterrupted(call)?`: the copy of `Statx` would take longer than
             // the rest of this function.
             Ok(stat) if stat.stx_blocks > blocks_max => return Err(Errno::OVERFLOW),
             answer => return answer,
         }
+    }
+}
+
+/// Asks fstatat, unless it was a file system that returned ENOSYS.
+#[cold]
+#[inline(never)]
+fn without_statx(
+    dir: BorrowedFd<'_>,
+    path: &CStr,
+    flags: AtFlags,
+    blocks_max: u64,
+) -> Result<Statx, Errno> {
+    if !is_refused() {
+        return Err(Errno::NOSYS);
+    }
+    let found = uninterrupted(|| by_fstatat(dir, path, flags))?;
+    match found.stx_blocks > blocks_max {
+        true => Err(Errno::OVERFLOW),
+        false => Ok(found),
     }
 }
 
@@ -110,7 +138,7 @@ pub(crate) fn by_name_with(
     mask: StatxFlags,
 ) -> Result<Statx, Errno> {
     const FLAGS: AtFlags = AtFlags::SYMLINK_NOFOLLOW.union(AtFlags::NO_AUTOMOUNT);
-    believed(mask, || statx(dir, name, FLAGS | flags, mask))
+    believed(dir, name, FLAGS | flags, mask)
 }
 
 /// Stats the target of a name in a directory: it follows symbolic links and
@@ -120,7 +148,12 @@ pub(crate) fn through_links(
     name: &CStr,
     mask: StatxFlags,
 ) -> Result<Statx, Errno> {
-    believed(mask, || statx(dir, name, AtFlags::NO_AUTOMOUNT, mask))
+    believed(dir, name, AtFlags::NO_AUTOMOUNT, mask)
+}
+
+/// Stats the target of a path, and triggers an automount there.
+pub(crate) fn by_path(path: &Path, flags: AtFlags, mask: StatxFlags) -> Result<Statx, Errno> {
+    path.into_with_c_str(|path| believed(CWD, path, flags, mask))
 }
 
 /// Stats an open descriptor.
@@ -135,7 +168,7 @@ pub(crate) fn by_descriptor_with(
     flags: AtFlags,
     mask: StatxFlags,
 ) -> Result<Statx, Errno> {
-    believed(mask, || statx(fd, c"", AtFlags::EMPTY_PATH | flags, mask))
+    believed(fd, c"", AtFlags::EMPTY_PATH | flags, mask)
 }
 
 /// Device and inode number of the entry.

@@ -9,11 +9,11 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, StatxFlags, openat, statx};
+use rustix::fs::{CWD, Mode, OFlags, StatxFlags, openat};
 use rustix::io::Errno;
 
 use crate::entry::FileType;
-use crate::linux::statx::uninterrupted;
+use crate::linux::statx::{by_descriptor, uninterrupted};
 
 /// How much is read at once.
 const PIECE: usize = 8 << 10;
@@ -39,8 +39,7 @@ pub(crate) fn read_start_of_regular(
     file: BorrowedFd<'_>,
     max: usize,
 ) -> Result<Option<Vec<u8>>, Errno> {
-    let empty = rustix::fs::AtFlags::EMPTY_PATH;
-    let found = uninterrupted(|| statx(file, c"", empty, StatxFlags::TYPE))?;
+    let found = by_descriptor(file, StatxFlags::TYPE)?;
     match FileType::of_mode(found.stx_mode) {
         FileType::File => read_start(file, max).map(Some),
         _ => Ok(None),

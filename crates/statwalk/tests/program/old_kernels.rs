@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Kernels without openat2 (before Linux 5.6) and without mount ids (before
-//! 5.8), and containers that forbid openat2, as strace makes them.
+//! Kernels without openat2 (before Linux 5.6), without mount ids (before 5.8) and without
+//! statx (before 4.11), and containers that forbid these calls, as strace makes them.
 
 use std::path::Path;
 
@@ -18,19 +18,33 @@ enum Kernel {
     WithoutOpenat2,
     /// Linux 5.6 and 5.7.
     WithoutMountIds,
+    /// statx is forbidden to a container.
+    WithoutStatx,
     /// Before Linux 5.6.
     WithoutBoth,
+    /// Before Linux 4.11, and old filters of system calls.
+    WithoutStatxAndOpenat2,
 }
 
-const KERNELS: [Kernel; 3] = [
+const KERNELS: [Kernel; 5] = [
     Kernel::WithoutOpenat2,
     Kernel::WithoutMountIds,
+    Kernel::WithoutStatx,
     Kernel::WithoutBoth,
+    Kernel::WithoutStatxAndOpenat2,
 ];
+
+/// Those that notice mounts of one device, and those that do not.
+const NOTICING: &[Kernel] = KERNELS.split_at(3).0;
+const BLIND: &[Kernel] = KERNELS.split_at(3).1;
 
 impl Kernel {
     fn has_openat2(self) -> bool {
-        self == Kernel::WithoutMountIds
+        matches!(self, Kernel::WithoutMountIds | Kernel::WithoutStatx)
+    }
+
+    fn has_statx(self) -> bool {
+        !matches!(self, Kernel::WithoutStatx | Kernel::WithoutStatxAndOpenat2)
     }
 
     fn has_mount_ids(self) -> bool {
@@ -46,7 +60,9 @@ impl Kernel {
         match self {
             Kernel::WithoutOpenat2 => &["-e", "inject=openat2:error=EPERM"],
             Kernel::WithoutMountIds => &["-e", NO_MOUNT_IDS],
+            Kernel::WithoutStatx => &["-e", "inject=statx:error=EPERM"],
             Kernel::WithoutBoth => &["-e", NO_MOUNT_IDS, "-e", "inject=openat2:error=ENOSYS"],
+            Kernel::WithoutStatxAndOpenat2 => &["-e", "inject=statx,openat2:error=ENOSYS"],
         }
     }
 
@@ -135,15 +151,19 @@ fn the_plan_names_what_is_lost() {
         for (has_it, reason) in [
             (kernel.has_openat2(), "openat2 is not there (Linux 5.6)"),
             (
-                kernel.has_mount_ids(),
+                kernel.has_mount_ids() || !kernel.has_statx(),
                 "statx gives no mount id (Linux 5.8)",
+            ),
+            (
+                kernel.has_statx(),
+                "statx is refused or not there (Linux 4.11)",
             ),
         ] {
             assert!(!plain.stderr.contains(reason), "{}", plain.stderr);
             assert_eq!(told.contains(reason), !has_it, "{kernel:?}: {told}");
         }
         let enters = told.contains("a bind mount is entered");
-        assert_eq!(enters, kernel == Kernel::WithoutBoth, "{told}");
+        assert_eq!(enters, BLIND.contains(&kernel), "{told}");
     }
 }
 
@@ -158,7 +178,7 @@ fn trees_agree() {
     ] {
         let tree = Tree::of(&model);
         or_skip!(agree(&tree.path(), &KERNELS, &[]));
-        or_skip!(agree(&tree.path(), &KERNELS[2..], &["-x"]));
+        or_skip!(agree(&tree.path(), BLIND, &["-x"]));
     }
 }
 
@@ -193,11 +213,13 @@ fn bind_mounts_are_listed_once() {
     let second = or_skip!(bind(&further, &outside));
     or_skip!(agree(&tree.path(), &KERNELS, &[]));
     // openat2 refuses them, and so do mount ids.
-    or_skip!(agree(&tree.path(), &KERNELS[..2], &["-x"]));
+    or_skip!(agree(&tree.path(), NOTICING, &["-x"]));
     drop(first);
     // Else they are of the same device, so that they are entered: what is said of -x.
     let with = or_skip!(Kernel::WithoutBoth.totals(&tree.path(), &["-x"]));
+    let older = or_skip!(Kernel::WithoutStatxAndOpenat2.totals(&tree.path(), &["-x"]));
     drop(second);
+    assert_eq!(with, older);
     for (name, of_tree) in with.as_object().unwrap() {
         let Some(found) = of_tree.as_u64().filter(|_| !name.ends_with("_bytes")) else {
             continue;
@@ -224,10 +246,12 @@ fn nested_subvolumes_are_crossings_only_where_nothing_else_is_known() {
     }
     btrfs.settle().unwrap();
     or_skip!(agree(&at, &KERNELS, &[]));
-    or_skip!(agree(&at, &KERNELS[..2], &["-x"]));
-    let found = or_skip!(Kernel::WithoutBoth.totals(&at, &["-x"]));
-    assert_eq!(
-        (&found["entries"], &found["crossings"]),
-        (&2.into(), &1.into())
-    );
+    or_skip!(agree(&at, NOTICING, &["-x"]));
+    for &kernel in BLIND {
+        let found = or_skip!(kernel.totals(&at, &["-x"]));
+        assert_eq!(
+            (&found["entries"], &found["crossings"]),
+            (&2.into(), &1.into())
+        );
+    }
 }

@@ -9,16 +9,35 @@ use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 
 use rustix::fs::{CWD, StatxFlags};
+use statwalk_sys::statx::{is_fstatat_refused, is_refused};
 
 use crate::linux::mounts::{self, Mount};
 use crate::linux::statx;
 
 pub(crate) use super::open::has_openat2;
 
-/// Whether statx gives mount ids: Linux 5.8 or newer.
-pub(crate) fn has_mount_ids() -> bool {
-    statx::by_name(CWD, c"/", StatxFlags::MNT_ID)
-        .is_ok_and(|found| found.stx_mask & StatxFlags::MNT_ID.bits() != 0)
+/// The call that stats entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StatCall {
+    /// statx with mount ids: Linux 5.8 or newer.
+    WithMountIds,
+    /// statx: Linux 4.11 or newer.
+    Statx,
+    /// fstatat: older ones, and filters of system calls that refuse statx.
+    Fstatat,
+    /// Neither is allowed.
+    None,
+}
+
+/// Finds out which call stats entries.
+pub(crate) fn stat_call() -> StatCall {
+    // The probe must not depend on the right to stat `/`.
+    match statx::by_name(CWD, c"/", StatxFlags::MNT_ID) {
+        Ok(found) if statx::has_mount_id(&found) => StatCall::WithMountIds,
+        _ if !is_refused() => StatCall::Statx,
+        _ if !is_fstatat_refused() => StatCall::Fstatat,
+        _ => StatCall::None,
+    }
 }
 
 /// The mounts whose directories the scan can reach by two ways.

@@ -8,12 +8,12 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Statx, StatxFlags, statx};
+use rustix::fs::{AtFlags, CWD, Statx, StatxFlags};
 use rustix::io::Errno;
 use rustix::mount::{OpenTreeFlags, open_tree};
 
 use crate::linux::mounts::{self, Mount, is_within};
-use crate::linux::statx::{file_id, has_mount_id, mount_id, uninterrupted};
+use crate::linux::statx::{by_path, file_id, has_mount_id, mount_id};
 
 /// A mounted file system, as this process sees it.
 #[derive(Debug)]
@@ -240,7 +240,7 @@ fn mount_point(path: &Path, stat: &Statx) -> io::Result<PathBuf> {
 
 fn stat_at(path: &Path) -> io::Result<Statx> {
     let mask = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
-    Ok(uninterrupted(|| statx(CWD, path, AtFlags::empty(), mask))?)
+    Ok(by_path(path, AtFlags::empty(), mask)?)
 }
 
 #[cfg(test)]

@@ -11,11 +11,11 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Statx, StatxFlags, statx};
+use rustix::fs::{AtFlags, Statx, StatxFlags};
 
 use super::own_space::Unlinked;
 use super::{Holder, UnnamedFile};
-use crate::linux::statx::{file_id, has_mount_id, mount_id, uninterrupted};
+use crate::linux::statx::{by_path, file_id, has_mount_id, mount_id};
 
 /// The kernel's mark of a path whose last name is gone: `d_path` of fs/d_path.c.
 const DELETED: &[u8] = b" (deleted)";
@@ -147,7 +147,7 @@ impl Search<'_> {
         };
         let mask = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
         let flags = AtFlags::STATX_DONT_SYNC | AtFlags::NO_AUTOMOUNT;
-        let Ok(stat) = uninterrupted(|| statx(CWD, link, flags, mask)) else {
+        let Ok(stat) = by_path(link, flags, mask) else {
             return;
         };
         // A name may really end like the mark.
