@@ -3,6 +3,7 @@
 //! The interface to the numbers that the browser shows.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
 /// The number of an item. Only its data knows its meaning.
@@ -88,6 +89,15 @@ pub struct Entry<'a> {
     pub item: Item<'a>,
 }
 
+/// An inode that has several names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inode {
+    /// The device and the inode number.
+    pub id: (u64, u64),
+    /// How many names it had when the scan met it.
+    pub links: u32,
+}
+
 /// Something that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -99,8 +109,8 @@ pub struct Fault {
 
 /// The numbers that the browser shows.
 ///
-/// Every call but [`children`](Self::children) and [`walk`](Self::walk) takes about as
-/// long for a large tree as for a small one, so that a frame never waits.
+/// Every call but [`children`](Self::children), [`walk`](Self::walk),
+/// [`linked`](Self::linked) and [`names`](Self::names) takes about as long for a large tree as for a small one, so that a frame never waits.
 ///
 /// No call knows anything about an item of another scan: it answers with nothing.
 pub trait Data: Send + Sync {
@@ -120,6 +130,21 @@ pub trait Data: Send + Sync {
     /// The device and the inode number of a directory, as the scan met it; absent where
     /// the data does not know them, and for anything else.
     fn identity(&self, id: ItemId) -> Option<(u64, u64)>;
+
+    /// The inode of an item that is one of several names of it; absent for others, and where
+    /// the data does not know it.
+    fn inode(&self, id: ItemId) -> Option<Inode>;
+
+    /// Gives each item in a subtree that has an [`inode`](Self::inode). It looks at each
+    /// directory there, and not at other items.
+    fn linked(&self, top: ItemId, visit: &mut dyn FnMut(ItemId, Inode));
+
+    /// The items that have this [`inode`](Self::inode), in any order.
+    fn names(&self, inode: (u64, u64)) -> Vec<ItemId>;
+
+    /// Compares the places of two items: first the roots in their order, then the paths,
+    /// component by component. The bytes of an inode count under its first name.
+    fn order(&self, a: ItemId, b: ItemId) -> Ordering;
 
     /// Gives each item of a directory, in any order, until `visit` breaks.
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>);
@@ -183,4 +208,20 @@ pub trait Data: Send + Sync {
         }
         Some(path)
     }
+}
+
+/// The answer of [`Data::order`] for items of different scans.
+pub(crate) fn order_by_path(data: &dyn Data, a: ItemId, b: ItemId) -> Ordering {
+    let way = |id: ItemId| {
+        let mut names = Vec::new();
+        let (mut root, mut next) = (id, data.parent(id));
+        while let Some(above) = next {
+            names.push(data.item(root).map(|item| item.name.into_owned()));
+            (root, next) = (above, data.parent(above));
+        }
+        names.reverse();
+        let root = data.roots().iter().position(|other| *other == root);
+        (root, names)
+    };
+    way(a).cmp(&way(b))
 }

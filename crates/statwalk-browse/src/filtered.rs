@@ -2,12 +2,13 @@
 
 //! The numbers of those items alone that pass a filter.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::data::{Data, Fault, Item, ItemId, Kind};
+use crate::data::{Data, Fault, Inode, Item, ItemId, Kind};
 use crate::filter::Filter;
 
 /// Other data, where only items that pass a filter count.
@@ -148,6 +149,22 @@ impl Data for Filtered {
 
     fn identity(&self, id: ItemId) -> Option<(u64, u64)> {
         self.data.identity(id)
+    }
+
+    fn inode(&self, id: ItemId) -> Option<Inode> {
+        self.data.inode(id)
+    }
+
+    fn linked(&self, top: ItemId, visit: &mut dyn FnMut(ItemId, Inode)) {
+        self.data.linked(top, visit);
+    }
+
+    fn names(&self, inode: (u64, u64)) -> Vec<ItemId> {
+        self.data.names(inode)
+    }
+
+    fn order(&self, a: ItemId, b: ItemId) -> Ordering {
+        self.data.order(a, b)
     }
 
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {

@@ -3,12 +3,13 @@
 //! Numbers with a directory that came after the scan.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::data::{Data, Fault, Item, ItemId, Kind};
+use crate::data::{Data, Fault, Inode, Item, ItemId, Kind, order_by_path};
 use crate::way::child;
 
 /// Other data, where one directory has one more subdirectory.
@@ -135,6 +136,36 @@ impl Data for Grafted {
         match self.is_new(id) {
             true => self.newer.identity(id),
             false => self.below.identity(id),
+        }
+    }
+
+    fn inode(&self, id: ItemId) -> Option<Inode> {
+        match self.is_new(id) {
+            true => self.newer.inode(id),
+            false => self.below.inode(id),
+        }
+    }
+
+    fn linked(&self, top: ItemId, visit: &mut dyn FnMut(ItemId, Inode)) {
+        if self.is_new(top) {
+            return self.newer.linked(top, visit);
+        }
+        self.below.linked(top, visit);
+        if self.above.contains(&top) {
+            self.newer.linked(self.root, visit);
+        }
+    }
+
+    fn names(&self, inode: (u64, u64)) -> Vec<ItemId> {
+        let mut names = self.below.names(inode);
+        names.extend(self.newer.names(inode));
+        names
+    }
+
+    fn order(&self, a: ItemId, b: ItemId) -> Ordering {
+        match (self.is_new(a), self.is_new(b)) {
+            (false, false) => self.below.order(a, b),
+            _ => order_by_path(self, a, b),
         }
     }
 

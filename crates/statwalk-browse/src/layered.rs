@@ -2,18 +2,19 @@
 
 //! Numbers in which one directory was read again.
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::data::{Data, Fault, Item, ItemId, Kind};
+use crate::data::{Data, Fault, Inode, Item, ItemId, Kind, order_by_path};
 
 /// Other data, where one directory has newer numbers.
 ///
 /// The sums of the directories above change by the difference. A file with names both
-/// inside and outside of the directory can count twice then, and the newest change above
-/// can be that of a file that is gone.
+/// inside and outside of the directory can count twice or not at all then, which
+/// `Recounted` mends. The newest change above can be that of a file that is gone.
 ///
 /// The newer data is a scan of its own, so the numbers of items say where they belong.
 /// Older items in the directory are in the data no more.
@@ -78,17 +79,6 @@ impl Layered {
             root,
             sums,
         })
-    }
-
-    /// The difference of the allocated bytes and of the entries, as a sign and an amount.
-    #[must_use]
-    pub fn difference(&self) -> [(bool, u128); 2] {
-        let [old, new] = self.sums;
-        let difference = |old: u128, new: u128| (new < old, new.abs_diff(old));
-        [
-            difference(old.allocated_bytes, new.allocated_bytes),
-            difference(old.entries.into(), new.entries.into()),
-        ]
     }
 
     /// The number in the newer data; absent where an item belongs to the others.
@@ -179,6 +169,44 @@ impl Data for Layered {
             Some(newer) => self.newer.identity(newer),
             None if self.is_replaced(id) => None,
             None => self.below.identity(id),
+        }
+    }
+
+    fn inode(&self, id: ItemId) -> Option<Inode> {
+        match self.newer_id(id) {
+            _ if id == self.root => None,
+            Some(newer) => self.newer.inode(newer),
+            None if self.is_replaced(id) => None,
+            None => self.below.inode(id),
+        }
+    }
+
+    fn linked(&self, top: ItemId, visit: &mut dyn FnMut(ItemId, Inode)) {
+        if let Some(newer) = self.newer_id(top) {
+            return self.newer.linked(newer, visit);
+        }
+        self.below.linked(top, &mut |id, inode| {
+            if !self.is_replaced(id) {
+                visit(id, inode);
+            }
+        });
+        if self.above.contains(&top) {
+            self.newer.linked(self.root, visit);
+        }
+    }
+
+    fn names(&self, inode: (u64, u64)) -> Vec<ItemId> {
+        let mut names = self.below.names(inode);
+        names.retain(|id| !self.is_replaced(*id));
+        names.extend(self.newer.names(inode));
+        names
+    }
+
+    fn order(&self, a: ItemId, b: ItemId) -> Ordering {
+        let is_newer = |id: ItemId| self.newer_id(id).is_some();
+        match (is_newer(a), is_newer(b)) {
+            (false, false) => self.below.order(a, b),
+            _ => order_by_path(self, a, b),
         }
     }
 

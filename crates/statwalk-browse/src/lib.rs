@@ -39,6 +39,9 @@ mod ranking;
 mod rebuildable;
 #[cfg(test)]
 mod rebuildable_tests;
+mod recounted;
+#[cfg(test)]
+mod recounted_tests;
 mod removal;
 #[cfg(test)]
 mod removal_tests;
@@ -57,7 +60,7 @@ mod without;
 
 pub use answer::{Answer, answer};
 pub use browser::{Browser, Options};
-pub use data::{Data, Entry, Fault, Item, ItemId, Kind, Notes};
+pub use data::{Data, Entry, Fault, Inode, Item, ItemId, Kind, Notes};
 pub use disk::Disk;
 pub use event::{Details, Effect, Event, Key, Mouse, ScanState};
 pub use filter::{Bytes, Filter, Sort, SortKey};

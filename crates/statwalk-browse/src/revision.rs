@@ -2,12 +2,15 @@
 
 //! The numbers of a scan, and all that changed in them since.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
 use crate::data::{Data, ItemId};
 use crate::grafted::Grafted;
 use crate::layered::Layered;
+use crate::recounted::{Moves, Recounted, inodes};
+use crate::removal::Manner;
 use crate::without::Without;
 
 /// The most directories with newer numbers, and of new ones. Each makes every question slower.
@@ -18,6 +21,10 @@ const NEWER_MAX: usize = 16;
 pub struct Revision {
     scan: Arc<dyn Data>,
     changes: Vec<Change>,
+    /// The scan with all changes, each by itself.
+    changed: Arc<dyn Data>,
+    /// The inodes that count under another name then.
+    moves: Arc<Moves>,
     data: Arc<dyn Data>,
     /// Each removal, each return and each change of unknown extent, with the number of the
     /// change.
@@ -47,6 +54,8 @@ impl Revision {
     pub fn new(scan: Arc<dyn Data>) -> Revision {
         Revision {
             data: Arc::clone(&scan),
+            changed: Arc::clone(&scan),
+            moves: Arc::default(),
             scan,
             changes: Vec::new(),
             moved: Vec::new(),
@@ -66,12 +75,18 @@ impl Revision {
         self.number
     }
 
-    /// Takes items out.
-    pub fn remove(&mut self, items: Vec<ItemId>) {
+    /// Takes items out. Those in the trash are names of their inodes still.
+    pub fn remove(&mut self, items: Vec<ItemId>, manner: Manner) {
         self.number += 1;
         self.note(&items);
-        self.changes.push(Change::Gone(items));
-        self.make();
+        if manner == Manner::Permanent {
+            let names = inodes(&items, &*self.changed);
+            if !names.is_empty() {
+                Arc::make_mut(&mut self.moves).remove(&names, &*self.changed);
+            }
+        }
+        self.changes.push(Change::Gone(items.clone()));
+        self.make(&items);
     }
 
     /// Puts removed items back. Answers for each whether the data has it again.
@@ -82,7 +97,7 @@ impl Revision {
                 gone.retain(|id| !items.contains(id));
             }
         }
-        self.make();
+        self.make(items);
         self.note(items);
         let is_there = |id: &ItemId| self.data.path(*id).is_some();
         items.iter().map(is_there).collect()
@@ -95,27 +110,29 @@ impl Revision {
         if self.layers_without(dir) >= NEWER_MAX {
             return None;
         }
-        let layered = Layered::new(Arc::clone(&self.data), dir, Arc::clone(&newer))?;
+        Layered::new(Arc::clone(&self.changed), dir, Arc::clone(&newer))?;
+        let before = Sums::of(&*self.data, dir);
         self.number += 1;
         self.changes.retain(|change| match change {
             Change::Newer(at, _) => *at != dir,
             Change::Gone(_) | Change::New(..) => true,
         });
         self.changes.push(Change::Newer(dir, newer));
-        self.make();
-        Some(layered.difference())
+        self.make(&[dir]);
+        Some(Sums::of(&*self.data, dir).difference(before))
     }
 
     /// Puts a new directory into another one, which has no entry of its name. Answers
     /// whether that was possible.
     pub fn graft(&mut self, dir: ItemId, name: &[u8], newer: Arc<dyn Data>) -> bool {
-        let grafted = Grafted::new(Arc::clone(&self.data), dir, name, Arc::clone(&newer));
+        let grafted = Grafted::new(Arc::clone(&self.changed), dir, name, Arc::clone(&newer));
         if grafted.is_none() || self.layers_without(dir) >= NEWER_MAX {
             return false;
         }
         self.number += 1;
+        let roots = newer.roots();
         self.changes.push(Change::New(dir, name.to_vec(), newer));
-        self.make();
+        self.make(&roots);
         true
     }
 
@@ -153,7 +170,25 @@ impl Revision {
         self.moved.extend(items.iter().map(|id| (number, *id)));
     }
 
-    fn make(&mut self) {
+    /// Makes the data anew, after a change of these items and of nothing outside of them.
+    fn make(&mut self, items: &[ItemId]) {
+        let before = Arc::clone(&self.changed);
+        self.apply();
+        let mut touched: HashSet<(u64, u64)> = inodes(items, &*before).into_iter().collect();
+        touched.extend(inodes(items, &*self.changed));
+        if !touched.is_empty() {
+            let moves = Arc::make_mut(&mut self.moves);
+            moves.release(&touched, &*before);
+            moves.settle(&touched, &*self.changed);
+        }
+        let (changed, moves) = (Arc::clone(&self.changed), Arc::clone(&self.moves));
+        self.data = match self.moves.is_empty() {
+            true => changed,
+            false => Arc::new(Recounted::new(changed, moves)),
+        };
+    }
+
+    fn apply(&mut self) {
         let mut data = Arc::clone(&self.scan);
         for change in &self.changes {
             match change {
@@ -173,7 +208,23 @@ impl Revision {
                 }
             }
         }
-        self.data = data;
+        self.changed = data;
+    }
+}
+
+/// The allocated bytes and the entries of a directory.
+struct Sums([u128; 2]);
+
+impl Sums {
+    fn of(data: &dyn Data, dir: ItemId) -> Sums {
+        let sums = (data.item(dir)).map(|item| [item.allocated_bytes, item.entries.into()]);
+        Sums(sums.unwrap_or_default())
+    }
+
+    /// The growth of both, each as a sign and an amount.
+    fn difference(self, before: Sums) -> [(bool, u128); 2] {
+        let of = |at: usize| (self.0[at] < before.0[at], self.0[at].abs_diff(before.0[at]));
+        [of(0), of(1)]
     }
 }
 
@@ -206,11 +257,12 @@ mod tests {
         let before = sums(&**revision.data(), 1);
         let photos = sums(&**revision.data(), 2);
         let begun = revision.number();
-        revision.remove(vec![id(2)]);
+        revision.remove(vec![id(2)], Manner::Trash);
         assert!(!revision.has_moved_since(begun, id(3)));
         assert!(revision.has_moved_since(begun, id(1)));
         let difference = revision.renew(id(3), newer_src()).expect("it is there");
-        assert_eq!(difference[1], (false, 0));
+        // Of the directory alone, whatever else went.
+        assert_eq!(difference, [(false, (1 << 20) - (8 << 10)), (false, 0)]);
         let data = revision.data();
         assert_eq!(data.item(id(2)), None);
         assert_eq!(data.item(id(4)), None);
@@ -222,8 +274,8 @@ mod tests {
     fn what_comes_back_has_the_numbers_of_before() {
         let mut revision = Revision::new(Arc::new(Small::example()));
         let before: Vec<_> = (1..=9).map(|n| sums(&**revision.data(), n)).collect();
-        revision.remove(vec![id(2)]);
-        revision.remove(vec![id(7), id(8)]);
+        revision.remove(vec![id(2)], Manner::Trash);
+        revision.remove(vec![id(7), id(8)], Manner::Trash);
         // Only a part of a move.
         assert_eq!(revision.bring_back(&[id(7)]), [true]);
         assert_eq!(revision.data().item(id(8)), None);
@@ -236,7 +288,7 @@ mod tests {
     #[test]
     fn what_newer_numbers_lack_does_not_come_back_by_itself() {
         let mut revision = Revision::new(Arc::new(Small::example()));
-        revision.remove(vec![id(6)]);
+        revision.remove(vec![id(6)], Manner::Trash);
         revision.renew(id(3), newer_src()).expect("it is there");
         let before = sums(&**revision.data(), 1);
         assert_eq!(revision.bring_back(&[id(6)]), [false]);
@@ -286,7 +338,7 @@ mod tests {
         revision.renew(top, Arc::new(newer)).unwrap();
         assert_eq!(sums(&**revision.data(), 1), (before.0 + 4096, before.1 + 1));
         assert_eq!(revision.data().item(file), None);
-        revision.remove(vec![top]);
+        revision.remove(vec![top], Manner::Trash);
         assert_eq!(sums(&**revision.data(), 1), before);
         assert_eq!(revision.bring_back(&[top]), [true]);
         // Numbers of the directory above were read when it was there.
@@ -299,7 +351,7 @@ mod tests {
     #[test]
     fn a_directory_that_is_gone_takes_no_newer_numbers() {
         let mut revision = Revision::new(Arc::new(Small::example()));
-        revision.remove(vec![id(3)]);
+        revision.remove(vec![id(3)], Manner::Trash);
         assert!(revision.renew(id(3), newer_src()).is_none());
     }
 }

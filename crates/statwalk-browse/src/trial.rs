@@ -2,6 +2,7 @@
 
 //! A browser on a small tree, for tests.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use ratatui_core::layout::Rect;
 use statwalk_view::{Charset, Colour, SizeFormat};
 
 use crate::Disk;
-use crate::data::{Data, Fault, Item, ItemId, Kind, Notes};
+use crate::data::{Data, Fault, Inode, Item, ItemId, Kind, Notes, order_by_path};
 use crate::event::{Effect, Event, Key, ScanState};
 use crate::filter::Bytes;
 use crate::filtered::Filtered;
@@ -33,6 +34,8 @@ pub(crate) struct Small {
     /// The number of its scan.
     pub(crate) scan: u64,
     pub(crate) items: BTreeMap<u64, (Option<u64>, Item<'static>)>,
+    /// The inodes of items that have several names.
+    pub(crate) inodes: BTreeMap<u64, Inode>,
     pub(crate) faults: Vec<Fault>,
     pub(crate) is_live: bool,
     /// Items of earlier data, and their numbers here.
@@ -127,6 +130,30 @@ impl Data for Small {
 
     fn identity(&self, _: ItemId) -> Option<(u64, u64)> {
         None
+    }
+
+    fn inode(&self, id: ItemId) -> Option<Inode> {
+        self.found(id)?;
+        self.inodes.get(&id.number).copied()
+    }
+
+    fn linked(&self, top: ItemId, visit: &mut dyn FnMut(ItemId, Inode)) {
+        for (&number, &inode) in &self.inodes {
+            let id = self.id(number);
+            let mut way = std::iter::successors(Some(id), |id| self.parent(*id));
+            if way.any(|above| above == top) {
+                visit(id, inode);
+            }
+        }
+    }
+
+    fn names(&self, inode: (u64, u64)) -> Vec<ItemId> {
+        let names = self.inodes.iter().filter(|(_, known)| known.id == inode);
+        names.map(|(number, _)| self.id(*number)).collect()
+    }
+
+    fn order(&self, a: ItemId, b: ItemId) -> Ordering {
+        order_by_path(self, a, b)
     }
 
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {

@@ -2,17 +2,18 @@
 
 //! Numbers without the items that were removed.
 
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::data::{Data, Fault, Item, ItemId};
+use crate::data::{Data, Fault, Inode, Item, ItemId};
 
 /// Other data without some items.
 ///
-/// The directories above have smaller sums. A file with names both inside and outside of
-/// the removed items can be missing from these sums. The newest change above can be that
+/// The directories above have smaller sums. They lack a file that counted under a name in
+/// the removed items and has another one outside: `Recounted` adds it. The newest change above can be that
 /// of a file that is gone.
 pub struct Without {
     below: Arc<dyn Data>,
@@ -108,6 +109,31 @@ impl Data for Without {
             true => None,
             false => self.below.identity(id),
         }
+    }
+
+    fn inode(&self, id: ItemId) -> Option<Inode> {
+        match self.is_gone(id) {
+            true => None,
+            false => self.below.inode(id),
+        }
+    }
+
+    fn linked(&self, top: ItemId, visit: &mut dyn FnMut(ItemId, Inode)) {
+        self.below.linked(top, &mut |id, inode| {
+            if !self.is_gone(id) {
+                visit(id, inode);
+            }
+        });
+    }
+
+    fn names(&self, inode: (u64, u64)) -> Vec<ItemId> {
+        let mut names = self.below.names(inode);
+        names.retain(|id| !self.is_gone(*id));
+        names
+    }
+
+    fn order(&self, a: ItemId, b: ItemId) -> Ordering {
+        self.below.order(a, b)
     }
 
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {

@@ -5,6 +5,7 @@
 //! `RENEW_SCREENS=1 cargo test -p statwalk-browse --test sessions` writes the screens anew. A
 //! change of one is a change that users see.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -14,8 +15,8 @@ use std::time::Duration;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use statwalk_browse::{
-    Browser, Bytes, Data, Disk, Effect, Event, Fault, Filtered, Item, ItemId, Key, Keymap, Kind,
-    Notes, Options, ScanState, answer,
+    Browser, Bytes, Data, Disk, Effect, Event, Fault, Filtered, Inode, Item, ItemId, Key, Keymap,
+    Kind, Notes, Options, ScanState, answer,
 };
 use statwalk_view::{Charset, Colour, SizeFormat};
 
@@ -116,6 +117,20 @@ impl Data for Small {
 
     fn identity(&self, _: ItemId) -> Option<(u64, u64)> {
         None
+    }
+
+    fn inode(&self, _: ItemId) -> Option<Inode> {
+        None
+    }
+
+    fn linked(&self, _: ItemId, _: &mut dyn FnMut(ItemId, Inode)) {}
+
+    fn names(&self, _: (u64, u64)) -> Vec<ItemId> {
+        Vec::new()
+    }
+
+    fn order(&self, a: ItemId, b: ItemId) -> Ordering {
+        a.cmp(&b)
     }
 
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {

@@ -3,12 +3,15 @@
 //! Every combination of the options of a sink, against std.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::fs::{self, Metadata};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
 
 use statwalk_core::{
-    FileType, MemoryEntry, MemoryTree, Node, NodeKind, Scan, TimeKind, Totals, TreeSink,
+    FileId, FileType, MemoryEntry, MemoryTree, Node, NodeId, NodeKind, Scan, TimeKind, Totals,
+    Tree, TreeSink, path_order,
 };
 use statwalk_testkit::unprivileged::is_root;
 use statwalk_testkit::{Scratch, settle, trees};
@@ -28,6 +31,7 @@ struct Options {
     inodes: bool,
     owners: bool,
     identities: bool,
+    link_names: bool,
     newest: bool,
 }
 
@@ -35,13 +39,14 @@ impl Options {
     fn all() -> impl Iterator<Item = Options> {
         let levels = [Level::Names, Level::Types, Level::Sizes];
         levels.into_iter().flat_map(|level| {
-            (0..32).map(move |bits| Options {
+            (0..64).map(move |bits| Options {
                 level,
                 files: bits & 1 != 0,
                 inodes: bits & 2 != 0,
                 owners: bits & 4 != 0,
                 identities: bits & 8 != 0,
                 newest: bits & 16 != 0,
+                link_names: bits & 32 != 0,
             })
         })
     }
@@ -63,6 +68,7 @@ impl Options {
         set_if(self.inodes, TreeSink::with_inode_counts);
         set_if(self.owners, TreeSink::with_owners);
         set_if(self.identities, TreeSink::with_identities);
+        set_if(self.link_names, TreeSink::with_link_names);
         set_if(self.newest, |sink| sink.with_newest(TimeKind::Changed));
         if reversed {
             set.reverse();
@@ -112,7 +118,8 @@ fn files_below<'a>(node: Node<'a>, files: &mut Vec<Node<'a>>) {
     node.children().for_each(|child| files_below(child, files));
 }
 
-fn check(root: Node<'_>, options: Options, expected: &Expected) {
+fn check(tree: &Tree, options: Options, expected: &Expected) {
+    let root = tree.root(0).unwrap();
     let entries = match options.inodes {
         true => expected.inodes.len() as u64,
         false => expected.names,
@@ -145,6 +152,7 @@ fn check(root: Node<'_>, options: Options, expected: &Expected) {
         assert_eq!(has_other_names.is_some(), knows_links, "{options:?}");
         assert!(!file.name().is_empty() && !file.is_incomplete());
     }
+    check_names(tree, root, &files, options);
     if options.files {
         let extra = files.iter().filter(|file| file.is_extra_link()).count();
         let extra_names = expected.names as usize - expected.inodes.len();
@@ -157,6 +165,57 @@ fn check(root: Node<'_>, options: Options, expected: &Expected) {
         assert_eq!(sum > Some(0), has_sizes, "{options:?}");
         assert_eq!(sum.is_some(), has_sizes, "{options:?}");
     }
+}
+
+/// Each file of several names, and its inode, against std.
+fn check_names(tree: &Tree, root: Node<'_>, files: &[Node<'_>], options: Options) {
+    let mut linked = Vec::new();
+    linked_below(root, &mut linked);
+    let mut expected: HashMap<(u64, u64), Vec<Vec<u8>>> = HashMap::new();
+    for file in files {
+        let path = file.path();
+        let metadata = Path::new(OsStr::from_bytes(&path))
+            .symlink_metadata()
+            .unwrap();
+        let id = FileId::new(metadata.dev(), metadata.ino());
+        let links = u32::try_from(metadata.nlink()).unwrap();
+        let is_known = options.link_names && links > 1;
+        assert_eq!(file.inode(), is_known.then_some((id, links)), "{options:?}");
+        assert_eq!(linked.contains(&file.id()), is_known, "{options:?}");
+        if is_known {
+            let names = expected.entry((metadata.dev(), metadata.ino()));
+            names.or_default().push(path);
+        }
+    }
+    let count: usize = expected.values().map(Vec::len).sum();
+    assert_eq!(linked.len(), count, "{options:?}");
+    assert_eq!(
+        count > 0,
+        options.files && options.link_names,
+        "{options:?}"
+    );
+    for ((dev, ino), mut paths) in expected {
+        let mut names: Vec<Node<'_>> = tree.names_of(FileId::new(dev, ino)).collect();
+        names.sort_by(|a, b| a.cmp_path(b));
+        paths.sort_by(|a, b| path_order(a, b));
+        let found: Vec<_> = names.iter().map(Node::path).collect();
+        assert_eq!(found, paths, "{options:?}");
+        if let Some(first) = names
+            .first()
+            .filter(|file| file.has_other_names().is_some())
+        {
+            assert!(!first.is_extra_link(), "{options:?}");
+        }
+    }
+}
+
+fn linked_below(dir: Node<'_>, linked: &mut Vec<NodeId>) {
+    for file in dir.linked_files() {
+        let place = file.file_place().unwrap();
+        assert_eq!(dir.file_at(place).map(|file| file.id()), Some(file.id()));
+        linked.push(file.id());
+    }
+    dir.children().for_each(|child| linked_below(child, linked));
 }
 
 /// A tree without sizes kept no owners, no identities and no times, and counted names
@@ -174,7 +233,7 @@ fn a_tree_keeps_what_each_combination_of_options_says() {
         let scan = Scan::new(&dir);
         for reversed in [false, true] {
             let tree = scan.run(&options.sink(reversed)).unwrap().output;
-            check(tree.root(0).unwrap(), options, &expected);
+            check(&tree, options, &expected);
         }
     }
 }
@@ -196,7 +255,7 @@ fn a_sink_keeps_no_more_where_another_wants_more() {
             options.sink(false),
         );
         let (sizes, _, types, tree) = Scan::new(&dir).run(&all).unwrap().output;
-        check(tree.root(0).unwrap(), options, &expected);
+        check(&tree, options, &expected);
         let allocated_bytes = sizes[0].sizes.map(|sizes| sizes.allocated_bytes);
         assert_eq!(allocated_bytes, Some(expected.allocated_bytes));
         assert_eq!(types[0].sizes, None);

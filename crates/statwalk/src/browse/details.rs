@@ -40,7 +40,7 @@ pub(super) fn of(id: ItemId, data: &dyn Data, stop: &dyn Fn() -> bool) -> Option
 
 /// The other names of the inode that the scan has met.
 ///
-/// The tree keeps no numbers of inodes. Names of one inode have the same sizes and the
+/// Where links are followed, the tree keeps no numbers of inodes. Names of one inode have the same sizes and the
 /// same time, so only those few are asked for the number.
 fn other_names(
     id: ItemId,

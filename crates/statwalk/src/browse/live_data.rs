@@ -3,11 +3,12 @@
 //! The numbers while a scan goes on: directories, and the files of those that were looked
 //! at. All other files of a directory are one row.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use statwalk_browse::{Data, Entry, Fault, Item, ItemId, Kind, Notes};
+use statwalk_browse::{Data, Entry, Fault, Inode, Item, ItemId, Kind, Notes};
 use statwalk_core::{Category, DirId, Extension, LiveDir, LiveTree};
 
 use super::early_files::EarlyFiles;
@@ -164,6 +165,21 @@ impl Data for LiveData {
 
     fn identity(&self, _: ItemId) -> Option<(u64, u64)> {
         None
+    }
+
+    fn inode(&self, _: ItemId) -> Option<Inode> {
+        None
+    }
+
+    fn linked(&self, _: ItemId, _: &mut dyn FnMut(ItemId, Inode)) {}
+
+    fn names(&self, _: (u64, u64)) -> Vec<ItemId> {
+        Vec::new()
+    }
+
+    /// Nothing asks: the first names are known at the end.
+    fn order(&self, a: ItemId, b: ItemId) -> Ordering {
+        a.cmp(&b)
     }
 
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {

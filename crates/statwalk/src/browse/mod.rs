@@ -45,8 +45,8 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
 use statwalk_browse::{
-    Browser, Data, Effect, Event, Filter, Filtered, ItemId, Options, RemovalReport, Revision,
-    answer, child, item_at,
+    Browser, Data, Effect, Event, Filter, Filtered, ItemId, Manner, Options, RemovalReport,
+    Revision, answer, child, item_at,
 };
 
 use statwalk_view::SizeFormat;
@@ -568,7 +568,11 @@ impl Shell {
         let Some(mut ended) = (self.remover).take_outcome(outcome, &**self.base.data()) else {
             return;
         };
-        self.base.remove(ended.gone);
+        let manner = match ended.trashed.is_empty() {
+            true => Manner::Permanent,
+            false => Manner::Trash,
+        };
+        self.base.remove(ended.gone, manner);
         let mut outside = Vec::new();
         for (trash, trail) in trails {
             let bytes = ended.trashed.remove(&trash).unwrap_or(0);
@@ -745,10 +749,12 @@ impl Shell {
         all.sort_by_key(|reading| reading.reason != Reason::Wish);
         let (scan, base) = (self.request.scan.clone(), Arc::clone(self.base.data()));
         let sender = self.sender.clone();
+        let sink = scan::sink(&self.request, true);
         self.readers.ask(move |stop| {
             for reading in all {
                 let new = reading.new.as_deref();
-                let newer = refresh::read_again(&scan, &*base, reading.dir, new, stop)?;
+                let newer =
+                    refresh::read_again(&scan, sink.clone(), &*base, reading.dir, new, stop)?;
                 sender.send(Message::Refreshed(reading, newer)).ok()?;
             }
             None

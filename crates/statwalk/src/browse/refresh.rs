@@ -23,6 +23,7 @@ const PERIOD: Duration = Duration::from_millis(20);
 /// numbers, or with the reason why there are none. Absent where `stop` asked to end.
 pub(super) fn read_again(
     scan: &Scan,
+    sink: TreeSink,
     below: &dyn Data,
     at: ItemId,
     new: Option<&[u8]>,
@@ -39,7 +40,7 @@ pub(super) fn read_again(
     }
     let scan = scan.clone().with_root(Path::new(OsStr::from_bytes(&path)));
     let scan = scan.errors_kept(ERRORS_KEPT);
-    let running = match scan.start(TreeSink::new().with_files().with_owners().with_identities()) {
+    let running = match scan.start(sink) {
         Ok(running) => running,
         Err(error) => return Some(Err(error.to_string())),
     };

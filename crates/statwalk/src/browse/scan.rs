@@ -52,11 +52,7 @@ impl LiveScan {
     ) -> Result<LiveScan, Failure> {
         let number = new_scan();
         let tree = LiveTree::new();
-        let mut sink = TreeSink::new().with_files().with_owners();
-        if keeps_identities {
-            sink = sink.with_identities();
-        }
-        let sinks = (tree.clone(), sink);
+        let sinks = (tree.clone(), sink(request, keeps_identities));
         let scan = request.scan.clone().errors_kept(ERRORS_KEPT);
         let running = scan.start(sinks)?;
         let canceller = running.canceller();
@@ -102,6 +98,19 @@ impl LiveScan {
     /// Ends the scan. Its sums are lower bounds then.
     pub(crate) fn stop(&self) {
         self.canceller.cancel();
+    }
+}
+
+/// The tree that the browser needs.
+pub(super) fn sink(request: &Request, keeps_identities: bool) -> TreeSink {
+    let mut sink = TreeSink::new().with_files().with_owners();
+    // Behind followed links, the first name of an inode is not the first by its path.
+    if !request.follows {
+        sink = sink.with_link_names();
+    }
+    match keeps_identities {
+        true => sink.with_identities(),
+        false => sink,
     }
 }
 

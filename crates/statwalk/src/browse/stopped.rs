@@ -19,8 +19,8 @@ use statwalk_testkit::generator::{Shape, generate};
 use statwalk_testkit::{Random, Scratch};
 
 use super::message::Message;
-use super::refresh;
 use super::scan::LiveScan;
+use super::{refresh, scan};
 use crate::flags::When;
 use crate::request::{Form, Request, RowEnd};
 
@@ -154,7 +154,14 @@ fn rows_without_a_mark_are_exact_after_a_stop() {
             lacking.sort();
             let path: &&Vec<u8> = random.pick(&lacking);
             let dir = item_at(path, &*data).unwrap();
-            let newer = refresh::read_again(&request.scan, &*data, dir, None, &|| false);
+            let newer = refresh::read_again(
+                &request.scan,
+                scan::sink(&request, true),
+                &*data,
+                dir,
+                None,
+                &|| false,
+            );
             let mut revision = Revision::new(data);
             revision.renew(dir, newer.unwrap().unwrap()).unwrap();
             if hard_link_share == 0.0 {

@@ -2,13 +2,14 @@
 
 //! The numbers at the end of a scan.
 
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use statwalk_browse::{Data, Fault, Item, ItemId, Kind, Notes};
+use statwalk_browse::{Data, Fault, Inode, Item, ItemId, Kind, Notes};
 use statwalk_core::{
-    Category, Cause, DirId, DirState, Extension, FileType, Node, NodeKind, Report, Tree,
+    Category, Cause, DirId, DirState, Extension, FileId, FileType, Node, NodeKind, Report, Tree,
 };
 
 use super::early_files::{EarlyFiles, Files};
@@ -108,6 +109,23 @@ impl TreeData {
             Place::Early(..) | Place::Rest(_) | Place::Root(_) => None,
         }
     }
+}
+
+/// The place of a node that is no early file.
+fn place_of(node: Node<'_>) -> Option<Place> {
+    match node.dir_id() {
+        Some(dir) => Some(Place::Dir(dir)),
+        None => Some(Place::File(node.parent()?.dir_id()?, node.file_place()?)),
+    }
+}
+
+fn inode_of(node: Node<'_>) -> Option<Inode> {
+    let (id, links) = node.inode()?;
+    let ino = u64::try_from(id.ino()).ok()?;
+    Some(Inode {
+        id: (id.dev(), ino),
+        links,
+    })
 }
 
 /// The directory at a path below another one.
@@ -239,6 +257,41 @@ impl Data for TreeData {
         Some((id.dev(), u64::try_from(id.ino()).ok()?))
     }
 
+    fn inode(&self, id: ItemId) -> Option<Inode> {
+        self.node(id).and_then(inode_of)
+    }
+
+    fn linked(&self, top: ItemId, visit: &mut dyn FnMut(ItemId, Inode)) {
+        let Some(top) = self.node(top).filter(|_| self.tree.has_link_names()) else {
+            return;
+        };
+        let mut visit = |node: Node<'_>| {
+            if let (Some(place), Some(inode)) = (place_of(node), inode_of(node)) {
+                visit(self.id(place), inode);
+            }
+        };
+        // A root can be a file.
+        visit(top);
+        let mut waiting = vec![top];
+        while let Some(dir) = waiting.pop() {
+            dir.linked_files().for_each(&mut visit);
+            waiting.extend(dir.children());
+        }
+    }
+
+    fn names(&self, (dev, ino): (u64, u64)) -> Vec<ItemId> {
+        let nodes = self.tree.names_of(FileId::new(dev, ino));
+        let places = nodes.filter_map(place_of);
+        places.map(|place| self.id(place)).collect()
+    }
+
+    fn order(&self, a: ItemId, b: ItemId) -> Ordering {
+        match (self.node(a), self.node(b)) {
+            (Some(a), Some(b)) => a.cmp_path(&b),
+            _ => a.cmp(&b),
+        }
+    }
+
     fn children(&self, dir: ItemId, visit: &mut dyn FnMut(ItemId, Item<'_>) -> ControlFlow<()>) {
         let Some(Place::Dir(dir)) = self.place(dir) else {
             return;
@@ -297,66 +350,4 @@ impl Data for TreeData {
 }
 
 #[cfg(test)]
-mod tests {
-    use statwalk_core::{Scan, TreeSink};
-    use statwalk_testkit::fault_fs::{Changes, FaultFs};
-    use statwalk_testkit::or_skip;
-
-    use super::super::early_files;
-    use super::*;
-
-    #[test]
-    fn early_files_have_their_places_at_the_end() {
-        // Before and at the end: one has gone, and one has come.
-        let [before, end] = [300, 7].map(|absent| {
-            let root = tempfile::tempdir().unwrap();
-            for number in (0..=300).filter(|number| *number != absent) {
-                std::fs::write(root.path().join(format!("f{number}")), [1; 9]).unwrap();
-            }
-            root
-        });
-        let path = |root: &tempfile::TempDir| root.path().as_os_str().as_encoded_bytes().to_vec();
-        let scan = Scan::new(end.path());
-        let files = early_files::read(&scan, &path(&before), &|| false).unwrap();
-        let names: Vec<_> = files.all().iter().map(|file| file.name.clone()).collect();
-        assert_eq!(names.len(), 300);
-        let outcome = scan.run(&TreeSink::new().with_files()).unwrap();
-        let dir = outcome.output.root(0).unwrap().dir_id().unwrap();
-        let early = Arc::new(EarlyFiles::default());
-        early.keep(dir, files);
-        let data = TreeData::new(3, outcome.output, &[path(&end)], &outcome.report, early);
-        for (place, name) in names.iter().enumerate() {
-            let id = Place::Early(dir, place).id(3);
-            let other = Place::Early(dir, place).id(4);
-            assert_eq!((data.item(other), data.settled(other)), (None, None));
-            // A row shows the file until other rows come.
-            assert_eq!(data.item(id).unwrap().name, *name);
-            let settled = data.settled(id);
-            let item = settled.and_then(|id| data.item(id));
-            let expected = (**name != *b"f7").then_some(name);
-            assert_eq!(item.as_ref().map(|item| &item.name), expected);
-        }
-    }
-
-    #[test]
-    fn a_directory_that_goes_on_changing_is_marked() {
-        let fs = FaultFs::builder().dir("a").dir("b").dir("a/deep");
-        let fs = fs.file("a/y", 3).file("a/deep/x", 5);
-        let fs = fs.attributes_change("a/deep", Changes::Forever);
-        let mount = or_skip!(fs.mount());
-        let outcome = Scan::new(mount.path())
-            .run(&TreeSink::new().with_files())
-            .unwrap();
-        let root = mount.path().as_os_str().as_encoded_bytes().to_vec();
-        let early = Arc::new(EarlyFiles::default());
-        let data = TreeData::new(3, outcome.output, &[root], &outcome.report, early);
-        let mut marked = Vec::new();
-        data.walk(data.roots()[0], &mut |entry| {
-            if entry.item.notes.has_changed {
-                marked.push(entry.item.name.into_owned());
-            }
-            ControlFlow::Continue(())
-        });
-        assert_eq!(marked, [b"deep"]);
-    }
-}
+mod tests;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The device and the inode number of each directory of a tree, in ten bytes.
+//! The device and the inode number of each directory of a tree, in ten bytes, and of each
+//! name of an inode that has several.
 
 use std::sync::{Arc, Mutex};
 
+use super::link_names::LinkName;
 use crate::entry::FileId;
 use crate::lock::lock;
 
-/// A directory, by the number of its device within the scan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An inode, by the number of its device within the scan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(C, packed(2))]
 pub(super) struct DirIdentity {
     inode: u64,
@@ -21,6 +23,13 @@ impl DirIdentity {
         inode: 0,
         device: u16::MAX,
     };
+
+    /// Absent where there are too many devices.
+    pub(super) fn new(inode: u64, device: usize) -> Option<DirIdentity> {
+        let device = u16::try_from(device).ok();
+        let device = device.filter(|&device| device != DirIdentity::UNKNOWN.device)?;
+        Some(DirIdentity { inode, device })
+    }
 
     pub(super) fn file_id(self, devices: &[u64]) -> Option<FileId> {
         let dev = *devices.get(usize::from(self.device))?;
@@ -36,7 +45,10 @@ pub(super) struct Identities {
     devices: Arc<Mutex<Vec<u64>>>,
     /// The device that this worker met last: most neighbours lie on the same.
     last: Option<(u64, u16)>,
-    found: Vec<Found>,
+    /// Absent where those of directories are not kept.
+    found: Option<Vec<Found>>,
+    /// Absent where names are not kept.
+    names: Option<Vec<LinkName>>,
 }
 
 /// The number of a directory, and its identity.
@@ -45,14 +57,51 @@ pub(super) struct Identities {
 struct Found(u32, DirIdentity);
 
 impl Identities {
+    pub(super) fn new(directories: bool, names: bool) -> Identities {
+        Identities {
+            found: directories.then(Vec::new),
+            names: names.then(Vec::new),
+            ..Identities::default()
+        }
+    }
+
     #[inline]
     pub(super) fn push(&mut self, dir: u32, id: FileId) {
+        if self.found.is_some() {
+            let identity = self.identity(id);
+            self.found
+                .as_mut()
+                .expect("it is there")
+                .push(Found(dir, identity));
+        }
+    }
+
+    pub(super) fn keeps_names(&self) -> bool {
+        self.names.is_some()
+    }
+
+    /// Keeps a file of a directory as one of so many names of an inode.
+    pub(super) fn push_name(&mut self, id: FileId, dir: u32, file: u64, links: u32) {
+        let identity = self.identity(id);
+        // On one device too many, no two are known to be the same.
+        if let Some(names) = self.names.as_mut().filter(|_| identity.device != u16::MAX) {
+            names.push(LinkName {
+                identity,
+                dir,
+                file,
+                links,
+            });
+        }
+    }
+
+    #[inline]
+    fn identity(&mut self, id: FileId) -> DirIdentity {
         let device = match self.last {
             Some((last, number)) if last == id.dev => number,
             _ => self.number_of_other(id.dev),
         };
         let inode = id.ino;
-        self.found.push(Found(dir, DirIdentity { inode, device }));
+        DirIdentity { inode, device }
     }
 
     fn number_of_other(&mut self, device: u64) -> u16 {
@@ -77,8 +126,11 @@ impl Identities {
         lock(&self.devices).clone()
     }
 
-    pub(super) fn into_all(self) -> impl Iterator<Item = (u32, DirIdentity)> {
-        (self.found.into_iter()).map(|Found(dir, identity)| (dir, identity))
+    /// The directories, and the names of inodes.
+    pub(super) fn into_all(self) -> (impl Iterator<Item = (u32, DirIdentity)>, Vec<LinkName>) {
+        let found = self.found.unwrap_or_default().into_iter();
+        let dirs = found.map(|Found(dir, identity)| (dir, identity));
+        (dirs, self.names.unwrap_or_default())
     }
 }
 
@@ -91,7 +143,7 @@ mod tests {
 
     #[test]
     fn each_identity_comes_back_until_there_are_too_many_devices() {
-        let mut identities = Identities::default();
+        let mut identities = Identities::new(true, false);
         let mut other = identities.clone();
         let ids = (0..70_000).map(|number| FileId {
             dev: number * 3,
@@ -103,7 +155,8 @@ mod tests {
         }
         other.push(70_000, ids[9]);
         let devices = other.clone().into_devices();
-        let found: Vec<_> = identities.into_all().chain(other.into_all()).collect();
+        let (found, others) = (identities.into_all().0, other.into_all().0);
+        let found: Vec<_> = found.chain(others).collect();
         for &(number, identity) in &found[..ids.len()] {
             let known = ids[number as usize];
             let known = (number < u32::from(u16::MAX)).then_some(known);

@@ -9,6 +9,7 @@
 mod file;
 mod file_runs;
 mod identities;
+mod link_names;
 mod names;
 mod node;
 mod owners;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 pub use self::file::TreeFile;
 use self::file_runs::FileRuns;
 use self::identities::{DirIdentity, Identities};
+use self::link_names::{LinkName, LinkNames};
 use self::names::Names;
 use self::node::At;
 pub use self::node::{Node, NodeId, NodeKind};
@@ -59,6 +61,8 @@ pub struct Tree {
     devices: Vec<u64>,
     /// The identity of each directory; empty where none are kept.
     identities: Vec<DirIdentity>,
+    /// The names of inodes that have several; empty where they are not kept.
+    link_names: LinkNames,
     /// Whether there are sums of bytes.
     knows_sizes: bool,
     /// Whether files of several names are marked.
@@ -96,6 +100,7 @@ impl Tree {
             owners: AllOwners::default(),
             devices: Vec::new(),
             identities: Vec::new(),
+            link_names: LinkNames::default(),
             knows_sizes: states.first().is_some_and(|state| state.sizes),
             knows_links: states.first().is_some_and(TreeState::wants_links),
         };
@@ -108,6 +113,7 @@ impl Tree {
         let follows = context.follows;
         let (mut foreign, mut finished) = (Vec::new(), Vec::new());
         let mut file_runs: Vec<FileRun> = Vec::new();
+        let mut link_names = Vec::new();
         for (worker, state) in states.into_iter().enumerate() {
             for block in state.blocks {
                 let index = block.number as usize;
@@ -138,7 +144,12 @@ impl Tree {
             if let Some(owners) = state.owners {
                 tree.owners.add(owners, first);
             }
-            for (dir, identity) in state.identities.into_iter().flat_map(Identities::into_all) {
+            let (dirs, names) = state.identities.unwrap_or_default().into_all();
+            link_names.extend(names.into_iter().map(|name| LinkName {
+                file: name.file + first,
+                ..name
+            }));
+            for (dir, identity) in dirs {
                 let index = dir as usize;
                 if tree.identities.len() <= index {
                     let len = whole_blocks(index);
@@ -159,6 +170,7 @@ impl Tree {
             tree.settle_links(&links, &first_chunks, inodes)
         });
         tree.file_runs = FileRuns::new(file_runs);
+        tree.link_names = LinkNames::new(link_names);
         tree.sum_up(&unsettled, follows);
         tree
     }
@@ -396,7 +408,8 @@ impl Tree {
             + self.file_runs.memory_bytes()
             + self.owners.memory_bytes()
             + of(&self.devices)
-            + of(&self.identities);
+            + of(&self.identities)
+            + self.link_names.memory_bytes();
         size_of::<Tree>() + records + files + names + roots + foreign + lists
     }
 

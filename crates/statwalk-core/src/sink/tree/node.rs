@@ -2,10 +2,12 @@
 
 //! A directory or file of the tree.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use super::Tree;
 use super::file::TreeFile;
+use super::link_names::{LinkName, identity_of};
 use super::record::{DirRecord, FileRecord, FileRun, NOWHERE, Sums, Traits};
 use super::state::{BLOCK, TreeState};
 use crate::directory::{DirState, join};
@@ -373,6 +375,84 @@ impl<'a> Node<'a> {
         identity.file_id(&self.tree.devices)
     }
 
+    /// The inode of a file that has several names, and how many it had; absent for others,
+    /// and where the sink keeps none
+    /// ([`TreeSink::with_link_names`](super::TreeSink::with_link_names)).
+    #[must_use]
+    pub fn inode(&self) -> Option<(FileId, u32)> {
+        let (dir, file) = match self.at {
+            At::Dir(id) => (id, self.root_file_number()?),
+            At::File { dir, number } => (dir, number),
+        };
+        let name = self.tree.link_names.of_file(dir, file)?;
+        Some(({ name.identity }.file_id(&self.tree.devices)?, name.links))
+    }
+
+    /// The entries of [`files`](Self::files) that have an [`inode`](Self::inode), in no
+    /// particular order. They are found without a look at the others.
+    pub fn linked_files(&self) -> impl Iterator<Item = Node<'a>> + use<'a> {
+        let tree = self.tree;
+        let names = match self.is_dir() {
+            true => tree.link_names.of_dir(self.number()),
+            false => &[],
+        };
+        names.iter().map(move |name| tree.link_name(name))
+    }
+
+    /// The place of a file among [`files`](Self::files) of its directory, by which
+    /// [`file_at`](Self::file_at) finds it; absent for directories, and for a root.
+    #[must_use]
+    pub fn file_place(&self) -> Option<usize> {
+        let At::File { dir, number } = self.at else {
+            return None;
+        };
+        let mut before = 0;
+        self.tree.file_runs.of(dir).find_map(|run| {
+            let is_here = (run.start..run.start + u64::from(run.count)).contains(&number);
+            let place = before + number.wrapping_sub(run.start);
+            before += u64::from(run.count);
+            // Its record is in memory.
+            is_here.then_some(place as usize)
+        })
+    }
+
+    /// Compares the places of two nodes of one tree: the roots in the order of the scan,
+    /// then the paths as [`path_order`](crate::path_order) does.
+    #[must_use]
+    pub fn cmp_path(&self, other: &Node<'_>) -> Ordering {
+        let (mut a, mut b) = (*self, *other);
+        let (mut a_below, mut b_below) = (None, None);
+        let (a_depth, b_depth) = (a.depth(), b.depth());
+        for _ in b_depth..a_depth {
+            a_below = Some(a.name());
+            a = a.parent().unwrap_or(a);
+        }
+        for _ in a_depth..b_depth {
+            b_below = Some(b.name());
+            b = b.parent().unwrap_or(b);
+        }
+        // Both are at one depth now, and the names below their lowest common directory decide.
+        while a.at != b.at {
+            let (Some(a_parent), Some(b_parent)) = (a.parent(), b.parent()) else {
+                return a.root_index().cmp(&b.root_index());
+            };
+            (a_below, b_below) = (Some(a.name()), Some(b.name()));
+            (a, b) = (a_parent, b_parent);
+        }
+        a_below.cmp(&b_below).then(a_depth.cmp(&b_depth))
+    }
+
+    fn depth(&self) -> u32 {
+        match self.at {
+            At::Dir(id) => self.tree.record(id).map_or(0, |dir| dir.depth),
+            At::File { dir, .. } => 1 + self.tree.record(dir).map_or(0, |dir| dir.depth),
+        }
+    }
+
+    fn root_index(&self) -> Option<usize> {
+        self.dir().map(DirRecord::root)
+    }
+
     #[inline]
     fn sum<T>(&self, of_dir: impl Fn(&Sums) -> T, of_file: impl Fn(&FileRecord) -> T) -> T {
         if let Some(dir) = self.directory() {
@@ -522,6 +602,30 @@ impl<'a> Node<'a> {
 }
 
 impl Tree {
+    /// The names of an inode that has several, in no particular order; none where the sink
+    /// keeps none ([`TreeSink::with_link_names`](super::TreeSink::with_link_names)).
+    pub fn names_of(&self, id: FileId) -> impl Iterator<Item = Node<'_>> {
+        let identity = identity_of(id, &self.devices);
+        let names = identity.map(|identity| self.link_names.of_inode(identity));
+        (names.into_iter().flatten()).map(|name| self.link_name(name))
+    }
+
+    /// Whether an inode with several names was kept.
+    #[must_use]
+    pub fn has_link_names(&self) -> bool {
+        !self.link_names.is_empty()
+    }
+
+    fn link_name(&self, name: &LinkName) -> Node<'_> {
+        let (dir, number) = (name.dir, name.file);
+        let is_root = self.record(dir).is_some_and(|dir| dir.kind.is_root_file());
+        let at = match is_root {
+            true => At::Dir(dir),
+            false => At::File { dir, number },
+        };
+        Node { tree: self, at }
+    }
+
     /// The node with a number of [`Node::id`]. That of another tree gives any node, or one
     /// that is not there.
     ///

@@ -43,6 +43,7 @@ pub struct TreeSink {
     filter: EntryFilter,
     owners: bool,
     identities: bool,
+    link_names: bool,
 }
 
 /// One of the times of an entry.
@@ -80,6 +81,7 @@ impl TreeSink {
             filter: EntryFilter::default(),
             owners: false,
             identities: false,
+            link_names: false,
         }
     }
 
@@ -182,6 +184,34 @@ impl TreeSink {
     pub fn with_identities(self) -> TreeSink {
         TreeSink {
             identities: true,
+            ..self
+        }
+    }
+
+    /// Keeps the inode of each file that has several names too, where files are kept,
+    /// unless the scan counts every link: 30 bytes for each such name.
+    ///
+    /// ```
+    /// use statwalk_core::{Scan, TreeSink};
+    /// # let dir = std::env::temp_dir().join(format!("statwalk-names-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&dir).unwrap();
+    /// # std::fs::write(dir.join("a"), "x").unwrap();
+    /// # let _ = std::fs::hard_link(dir.join("a"), dir.join("b"));
+    /// let sink = TreeSink::new().with_files().with_link_names();
+    /// let outcome = Scan::new(&dir).run(&sink)?;
+    /// let tree = outcome.output;
+    /// let root = tree.root(0).expect("the root was read");
+    /// let inode = root.linked_files().next().and_then(|file| file.inode());
+    /// let (id, links) = inode.expect("it has two names");
+    /// assert_eq!((tree.names_of(id).count(), links), (2, 2));
+    /// assert!(outcome.report.is_complete());
+    /// # std::fs::remove_dir_all(&dir).unwrap();
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_link_names(self) -> TreeSink {
+        TreeSink {
+            link_names: true,
             ..self
         }
     }
@@ -295,6 +325,7 @@ impl Sink for TreeSink {
             (self.files, Fields::NAME),
             (self.owners, Fields::OWNER),
             (self.identities, Fields::ID),
+            (self.link_names, Fields::ID | Fields::LINKS),
         ];
         let wanted = wanted.into_iter().filter(|(is_wanted, _)| *is_wanted);
         wanted.fold(time | self.filter.fields(), |sum, (_, field)| sum | field)
@@ -306,7 +337,9 @@ impl Sink for TreeSink {
             false => Links::Bytes(Arc::new(FirstNames::new(context))),
         };
         let owners = self.owners.then(Owners::default);
-        let identities = self.identities.then(Identities::default);
+        let link_names = self.link_names && self.files;
+        let keeps = self.identities || link_names;
+        let identities = keeps.then(|| Identities::new(self.identities, link_names));
         (0..count)
             .map(|worker| TreeState {
                 worker: worker as u16,

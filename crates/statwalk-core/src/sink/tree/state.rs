@@ -246,6 +246,10 @@ impl Collect for TreeState {
         let times_ns = self.times_ns(batch);
         let mut uncounted = 0;
         let files_kept = matches!(self.links, Links::Files(_));
+        let names_kept = self
+            .identities
+            .as_ref()
+            .is_some_and(Identities::keeps_names);
         let wants_links = self.wants_links();
         let files_before = self.file_count();
         let latest_ns = self.latest_ns();
@@ -271,6 +275,9 @@ impl Collect for TreeState {
             }
             if files_kept {
                 self.keep_file(batch, index, known, linked);
+                if known && names_kept && may_repeat(&self.context, batch, index) {
+                    self.keep_name(dir, batch, index);
+                }
             }
             if linked {
                 self.offer(directory, batch, index);
@@ -389,6 +396,18 @@ impl TreeState {
                 };
                 firsts.offer(number, name, value);
             }
+        }
+    }
+
+    /// Keeps the inode of the file that was kept last, where it has several names. A link
+    /// that is followed can lead to one that has not.
+    fn keep_name(&mut self, dir: u32, batch: &Batch, index: usize) {
+        let links = batch.links()[index];
+        let file = self.file_count().wrapping_sub(1);
+        if let Some(identities) = &mut self.identities
+            && links > 1
+        {
+            identities.push_name(batch.id(index), dir, file, links);
         }
     }
 
