@@ -782,6 +782,42 @@ fn any_key() -> impl Strategy<Value = Key> {
     ]
 }
 
+/// The terminal's cursor stayed where the last cell was drawn: a screen reader read the foot,
+/// or the row below the selected one.
+#[test]
+fn the_cursor_is_on_the_selected_row_and_field() {
+    let mut trial = Trial::new(Small::example(), 80, 24);
+    for (keys, name) in [
+        ("", "photos/"),
+        ("j", "日"),
+        ("k", "photos/"),
+        ("G", ".hidden"),
+        ("2", "photos/sea.JPG"),
+        ("3", "images"),
+    ] {
+        trial.keys(keys);
+        let (text, is_text) = trial.at_cursor();
+        assert!(text.starts_with(name) && !is_text, "{keys}: {text}");
+    }
+    trial.keys("1l");
+    assert!(trial.at_cursor().0.starts_with("sea.JPG"));
+    // Fields of a form, one after another, and texts.
+    trial.keys("f");
+    let mut ends = Vec::new();
+    for keys in ["", "x", "\t"] {
+        trial.keys(keys);
+        let (text, is_text) = trial.at_cursor();
+        assert!(is_text, "{text}");
+        ends.push(text);
+    }
+    // In the place of an example, behind what was typed, and in the next field.
+    assert!(ends[1].starts_with(' ') && ends[0].len() > ends[1].len());
+    assert!(ends[2] != ends[1]);
+    trial.keys("\x1b/se");
+    let (text, is_text) = trial.at_cursor();
+    assert!(is_text && text.trim().is_empty(), "{text}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 

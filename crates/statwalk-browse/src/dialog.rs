@@ -64,6 +64,17 @@ impl Dialog {
         manner == Manner::Permanent || self.proposal.why_typed.is_some()
     }
 
+    /// The way that the next key takes: that of the choice, or of `y` beside *Cancel*.
+    /// Absent where several are left.
+    pub(crate) fn manner(&self) -> Option<Manner> {
+        match self.choices()[self.place].0 {
+            Choice::Remove(manner) => Some(manner),
+            Choice::Cancel if self.proposal.no_trash.is_some() => Some(Manner::Permanent),
+            Choice::Cancel if self.proposal.why_typed.is_none() => Some(Manner::Trash),
+            Choice::Cancel => None,
+        }
+    }
+
     /// The effect of `y` now. Its key and the line that names it have it from here.
     pub(crate) fn yes(&self) -> Yes {
         if self.typed.is_some() || self.proposal.refusal.is_some() {

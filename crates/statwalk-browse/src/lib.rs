@@ -62,6 +62,7 @@ pub use answer::{Answer, answer};
 pub use browser::{Browser, Options};
 pub use data::{Data, Entry, Fault, Inode, Item, ItemId, Kind, Notes};
 pub use disk::Disk;
+pub use draw::Cursor;
 pub use event::{Details, Effect, Event, Key, Mouse, ScanState};
 pub use filter::{Bytes, Filter, Sort, SortKey};
 pub use filtered::Filtered;

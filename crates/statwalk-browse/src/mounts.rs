@@ -6,6 +6,7 @@ use ratatui_core::buffer::Buffer;
 use statwalk_view::{bar, share, truncate_to_width};
 
 use crate::browser::Options;
+use crate::draw::Cursor;
 use crate::draw::{Canvas, Look};
 use crate::event::{Event, Key, Mouse};
 use crate::keys::{Action, TABLE};
@@ -152,8 +153,8 @@ impl Mounts {
         None
     }
 
-    /// Draws the list.
-    pub fn draw(&mut self, buffer: &mut Buffer) {
+    /// Draws the list. Answers with the place of the cursor.
+    pub fn draw(&mut self, buffer: &mut Buffer) -> Cursor {
         let mut canvas = Canvas::new(buffer, self.options.charset, self.options.colour);
         let (width, height) = (canvas.width(), canvas.height());
         self.height = height.saturating_sub(HEAD_LINES + FOOT_LINES).max(1);
@@ -173,11 +174,14 @@ impl Mounts {
             }
         }
         canvas.text(columns.point, 1, width, "MOUNTED ON", Look::Dim);
+        let mut cursor = Cursor::of_choice(0, 0);
         for line in 0..self.height.min(self.rows.len() - self.top) {
             let row = &self.rows[self.top + line];
             self.draw_row(row, HEAD_LINES + line, &columns, &mut canvas);
             if self.top + line == self.cursor {
                 canvas.reverse(HEAD_LINES + line);
+                let x = columns.point.min(width.saturating_sub(1));
+                cursor = Cursor::of_choice(x, HEAD_LINES + line);
             }
         }
         let keys = match (self.helps, self.asks_quit) {
@@ -187,11 +191,12 @@ impl Mounts {
         };
         canvas.text(1, height.saturating_sub(1), width, keys, Look::Dim);
         if self.helps {
-            self.draw_help(&mut canvas);
+            return self.draw_help(&mut canvas);
         }
+        cursor
     }
 
-    fn draw_help(&self, canvas: &mut Canvas<'_>) {
+    fn draw_help(&self, canvas: &mut Canvas<'_>) -> Cursor {
         let width = canvas.width().min(60);
         let [x, y, width, height] = canvas.frame("Keys", width, KEYS.len() + 2);
         let rows = TABLE.iter().filter_map(|row| {
@@ -204,6 +209,7 @@ impl Mounts {
             let rest = width.saturating_sub(keys_width + 1);
             canvas.text(x + keys_width + 1, y + line, rest, text, Look::Plain);
         }
+        Cursor::of_choice(x, y)
     }
 
     fn draw_row(&self, row: &Mount, y: usize, columns: &Columns, canvas: &mut Canvas<'_>) {

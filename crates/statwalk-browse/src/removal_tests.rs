@@ -95,7 +95,7 @@ fn the_dialog_begins_with_cancel() {
         "
   ┌─ Remove ─────────────────────────────────────────────────────────────────┐
   │ /data/photos                                                             │
-  │ 3 entries, 70.0 MiB; frees 50.0 MiB                                      │
+  │ 3 entries: moves 70.0 MiB to the trash; frees 0 B until it is emptied    │
  @│                                                                          │
   │ [Cancel]  Move to trash   Remove forever                                 │
   │                                                                          │
@@ -205,8 +205,8 @@ fn the_key_line_of_the_dialog_is_true() {
     }
 }
 
-/// The dialog said that the trash frees nothing until it is emptied, and neither where it
-/// is nor how to empty it.
+/// The dialog said that the trash frees nothing until it is emptied, beside the bytes that
+/// a removal for good frees, and neither where the trash is nor how to empty it.
 #[test]
 fn the_dialog_says_where_the_trash_is_and_how_to_empty_it() {
     let shown = |width, height, trashes: &[&[u8]]| {
@@ -227,15 +227,16 @@ fn the_dialog_says_where_the_trash_is_and_how_to_empty_it() {
         inner.join(" ")
     };
     let home: &[u8] = b"/home/kim/.local/share/Trash";
-    let sentence = "Frees nothing until you empty /home/kim/.local/share/Trash: \
+    let sentence = "To empty /home/kim/.local/share/Trash, \
                     remove all in its files and info.";
     for (width, height) in [(40, 10), (80, 24), (120, 40)] {
         let text = shown(width, height, &[home]);
         assert!(text.contains(sentence), "{text}");
         assert!(
-            text.contains("3 entries, 70.0 MiB; frees 50.0 MiB"),
+            text.contains("moves 70.0 MiB to the trash; frees 0 B until it is emptied"),
             "{text}"
         );
+        assert!(!text.contains("50.0 MiB"), "{text}");
         let choices = match width {
             40 => "Cancel  [Trash]  Forever",
             _ => "Cancel  [Move to trash]  Remove forever",
@@ -244,18 +245,83 @@ fn the_dialog_says_where_the_trash_is_and_how_to_empty_it() {
     }
     let two = shown(80, 24, &[home, b"/mnt/a  b/.Trash-1000"]);
     assert!(
-        two.contains("Trash and /mnt/a  b/.Trash-1000: remove all in their"),
+        two.contains("Trash and /mnt/a  b/.Trash-1000, remove all in their"),
         "{two}"
     );
     // A long or hostile place hides no number.
     let long = [&b"/mnt".repeat(40)[..], b"/\x1b[2J/.Trash-0"].concat();
     let text = shown(40, 10, &[&long]);
-    assert!(text.contains("; frees 50.0 MiB"), "{text}");
+    assert!(text.contains("; frees 0 B until it is emptied"), "{text}");
     let text = shown(80, 24, &[&long]);
     assert!(
-        text.contains(r"\x1b[2J/.Trash-0: remove all in its files"),
+        text.contains(r"\x1b[2J/.Trash-0, remove all in its files"),
         "{text}"
     );
+}
+
+/// The dialog said "frees 50.0 MiB" where `y` moves to the trash, which frees nothing.
+#[test]
+fn the_line_of_the_sums_says_what_the_next_key_does() {
+    let why = || Some("more than 1,000 entries".to_owned());
+    let trash = "3 entries: moves 70.0 MiB to the trash; frees 0 B until it is emptied";
+    let forever = "3 entries, 70.0 MiB; frees 50.0 MiB at once";
+    let both = "3 entries, 70.0 MiB; frees 50.0 MiB if removed forever, 0 B in the trash";
+    let cases = [
+        (None, None, [trash, trash, forever]),
+        (None, why(), [both, trash, forever]),
+        (
+            Some("No trash.".to_owned()),
+            why(),
+            [forever, forever, forever],
+        ),
+    ];
+    for (no_trash, why_typed, lines) in cases {
+        let mut trial = trial(80, 24);
+        trial.keys("d");
+        trial.give(Event::Surveyed(Ok(Proposal {
+            no_trash,
+            why_typed,
+            ..proposal(&[b"/a"])
+        })));
+        for line in lines {
+            let screen = trial.screen().join("\n");
+            assert!(screen.contains(line), "{line}\n{screen}");
+            assert_eq!(screen.matches("frees").count(), 1, "{screen}");
+            trial.keys("\t");
+        }
+    }
+}
+
+/// The prompt did not mark what had to be typed.
+#[test]
+fn the_word_to_type_is_marked() {
+    let mut trial = trial(80, 24);
+    trial.keys("d");
+    trial.give(Event::Surveyed(Ok(proposal(&[b"/a", b"/b"]))));
+    trial.keys("\t\ty2 it");
+    let (marked, cursor) = trial.underlined();
+    assert_eq!(marked, "2 items");
+    assert!(
+        trial
+            .screen()
+            .join("\n")
+            .contains("Type 2 items to remove: 2 it")
+    );
+    assert!(cursor.is_text);
+}
+
+/// The terminal's cursor stayed where the last cell was drawn, and a screen reader read
+/// another row than the selected one.
+#[test]
+fn the_cursor_is_on_the_selected_choice() {
+    let mut trial = trial(80, 24);
+    trial.keys("d");
+    trial.give(Event::Surveyed(Ok(proposal(&[b"/a"]))));
+    for choice in ["Cancel]", "Move to trash]", "Remove forever]", "Cancel]"] {
+        let (text, is_text) = trial.at_cursor();
+        assert!(text.starts_with(choice) && !is_text, "{choice}: {text}");
+        trial.keys("\t");
+    }
 }
 
 #[test]
@@ -333,7 +399,7 @@ fn a_number_and_its_unit_are_on_one_line() {
         trial.give(Event::Surveyed(Ok(proposal(&[b"/data"]))));
         let screen = trial.screen().join("\n");
         assert!(screen.contains("70.0 MiB"), "{screen}");
-        assert!(screen.contains("50.0 MiB"), "{screen}");
+        assert!(screen.contains("0 B"), "{screen}");
     }
 }
 

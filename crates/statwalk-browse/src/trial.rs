@@ -8,8 +8,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ratatui_core::buffer::Buffer;
-use ratatui_core::layout::Rect;
+use ratatui_core::buffer::{Buffer, Cell};
+use ratatui_core::layout::{Position, Rect};
+use ratatui_core::style::Modifier;
 use statwalk_view::{Charset, Colour, SizeFormat};
 
 use crate::Disk;
@@ -18,7 +19,7 @@ use crate::event::{Effect, Event, Key, ScanState};
 use crate::filter::Bytes;
 use crate::filtered::Filtered;
 use crate::keys::Keymap;
-use crate::{Answer, Browser, Options, answer};
+use crate::{Answer, Browser, Cursor, Options, answer};
 
 pub(crate) const NOW_NS: i64 = 1_700_000_000_000_000_000;
 pub(crate) const DAY_NS: i64 = 86_400_000_000_000;
@@ -291,6 +292,29 @@ impl Trial {
                 key => Key::Char(key),
             }));
         }
+    }
+
+    /// The text from the cursor on, and whether the user types there.
+    pub(crate) fn at_cursor(&mut self) -> (String, bool) {
+        let (buffer, cursor) = self.drawn();
+        let Position { x, y } = cursor.place;
+        let text = (x..buffer.area.width).map(|x| buffer[(x, y)].symbol());
+        (text.collect(), cursor.is_text)
+    }
+
+    /// The text that is underlined, and the cursor.
+    pub(crate) fn underlined(&mut self) -> (String, Cursor) {
+        let (buffer, cursor) = self.drawn();
+        let cells = buffer.content.iter();
+        let marked = cells.filter(|cell| cell.modifier.contains(Modifier::UNDERLINED));
+        (marked.map(Cell::symbol).collect(), cursor)
+    }
+
+    fn drawn(&mut self) -> (Buffer, Cursor) {
+        let (width, height) = (self.browser.width, self.browser.height);
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+        let cursor = self.browser.draw(&*self.data, &mut buffer);
+        (buffer, cursor.expect("the screen has rows"))
     }
 
     pub(crate) fn screen(&mut self) -> Vec<String> {

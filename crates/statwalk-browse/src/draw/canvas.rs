@@ -17,6 +17,8 @@ pub(crate) enum Look {
     Bar,
     Marked,
     Alarm,
+    /// A word that the user has to type.
+    Word,
 }
 
 /// A buffer, with the abilities of the terminal.
@@ -56,6 +58,7 @@ impl<'b> Canvas<'b> {
             Look::Bar => coloured(Color::Cyan),
             Look::Marked => coloured(Color::Magenta).add_modifier(Modifier::BOLD),
             Look::Alarm => coloured(Color::Red).add_modifier(Modifier::BOLD),
+            Look::Word => Style::new().add_modifier(Modifier::BOLD | Modifier::UNDERLINED),
         }
     }
 
@@ -161,6 +164,7 @@ mod tests {
             Look::Bar,
             Look::Marked,
             Look::Alarm,
+            Look::Word,
         ] {
             let Style { fg, bg, .. } = canvas.style(look);
             let is_legible = match fg {

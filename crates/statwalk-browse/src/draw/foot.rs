@@ -2,12 +2,12 @@
 
 //! The lines below the rows: a summary, a line of input, and keys.
 
-use ratatui_core::layout::Position;
 use statwalk_view::{
     Charset, NamePattern, SizeFilter, age, counted, grouped, text_width, truncate_end,
 };
 
 use super::canvas::{Canvas, Look};
+use super::cursor::Cursor;
 use super::head::lower_bound;
 use super::rows::{group_name, owner_text};
 use crate::browser::{Browser, Mode};
@@ -18,7 +18,7 @@ use crate::tally::By;
 use crate::view::View;
 
 impl Browser {
-    pub(super) fn draw_foot(&self, data: &dyn Data, canvas: &mut Canvas<'_>) -> Option<Position> {
+    pub(super) fn draw_foot(&self, data: &dyn Data, canvas: &mut Canvas<'_>) -> Option<Cursor> {
         let y = canvas.height() - 2;
         self.draw_keys(y + 1, canvas);
         let input = match &self.mode {
@@ -54,7 +54,7 @@ impl Browser {
                 }
             }
             let end = end.min(canvas.width() - 1);
-            return Some(Position::new(end as u16, y as u16));
+            return Some(Cursor::of_text(end, y));
         }
         if let Some(key) = self.asks_quit.filter(|_| self.mode == Mode::Rows) {
             let marked = grouped(self.marks.count());

@@ -2,11 +2,11 @@
 
 //! Boxes above the rows: help, facts about an item, the form of a filter.
 
-use ratatui_core::layout::Position;
 use statwalk_view::{SizeFormat, grouped, text_width, wrap};
 use statwalk_view::{Terminal, Unit};
 
 use super::canvas::{Canvas, Look};
+use super::cursor::Cursor;
 use crate::browser::Browser;
 use crate::data::{Data, ItemId, Kind};
 use crate::event::Details;
@@ -37,7 +37,7 @@ const MOUSE: [(&str, &str); 4] = [
 
 impl Browser {
     /// The keys and their sentences, from a line on.
-    pub(super) fn draw_help(&self, top: usize, line: &Line, canvas: &mut Canvas<'_>) -> Position {
+    pub(super) fn draw_help(&self, top: usize, line: &Line, canvas: &mut Canvas<'_>) -> Cursor {
         let wanted = line.text.to_lowercase();
         let mut rows: Vec<(String, String)> = Vec::new();
         for row in &TABLE {
@@ -89,7 +89,7 @@ impl Browser {
         let search = format!("search: {typed}");
         canvas.text(x, y + shown, width, &search, Look::Dim);
         let end = (x + text_width(&search)).min(x + width);
-        Position::new(end as u16, (y + shown) as u16)
+        Cursor::of_text(end, y + shown)
     }
 
     /// Everything about an item: what the scan knows, then what the system answered.
@@ -99,10 +99,8 @@ impl Browser {
         details: Option<&Details>,
         data: &dyn Data,
         canvas: &mut Canvas<'_>,
-    ) {
-        let (Some(item), Some(path)) = (data.item(id), data.path(id)) else {
-            return;
-        };
+    ) -> Option<Cursor> {
+        let (item, path) = (data.item(id)?, data.path(id)?);
         let bytes = |bytes: u128| {
             let exact = SizeFormat::Unit(Unit::B).text(bytes);
             match bytes {
@@ -151,6 +149,7 @@ impl Browser {
             .saturating_sub(2)
             .min(rows.len() + path.len() + 3);
         let [x, y, width, height] = canvas.frame("Item", width, height);
+        let cursor = Some(Cursor::of_choice(x, y));
         let mut line = 0;
         for piece in &path {
             canvas.text(x, y + line, width, piece, Look::Bold);
@@ -169,7 +168,7 @@ impl Browser {
             .enumerate()
             {
                 if line >= height {
-                    return;
+                    return cursor;
                 }
                 if number == 0 {
                     canvas.text(x, y + line, 16, title, Look::Dim);
@@ -184,10 +183,16 @@ impl Browser {
                 line += 1;
             }
         }
+        cursor
     }
 
     /// The table of the space of a file system, from a line on.
-    pub(super) fn draw_space(&self, table: Option<&[String]>, top: usize, canvas: &mut Canvas<'_>) {
+    pub(super) fn draw_space(
+        &self,
+        table: Option<&[String]>,
+        top: usize,
+        canvas: &mut Canvas<'_>,
+    ) -> Cursor {
         let waiting = ["reading the file system".to_owned()];
         let lines = table.unwrap_or(&waiting);
         let widest = lines.iter().map(|line| text_width(line)).max();
@@ -197,14 +202,15 @@ impl Browser {
         for (line, text) in lines.iter().skip(top).take(height).enumerate() {
             canvas.text(x, y + line, width, text, Look::Plain);
         }
+        Cursor::of_choice(x, y)
     }
 
-    pub(super) fn draw_form(&self, form: &Form, canvas: &mut Canvas<'_>) -> Position {
+    pub(super) fn draw_form(&self, form: &Form, canvas: &mut Canvas<'_>) -> Cursor {
         let height = FIELDS.len() + 4;
         let width = canvas.width().min(64);
         let [x, y, width, _] = canvas.frame("Filter", width, height);
         let start = 16;
-        let mut cursor = Position::new(0, 0);
+        let mut cursor = Cursor::of_text(x, y);
         for (place, ((title, example), line)) in FIELDS.iter().zip(&form.fields).enumerate() {
             let is_here = place == form.place;
             let look = if is_here { Look::Bold } else { Look::Plain };
@@ -216,7 +222,7 @@ impl Browser {
             }
             if is_here {
                 let end = (x + start + text_width(&typed)).min(x + width);
-                cursor = Position::new(end as u16, (y + place) as u16);
+                cursor = Cursor::of_text(end, y + place);
             }
         }
         if let Some(error) = &form.error {

@@ -2,10 +2,10 @@
 
 //! Boxes of a removal: the survey, the dialog, and the paths that are still there.
 
-use ratatui_core::layout::Position;
 use statwalk_view::{Colour, Terminal, counted, grouped, text_width, truncate_to_width, wrap};
 
 use super::canvas::{Canvas, Look};
+use super::cursor::Cursor;
 use super::overlay::pieces;
 use crate::browser::Browser;
 use crate::dialog::{Choice, Dialog};
@@ -15,15 +15,16 @@ use crate::removal::{Manner, RemovalReport};
 const PATHS_MAX: usize = 8;
 
 impl Browser {
-    pub(super) fn draw_survey(&self, entries: u64, canvas: &mut Canvas<'_>) {
+    pub(super) fn draw_survey(&self, entries: u64, canvas: &mut Canvas<'_>) -> Cursor {
         let [x, y, width, _] = canvas.frame("Remove", 44, 3);
         let text = counted(entries, "entry", "entries");
         let text = format!("reading what is there: {text}");
         canvas.text(x, y, width, &text, Look::Plain);
+        Cursor::of_choice(x, y)
     }
 
     /// The dialog. The lines that a decision needs most are there on the smallest screen.
-    pub(super) fn draw_dialog(&self, dialog: &Dialog, canvas: &mut Canvas<'_>) -> Option<Position> {
+    pub(super) fn draw_dialog(&self, dialog: &Dialog, canvas: &mut Canvas<'_>) -> Cursor {
         let width = canvas.width().min(76);
         let inner = width.saturating_sub(4);
         let terminal = Terminal {
@@ -42,15 +43,25 @@ impl Browser {
         match &proposal.refusal {
             // The sums are without the items that must stay.
             Some(refusal) => say(refusal, Look::Alarm),
-            None => say(
-                &format!(
-                    "{}, {}; frees {}",
-                    counted(proposal.entries, "entry", "entries"),
-                    size(proposal.bytes),
-                    size(proposal.freed_bytes)
-                ),
-                Look::Bold,
-            ),
+            None => {
+                let entries = counted(proposal.entries, "entry", "entries");
+                let (bytes, freed) = (size(proposal.bytes), size(proposal.freed_bytes));
+                let nothing = size(0);
+                let text = match dialog.manner() {
+                    Some(Manner::Trash) => format!(
+                        "{entries}: moves {bytes} to the trash; \
+                         frees {nothing} until it is emptied"
+                    ),
+                    Some(Manner::Permanent) => {
+                        format!("{entries}, {bytes}; frees {freed} at once")
+                    }
+                    None => format!(
+                        "{entries}, {bytes}; frees {freed} if removed forever, \
+                         {nothing} in the trash"
+                    ),
+                };
+                say(&text, Look::Bold);
+            }
         }
         for warning in &proposal.warnings {
             say(warning, Look::Alarm);
@@ -67,8 +78,11 @@ impl Browser {
                     .map(|line| (line, Look::Plain)),
             );
         }
-        // The choices, and the line to type.
-        let foot = 3;
+        // An empty line where it costs nothing, the choices, and the line to type.
+        let foot = match canvas.height() >= 2 + 1 + below.len() + 3 {
+            true => 3,
+            false => 2,
+        };
         let room = canvas.height().saturating_sub(2 + below.len() + foot);
         let paths = paths(&proposal.paths, inner, room.clamp(1, PATHS_MAX), canvas);
         let shown = paths.len();
@@ -83,14 +97,17 @@ impl Browser {
             canvas.text(x, y + line, inner, text, *look);
         }
         let choices_y = y + height.saturating_sub(2);
-        let mut column = x;
+        let (mut column, mut chosen_x) = (x, x);
         for (place, title) in titles(dialog, inner).into_iter().enumerate() {
             let text = match place == dialog.place {
                 true => format!("[{title}]"),
                 false => format!(" {title} "),
             };
             let look = match place == dialog.place {
-                true => Look::Bold,
+                true => {
+                    chosen_x = column + 1;
+                    Look::Bold
+                }
                 false => Look::Plain,
             };
             canvas.text(
@@ -102,24 +119,39 @@ impl Browser {
             );
             column += text_width(&text) + 1;
         }
-        let line = dialog.typed.as_ref()?;
+        let Some(line) = &dialog.typed else {
+            return Cursor::of_choice(chosen_x, choices_y);
+        };
         let y = y + height.saturating_sub(1);
         let wanted = canvas.sentence(&dialog.proposal.word);
         let title = match dialog.is_wrong {
-            true => "This is another text. Type",
-            false => "Type",
+            true => "This is another text. Type ",
+            false => "Type ",
         };
         let typed = canvas.name(line.text.as_bytes());
-        let mut prompt = format!("{title} {wanted} to remove: {typed}");
-        if text_width(&prompt) > inner {
-            prompt = format!("{title} {wanted}: {typed}");
+        let widths = [title, &wanted, " to remove: ", &typed].map(text_width);
+        let is_short = widths.iter().sum::<usize>() > inner;
+        let middle = if is_short { ": " } else { " to remove: " };
+        let parts = [
+            (title, Look::Plain),
+            (&wanted, Look::Word),
+            (middle, Look::Plain),
+            (&typed, Look::Bold),
+        ];
+        let mut column = x;
+        for (text, look) in parts {
+            canvas.text(column, y, (x + inner).saturating_sub(column), text, look);
+            column = (column + text_width(text)).min(x + inner);
         }
-        canvas.text(x, y, inner, &prompt, Look::Bold);
-        let column = (x + text_width(&prompt)).min(x + inner);
-        Some(Position::new(column as u16, y as u16))
+        Cursor::of_text(column, y)
     }
 
-    pub(super) fn draw_report(&self, report: &RemovalReport, top: usize, canvas: &mut Canvas<'_>) {
+    pub(super) fn draw_report(
+        &self,
+        report: &RemovalReport,
+        top: usize,
+        canvas: &mut Canvas<'_>,
+    ) -> Cursor {
         let width = canvas.width().min(100);
         let terminal = Terminal {
             width: width.saturating_sub(4),
@@ -139,6 +171,8 @@ impl Browser {
             let error = canvas.sentence(error);
             canvas.text(x, y + line, width, &error, Look::Plain);
         }
+        // The first of the errors in view.
+        Cursor::of_choice(x, y + start.min(height.saturating_sub(1)))
     }
 }
 
@@ -175,7 +209,7 @@ fn trash_text(trashes: &[Vec<u8>], width: usize, canvas: &Canvas<'_>) -> String 
         [first, rest @ ..] => format!("{} and {} more", name(first), grouped(rest.len() as u64)),
     };
     let its = if trashes.len() > 1 { "their" } else { "its" };
-    format!("Frees nothing until you empty {places}: remove all in {its} files and info.")
+    format!("To empty {places}, remove all in {its} files and info.")
 }
 
 /// The paths in at most `room` lines: a lone one whole where it fits, several a line each.

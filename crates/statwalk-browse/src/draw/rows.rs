@@ -8,6 +8,7 @@ use statwalk_view::{
 };
 
 use super::canvas::{Canvas, Look};
+use super::cursor::Cursor;
 use super::foot::name_condition;
 use crate::browser::{Browser, HEAD_LINES, Mode};
 use crate::columns::Widths;
@@ -17,6 +18,9 @@ use crate::list::Rows;
 use crate::search;
 use crate::tally::{Group, Tally};
 use crate::view::View;
+
+/// The first column of a fault, behind those of the marks.
+const FAULT_START: usize = 2;
 
 /// The cells of a row, from left to right.
 struct Cells {
@@ -33,7 +37,9 @@ struct Cells {
 }
 
 impl Browser {
-    pub(super) fn draw_rows(&mut self, data: &dyn Data, canvas: &mut Canvas<'_>) {
+    /// Draws the rows. Answers with the first cell of the selected row's name, or of the text
+    /// where there is no row.
+    pub(super) fn draw_rows(&mut self, data: &dyn Data, canvas: &mut Canvas<'_>) -> Cursor {
         let height = self.row_count();
         let top = self.list.scroll(height);
         let widths = self.widths();
@@ -48,8 +54,9 @@ impl Browser {
                 let y = HEAD_LINES + line;
                 canvas.text(widths.marks, y, usize::MAX, text, Look::Dim);
             }
-            return;
+            return Cursor::of_choice(widths.marks, HEAD_LINES);
         }
+        let mut cursor = Cursor::of_choice(0, HEAD_LINES);
         let sums = self.sums_of_now(data);
         for line in 0..height.min(self.list.rows.len() - top) {
             let place = top + line;
@@ -75,8 +82,14 @@ impl Browser {
             }
             if place == self.list.cursor() {
                 canvas.reverse(y);
+                let x = match &self.list.rows {
+                    Rows::Faults(..) => FAULT_START,
+                    Rows::Items(_) | Rows::Groups(_) => widths.name_start(),
+                };
+                cursor = Cursor::of_choice(x.min(canvas.width() - 1), y);
             }
         }
+        cursor
     }
 
     /// The size of the whole, and of the largest row. While a scan goes on, rows show sums
@@ -342,12 +355,18 @@ fn draw_cells(cells: &Cells, widths: &Widths, y: usize, canvas: &mut Canvas<'_>)
 }
 
 fn draw_fault(fault: &Fault, y: usize, canvas: &mut Canvas<'_>) {
-    let width = canvas.width().saturating_sub(2);
+    let width = canvas.width().saturating_sub(FAULT_START);
     let cause = canvas.name(fault.cause.as_bytes());
     let cause_width = text_width(&cause).min(width / 2);
     let path = canvas.name(&fault.path);
     let path_width = width.saturating_sub(cause_width + 2);
     let path = truncate_to_width(&path, path_width, canvas.charset).into_owned();
-    canvas.text(2, y, path_width, &path, Look::Plain);
-    canvas.text(2 + text_width(&path) + 2, y, cause_width, &cause, Look::Dim);
+    canvas.text(FAULT_START, y, path_width, &path, Look::Plain);
+    canvas.text(
+        FAULT_START + text_width(&path) + 2,
+        y,
+        cause_width,
+        &cause,
+        Look::Dim,
+    );
 }

@@ -60,10 +60,7 @@ pub(super) fn select(
     ) {}
     let mut list = Mounts::new(options.clone(), shown(&rows));
     loop {
-        screen.draw(&mut |buffer| {
-            list.draw(buffer);
-            None
-        })?;
+        screen.draw(&mut |buffer| Some(list.draw(buffer)))?;
         let input = screen.input(PERIOD)?;
         if signals::caught().is_some() {
             return Ok(None);

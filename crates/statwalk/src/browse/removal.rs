@@ -420,8 +420,11 @@ fn propose(
         None | Some(Degree::Key) => None,
         Some(Degree::Typed(reasons)) => reasons.first().map(ToString::to_string),
     };
+    // The largest come first: among them a mistake costs most.
+    let mut by_size: Vec<_> = items.iter().zip(&survey.items).collect();
+    by_size.sort_by_key(|(_, sums)| std::cmp::Reverse(sums.allocated_bytes));
     let proposal = browse::Proposal {
-        paths: (items.iter().map(|item| item.path().to_vec()))
+        paths: (by_size.iter().map(|(item, _)| item.path().to_vec()))
             .chain(others)
             .collect(),
         entries: survey.total.entry_count,

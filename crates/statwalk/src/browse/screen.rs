@@ -9,8 +9,7 @@ use std::io;
 use std::time::Duration;
 
 use ratatui_core::buffer::Buffer;
-use ratatui_core::layout::Position;
-use statwalk_browse::{Key, Mouse};
+use statwalk_browse::{Cursor, Key, Mouse};
 
 use crate::failure::Failure;
 
@@ -32,15 +31,13 @@ pub(crate) trait Screen {
     /// The time since it was opened.
     fn now(&self) -> Duration;
 
-    /// Draws a frame. `draw` answers with the place of the cursor, if there is one.
+    /// Draws a frame. `draw` answers with the place of the cursor, if there is one: there it
+    /// is afterwards, shown or hidden.
     ///
     /// # Errors
     ///
     /// Returns an error if the screen is gone.
-    fn draw(
-        &mut self,
-        draw: &mut dyn FnMut(&mut Buffer) -> Option<Position>,
-    ) -> Result<(), Failure>;
+    fn draw(&mut self, draw: &mut dyn FnMut(&mut Buffer) -> Option<Cursor>) -> Result<(), Failure>;
 
     /// Whether there is input, or comes within a time.
     ///
@@ -64,7 +61,7 @@ pub(crate) trait Screen {
     /// Returns an error if the screen is gone.
     fn draw_question(
         &mut self,
-        draw: &mut dyn FnMut(&mut Buffer) -> Option<Position>,
+        draw: &mut dyn FnMut(&mut Buffer) -> Option<Cursor>,
     ) -> Result<(), Failure>;
 
     /// Whether the program came back from the background since the last call.

@@ -20,9 +20,9 @@ use std::time::{Duration, Instant};
 
 use clap::CommandFactory;
 use ratatui_core::buffer::Buffer;
-use ratatui_core::layout::{Position, Rect};
+use ratatui_core::layout::Rect;
 use ratatui_core::style::Modifier;
-use statwalk_browse::{Bytes, Key, Keymap, Options};
+use statwalk_browse::{Bytes, Cursor, Key, Keymap, Options};
 use statwalk_testkit::attack::{Attack, Round};
 use statwalk_testkit::removal_trial::{self, Deeds, Focus, Frame, Ground, Seat};
 use statwalk_testkit::{Scratch, program, remove_tree};
@@ -148,7 +148,7 @@ struct Simulated {
 }
 
 impl Simulated {
-    fn show(&self, draw: &mut dyn FnMut(&mut Buffer) -> Option<Position>) -> Frame {
+    fn show(&self, draw: &mut dyn FnMut(&mut Buffer) -> Option<Cursor>) -> Frame {
         let (width, height) = self.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
         draw(&mut buffer);
@@ -181,10 +181,7 @@ impl Screen for Simulated {
         self.opened.elapsed() * SPEED
     }
 
-    fn draw(
-        &mut self,
-        draw: &mut dyn FnMut(&mut Buffer) -> Option<Position>,
-    ) -> Result<(), Failure> {
+    fn draw(&mut self, draw: &mut dyn FnMut(&mut Buffer) -> Option<Cursor>) -> Result<(), Failure> {
         let frame = self.show(draw);
         self.desk.state().frame = frame;
         self.desk.changed();
@@ -213,7 +210,7 @@ impl Screen for Simulated {
 
     fn draw_question(
         &mut self,
-        draw: &mut dyn FnMut(&mut Buffer) -> Option<Position>,
+        draw: &mut dyn FnMut(&mut Buffer) -> Option<Cursor>,
     ) -> Result<(), Failure> {
         let frame = self.show(draw);
         let mut state = self.desk.state();

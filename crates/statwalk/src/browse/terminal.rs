@@ -19,12 +19,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use ratatui_core::backend::Backend;
 use ratatui_core::buffer::Buffer;
-use ratatui_core::layout::Position;
 use ratatui_core::terminal::Terminal;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::{flag, low_level};
+use statwalk_browse::Cursor;
 
 use super::cells::{Cells, drawn_size};
 use super::decoder::Decoder;
@@ -227,16 +227,22 @@ impl Screen for Tty {
         self.opened.elapsed()
     }
 
-    fn draw(
-        &mut self,
-        draw: &mut dyn FnMut(&mut Buffer) -> Option<Position>,
-    ) -> Result<(), Failure> {
+    fn draw(&mut self, draw: &mut dyn FnMut(&mut Buffer) -> Option<Cursor>) -> Result<(), Failure> {
+        let mut cursor = None;
         let drawn = self.terminal.draw(|frame| {
-            if let Some(place) = draw(frame.buffer_mut()) {
-                frame.set_cursor_position(place);
+            cursor = draw(frame.buffer_mut());
+            if let Some(cursor) = cursor.filter(|cursor| cursor.is_text) {
+                frame.set_cursor_position(cursor.place);
             }
         });
-        drawn.map(drop).map_err(of_drawing)
+        drawn.map_err(of_drawing)?;
+        // A hidden cursor is where the last cell was drawn, until it is moved.
+        match cursor.filter(|cursor| !cursor.is_text) {
+            Some(cursor) => (self.terminal.backend_mut())
+                .set_cursor_position(cursor.place)
+                .map_err(of_drawing),
+            None => Ok(()),
+        }
     }
 
     fn has_input(&mut self, wait: Duration) -> Result<bool, Failure> {
@@ -256,7 +262,7 @@ impl Screen for Tty {
 
     fn draw_question(
         &mut self,
-        draw: &mut dyn FnMut(&mut Buffer) -> Option<Position>,
+        draw: &mut dyn FnMut(&mut Buffer) -> Option<Cursor>,
     ) -> Result<(), Failure> {
         // A key that answers the frame at once must not be among those that are dropped.
         self.terminal.backend_mut().hold(true);

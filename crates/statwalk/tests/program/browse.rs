@@ -94,6 +94,16 @@ impl Browser {
         parser.screen().contents()
     }
 
+    /// The text from the terminal's cursor to the end of its line, and whether it is hidden.
+    fn at_cursor(&self) -> (String, bool) {
+        let Winsize { ws_row, ws_col, .. } = tcgetwinsize(&self.screen).unwrap();
+        let mut parser = vt100::Parser::new(ws_row, ws_col, 0);
+        parser.process(&self.shown.lock().unwrap());
+        let (row, column) = parser.screen().cursor_position();
+        let text = parser.screen().contents_between(row, column, row, ws_col);
+        (text, parser.screen().hide_cursor())
+    }
+
     /// All bytes that came.
     pub(crate) fn shown(&self) -> String {
         String::from_utf8_lossy(&self.shown.lock().unwrap()).into_owned()
@@ -295,6 +305,32 @@ fn marks_are_written_and_nothing_is_overwritten() {
     browser.press("qq");
     assert_eq!(browser.end().0.code(), Some(0));
     assert_eq!(std::fs::read(&list).unwrap(), expected);
+}
+
+/// The hidden cursor stayed where the last cell was drawn. Screen readers and braille
+/// displays read there: the foot after the first picture, and then the wrong rows.
+#[test]
+fn the_terminals_cursor_is_on_the_selected_row() {
+    let tree = Tree::new("first 90000\nsecond 60000\nthird 30000");
+    let mut browser = or_skip!(Browser::start(&tree.path(), &["--enable-delete", "."]));
+    browser.wait_for_scan();
+    let cases = [
+        ("", "first", true),
+        ("j", "second", true),
+        ("j", "third", true),
+        ("k", "second", true),
+        ("d", "Cancel", true),
+        ("\t", "Move to trash", true),
+        ("\x1b", "second", true),
+        ("/", "", false),
+    ];
+    for (keys, text, is_hidden) in cases {
+        browser.press(keys);
+        wait_until("the cursor does not follow", || {
+            let (at, hidden) = browser.at_cursor();
+            at.starts_with(text) && hidden == is_hidden
+        });
+    }
 }
 
 /// A browser that may remove, with the cursor on `sub`.
