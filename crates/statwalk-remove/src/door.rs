@@ -7,9 +7,9 @@
 //! the product.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 
-use rustix::fs::{AtFlags, RenameFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::failure::Cause;
@@ -78,7 +78,7 @@ pub(crate) fn remove_item(
     expected: &Expected<'_>,
 ) -> Result<Seen, Kept> {
     let (seen, flags) = compare(directory, name, expected)?;
-    let own = own_name();
+    let own = format!(".statwalk-{}", random_part()).into_bytes();
     let rename = |from: &[u8], to: &[u8]| {
         rustix::fs::renameat_with(directory, from, directory, to, RenameFlags::NOREPLACE)
     };
@@ -101,10 +101,10 @@ pub(crate) fn remove_item(
     }
 }
 
-/// A name that nobody can expect.
-fn own_name() -> Vec<u8> {
+/// The part of a name that nobody can expect: 16 digits.
+pub(crate) fn random_part() -> String {
     let random = RandomState::new().build_hasher().finish();
-    format!(".statwalk-{random:016x}").into_bytes()
+    format!("{random:016x}")
 }
 
 /// Looks at an entry, which must be the expected one. Answers with the flags that remove
@@ -146,6 +146,15 @@ fn unlink(directory: BorrowedFd<'_>, name: &[u8], flags: AtFlags) -> Result<(), 
     }
 }
 
+/// Says whether a file system has no renames with flags: NFS, sshfs, ntfs-3g, mergerfs and
+/// most others in user space (renameat2(2), `EINVAL`).
+///
+/// The kernel says the same of a directory that would move into itself. No rename moves it.
+pub(crate) fn lacks_flags(cause: &Cause) -> bool {
+    let lacking = [Errno::INVAL, Errno::NOSYS, Errno::OPNOTSUPP];
+    lacking.map(Cause::from).contains(cause)
+}
+
 /// Moves one entry within a file system, and never over another name.
 ///
 /// After the move it looks again, where other processes do not expect the entry. If the
@@ -170,9 +179,12 @@ pub(crate) fn rename(
         return Err(Cause::Changed);
     }
     let flags = RenameFlags::NOREPLACE;
+    step();
     rustix::fs::renameat_with(from, name, to, new_name, flags)?;
+    step();
     match Seen::of(to, new_name) {
         Ok(seen) if !seen.identity.is_same_inode(expected) => {
+            step();
             match rustix::fs::renameat_with(to, new_name, from, name, flags) {
                 Ok(()) => Err(Cause::Changed),
                 // Its place is taken meanwhile, so it stays.
@@ -182,3 +194,110 @@ pub(crate) fn rename(
         _ => Ok(()),
     }
 }
+
+/// Moves one entry into a directory that the user alone can write, where the file system
+/// [lacks flags](lacks_flags). Answers with its attributes there.
+///
+/// `new_name` has a random part, so nobody else's entry is there. A descriptor from before
+/// the move tells whether the entry is the expected one: some unions give a directory
+/// another number when it moves. Another entry goes back as by [`rename_out`].
+///
+/// # Errors
+///
+/// As those of [`rename`]; `EPERM` where others can write the directory.
+pub(crate) fn rename_in(
+    from: BorrowedFd<'_>,
+    name: &[u8],
+    expected: &Identity,
+    own: BorrowedFd<'_>,
+    new_name: &[u8],
+) -> Result<Seen, Cause> {
+    if !is_plain_name(name) || !is_plain_name(new_name) {
+        return Err(Errno::INVAL.into());
+    }
+    if !Seen::of_open(own)?.is_own_of(rustix::process::geteuid().as_raw()) {
+        return Err(Errno::PERM.into());
+    }
+    step();
+    let held = hold(from, name)?;
+    if Seen::of_open(&held)?.identity != *expected {
+        return Err(Cause::Changed);
+    }
+    if Seen::of(own, new_name) != Err(Errno::NOENT) {
+        return Err(Errno::EXIST.into());
+    }
+    step();
+    rustix::fs::renameat(from, name, own, new_name)?;
+    step();
+    match (Seen::of_open(&held), Seen::of(own, new_name)) {
+        (Ok(held), Ok(moved)) if held.is_same_inode(&moved) => Ok(moved),
+        (_, Ok(moved)) => match rename_out(own, new_name, &moved, from, name) {
+            Ok(()) => Err(Cause::Changed),
+            Err(_) => Err(Cause::Moved),
+        },
+        (_, Err(_)) => Err(Cause::Moved),
+    }
+}
+
+/// Moves one entry out of a directory that the user alone can write to a name that is free,
+/// where the file system [lacks flags](lacks_flags).
+///
+/// A link takes no name that is taken. A directory takes the place of an empty one that this
+/// call has made; the kernel refuses where that is no longer empty, or no directory.
+///
+/// # Errors
+///
+/// The entry is not the expected one, others can write the directory, the name is taken, or
+/// the file system has no links. Then the entry is where it was.
+pub(crate) fn rename_out(
+    own: BorrowedFd<'_>,
+    own_name: &[u8],
+    expected: &Seen,
+    to: BorrowedFd<'_>,
+    name: &[u8],
+) -> Result<(), Cause> {
+    if !is_plain_name(own_name) || !is_plain_name(name) {
+        return Err(Errno::INVAL.into());
+    }
+    if !Seen::of_open(own)?.is_own_of(rustix::process::geteuid().as_raw()) {
+        return Err(Errno::PERM.into());
+    }
+    let held = hold(own, own_name)?;
+    if !Seen::of_open(&held)?.is_same_inode(expected) {
+        return Err(Cause::Replaced);
+    }
+    if !expected.is_directory() {
+        step();
+        rustix::fs::linkat(own, own_name, to, name, AtFlags::empty())?;
+        step();
+        // No other process writes here, and the link has shown where this name leads.
+        return unlink(own, own_name, AtFlags::empty());
+    }
+    step();
+    rustix::fs::mkdirat(to, name, Mode::RWXU)?;
+    let made = Seen::of(to, name)?;
+    step();
+    let Err(errno) = rustix::fs::renameat(own, own_name, to, name) else {
+        return Ok(());
+    };
+    step();
+    // The first error counts.
+    let _ = remove(to, name, &Expected::Emptied(&made));
+    Err(errno.into())
+}
+
+/// Opens an entry of any type itself, so that its inode stays known.
+fn hold(directory: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(directory, name, flags, Mode::empty())
+}
+
+/// Where tests let another process act: before a call that changes a name, and after it.
+#[cfg(not(test))]
+fn step() {}
+
+#[cfg(test)]
+use tests::step;
+
+#[cfg(test)]
+mod tests;

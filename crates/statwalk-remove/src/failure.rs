@@ -59,6 +59,18 @@ pub enum Cause {
     Replaced,
     /// Nothing has the name of the item in the trash.
     NotInTrash,
+    /// The item cannot go back to its path.
+    StaysInTrash {
+        /// Its path in the trash.
+        place: Vec<u8>,
+        /// The error number of the kernel.
+        errno: i32,
+    },
+    /// Another entry took the place of the item just before the move, and cannot go back.
+    OtherInTrash {
+        /// Its path in the trash.
+        place: Vec<u8>,
+    },
     /// Another process moved the directory while it was in work.
     Moved,
     /// Something is mounted there.
@@ -80,6 +92,17 @@ impl fmt::Display for Cause {
             Cause::Changed => write!(f, "it changed after the confirmation"),
             Cause::Replaced => write!(f, "the trash has another entry in its place, which stays"),
             Cause::NotInTrash => write!(f, "it is no longer in the trash"),
+            Cause::StaysInTrash { place, errno } => {
+                let place = escape(place, Charset::Unicode);
+                write!(f, "it stays at {place}: {}", Cause::Errno(*errno))
+            }
+            Cause::OtherInTrash { place } => {
+                let place = escape(place, Charset::Unicode);
+                write!(
+                    f,
+                    "another entry took its place and went to {place}, where it stays"
+                )
+            }
             Cause::Moved => write!(f, "another process moved it"),
             Cause::Mount => write!(f, "another file system is mounted there"),
             Cause::Protected => write!(f, "the root, the home or the working directory"),

@@ -10,6 +10,7 @@
 //! | marks within marks | [`fold()`] |
 //! | may it go at all? | [`refusal()`] on the facts of [`Surroundings`] |
 //! | the numbers of the dialog | [`survey()`], which also meets mounts, foreign owners and unreadable directories |
+//! | a trash that works | [`Trash::try_for`], which tries it |
 //! | how firmly to ask | [`degree()`] and [`word_to_type`] |
 //! | the act | [`Removal`], on a thread of its own, watched through [`Monitor`] |
 //! | the record | [`Journal`], a line before each item, and one after |
@@ -22,7 +23,7 @@
 //!   confirmed ones at the moment of acting. If one differs, the item stays.
 //! - An entry is removed only from a directory that the removal has reached from the item
 //!   by names. Before each buffer of names, the directory must still lie in its parent.
-//! - `unlinkat` and `renameat2` stand in `door.rs` alone.
+//! - `unlinkat` and all renames stand in `door.rs` alone.
 //!
 //! # Limits
 //!

@@ -130,6 +130,22 @@ pub enum Refusal {
         /// The directory.
         trash: Vec<u8>,
     },
+    /// The trash cannot be made, or takes no file.
+    TrashFails {
+        /// The item.
+        path: Vec<u8>,
+        /// The directory.
+        trash: Vec<u8>,
+        /// The error number of the kernel.
+        errno: i32,
+    },
+    /// The item is the trash, one of its two directories, or holds it.
+    HoldsTrash {
+        /// The item.
+        path: Vec<u8>,
+        /// The directory of the trash.
+        trash: Vec<u8>,
+    },
 }
 
 impl fmt::Display for Refusal {
@@ -246,10 +262,28 @@ impl fmt::Display for Refusal {
             ),
             Refusal::UnsafeTrash { path, trash } => write!(
                 f,
-                "the trash {} for {} is not the user's own directory",
+                "the trash {} for {} is another user's, or others can write it",
                 shown(trash),
                 shown(path)
             ),
+            Refusal::TrashFails { path, trash, errno } => write!(
+                f,
+                "the trash {} for {} does not work: {}",
+                shown(trash),
+                shown(path),
+                Cause::Errno(*errno)
+            ),
+            Refusal::HoldsTrash { path, trash } if path == trash => {
+                write!(f, "{} is the trash", shown(path))
+            }
+            Refusal::HoldsTrash { path, trash } => {
+                write!(
+                    f,
+                    "{} holds or is a part of the trash {}",
+                    shown(path),
+                    shown(trash)
+                )
+            }
         }
     }
 }

@@ -12,6 +12,9 @@ use statwalk_sys::statx::{by_fstatat, is_refused};
 
 use crate::identity::{EntryType, Identity};
 
+/// `S_IWGRP` and `S_IWOTH`. An access control list shows its mask in the first.
+const OTHERS_WRITE: u32 = 0o022;
+
 /// One answer of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
@@ -72,6 +75,11 @@ impl Seen {
 
     pub(crate) fn is_directory(&self) -> bool {
         self.identity.entry_type == EntryType::Directory
+    }
+
+    /// Says whether it is a directory of the user that others cannot write.
+    pub(crate) fn is_own_of(&self, user: u32) -> bool {
+        self.is_directory() && self.owner == user && self.mode & OTHERS_WRITE == 0
     }
 
     /// Says whether `other` is the same inode on the same mount, and not a successor

@@ -40,12 +40,16 @@ fn date(now: Now) -> String {
         .to_string()
 }
 
-/// The name in the trash at the n-th attempt: `name`, `name.2`, `name.3`. Long names are cut.
+/// The name in the trash at the n-th attempt: `name`, `name.2`, `name.3`.
 pub(crate) fn name_in_trash(name: &[u8], attempt: u32) -> Vec<u8> {
-    let suffix = match attempt {
-        1 => String::new(),
-        n => format!(".{n}"),
-    };
+    match attempt {
+        1 => name_with(name, ""),
+        n => name_with(name, &format!(".{n}")),
+    }
+}
+
+/// A name with a suffix. Long names are cut.
+pub(crate) fn name_with(name: &[u8], suffix: &str) -> Vec<u8> {
     let mut room = NAME_MAX - ENDING.len() - suffix.len();
     if name.len() > room {
         // Not within a character.

@@ -117,6 +117,84 @@ impl FileSystem {
     }
 }
 
+/// A file system of a program in user space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UserSpace {
+    /// Another view of a directory.
+    Bindfs,
+    /// A union of two directories. A directory that moves gets another inode number.
+    Mergerfs,
+    /// NTFS by ntfs-3g.
+    Ntfs,
+    /// exFAT by exfat-fuse, without hard links.
+    Exfat,
+}
+
+impl UserSpace {
+    /// Makes an empty one and mounts it on the directory `at`, with the program's options.
+    ///
+    /// # Errors
+    ///
+    /// Skipped without root or the programs.
+    ///
+    /// # Panics
+    ///
+    /// If the program fails.
+    pub fn mount(self, at: &Path, options: &str) -> Result<Mounted, Skipped> {
+        needs_root()?;
+        let server = program(match self {
+            UserSpace::Bindfs => "bindfs",
+            UserSpace::Mergerfs => "mergerfs",
+            UserSpace::Ntfs => "ntfs-3g",
+            UserSpace::Exfat => "mount.exfat-fuse",
+        })?;
+        let mkfs = match self {
+            UserSpace::Ntfs => Some(program("mkntfs")?),
+            UserSpace::Exfat => Some(program("mkfs.exfat")?),
+            UserSpace::Bindfs | UserSpace::Mergerfs => None,
+        };
+        let home = Scratch::new().expect("a temporary directory");
+        let image = home.path().join("image");
+        let mut device = None;
+        let source = match mkfs {
+            Some(mkfs) => {
+                make_image(&image, 64 << 20);
+                let quick: &[&str] = match self {
+                    UserSpace::Ntfs => &["-F", "-Q", "-q"],
+                    _ => &[],
+                };
+                run(Command::new(mkfs).args(quick).arg(&image));
+                let made = LoopDevice::of(&image, Access::ReadWrite)?;
+                let path = made.path().as_os_str().to_owned();
+                device = Some(made);
+                path
+            }
+            None => {
+                let branch = |name| home.subdirectory(name).expect("a directory");
+                let first = branch("first").into_os_string();
+                match self {
+                    UserSpace::Mergerfs => {
+                        let mut both = first;
+                        both.push(":");
+                        both.push(branch("second"));
+                        both
+                    }
+                    _ => first,
+                }
+            }
+        };
+        let mut command = Command::new(server);
+        if !options.is_empty() {
+            command.args(["-o", options]);
+        }
+        run(command.arg(source).arg(at));
+        drop(device);
+        let mut mounted = Mounted::new(at);
+        mounted.home = Some(home);
+        Ok(mounted)
+    }
+}
+
 /// Whether a mount can be written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {

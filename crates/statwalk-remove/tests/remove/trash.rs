@@ -9,8 +9,8 @@ use std::path::Path;
 use statwalk_remove::{
     Cause, End, Manner, Monitor, Now, Outcome, Refusal, Removal, Restored, Trash, Trashed, restore,
 };
-use statwalk_testkit::mounts::{self, FileSystem};
-use statwalk_testkit::unprivileged::{NOBODY, is_root};
+use statwalk_testkit::mounts::{self, FileSystem, UserSpace};
+use statwalk_testkit::unprivileged::{NOBODY, as_ordinary_user, is_root};
 use statwalk_testkit::{Scratch, or_skip};
 
 use crate::harness::{bytes, causes, item, make, snapshot, surroundings};
@@ -57,7 +57,8 @@ fn an_item_goes_to_the_home_trash_and_comes_back() {
     assert_eq!(snapshot(&before), whole);
     // The place is taken now.
     let failure = restore(&second).unwrap_err();
-    assert_eq!(failure.cause, Cause::Errno(17));
+    let place = bytes(&home.join("files/a\nb.2")).to_vec();
+    assert_eq!(failure.cause, Cause::StaysInTrash { place, errno: 17 });
     assert_eq!(snapshot(&before), whole);
     assert!(home.join("files/a\nb.2/other").exists());
     assert!(home.join("info/a\nb.2.trashinfo").exists());
@@ -234,4 +235,191 @@ fn a_change_in_the_trash_is_noticed() {
     make(&scratch.path().join("a"), &["other"]);
     assert_eq!(restore(&gone).unwrap(), Restored::Changed);
     assert!(path.exists());
+}
+
+/// The trial of a trash, as the dialog does it.
+fn try_trash(paths: &[&Path], home: &Path) -> Result<Vec<Vec<u8>>, Refusal> {
+    let items: Vec<_> = paths.iter().map(|path| item(path)).collect();
+    Trash::new(bytes(home)).try_for(&items, &surroundings())
+}
+
+/// Renames with flags fail there, so the dialog offered a trash that took nothing.
+#[test]
+fn a_file_system_without_flags_of_renames_has_a_trash() {
+    for (kind, options) in [
+        (UserSpace::Bindfs, ""),
+        (UserSpace::Mergerfs, ""),
+        (UserSpace::Ntfs, "permissions"),
+    ] {
+        let scratch = Scratch::new().unwrap();
+        let disk = scratch.subdirectory("disk").unwrap();
+        let home = scratch.path().join("Trash");
+        let _mount = or_skip!(kind.mount(&disk, options));
+        make(&disk, &["tree/file", "tree/dir/x", "tree/dir/y/z"]);
+        symlink("nowhere", disk.join("tree/link")).unwrap();
+        let before = snapshot(&disk);
+        for name in ["file", "dir", "link"] {
+            let path = disk.join("tree").join(name);
+            try_trash(&[&path], &home).unwrap();
+            assert_eq!(snapshot(&disk), before, "{kind:?}");
+            let gone = trashed(&trash_it(&path, &home));
+            assert!(path.symlink_metadata().is_err());
+            let place = Path::new(std::str::from_utf8(&gone.trash).unwrap()).join("files");
+            let in_trash = String::from_utf8(gone.name.clone()).unwrap();
+            let random = in_trash.strip_prefix(&format!("{name}.")).unwrap();
+            assert_eq!(random.len(), 16);
+            let info = place
+                .with_file_name("info")
+                .join(format!("{in_trash}.trashinfo"));
+            let info = fs::read_to_string(info).unwrap();
+            assert!(info.contains(&format!("Path=tree/{name}\n")), "{info}");
+            // Another entry has the old name, then the name in the trash.
+            make(&path, &["x"]);
+            let failure = restore(&gone).unwrap_err();
+            let expected = Cause::StaysInTrash {
+                place: bytes(&place.join(&in_trash)).to_vec(),
+                errno: 17,
+            };
+            assert_eq!(failure.cause, expected, "{kind:?}");
+            statwalk_testkit::remove_tree(&path).unwrap();
+            let aside = disk.join("aside");
+            fs::rename(place.join(&in_trash), &aside).unwrap();
+            make(&place.join(&in_trash), &["other"]);
+            assert_eq!(restore(&gone).unwrap_err().cause, Cause::Replaced);
+            statwalk_testkit::remove_tree(&place.join(&in_trash)).unwrap();
+            // mergerfs: another number, and the same number again.
+            fs::rename(&aside, place.join(&in_trash)).unwrap();
+            restore(&gone).unwrap();
+            statwalk_testkit::remove_tree(&place.with_file_name("")).unwrap();
+            assert_eq!(snapshot(&disk), before, "{kind:?}");
+        }
+    }
+}
+
+/// A move made the trash, found that others can write it, and left it there.
+#[test]
+fn a_trash_that_others_can_write_is_not_offered() {
+    for (kind, options) in [(UserSpace::Ntfs, "rw"), (UserSpace::Exfat, "rw")] {
+        let scratch = Scratch::new().unwrap();
+        let disk = scratch.subdirectory("disk").unwrap();
+        let home = scratch.path().join("Trash");
+        let _mount = or_skip!(kind.mount(&disk, options));
+        let dir = make(&disk.join("dir"), &["x"]);
+        let before = snapshot(&disk);
+        let refusal = try_trash(&[&dir], &home).unwrap_err();
+        assert!(matches!(refusal, Refusal::UnsafeTrash { .. }), "{refusal}");
+        assert_eq!(snapshot(&disk), before);
+        let outcome = trash_it(&dir, &home);
+        assert_eq!(causes(&outcome), [Cause::Refused(refusal)]);
+        assert_eq!(snapshot(&disk), before);
+    }
+}
+
+/// Without links nothing puts a file back without a chance to replace another.
+#[test]
+fn a_file_stays_in_a_trash_without_links() {
+    let scratch = Scratch::new().unwrap();
+    let disk = scratch.subdirectory("disk").unwrap();
+    let home = scratch.path().join("Trash");
+    let _mount = or_skip!(UserSpace::Exfat.mount(&disk, "umask=077"));
+    make(&disk, &["file", "dir/x"]);
+    let file = disk.join("file");
+    try_trash(&[&file], &home).unwrap();
+    let gone = trashed(&trash_it(&file, &home));
+    let failure = restore(&gone).unwrap_err();
+    let text = failure.to_string();
+    let place = disk.join(".Trash-0/files/file.");
+    assert!(text.contains(place.to_str().unwrap()), "{text}");
+    assert!(text.starts_with(&format!("restore {}: ", file.display())));
+    assert!(
+        matches!(failure.cause, Cause::StaysInTrash { .. }),
+        "{text}"
+    );
+    let gone = trashed(&trash_it(&disk.join("dir"), &home));
+    restore(&gone).unwrap();
+    assert!(disk.join("dir/x").exists() && !file.exists());
+}
+
+#[test]
+fn a_top_that_the_user_cannot_write_has_no_trash() {
+    if !is_root() {
+        return statwalk_testkit::Skipped::needs("root, to mount").report();
+    }
+    let scratch = Scratch::new().unwrap();
+    let disk = scratch.subdirectory("disk").unwrap();
+    let home = scratch.path().join("Trash");
+    let _mount = or_skip!(FileSystem::Tmpfs.mount(&disk));
+    fs::set_permissions(&disk, PermissionsExt::from_mode(0o755)).unwrap();
+    let dir = make(&disk.join("dir"), &["x"]);
+    for path in [&dir, &dir.join("x")] {
+        std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    let refusal = or_skip!(as_ordinary_user(|| try_trash(&[&dir.join("x")], &home))).unwrap_err();
+    assert!(
+        matches!(refusal, Refusal::TrashFails { errno: 13, .. }),
+        "{refusal}"
+    );
+    let text = format!(
+        "the trash {0}/.Trash-{NOBODY} for {0}/dir/x does not work: permission denied",
+        disk.display()
+    );
+    assert_eq!(refusal.to_string(), text);
+    assert!(try_trash(&[&dir], &home).is_ok());
+    assert_eq!(snapshot(&disk).len(), 2);
+}
+
+#[test]
+fn a_trial_leaves_nothing_behind() {
+    let scratch = Scratch::new().unwrap();
+    let dir = make(&scratch.path().join("dir"), &["x"]);
+    let home = scratch.path().join("home/local/share/Trash");
+    let before = snapshot(scratch.path());
+    let found = try_trash(&[&dir, &dir.join("x")], &home).unwrap();
+    assert_eq!(found, [bytes(&home)]);
+    assert_eq!(snapshot(scratch.path()), before);
+    // What was there stays.
+    make(scratch.path(), &["home/local/share/Trash/info/"]);
+    let before = snapshot(scratch.path());
+    try_trash(&[&dir], &home).unwrap();
+    assert_eq!(snapshot(scratch.path()), before);
+    // A file in place of a room.
+    make(scratch.path(), &["home/local/share/Trash/files"]);
+    let before = snapshot(scratch.path());
+    let refusal = try_trash(&[&dir], &home).unwrap_err();
+    assert!(
+        matches!(refusal, Refusal::TrashFails { errno: 20, .. }),
+        "{refusal}"
+    );
+    assert_eq!(snapshot(scratch.path()), before);
+    // A move that fails.
+    fs::remove_file(home.join("files")).unwrap();
+    fs::remove_dir(home.join("info")).unwrap();
+    let outcome = trash_it(&home, &home);
+    assert_eq!(outcome.items[0].end, End::Untouched);
+    assert_eq!(snapshot(&home), []);
+}
+
+/// A trial changes the times of the trash, and a removal compares those of its items.
+#[test]
+fn an_item_that_holds_the_trash_has_none() {
+    let scratch = Scratch::new().unwrap();
+    let top = scratch.path().join("top");
+    let dir = make(&scratch.path().join("dir"), &["x"]);
+    let home = make(&top, &["share/"]).join("share/Trash");
+    let link = scratch.path().join("link");
+    symlink(&top, &link).unwrap();
+    let refused = |path: &Path, home: &Path| {
+        let mtime = path.metadata().unwrap().modified().unwrap();
+        let refusal = try_trash(&[&dir, path], home).unwrap_err();
+        assert!(matches!(refusal, Refusal::HoldsTrash { .. }), "{refusal}");
+        assert_eq!(path.metadata().unwrap().modified().unwrap(), mtime);
+    };
+    refused(&top, &home);
+    refused(&top.join("share"), &home);
+    refused(&top.join("share"), &link.join("share/Trash"));
+    make(&home, &["files/x", "info/"]);
+    for part in ["", "files", "info"] {
+        refused(&home.join(part), &home);
+    }
+    try_trash(&[&dir, &home.join("files/x")], &home).unwrap();
 }

@@ -3,7 +3,7 @@
 //! Surveys and removals for the browser. `statwalk-remove` knows the rules and acts; here
 //! its facts become sentences.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -387,19 +387,16 @@ fn propose(
         return Err(stopped());
     }
     let trash = home_trash();
-    let places: Result<BTreeSet<Vec<u8>>, String> = match &trash {
+    // A dialog that refuses offers nothing, so nothing is tried.
+    let must_stay = !refused.is_empty() || !survey.refusals.is_empty();
+    let trashes = match &trash {
         None => Err(NO_HOME.to_owned()),
-        Some(trash) => (items.iter())
-            .map(|item| {
-                trash
-                    .place(item, &surroundings)
-                    .map(|place| place.directory)
-            })
-            .collect::<Result<_, _>>()
+        Some(_) if must_stay => Ok(Vec::new()),
+        Some(trash) => (trash.try_for(&items, &surroundings))
             .map_err(|refusal| format!("No trash: {refusal}.")),
     };
-    let (trashes, no_trash) = match places {
-        Ok(places) => (places.into_iter().collect(), None),
+    let (trashes, no_trash) = match trashes {
+        Ok(trashes) => (trashes, None),
         Err(reason) => (Vec::new(), Some(reason)),
     };
     let mut warnings = warnings(&survey.total, &survey, format);
