@@ -12,14 +12,13 @@
 //! is: one sync serves both.
 
 use std::ffi::OsStr;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::File;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
 
-use rustix::fs::{FlockOperation, OFlags};
+use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use serde::Serialize;
 use statwalk_view::json_path;
@@ -27,6 +26,7 @@ use statwalk_view::json_path;
 use crate::item::Item;
 use crate::now::Now;
 use crate::outcome::End;
+use crate::trusted_way;
 
 /// A file that gets a line before each item is removed, and one after.
 ///
@@ -167,31 +167,31 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// The file cannot be made or written, is a link, or is no regular file.
+    /// The file cannot be made or written, is a link, or is no regular file. It, its directory
+    /// or a link on the way is another user's.
     pub fn open(path: &[u8]) -> io::Result<Journal> {
-        let path = Path::new(OsStr::from_bytes(path));
-        if let Some(directory) = path.parent() {
-            DirBuilder::new()
-                .recursive(true)
-                .mode(0o700)
-                .create(directory)?;
-        }
-        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
-        let file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .custom_flags(flags as i32)
-            .open(path)?;
-        if !file.metadata()?.is_file() {
+        let path = std::path::absolute(OsStr::from_bytes(path))?;
+        let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(Errno::INVAL.into());
+        };
+        let user = rustix::process::geteuid().as_raw();
+        let directory = trusted_way::open(directory, user)?;
+        let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::CLOEXEC;
+        let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let file = rustix::fs::openat(&directory, name, flags, Mode::RUSR | Mode::WUSR)?;
+        let file = File::from(file);
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(Errno::INVAL.into());
+        }
+        if metadata.uid() != user {
+            return Err(trusted_way::of_another("file", path.as_os_str().as_bytes()));
         }
         let path = path.canonicalize()?.into_os_string().into_vec();
         Ok(Journal {
             file,
             path,
-            user: rustix::process::geteuid().as_raw(),
+            user,
             run: RandomState::new().build_hasher().finish(),
             item: 0,
             announced: None,

@@ -78,6 +78,7 @@ mod survey;
 
 mod journal;
 mod now;
+mod trusted_way;
 
 mod trash_can;
 mod trash_info;

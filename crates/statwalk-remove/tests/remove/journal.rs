@@ -5,15 +5,16 @@
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
 use std::path::Path;
 
 use serde_json::{Value, json};
 use statwalk_remove::{End, Item, Journal, Manner, Monitor, Now, Operation, Removal};
 use statwalk_testkit::mounts::FileSystem;
+use statwalk_testkit::unprivileged::{NOBODY, is_root};
 use statwalk_testkit::{Scratch, Skipped, or_skip};
 
-use crate::harness::{bytes, item, make, surroundings};
+use crate::harness::{bytes, item, make, snapshot, surroundings};
 
 const NOW: Now = Now {
     seconds: 1_700_000_000,
@@ -221,6 +222,60 @@ fn a_link_is_no_journal() {
     assert!(Journal::open(bytes(&scratch.path().join("link"))).is_err());
     assert!(Journal::open(bytes(scratch.path())).is_err());
     assert!(!scratch.path().join("other").exists());
+}
+
+/// A link of another user chose the file to which root appended.
+#[test]
+fn nothing_of_another_user_is_on_the_way_to_a_journal() {
+    if !is_root() {
+        return statwalk_testkit::Skipped::needs("root, to give entries away").report();
+    }
+    let scratch = Scratch::new().unwrap();
+    let at = |name: &str| scratch.path().join(name);
+    let open = |path: &Path| Journal::open(bytes(path)).map(drop);
+    let refused = |path: &Path, noun: &str| {
+        let before = snapshot(scratch.path());
+        let error = open(path).unwrap_err().to_string();
+        let words = [
+            format!("the {noun} {}", scratch.path().display()),
+            "another user".into(),
+        ];
+        assert!(words.iter().all(|word| error.contains(word)), "{error}");
+        assert_eq!(snapshot(scratch.path()), before);
+    };
+    make(scratch.path(), &["all/", "victim/", "own/"]);
+    fs::set_permissions(at("all"), PermissionsExt::from_mode(0o1777)).unwrap();
+    for (link, target) in [
+        ("all/link", "../victim"),
+        ("all/absolute", at("victim").to_str().unwrap()),
+    ] {
+        symlink(target, at(link)).unwrap();
+        lchown(at(link), Some(NOBODY), None).unwrap();
+        refused(&at(link).join("removed.jsonl"), "link");
+        refused(&at(link).join("new/removed.jsonl"), "link");
+        // By another link, and by a way up.
+        let further = at("own").join(link.replace('/', "-"));
+        symlink(at(link), &further).unwrap();
+        refused(&further.join("removed.jsonl"), "link");
+        refused(&at("own/..").join(link).join("removed.jsonl"), "link");
+        // The owner of the directory has placed it.
+        std::os::unix::fs::chown(at("all"), Some(NOBODY), None).unwrap();
+        open(&further.join("removed.jsonl")).unwrap();
+        fs::remove_file(at("victim/removed.jsonl")).unwrap();
+        std::os::unix::fs::chown(at("all"), Some(0), None).unwrap();
+        // The caller has.
+        lchown(at(link), Some(0), None).unwrap();
+        open(&further.join("deep/er/removed.jsonl")).unwrap();
+        statwalk_testkit::remove_tree(&at("victim/deep")).unwrap();
+    }
+    fs::write(at("own/removed.jsonl"), "").unwrap();
+    std::os::unix::fs::chown(at("own/removed.jsonl"), Some(NOBODY), None).unwrap();
+    refused(&at("own/removed.jsonl"), "file");
+    std::os::unix::fs::chown(at("victim"), Some(NOBODY), None).unwrap();
+    refused(&at("victim/removed.jsonl"), "directory");
+    symlink("loop", at("own/loop")).unwrap();
+    let error = open(&at("own/loop/removed.jsonl")).unwrap_err();
+    assert_eq!(error.raw_os_error(), Some(40));
 }
 
 #[test]
