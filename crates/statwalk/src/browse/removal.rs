@@ -172,7 +172,7 @@ impl Remover {
         let bytes = bytes.collect();
         let manner = match manner {
             browse::Manner::Permanent => Manner::Permanent,
-            browse::Manner::Trash => Manner::Trash(home_trash().ok_or(NO_HOME)?),
+            browse::Manner::Trash => Manner::Trash(home_trash().ok_or_else(no_trash)?),
         };
         let mut removal =
             Removal::new(proposed.items, manner, proposed.surroundings).clock(local_now);
@@ -346,7 +346,9 @@ impl Remover {
     }
 }
 
-const NO_HOME: &str = "The user has no home directory, so there is no trash";
+fn no_trash() -> String {
+    format!("{}, so there is no trash", places::no_home())
+}
 
 /// Looks at items, counts what is in them, and makes sentences of it.
 fn propose(
@@ -390,7 +392,7 @@ fn propose(
     // A dialog that refuses offers nothing, so nothing is tried.
     let must_stay = !refused.is_empty() || !survey.refusals.is_empty();
     let trashes = match &trash {
-        None => Err(NO_HOME.to_owned()),
+        None => Err(format!("No trash: {}.", places::no_home())),
         Some(_) if must_stay => Ok(Vec::new()),
         Some(trash) => (trash.try_for(&items, &surroundings))
             .map_err(|refusal| format!("No trash: {refusal}.")),
@@ -542,11 +544,14 @@ fn items(count: usize) -> String {
     counted(count as u64, "item is", "items are")
 }
 
-/// The journal, and a warning where there is none for want of space: a removal is the
-/// remedy then.
+/// The journal, and a warning where there is none for want of space or of a home: a removal
+/// is the remedy for the first, and the user can set a place for the second.
 fn open_journal() -> Result<(Option<Journal>, Option<String>), String> {
-    let path = journal_path()
-        .ok_or("the user has no home directory, so there is no place for the journal")?;
+    let Some(path) = journal_path() else {
+        let none = places::no_home();
+        let warning = format!("{none}, so nothing is recorded; XDG_STATE_HOME sets a place");
+        return Ok((None, Some(warning)));
+    };
     match Journal::open(bytes_of(&path)) {
         Ok(journal) => Ok((Some(journal), None)),
         Err(error) => {

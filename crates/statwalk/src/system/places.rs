@@ -6,13 +6,17 @@
 //! not count. `sudo` and `su` can leave the variables of another user, and a file that the
 //! program made there would belong to the wrong one. So where `HOME` belongs to another
 //! user, the home is that of the effective user in the database of accounts.
+//!
+//! A home that is missing is none, and nothing makes it: `/nonexistent` says so on Debian.
 
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use statwalk_view::{Charset, escape};
 
 use crate::system::accounts;
 
@@ -40,11 +44,22 @@ pub(crate) fn homes() -> [Option<PathBuf>; 2] {
     [named, own]
 }
 
+/// The reason why there is no home, as the begin of a sentence.
+pub(crate) fn no_home() -> String {
+    match Facts::now().absolute("HOME") {
+        Some(home) => {
+            let home = escape(home.as_os_str().as_bytes(), Charset::Unicode);
+            format!("the home {home} does not exist")
+        }
+        None => "the user has no home directory".to_owned(),
+    }
+}
+
 /// The facts that decide on the places.
 struct Facts<'a> {
     user: u32,
     variable: &'a dyn Fn(&str) -> Option<OsString>,
-    /// The owner of what a path leads to; absent where it leads nowhere.
+    /// The owner of the directory that a path leads to; absent where it leads to none.
     owner: &'a dyn Fn(&Path) -> Option<u32>,
     /// The home of the user in the database of accounts.
     account: &'a dyn Fn(u32) -> Option<PathBuf>,
@@ -55,7 +70,10 @@ impl Facts<'_> {
         Facts {
             user: rustix::process::geteuid().as_raw(),
             variable: &|name| env::var_os(name),
-            owner: &|path| fs::metadata(path).ok().map(|metadata| metadata.uid()),
+            owner: &|path| {
+                let metadata = fs::metadata(path).ok()?;
+                metadata.is_dir().then(|| metadata.uid())
+            },
             account: &|user| {
                 let home = PathBuf::from(OsString::from_vec(accounts::home(user)?));
                 home.is_absolute().then_some(home)
@@ -73,6 +91,7 @@ impl Facts<'_> {
         named
             .filter(|home| !self.is_foreign_home(home))
             .or_else(|| (self.account)(self.user))
+            .filter(|home| (self.owner)(home).is_some())
     }
 
     fn is_foreign_home(&self, home: &Path) -> bool {
@@ -91,11 +110,12 @@ impl Facts<'_> {
 
     fn directory(&self, variable: &str, below_home: &str) -> Option<PathBuf> {
         let named = self.absolute("HOME");
-        let foreign = named.filter(|home| self.is_foreign_home(home));
-        let is_below_foreign =
-            |path: &Path| foreign.as_ref().is_some_and(|home| path.starts_with(home));
+        let no_home =
+            named.filter(|home| self.is_foreign_home(home) || (self.owner)(home).is_none());
+        let is_below_none =
+            |path: &Path| no_home.as_ref().is_some_and(|home| path.starts_with(home));
         let set = self.absolute(variable);
-        set.filter(|path| !is_below_foreign(path) && !self.is_foreign(path))
+        set.filter(|path| !is_below_none(path) && !self.is_foreign(path))
             .or_else(|| Some(self.home()?.join(below_home)))
     }
 }
@@ -123,6 +143,7 @@ mod tests {
                 0 => Some("/root".into()),
                 1000 => Some("/home/kim".into()),
                 1001 => Some("/home/lee".into()),
+                1002 => Some("/nonexistent".into()),
                 _ => None,
             },
         };
@@ -142,7 +163,6 @@ mod tests {
         assert_eq!(at(1000, &[("HOME", "/root")]), "/home/kim/.local/state");
         // A home that is missing would be made in a directory of kim.
         assert_eq!(at(0, &[("HOME", "/home/kim/new")]), "/root/.local/state");
-        assert_eq!(at(1000, &[("HOME", "/home/new")]), "/home/new/.local/state");
         // Nor where the variable says so.
         for set in ["/home/kim/.state", "/srv/kim/state"] {
             let set = ("XDG_STATE_HOME", set);
@@ -152,6 +172,23 @@ mod tests {
         let set = ("XDG_STATE_HOME", "/srv/state");
         assert_eq!(at(0, &[kim, set]), "/srv/state");
         assert_eq!(at(1000, &[set]), "/srv/state");
+    }
+
+    /// A removal made `/nonexistent`, with a journal in it.
+    #[test]
+    fn a_home_that_is_missing_is_never_made() {
+        for home in ["/home/new", "/nonexistent", "/nonexistent/deep"] {
+            for user in [0, 1000] {
+                let home_is = ("HOME", home);
+                assert_eq!(state(user, &[home_is]), None);
+                let below = format!("{home}/state");
+                assert_eq!(state(user, &[home_is, ("XDG_STATE_HOME", &below)]), None);
+                let set = ("XDG_STATE_HOME", "/srv/state");
+                assert_eq!(state(user, &[home_is, set]).as_deref(), Some(set.1));
+            }
+        }
+        // The home of the account is missing.
+        assert_eq!(state(1002, &[]), None);
     }
 
     #[test]

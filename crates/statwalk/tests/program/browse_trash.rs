@@ -262,11 +262,19 @@ fn a_marked_trash_stays_and_the_sums_are_right() {
     browser.wait_for("2 marked");
     browser.press("d");
     browser.wait_for("[Cancel]");
+    browser.wait_for("holds or is a part of the");
+    browser.press("\x1b");
+    browser.wait_for("nothing was removed");
+    browser.jump_to(".local");
+    browser.press(" ");
+    browser.wait_for("1 marked");
+    browser.press("d");
+    browser.wait_for("[Cancel]");
     browser.press("y");
-    // The move of the trash into itself is an error of the kernel, which is listed.
-    browser.wait_for("invalid argument");
-    browser.press("q");
+    browser.wait_for("in the trash; U");
     wait_for_du(&browser, &tree.path(), &[]);
+    browser.jump_to(".local");
+    browser.press(" ");
     assert!(tree.path().join(".local/share/Trash/files/a/one").exists());
     // An item in the trash keeps its mark when the trash is read again.
     browser.jump_to(".local");
@@ -388,6 +396,32 @@ fn a_refused_mark_can_be_taken_back() {
     browser.press("y");
     browser.wait_for("2 items are in the trash");
     assert!(at.exists() && !tree.path().join("a").exists());
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
+
+/// A removal made the directory, with a journal in it: `/nonexistent` stands for no home.
+#[test]
+fn a_home_that_does_not_exist_is_not_made() {
+    let tree = Tree::new("a/\na/x 5000\nb 10");
+    let home = tree.parent().join("nonexistent");
+    let environment = vec![("HOME", home.display().to_string())];
+    let arguments = ["--enable-delete", "tree"];
+    let browser = Browser::with(tree.parent(), &arguments, environment, Stdio::inherit);
+    let mut browser = or_skip!(browser);
+    browser.wait_for("entries");
+    browser.jump_to("a");
+    browser.press("d");
+    browser.wait_for("[Cancel]");
+    browser.wait_for("No trash: the home");
+    browser.wait_for("XDG_STATE_HOME");
+    browser.press("\t");
+    browser.wait_for("[Remove forever]");
+    browser.press("\r");
+    browser.wait_for("Type");
+    browser.press("a\r");
+    browser.wait_for("removed");
+    assert!(!tree.path().join("a").exists() && !home.exists());
     browser.press("q");
     assert_eq!(browser.end().0.code(), Some(0));
 }
