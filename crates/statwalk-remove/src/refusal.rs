@@ -106,6 +106,12 @@ pub enum Refusal {
         /// The item.
         path: Vec<u8>,
     },
+    /// The file system gives one inode another number at each look, so nothing on it can be
+    /// known again.
+    MovingNumbers {
+        /// The item.
+        path: Vec<u8>,
+    },
     /// The item cannot be looked at.
     Unseen {
         /// The item.
@@ -245,6 +251,12 @@ impl fmt::Display for Refusal {
             Refusal::ReplacedAfterMark { path } => {
                 write!(f, "{} was replaced after it was marked", shown(path))
             }
+            Refusal::MovingNumbers { path } => write!(
+                f,
+                "the file system of {} gives an entry another inode number at each look, \
+                 so statwalk cannot know it again",
+                shown(path)
+            ),
             Refusal::Unseen { path, errno } => {
                 let reason = Cause::Errno(*errno);
                 write!(f, "cannot stat {}: {reason}", shown(path))

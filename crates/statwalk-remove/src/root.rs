@@ -25,7 +25,7 @@ pub struct Root {
     /// The user named a link to it.
     pub(crate) is_behind_link: bool,
     /// While it is open, no other inode can get its number.
-    _open: OwnedFd,
+    pub(crate) open: OwnedFd,
 }
 
 impl Root {
@@ -60,7 +60,7 @@ impl Root {
             path: as_named.into_os_string().into_vec(),
             is_behind_link: !named.is_same_inode(&seen),
             seen,
-            _open: open,
+            open,
         })
     }
 

@@ -43,6 +43,18 @@ impl Seen {
         Seen::ask(file, b"", AtFlags::EMPTY_PATH)
     }
 
+    /// Says whether an open file shows another inode number at each of three looks, which ask
+    /// the file system itself. No rename does that to a descriptor but by chance.
+    pub(crate) fn has_moving_number(file: impl AsFd) -> bool {
+        let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
+        let number = || Seen::ask(&file, b"", flags).map(|seen| seen.identity.inode);
+        let numbers = [number(), number(), number()];
+        match numbers {
+            [Ok(first), Ok(second), Ok(third)] => first != second && second != third,
+            _ => false,
+        }
+    }
+
     fn ask(directory: impl AsFd, name: &[u8], flags: AtFlags) -> Result<Seen, Errno> {
         let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME | StatxFlags::MNT_ID;
         let statx = match rustix::fs::statx(&directory, name, flags, wanted) {

@@ -13,12 +13,21 @@ use rustix::io::Errno;
 
 use crate::births::Births;
 use crate::identity::EntryType;
+use crate::listing::Listing;
 use crate::opening::Opening;
 use crate::path;
 use crate::refusal::Refusal;
 use crate::root::Root;
 use crate::seen::Seen;
 use crate::sighting::Sighting;
+
+/// So many entries of a root are asked for their numbers.
+const WITNESSES_MAX: usize = 8;
+
+const LISTED: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
 
 /// One name on the way, with what the scan knows of its entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,7 +92,27 @@ impl Lookout {
             path::join(&path, &step.name)
         });
         let looked = self.look_on(root, root_known, steps, &path);
-        looked.map_err(|at| at.refusal(path, root))
+        looked.map_err(|stop| match stop {
+            Stop::Failed(_) => stop.refusal(path, root),
+            // Two witnesses: nobody renames both between all looks.
+            _ if Seen::has_moving_number(&root.open) && self.has_moving_number_beside(root) => {
+                Refusal::MovingNumbers { path }
+            }
+            stop => stop.refusal(path, root),
+        })
+    }
+
+    /// Says whether an entry of the root, or the root by its path, shows moving numbers.
+    fn has_moving_number_beside(&self, root: &Root) -> bool {
+        let mut listing = Listing::new();
+        let names = rustix::fs::openat(&root.open, ".", LISTED, Mode::empty());
+        let names = names.and_then(|open| listing.next(open.as_fd()));
+        match names {
+            Ok(Some(names)) => (names.iter().take(WITNESSES_MAX))
+                .filter_map(|name| open(&root.open, name).ok())
+                .any(Seen::has_moving_number),
+            _ => (self.opening.path(root.path())).is_ok_and(Seen::has_moving_number),
+        }
     }
 
     fn look_on(

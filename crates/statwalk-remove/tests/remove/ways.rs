@@ -15,6 +15,7 @@ use rustix::fs::{CWD, RenameFlags};
 use statwalk_remove::{
     EntryType, Known, Lookout, Manner, Monitor, Refusal, Removal, Root, Sighting, Step,
 };
+use statwalk_testkit::fault_fs::{FaultFs, FaultFsBuilder, Where};
 use statwalk_testkit::mounts::{self, FileSystem};
 use statwalk_testkit::{Scratch, or_skip};
 
@@ -116,6 +117,30 @@ fn whatever_takes_the_place_of_a_directory_on_the_way_leads_nowhere() {
         drop(bound);
         assert!(scanned.look().is_ok());
     }
+}
+
+/// IPFS and others give another inode number with each answer. The dialog said that the root
+/// was moved.
+#[test]
+fn numbers_that_move_are_named() {
+    let moving = |builder: FaultFsBuilder| builder.numbers_move(Where::Everywhere);
+    let entries = "a/\n a/b/\n  a/b/f 10\nf 10";
+    let mount = or_skip!(moving(FaultFs::builder().entries(entries)).mount());
+    for below in ["", "a", "a/b/f", "f"] {
+        let refusal = Scanned::new(&mount.join(""), Path::new(below)).look();
+        let path = match below {
+            "" => bytes(mount.path()).to_vec(),
+            below => bytes(&mount.join(below)).to_vec(),
+        };
+        assert_eq!(refusal.unwrap_err(), Refusal::MovingNumbers { path });
+    }
+    // The root alone may have been renamed in a union.
+    let only_root = FaultFs::builder().entries(entries).numbers_move("");
+    let mount = or_skip!(only_root.mount());
+    let refusal = Scanned::new(mount.path(), Path::new("f"))
+        .look()
+        .unwrap_err();
+    assert!(matches!(refusal, Refusal::RootChanged { .. }), "{refusal}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //!
 //! When an answer is sent is left to the server.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +19,8 @@ use crate::model::EntryType;
 
 /// Marks the inode in place of a listed one, see [`Rule::Replaced`].
 const REPLACED: u64 = 1 << 62;
+/// Numbers that move begin here.
+const NUMBERS: u64 = 1 << 60;
 /// `.` and `..` come before the entries.
 const DOTS: u64 = 2;
 
@@ -63,6 +66,8 @@ pub(super) struct Answers {
     /// Inodes that have vanished by a rule.
     gone: HashSet<u64>,
     edits: Edits,
+    /// Counts numbers that move.
+    numbers: Cell<u64>,
     /// For `statfs`.
     entries: u64,
     uid: u32,
@@ -90,6 +95,7 @@ impl Answers {
             lookups: HashMap::new(),
             gone: HashSet::new(),
             edits: Edits::default(),
+            numbers: Cell::new(0),
             uid: rustix::process::geteuid().as_raw(),
             gid: rustix::process::getegid().as_raw(),
         }
@@ -482,8 +488,14 @@ impl Answers {
         } else {
             self.replacement(node)?
         };
+        let moves = (self.rules.of(ino)).any(|(_, rule)| rule == Rule::NumbersMove);
+        let number = match moves {
+            true => NUMBERS + self.numbers.replace(self.numbers.get() + 1),
+            false => object.ino,
+        };
         Some(Attributes {
             object,
+            number,
             version,
             uid: self.uid,
             gid: self.gid,

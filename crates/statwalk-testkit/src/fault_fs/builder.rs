@@ -279,6 +279,11 @@ impl FaultFsBuilder {
         self.rule(place, Rule::AttributesChange(changes))
     }
 
+    /// Gives another inode number with each answer, as IPFS does.
+    pub fn numbers_move(self, place: impl Into<Where>) -> Self {
+        self.rule(place, Rule::NumbersMove)
+    }
+
     /// Lets a directory grow by so many empty files `g000000`, … with each
     /// listing after the first: after each open and each rewind. A listing
     /// under way keeps its entries.

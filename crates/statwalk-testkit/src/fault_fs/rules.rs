@@ -160,6 +160,7 @@ pub(super) enum Rule {
         after_lookups: u32,
     },
     AttributesChange(Changes),
+    NumbersMove,
     Grows {
         entries_per_listing: u64,
         changes: Changes,

@@ -230,6 +230,8 @@ pub(super) fn statfs_out(files: u64) -> Vec<u8> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attributes {
     pub(super) object: Object,
+    /// The inode number, which need not be that by which the kernel asks.
+    pub(super) number: u64,
     /// Counts the changes made so far: moves mtime, ctime and nlink.
     pub(super) version: u32,
     pub(super) uid: u32,
@@ -249,7 +251,7 @@ impl Attributes {
         let (read_s, changed_s) = (read.secs as u64, changed.secs as u64);
         let blocks = (object.allocated_bytes / 512) as u64;
         for value in [
-            object.ino,
+            self.number,
             object.size_bytes,
             blocks,
             read_s,
@@ -385,6 +387,7 @@ mod tests {
         let object = Object::empty(7, EntryType::File, 1);
         let attributes = Attributes {
             object,
+            number: 7,
             version: 0,
             uid: 0,
             gid: 0,

@@ -544,8 +544,9 @@ fn items(count: usize) -> String {
     counted(count as u64, "item is", "items are")
 }
 
-/// The journal, and a warning where there is none for want of space or of a home: a removal
-/// is the remedy for the first, and the user can set a place for the second.
+/// The journal, and a warning where there is none for want of space or of a home.
+///
+/// A removal is the remedy for the first, and the user can set a place for the second.
 fn open_journal() -> Result<(Option<Journal>, Option<String>), String> {
     let Some(path) = journal_path() else {
         let none = places::no_home();
