@@ -10,11 +10,9 @@ use std::ffi::{CStr, CString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ignore::Match;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
-
 use crate::directory::Place;
 use crate::error::{Error, Op};
+use crate::git_pattern::GitPattern;
 use crate::path::file_name;
 use crate::system::{patterns, text_file};
 
@@ -204,7 +202,9 @@ fn unescaped(pattern: &[u8]) -> Vec<u8> {
 
 /// The `.gitignore` files that apply in a directory, nearest first.
 pub(crate) struct IgnoreRules {
-    rules: Gitignore,
+    /// The directory of the file.
+    directory: PathBuf,
+    patterns: Vec<GitPattern>,
     above: Option<Arc<IgnoreRules>>,
     root: Arc<RootPath>,
 }
@@ -225,7 +225,8 @@ impl IgnoreRules {
             real: real.clone(),
         });
         let mut chain = Arc::new(IgnoreRules {
-            rules: Gitignore::empty(),
+            directory: real.clone(),
+            patterns: Vec::new(),
             above: None,
             root: Arc::clone(&root),
         });
@@ -239,7 +240,8 @@ impl IgnoreRules {
         for dir in above {
             if let Ok(text) = text_file::read_regular(&dir.join(".gitignore"), GITIGNORE_MAX) {
                 chain = Arc::new(IgnoreRules {
-                    rules: rules_of(dir, &text),
+                    directory: dir.to_owned(),
+                    patterns: GitPattern::of_file(&text),
                     above: Some(chain),
                     root: Arc::clone(&root),
                 });
@@ -252,7 +254,8 @@ impl IgnoreRules {
     pub(crate) fn with(self: &Arc<Self>, directory: &Place, text: &[u8]) -> Arc<IgnoreRules> {
         let real = self.real_path(&directory.path());
         Arc::new(IgnoreRules {
-            rules: rules_of(&real, text),
+            directory: real,
+            patterns: GitPattern::of_file(text),
             above: Some(Arc::clone(self)),
             root: Arc::clone(&self.root),
         })
@@ -263,10 +266,15 @@ impl IgnoreRules {
         let real = self.real_path(path);
         let mut rules = Some(self);
         while let Some(level) = rules {
-            match level.rules.matched(&real, is_directory) {
-                Match::None => rules = level.above.as_deref(),
-                Match::Ignore(_) => return true,
-                Match::Whitelist(_) => return false,
+            let below = real.strip_prefix(&level.directory).ok();
+            let below = below.map(|below| below.as_os_str().as_encoded_bytes());
+            // The last one that fits decides, and files nearer to the entry come first.
+            let mut patterns = level.patterns.iter().rev();
+            let fitting =
+                below.and_then(|below| patterns.find(|pattern| pattern.fits(below, is_directory)));
+            match fitting {
+                None => rules = level.above.as_deref(),
+                Some(pattern) => return !pattern.takes_back(),
             }
         }
         false
@@ -277,15 +285,6 @@ impl IgnoreRules {
         let below = below.strip_prefix(b"/").unwrap_or(below);
         self.root.real.join(file_name(below))
     }
-}
-
-fn rules_of(dir: &Path, text: &[u8]) -> Gitignore {
-    let mut builder = GitignoreBuilder::new(dir);
-    for line in text.split(|&byte| byte == b'\n') {
-        // A line that is no pattern is passed over, as git does.
-        let _ = builder.add_line(None, &String::from_utf8_lossy(line));
-    }
-    builder.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
 /// A longer `.gitignore` is read only so far.

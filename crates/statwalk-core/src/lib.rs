@@ -64,6 +64,7 @@ mod failure;
 mod fold;
 mod gather;
 mod generation;
+mod git_pattern;
 mod handle;
 mod inode_numbers;
 mod inode_set;
