@@ -16,7 +16,7 @@ use crate::exclusion::Exclusions;
 use crate::inode_numbers::InodeNumbers;
 use crate::listing::WITHHELD_MAX;
 use crate::listing::context::ScanContext;
-use crate::listing::options::{RootTable, ScanOptions, Shortcuts};
+use crate::listing::options::{EnteredMounts, RootTable, ScanOptions, Shortcuts};
 use crate::listing::source::DirectorySource;
 use crate::machine;
 use crate::order::concurrency::WORKERS_MAX;
@@ -41,7 +41,8 @@ pub enum MountCrossing {
     /// It is entered.
     #[default]
     Enter,
-    /// It counts as one entry of no size.
+    /// It counts as one entry of no size. A mount of the same file system is entered, as by
+    /// `du -x`: its topmost entry has the device number of the directory that holds it.
     Stay,
 }
 
@@ -99,6 +100,8 @@ pub struct Scan {
     roots: Vec<PathBuf>,
     fields: Fields,
     crossing: MountCrossing,
+    /// Whether no mount is entered, one of the same file system neither.
+    stays_on_mounts: bool,
     links: LinkPolicy,
     symlinks: SymlinkPolicy,
     kernel_file_systems: KernelFileSystems,
@@ -158,6 +161,7 @@ impl Scan {
             roots: roots.into_iter().map(Into::into).collect(),
             fields: Fields::NONE,
             crossing: MountCrossing::default(),
+            stays_on_mounts: false,
             links: LinkPolicy::default(),
             symlinks: SymlinkPolicy::default(),
             kernel_file_systems: KernelFileSystems::default(),
@@ -191,6 +195,14 @@ impl Scan {
     /// The choice where another file system begins.
     pub fn crossing(mut self, crossing: MountCrossing) -> Scan {
         self.crossing = crossing;
+        self
+    }
+
+    /// Enters no mount, one of the same file system neither. So each entry of a file system
+    /// is read through one mount at most.
+    pub(crate) fn staying_on_mounts(mut self) -> Scan {
+        self.crossing = MountCrossing::Stay;
+        self.stays_on_mounts = true;
         self
     }
 
@@ -499,7 +511,11 @@ impl Scan {
         ScanOptions {
             wanted,
             calls,
-            enters_mounts: self.crossing == MountCrossing::Enter,
+            mounts: match (self.crossing, self.stays_on_mounts) {
+                (_, true) => EnteredMounts::None,
+                (MountCrossing::Enter, false) => EnteredMounts::All,
+                (MountCrossing::Stay, false) => EnteredMounts::OfSameDevice,
+            },
             enters_kernel_file_systems: self.kernel_file_systems == KernelFileSystems::Enter,
             follows,
             shortcuts: Shortcuts::of(wanted, &self.exclusions, follows, &roots),

@@ -18,10 +18,10 @@
 //!   crossing. Met again by another argument it is not counted at all.
 //! - An inode that is not a directory counts its bytes at the first of its names
 //!   in this order, whatever `st_nlink` says. A bind mount of a file is one more name.
-//! - With `one_file_system`, an entry with another mount id than its root is a crossing
-//!   and has no size, files included. A nested btrfs subvolume has the mount id of its
-//!   surroundings and is entered. Without mount ids (before Linux 5.8) `st_dev` takes
-//!   their place.
+//! - With `one_file_system`, an entry with another mount id and another `st_dev` than the
+//!   directory that holds it is a crossing and has no size, files included. A nested btrfs
+//!   subvolume has the mount id of its surroundings and is entered. Without mount ids
+//!   (before Linux 5.8) `st_dev` takes their place.
 //! - With `follow`, all that is reached without links comes first. Then the links are
 //!   taken in path order. A link to an entry that is no directory is an entry of its
 //!   target's type. A link to a directory that is not yet listed is that directory; a
@@ -65,7 +65,7 @@ pub type Exclude<'a> = &'a (dyn Fn(&[u8]) -> bool + Sync);
 /// The options of a count, in the words of the command line.
 #[derive(Clone, Copy, Default)]
 pub struct Options<'a> {
-    /// `-x`: mounts are crossings.
+    /// `-x`: mounts of other devices are crossings.
     pub one_file_system: bool,
     /// `-l`: every name counts its bytes.
     pub count_links: bool,
@@ -295,10 +295,10 @@ impl<'o> Walk<'o> {
         };
         let is_directory = entry_type == EntryType::Directory;
 
-        // Under `-x` the surrounding directory is on the mount of the root.
         let begins_a_mount = here.place.is_some_and(|around| around.mount != mount);
+        let is_other_device = here.place.is_some_and(|around| around.id.0 != place.id.0);
         let mut not_entered = None;
-        if begins_a_mount && self.options.one_file_system {
+        if begins_a_mount && is_other_device && self.options.one_file_system {
             not_entered = Some(NotEntered::Crossing);
         } else if begins_a_mount
             && is_directory

@@ -9,7 +9,7 @@ use super::contents::Contents;
 use super::context::{ScanContext, Visit};
 use super::listed::Listed;
 use super::open_dir::OpenDir;
-use super::options::{PART_MIN, ScanOptions};
+use super::options::{PART_MIN, ScanOptions, Shown};
 use super::outlet::{Pace, Tick};
 use super::source::{DirectorySource, EntryStat};
 use super::subdir_search::sort_by_name;
@@ -115,7 +115,8 @@ impl Listed {
                 }
             }
             if let Some(roots) = roots_here
-                && context.visit_other(roots, name.to_bytes(), dir.root) == Visit::EarlierRoot
+                && context.visit_other(roots, name.to_bytes(), dir.mount.id, dir.root)
+                    == Visit::EarlierRoot
             {
                 continue;
             }
@@ -144,7 +145,7 @@ impl Listed {
                             found,
                             name,
                             (listed.kind, listed.ino),
-                            dir.mount.id,
+                            dir.shown(),
                             options,
                             contents,
                         ),
@@ -220,7 +221,7 @@ pub(crate) fn sort_in(
     found: Result<impl EntryStat, impl Into<Failure>>,
     name: &CStr,
     (listed_kind, ino): (FileType, u64),
-    mount: u64,
+    holder: Shown,
     options: &ScanOptions,
     contents: &mut Contents,
 ) {
@@ -236,7 +237,7 @@ pub(crate) fn sort_in(
         kind if !options.wanted.need_stat() => {
             contents.batch.push_listed(name.to_bytes(), kind, false);
         }
-        kind if !options.enters_mounts && found.mount() != mount => {
+        kind if options.leaves_out(found.shown(), holder) => {
             contents.crossings += 1;
             contents.batch.push_listed(name.to_bytes(), kind, false);
         }

@@ -7,7 +7,7 @@ use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::options::{NamedRoots, RootTable, ScanOptions};
+use super::options::{EnteredMounts, NamedRoots, RootTable, ScanOptions};
 use super::source::{DirectorySource, EntryStat};
 use crate::dir_handle::DirHandle;
 use crate::directory::{MountMark, Place};
@@ -56,7 +56,7 @@ impl RootTable {
         table.repeat = vec![false; roots.len()];
         table.no_directory = vec![false; roots.len()];
         // Names of one directory come together: it is asked about once.
-        let mut last_parent: Option<(CString, FileId)> = None;
+        let mut last_parent: Option<(CString, FileId, u64)> = None;
         for (index, root) in roots.iter().enumerate() {
             let found = match follows {
                 true => source.stat_target(None, root),
@@ -70,15 +70,20 @@ impl RootTable {
             } else {
                 table.no_directory[index] = true;
                 let (parent, name) = split(root.to_bytes());
-                let id = match &last_parent {
-                    Some((last, id)) if *last == parent => *id,
-                    _ => match source.stat_target(None, &parent) {
-                        Ok(found) => last_parent.insert((parent, found.id())).1,
-                        Err(_) => continue,
-                    },
+                if last_parent
+                    .as_ref()
+                    .is_none_or(|(last, ..)| *last != parent)
+                {
+                    let Ok(found) = source.stat_target(None, &parent) else {
+                        continue;
+                    };
+                    last_parent = Some((parent, found.id(), found.mount()));
+                }
+                let Some((_, id, mount)) = last_parent else {
+                    continue;
                 };
                 let named = table.others.entry(id).or_default();
-                *named.entry(name.to_vec()).or_insert(number)
+                named.entry(name.to_vec()).or_insert((number, mount)).0
             };
             table.repeat[index] = first != number;
         }
@@ -106,7 +111,7 @@ impl<D: DirectorySource> ScanContext<D> {
     pub(super) fn is_reached_twice(&self, mount: u64) -> bool {
         let mounts = self.reached_twice.get_or_init(|| {
             // A scan that follows links remembers every directory anyway.
-            match self.options.enters_mounts && !self.options.follows {
+            match self.options.mounts != EnteredMounts::None && !self.options.follows {
                 true => self.source.mounts_reached_twice(),
                 false => HashSet::new(),
             }
@@ -171,10 +176,19 @@ impl<D: DirectorySource> ScanContext<D> {
     }
 
     /// Notes a visit to an entry of a directory that holds roots.
-    pub(super) fn visit_other(&self, named: &NamedRoots, name: &[u8], root: u32) -> Visit {
-        match named.get(name) {
-            Some(&other) if other < root => Visit::EarlierRoot,
-            Some(&other) => {
+    pub(super) fn visit_other(
+        &self,
+        named: &NamedRoots,
+        name: &[u8],
+        mount: u64,
+        root: u32,
+    ) -> Visit {
+        // A file that a mount covers is another entry than what the mount shows there.
+        let is_told_apart = self.options.mounts == EnteredMounts::None;
+        let found = named.get(name);
+        match found.filter(|&&(_, there)| !is_told_apart || there == mount) {
+            Some(&(other, _)) if other < root => Visit::EarlierRoot,
+            Some(&(other, _)) => {
                 self.reached_roots[other as usize].store(true, Ordering::Relaxed);
                 Visit::First
             }

@@ -9,6 +9,7 @@ use super::Lister;
 use super::context::Visit;
 use super::in_place::InPlaceDir;
 use super::job::Fate;
+use super::options::{EnteredMounts, Shown};
 use super::outlet::{Events, Note, Outlet};
 use super::read::Opening;
 use super::read_in_place::Attempt;
@@ -161,7 +162,7 @@ impl<D: DirectorySource> Lister<D> {
         let target = self.context.source.stat_target(Some(&base), name);
         if let Ok(target) = &target
             && target.kind() == FileType::Directory
-            && (self.context.options.enters_mounts || target.mount() == parent.mount.id)
+            && !self.leaves_out(&target, &parent, &base)
             && !self.context.visited.contains(target.id())
         {
             let (root, depth) = (parent.root, parent.depth + 1);
@@ -414,7 +415,7 @@ impl<D: DirectorySource> Lister<D> {
             self.deliver_alone(parent, place.name(), &attributes, false, out);
             return Fate::Settled;
         }
-        if !self.context.options.enters_mounts && found.mount() != parent.mount.id {
+        if self.leaves_out(&found, parent, base) {
             self.left_standing(place, root, depth, DirState::Crossing, out);
             out.note(root, Note::Crossing);
             return Fate::Settled;
@@ -519,7 +520,10 @@ impl<D: DirectorySource> Lister<D> {
             Ok(found) => found,
             Err(failure) => return Crossing::Refused(NotOpened::from(failure)),
         };
-        let stays = !self.context.options.enters_mounts || found.is_idle_automount();
+        let stays = match found.is_idle_automount() {
+            true => true,
+            false => self.leaves_out(&found, &parent.dir, base),
+        };
         let is_same_mount = found.has_mount_id()
             && found.mount() == parent.dir.mount.id
             && refusal == NotOpened::OtherMount
@@ -557,6 +561,22 @@ impl<D: DirectorySource> Lister<D> {
             return Crossing::Stays(Fate::Open);
         }
         Crossing::Entered(fd)
+    }
+
+    /// Whether the scan leaves out an entry of a directory, because a mount begins there.
+    fn leaves_out(&self, found: &D::Stat, holder: &Dir, base: &DirHandle) -> bool {
+        let options = &self.context.options;
+        let entry = found.shown();
+        // Nobody asks the system where the mounts alone decide.
+        if options.mounts == EnteredMounts::All || entry.mount == holder.mount.id {
+            return false;
+        }
+        let known = holder.identity.get().copied();
+        let holder = Shown {
+            mount: holder.mount.id,
+            dev: (known.or_else(|| self.context.source.identity(base).ok())).map(|id| id.dev),
+        };
+        options.leaves_out(entry, holder)
     }
 
     pub(super) fn stat_of(&self, dir: &DirHandle, name: &CStr) -> Result<Attributes, Failure> {

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::change_stamp::ChangeStamp;
 use super::contents::Contents;
+use super::options::Shown;
 use crate::directory::{Dir, DirState, Directory, MountMark, Place};
 use crate::entry::{Attributes, DirId, FileId};
 use crate::exclusion::IgnoreRules;
@@ -36,6 +37,14 @@ pub(crate) struct OpenDir {
 }
 
 impl OpenDir {
+    /// It as the holder of entries that may be mounts.
+    pub(super) fn shown(&self) -> Shown {
+        Shown {
+            mount: self.mount.id,
+            dev: self.identity.map(|id| id.dev),
+        }
+    }
+
     pub(crate) fn view(&self) -> Directory<'_> {
         Directory {
             place: &self.place,

@@ -20,12 +20,29 @@ pub(crate) const WITHHELD_MAX: usize = 64 * 1024;
 /// later, and its subdirectories begin later.
 pub(super) const PART_MIN: usize = 4;
 
+/// The mounts below a root that a scan enters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EnteredMounts {
+    All,
+    /// Those whose topmost entry has the device number of the directory that holds it,
+    /// as for `du -x`. So a directory that is mounted onto itself is read.
+    OfSameDevice,
+    None,
+}
+
+/// An entry, or the directory that holds it, as its mount shows it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shown {
+    pub(crate) mount: u64,
+    /// Its device number. Absent where nobody knows it.
+    pub(crate) dev: Option<u64>,
+}
+
 /// The options of a scan, fixed before the first directory.
 pub(crate) struct ScanOptions {
     pub(crate) wanted: Fields,
     pub(crate) calls: Calls,
-    /// Whether the scan enters other file systems.
-    pub(crate) enters_mounts: bool,
+    pub(crate) mounts: EnteredMounts,
     pub(crate) enters_kernel_file_systems: bool,
     pub(crate) follows: bool,
     pub(crate) exclusions: Exclusions,
@@ -64,10 +81,11 @@ pub(crate) struct RootTable {
     pub(super) no_directory: Vec<bool>,
 }
 
-/// The roots among the entries of one directory: their numbers, by name.
+/// The roots among the entries of one directory: their numbers and the mount of the
+/// directory, by name.
 ///
 /// A shell gives thousands of names for `*`, so nobody may search them one by one.
-pub(crate) type NamedRoots = HashMap<Vec<u8>, u32>;
+pub(crate) type NamedRoots = HashMap<Vec<u8>, (u32, u64)>;
 
 impl RootTable {
     /// Whether a root was something else than a directory when the scan began: to open
@@ -107,6 +125,17 @@ impl ScanOptions {
     pub(super) fn refuses(&self, place: &Place, root: u32, depth: u32) -> bool {
         let filter = self.dir_filter.as_ref();
         filter.is_some_and(|filter| !filter.passes(&Subdirectory::new(place, root, depth)))
+    }
+
+    /// Whether the scan leaves out an entry, because a mount begins there.
+    #[inline]
+    pub(super) fn leaves_out(&self, entry: Shown, holder: Shown) -> bool {
+        let is_other_device = || entry.dev.is_none() || entry.dev != holder.dev;
+        match self.mounts {
+            EnteredMounts::All => false,
+            EnteredMounts::OfSameDevice => entry.mount != holder.mount && is_other_device(),
+            EnteredMounts::None => entry.mount != holder.mount,
+        }
     }
 
     /// The `.gitignore` rules that apply in a directory which has none of its own.

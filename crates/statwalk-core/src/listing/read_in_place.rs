@@ -580,14 +580,8 @@ impl<D: DirectorySource> Lister<D> {
         let context = Arc::clone(&self.context);
         for (name, listed) in stat_later.iter() {
             let found = context.source.stat_entry(&fd, name);
-            sort_in(
-                found,
-                name,
-                listed,
-                dir.mount.id,
-                &context.options,
-                contents,
-            );
+            let holder = dir.shown();
+            sort_in(found, name, listed, holder, &context.options, contents);
         }
         // A listing by the kernel shows whether missing ones have vanished.
         contents.missing.is_empty()

@@ -12,6 +12,7 @@ use std::sync::atomic::Ordering;
 use super::change_stamp::ChangeStamp;
 use super::in_place::InPlace;
 use super::listed::{KeptNames, Listed};
+use super::options::Shown;
 use crate::dir_handle::DirHandle;
 use crate::entry::{Attributes, Fields, FileId, FileType};
 use crate::failure::Failure;
@@ -247,6 +248,13 @@ pub(crate) trait EntryStat: Sized {
     /// The number of its mount.
     fn mount(&self) -> u64 {
         0
+    }
+    /// It as its mount shows it.
+    fn shown(&self) -> Shown {
+        Shown {
+            mount: self.mount(),
+            dev: Some(self.id().dev),
+        }
     }
     /// Whether that is a mount id, and not the number of a device.
     fn has_mount_id(&self) -> bool {

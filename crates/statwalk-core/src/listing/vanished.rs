@@ -65,7 +65,7 @@ impl<D: DirectorySource> Lister<D> {
                 found,
                 seen.name,
                 (seen.kind, seen.ino),
-                dir.mount.id,
+                dir.shown(),
                 &context.options,
                 contents,
             ),

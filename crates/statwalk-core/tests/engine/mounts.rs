@@ -4,8 +4,9 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use statwalk_core::{KernelFileSystems, MountCrossing, Scan, Totals, TreeSink};
+use statwalk_core::{KernelFileSystems, MountCrossing, Scan, Source, Totals, TreeSink};
 use statwalk_testkit::mounts::{
     self, FileSystem, bind, btrfs_mount_subvolume, btrfs_snapshot, btrfs_subvolume, overlay,
     squashfs,
@@ -219,6 +220,93 @@ fn a_file_that_is_mounted_is_one_more_name_or_a_crossing() {
     check_totals(&[&dir], &ENTER, &THREADS);
     check_totals(&[&dir], &STAY, &THREADS);
     drop(mounted);
+}
+
+/// A directory that is mounted onto itself, as NixOS, ostree and systemd do it: the same
+/// file system, so that a scan that stays there reads it, as `du -x` and `find -xdev` do.
+#[test]
+fn a_directory_that_is_mounted_onto_itself_is_read() {
+    for file_system in [FileSystem::Tmpfs, FileSystem::Ext4, FileSystem::Btrfs] {
+        let scratch = Scratch::new().unwrap();
+        let at = scratch.subdirectory("at").unwrap();
+        let mounted = match file_system.mount(&at) {
+            Ok(mounted) => mounted,
+            Err(skipped) => {
+                skipped.report();
+                continue;
+            }
+        };
+        let dir = tree_with_places(&at);
+        trees::basic().materialise(&dir.join("m0/store")).unwrap();
+        let store = dir.join("m0/store");
+        let onto_itself = or_skip!(bind(&store, &store));
+        onto_itself.make_read_only().unwrap();
+        // Another file system within it stays a crossing, and it within that one, too.
+        let inner = or_skip!(FileSystem::Tmpfs.mount(&dir.join("m1")));
+        std::fs::create_dir_all(inner.path().join("place")).unwrap();
+        let back = or_skip!(bind(&store, &inner.path().join("place")));
+        mounted.settle().unwrap();
+        agree(&dir);
+        as_du_and_find(&dir);
+        let stay = Scan::new(&dir).crossing(MountCrossing::Stay);
+        for source in [Source::Auto, Source::Posix] {
+            let scan = stay.clone().source(source);
+            let outcome = scan.run(&Totals::new().without_sizes()).unwrap();
+            assert_eq!(outcome.report.sum().crossings, 1, "{file_system:?}");
+            assert!(outcome.report.is_complete());
+        }
+        // As roots, in each order, with the mount above and below.
+        let roots = [
+            store.clone(),
+            dir.clone(),
+            dir.join("m0"),
+            store.join("docs"),
+        ];
+        for shift in 0..roots.len() {
+            let mut roots = roots.clone();
+            roots.rotate_left(shift);
+            check_totals(&roots, &STAY, &[1, 3]);
+            check_totals(&roots, &ENTER, &[1, 3]);
+        }
+        // Only its topmost directory lies at the limit, as for the rest of the mount.
+        let shallow = stay.max_depth(2).run(&Totals::new()).unwrap();
+        assert_eq!(shallow.report.sum().crossings, 1, "{file_system:?}");
+        drop((back, inner));
+        // Covered again by itself, and by a directory above: each is still read once.
+        let again = or_skip!(bind(&store, &store));
+        agree(&dir);
+        as_du_and_find(&dir);
+        drop(again);
+        let above = or_skip!(bind(&dir, &store.join("docs")));
+        agree(&dir);
+        drop((above, onto_itself));
+    }
+}
+
+/// Compares a scan that stays on the file system with `du -x` and `find -xdev`.
+fn as_du_and_find(dir: &Path) {
+    let output = |command: &mut Command| {
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let du = output(Command::new("du").args(["-sxB1"]).arg(dir));
+    let du: u64 = du.split_whitespace().next().unwrap().parse().unwrap();
+    let find = output(
+        Command::new("find")
+            .arg(dir)
+            .args(["-xdev", "-printf", "x"]),
+    );
+    for threads in THREADS {
+        let scan = Scan::new(dir)
+            .threads(threads)
+            .crossing(MountCrossing::Stay);
+        let outcome = scan.run(&Totals::new()).unwrap();
+        // `find -xdev` and a scan name the place of another file system, `du -x` does not.
+        let found = &outcome.output[0];
+        assert_eq!(found.sizes.unwrap().allocated_bytes, u128::from(du));
+        assert_eq!(found.entries, find.len() as u64);
+    }
 }
 
 fn btrfs(at: &Path) -> Result<mounts::Mounted, Skipped> {

@@ -12,7 +12,7 @@ use std::process::Command;
 use rustix::fs::ioctl_ficlone;
 use statwalk_core::btrfs::extent_usage;
 use statwalk_core::space::{FileSystem, SpaceAccount, UsedPart};
-use statwalk_core::{Inodes, Totals};
+use statwalk_core::{Inodes, MountCrossing, Scan, Totals};
 use statwalk_testkit::mounts::{self, FileSystem as Made, Mounted};
 use statwalk_testkit::{Scratch, ext4_images, or_skip};
 
@@ -128,6 +128,72 @@ fn a_file_system_that_disagrees_in_all_ways() {
         check_remainder(&account, share, &what);
         assert!(account.changed_bytes.abs() < MIB, "{what}");
     }
+}
+
+/// What a mount covers and shows again is not hidden: one that is mounted onto itself, two
+/// that are mounted onto each other, a part, and a file.
+#[test]
+fn only_what_no_mount_shows_is_hidden() {
+    for made in [Made::Ext4, Made::Tmpfs] {
+        let scratch = Scratch::new().unwrap();
+        let at = scratch.subdirectory("at").unwrap();
+        let mounted = or_skip!(made.mount(&at));
+        for (name, mib) in [
+            ("store/package", 5),
+            ("store/place/covered", 2),
+            ("one/file", 3),
+            ("two/file", 4),
+            ("whole/part/shown", 6),
+            ("whole/hidden", 7),
+            ("config", 1),
+            ("other", 1),
+            ("other place", 2),
+        ] {
+            let path = at.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, noise(mib * MIB)).unwrap();
+        }
+        fs::create_dir(at.join("aside")).unwrap();
+        mounted.settle().unwrap();
+        let bind = |from: &str, to: &str| mounts::bind(&at.join(from), &at.join(to));
+        let itself = or_skip!(bind("store", "store"));
+        itself.make_read_only().unwrap();
+        let inner = or_skip!(Made::Tmpfs.mount(&at.join("store/place")));
+        let aside = or_skip!(bind("one", "aside"));
+        let one = or_skip!(bind("two", "one"));
+        let two = or_skip!(mounts::bind(aside.path(), &at.join("two")));
+        let part = or_skip!(bind("whole/part", "whole"));
+        let file = or_skip!(bind("config", "config"));
+        let covering = or_skip!(bind("other", "other place"));
+        let account = account(&at);
+        let what = format!("{made:?}: {account:#?}");
+        let hidden = part_of(&account, UsedPart::HiddenByMounts);
+        assert_eq!(hidden, 2 + 7 + 2, "{what}");
+        let reached = part_of(&account, UsedPart::Reached);
+        assert_eq!(reached, 5 + 3 + 4 + 6 + 1 + 1, "{what}");
+        let named = account.hidden.iter().filter(|hidden| hidden.entries > 0);
+        let named: Vec<_> = named.map(|hidden| hidden.point.clone()).collect();
+        assert_eq!(named, [at.join("whole"), at.join("store/place")], "{what}");
+        check_remainder(&account, 200, &what);
+        // A scan that enters mounts of the same file system, and then the rest.
+        let found = FileSystem::holding(&at).unwrap();
+        let stay = Scan::new(&at).crossing(MountCrossing::Stay);
+        let mut outcome = stay.run(&Totals::new()).unwrap();
+        let rest = found.scan_of_hidden().unwrap().run(&Totals::new()).unwrap();
+        outcome.output.extend(rest.output);
+        let account = found.account(&outcome.output, &outcome.report, None);
+        let account = account.unwrap();
+        assert_eq!(part_of(&account, UsedPart::HiddenByMounts), 2 + 7 + 2);
+        // A file that is mounted counts at both places, as by `du -x`.
+        let twice = 1;
+        assert_eq!(part_of(&account, UsedPart::Reached), reached + twice);
+        drop((covering, file, part, two, one, aside, inner, itself));
+    }
+}
+
+/// A part in whole MiB: directories themselves take less than one.
+fn part_of(account: &SpaceAccount, wanted: UsedPart) -> i64 {
+    part(account, wanted) / MIB
 }
 
 /// Metadata of mixed block groups counted as data of other subvolumes, of which there

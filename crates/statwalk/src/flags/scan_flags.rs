@@ -97,8 +97,8 @@ pub(crate) struct WalkFlags {
 pub(crate) struct ReadFlags {
     /// Stay on this file system
     ///
-    /// A mount point counts as one entry of no size. statwalk enters nested btrfs
-    /// subvolumes of the same mount.
+    /// The mount point of another file system counts as one entry of no size. statwalk
+    /// enters nested btrfs subvolumes of the same mount.
     #[arg(short = 'x', long, help_heading = COUNTED)]
     pub(crate) one_file_system: bool,
 

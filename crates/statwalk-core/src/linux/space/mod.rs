@@ -23,7 +23,7 @@ use crate::error::{Error, Op};
 use crate::linux::extent_usage::ExtentUsage;
 use crate::linux::statx::uninterrupted;
 use crate::report::Report;
-use crate::scan::{MountCrossing, Scan};
+use crate::scan::Scan;
 use crate::sink::RootTotals;
 
 use mounted::Mounted;
@@ -59,7 +59,7 @@ pub struct UnnamedFile {
     pub more_holders: u64,
 }
 
-/// A directory that a mount covers, with all that lies below it.
+/// A directory that a mount covers and no other mount shows, with all that lies below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HiddenDirectory {
@@ -230,14 +230,13 @@ impl FileSystem {
     /// [`Totals`](crate::Totals).
     ///
     /// It begins at the mount point that shows most of the file system, whatever path was
-    /// given, and stays on the file system. Of a btrfs it also scans the subvolumes that
-    /// are mounted beside. The last roots are the directories that mounts hide, seen
-    /// through a private copy of the mount: they need `CAP_SYS_ADMIN`.
+    /// given, and enters no mount. Of a btrfs it also scans the subvolumes that are mounted
+    /// beside. The last roots are the directories that mounts cover, seen through a private
+    /// copy of the mount: they need `CAP_SYS_ADMIN`.
     pub fn scan(&self) -> Scan {
-        let hidden = self.mounted.hidden().iter().map(|covered| &covered.seen);
-        let roots = self.mounted.shown().chain(hidden);
-        let scan = Scan::of(roots.cloned().collect::<Vec<PathBuf>>());
-        let scan = scan.crossing(MountCrossing::Stay);
+        let covered = self.mounted.covered().iter().map(|covered| &covered.seen);
+        let roots = self.mounted.shown().chain(covered);
+        let scan = Scan::of(roots.cloned().collect::<Vec<PathBuf>>()).staying_on_mounts();
         // Without blocks, as in /proc, entries explain nothing.
         match self.has_blocks {
             true => scan,
@@ -246,17 +245,20 @@ impl FileSystem {
     }
 
     /// The part of [`scan`](Self::scan) that reads the directories below mount points, for a
-    /// caller who has scanned the rest: its totals follow those of the rest. Absent where no
-    /// mount hides a directory.
+    /// caller who has scanned the rest by [`MountCrossing::Stay`](crate::MountCrossing::Stay): its totals follow those of
+    /// the rest. Absent where no mount covers a directory.
     #[must_use]
     pub fn scan_of_hidden(&self) -> Option<Scan> {
-        let hidden = self.mounted.hidden().iter().map(|covered| &covered.seen);
-        let roots: Vec<PathBuf> = hidden.cloned().collect();
-        (!roots.is_empty()).then(|| Scan::of(roots).crossing(MountCrossing::Stay))
+        let covered = self.mounted.covered().iter().map(|covered| &covered.seen);
+        let roots: Vec<PathBuf> = covered.cloned().collect();
+        (!roots.is_empty()).then(|| Scan::of(roots).staying_on_mounts())
     }
 
     /// Explains the used bytes, by the totals of the scan, from
     /// [`Totals::new`](crate::Totals::new).
+    ///
+    /// `report` is the one of that scan, or of the rest where
+    /// [`scan_of_hidden`](Self::scan_of_hidden) gave the last totals.
     ///
     /// `extents` is the answer of [`extent_usage`](crate::btrfs::extent_usage) for the
     /// same scan, on a btrfs; without it compression and shared extents are unknown.
@@ -271,11 +273,21 @@ impl FileSystem {
         extents: Option<&ExtentUsage>,
     ) -> Result<SpaceAccount, Error> {
         let mut unknown = Vec::new();
-        let (reached, hidden) = totals.split_at(totals.len().min(self.mounted.shown().count()));
+        let (reached, covered) = totals.split_at(totals.len().min(self.mounted.shown().count()));
         let sum =
             |totals: &[RootTotals]| -> Option<u64> { totals.iter().map(allocated_bytes).sum() };
+        let of_covered = |is_hidden: bool| -> Option<u64> {
+            let all = self.mounted.covered().iter().zip(covered);
+            let wanted = all.filter(|(covered, _)| covered.is_hidden == is_hidden);
+            wanted.map(|(_, totals)| allocated_bytes(totals)).sum()
+        };
+        // A scan of the rest has entered the mounts that show them.
+        let shown_again = match report.roots.len() < totals.len() {
+            true => Some(0),
+            false => of_covered(false),
+        };
         let hidden_bytes = match self.mounted.obstacle() {
-            None => sum(hidden),
+            None => of_covered(true),
             Some(reason) => {
                 unknown.push(UnknownPart {
                     part: UsedPart::HiddenByMounts,
@@ -295,7 +307,7 @@ impl FileSystem {
         }
         let mut facts = Facts {
             used_bytes: used_bytes(&numbers),
-            reached_bytes: sum(reached),
+            reached_bytes: sum(reached).zip(shown_again).map(|(a, b)| a + b),
             hidden_bytes,
             unnamed_bytes,
             ..Facts::default()
@@ -326,13 +338,14 @@ impl FileSystem {
             unknown,
             unreadable: report.sum().unreadable,
             unnamed,
-            hidden: self.hidden(hidden),
+            hidden: self.hidden(covered),
         })
     }
 
-    /// The directories below mount points, by the totals of their roots.
+    /// The directories that no path shows, by the totals of their roots.
     fn hidden(&self, totals: &[RootTotals]) -> Vec<HiddenDirectory> {
-        let all = self.mounted.hidden().iter().zip(totals);
+        let all = self.mounted.covered().iter().zip(totals);
+        let all = all.filter(|(covered, _)| covered.is_hidden);
         let mut all: Vec<HiddenDirectory> = all
             .filter_map(|(covered, totals)| {
                 Some(HiddenDirectory {
@@ -363,11 +376,10 @@ impl FileSystem {
             used_bytes: used_bytes(numbers),
             ..Facts::default()
         };
-        let hidden = self
-            .mounted
-            .hidden()
-            .first()
-            .map(|_| UsedPart::HiddenByMounts);
+        let mut covered = self.mounted.covered().iter();
+        let hidden = covered
+            .any(|covered| covered.is_hidden)
+            .then_some(UsedPart::HiddenByMounts);
         let lacking = [UsedPart::Reached, UsedPart::DeletedOpen]
             .into_iter()
             .chain(hidden);

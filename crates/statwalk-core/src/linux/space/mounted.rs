@@ -2,6 +2,7 @@
 
 //! The mounts of a file system: the one that shows most of it, and those that hide parts.
 
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -20,9 +21,9 @@ use crate::linux::statx::{by_path, file_id, has_mount_id, mount_id};
 pub(super) struct Mounted {
     /// The mount points that show its parts; the first shows the given path or more.
     shown: Vec<PathBuf>,
-    /// The directories that mounts hide.
-    hidden: Vec<Covered>,
-    /// The reason why hidden directories cannot be seen.
+    /// What mounts cover, the deepest first: what lies in two of them belongs to the first.
+    covered: Vec<Covered>,
+    /// The reason why covered directories cannot be seen.
     obstacle: Option<String>,
     /// Private copies of the mounts, without the mounts in them.
     copies: Vec<OwnedFd>,
@@ -33,9 +34,14 @@ pub(super) struct Mounted {
     device: u64,
 }
 
-/// A directory that a mount covers.
+/// A directory, or a file, that a mount covers.
 #[derive(Debug)]
 pub(super) struct Covered {
+    /// Its path in the file system.
+    region: PathBuf,
+    /// Whether no other mount of the file system shows it: one that is mounted onto itself
+    /// is covered and not hidden.
+    pub(super) is_hidden: bool,
     /// The mount point that covers it.
     pub(super) point: PathBuf,
     /// The mount point of its own file system.
@@ -57,7 +63,7 @@ impl Mounted {
             return Ok(Mounted {
                 device: file_id(&stat).dev,
                 shown: vec![point],
-                hidden: Vec::new(),
+                covered: Vec::new(),
                 obstacle: Some("needs /proc, and Linux 5.8".into()),
                 copies: Vec::new(),
                 mount: None,
@@ -70,30 +76,24 @@ impl Mounted {
             device: file_id(&stat_at(&shown[0].1)?).dev,
             mount: Some(own.clone()),
             mount_ids: same.map(|mount| mount.id).collect(),
-            hidden: Vec::new(),
+            covered: Vec::new(),
             obstacle: None,
             copies: Vec::new(),
             shown: Vec::new(),
         };
+        let mounts = OneFileSystem::of(own, &table);
         for (mount, point) in shown {
-            mounted.look_below(mount, &point, &table);
+            mounted.look_below(mount, &point, &mounts);
             mounted.shown.push(point);
         }
+        let depth = |covered: &Covered| covered.region.as_os_str().len();
+        mounted.covered.sort_by(|a, b| depth(b).cmp(&depth(a)));
         Ok(mounted)
     }
 
     /// Adds the directories below the mount points in a mount.
-    fn look_below(&mut self, mount: &Mount, point: &Path, table: &[Mount]) {
-        let covered = table.iter().filter_map(|above| {
-            let is_in = above.parent == mount.id && above.point != mount.point;
-            let below = Path::new(OsStr::from_bytes(&above.point));
-            let below = below.strip_prefix(OsStr::from_bytes(&mount.point)).ok()?;
-            is_in.then(|| below.to_owned())
-        });
-        let mut covered: Vec<PathBuf> = covered.collect();
-        // Two mounts can cover one directory. Of one within another, the outer comes first.
-        covered.sort_unstable();
-        covered.dedup();
+    fn look_below(&mut self, mount: &Mount, point: &Path, mounts: &OneFileSystem<'_>) {
+        let covered = mounts.covered_in(mount);
         if covered.is_empty() {
             return;
         }
@@ -103,12 +103,26 @@ impl Mounted {
         match open_tree(CWD, point, flags) {
             Ok(copy) => {
                 let top = PathBuf::from(format!("/proc/self/fd/{}", copy.as_raw_fd()));
-                let hidden = covered.into_iter().map(|below| Covered {
-                    point: point.join(&below),
-                    within: point.to_owned(),
-                    seen: top.join(below),
+                let root = path(&mount.root);
+                let covered = covered.into_iter().filter_map(|(region, above)| {
+                    let seen = top.join(region.strip_prefix(root).ok()?);
+                    let (within, point) = match above.holder.id == mount.id {
+                        // A path that leads there, where the table's own may not.
+                        true => (
+                            point.to_owned(),
+                            point.join(region.strip_prefix(root).ok()?),
+                        ),
+                        false => (path(&above.holder.point).to_owned(), above.point.to_owned()),
+                    };
+                    Some(Covered {
+                        is_hidden: above.is_hidden,
+                        region,
+                        point,
+                        within,
+                        seen,
+                    })
                 });
-                self.hidden.extend(hidden);
+                self.covered.extend(covered);
                 self.copies.push(copy);
             }
             Err(errno) => {
@@ -130,8 +144,8 @@ impl Mounted {
         self.shown.iter()
     }
 
-    pub(super) fn hidden(&self) -> &[Covered] {
-        &self.hidden
+    pub(super) fn covered(&self) -> &[Covered] {
+        &self.covered
     }
 
     pub(super) fn obstacle(&self) -> Option<&str> {
@@ -192,6 +206,133 @@ impl Mounted {
     }
 }
 
+/// The mounts of one file system, by what they show of it.
+struct OneFileSystem<'m> {
+    /// By the directory that each shows.
+    by_root: BTreeMap<&'m Path, Vec<&'m Mount>>,
+    /// The mounts on each mount of the file system, by its number.
+    above: HashMap<u64, Vec<&'m Mount>>,
+    /// The mount points on each, by its number.
+    points: HashSet<(u64, &'m Path)>,
+}
+
+/// How a directory is covered.
+#[derive(Clone, Copy)]
+struct Above<'m> {
+    holder: &'m Mount,
+    point: &'m Path,
+    is_hidden: bool,
+}
+
+impl<'m> OneFileSystem<'m> {
+    fn of(own: &Mount, table: &'m [Mount]) -> OneFileSystem<'m> {
+        let mut all = OneFileSystem {
+            by_root: BTreeMap::new(),
+            above: HashMap::new(),
+            points: HashSet::new(),
+        };
+        for mount in table.iter().filter(|mount| mount.device == own.device) {
+            let showing = all.by_root.entry(path(&mount.root)).or_default();
+            showing.push(mount);
+            all.above.insert(mount.id, Vec::new());
+        }
+        for mount in table {
+            if let Some(above) = all.above.get_mut(&mount.parent) {
+                above.push(mount);
+                all.points.insert((mount.parent, path(&mount.point)));
+            }
+        }
+        all
+    }
+
+    /// What is covered in a mount, by the path in the file system: the directories below
+    /// its mount points, and parts of these that other mounts show, or cover again.
+    fn covered_in(&self, mount: &'m Mount) -> BTreeMap<PathBuf, Above<'m>> {
+        let mut covered = BTreeMap::new();
+        // Two mounts can cover one directory.
+        for (region, above) in self.mount_points_on(mount) {
+            covered.entry(region).or_insert(above);
+        }
+        let others = self.by_root.values().flatten();
+        let others = others.filter(|other| other.id != mount.id);
+        let covered_again: BTreeMap<PathBuf, Above<'m>> = others
+            .flat_map(|other| self.mount_points_on(other))
+            .collect();
+        let own: Vec<PathBuf> = covered.keys().cloned().collect();
+        for region in own {
+            let shown = self.by_root.range(&*region..);
+            for (root, showing) in shown.take_while(|(root, _)| root.starts_with(&region)) {
+                if let Some(other) = showing.iter().find(|other| self.shows(other, root)) {
+                    covered.entry(root.to_path_buf()).or_insert(Above {
+                        holder: other,
+                        point: path(&other.point),
+                        is_hidden: false,
+                    });
+                }
+            }
+            let again = covered_again.range(region.clone()..);
+            for (inner, above) in again.take_while(|(inner, _)| inner.starts_with(&region)) {
+                covered.entry(inner.clone()).or_insert(*above);
+            }
+        }
+        for (region, above) in &mut covered {
+            above.is_hidden = !self.is_shown(region);
+        }
+        covered
+    }
+
+    /// The mount points on a mount of the file system.
+    fn mount_points_on(&self, mount: &'m Mount) -> impl Iterator<Item = (PathBuf, Above<'m>)> {
+        let above = self.above.get(&mount.id).into_iter().flatten();
+        above.filter_map(move |above| {
+            let point = path(&above.point);
+            let below = point.strip_prefix(path(&mount.point)).ok()?;
+            // It covers the whole mount: no path leads there.
+            if below.as_os_str().is_empty() {
+                return None;
+            }
+            let above = Above {
+                holder: mount,
+                point,
+                is_hidden: true,
+            };
+            Some((path(&mount.root).join(below), above))
+        })
+    }
+
+    /// Whether a path leads to an entry of the file system.
+    fn is_shown(&self, region: &Path) -> bool {
+        let roots = region.ancestors();
+        let mut showing = roots.filter_map(|root| self.by_root.get(root)).flatten();
+        showing.any(|mount| self.shows(mount, region))
+    }
+
+    /// Whether a mount shows an entry of the file system, and nothing covers it there.
+    fn shows(&self, mount: &Mount, region: &Path) -> bool {
+        let point = path(&mount.point);
+        let Ok(below) = region.strip_prefix(path(&mount.root)) else {
+            return false;
+        };
+        let place = match below.as_os_str().is_empty() {
+            // To join nothing would add a slash, and nothing but a directory takes one.
+            true => point.to_owned(),
+            false => point.join(below),
+        };
+        // What lies above another mount may be dead, and is not asked.
+        let mut ways = place.ancestors().take_while(|way| way.starts_with(point));
+        if ways.any(|way| self.points.contains(&(mount.id, way))) {
+            return false;
+        }
+        let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT | AtFlags::STATX_DONT_SYNC;
+        let found = by_path(&place, flags, StatxFlags::empty());
+        found.is_ok_and(|found| mount_id(&found) == mount.id)
+    }
+}
+
+fn path(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
+}
+
 /// The mounts that show most of a file system, as few as possible, each with a path that
 /// leads to it.
 fn widest<'m>(
@@ -212,7 +353,7 @@ fn widest<'m>(
         }
         let point = match mount.id == own.id {
             true => own_point.to_owned(),
-            false => PathBuf::from(OsStr::from_bytes(&mount.point)),
+            false => path(&mount.point).to_owned(),
         };
         // Another mount may cover this one.
         let leads_there = stat_at(&point).is_ok_and(|found| mount_id(&found) == mount.id);

@@ -12,7 +12,7 @@ use crate::directory::Directory;
 use crate::entry::Fields;
 use crate::error::{Cause, Errno};
 use crate::exclusion::Exclusions;
-use crate::listing::options::{RootTable, ScanOptions, Shortcuts};
+use crate::listing::options::{EnteredMounts, RootTable, ScanOptions, Shortcuts};
 use crate::sink::Collect;
 use crate::source::memory::{Memory, MemoryEntry, MemoryTree};
 
@@ -37,7 +37,7 @@ fn context(tree: MemoryTree) -> Arc<ScanContext<Memory>> {
     let options = ScanOptions {
         wanted,
         calls: Calls::default(),
-        enters_mounts: true,
+        mounts: EnteredMounts::All,
         enters_kernel_file_systems: false,
         follows: false,
         shortcuts: Shortcuts::of(wanted, &exclusions, false, &roots),
