@@ -205,8 +205,8 @@ fn the_key_line_of_the_dialog_is_true() {
     }
 }
 
-/// The dialog said that the trash frees nothing until it is emptied, beside the bytes that
-/// a removal for good frees, and neither where the trash is nor how to empty it.
+/// The dialog said that the trash frees nothing, beside the bytes that a removal for good
+/// frees. It said neither where the trash is nor how to empty it.
 #[test]
 fn the_dialog_says_where_the_trash_is_and_how_to_empty_it() {
     let shown = |width, height, trashes: &[&[u8]]| {

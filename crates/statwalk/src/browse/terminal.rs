@@ -22,6 +22,7 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::terminal::Terminal;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::{flag, low_level};
 use statwalk_browse::Cursor;
@@ -70,12 +71,9 @@ impl Tty {
     ///
     /// Returns an error if there is none.
     pub(crate) fn open() -> Result<Tty, Failure> {
-        let none = |error: io::Error| {
-            let reason = reason(&error);
-            let message = format!(
-                "browse needs a terminal ({reason}); `statwalk PATH` prints the largest directories"
-            );
-            Failure::Usage(message)
+        let none = |error: io::Error| Failure::Usage(no_terminal(&error));
+        let refused = |error: io::Error| {
+            Failure::Usage(format!("cannot watch the terminal: {}", reason(&error)))
         };
         if crate::system::screen::is_dumb() {
             let message = "browse needs a terminal that places text, and TERM is dumb; \
@@ -88,8 +86,8 @@ impl Tty {
             .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
             .open("/dev/tty")
             .map_err(none)?;
-        let (sender, wake) = UnixStream::pair().map_err(none)?;
-        wake.set_nonblocking(true).map_err(none)?;
+        let (sender, wake) = UnixStream::pair().map_err(refused)?;
+        wake.set_nonblocking(true).map_err(refused)?;
         let flags = [(); 3].map(|()| Arc::new(AtomicBool::new(false)));
         let [is_resized, continued, is_to_stop] = flags;
         // Without these the program still stops, with the modes of the browser, and its
@@ -97,14 +95,14 @@ impl Tty {
         let _ = flag::register(SIGWINCH, Arc::clone(&is_resized));
         let _ = flag::register(SIGCONT, Arc::clone(&continued));
         let _ = flag::register(SIGTSTP, Arc::clone(&is_to_stop));
-        watchdog::start().map_err(none)?;
+        watchdog::start()?;
         let mut waking = vec![SIGWINCH, SIGCONT, SIGTSTP, SIGINT, SIGTERM, SIGQUIT];
         waking.extend((!statwalk_sys::signal_action::is_ignored(SIGHUP)).then_some(SIGHUP));
         for signal in waking {
-            let sender = sender.try_clone().map_err(none)?;
+            let sender = sender.try_clone().map_err(refused)?;
             let _ = low_level::pipe::register(signal, sender);
         }
-        statwalk_sys::abort::call_instead(crate::last_resort::aborted).map_err(none)?;
+        statwalk_sys::abort::call_instead(crate::last_resort::aborted).map_err(refused)?;
         let before = panic::take_hook();
         // Without the thread that panicked the browser cannot go on.
         panic::set_hook(Box::new(move |panic| {
@@ -203,6 +201,19 @@ impl Tty {
         self.inputs.retain(|input| matches!(input, Input::Size(..)));
         self.decoder.forget();
         Ok(())
+    }
+}
+
+/// The reason why the browser does not have the terminal. One that is there can be refused
+/// by a limit of the process.
+fn no_terminal(error: &io::Error) -> String {
+    let limits = [Errno::MFILE, Errno::NFILE, Errno::NOMEM].map(|errno| Some(errno.raw_os_error()));
+    let reason = reason(error);
+    match limits.contains(&error.raw_os_error()) {
+        true => format!("cannot open the terminal: {reason}"),
+        false => format!(
+            "browse needs a terminal ({reason}); `statwalk PATH` prints the largest directories"
+        ),
     }
 }
 

@@ -19,7 +19,9 @@ use signal_hook::consts::{SIGINT, SIGQUIT};
 
 use super::modes;
 use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
 use crate::system::signals;
+use crate::system::stdio::reason;
 
 /// How long the browser may take to end by itself.
 const GRACE: Duration = Duration::from_millis(2_500);
@@ -35,13 +37,19 @@ static IS_LENT: AtomicBool = AtomicBool::new(false);
 /// # Errors
 ///
 /// Returns an error if the system gives no thread or no pipe.
-pub(super) fn start() -> io::Result<()> {
-    let (pipe, mut signals) = UnixStream::pair()?;
-    signals.set_nonblocking(true)?;
+pub(super) fn start() -> Result<(), Failure> {
+    let refused = |what, error: io::Error| {
+        let reason = reason(&error);
+        Failure::Usage(format!("cannot {what}: {reason}"))
+    };
+    let no_pipe = |error| refused("watch for signals", error);
+    let (pipe, mut signals) = UnixStream::pair().map_err(no_pipe)?;
+    signals.set_nonblocking(true).map_err(no_pipe)?;
     thread::Builder::new()
         .name("browse-watchdog".to_owned())
-        .spawn(move || watch(&mut signals))?;
-    signals::install_with_pipe(&pipe)
+        .spawn(move || watch(&mut signals))
+        .map_err(|error| refused("start a thread", error))?;
+    signals::install_with_pipe(&pipe).map_err(no_pipe)
 }
 
 /// Tells that another program has the terminal. Its keys can mean a signal to both, which
@@ -73,10 +81,13 @@ fn watch(pipe: &mut UnixStream) -> ! {
         if IS_LENT.load(SeqCst) {
             forget_keys();
         }
-        if signals::caught().is_none() {
+        let is_caught = signals::caught().is_some();
+        if !is_caught {
             caught = 0;
         }
-        if caught == 0 && !modes::is_gone() {
+        if !is_caught && !modes::is_gone() {
+            // A signal that was meant for another program has no deadline.
+            deadline = None;
             continue;
         }
         let end = *deadline.get_or_insert_with(|| Instant::now() + GRACE);

@@ -10,7 +10,10 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
+use signal_hook::consts::{
+    SIGALRM, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM,
+    SIGXCPU, SIGXFSZ,
+};
 use signal_hook::{flag, low_level};
 use statwalk_sys::signal_action;
 
@@ -45,8 +48,14 @@ pub(crate) fn install() {
     let _ = flag::register(SIGUSR1, &STATUS_WANTED);
 }
 
-/// Takes the signals that end the browser as a request to stop. Each writes a byte into a
-/// pipe, and none kills: the reader of the pipe decides.
+/// Signals that kill a program which has no use for them. Nobody presses them.
+const KILLING: [i32; 6] = [SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGXCPU];
+
+/// Takes the signals that end the browser as a request to stop. Each of those that users
+/// send writes a byte into a pipe, and none kills: the reader of the pipe decides. A kill
+/// would leave the terminal raw.
+///
+/// SIGUSR1 asks for the status, which the screen shows. SIGXFSZ is a write that fails.
 ///
 /// # Errors
 ///
@@ -55,6 +64,13 @@ pub(crate) fn install_with_pipe(pipe: &UnixStream) -> io::Result<()> {
     for signal in ending() {
         flag::register_usize(signal, &CAUGHT, signal.unsigned_abs() as usize)?;
         low_level::pipe::register(signal, pipe.try_clone()?)?;
+    }
+    let killing = KILLING.into_iter();
+    for signal in killing.filter(|&signal| !signal_action::is_ignored(signal)) {
+        flag::register_usize(signal, &CAUGHT, signal.unsigned_abs() as usize)?;
+    }
+    for signal in [SIGUSR1, SIGXFSZ] {
+        flag::register(signal, &STATUS_WANTED)?;
     }
     Ok(())
 }

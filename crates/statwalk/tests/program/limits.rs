@@ -15,7 +15,7 @@ use statwalk_testkit::fault_fs::{FaultFs, Latency, Where};
 use statwalk_testkit::program::{self, ORDERS};
 use statwalk_testkit::{Skipped, or_skip, stretched, unprivileged};
 
-use crate::run::{Answer, LONG, Tree, statwalk};
+use crate::run::{Answer, LONG, Tree, statwalk, terminal, text_on};
 
 /// No limit of threads holds for root.
 const NO_THREADS: &str = "--nproc=0";
@@ -99,6 +99,27 @@ fn without_threads_every_order_gives_the_same_answer() {
             }
         }
     }
+}
+
+/// The browser said that it needs a terminal, which was there: a thread was not.
+#[test]
+fn without_threads_the_browser_says_so() {
+    let tree = tree();
+    let limits = [NO_THREADS, "--", "setsid", "--ctty"];
+    let mut command = or_skip!(limited_user(&tree, &limits));
+    let (screen, slave) = terminal(80, 24);
+    let stdio = || slave.try_clone().unwrap();
+    command.args(["browse", "tree"]).env("TERM", "xterm");
+    command.stdin(stdio()).stdout(stdio()).stderr(stdio());
+    let mut child = program::spawn(&mut command);
+    drop((command, slave));
+    let shown = text_on(screen);
+    assert_eq!(child.wait().unwrap().code(), Some(2), "{shown}");
+    assert!(
+        shown.contains("statwalk: cannot start a thread: "),
+        "{shown}"
+    );
+    assert!(!shown.contains("needs a terminal"), "{shown}");
 }
 
 #[test]
