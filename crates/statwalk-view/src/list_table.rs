@@ -7,6 +7,9 @@ use std::borrow::Cow;
 use crate::line::Line;
 use crate::{Style, Terminal, bar, escape, share, text_width, truncate_to_width};
 
+/// Stands behind a name whose numbers are lower bounds.
+pub(crate) const INCOMPLETE: &str = " (incomplete)";
+
 /// The columns of a bar.
 pub(crate) const BAR_WIDTH: usize = 10;
 
@@ -65,6 +68,8 @@ pub enum Cell<'a> {
     Text(Cow<'a, str>),
     /// A name or path from a disk; it is escaped here.
     Name(Cow<'a, [u8]>),
+    /// A name or path whose numbers lack something. A mark follows it.
+    Incomplete(Cow<'a, [u8]>),
     /// A share of the whole, and its bar, which is full for the whole.
     Share {
         /// The amount of the row.
@@ -193,6 +198,8 @@ fn remove_optional(columns: &mut Vec<Column<'_>>, table: &mut [Vec<Text>]) -> bo
 struct Text {
     plain: String,
     bar: String,
+    /// A mark behind the text, which is never cut.
+    mark: &'static str,
 }
 
 impl Text {
@@ -200,6 +207,7 @@ impl Text {
         Text {
             plain: text.to_owned(),
             bar: String::new(),
+            mark: "",
         }
     }
 
@@ -207,7 +215,12 @@ impl Text {
         match cell {
             Cell::Text(text) => Text::plain(text),
             Cell::Name(name) => Text::plain(&escape(name, terminal.charset)),
+            Cell::Incomplete(name) => Text {
+                mark: INCOMPLETE,
+                ..Text::plain(&escape(name, terminal.charset))
+            },
             Cell::Share { part, whole } => Text {
+                mark: "",
                 plain: format!("{:>SHARE_WIDTH$} ", share(*part, *whole)),
                 bar: bar(*part, *whole, BAR_WIDTH, terminal.charset),
             },
@@ -215,7 +228,7 @@ impl Text {
     }
 
     fn width(&self) -> usize {
-        text_width(&self.plain) + text_width(&self.bar)
+        text_width(&self.plain) + text_width(&self.bar) + text_width(self.mark)
     }
 }
 
@@ -235,9 +248,11 @@ impl Layout {
             let plain = if index < self.columns.len() {
                 Cow::Borrowed(&*text.plain)
             } else {
-                truncate_to_width(&text.plain, columns, self.terminal.charset)
+                let room = columns.saturating_sub(text_width(text.mark));
+                truncate_to_width(&text.plain, room, self.terminal.charset)
             };
-            let space = columns.saturating_sub(text_width(&plain) + text_width(&text.bar));
+            let taken = text_width(&plain) + text_width(&text.bar) + text_width(text.mark);
+            let space = columns.saturating_sub(taken);
             if index > 0 {
                 line.pad(2);
             }
@@ -246,6 +261,7 @@ impl Layout {
             }
             line.push_as(style, plain);
             line.push_as(Style::Bar, &*text.bar);
+            line.push_as(Style::Warning, text.mark);
             if align == Align::Left && index < self.columns.len() {
                 line.pad(space);
             }
@@ -261,6 +277,30 @@ mod tests {
     use crate::escape::tests::hostile_name;
     use crate::{Charset, Colour};
     use proptest::prelude::*;
+
+    #[test]
+    fn a_mark_is_never_cut() {
+        let columns = [
+            Column::new("DISK", Align::Right),
+            Column::new("PATH", Align::Left),
+        ];
+        let long = "long".repeat(20);
+        let rows = [
+            vec![
+                Cell::Text("9 B".into()),
+                Cell::Incomplete(long.as_bytes().into()),
+            ],
+            vec![Cell::Text("9 B".into()), Cell::Name(long.as_bytes().into())],
+        ];
+        let terminal = Terminal {
+            width: 40,
+            ..Terminal::default()
+        };
+        let lines = list_table(&columns, &rows, terminal);
+        assert!(lines[1].ends_with("long (incomplete)"), "{lines:?}");
+        assert!(lines[2].ends_with("long"), "{lines:?}");
+        assert!(lines.iter().all(|line| text_width(line) <= 40), "{lines:?}");
+    }
 
     fn columns() -> [Column<'static>; 4] {
         [

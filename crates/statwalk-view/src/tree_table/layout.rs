@@ -9,7 +9,7 @@ use super::{Figures, SizeColumn, Tree, TreeOptions};
 use crate::age::is_future;
 use crate::charset::Position;
 use crate::line::Line;
-use crate::list_table::SHARE_WIDTH;
+use crate::list_table::{INCOMPLETE, SHARE_WIDTH};
 use crate::{SizeFormat, Style, age, bar, escape, grouped, share, text_width, truncate_to_width};
 
 /// The least room for a bar.
@@ -32,7 +32,6 @@ const SHARE_TITLE: &str = "SHARE";
 const NEWEST_TITLE: &str = "NEWEST";
 const PATH_TITLE: &str = "PATH";
 const GUIDE_WIDTH: usize = 4;
-const INCOMPLETE: &str = " (incomplete)";
 
 /// The columns that are shown, fewer where there is little room.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

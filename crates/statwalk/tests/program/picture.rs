@@ -478,6 +478,33 @@ fn a_time_that_does_not_fit_has_no_age() {
     assert!(row(&text, "late").contains('–'), "{text}");
 }
 
+/// The table of all directories marked those that lack something. That of the largest ones,
+/// and that with times, did not.
+#[test]
+fn each_table_marks_directories_that_lack_something() {
+    let tree = Tree::new("a/\na/none/ mode=000\na/x 9000\nb/\nb/y 20000");
+    for (arguments, width) in [
+        (&["top", "--dirs", "tree"][..], 80),
+        (&["top", "--dirs", "tree"], 30),
+        (&["--time", "tree"], 80),
+        (&["tree"], 80),
+    ] {
+        let mut command = or_skip!(as_ordinary_user(&tree));
+        command.args(arguments).arg("--color=never");
+        let text = on_terminal(&mut command, width, 24);
+        let lines = text.lines();
+        let marked = lines.filter(|line| line.ends_with(" (incomplete)"));
+        let marked: Vec<&str> = marked
+            .map(|line| line.trim_end_matches(" (incomplete)"))
+            .collect();
+        assert!(
+            marked.iter().any(|line| line.ends_with(['a', '/'])),
+            "{text}"
+        );
+        assert!(!marked.iter().any(|line| line.ends_with('b')), "{text}");
+    }
+}
+
 /// The sentence below the table and the lines on stderr would say it twice.
 #[test]
 fn unreadable_entries_are_told_once() {

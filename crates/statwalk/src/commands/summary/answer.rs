@@ -407,7 +407,10 @@ impl SummaryAnswer {
             vec![
                 Cell::Text(format.text(number).into()),
                 Cell::Text(times.text(node.newest_time_ns()).into()),
-                Cell::Name(node.path().into()),
+                match node.is_incomplete() {
+                    true => Cell::Incomplete(node.path().into()),
+                    false => Cell::Name(node.path().into()),
+                },
             ]
         });
         list_table(&columns, &rows.collect::<Vec<_>>(), screen.terminal)

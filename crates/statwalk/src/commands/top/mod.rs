@@ -39,6 +39,8 @@ struct Large {
     path: Vec<u8>,
     bytes: u128,
     mtime_ns: Option<i64>,
+    /// Whether something below could not be read.
+    is_incomplete: bool,
     /// The program that makes it again, where such directories are asked for.
     rebuilt_by: Option<&'static str>,
     json: TopJson,
@@ -221,6 +223,7 @@ impl Large {
             path: file.path.clone(),
             bytes: sizes.of(allocated_bytes, apparent_bytes).into(),
             mtime_ns: file.attributes.mtime_ns(),
+            is_incomplete: false,
             rebuilt_by: None,
             json: TopJson::from(file),
         }
@@ -231,6 +234,7 @@ impl Large {
             path: node.path(),
             bytes: bytes(node, sizes.column),
             mtime_ns: node.newest_mtime_ns(),
+            is_incomplete: node.is_incomplete(),
             rebuilt_by: None,
             json: TopJson::Directory(node_json(node)),
         }
@@ -314,7 +318,10 @@ impl Answer for LargestAnswer {
                 Cell::Text(newest.into()),
             ];
             cells.extend(one.rebuilt_by.map(|text| Cell::Text(text.into())));
-            cells.push(Cell::Name((&one.path).into()));
+            cells.push(match one.is_incomplete {
+                true => Cell::Incomplete((&one.path).into()),
+                false => Cell::Name((&one.path).into()),
+            });
             cells
         });
         let rows: Vec<_> = rows.collect();
