@@ -72,6 +72,9 @@ pub struct RootReport {
     pub excluded: u64,
     /// Mounts that were not entered, and second mounts of a directory.
     pub crossings: u64,
+    /// Directories whose times moved while they were read, and whose entries did not.
+    /// They are whole: the times of that file system do not hold.
+    pub restless_dirs: u64,
 }
 
 impl RootReport {
@@ -84,6 +87,7 @@ impl RootReport {
         self.changed_dirs += other.changed_dirs;
         self.excluded += other.excluded;
         self.crossings += other.crossings;
+        self.restless_dirs += other.restless_dirs;
     }
 }
 

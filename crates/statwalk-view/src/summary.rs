@@ -62,6 +62,8 @@ pub struct Summary {
     pub excluded: u64,
     /// Directories that did not hold still while they were read.
     pub changed_dirs: u64,
+    /// Directories whose times moved while they were read, and whose entries did not.
+    pub restless_dirs: u64,
     /// How the scan ended.
     pub ending: Ending,
 }
@@ -169,6 +171,12 @@ impl Summary {
                 "Perhaps not exact: {dirs} changed while being read."
             ));
         }
+        if self.restless_dirs > 0 {
+            let dirs = counted(self.restless_dirs, "directory", "directories");
+            texts.push(format!(
+                "Times do not hold in {dirs}; the entries there did not change."
+            ));
+        }
         texts
     }
 }
@@ -261,6 +269,7 @@ mod tests {
                 crossings: 1,
                 excluded: 1,
                 changed_dirs: 1,
+                restless_dirs: 1,
                 ending: Ending::Interrupted,
             },
             &[
@@ -269,6 +278,7 @@ mod tests {
                  in 1 m 1 s. 1 extra hard link counted once.",
                 "Not in this total: 1 unreadable entry, 1 other file system, 1 excluded entry.",
                 "Perhaps not exact: 1 directory changed while being read.",
+                "Times do not hold in 1 directory; the entries there did not change.",
             ],
         );
         check(

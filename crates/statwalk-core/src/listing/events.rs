@@ -17,6 +17,8 @@ pub(crate) enum Note {
     Excluded,
     /// Another file system, or a second mount, that was not entered.
     Crossing,
+    /// The times of a directory moved while it was read, and its entries did not.
+    TimesMoved,
 }
 
 /// The worker's side that takes results.

@@ -11,6 +11,7 @@ use super::job::{Fate, Job};
 use super::listed::Listed;
 use super::outlet::Outlet;
 use super::read_in_place::InPlaceState;
+use super::repeats::Print;
 use super::source::DirectorySource;
 use crate::dir_handle::DirHandle;
 use crate::directory::Dir;
@@ -30,6 +31,8 @@ pub(crate) struct Lister<D> {
     /// The number of directories that the kernel has opened.
     pub(crate) dirs_begun: u32,
     pub(super) in_place: InPlaceState,
+    /// The names of the reading in progress, where a directory has changed.
+    pub(super) print: Option<Print>,
     /// Whether the subdirectory that was looked for again was not found again.
     pub(super) is_lost_again: bool,
 }
@@ -44,6 +47,7 @@ impl<D: DirectorySource> Lister<D> {
             dirs_begun: 0,
             in_place: InPlaceState::default(),
             is_lost_again: false,
+            print: None,
             context,
         }
     }

@@ -33,6 +33,7 @@ mod vanished;
 
 pub(crate) mod change_stamp;
 mod reopen;
+mod repeats;
 pub(crate) mod source;
 
 pub(crate) mod in_place;

@@ -14,6 +14,7 @@ use super::listed::KeptNames;
 use super::open_dir::OpenDir;
 use super::options::PART_MIN;
 use super::outlet::{Note, Outlet, Pace};
+use super::repeats::Repeats;
 use super::source::{DirectorySource, EntryStat, More};
 use super::suspicion::Confirmed;
 use super::{Lister, REREADS_MAX};
@@ -242,9 +243,11 @@ impl<D: DirectorySource> Lister<D> {
         let (root, depth) = (dir.root, dir.depth);
         let context = Arc::clone(&self.context);
         let mut rereads = 0;
+        let mut repeats = None;
         loop {
             self.contents.clear();
             let end = self.read_directory(&fd, &dir, out);
+            let print = self.print.take();
             match end {
                 End::Cancelled => {
                     self.cut_off(&dir, out);
@@ -284,11 +287,17 @@ impl<D: DirectorySource> Lister<D> {
                 self.judge_missing_here(&fd, &dir, out);
                 return self.finish(&dir, fd, None, out);
             }
+            let repeats = repeats.get_or_insert_with(Repeats::default);
+            if !doubtful && repeats.is_same(print, dir.before, &self.contents) {
+                out.note(root, Note::TimesMoved);
+                return self.finish(&dir, fd, None, out);
+            }
             if rereads == REREADS_MAX {
                 self.judge_missing_here(&fd, &dir, out);
                 return self.finish(&dir, fd, Some(Trouble::Changed), out);
             }
             rereads += 1;
+            self.begin_repeat(repeats, &fd);
             self.rewind(&mut dir, &fd);
         }
     }
@@ -331,7 +340,14 @@ impl<D: DirectorySource> Lister<D> {
             false => KeptNames::All,
         };
         let (buffer, listed) = (&mut self.buffer, &mut self.listed);
-        self.context.source.list(fd, buffer, names, listed)
+        let start = listed.len();
+        let more = self.context.source.list(fd, buffer, names, listed)?;
+        if let Some(print) = &mut self.print
+            && more == More::Entries
+        {
+            print.add(listed, start);
+        }
+        Ok(more)
     }
 
     /// Seeks a changed directory to its start, and takes a new change stamp.

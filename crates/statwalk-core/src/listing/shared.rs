@@ -23,6 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use super::attributes::Reading;
+use super::change_stamp::ChangeStamp;
 use super::contents::Contents;
 use super::delivery::{deliver, queue};
 use super::finished::{finish, settle};
@@ -32,6 +33,7 @@ use super::listed::Listed;
 use super::open_dir::OpenDir;
 use super::options::PART_MIN;
 use super::outlet::{Backlog, Gathering, Note, Outlet, Pace};
+use super::repeats::Repeats;
 use super::source::{DirectorySource, EntryStat, More};
 use super::{Lister, REREADS_MAX};
 use crate::calls::Sharing;
@@ -556,16 +558,24 @@ impl<D: DirectorySource> Lister<D> {
         let held_still = |fd: &Arc<SharedFd>| dir.held_still(fd, &self.context.source);
         let mut still = failed.is_some() || fd.as_ref().is_some_and(held_still);
         let mut rereads = 0;
+        let mut repeats = Repeats::default();
         // Withheld entries can be dropped and read again, by one worker.
         while !still && !released && rereads < REREADS_MAX && !out.cancelled() {
             rereads += 1;
-            match self.reread(listing, out) {
-                Some((contents, held)) => {
-                    withheld = vec![contents];
-                    still = held;
-                }
-                None => break,
+            if let Some(fd) = &fd {
+                self.begin_repeat(&mut repeats, fd);
             }
+            let read = self.reread(listing, out);
+            let print = self.print.take();
+            let Some((contents, stamp, held)) = read else {
+                break;
+            };
+            still = held;
+            if !still && repeats.is_same(print, Some(stamp), &contents) {
+                out.note(root, Note::TimesMoved);
+                still = true;
+            }
+            withheld = vec![contents];
         }
         for contents in &mut withheld {
             missing.append(&mut contents.missing);
@@ -657,7 +667,7 @@ impl<D: DirectorySource> Lister<D> {
         }
     }
 
-    /// Reads the whole directory again, and returns whether it held still.
+    /// Reads the whole directory again, and returns its stamp and whether it held still.
     ///
     /// `None` if it cannot be read, has become too large to be withheld, or the scan
     /// was cancelled.
@@ -665,10 +675,10 @@ impl<D: DirectorySource> Lister<D> {
         &mut self,
         listing: &SharedListing,
         out: &mut dyn Outlet,
-    ) -> Option<(Contents, bool)> {
+    ) -> Option<(Contents, ChangeStamp, bool)> {
         let fd = listing.fd()?;
         self.context.source.seek(&fd, 0).ok()?;
-        let before = self.context.source.stat_directory(&fd).ok()?;
+        let before = self.context.source.stat_directory(&fd).ok()?.change_stamp();
         let mut contents = Contents::new(&self.context.options);
         loop {
             match self.fill(&fd).ok()? {
@@ -682,7 +692,7 @@ impl<D: DirectorySource> Lister<D> {
             }
         }
         let after = self.context.source.stat_directory(&fd).ok()?;
-        let still = before.change_stamp() == after.change_stamp();
-        Some((contents, still))
+        let still = before == after.change_stamp();
+        Some((contents, before, still))
     }
 }

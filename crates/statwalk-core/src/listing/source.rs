@@ -185,6 +185,12 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
         None
     }
 
+    /// Whether a server, in user space or on a network, gives the names and times of a
+    /// directory. They can be at odds there.
+    fn is_served(&self, _dir: &DirHandle) -> bool {
+        false
+    }
+
     /// Whether the link count of a directory is two more than it has subdirectories.
     fn links_count_subdirs(&self, _dir: &DirHandle) -> bool {
         false

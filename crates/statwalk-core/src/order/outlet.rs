@@ -387,6 +387,7 @@ impl<D: DirectorySource> Events for WorkerOutlet<D> {
                 Note::Vanished => root.vanished += 1,
                 Note::Excluded => root.excluded += 1,
                 Note::Crossing => root.crossings += 1,
+                Note::TimesMoved => root.restless_dirs += 1,
             }
         });
     }

@@ -256,7 +256,7 @@ impl Answers {
         if let Some(errno) = self.fault(subject) {
             return Answer::Fault(errno);
         }
-        if self.changes_of(subject.ino).is_some() {
+        if self.changes_of(subject.ino).is_some() || self.times_move(subject.ino) {
             *self.getattrs.entry(subject.ino).or_default() += 1;
         }
         match self.attributes(node) {
@@ -483,13 +483,17 @@ impl Answers {
         let version = self.changes_of(ino).map_or(0, |changes| {
             changes.after(self.getattrs.get(&ino).copied().unwrap_or(0))
         });
+        let moves = match self.times_move(ino) {
+            true => self.getattrs.get(&ino).copied().unwrap_or(0),
+            false => 0,
+        };
         let object = if node == ino {
             self.edits.object(&self.tree, ino)?
         } else {
             self.replacement(node)?
         };
-        let moves = (self.rules.of(ino)).any(|(_, rule)| rule == Rule::NumbersMove);
-        let number = match moves {
+        let number_moves = (self.rules.of(ino)).any(|(_, rule)| rule == Rule::NumbersMove);
+        let number = match number_moves {
             true => NUMBERS + self.numbers.replace(self.numbers.get() + 1),
             false => object.ino,
         };
@@ -497,6 +501,7 @@ impl Answers {
             object,
             number,
             version,
+            moves,
             uid: self.uid,
             gid: self.gid,
         })
@@ -509,6 +514,10 @@ impl Answers {
                 Rule::Replaced { by, .. } => Some(Object::empty(node, by, 1)),
                 _ => None,
             })
+    }
+
+    fn times_move(&self, ino: u64) -> bool {
+        (self.rules.of(ino)).any(|(_, rule)| rule == Rule::TimesMove)
     }
 
     fn changes_of(&self, ino: u64) -> Option<Changes> {

@@ -284,6 +284,11 @@ impl FaultFsBuilder {
         self.rule(place, Rule::NumbersMove)
     }
 
+    /// Moves mtime and ctime at every [`Op::Getattr`], and nothing else.
+    pub fn times_move(self, place: impl Into<Where>) -> Self {
+        self.rule(place, Rule::TimesMove)
+    }
+
     /// Lets a directory grow by so many empty files `g000000`, … with each
     /// listing after the first: after each open and each rewind. A listing
     /// under way keeps its entries.

@@ -161,6 +161,7 @@ pub(super) enum Rule {
     },
     AttributesChange(Changes),
     NumbersMove,
+    TimesMove,
     Grows {
         entries_per_listing: u64,
         changes: Changes,

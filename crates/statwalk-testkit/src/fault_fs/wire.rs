@@ -234,6 +234,8 @@ pub(super) struct Attributes {
     pub(super) number: u64,
     /// Counts the changes made so far: moves mtime, ctime and nlink.
     pub(super) version: u32,
+    /// Moves mtime and ctime alone.
+    pub(super) moves: u32,
     pub(super) uid: u32,
     pub(super) gid: u32,
 }
@@ -244,7 +246,7 @@ impl Attributes {
         let object = &self.object;
         let read = object.mtime.unwrap_or(MTIME);
         let changed = Timestamp {
-            secs: read.secs + i64::from(self.version),
+            secs: read.secs + i64::from(self.version) + i64::from(self.moves),
             ..read
         };
         // The kernel takes seconds before 1970 as negative.
@@ -389,6 +391,7 @@ mod tests {
             object,
             number: 7,
             version: 0,
+            moves: 0,
             uid: 0,
             gid: 0,
         };

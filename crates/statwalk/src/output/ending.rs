@@ -164,6 +164,7 @@ pub(crate) fn summary(about: &About, screen: Screen) -> Summary {
         crossings: left_out.crossings,
         excluded: left_out.excluded,
         changed_dirs: if is_told { 0 } else { left_out.changed_dirs },
+        restless_dirs: left_out.restless_dirs,
         ending: match about.gaps.interrupted {
             true => Ending::Interrupted,
             false => Ending::Finished,

@@ -243,6 +243,10 @@ impl DirectorySource for Posix {
         open::kernel_file_system(dir.fd()?)
     }
 
+    fn is_served(&self, dir: &DirHandle) -> bool {
+        fd(dir).is_ok_and(open::is_served)
+    }
+
     fn links_count_subdirs(&self, dir: &DirHandle) -> bool {
         tally::count();
         // The type is signed on some architectures; the number is not.

@@ -129,6 +129,25 @@ pub(crate) fn is_autofs(fd: BorrowedFd<'_>) -> bool {
     file_system(fd) == Some(AUTOFS)
 }
 
+/// Whether a server gives the names and times of a directory, by its `f_type` of statfs(2).
+pub(crate) fn is_served(fd: BorrowedFd<'_>) -> bool {
+    const MAGICS: [u64; 12] = [
+        0x6573_5546, // FUSE_SUPER_MAGIC, include/uapi/linux/magic.h
+        0x6969,      // NFS_SUPER_MAGIC
+        0x517b,      // SMB_SUPER_MAGIC
+        0xff53_4d42, // CIFS_SUPER_MAGIC
+        0xfe53_4d42, // SMB2_SUPER_MAGIC
+        0x0102_1997, // V9FS_MAGIC
+        0x5346_414f, // AFS_SUPER_MAGIC
+        0x6b41_4653, // AFS_FS_MAGIC
+        0x00c3_6400, // CEPH_SUPER_MAGIC
+        0x7375_7245, // CODA_SUPER_MAGIC
+        0x0bd0_0bd0, // LL_SUPER_MAGIC, Lustre: lustre/include/uapi/linux/lustre/lustre_user.h
+        0x786f_4256, // VBOXSF_SUPER_MAGIC, fs/vboxsf/super.c
+    ];
+    file_system(fd).is_some_and(|magic| MAGICS.contains(&magic))
+}
+
 /// Whether an open directory is empty. The next listing begins at its start.
 fn is_empty(dir: &OwnedFd) -> Result<bool, Errno> {
     let mut buffer = [0; 1024];

@@ -88,6 +88,36 @@ fn a_directory_that_changes_for_a_while_is_read_again() {
     }
 }
 
+/// A server that gives the present as the time of a change, in a small directory and in one of
+/// several buffers.
+#[test]
+fn times_that_move_by_themselves_are_no_change() {
+    let fs = FaultFs::builder().entries(TREE).files("many", 4_000, 1);
+    for place in ["a", "b/c", "many"] {
+        with_each(&fs.clone().times_move(place), |mount, threads| {
+            let outcome = scan(mount, threads);
+            let sum = outcome.report.sum();
+            let told = format!("{place}, {threads} workers");
+            assert_eq!((sum.restless_dirs, sum.changed_dirs), (1, 0), "{told}");
+            assert!(outcome.report.is_complete(), "{told}");
+            let found = counts(&outcome.output[0], &outcome.report.roots[0]);
+            assert_eq!(found.totals(), mount.expected(), "{told}");
+        });
+    }
+}
+
+#[test]
+fn times_that_move_hide_no_change() {
+    for files in [10, 4_000] {
+        let fs = FaultFs::builder().files("g", files, 5).times_move("g");
+        with_each(&fs.grows("g", 1, Changes::Forever), |mount, threads| {
+            let sum = scan(mount, threads).report.sum();
+            let told = format!("{files} files, {threads} workers");
+            assert_eq!((sum.restless_dirs, sum.changed_dirs), (0, 1), "{told}");
+        });
+    }
+}
+
 #[test]
 fn a_directory_that_never_holds_still_is_reported_once() {
     for (place, files) in [("a", 0), ("many", 4_000)] {

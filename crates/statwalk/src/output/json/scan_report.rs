@@ -96,6 +96,9 @@ struct CountsJson {
     changed_dirs: u64,
     excluded: u64,
     crossings: u64,
+    /// Present where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    restless_dirs: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -128,6 +131,7 @@ impl RootJson {
             changed_dirs: gaps.changed_dirs,
             excluded: gaps.excluded,
             crossings: gaps.crossings,
+            restless_dirs: (gaps.restless_dirs > 0).then_some(gaps.restless_dirs),
         };
         RootJson {
             path,
