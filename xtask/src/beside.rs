@@ -73,11 +73,10 @@ enum Line<'a> {
 
 impl Line<'_> {
     fn of(line: &str) -> Line<'_> {
-        if let Some(said) = skipped::said_in(line) {
-            skipped::note(said);
-        }
+        let is_repeated = skipped::said_in(line).is_some_and(|said| !skipped::note(said));
         match line.strip_prefix("xtask: ") {
             None => Line::Text,
+            Some(_) if is_repeated => Line::Counted,
             Some(own) if times::adopt(own) || skipped::is_nothing(own) => Line::Counted,
             Some(own) => Line::Place(own),
         }
@@ -94,6 +93,11 @@ mod tests {
         assert_eq!(Line::of("xtask: no test was skipped"), Line::Counted);
         let row = "xtask: took     3 s, CPU     4 s: npm test";
         assert_eq!(Line::of(row), Line::Counted);
+        let skipped = "skipped: needs a sun (beside)";
+        let said = format!("xtask: {skipped}");
+        assert_eq!(Line::of(&said), Line::Place(skipped));
+        // The last lines of the task.
+        assert_eq!(Line::of(&said), Line::Counted);
         assert_eq!(Line::of("test result: ok. 3 passed"), Line::Text);
     }
 }

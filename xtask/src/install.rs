@@ -65,10 +65,12 @@ pub(crate) fn tools() {
         return;
     }
     if !is_root() || !is_there("apt-get") {
-        println!(
-            "xtask: not installed (needs root and apt-get): {}",
+        let line = format!(
+            "not installed (needs root and apt-get): {}",
             missing.join(" ")
         );
+        println!("xtask: {line}");
+        skipped::note(&line);
         return;
     }
     println!("xtask: installing {}", missing.join(" "));

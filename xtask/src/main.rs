@@ -59,13 +59,14 @@ usage: cargo xtask TASK
   model    the model checks of the hand-over of work (loom)
   simulate the simulation of the scheduler: `simulate SEED` runs one again with all its
            steps, `simulate seeds COUNT` many, `simulate table` writes docs/workers.md
-  tidy     licence lines, layers, the map, paths, figures and wording of documents
+  tidy     licence lines, layers, the map, paths, figures, the age of the picture, and wording
   fuzz     every fuzz target for 15 seconds, or as many as are named: `fuzz 600`
   attack   random attacks on the program for 10 minutes, or as many as are named: `attack 60`
   dist     the program as it is released: static, position-independent, full RELRO;
            with its manual pages and completions
   package  builds the packages of the crates, and installs the program from the checkout
   picture  plays a session and draws docs/pictures/session.svg (needs root, tmux, mkfs.ext4)
+           --keep: keeps it, for new words that no screen of the session shows
   page-picture
            takes docs/pictures/report-light.png and report-dark.png (needs Node and Chromium, too)
   captures plays docs/captures with an earlier program and this one: `captures PROGRAM`;
@@ -114,7 +115,13 @@ fn main() -> ExitCode {
         Some("dist") => dist::dist(),
         Some("package") => package::package(),
         Some("figures") => figures::figures(),
-        Some("picture") => picture::picture(),
+        Some("picture") => match std::env::args().nth(2).as_deref() {
+            None => picture::picture(),
+            Some("--keep") => picture::age::keep(),
+            Some(word) => Err(format!(
+                "picture: unknown word {word}; it takes --keep or nothing"
+            )),
+        },
         Some("page-picture") => picture::page::page_picture(),
         Some("captures") => match std::env::args_os().nth(2) {
             Some(before) => captures::captures(before.as_ref()),
@@ -150,8 +157,12 @@ fn test() -> Result<(), String> {
     install::tools();
     let beside = Beside::begin(&["viewer", "bindings", "model"]);
     let done = Step::cargo(&["test", "--workspace", "--", "--show-output"]).run_and_note_skipped();
-    let beside = beside.end();
-    done.and(beside)
+    let failed = [done, beside.end()].into_iter().filter_map(Result::err);
+    let failed: Vec<String> = failed.collect();
+    match failed.is_empty() {
+        true => Ok(()),
+        false => Err(failed.join("; ")),
+    }
 }
 
 fn check() -> Result<(), String> {

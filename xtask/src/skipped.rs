@@ -17,10 +17,10 @@ pub(crate) fn suite(needs: &str, suite: &str) {
     note(&line);
 }
 
-/// Keeps a line for the end.
-pub(crate) fn note(line: &str) {
+/// Keeps a line for the end. Whether nobody had said it before.
+pub(crate) fn note(line: &str) -> bool {
     let mut all = ALL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    all.insert(line.to_owned());
+    all.insert(line.to_owned())
 }
 
 /// Names all that was left out since the program began.

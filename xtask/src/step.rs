@@ -143,7 +143,9 @@ impl Step {
     /// tests are kept for the last lines of all.
     pub(crate) fn run_and_note_skipped(self) -> Result<(), String> {
         let (skipped, ended) = self.run_and_collect_skipped();
-        skipped.iter().for_each(|line| skipped::note(line));
+        for line in &skipped {
+            skipped::note(line);
+        }
         ended
     }
 

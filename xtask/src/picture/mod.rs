@@ -4,6 +4,7 @@
 //!
 //! The session is a real one. No name and no number is put in afterwards.
 
+pub(crate) mod age;
 pub(crate) mod cells;
 pub(crate) mod page;
 pub(crate) mod stage;
@@ -87,6 +88,7 @@ pub(crate) fn picture() -> Result<(), String> {
     stage.end();
     let frames = frames?;
     fs::write(PICTURE, svg(&frames)).map_err(|error| format!("cannot write {PICTURE}: {error}"))?;
+    age::keep()?;
     let seconds: f64 = frames.iter().map(|frame| frame.seconds).sum();
     println!("{PICTURE}: {} screens, {seconds:.0} s", frames.len());
     Ok(())

@@ -20,6 +20,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::figures;
+use crate::picture::age;
 
 pub(crate) fn tidy() -> Result<(), String> {
     let mut faults = Vec::new();
@@ -52,6 +53,7 @@ pub(crate) fn tidy() -> Result<(), String> {
     }
     map::check(&files, &map, &mut faults);
     figures::check(&mut faults);
+    age::check(&mut faults);
     rust_versions::check(&mut faults);
     if faults.is_empty() {
         println!("xtask: tidy: {} files", files.len());
