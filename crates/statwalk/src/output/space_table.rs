@@ -35,13 +35,14 @@ pub(crate) struct SpaceTable<'a> {
 
 /// A row of the table.
 struct SpaceRow {
-    bytes: i64,
+    bytes: i128,
     words: String,
 }
 
 /// A size that can be below zero.
-pub(crate) fn signed_text(format: SizeFormat, bytes: i64) -> String {
-    let text = format.text(bytes.unsigned_abs().into());
+pub(crate) fn signed_text(format: SizeFormat, bytes: impl Into<i128>) -> String {
+    let bytes = bytes.into();
+    let text = format.text(bytes.unsigned_abs());
     match bytes < 0 {
         true => format!("-{text}"),
         false => text,
@@ -95,12 +96,12 @@ impl SpaceTable<'_> {
             let mut by_size: Vec<usize> = (0..parts.len()).collect();
             by_size.sort_by_key(|&index| Reverse(parts[index].bytes.unsigned_abs()));
             by_size.truncate(kept);
-            let (mut rest, mut count, mut index) = (0_i64, 0, 0);
+            let (mut rest, mut count, mut index) = (0_i128, 0, 0);
             parts.retain(|row| {
                 let is_kept = by_size.contains(&index);
                 index += 1;
                 if !is_kept {
-                    rest = rest.saturating_add(row.bytes);
+                    rest += row.bytes;
                     count += 1;
                 }
                 is_kept
@@ -157,7 +158,7 @@ impl SpaceTable<'_> {
     fn rows(&self) -> (Vec<SpaceRow>, Vec<SpaceRow>) {
         let capacity = self.account.capacity;
         let row = |bytes: u64, words: &str| SpaceRow {
-            bytes: i64::try_from(bytes).unwrap_or(i64::MAX),
+            bytes: bytes.into(),
             words: words.to_owned(),
         };
         let mut head = Vec::new();
@@ -175,7 +176,7 @@ impl SpaceTable<'_> {
         let parts = self.account.parts.iter();
         let shown = parts.filter(|(part, bytes)| *bytes != 0 || *part == UsedPart::Remainder);
         let parts = shown.map(|(part, bytes)| SpaceRow {
-            bytes: *bytes,
+            bytes: i128::from(*bytes),
             words: part.label().to_owned(),
         });
         (head, parts.collect())
@@ -188,13 +189,17 @@ impl SpaceTable<'_> {
             Column::new("SHARE", Align::Right).optional(),
             Column::new("SPACE", Align::Left),
         ];
-        let whole = self.whole_bytes().into();
+        let whole = u128::from(self.whole_bytes());
         let rows = rows.map(|row| {
             let sign = if row.bytes < 0 { "-" } else { "" };
-            let share = share(row.bytes.unsigned_abs().into(), whole);
+            // A file system can say that more is free than it has.
+            let share = match row.bytes.unsigned_abs() {
+                bytes if bytes > whole && row.words == FREE => "-".to_owned(),
+                bytes => format!("{sign}{}", share(bytes, whole)),
+            };
             vec![
                 Cell::Text(signed_text(self.format, row.bytes).into()),
-                Cell::Text(format!("{sign}{share}").into()),
+                Cell::Text(share.into()),
                 Cell::Text(row.words.into()),
             ]
         });
@@ -304,7 +309,7 @@ impl SpaceTable<'_> {
             ));
         }
         if self.account.capacity.total_bytes == 0 {
-            lines.push("This file system has no blocks of its own.".to_owned());
+            lines.push("The kernel tells no size of this file system.".to_owned());
         }
         lines
     }

@@ -253,10 +253,27 @@ fn df_refuses_paths_without_an_answer() {
     let told = tree.run(&["df", "nowhere", "--json", "tree"]);
     assert_eq!(told.code, Some(2));
     only(&told.json());
-    // No file system of its own: no blocks, and no scan of all processes.
+    // No size, and no scan of all processes.
     let none = tree.run(&["df", "--table", "/proc"]);
-    assert!(none.lines().join("\n").contains("no blocks of its own"));
+    assert!(
+        none.lines()
+            .join("\n")
+            .contains("tells no size of this file system")
+    );
     assert_eq!(none.code, Some(0));
+}
+
+/// File systems of FUSE whose statfs has zeros: a number that nobody read is unknown.
+#[test]
+fn df_reaches_nothing_where_it_scans_nothing() {
+    let fs = FaultFs::builder().file("dir/file", 100_000);
+    let mount = or_skip!(fs.mount());
+    let told = statwalk().args(["df", "--json"]).arg(mount.path()).output();
+    let document = Answer::from(told.unwrap()).json();
+    let found = only(&document);
+    assert_eq!(bytes(found, "reached"), None);
+    assert_eq!(bytes(found, "remainder"), Some(0));
+    assert_eq!(found["unknown"][0]["part"], "reached");
 }
 
 /// A dead file system is named, and holds up no scan that does not enter it.

@@ -312,6 +312,14 @@ impl FileSystem {
             unnamed_bytes,
             ..Facts::default()
         };
+        if !self.has_blocks {
+            // The scan has stopped at the roots.
+            (facts.reached_bytes, facts.hidden_bytes) = (None, None);
+            unknown.push(UnknownPart {
+                part: UsedPart::Reached,
+                reason: "the kernel tells no size of this file system".into(),
+            });
+        }
         match (self.file_system(), &self.top) {
             (Some("xfs"), Some(top)) => {
                 let device = self.mounted.device_encoded();
