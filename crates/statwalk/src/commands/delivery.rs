@@ -12,6 +12,7 @@ use crate::commands::line::{is_command, similar_command};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::flags::FormFlags;
+use crate::flags::foreign::of_other_program;
 use crate::output::ending::{self, Errors};
 use crate::output::printer::{self, Answer};
 use crate::request::{Form, Request, RowEnd};
@@ -50,6 +51,9 @@ pub(super) fn print(answer: &impl Answer, form: Form) -> Result<(), Failure> {
 fn hint(word: &OsStr) -> String {
     if is_command(word) {
         return " (a command must be the first word)".to_owned();
+    }
+    if let Some(tip) = of_other_program(word) {
+        return format!("; {tip}");
     }
     similar_command(word)
         .map(|name| format!("; try the command 'statwalk {name}'"))

@@ -13,7 +13,8 @@ use super::{FilterFlags, ScanFlags};
 ///
 /// One word is the PATH to search; a word with *, ? or [ that names no entry is a
 /// glob for the current directory. Of several words the last is the PATTERN, a
-/// regular expression that matches anywhere in the name. A word with a slash is
+/// regular expression that matches anywhere in the name. A PATTERN that begins
+/// with * or ? is a glob, because no regular expression begins so. A word with a slash is
 /// always a path, and with -g all words are paths. The search is case-insensitive
 /// unless PATTERN has a capital.
 ///

@@ -119,6 +119,10 @@ const FOREIGN: Tips = &[
         "statwalk sums whole subtrees; to list every path use 'statwalk find PATH'",
     ),
     (
+        &["--tree", "--as-tree"],
+        "statwalk shows the tree without a flag; for more levels use 'statwalk -d N PATH'",
+    ),
+    (
         &["--top", "--head"],
         "use 'statwalk top -n N PATH', or 'statwalk top --dirs -n N PATH'",
     ),
@@ -197,6 +201,26 @@ const PREDICATES: [(&str, &str); 47] = [
 const PATHS: &str = "use grep: statwalk matches names";
 const REGEX: &str = "use 'statwalk find PATH PATTERN': the pattern is a regular expression";
 const XARGS: &str = "use -0 and a pipe to 'xargs -0'";
+
+/// Programs whose work statwalk does under another name, where a word is taken for a command.
+const PROGRAMS: [(&str, &str); 4] = [
+    (
+        "du",
+        "to sum directories use 'statwalk PATH', or 'statwalk -s PATH'",
+    ),
+    (
+        "tree",
+        "to show the tree use 'statwalk PATH', or 'statwalk -d N PATH'",
+    ),
+    ("ls", "to list entries use 'statwalk find -d 1 PATH'"),
+    ("fd", "to search for names use 'statwalk find PATH PATTERN'"),
+];
+
+/// The command in place of another program, for a word that is no path.
+pub(crate) fn of_other_program(word: &OsStr) -> Option<&'static str> {
+    let found = PROGRAMS.iter().find(|(name, _)| word == *name);
+    found.map(|(_, tip)| *tip)
+}
 
 /// The places of a path in a command that fd or find runs.
 const PLACEHOLDERS: [&str; 5] = ["{}", "{/}", "{//}", "{.}", "{/.}"];

@@ -7,23 +7,18 @@ use statwalk_view::NamePattern;
 use crate::failure::Failure;
 use crate::request::{invalid, safe};
 
-/// Reads a regular expression.
+/// Reads a regular expression. A text that begins with `*` or `?` is none, because these
+/// repeat something before them: so it is the glob that it is without a path.
 ///
 /// # Errors
 ///
 /// Returns an error that names the text if it is none.
 pub(crate) fn regex(text: &str) -> Result<NamePattern, Failure> {
-    NamePattern::regex(text).map_err(|reason| {
-        // A shell's pattern is the likeliest mistake.
-        let remedy = match text.starts_with(['*', '?']) && NamePattern::glob(text).is_ok() {
-            true => format!("; for a shell pattern use -g '{}'", safe(text)),
-            false => String::new(),
-        };
-        Failure::Usage(format!(
-            "invalid pattern '{}': {reason}{remedy}",
-            safe(text)
-        ))
-    })
+    let pattern = match text.starts_with(['*', '?']) {
+        true => NamePattern::glob(text),
+        false => NamePattern::regex(text),
+    };
+    pattern.map_err(|reason| Failure::Usage(format!("invalid pattern '{}': {reason}", safe(text))))
 }
 
 /// Reads a glob.
@@ -44,6 +39,7 @@ mod tests {
         for (made, text) in [
             (regex("a(b"), "a(b"),
             (regex("x{9999999}"), "x{9999999}"),
+            (regex("*[a"), "*[a"),
             (glob("[a"), "[a"),
             (glob("a/b"), "a/b"),
         ] {

@@ -374,6 +374,26 @@ fn a_word_one_letter_from_a_command_is_explained_where_no_path_has_it() {
         answer.stderr,
         "statwalk: cannot open fidn: no such file or directory; try the command 'statwalk find'\n"
     );
+    for (word, tip) in [
+        (
+            "du",
+            "to sum directories use 'statwalk PATH', or 'statwalk -s PATH'",
+        ),
+        (
+            "tree",
+            "to show the tree use 'statwalk PATH', or 'statwalk -d N PATH'",
+        ),
+        ("ls", "to list entries use 'statwalk find -d 1 PATH'"),
+    ] {
+        let mut command = statwalk();
+        command.arg(word).current_dir(tree.path());
+        let answer = Answer::of(&mut command);
+        let expected = format!("statwalk: cannot open {word}: no such file or directory; {tip}\n");
+        assert_eq!(answer.stderr, expected);
+    }
+    let flag = tree.run(&["--tree", "tree"]);
+    assert!(flag.stderr.contains("without a flag"), "{}", flag.stderr);
+    assert!(!flag.stderr.contains("--threads"), "{}", flag.stderr);
     std::fs::create_dir(tree.parent().join("fidn")).unwrap();
     tree.run(&["fidn"]).good();
 }
@@ -438,8 +458,13 @@ fn lists_of_types_and_shell_patterns_are_understood() {
     let both = tree.run(&["find", "-t", "f,d", "tree"]).good().sorted();
     let apart = tree.run(&["find", "-tf", "-td", "tree"]).good().sorted();
     assert_eq!((both.len(), &both), (7, &apart));
-    let refused = tree.run(&["find", "tree", "*.rs"]);
+    std::fs::write(tree.path().join("x.rs"), "").unwrap();
+    std::fs::write(tree.path().join("x.rsx"), "").unwrap();
+    // No regular expression begins so: the word is the glob that it is without a path.
+    let behind = tree.run(&["find", "tree", "*.rs"]).good();
+    assert_eq!(behind.lines(), ["tree/x.rs"]);
+    let alone = tree.run(&["find", "*.rs"]).good();
+    assert_eq!(alone.lines(), ["./tree/x.rs"]);
+    let refused = tree.run(&["find", "tree", "a(b"]);
     assert_eq!(refused.code, Some(2));
-    let remedy = "; for a shell pattern use -g '*.rs'\n";
-    assert!(refused.stderr.ends_with(remedy), "{}", refused.stderr);
 }
