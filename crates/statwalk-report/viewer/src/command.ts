@@ -25,9 +25,19 @@ function asOperand(path: Uint8Array): Uint8Array {
   return path[0] === 0x2f ? path : Uint8Array.from([0x2e, 0x2f, ...path]);
 }
 
-/** The path as text. Bytes that are no text come as a word of the shell. */
+/**
+ * The path as text. A word of the shell stands for bytes that are no text, and for control
+ * characters: a shell would take what follows a pasted line end for a command.
+ */
 export function copiedPath(path: Uint8Array): string {
-  return exactText(path) ?? shellWord(path);
+  return whyQuoted(path) === undefined ? exactText(path)! : shellWord(path);
+}
+
+/** Why a copied path is a word of the shell; undefined where it is the path itself. */
+export function whyQuoted(path: Uint8Array): string | undefined {
+  const text = exactText(path);
+  if (text === undefined) return "it is not UTF-8";
+  return /\p{Cc}/u.test(text) ? "it has control characters" : undefined;
 }
 
 export function cdCommand(directory: Uint8Array): string {

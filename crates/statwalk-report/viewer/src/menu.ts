@@ -3,8 +3,8 @@
 // The menu of an entry: open it, and copy its path or a command for it. Each command is
 // shown before it is copied, and none of them changes anything on a disk.
 
-import { cdCommand, copiedPath, findCommand, shellWord } from "./command";
-import { exactText, shownText } from "./name";
+import { cdCommand, copiedPath, findCommand, shellWord, whyQuoted } from "./command";
+import { shownText } from "./name";
 import { copyText } from "./clipboard";
 import { el } from "./element";
 import type { Toast } from "./toast";
@@ -65,13 +65,16 @@ export class Menu {
     const directory = viewer.directoryOf(node);
     // Redacted names lead nowhere.
     if (path === undefined || viewer.facts.is_redacted) return items;
-    const copy = (label: string, text: string): Item => ({
+    const copy = (label: string, text: string, copied = "Copied"): Item => ({
       label,
       command: text,
       run: () => void copyText(text).then((isDone) =>
-        this.toast.say(isDone ? `Copied: ${shownText(text)}` : "The browser did not let this page copy")),
+        this.toast.say(isDone ? `${copied}: ${shownText(text)}` : "The browser did not let this page copy")),
     });
-    items.push(copy(exactText(path) === undefined ? "Copy path, quoted: it is not UTF-8" : "Copy path", copiedPath(path)));
+    const why = whyQuoted(path);
+    items.push(why === undefined
+      ? copy("Copy path", copiedPath(path))
+      : copy(`Copy path, quoted: ${why}`, copiedPath(path), `Copied, quoted because ${why}`));
     if (shellWord(path) !== copiedPath(path)) items.push(copy("Copy path for a shell", shellWord(path)));
     if (directory !== undefined) items.push(copy("Copy cd command", cdCommand(directory)));
     items.push(copy("Copy find command", findCommand(path)));

@@ -10,8 +10,8 @@ import type { Page } from "playwright-core";
 import { label, smallerItems } from "../src/describe";
 import { Cell, Layout } from "../src/layout";
 import { size } from "../src/size";
-import { shellWord } from "../src/command";
-import { exactText, shownName } from "../src/name";
+import { copiedPath, shellWord } from "../src/command";
+import { shownName } from "../src/name";
 import { close, fragmentOf, inBrowser, open, press, selected, settled, slowness, text, way } from "./browser";
 import { treeOf } from "./made";
 import { all, bigTree, directory, file, hostileTree, random, report, type Node, type Report } from "./sample";
@@ -234,13 +234,13 @@ test("every hostile path is copied exactly, and so are its commands", inBrowser,
     if (directories > 0) continue;
     const bytes = [...byName].find(([shown]) => shown === name)![1];
     const all = expected.filter(({ node, path }) => shownName(node === hostileMade ? path : node.name) === name).map(({ path }) => path);
-    assert.ok(all.some((one) => path === (exactText(one) ?? shellWord(one))), `${name}: ${JSON.stringify(path)} ${bytes}`);
+    assert.ok(all.some((one) => path === copiedPath(one)), `${name}: ${JSON.stringify(path)} ${bytes}`);
     copied.add(path);
     await page.keyboard.press("m");
     const find = await pick("Copy find command");
     assert.ok(all.some((one) => find === `statwalk find ${shellWord(one)}`), find);
   }
-  const missed = expected.map(({ path }) => exactText(path) ?? shellWord(path)).filter((path) => !copied.has(path));
+  const missed = expected.map(({ path }) => copiedPath(path)).filter((path) => !copied.has(path));
   assert.deepEqual(missed, []);
   assert.deepEqual(opened.complaints, []);
   await close(opened);

@@ -104,6 +104,9 @@ test("words are those of the program", () => {
   assert.equal(shellWord(toBytes("/srv/it's\n")), "$'/srv/it\\'s\\x0a'");
   assert.equal(cdCommand(toBytes("-rf")), "cd ./-rf");
   assert.equal(findCommand(toBytes("/a b")), "statwalk find '/a b'");
-  assert.equal(copiedPath(toBytes("new\nline\r")), "new\nline\r");
+  assert.equal(copiedPath(toBytes("/a b/$x é'")), "/a b/$x é'");
+  assert.equal(copiedPath(toBytes("new\nline\r")), "$'new\\x0aline\\x0d'");
+  assert.equal(copiedPath(toBytes("\x1b[31m")), "$'\\x1b[31m'");
+  assert.equal(copiedPath(toBytes("a\u{9b}b")), "$'a\\xc2\\x9bb'");
   assert.equal(copiedPath(Uint8Array.from([0x61, 0xff])), "$'a\\xff'");
 });
