@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use statwalk_core::{DirState, EntryError, FileType};
+use statwalk_core::{Cause, DirState, EntryError, FileType};
 use statwalk_stream::{Failure, Step, Walk};
 
 use crate::arguments::{Options, request};
@@ -31,14 +31,17 @@ const OTHERS_MAX: usize = 1024;
 /// enough.
 #[pyclass(module = "statwalk")]
 pub(crate) struct Listing {
-    /// By path, without a slash at the end.
-    directories: HashMap<Vec<u8>, Names>,
-    errors: HashMap<Vec<u8>, EntryError>,
+    /// Directories that the walk has not taken, by path without a slash at the end.
+    known: HashMap<Vec<u8>, Known>,
     is_text: bool,
     options: Options,
     depth: u32,
-    /// Directories that lie as deep as their scan went.
-    waiting: VecDeque<Vec<u8>>,
+    /// Directories that lie as deep as their scan went, by the scan that they began with: that
+    /// of the top, or of a name that the caller has added. So no scan meets a directory by two
+    /// paths. The walk may have taken some since: only those known as waiting still wait.
+    waiting: HashMap<usize, VecDeque<Vec<u8>>>,
+    /// The number for the directories that the current scan finds.
+    beginning: usize,
     /// How many of them the next scan takes beside the wanted one.
     others: usize,
     #[pyo3(get)]
@@ -47,10 +50,26 @@ pub(crate) struct Listing {
     given: usize,
 }
 
+/// A directory, by the last scan that met it.
 #[derive(Default)]
-struct Names {
+struct Known {
+    /// The number of that scan. A later one begins anew: the caller can have had a directory
+    /// read twice, and the names of both scans would be there twice.
+    scan: usize,
+    state: State,
     directories: Vec<Box<[u8]>>,
     others: Vec<Box<[u8]>>,
+}
+
+#[derive(Default)]
+enum State {
+    /// Its own entry has not come, or it was not entered. Names of it may have come.
+    #[default]
+    Unread,
+    /// It lies as deep as the scan went. The number is that of the scan that it began with.
+    Waiting(usize),
+    Listed,
+    Failed(Box<EntryError>),
 }
 
 #[pymethods]
@@ -58,11 +77,11 @@ impl Listing {
     #[new]
     fn new(is_text: bool, options: Options) -> Listing {
         Listing {
-            directories: HashMap::new(),
-            errors: HashMap::new(),
+            known: HashMap::new(),
             is_text,
             options,
-            waiting: VecDeque::new(),
+            waiting: HashMap::new(),
+            beginning: 0,
             depth: 1,
             others: 0,
             scans: 0,
@@ -70,15 +89,24 @@ impl Listing {
         }
     }
 
-    /// Reads a directory, perhaps others, and some of what is below.
-    fn read(&mut self, py: Python<'_>, root: Vec<u8>) -> PyResult<()> {
+    /// Reads a directory, perhaps others, and some of what is below. Gives what `take` gives.
+    fn read<'py>(&mut self, py: Python<'py>, root: Vec<u8>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let mut request = request(&root, &self.options)?;
         request.max_depth = Some(self.depth);
+        let own = without_slash(&root);
+        self.beginning = match self.known.remove(own) {
+            Some(Known {
+                state: State::Waiting(beginning),
+                ..
+            }) => beginning,
+            _ => self.scans + 1,
+        };
         let mut others = 0;
         while others < self.others
-            && let Some(next) = self.waiting.pop_front()
+            && let Some(next) = self.next_waiting()
         {
-            if next != without_slash(&root) && !self.knows(&next) {
+            if self.waits(&next) {
+                self.known.remove(&next);
                 request.add_root(OsString::from_vec(next));
                 others += 1;
             }
@@ -95,8 +123,12 @@ impl Listing {
                 Step::Value(taken) => count += taken,
                 Step::Waiting => {}
                 Step::Error(error) => {
-                    let path = without_slash(&error.path).to_vec();
-                    self.errors.insert(path, error);
+                    // A directory that others have changed each time is whole but for that,
+                    // and os.walk has no word for it.
+                    if error.cause != Cause::Changed {
+                        let path = without_slash(&error.path).to_vec();
+                        self.of_this_scan(path).state = State::Failed(Box::new(error));
+                    }
                 }
                 Step::End => break,
             }
@@ -109,7 +141,8 @@ impl Listing {
         } else if count > enough * 2 {
             self.read_less();
         }
-        Ok(())
+        // Without another look: the top may be a link.
+        self.names(py, own)
     }
 
     /// Notes that the walk leaves out what was read.
@@ -119,28 +152,62 @@ impl Listing {
     }
 
     /// Takes the names of a directory away: those of directories and the others, or an
-    /// exception where it could not be read. None if the tree does not have it.
+    /// exception where it could not be read. None if they are not at hand.
+    ///
+    /// The walk must not go through a link that has taken the place of a directory since.
     fn take<'py>(&mut self, py: Python<'py>, path: Vec<u8>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let path = without_slash(&path);
-        if let Some(error) = self.errors.remove(path) {
-            return Ok(Some(of_entry(py, &error)?.into_bound(py)));
-        }
-        let Some(names) = self.directories.remove(path) else {
+        let own = without_slash(&path);
+        if !self.known.contains_key(own) {
             return Ok(None);
-        };
-        let list = |names: &[Box<[u8]>]| {
-            let names = names.iter().map(|bytes| name(py, bytes, self.is_text));
-            PyList::new(py, names.collect::<PyResult<Vec<_>>>()?)
-        };
-        let both = (list(&names.directories)?, list(&names.others)?);
-        Ok(Some(both.into_pyobject(py)?.into_any()))
+        }
+        if !py.detach(|| is_directory(own)) {
+            self.known.remove(own);
+            return Ok(None);
+        }
+        self.names(py, own)
     }
 }
 
 impl Listing {
-    fn knows(&self, path: &[u8]) -> bool {
-        let path = without_slash(path);
-        self.directories.contains_key(path) || self.errors.contains_key(path)
+    fn names<'py>(&mut self, py: Python<'py>, own: &[u8]) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if let Some(State::Waiting(_)) = self.known.get(own).map(|known| &known.state) {
+            return Ok(None);
+        }
+        let Some(known) = self.known.remove(own) else {
+            return Ok(None);
+        };
+        match known.state {
+            State::Failed(error) => return Ok(Some(of_entry(py, &error)?.into_bound(py))),
+            State::Unread | State::Waiting(_) => return Ok(None),
+            State::Listed => {}
+        }
+        let list = |names: &[Box<[u8]>]| {
+            let names = names.iter().map(|bytes| name(py, bytes, self.is_text));
+            PyList::new(py, names.collect::<PyResult<Vec<_>>>()?)
+        };
+        let both = (list(&known.directories)?, list(&known.others)?);
+        Ok(Some(both.into_pyobject(py)?.into_any()))
+    }
+
+    fn next_waiting(&mut self) -> Option<Vec<u8>> {
+        self.waiting.get_mut(&self.beginning)?.pop_front()
+    }
+
+    fn waits(&self, path: &[u8]) -> bool {
+        let known = self.known.get(path).map(|known| &known.state);
+        matches!(known, Some(State::Waiting(beginning)) if *beginning == self.beginning)
+    }
+
+    /// The facts of the current scan about a directory.
+    fn of_this_scan(&mut self, path: Vec<u8>) -> &mut Known {
+        let known = self.known.entry(path).or_default();
+        if known.scan != self.scans {
+            *known = Known {
+                scan: self.scans,
+                ..Known::default()
+            };
+        }
+        known
     }
 
     /// Waits for an entry, takes it with those that are at hand, and counts them.
@@ -155,7 +222,7 @@ impl Listing {
 
     /// Takes the current entry and some thousands behind it, if they are at hand.
     fn take_some(&mut self, walk: &mut Walk) -> usize {
-        let mut last: Option<(Vec<u8>, Names)> = None;
+        let mut last: Option<(Vec<u8>, Known)> = None;
         self.add(walk, &mut last);
         let mut count = 1;
         while count < AT_HAND_MAX && walk.next_at_hand() {
@@ -166,16 +233,17 @@ impl Listing {
         count
     }
 
-    fn add(&mut self, walk: &Walk, last: &mut Option<(Vec<u8>, Names)>) {
+    /// Adds the current entry. The directory of the last one is apart, so that its path is
+    /// looked up once.
+    fn add(&mut self, walk: &Walk, last: &mut Option<(Vec<u8>, Known)>) {
         let entry = walk.entry();
         let path = entry.path();
-        let own = without_slash(path).to_vec();
-        match entry.state {
-            Some(DirState::Listed) => {
-                self.directories.entry(own).or_default();
+        let own = without_slash(path);
+        if let Some(state) = entry.state {
+            if last.as_ref().is_some_and(|(directory, _)| directory == own) {
+                self.put(last.take());
             }
-            Some(DirState::AtDepthLimit) => self.waiting.push_back(own),
-            _ => {}
+            self.note(own, state);
         }
         if entry.depth == 0 {
             return;
@@ -186,10 +254,10 @@ impl Listing {
             .is_none_or(|(directory, _)| directory != above)
         {
             self.put(last.take());
-            let names = self.directories.remove(above).unwrap_or_default();
-            *last = Some((above.to_vec(), names));
+            let known = std::mem::take(self.of_this_scan(above.to_vec()));
+            *last = Some((above.to_vec(), known));
         }
-        let Some((_, names)) = last else { return };
+        let Some((_, known)) = last else { return };
         let is_directory = match entry.attributes.kind {
             FileType::Directory => true,
             // As os.walk has it: a link to a directory is among the directories.
@@ -200,16 +268,37 @@ impl Listing {
         };
         let name = Box::from(entry.name());
         match is_directory {
-            true => names.directories.push(name),
-            false => names.others.push(name),
+            true => known.directories.push(name),
+            false => known.others.push(name),
         }
     }
 
-    fn put(&mut self, last: Option<(Vec<u8>, Names)>) {
-        if let Some((directory, names)) = last {
-            self.directories.insert(directory, names);
+    /// Notes how far a directory was read. A listed one stays so: the scan can meet it below
+    /// one root and as another.
+    fn note(&mut self, own: &[u8], found: DirState) {
+        let beginning = self.beginning;
+        let known = self.of_this_scan(own.to_vec());
+        match (&known.state, found) {
+            (State::Unread | State::Waiting(_), DirState::Listed) => known.state = State::Listed,
+            (State::Unread, DirState::AtDepthLimit) => {
+                known.state = State::Waiting(beginning);
+                let waiting = self.waiting.entry(beginning).or_default();
+                waiting.push_back(own.to_vec());
+            }
+            _ => {}
         }
     }
+
+    fn put(&mut self, last: Option<(Vec<u8>, Known)>) {
+        if let Some((directory, known)) = last {
+            self.known.insert(directory, known);
+        }
+    }
+}
+
+fn is_directory(path: &[u8]) -> bool {
+    let metadata = std::fs::symlink_metadata(OsStr::from_bytes(path));
+    metadata.is_ok_and(|metadata| metadata.is_dir())
 }
 
 /// The root alone is a slash and nothing else.

@@ -361,7 +361,8 @@ def walk(
     It reads ahead, a few ten thousand names at first and more as it goes on, so it can know
     nothing of what you create meanwhile, but for directories that you add to a list of
     names. Removing a name from a list saves its tuples. What is below it may be read
-    all the same; `scan` and its `skip` save that, too.
+    all the same; `scan` and its `skip` save that, too. It looks at each directory again
+    when its turn comes, so it does not go through a link that has taken its place.
 
     >>> for directory, directories, names in walk("."):
     ...     directories.clear()
@@ -384,11 +385,9 @@ def walk(
                     yield from walk(path, topdown, onerror, followlinks)
                 continue
             try:
-                listing.read(os.fsencode(path))
+                found = listing.read(os.fsencode(path))
             except OSError as error:
                 found = error
-            else:
-                found = listing.take(os.fsencode(path))
         if isinstance(found, OSError):
             if onerror is not None:
                 onerror(found)
