@@ -92,7 +92,9 @@ final class TreeVisit {
             Path path, BasicFileAttributes attributes, ReadAhead.Directory directory)
             throws IOException {
         BasicFileAttributes of = attributes;
-        if (of == null) {
+        // A link can have taken the place of a directory since it was read ahead, and a visit
+        // must not go through it.
+        if (of == null || of.isDirectory()) {
             try {
                 of = Files.readAttributes(
                         path, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);

@@ -303,6 +303,32 @@ class WalkFileTreeTest {
         }
     }
 
+    @Test
+    void noVisitGoesThroughALinkThatTookThePlaceOfADirectory() throws IOException {
+        for (Walker walker : List.<Walker>of(Files::walkFileTree, Statwalk::walkFileTree)) {
+            Path root = Files.createTempDirectory(tree, "root");
+            Path top = Files.createDirectory(root.resolve("top"));
+            for (int number = 0; number < 24; number++) {
+                Path in = top.resolve("d" + number / 4 + "/e" + number % 4);
+                Files.createFile(Files.createDirectories(in).resolve("file"));
+            }
+            Recorder recorder = new Recorder((call, path) -> {
+                if (call.equals("pre") && path.getParent().equals(top)) {
+                    Path first = path.resolve("e0");
+                    Path target = root.resolve(path.getFileName());
+                    Files.move(first, target);
+                    Files.createSymbolicLink(first, target);
+                }
+                return CONTINUE;
+            });
+            walker.walk(top, Set.of(), Integer.MAX_VALUE, recorder);
+            assertEquals(18, recorder.calls.stream()
+                    .filter(call -> call.startsWith("file") && call.contains("/file ")).count());
+            assertEquals(6, recorder.calls.stream()
+                    .filter(call -> call.startsWith("file") && call.contains("/e0 ")).count());
+        }
+    }
+
     /** Reading a directory changes its time of access, if it belongs to somebody else. */
     @Test
     void whatIsSkippedIsNotRead() throws Exception {
