@@ -99,7 +99,7 @@ pub use outcome::{End, ItemOutcome, Outcome};
 pub use refusal::{Refusal, refusal};
 pub use removal::{Manner, Removal, Running};
 pub use root::Root;
-pub use sighting::Sighting;
+pub use sighting::{Freshness, Reading, Sighting};
 pub use sums::{Newest, Sums};
 pub use surroundings::Surroundings;
 pub use survey::{ItemRefusal, Survey, survey};

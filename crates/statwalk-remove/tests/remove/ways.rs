@@ -4,16 +4,18 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::{CWD, RenameFlags};
 use statwalk_remove::{
-    EntryType, Known, Lookout, Manner, Monitor, Refusal, Removal, Root, Sighting, Step,
+    EntryType, Freshness, Known, Lookout, Manner, Monitor, Reading, Refusal, Removal, Root,
+    Sighting, Step,
 };
 use statwalk_testkit::fault_fs::{FaultFs, FaultFsBuilder, Where};
 use statwalk_testkit::mounts::{self, FileSystem};
@@ -141,6 +143,75 @@ fn numbers_that_move_are_named() {
         .look()
         .unwrap_err();
     assert!(matches!(refusal, Refusal::RootChanged { .. }), "{refusal}");
+}
+
+/// A file that took the place of another one after the scan went without a word.
+#[test]
+fn a_file_is_compared_with_the_reading_of_a_scan() {
+    let now_ns = || {
+        // The clock of files has steps of some milliseconds.
+        std::thread::sleep(Duration::from_millis(30));
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        std::thread::sleep(Duration::from_millis(30));
+        Some(now.unwrap().as_nanos() as i64)
+    };
+    let scratch = Scratch::new().unwrap();
+    let at = |name: &str| scratch.path().join(name);
+    let keeps_births = fs::metadata(scratch.path()).unwrap().created().is_ok();
+    let replaced = match keeps_births {
+        true => Freshness::Replaced,
+        false => Freshness::Changed,
+    };
+    make(scratch.path(), &["tree/", "older"]);
+    let file = at("tree/file");
+    let check = |before: &dyn Fn(), during: &dyn Fn(), after: &dyn Fn(), expected| {
+        fs::write(&file, "read").unwrap();
+        before();
+        let begin_ns = now_ns();
+        during();
+        let scanned = Scanned::new(&at("tree"), Path::new("file"));
+        let metadata = fs::symlink_metadata(&file).unwrap();
+        let reading = Reading {
+            bytes: Some(metadata.len()),
+            mtime_ns: Some(metadata.mtime() * 1_000_000_000 + metadata.mtime_nsec()),
+            begin_ns,
+        };
+        now_ns();
+        after();
+        let seen = scanned.look().unwrap();
+        assert_eq!(seen.freshness(&reading), expected);
+        assert_eq!(seen.freshness(&Reading::default()), Freshness::AsRead);
+        fs::remove_file(&file).unwrap();
+    };
+    let nothing: &dyn Fn() = &|| {};
+    let remake: &dyn Fn() = &|| {
+        fs::rename(&file, at("aside")).unwrap();
+        fs::write(&file, "read").unwrap();
+    };
+    let write: &dyn Fn() = &|| {
+        let mut file = fs::OpenOptions::new().append(true).open(&file).unwrap();
+        file.write_all(b"more").unwrap();
+    };
+    let same_length: &dyn Fn() = &|| fs::write(&file, "else").unwrap();
+    let older: &dyn Fn() = &|| {
+        fs::hard_link(at("older"), at("again")).unwrap();
+        fs::rename(at("again"), &file).unwrap();
+    };
+    let old_time: &dyn Fn() = &|| {
+        let file = fs::File::options().write(true).open(&file).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    };
+    check(nothing, nothing, nothing, Freshness::AsRead);
+    check(nothing, nothing, write, Freshness::Changed);
+    check(nothing, nothing, same_length, Freshness::Changed);
+    check(nothing, nothing, old_time, Freshness::Changed);
+    check(nothing, nothing, remake, replaced);
+    check(old_time, nothing, remake, replaced);
+    check(old_time, nothing, write, Freshness::Changed);
+    check(nothing, nothing, older, Freshness::Changed);
+    // Made during the scan, and read by it.
+    check(nothing, remake, nothing, Freshness::AsRead);
+    check(nothing, remake, write, Freshness::Changed);
 }
 
 #[test]

@@ -371,11 +371,16 @@ fn propose(
     let seen = sightings.compare(wanted, monitor).ok_or_else(stopped)?;
     let (mut items, mut ids) = (Vec::new(), Vec::new());
     let (mut others, mut refused) = (Vec::new(), Vec::new());
+    let mut changed = Vec::new();
     for (way, seen) in wanted.iter().zip(seen) {
         match seen {
             Ok(seen) => {
-                ids.push((seen.path().to_vec(), way.id));
-                items.push(seen.into_item());
+                let path = seen.sighting.path().to_vec();
+                if seen.has_changed {
+                    changed.push(path.clone());
+                }
+                ids.push((path, way.id));
+                items.push(seen.sighting.into_item());
             }
             Err(sentence) => {
                 others.push(way.path.clone());
@@ -401,7 +406,8 @@ fn propose(
         Ok(trashes) => (trashes, None),
         Err(reason) => (Vec::new(), Some(reason)),
     };
-    let mut warnings = warnings(&survey.total, &survey, format);
+    let mut warnings: Vec<String> = changed_since(&changed).into_iter().collect();
+    warnings.extend(self::warnings(&survey.total, &survey, format));
     warnings.extend(journal_warning);
     refused.extend(survey.refusals.iter().map(|found| {
         let path = items[found.item].path().to_vec();
@@ -468,6 +474,18 @@ fn sentence_of(refusals: &[&str], item_count: usize) -> Option<String> {
         sentence.push_str(&way);
     }
     (shown > 0).then_some(sentence)
+}
+
+/// The warning about files that are not as the scan has read them.
+fn changed_since(paths: &[Vec<u8>]) -> Option<String> {
+    let first = escape(paths.first()?, Charset::Unicode);
+    Some(match paths.len() {
+        1 => format!("changed or replaced after the scan: {first}"),
+        count => {
+            let count = grouped(count as u64);
+            format!("{count} files changed or replaced after the scan, the first: {first}")
+        }
+    })
 }
 
 fn warnings(total: &Sums, survey: &Survey, format: SizeFormat) -> Vec<String> {

@@ -13,10 +13,13 @@ use std::thread;
 use std::time::Duration;
 
 use statwalk_browse::{Data, ItemId, Kind};
-use statwalk_remove::{EntryType, Known, Lookout, Monitor, Refusal, Root, Sighting, Step};
+use statwalk_remove::{
+    EntryType, Freshness, Known, Lookout, Monitor, Reading, Refusal, Root, Sighting, Step,
+};
 use statwalk_view::{Charset, escape};
 
 use crate::request::Request;
+use crate::system::clock;
 use crate::system::stdio::reason;
 
 /// How often somebody who waits asks whether that is still wanted.
@@ -41,7 +44,13 @@ struct State {
     marks: HashMap<Vec<u8>, Mark>,
 }
 
-type Roots = HashMap<Vec<u8>, Result<Root, String>>;
+/// The roots of one scan.
+#[derive(Default)]
+struct Roots {
+    by_path: HashMap<Vec<u8>, Result<Root, String>>,
+    /// Just before it began.
+    begin_ns: Option<i64>,
+}
 
 /// The last look at an item.
 struct Mark {
@@ -58,6 +67,13 @@ pub(super) struct Way {
     root: Vec<u8>,
     root_known: Known,
     steps: Vec<Step>,
+    reading: Reading,
+}
+
+/// An item, and whether it is as the scan has read it.
+pub(super) struct Compared {
+    pub(super) sighting: Sighting,
+    pub(super) has_changed: bool,
 }
 
 impl Way {
@@ -88,8 +104,18 @@ impl Way {
             steps.push(step);
         };
         steps.reverse();
+        let item = data.item(id)?;
+        let is_read = matches!(item.kind, Kind::File | Kind::Link) && !item.notes.is_unreadable;
+        // Another name of the inode has its bytes.
+        let bytes = u64::try_from(item.apparent_bytes).ok();
+        let bytes = bytes.filter(|_| is_read && !item.notes.counts_elsewhere);
         Some(Way {
             id,
+            reading: Reading {
+                bytes,
+                mtime_ns: item.newest_ns.filter(|_| is_read),
+                begin_ns: None,
+            },
             path: data.path(id)?,
             root: root.name,
             root_known: root.known,
@@ -99,10 +125,18 @@ impl Way {
 
     /// Looks at the item.
     fn look(&self, roots: &Roots, lookout: &mut Lookout) -> Result<Sighting, String> {
-        match roots.get(&self.root) {
+        match roots.by_path.get(&self.root) {
             Some(Ok(root)) => {
                 let seen = lookout.look(root, self.root_known, &self.steps);
-                seen.map_err(|refusal| refusal.to_string())
+                let seen = seen.map_err(|refusal| refusal.to_string())?;
+                match self.freshness(&seen, roots) {
+                    Freshness::Replaced => {
+                        let path = seen.path().to_vec();
+                        let at = path.clone();
+                        Err(Refusal::Replaced { path, at }.to_string())
+                    }
+                    Freshness::AsRead | Freshness::Changed => Ok(seen),
+                }
             }
             Some(Err(error)) => Err(error.clone()),
             None => Err(format!(
@@ -110,6 +144,15 @@ impl Way {
                 escape(&self.path, Charset::Unicode)
             )),
         }
+    }
+}
+
+impl Way {
+    fn freshness(&self, seen: &Sighting, roots: &Roots) -> Freshness {
+        seen.freshness(&Reading {
+            begin_ns: roots.begin_ns,
+            ..self.reading
+        })
     }
 }
 
@@ -130,6 +173,7 @@ impl Sightings {
         state.scan += 1;
         let scan = state.scan;
         drop(state);
+        let begin_ns = Some(clock::now_ns());
         let (own, follows) = (self.clone(), request.follows);
         let paths = request.paths.clone();
         let resolve = move || {
@@ -140,7 +184,10 @@ impl Sightings {
                 })
             };
             let paths = paths.iter().map(|path| path.as_os_str().as_bytes());
-            let roots: Roots = paths.map(|path| (path.to_vec(), root(path))).collect();
+            let roots = Roots {
+                by_path: paths.map(|path| (path.to_vec(), root(path))).collect(),
+                begin_ns,
+            };
             let mut state = own.state();
             if state.scan == scan {
                 state.roots = Some(Arc::new(roots));
@@ -208,7 +255,7 @@ impl Sightings {
         &self,
         ways: &[Way],
         monitor: &Monitor,
-    ) -> Option<Vec<Result<Sighting, String>>> {
+    ) -> Option<Vec<Result<Compared, String>>> {
         let is_stopped = || monitor.is_stopped();
         let roots = self.roots(&is_stopped)?;
         self.wait(&is_stopped, |state| state.unnamed.is_empty().then_some(()))?;
@@ -223,7 +270,10 @@ impl Sightings {
                 ))),
             })?;
             let seen = match (marked, way.look(&roots, &mut lookout)) {
-                (Ok(marked), Ok(seen)) if marked.is_same_item(&seen) => Ok(seen),
+                (Ok(marked), Ok(seen)) if marked.is_same_item(&seen) => Ok(Compared {
+                    has_changed: way.freshness(&seen, &roots) == Freshness::Changed,
+                    sighting: seen,
+                }),
                 (Ok(_), Ok(seen)) => {
                     let path = seen.path().to_vec();
                     Err(Refusal::ReplacedAfterMark { path }.to_string())

@@ -425,3 +425,44 @@ fn a_home_that_does_not_exist_is_not_made() {
     browser.press("q");
     assert_eq!(browser.end().0.code(), Some(0));
 }
+
+/// The rotation of a log: the dialog proposed the new file with the name of the old one.
+#[test]
+fn a_file_that_came_after_the_scan_is_not_that_of_its_row() {
+    let tree = Tree::new("log 9000\nother 5000\nstill 3000");
+    let mut browser = or_skip!(browser(&tree, tree.parent(), &["tree"]));
+    // The clock of files has steps of some milliseconds.
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    let at = |name: &str| tree.path().join(name);
+    std::fs::rename(at("log"), at("log.1")).unwrap();
+    std::fs::write(at("log"), "new").unwrap();
+    std::fs::write(at("other"), "written").unwrap();
+    let mut ask = |name: &str, words: &str| {
+        browser.jump_to(name);
+        browser.press("d");
+        browser.wait_for("[Cancel]");
+        let dialog = browser.screen();
+        let is_told = dialog.contains("after the scan");
+        assert_eq!(is_told, !words.is_empty(), "{dialog}");
+        assert!(dialog.contains(words), "{dialog}");
+        browser.press("\x1b");
+        browser.wait_for("nothing was removed");
+        browser.press("1");
+    };
+    ask("still", "");
+    ask("other", "changed or replaced after the scan");
+    match std::fs::metadata(at("log")).unwrap().created() {
+        Ok(_) => ask("log", "was replaced after the scan"),
+        Err(_) => ask("log", "changed or replaced after the scan"),
+    }
+    browser.press("r");
+    browser.wait_for("log.1");
+    browser.jump_to("log");
+    browser.press("d");
+    browser.wait_for("[Cancel]");
+    assert!(!browser.screen().contains("after the scan"));
+    browser.press("\x1b");
+    browser.wait_for("nothing was removed");
+    browser.press("q");
+    assert_eq!(browser.end().0.code(), Some(0));
+}
