@@ -128,15 +128,7 @@ impl Way {
         match roots.by_path.get(&self.root) {
             Some(Ok(root)) => {
                 let seen = lookout.look(root, self.root_known, &self.steps);
-                let seen = seen.map_err(|refusal| refusal.to_string())?;
-                match self.freshness(&seen, roots) {
-                    Freshness::Replaced => {
-                        let path = seen.path().to_vec();
-                        let at = path.clone();
-                        Err(Refusal::Replaced { path, at }.to_string())
-                    }
-                    Freshness::AsRead | Freshness::Changed => Ok(seen),
-                }
+                seen.map_err(|refusal| refusal.to_string())
             }
             Some(Err(error)) => Err(error.clone()),
             None => Err(format!(
@@ -148,6 +140,19 @@ impl Way {
 }
 
 impl Way {
+    /// Looks at the item when it is marked.
+    fn mark(&self, roots: &Roots, lookout: &mut Lookout) -> Result<Sighting, String> {
+        let seen = self.look(roots, lookout)?;
+        match self.freshness(&seen, roots) {
+            Freshness::Replaced => {
+                let path = seen.path().to_vec();
+                let at = path.clone();
+                Err(Refusal::Replaced { path, at }.to_string())
+            }
+            Freshness::AsRead | Freshness::Changed => Ok(seen),
+        }
+    }
+
     fn freshness(&self, seen: &Sighting, roots: &Roots) -> Freshness {
         seen.freshness(&Reading {
             begin_ns: roots.begin_ns,
@@ -227,7 +232,7 @@ impl Sightings {
             };
             let mut lookout = Lookout::default();
             for way in ways {
-                let seen = way.look(&roots, &mut lookout);
+                let seen = way.mark(&roots, &mut lookout);
                 if let Some(mark) = own.state().marks.get_mut(&way.path)
                     && mark.look == look
                 {
@@ -271,7 +276,8 @@ impl Sightings {
             })?;
             let seen = match (marked, way.look(&roots, &mut lookout)) {
                 (Ok(marked), Ok(seen)) if marked.is_same_item(&seen) => Ok(Compared {
-                    has_changed: way.freshness(&seen, &roots) == Freshness::Changed,
+                    // It is the marked item, so no other one has its place.
+                    has_changed: way.freshness(&seen, &roots) != Freshness::AsRead,
                     sighting: seen,
                 }),
                 (Ok(_), Ok(seen)) => {

@@ -410,6 +410,7 @@ fn a_home_that_does_not_exist_is_not_made() {
     let browser = Browser::with(tree.parent(), &arguments, environment, Stdio::inherit);
     let mut browser = or_skip!(browser);
     browser.wait_for("entries");
+    wait_until("the scan does not end", || !browser.screen().contains('≥'));
     browser.jump_to("a");
     browser.press("d");
     browser.wait_for("[Cancel]");
