@@ -162,7 +162,7 @@ impl<D: DirectorySource> Lister<D> {
         let target = self.context.source.stat_target(Some(&base), name);
         if let Ok(target) = &target
             && target.kind() == FileType::Directory
-            && !self.leaves_out(&target, &parent, &base)
+            && !self.leaves_out(target, &parent, &base)
             && !self.context.visited.contains(target.id())
         {
             let (root, depth) = (parent.root, parent.depth + 1);

@@ -2,6 +2,7 @@
 
 //! The mounts of a file system: the one that shows most of it, and those that hide parts.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io;
@@ -87,7 +88,9 @@ impl Mounted {
             mounted.shown.push(point);
         }
         let depth = |covered: &Covered| covered.region.as_os_str().len();
-        mounted.covered.sort_by(|a, b| depth(b).cmp(&depth(a)));
+        mounted
+            .covered
+            .sort_by_key(|covered| Reverse(depth(covered)));
         Ok(mounted)
     }
 
