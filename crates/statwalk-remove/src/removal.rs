@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use rustix::io::Errno;
+use statwalk_sys::mount_table::Watch;
 
 use crate::failure::{Cause, Operation};
 use crate::fold::fold;
@@ -69,6 +70,7 @@ pub struct Removal {
     journal: Option<Journal>,
     clock: Box<dyn Fn() -> Now + Send>,
     opening: Opening,
+    mount_watch: Option<Watch>,
 }
 
 impl fmt::Debug for Removal {
@@ -91,6 +93,7 @@ impl Removal {
             journal: None,
             clock: Box::new(Now::default),
             opening: Opening::probe(),
+            mount_watch: None,
         }
     }
 
@@ -191,15 +194,15 @@ impl Removal {
             (End::Untouched, None)
         };
         // Something may have been mounted since the survey.
-        let surroundings = match self.surroundings.with_mounts_of_now() {
-            Ok(surroundings) => surroundings,
-            Err(error) => return refuse(Operation::Remove, cause_of(&error)),
-        };
-        if let Some(refusal) = refusal(item, &surroundings) {
+        if let Err(error) = self.surroundings.renew_mounts(&mut self.mount_watch) {
+            return refuse(Operation::Remove, cause_of(&error));
+        }
+        let surroundings = &self.surroundings;
+        if let Some(refusal) = refusal(item, surroundings) {
             return refuse(Operation::Remove, refusal.into());
         }
         if let Manner::Trash(trash) = &self.manner
-            && let Err(refusal) = trash.place(item, &surroundings)
+            && let Err(refusal) = trash.place(item, surroundings)
         {
             return refuse(Operation::Trash, refusal.into());
         }
@@ -214,7 +217,7 @@ impl Removal {
             return refuse(Operation::Journal, cause_of(&error));
         }
         match &self.manner {
-            Manner::Trash(trash) => match trash.take(item, &surroundings, now) {
+            Manner::Trash(trash) => match trash.take(item, surroundings, now) {
                 Ok(trashed) => {
                     outcome.entry_count += 1;
                     monitor.count(0);

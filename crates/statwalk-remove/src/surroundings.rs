@@ -8,7 +8,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 use rustix::fs::CWD;
-use statwalk_sys::mount_table::{self, Mount};
+use statwalk_sys::mount_table::{self, Mount, Watch};
 
 use crate::seen::Seen;
 
@@ -68,12 +68,22 @@ impl Surroundings {
         }
     }
 
-    /// The same with the mounts of this moment.
-    pub(crate) fn with_mounts_of_now(&self) -> io::Result<Surroundings> {
-        Ok(Surroundings {
-            mounts: mount_table::read()?,
-            ..self.clone()
-        })
+    /// Takes the mounts of this moment. The table is read where it has changed since the
+    /// last call with this `watch`.
+    pub(crate) fn renew_mounts(&mut self, watch: &mut Option<Watch>) -> io::Result<()> {
+        if let Some(open) = watch
+            && !open.has_changed().unwrap_or(true)
+        {
+            return Ok(());
+        }
+        // A change is told once: what cannot be read now must be read by the next call.
+        let mut open = match watch.take() {
+            Some(open) => open,
+            None => Watch::open()?,
+        };
+        self.mounts = open.read()?;
+        *watch = Some(open);
+        Ok(())
     }
 }
 

@@ -4,8 +4,10 @@
 //!
 //! Format: proc_pid_mountinfo(5).
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read, Seek};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::makedev;
 
 /// One line of `/proc/self/mountinfo`.
@@ -64,6 +66,53 @@ fn has(options: &[u8], option: &str) -> bool {
 /// Where `/proc` is not mounted or cannot be read.
 pub fn read() -> io::Result<Vec<Mount>> {
     Ok(parse(&std::fs::read("/proc/self/mountinfo")?))
+}
+
+/// The open table, which says when it changes.
+#[derive(Debug)]
+pub struct Watch {
+    file: File,
+}
+
+impl Watch {
+    /// Opens the table.
+    ///
+    /// # Errors
+    ///
+    /// Where `/proc` is not mounted or cannot be read.
+    pub fn open() -> io::Result<Watch> {
+        let file = File::open("/proc/self/mountinfo")?;
+        Ok(Watch { file })
+    }
+
+    /// Reads the table.
+    ///
+    /// # Errors
+    ///
+    /// Of the kernel.
+    pub fn read(&mut self) -> io::Result<Vec<Mount>> {
+        let mut table = Vec::new();
+        self.file.rewind()?;
+        self.file.read_to_end(&mut table)?;
+        Ok(parse(&table))
+    }
+
+    /// Whether the table has changed since it was opened, or since this was last true:
+    /// proc_pid_mounts(5). Each change is told once, so the caller must read it.
+    ///
+    /// # Errors
+    ///
+    /// Of the kernel.
+    pub fn has_changed(&self) -> io::Result<bool> {
+        let mut files = [PollFd::new(&self.file, PollFlags::PRI)];
+        let at_once = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        poll(&mut files, Some(&at_once))?;
+        let told = files[0].revents();
+        Ok(told.intersects(PollFlags::PRI | PollFlags::ERR))
+    }
 }
 
 /// The mounts of a table. Lines of another format are left out.
@@ -158,6 +207,15 @@ mod tests {
     #[test]
     fn other_lines_are_left_out() {
         assert_eq!(parse(b"garbage\n\n12 x\n1 0 8:1 / / rw - ext4\n"), []);
+    }
+
+    #[test]
+    fn a_watch_reads_the_table_again() {
+        let mut watch = Watch::open().unwrap();
+        for _ in 0..2 {
+            let found = watch.read().unwrap();
+            assert!(found.iter().any(|mount| mount.point == b"/"));
+        }
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 //! The file systems that a scan reads in place, and the reasons against others.
 
+use std::collections::HashMap;
 use std::ffi::CStr;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use rustix::fs::{CWD, StatxFlags};
 
@@ -14,7 +15,7 @@ use crate::generation::Generation;
 use crate::linux::btrfs::mounted::Mounted as Btrfs;
 use crate::linux::ext4::mounted::{Mounted as Ext4, NoImage};
 use crate::linux::mount_view::{self, MountView};
-use crate::linux::mounts::{self, Mount};
+use crate::linux::mounts::{Mount, MountTable, Mounts};
 use crate::linux::privilege;
 use crate::linux::statx;
 use crate::linux::sync::SyncLimits;
@@ -59,7 +60,33 @@ pub(crate) struct VolumeTable {
     /// The reason to read no mount in place. Absent if there is none.
     objection: Option<NotInPlace>,
     now_ns: i64,
-    known: Mutex<Vec<(u64, Known)>>,
+    mounts: MountTable,
+    /// The reason why this process may read no device. Absent if there is none.
+    lack: OnceLock<Option<NotInPlace>>,
+    known: Mutex<KnownMounts>,
+}
+
+/// The mounts that workers have met, in this order.
+#[derive(Default)]
+struct KnownMounts {
+    all: Vec<(u64, Known)>,
+    numbers: HashMap<u64, usize>,
+}
+
+impl KnownMounts {
+    fn get(&self, id: u64) -> Option<&Known> {
+        self.numbers.get(&id).map(|&number| &self.all[number].1)
+    }
+
+    fn get_mut(&mut self, id: u64) -> Option<&mut Known> {
+        let number = self.numbers.get(&id)?;
+        Some(&mut self.all[*number].1)
+    }
+
+    fn push(&mut self, id: u64, state: Known) {
+        self.numbers.insert(id, self.all.len());
+        self.all.push((id, state));
+    }
 }
 
 /// The state of a mount in the table.
@@ -87,6 +114,8 @@ impl VolumeTable {
             syncing,
             objection,
             now_ns,
+            mounts: MountTable::default(),
+            lack: OnceLock::new(),
             known: Mutex::default(),
         }
     }
@@ -112,13 +141,13 @@ impl VolumeTable {
         }
         {
             let mut known = self.lock();
-            match known.iter_mut().find(|(mount, _)| *mount == id) {
-                None => known.push((id, Known::Opening)),
-                Some((_, Known::After(begin, _))) if dirs < *begin => return Err(NotYet),
-                Some((_, state @ Known::After(..))) => *state = Known::Opening,
-                Some((_, Known::Opening)) => return Err(NotYet),
-                Some((_, Known::Open(volume))) => return Ok(Some(Arc::clone(volume).reader())),
-                Some((_, Known::Refused(_))) => return Ok(None),
+            match known.get_mut(id) {
+                None => known.push(id, Known::Opening),
+                Some(Known::After(begin, _)) if dirs < *begin => return Err(NotYet),
+                Some(state @ Known::After(..)) => *state = Known::Opening,
+                Some(Known::Opening) => return Err(NotYet),
+                Some(Known::Open(volume)) => return Ok(Some(Arc::clone(volume).reader())),
+                Some(Known::Refused(_)) => return Ok(None),
             }
         }
         // Without the lock: a sync can take long, and other workers go on meanwhile.
@@ -129,7 +158,7 @@ impl VolumeTable {
             Known::After(..) | Known::Opening => Err(NotYet),
         };
         let mut known = self.lock();
-        if let Some((_, state)) = known.iter_mut().find(|(mount, _)| *mount == id) {
+        if let Some(state) = known.get_mut(id) {
             *state = found;
         }
         answer
@@ -139,13 +168,14 @@ impl VolumeTable {
         if let Some(objection) = &self.objection {
             return Known::Refused(objection.clone());
         }
-        let table = mounts::read().unwrap_or_default();
-        let Some(mount) = table.iter().find(|mount| mount.id == id) else {
+        if let Some(lack) = self.lack() {
+            return Known::Refused(lack.clone());
+        }
+        let mounts = self.mounts.look(true);
+        let Some(mount) = mounts.find(id) else {
             return Known::Refused(mount_view::no_mount());
         };
-        if let Some(objection) = privilege::objection(self.choice != Source::Auto) {
-            return Known::Refused(objection);
-        }
+        let table = &mounts.all;
         let wants = |source| self.choice == Source::Auto || self.choice == source;
         let begin = match mount.file_system.as_str() {
             "btrfs" => DIRS_BEFORE_BTRFS_SYNC,
@@ -161,10 +191,10 @@ impl VolumeTable {
             unwritten_kib_max: (!is_asked_for).then(|| u64::from(dirs) * UNWRITTEN_KIB_PER_DIR),
         };
         let opened = match mount.file_system.as_str() {
-            "ext2" | "ext3" | "ext4" if wants(Source::Ext4) => MountView::of(mount, &table)
+            "ext2" | "ext3" | "ext4" if wants(Source::Ext4) => MountView::of(mount, table)
                 .and_then(|view| Ext4::of_mount(&view, self.now_ns, limits))
                 .map(|mounted| -> Arc<dyn Volume> { Arc::new(mounted) }),
-            "btrfs" if wants(Source::Btrfs) => MountView::of(mount, &table)
+            "btrfs" if wants(Source::Btrfs) => MountView::of(mount, table)
                 .and_then(|view| Btrfs::of_mount(&view, limits))
                 .map(|mounted| -> Arc<dyn Volume> { Arc::new(mounted) }),
             _ => Err(self.other_type(mount)),
@@ -177,6 +207,17 @@ impl VolumeTable {
             }
             Err(reason) => Known::Refused(reason),
         }
+    }
+
+    /// The mounts, before any of them is opened.
+    pub(crate) fn mounts(&self) -> Arc<Mounts> {
+        self.mounts.look(self.choice != Source::Posix)
+    }
+
+    /// The reason why this process may read no device. Absent if there is none.
+    fn lack(&self) -> Option<&NotInPlace> {
+        let lack = (self.lack).get_or_init(|| privilege::objection(self.choice != Source::Auto));
+        lack.as_ref()
     }
 
     /// The reason why the wanted source does not read a mount of another type.
@@ -247,15 +288,15 @@ impl VolumeTable {
             NoImage::Unopened(error) => error,
             NoImage::Refused(sentence) => refusal(&sentence),
         })?;
-        self.lock().push((id, Known::Open(Arc::new(mounted))));
+        self.lock().push(id, Known::Open(Arc::new(mounted)));
         Ok(())
     }
 
     /// The reason why a mount is left to the kernel.
     fn reason(&self, id: u64) -> NotInPlace {
         let known = self.lock();
-        match known.iter().find(|(mount, _)| *mount == id) {
-            Some((_, Known::Refused(reason))) => reason.clone(),
+        match known.get(id) {
+            Some(Known::Refused(reason)) => reason.clone(),
             _ => Obstacle::Unreadable.because("it cannot be opened"),
         }
     }
@@ -267,8 +308,8 @@ impl VolumeTable {
         }
         let id = IMAGE | u64::from(root);
         let known = self.lock();
-        match known.iter().find(|(mount, _)| *mount == id) {
-            Some((_, Known::Open(_))) => Some(id),
+        match known.get(id) {
+            Some(Known::Open(_)) => Some(id),
             _ => None,
         }
     }
@@ -279,7 +320,7 @@ impl VolumeTable {
             return None;
         }
         let known = self.lock();
-        let images = known.iter().filter(|(id, _)| id & IMAGE != 0);
+        let images = known.all.iter().filter(|(id, _)| id & IMAGE != 0);
         let used = images.filter_map(|(_, known)| match known {
             Known::Open(volume) => volume.used_inodes(),
             _ => None,
@@ -290,7 +331,7 @@ impl VolumeTable {
 
     /// The generation of the first file system that was read in place and has one.
     pub(crate) fn generation(&self) -> Option<Generation> {
-        self.lock().iter().find_map(|(_, known)| match known {
+        self.lock().all.iter().find_map(|(_, known)| match known {
             Known::Open(volume) => volume.generation(),
             _ => None,
         })
@@ -301,7 +342,7 @@ impl VolumeTable {
     pub(crate) fn reasons(&self) -> (&'static str, Vec<Reason>) {
         let mut most = (Source::Posix, 0);
         let mut why = Vec::new();
-        for (_, known) in self.lock().iter() {
+        for (_, known) in &self.lock().all {
             let (source, dirs, reasons) = match known {
                 Known::Open(volume) => (volume.source(), volume.dirs(), volume.reasons()),
                 Known::Refused(reason) | Known::After(_, Some(reason)) => {
@@ -318,7 +359,7 @@ impl VolumeTable {
         (most.0.name(), why)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<(u64, Known)>> {
+    fn lock(&self) -> MutexGuard<'_, KnownMounts> {
         lock(&self.known)
     }
 }

@@ -7,6 +7,7 @@
 //! that of entries, but for hard links, if the scan covers each file system from its
 //! root, wholly, and nothing else.
 
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -65,19 +66,22 @@ fn covered_mounts<'a>(
     roots: &[Vec<u8>],
     cover: &Cover,
 ) -> Option<Vec<&'a Mount>> {
+    let mut on: HashMap<u64, Vec<&Mount>> = HashMap::new();
+    for mount in table.iter().filter(|mount| mount.parent != mount.id) {
+        on.entry(mount.parent).or_default().push(mount);
+    }
+    // A later mount at the same place covers an earlier one.
+    let at: HashMap<&[u8], &Mount> =
+        (table.iter().map(|mount| (mount.point.as_slice(), mount))).collect();
     let mut entered = Vec::new();
     for root in roots {
-        // A later mount at the same place covers an earlier one.
-        let mount = table.iter().rev().find(|mount| mount.point == *root)?;
+        let mount = *at.get(root.as_slice())?;
         entered.push(mount);
         let mut next = entered.len() - 1;
         while !cover.stays && next < entered.len() {
             let parent = entered[next];
-            let below = table
-                .iter()
-                .filter(|mount| mount.parent == parent.id && mount.id != parent.id)
-                .map(|mount| uppermost(table, mount));
-            entered.extend(below);
+            let below = on.get(&parent.id).into_iter().flatten();
+            entered.extend(below.map(|mount| uppermost(&on, mount)));
             next += 1;
         }
     }
@@ -86,32 +90,27 @@ fn covered_mounts<'a>(
         NEARLY_EMPTY.contains(&kind) || kernel_file_systems::has(kind) && !cover.enters_kernel
     };
     let mut wholes: Vec<&Mount> = Vec::new();
+    let mut devices = HashSet::new();
     let mut parts = Vec::new();
     for mount in entered.into_iter().filter(|mount| !is_left_out(mount)) {
-        let is_known = wholes.iter().any(|other| other.device == mount.device);
         match mount.root == b"/" && COUNTING.contains(&mount.file_system.as_str()) {
-            true if is_known => {}
+            true if !devices.insert(&mount.device) => {}
             true => wholes.push(mount),
             false => parts.push(mount),
         }
     }
     // A directory that can be reached twice is scanned once.
-    let is_within = |part: &&Mount| wholes.iter().any(|whole| whole.device == part.device);
+    let is_within = |part: &&Mount| devices.contains(&part.device);
     let is_complete = !wholes.is_empty() && parts.iter().all(is_within);
     is_complete.then_some(wholes)
 }
 
 /// The mount that covers all others at the same place.
-fn uppermost<'a>(table: &'a [Mount], mut mount: &'a Mount) -> &'a Mount {
-    let covers = |lower: &Mount| {
-        let mut all = table.iter();
-        all.find(|upper| {
-            upper.parent == lower.id && upper.point == lower.point && upper.id != lower.id
-        })
-    };
+fn uppermost<'a>(on: &HashMap<u64, Vec<&'a Mount>>, mut mount: &'a Mount) -> &'a Mount {
     // A table that is read while it changes could have a circle.
-    for _ in 0..table.len() {
-        match covers(mount) {
+    for _ in 0..on.len() {
+        let mut above = on.get(&mount.id).into_iter().flatten();
+        match above.find(|upper| upper.point == mount.point) {
             Some(upper) => mount = upper,
             None => break,
         }

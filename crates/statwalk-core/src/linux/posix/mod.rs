@@ -268,7 +268,8 @@ impl DirectorySource for Posix {
     }
 
     fn mounts_reached_twice(&self) -> HashSet<u64> {
-        probe::mounts_reached_twice(&self.root_paths, self.has_mount_ids)
+        let mounts = self.volumes.mounts();
+        probe::mounts_reached_twice(&self.root_paths, &mounts, self.has_mount_ids)
     }
 
     fn in_place(

@@ -4,14 +4,14 @@
 //! directory twice.
 
 use std::collections::HashSet;
-use std::ffi::{CStr, OsString};
+use std::ffi::{CStr, CString, OsString};
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 
 use rustix::fs::{CWD, StatxFlags};
 use statwalk_sys::statx::{is_fstatat_refused, is_refused};
 
-use crate::linux::mounts::{self, Mount};
+use crate::linux::mounts::{self, Mount, Mounts, RootMount};
 use crate::linux::statx;
 
 pub(crate) use super::open::has_openat2;
@@ -43,19 +43,30 @@ pub(crate) fn stat_call() -> StatCall {
 /// The mounts whose directories the scan can reach by two ways.
 ///
 /// The numbers are those of [`statx::mount_id`].
-pub(crate) fn mounts_reached_twice(roots: &[Arc<CStr>], has_mount_ids: bool) -> HashSet<u64> {
-    let Ok(table) = mounts::read() else {
-        return HashSet::new();
-    };
+pub(crate) fn mounts_reached_twice(
+    roots: &[Arc<CStr>],
+    mounts: &Mounts,
+    has_mount_ids: bool,
+) -> HashSet<u64> {
     let real: Vec<Vec<u8>> = roots
         .iter()
         .filter_map(|root| std::fs::canonicalize(OsString::from_vec(root.to_bytes().to_vec())).ok())
         .map(|path| path.into_os_string().into_vec())
         .collect();
-    let twice = mounts::reached_twice(&table, &real);
-    let twice = twice.into_iter();
+    let look = |index: usize| {
+        let path = CString::new(real[index].as_slice()).ok()?;
+        let known = statx::IDENTITY | StatxFlags::MNT_ID;
+        let found = statx::by_name(CWD, &path, known).ok()?;
+        has_mount_ids.then(|| RootMount {
+            id: statx::mount_id(&found),
+            device: statx::file_id(&found).dev,
+        })
+    };
+    let twice = mounts::reached_twice(mounts, &real, look).into_iter();
     match has_mount_ids {
-        true => twice.map(|mount| mount.id).collect(),
-        false => twice.filter_map(Mount::device_number).collect(),
+        true => twice.collect(),
+        false => (twice.filter_map(|id| mounts.find(id)))
+            .filter_map(Mount::device_number)
+            .collect(),
     }
 }
