@@ -141,6 +141,11 @@ impl Listed {
                         Ok(found) if options.follows && found.kind() == FileType::Symlink => {
                             follow_to_file(fd, name, context, contents);
                         }
+                        // A mounted file that shuts out this user is left out all the same.
+                        Err(_) if context.is_left_out(fd, name, dir.shown()) => {
+                            contents.crossings += 1;
+                            (contents.batch).push_listed(name.to_bytes(), listed.kind, false);
+                        }
                         _ => sort_in(
                             found,
                             name,

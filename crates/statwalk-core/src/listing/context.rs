@@ -7,7 +7,7 @@ use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::options::{EnteredMounts, NamedRoots, RootTable, ScanOptions};
+use super::options::{EnteredMounts, NamedRoots, RootTable, ScanOptions, Shown};
 use super::source::{DirectorySource, EntryStat};
 use crate::dir_handle::DirHandle;
 use crate::directory::{MountMark, Place};
@@ -141,6 +141,14 @@ impl<D: DirectorySource> ScanContext<D> {
 
     pub(super) fn has_several_roots(&self) -> bool {
         !self.reached_roots.is_empty()
+    }
+
+    /// Whether an entry that cannot be stat'ed is left out, because a mount begins there.
+    #[cold]
+    pub(super) fn is_left_out(&self, dir: &DirHandle, name: &CStr, holder: Shown) -> bool {
+        self.options.mounts != EnteredMounts::All
+            && (self.source.recognise(dir, name))
+                .is_ok_and(|found| self.options.leaves_out(found.shown(), holder))
     }
 
     /// Notes a visit to a directory.

@@ -406,7 +406,14 @@ impl<D: DirectorySource> Lister<D> {
                 return self.not_found(place, sight, failure, out);
             }
             Err(failure) => {
-                self.unreadable_child(place, None, failure, out);
+                // A mount that shuts out this user is left out all the same.
+                let seen = self.context.source.recognise(base, place.name());
+                if seen.is_ok_and(|seen| self.leaves_out(&seen, parent, base)) {
+                    self.left_standing(place, root, depth, DirState::Crossing, out);
+                    out.note(root, Note::Crossing);
+                } else {
+                    self.unreadable_child(place, None, failure, out);
+                }
                 return Fate::Settled;
             }
         };

@@ -102,9 +102,10 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
         self.stat_entry(dir, name).map_err(Into::into)
     }
 
-    /// Finds out type, identity and mount of an entry, and nothing else.
+    /// Finds out mount and device number of an entry, and nothing else.
     ///
-    /// Where a file system is mounted on it, that one is not asked: it may be dead.
+    /// Where a file system is mounted on it, that one is not asked: it may be dead, or shut
+    /// out this user.
     fn recognise(&self, dir: &DirHandle, name: &CStr) -> Result<Self::Stat, Failure> {
         self.stat_subdirectory(dir, name)
     }

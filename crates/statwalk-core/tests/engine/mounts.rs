@@ -283,6 +283,27 @@ fn a_directory_that_is_mounted_onto_itself_is_read() {
     }
 }
 
+/// A user's sshfs or portal without `allow_other`: root may not look inside.
+#[test]
+fn a_mount_that_shuts_out_the_user_is_left_out() {
+    let scratch = Scratch::new().unwrap();
+    let dir = tree_with_places(scratch.path());
+    let _directory = or_skip!(mounts::private_fuse(&dir.join("m0")));
+    let _file = or_skip!(mounts::private_fuse(&dir.join("file-place")));
+    for threads in THREADS {
+        let scan = Scan::new(&dir).threads(threads);
+        let stay = scan.clone().crossing(MountCrossing::Stay);
+        for depth in [1, 2, u32::MAX] {
+            let stay = stay.clone().max_depth(depth);
+            let report = stay.run(&Totals::new()).unwrap().report;
+            assert!(report.is_complete(), "{depth}: {report:?}");
+            assert_eq!(report.sum().crossings, 2, "{depth}");
+        }
+        let report = scan.run(&Totals::new()).unwrap().report;
+        assert_eq!((report.sum().unreadable, report.sum().crossings), (2, 0));
+    }
+}
+
 /// Compares a scan that stays on the file system with `du -x` and `find -xdev`.
 fn as_du_and_find(dir: &Path) {
     let output = |command: &mut Command| {

@@ -170,9 +170,14 @@ impl DirectorySource for Posix {
     fn recognise(&self, dir: &DirHandle, name: &CStr) -> Result<Statx, Failure> {
         // The kernel knows them by itself. With this flag it asks no server for the
         // rest: `nfs_getattr`, fs/nfs/inode.c, and `fuse_update_get_attr`, fs/fuse/dir.c.
+        // With any bit in the mask, FUSE shuts out other users: `fuse_getattr`, same file.
         let flags = self.flags | AtFlags::STATX_DONT_SYNC;
-        let known = statx::IDENTITY | StatxFlags::MNT_ID;
-        let mask = self.directory_mask & known;
+        let found = statx::by_name_with(fd(dir)?, name, flags, StatxFlags::empty())?;
+        if statx::has_mount_id(&found) || !self.has_mount_ids {
+            return Ok(found);
+        }
+        // Another kernel may fill in only what it is asked for.
+        let mask = self.directory_mask & (statx::IDENTITY | StatxFlags::MNT_ID);
         Ok(statx::by_name_with(fd(dir)?, name, flags, mask)?)
     }
 
