@@ -76,7 +76,7 @@ impl Surroundings {
         {
             return Ok(());
         }
-        // A change is told once: what cannot be read now must be read by the next call.
+        // The watch shows a change once: if the read fails, the next call must read.
         let mut open = match watch.take() {
             Some(open) => open,
             None => Watch::open()?,

@@ -98,7 +98,7 @@ impl Watch {
     }
 
     /// Whether the table has changed since it was opened, or since this was last true:
-    /// proc_pid_mounts(5). Each change is told once, so the caller must read it.
+    /// proc_pid_mounts(5). The next call does not repeat it, so the caller must read the table.
     ///
     /// # Errors
     ///

@@ -22,7 +22,8 @@ use crate::linux::statx::{by_path, file_id, has_mount_id, mount_id};
 pub(super) struct Mounted {
     /// The mount points that show its parts; the first shows the given path or more.
     shown: Vec<PathBuf>,
-    /// What mounts cover, the deepest first: what lies in two of them belongs to the first.
+    /// The directories that mounts cover, the deepest first: an entry in two of them belongs
+    /// to the first.
     covered: Vec<Covered>,
     /// The reason why covered directories cannot be seen.
     obstacle: Option<String>,
@@ -248,7 +249,7 @@ impl<'m> OneFileSystem<'m> {
         all
     }
 
-    /// What is covered in a mount, by the path in the file system: the directories below
+    /// The covered places in a mount, by the path in the file system: the directories below
     /// its mount points, and parts of these that other mounts show, or cover again.
     fn covered_in(&self, mount: &'m Mount) -> BTreeMap<PathBuf, Above<'m>> {
         let mut covered = BTreeMap::new();
