@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use proptest::prelude::*;
+use statwalk_view::NamePattern;
 
 use crate::data::{Data, Fault, ItemId, Kind, Notes};
 use crate::event::{Details, Effect, Event, Key, Mouse, ScanState};
@@ -879,7 +880,7 @@ fn a_directory_with_a_name_is_not_empty() {
     assert!(row(&mut trial, " nothing/").starts_with(" e"));
     assert!(row(&mut trial, " src/").starts_with("   "));
     let filter = Filter {
-        name_end: Some(".rs".to_owned()),
+        name_end: Some(NamePattern::end(".rs").unwrap()),
         ..Filter::default()
     };
     trial.give(Event::Form(Ok(filter)));
@@ -1040,7 +1041,7 @@ fn the_active_filter_is_named() {
         let mut trial = Trial::new(Small::example(), width, 12);
         trial.give(Event::Form(Ok(Filter {
             size: Some(statwalk_view::SizeFilter::AtLeast(1 << 20)),
-            name_end: Some(".iso".to_owned()),
+            name_end: Some(NamePattern::end(".iso").unwrap()),
             ..Filter::default()
         })));
         let screen = trial.screen();

@@ -71,8 +71,8 @@ pub struct Filter {
     pub uid: Option<u32>,
     /// The groups that the item belongs to, one of each partition at most.
     pub groups: Vec<(By, Group)>,
-    /// The end of the name, without regard to the case of ASCII letters.
-    pub name_end: Option<String>,
+    /// The end of the name.
+    pub name_end: Option<NamePattern>,
     /// The pattern that the name matches.
     pub name: Option<NamePattern>,
 }
@@ -99,7 +99,7 @@ impl Filter {
         }) && self.changed_from_ns.is_none_or(from)
             && self.changed_before_ns.is_none_or(before)
             && self.uid.is_none_or(|uid| item.uid == Some(uid))
-            && (self.name_end.as_ref()).is_none_or(|end| ends_with(&item.name, end.as_bytes()))
+            && (self.name_end.as_ref()).is_none_or(|end| end.fits(&item.name))
             && (self.name.as_ref()).is_none_or(|name| name.fits(&item.name))
             && (self.groups.iter()).all(|(by, group)| group_of(item, *by, now_ns, data) == *group)
     }
@@ -109,11 +109,6 @@ impl Filter {
         self.groups.retain(|(known, _)| *known != by);
         self.groups.push((by, group));
     }
-}
-
-fn ends_with(name: &[u8], end: &[u8]) -> bool {
-    let start = name.len().checked_sub(end.len());
-    start.is_some_and(|start| name[start..].eq_ignore_ascii_case(end))
 }
 
 /// Whether an item belongs to those that `e` hides: hidden names, and what the scan

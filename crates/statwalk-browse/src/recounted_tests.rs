@@ -11,6 +11,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use statwalk_view::NamePattern;
 
 use crate::data::{Data, Inode, ItemId, Kind};
 use crate::filter::{Bytes, Filter};
@@ -334,7 +335,7 @@ impl World {
         assert_eq!(items(&**data), items(&*fresh));
         assert_eq!(groups(&**data), groups(&*fresh));
         let filter = Filter {
-            name_end: Some("a".to_owned()),
+            name_end: Some(NamePattern::end("a").unwrap()),
             ..Filter::default()
         };
         let filtered = |data: &Arc<dyn Data>| {

@@ -260,7 +260,7 @@ impl Browser {
         let filter = &self.filter;
         let mut parts = Vec::new();
         if let Some(end) = &filter.name_end {
-            parts.push(format!("*{}", canvas.name(end.as_bytes())));
+            parts.push(format!("*{}", canvas.name(end.text().as_bytes())));
         }
         let name = filter.name.as_ref();
         parts.extend(name.map(|name| names_text(name.text(), canvas)));

@@ -46,6 +46,13 @@ pub(super) fn filter(texts: &[String]) -> Result<Filter, String> {
             Some(pattern.map_err(|error| wrong(text, &error))?)
         }
     };
+    let name_end = match text(4) {
+        None => None,
+        Some(text) => {
+            let end = NamePattern::end(&format!(".{}", text.trim_start_matches('.')));
+            Some(end.map_err(|error| wrong(text, &error))?)
+        }
+    };
     let uid = match text(3) {
         None => None,
         Some(name) => {
@@ -59,7 +66,7 @@ pub(super) fn filter(texts: &[String]) -> Result<Filter, String> {
         changed_before_ns: moment(2)?,
         uid,
         groups: Vec::new(),
-        name_end: text(4).map(|text| format!(".{}", text.trim_start_matches('.'))),
+        name_end,
         name,
     })
 }
@@ -76,7 +83,10 @@ mod tests {
         let read_whole = read(["+10M", "", "2020-01-01", "root", "tar.gz", "log-?"]).unwrap();
         assert_eq!(read_whole.size, Some(SizeFilter::AtLeast(10 << 20)));
         assert_eq!(read_whole.uid, Some(0));
-        assert_eq!(read_whole.name_end.as_deref(), Some(".tar.gz"));
+        assert_eq!(
+            read_whole.name_end,
+            Some(NamePattern::end(".tar.gz").unwrap())
+        );
         assert_eq!(read_whole.name, Some(NamePattern::glob("log-?").unwrap()));
         assert!(read_whole.changed_before_ns.is_some() && read_whole.changed_from_ns.is_none());
         assert!(

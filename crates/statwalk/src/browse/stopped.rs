@@ -17,6 +17,7 @@ use statwalk_browse::{Data, Filter, Filtered, Item, ItemId, Kind, Revision, item
 use statwalk_core::Scan;
 use statwalk_testkit::generator::{Shape, generate};
 use statwalk_testkit::{Random, Scratch};
+use statwalk_view::NamePattern;
 
 use super::message::Message;
 use super::scan::LiveScan;
@@ -116,7 +117,7 @@ fn rows_without_a_mark_are_exact_after_a_stop() {
         assert!(!is_stopped);
         let filter = Filter {
             uid: Some(0),
-            name_end: Some("1".to_owned()),
+            name_end: Some(NamePattern::end("1").unwrap()),
             ..Filter::default()
         };
         let filtered = |data: &Arc<dyn Data>| {

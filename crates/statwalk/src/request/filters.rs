@@ -23,8 +23,8 @@ use crate::request::owners::OwnerFilter;
 pub(crate) struct Filters {
     /// One of them must match, if there are any.
     patterns: Vec<NamePattern>,
-    /// Extensions with their dot; one of them must match, if there are any.
-    extensions: Vec<Vec<u8>>,
+    /// One of them must match, if there are any.
+    extensions: Vec<Extension>,
     /// The type must be one of them, if there are any.
     kinds: Vec<FileType>,
     /// All of them must match.
@@ -79,7 +79,11 @@ impl Filters {
         let (within, before) = (&flags.changed_within, &flags.changed_before);
         Ok(Filters {
             patterns: globs.collect::<Result<_, _>>()?,
-            extensions: flags.extension.iter().map(with_dot).collect(),
+            extensions: flags
+                .extension
+                .iter()
+                .map(Extension::new)
+                .collect::<Result<_, _>>()?,
             kinds: kinds.collect::<Result<_, _>>()?,
             sizes: sizes.collect::<Result<_, _>>()?,
             after_ns: moment("--changed-within", within.as_deref())?,
@@ -157,7 +161,7 @@ impl Filters {
     pub(crate) fn pass_name(&self, path: &[u8]) -> bool {
         let name = base_name(path);
         let any_pattern = || self.patterns.iter().any(|pattern| pattern.fits(name));
-        let any_extension = || self.extensions.iter().any(|dotted| has_end(name, dotted));
+        let any_extension = || self.extensions.iter().any(|extension| extension.fits(name));
         (self.patterns.is_empty() || any_pattern())
             && (self.extensions.is_empty() || any_extension())
     }
@@ -206,16 +210,34 @@ fn base_name(path: &[u8]) -> &[u8] {
     }
 }
 
-/// An extension as the end of a name; `rs` and `.rs` are the same.
-fn with_dot(extension: &OsString) -> Vec<u8> {
-    let extension = extension.as_bytes();
-    let extension = extension.strip_prefix(b".").unwrap_or(extension);
-    [b".", extension].concat()
+/// An extension as the end of a name, with something before it; `rs` and `.rs` are the
+/// same.
+#[derive(Clone, Debug)]
+struct Extension {
+    dotted: Vec<u8>,
+    /// The same for names beyond ASCII. Absent if it is no UTF-8.
+    pattern: Option<NamePattern>,
 }
 
-/// Whether a name ends in `end`, in any case, with something before it.
-fn has_end(name: &[u8], end: &[u8]) -> bool {
-    name.len() > end.len() && name[name.len() - end.len()..].eq_ignore_ascii_case(end)
+impl Extension {
+    fn new(text: &OsString) -> Result<Extension, Failure> {
+        let bytes = text.as_bytes();
+        let dotted = [b".", bytes.strip_prefix(b".").unwrap_or(bytes)].concat();
+        let pattern = str::from_utf8(&dotted).ok().map(NamePattern::end);
+        let pattern = pattern.transpose();
+        Ok(Extension {
+            pattern: pattern.map_err(|reason| invalid("--extension", &shown_word(text), reason))?,
+            dotted,
+        })
+    }
+
+    /// Whether a name ends in it, in any case.
+    fn fits(&self, name: &[u8]) -> bool {
+        let start = name.len().saturating_sub(self.dotted.len());
+        let is_end = start > 0 && name[start..].eq_ignore_ascii_case(&self.dotted);
+        let of_characters = || (self.pattern.as_ref()).is_some_and(|pattern| pattern.fits(name));
+        is_end || (!name.is_ascii() && of_characters())
+    }
 }
 
 fn parse_kind(text: &str) -> Result<FileType, Failure> {
@@ -249,7 +271,7 @@ mod tests {
 
     fn with_extension(extension: &str) -> Filters {
         Filters {
-            extensions: vec![with_dot(&extension.into())],
+            extensions: vec![Extension::new(&extension.into()).unwrap()],
             ..Filters::default()
         }
     }
@@ -267,6 +289,10 @@ mod tests {
         check("rs", "ars", false);
         check("rs", "dir.rs/a", false);
         check("rs", "/x/dir.rs/", true);
+        check("\u{e9}", "x.\u{c9}", true);
+        check("\u{e9}", ".\u{c9}", false);
+        check("rs", "\u{c9}.rS", true);
+        check("rs", "\u{c9}.r", false);
     }
 
     #[test]

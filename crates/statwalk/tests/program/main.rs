@@ -29,6 +29,7 @@ mod habits;
 mod help;
 mod json;
 mod limits;
+mod name_patterns;
 mod old_kernels;
 mod pairs;
 mod picture;
