@@ -275,6 +275,9 @@ impl<D: DirectorySource> Lister<D> {
                     out.note(root, Note::Vanished);
                     return Fate::Settled;
                 }
+                End::Failed(Failure::NotFound(_)) if self.is_removed_and_open(&fd) => {
+                    return self.finish(&dir, fd, None, out);
+                }
                 End::Failed(failure) => {
                     return self.finish(&dir, fd, Some(Trouble::Failed(failure)), out);
                 }
@@ -300,6 +303,14 @@ impl<D: DirectorySource> Lister<D> {
             self.begin_repeat(repeats, &fd);
             self.rewind(&mut dir, &fd);
         }
+    }
+
+    /// Whether a directory without a listing was removed before, and something still leads
+    /// to it: a bind mount, or the working directory. The kernel lists no such directory,
+    /// not as an empty one either: `IS_DEADDIR` in fs/readdir.c.
+    fn is_removed_and_open(&self, fd: &DirHandle) -> bool {
+        let stat = self.context.source.stat_directory(fd);
+        self.contents.entry_count() == 0 && stat.is_ok_and(|stat| stat.links() == 0)
     }
 
     /// Delivers what was read of a directory when the scan was cancelled. Nobody has

@@ -30,6 +30,7 @@ mod help;
 mod json;
 mod limits;
 mod name_patterns;
+mod odd_places;
 mod old_kernels;
 mod pairs;
 mod picture;

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Directories that were removed and can still be reached, and those whose path is too long.
+
+use std::fs;
+use std::path::Path;
+
+use statwalk_testkit::{mounts, or_skip, program};
+
+use crate::run::{Answer, Tree};
+
+/// Runs a script with `$0` as statwalk in a directory.
+fn script(directory: &Path, script: &str) -> Answer {
+    let mut command = program::command("sh");
+    command.args(["-ec", script, env!("CARGO_BIN_EXE_statwalk")]);
+    Answer::of(command.current_dir(directory))
+}
+
+/// The listing of a removed directory fails with ENOENT. That was an error for ever, where du
+/// and find see an empty directory.
+#[test]
+fn a_removed_working_directory_is_empty() {
+    let tree = Tree::new("kept 0");
+    for command in [
+        "-s .",
+        "-a .",
+        "find .",
+        "stats .",
+        "-s --source posix -j2 .",
+    ] {
+        let gone = format!("mkdir gone; cd gone; rmdir ../gone; exec \"$0\" {command}");
+        let answer = script(&tree.path(), &gone).good();
+        assert!(!answer.stderr.contains("cannot"), "{command}");
+    }
+}
+
+#[test]
+fn a_bind_mount_of_a_removed_directory_is_empty() {
+    let tree = Tree::new("top/\ntop/here/\ntop/f 5000\ngone/");
+    let gone = tree.path().join("gone");
+    let _bound = or_skip!(mounts::bind(&gone, &tree.path().join("top/here")));
+    fs::remove_dir(&gone).unwrap();
+    let document = tree.run(&["--json", "-s", "tree/top"]).good().json();
+    assert_eq!(document["complete"], true, "{document:#}");
+    assert_eq!(document["roots"][0]["files"], 1, "{document:#}");
+}
