@@ -26,6 +26,7 @@ fn a_removed_working_directory_is_empty() {
         "-a .",
         "find .",
         "stats .",
+        "df .",
         "-s --source posix -j2 .",
     ] {
         let gone = format!("mkdir gone; cd gone; rmdir ../gone; exec \"$0\" {command}");
@@ -43,4 +44,23 @@ fn a_bind_mount_of_a_removed_directory_is_empty() {
     let document = tree.run(&["--json", "-s", "tree/top"]).good().json();
     assert_eq!(document["complete"], true, "{document:#}");
     assert_eq!(document["roots"][0]["files"], 1, "{document:#}");
+}
+
+/// `df .` took the path of the directory, which can be longer than a path may be.
+#[test]
+fn df_answers_in_a_deep_directory() {
+    let tree = Tree::new("kept 0");
+    let deep = "
+        name=$(printf '%0200d' 7)
+        for i in $(seq 25); do mkdir $name; cd -P $name; done
+        exec \"$0\" df --json .";
+    let document = script(&tree.path(), deep).good().json();
+    let top = script(&tree.path(), "exec \"$0\" df --json .")
+        .good()
+        .json();
+    let point = |document: &serde_json::Value| document["file_systems"][0]["point"].clone();
+    assert!(!point(&top).is_null(), "{top:#}");
+    assert_eq!(point(&document), point(&top));
+    let status = program::command("rm").arg("-rf").arg(tree.path()).status();
+    assert!(status.unwrap().success());
 }

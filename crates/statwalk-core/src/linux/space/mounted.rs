@@ -56,11 +56,18 @@ impl Mounted {
     /// Finds the file system that holds a path.
     pub(super) fn holding(path: &Path) -> io::Result<Mounted> {
         let stat = stat_at(path)?;
-        let point = mount_point(path, &stat)?;
         let table = mounts::read().unwrap_or_default();
         let own = table
             .iter()
             .find(|mount| has_mount_id(&stat) && mount.id == mount_id(&stat));
+        let point = mount_point(path, &stat).or_else(|error| {
+            // `.` leads to its directory where its path is too long, or removed.
+            let in_table = own.map(|own| PathBuf::from(OsStr::from_bytes(&own.point)));
+            let leads_there = |point: &PathBuf| {
+                stat_at(point).is_ok_and(|found| mount_id(&found) == mount_id(&stat))
+            };
+            in_table.filter(leads_there).ok_or(error)
+        })?;
         let Some(own) = own else {
             return Ok(Mounted {
                 device: file_id(&stat).dev,
@@ -374,6 +381,8 @@ fn widest<'m>(
 /// The topmost directory above a path that lies on the same mount.
 fn mount_point(path: &Path, stat: &Statx) -> io::Result<PathBuf> {
     let path = std::fs::canonicalize(path)?;
+    // getcwd(3) makes paths that are too long for the kernel.
+    stat_at(&path)?;
     let is_same = |other: &Statx| match has_mount_id(stat) {
         true => mount_id(other) == mount_id(stat),
         false => file_id(other).dev == file_id(stat).dev,
