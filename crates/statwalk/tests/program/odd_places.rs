@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use statwalk_testkit::{mounts, or_skip, program};
+use statwalk_testkit::{Skipped, mounts, or_skip, program};
 
 use crate::run::{Answer, Tree};
 
@@ -63,4 +63,27 @@ fn df_answers_in_a_deep_directory() {
     assert_eq!(point(&document), point(&top));
     let status = program::command("rm").arg("-rf").arg(tree.path()).status();
     assert!(status.unwrap().success());
+}
+
+/// Each name of each root was looked up from the top: cubic time.
+#[test]
+fn roots_within_each_other_take_no_link_for_each_name() {
+    let mut strace = program::command("strace");
+    if strace.arg("--version").output().is_err() {
+        return Skipped::needs("strace").report();
+    }
+    let tree = Tree::new("kept 0");
+    let paths: Vec<String> = (1..=60).map(|depth| vec!["d"; depth].join("/")).collect();
+    fs::create_dir_all(tree.path().join(paths.last().unwrap())).unwrap();
+    fs::write(tree.parent().join("list"), paths.join("\0")).unwrap();
+    let log = tree.parent().join("log");
+    let mut command = program::command("strace");
+    command.args(["-f", "-e", "trace=readlink,readlinkat", "-o"]);
+    command.arg(&log).arg(env!("CARGO_BIN_EXE_statwalk"));
+    command.args(["-s", "--source", "posix", "--files0-from", "../list"]);
+    Answer::of(command.current_dir(tree.path())).good();
+    let log = fs::read_to_string(log).unwrap();
+    let calls = log.lines().filter(|line| line.contains('(')).count();
+    // One for each root, and a few of the program.
+    assert!((60..150).contains(&calls), "{calls}");
 }

@@ -4,11 +4,11 @@
 //! directory twice.
 
 use std::collections::HashSet;
-use std::ffi::{CStr, CString, OsString};
-use std::os::unix::ffi::OsStringExt;
+use std::ffi::{CStr, CString};
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
-use rustix::fs::{CWD, StatxFlags};
+use rustix::fs::{CWD, Mode, OFlags, StatxFlags};
 use statwalk_sys::statx::{is_fstatat_refused, is_refused};
 
 use crate::linux::mounts::{self, Mount, Mounts, RootMount};
@@ -48,11 +48,7 @@ pub(crate) fn mounts_reached_twice(
     mounts: &Mounts,
     has_mount_ids: bool,
 ) -> HashSet<u64> {
-    let real: Vec<Vec<u8>> = roots
-        .iter()
-        .filter_map(|root| std::fs::canonicalize(OsString::from_vec(root.to_bytes().to_vec())).ok())
-        .map(|path| path.into_os_string().into_vec())
-        .collect();
+    let real: Vec<Vec<u8>> = roots.iter().filter_map(|root| real_path(root)).collect();
     let look = |index: usize| {
         let path = CString::new(real[index].as_slice()).ok()?;
         let known = statx::IDENTITY | StatxFlags::MNT_ID;
@@ -69,4 +65,15 @@ pub(crate) fn mounts_reached_twice(
             .filter_map(Mount::device_number)
             .collect(),
     }
+}
+
+/// The path of a root without links.
+///
+/// The kernel knows the path of an open file. realpath(3) reads a link for each name of it,
+/// each by a walk from the top: for roots within each other that takes cubic time.
+fn real_path(root: &CStr) -> Option<Vec<u8>> {
+    let open = rustix::fs::open(root, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let link = format!("/proc/self/fd/{}", open.as_raw_fd());
+    let path = rustix::fs::readlinkat(CWD, link, Vec::new()).ok()?;
+    Some(path.into_bytes())
 }
