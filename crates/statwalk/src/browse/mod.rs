@@ -49,7 +49,7 @@ use statwalk_browse::{
     Revision, answer, child, item_at,
 };
 
-use statwalk_view::SizeFormat;
+use statwalk_view::{SizeFormat, escape};
 
 use self::desk::Desk;
 use self::message::{Message, Reading, Reason};
@@ -71,6 +71,7 @@ use crate::request::{Request, safe};
 use crate::system::clock;
 use crate::system::open_files;
 use crate::system::programs;
+use crate::system::screen::stdout_is_terminal;
 use crate::system::signals;
 use crate::system::stdio::{self, reason};
 
@@ -192,6 +193,7 @@ fn run_on(
     options: Options,
 ) -> Result<ExitStatus, Failure> {
     open_files::raise_limit();
+    let charset = options.charset;
     let mut shell = match Shell::new(request, options, screen.size()) {
         Ok(shell) => shell,
         Err(error) => {
@@ -216,6 +218,11 @@ fn run_on(
     }
     let path = result?;
     if let Some(path) = path {
+        // A shell takes the bytes, `cd "$(statwalk browse)"`, and a terminal would obey them.
+        let path = match stdout_is_terminal() {
+            true => escape(&path, charset).into_owned().into_bytes(),
+            false => path,
+        };
         let mut out = output::Output::new();
         out.write(|out| {
             out.write_all(&path)?;

@@ -35,7 +35,7 @@ pub(crate) struct Browser {
 impl Browser {
     /// Starts it in a directory.
     pub(crate) fn start(directory: &Path, arguments: &[&str]) -> Result<Browser, Skipped> {
-        Browser::with(directory, arguments, Vec::new(), Stdio::inherit)
+        Browser::open(directory, arguments, Vec::new(), None)
     }
 
     pub(crate) fn with(
@@ -43,6 +43,16 @@ impl Browser {
         arguments: &[&str],
         environment: Vec<(&str, String)>,
         stdout: impl Fn() -> Stdio,
+    ) -> Result<Browser, Skipped> {
+        Browser::open(directory, arguments, environment, Some(stdout()))
+    }
+
+    /// Without a stdout of the test's own, it is the terminal.
+    fn open(
+        directory: &Path,
+        arguments: &[&str],
+        environment: Vec<(&str, String)>,
+        stdout: Option<Stdio>,
     ) -> Result<Browser, Skipped> {
         let known = program::command("setsid").arg("--version").output();
         if known.is_err() {
@@ -61,12 +71,7 @@ impl Browser {
             .envs(environment)
             .stdin(terminal.try_clone().unwrap())
             .stderr(terminal.try_clone().unwrap());
-        let pipe = stdout();
-        // Without a pipe of the test's own, stdout is the terminal.
-        match format!("{pipe:?}").contains("Inherit") {
-            true => command.stdout(terminal),
-            false => command.stdout(pipe),
-        };
+        command.stdout(stdout.unwrap_or_else(|| terminal.into()));
         let child = program::spawn(&mut command);
         drop(command);
         let shown = Arc::new(Mutex::new(Vec::new()));
@@ -240,6 +245,30 @@ fn the_directory_is_printed_where_the_user_quits_with_a_capital() {
     browser.press("Q");
     let (status, out, _) = browser.end();
     assert_eq!((status.code(), out.as_str()), (Some(0), "tree/sub\n"));
+}
+
+/// `Q` wrote escape sequences of a name raw to the terminal, which obeyed them.
+#[test]
+fn the_printed_directory_is_escaped_on_a_terminal_alone() {
+    let tree = Tree::new("kept 0");
+    std::fs::create_dir(tree.path().join("a\x1b[31mred")).unwrap();
+    let mut browser = or_skip!(Browser::start(tree.parent(), &["tree"]));
+    browser.wait_for("red");
+    browser.press("lQ");
+    browser.wait_for_bytes("red\r\n");
+    let (status, _, shown) = browser.end();
+    let (_, printed) = shown.rsplit_once(LEAVE_SCREEN).unwrap();
+    assert!(
+        printed.contains("red") && !printed.contains("\x1b[31m"),
+        "{printed:?}"
+    );
+    assert_eq!(status.code(), Some(0));
+    let stdout = Stdio::piped;
+    let mut browser = or_skip!(Browser::with(tree.parent(), &["tree"], vec![], stdout));
+    browser.wait_for("red");
+    browser.press("lQ");
+    let (_, out, _) = browser.end();
+    assert_eq!(out, "tree/a\x1b[31mred\n");
 }
 
 #[test]
