@@ -36,14 +36,20 @@ impl PathList {
     /// take all memory.
     pub(crate) fn read(file: &Path) -> Result<PathList, Failure> {
         let name = safe(&file.to_string_lossy());
-        let paths = match file.as_os_str() == "-" {
-            true => paths_in(std::io::stdin().lock()),
-            false => File::open(file).and_then(|file| paths_in(BufReader::new(file))),
+        let list = match file.as_os_str() == "-" {
+            true => stdin(),
+            false => File::open(file),
         };
+        let paths = list.and_then(|list| paths_in(BufReader::new(list)));
         let paths = paths
             .map_err(|error| Failure::Usage(format!("cannot read {name}: {}", reason(&error))))?;
         Ok(PathList { name, paths })
     }
+}
+
+/// The std handle takes a closed stdin for an empty one. A copy of its descriptor does not.
+fn stdin() -> io::Result<File> {
+    Ok(File::from(rustix::stdio::stdin().try_clone_to_owned()?))
 }
 
 fn paths_in(mut list: impl BufRead) -> io::Result<Vec<OsString>> {

@@ -2,6 +2,8 @@
 
 //! What has no meaning is named, with status 2, and nothing is scanned.
 
+use statwalk_testkit::program;
+
 use crate::run::{Answer, Tree, commands, statwalk};
 
 #[test]
@@ -296,4 +298,18 @@ fn every_error_has_the_prefix_of_the_program() {
         assert!(!text.contains("error:"), "{arguments:?}: {text}");
         assert!(!text.contains("os error"), "{arguments:?}: {text}");
     }
+}
+
+/// The list was empty then, and the answer 0 bytes with status 0.
+#[test]
+fn a_closed_stdin_is_no_empty_list() {
+    let script = r#""$0" -c --files0-from - <&-"#;
+    let mut command = program::command("sh");
+    let answer = Answer::of(command.args(["-c", script, env!("CARGO_BIN_EXE_statwalk")]));
+    assert_eq!(answer.code, Some(2));
+    assert_eq!(
+        answer.stderr,
+        "statwalk: cannot read -: bad file descriptor\n"
+    );
+    assert!(answer.stdout.is_empty());
 }
