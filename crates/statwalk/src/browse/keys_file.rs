@@ -4,12 +4,14 @@
 //! items may be removed.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read as _};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use rustix::fs::{Mode, OFlags};
 use statwalk_browse::Keymap;
+use toml::{Spanned, Value};
 
 use crate::failure::Failure;
 use crate::request::safe;
@@ -25,16 +27,11 @@ pub(crate) struct KeysFile {
     pub(crate) enables_delete: bool,
 }
 
-/// A line of the file.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Line {
-    Keys(Vec<String>),
-    Switch(bool),
-}
-
 /// The line that allows to remove items.
 const ENABLE_DELETE: &str = "enable-delete";
+
+/// More than all keys of all actions need.
+const BYTES_MAX: u64 = 1 << 20;
 
 /// Reads the file; without one, nothing is set.
 ///
@@ -47,9 +44,9 @@ pub(crate) fn read() -> Result<KeysFile, Failure> {
         return Ok(own);
     };
     let name = safe(&path.to_string_lossy());
-    match fs::read_to_string(&path) {
+    match text_of(&path) {
         Ok(text) => set(&mut own, &text)
-            .map_err(|error| Failure::Usage(format!("{name}: {}", safe(&error))))?,
+            .map_err(|error| Failure::Usage(format!("{name}{}", safe(&error))))?,
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => {
             let reason = reason(&error);
@@ -63,18 +60,47 @@ fn path() -> Option<PathBuf> {
     Some(places::config()?.join("statwalk/keys.toml"))
 }
 
+/// The text of a file of moderate size. A FIFO would hang, and a device have no end.
+fn text_of(path: &Path) -> io::Result<String> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    let mut text = String::new();
+    file.take(BYTES_MAX + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > BYTES_MAX {
+        return Err(io::Error::other("larger than 1 MiB"));
+    }
+    Ok(text)
+}
+
+/// Takes over what a text sets. The error begins with the line, behind the name of the file.
 fn set(own: &mut KeysFile, text: &str) -> Result<(), String> {
-    let lines: BTreeMap<String, Line> =
-        toml::from_str(text).map_err(|error| error.message().to_owned())?;
-    for (action, line) in lines {
-        match (line, &action[..]) {
-            (Line::Switch(is_on), ENABLE_DELETE) => own.enables_delete = is_on,
-            (Line::Keys(keys), action) if action != ENABLE_DELETE => {
-                let set = own.keymap.set(action, &keys);
-                set.map_err(|error| error.to_string())?;
-            }
-            (Line::Keys(_), action) => return Err(format!("{action} is true or false")),
-            (Line::Switch(_), action) => return Err(format!("{action} needs a list of keys")),
+    let at_line = |span: Option<Range<usize>>, message: &str| {
+        let before = span.and_then(|span| text.get(..span.start));
+        let line = before.map(|before| 1 + before.matches('\n').count());
+        let place = line.map_or_else(String::new, |line| format!(", line {line}"));
+        format!("{place}: {message}")
+    };
+    let lines: BTreeMap<String, Spanned<Value>> =
+        toml::from_str(text).map_err(|error| at_line(error.span(), error.message()))?;
+    for (action, value) in lines {
+        let wrong = |message: &str| at_line(Some(value.span()), message);
+        if action == ENABLE_DELETE {
+            let is_on = value.as_ref().as_bool();
+            own.enables_delete = is_on.ok_or_else(|| wrong("enable-delete is true or false"))?;
+            continue;
+        }
+        let keys = (value.as_ref().as_array()).and_then(|keys| {
+            let texts = keys.iter().map(|key| key.as_str().map(str::to_owned));
+            texts.collect::<Option<Vec<String>>>()
+        });
+        // An action that does not exist needs nothing.
+        let set = own.keymap.set(&action, keys.as_deref().unwrap_or_default());
+        set.map_err(|error| wrong(&error.to_string()))?;
+        if keys.is_none() {
+            return Err(wrong(&format!("{action} needs a list of keys")));
         }
     }
     Ok(())
@@ -102,15 +128,25 @@ mod tests {
         let error = |text| set(&mut KeysFile::default(), text).unwrap_err();
         assert_eq!(
             error("sort-colour = [\"a\"]"),
-            "there is no action 'sort-colour'"
+            ", line 1: there is no action 'sort-colour'"
         );
-        assert_eq!(error("quit = [\"shift-q\"]"), "there is no key 'shift-q'");
-        assert_eq!(error("quit = true"), "quit needs a list of keys");
+        assert_eq!(
+            error("\n# keys\nquit = [\"shift-q\"]"),
+            ", line 3: there is no key 'shift-q'"
+        );
+        assert_eq!(error("quit = true"), ", line 1: quit needs a list of keys");
         assert_eq!(
             error("enable-delete = [\"d\"]"),
-            "enable-delete is true or false"
+            ", line 1: enable-delete is true or false"
         );
-        assert!(!error("quit = 7").is_empty());
-        assert!(!error("quit").is_empty());
+        for value in ["7", "\"s\"", "[1]", "[[\"s\"]]", "{}"] {
+            let message = error(&format!("up = []\nquit = {value}"));
+            assert_eq!(message, ", line 2: quit needs a list of keys", "{value}");
+        }
+        assert!(error("up = []\nquit").starts_with(", line 2: "));
+        assert_eq!(
+            error("[quit]\na = 1"),
+            ", line 1: quit needs a list of keys"
+        );
     }
 }

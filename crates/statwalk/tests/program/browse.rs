@@ -271,6 +271,31 @@ fn the_printed_directory_is_escaped_on_a_terminal_alone() {
     assert_eq!(out, "tree/a\x1b[31mred\n");
 }
 
+/// A FIFO in its place hung, and a device was read without an end.
+#[test]
+fn a_file_of_keys_is_a_regular_file_of_moderate_size() {
+    let tree = tree();
+    let config = tree.parent().join(".config/statwalk");
+    std::fs::create_dir_all(&config).unwrap();
+    let file = config.join("keys.toml");
+    let check = |reason: &str| {
+        let mut command = statwalk();
+        command.args(["browse", "tree"]).current_dir(tree.parent());
+        let answer = Answer::of(command.env("HOME", tree.parent()));
+        assert_eq!(answer.code, Some(2));
+        assert!(answer.stderr.contains("cannot read "), "{}", answer.stderr);
+        assert!(answer.stderr.ends_with(reason), "{}", answer.stderr);
+        let _ = std::fs::remove_file(&file);
+    };
+    let status = program::command("mkfifo").arg(&file).status().unwrap();
+    assert!(status.success());
+    check("keys.toml: not a regular file\n");
+    std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
+    check("keys.toml: not a regular file\n");
+    std::fs::write(&file, vec![b'#'; (1 << 20) + 1]).unwrap();
+    check("keys.toml: larger than 1 MiB\n");
+}
+
 #[test]
 fn signals_give_the_terminal_back() {
     let tree = tree();
@@ -899,7 +924,7 @@ fn keys_of_the_user_count() {
     command.args(["browse", "tree"]).current_dir(tree.parent());
     let answer = Answer::of(command.env("HOME", tree.parent()));
     assert_eq!(answer.code, Some(2));
-    let message = "keys.toml: there is no key 'shift-z'\n";
+    let message = "keys.toml, line 1: there is no key 'shift-z'\n";
     assert!(answer.stderr.ends_with(message), "{}", answer.stderr);
 }
 
