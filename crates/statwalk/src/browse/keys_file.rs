@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_line_without_meaning_is_an_error() {
-        let error = |text| set(&mut KeysFile::default(), text).unwrap_err();
+        let error = |text: &str| set(&mut KeysFile::default(), text).unwrap_err();
         assert_eq!(
             error("sort-colour = [\"a\"]"),
             ", line 1: there is no action 'sort-colour'"
