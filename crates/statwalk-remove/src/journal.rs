@@ -26,6 +26,7 @@ use statwalk_view::json_path;
 use crate::item::Item;
 use crate::now::Now;
 use crate::outcome::End;
+use crate::owner_mode;
 use crate::trusted_way;
 
 /// A file that gets a line before each item is removed, and one after.
@@ -186,6 +187,9 @@ impl Journal {
         }
         if metadata.uid() != user {
             return Err(trusted_way::of_another("file", path.as_os_str().as_bytes()));
+        }
+        if metadata.len() == 0 {
+            owner_mode::grant(&file, Mode::RUSR | Mode::WUSR);
         }
         let path = path.canonicalize()?.into_os_string().into_vec();
         Ok(Journal {

@@ -69,6 +69,7 @@ mod births;
 mod descent;
 mod listing;
 mod opening;
+mod owner_mode;
 mod seen;
 mod sharing;
 

@@ -24,6 +24,7 @@ use crate::identity::Identity;
 use crate::item::{Found, Item};
 use crate::now::Now;
 use crate::opening::Opening;
+use crate::owner_mode;
 use crate::path;
 use crate::refusal::Refusal;
 use crate::seen::Seen;
@@ -337,6 +338,7 @@ impl Made {
         if made.is_ok() {
             let above = above.as_fd().try_clone_to_owned();
             let above = above.map_err(|_| Errno::MFILE)?;
+            owner_mode::grant(&open, Mode::RWXU);
             self.0.push((above, name.to_vec(), Seen::of_open(&open)?));
         }
         Ok(open)
@@ -591,6 +593,7 @@ fn write_new(directory: impl AsFd, name: &[u8], text: &[u8]) -> Result<(), Errno
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let file = rustix::fs::openat(&directory, name, flags, Mode::RUSR | Mode::WUSR)?;
     let mut file = File::from(file);
+    owner_mode::grant(&file, Mode::RUSR | Mode::WUSR);
     let written = file.write_all(text);
     drop(file);
     written.map_err(|error| {

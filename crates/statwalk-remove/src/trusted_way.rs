@@ -18,6 +18,7 @@ use rustix::io::Errno;
 use statwalk_view::{Charset, escape};
 
 use crate::identity::EntryType;
+use crate::owner_mode;
 use crate::path;
 use crate::seen::Seen;
 
@@ -43,11 +44,15 @@ pub(crate) fn open(directory: &Path, user: u32) -> io::Result<OwnedFd> {
     while let Some(name) = names.pop() {
         let found = match rustix::fs::openat(&here, &name[..], PLACE, Mode::empty()) {
             Err(Errno::NOENT) => {
-                match rustix::fs::mkdirat(&here, &name[..], Mode::RWXU) {
-                    Ok(()) | Err(Errno::EXIST) => {}
-                    Err(errno) => return Err(errno.into()),
+                let made = rustix::fs::mkdirat(&here, &name[..], Mode::RWXU);
+                if !matches!(made, Ok(()) | Err(Errno::EXIST)) {
+                    made?;
                 }
-                rustix::fs::openat(&here, &name[..], PLACE, Mode::empty())?
+                let open = rustix::fs::openat(&here, &name[..], PLACE, Mode::empty())?;
+                if made.is_ok() && Seen::of_open(&open)?.is_directory() {
+                    owner_mode::grant(&open, Mode::RWXU);
+                }
+                open
             }
             found => found?,
         };

@@ -369,3 +369,29 @@ fn a_directory_with_the_journal_stays() {
     assert!(text.ends_with("which statwalk uses"), "{text}");
     assert!(state.join("x").exists());
 }
+
+/// A umask without the owner's bits shut the directories of the journal and of the trash, in
+/// later sessions too.
+#[test]
+fn the_owner_can_use_what_is_made_whatever_the_umask() {
+    let scratch = Scratch::new().unwrap();
+    let top = scratch.path().to_owned();
+    // The umask of this thread alone.
+    let thread = std::thread::spawn(move || {
+        #[expect(
+            deprecated,
+            reason = "unsafe for descriptors alone, and tests have no unsafe"
+        )]
+        rustix::thread::unshare(rustix::thread::UnshareFlags::FS).unwrap();
+        for mask in [0o177, 0o777, 0o022] {
+            let state = top.join(format!("{mask:o}"));
+            rustix::process::umask(rustix::fs::Mode::from_raw_mode(mask));
+            drop(Journal::open(bytes(&state.join("deep/removed.jsonl"))).unwrap());
+            let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+            assert_eq!(mode(&state), 0o700, "{mask:o}");
+            assert_eq!(mode(&state.join("deep")), 0o700, "{mask:o}");
+            assert_eq!(mode(&state.join("deep/removed.jsonl")), 0o600, "{mask:o}");
+        }
+    });
+    thread.join().unwrap();
+}
