@@ -70,7 +70,7 @@ pub(crate) fn mounts_reached_twice(
 /// The path of a root without links.
 ///
 /// The kernel knows the path of an open file. realpath(3) reads a link for each name of it,
-/// each by a walk from the top: for roots within each other that takes cubic time.
+/// and each read walks from the top. Roots within each other take cubic time so.
 fn real_path(root: &CStr) -> Option<Vec<u8>> {
     let open = rustix::fs::open(root, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let link = format!("/proc/self/fd/{}", open.as_raw_fd());
