@@ -74,6 +74,7 @@ pub(crate) fn mounts_reached_twice(
 fn real_path(root: &CStr) -> Option<Vec<u8>> {
     let open = rustix::fs::open(root, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let link = format!("/proc/self/fd/{}", open.as_raw_fd());
-    let path = rustix::fs::readlinkat(CWD, link, Vec::new()).ok()?;
+    // Large enough for any path that the kernel tells, so one call does.
+    let path = rustix::fs::readlinkat(CWD, link, Vec::with_capacity(4097)).ok()?;
     Some(path.into_bytes())
 }
