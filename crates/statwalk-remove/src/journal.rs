@@ -17,6 +17,8 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -24,10 +26,18 @@ use serde::Serialize;
 use statwalk_view::json_path;
 
 use crate::item::Item;
+use crate::monitor::Monitor;
 use crate::now::Now;
 use crate::outcome::End;
 use crate::owner_mode;
 use crate::trusted_way;
+
+/// The lock is tried so often at least.
+const LOCK_INTERVAL_MAX: Duration = Duration::from_millis(32);
+
+/// The end of a stopped removal waits so long for the lock: its lines tell of items that
+/// are gone. Another process has the lock for the time of one sync.
+const LAST_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// A file that gets a line before each item is removed, and one after.
 ///
@@ -212,14 +222,16 @@ impl Journal {
 
     /// Writes a line for each path that the user cannot confirm, with the reason: for
     /// instance a [refusal](crate::Survey::refusals). All lines are on the disk then, or none.
+    /// [`Monitor::stop`] ends a wait for another process that writes.
     ///
     /// # Errors
     ///
-    /// The file cannot be written.
+    /// The file cannot be written, or the monitor was stopped during that wait.
     pub fn refuse<'r>(
         &mut self,
         refused: impl IntoIterator<Item = (&'r [u8], &'r str)>,
         now: Now,
+        monitor: &Monitor,
     ) -> io::Result<()> {
         let mut lines = Vec::new();
         for (path, reason) in refused {
@@ -244,7 +256,7 @@ impl Journal {
         }
         match lines.is_empty() {
             true => Ok(()),
-            false => self.append(&lines, Sync::Now),
+            false => self.append(&lines, Sync::Now, Wait::of(monitor)),
         }
     }
 
@@ -252,12 +264,20 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// The file cannot be written, for another reason than a full disk or quota.
-    pub(crate) fn announce(&mut self, item: &Item, kind: &str, now: Now) -> io::Result<()> {
-        self.catch_up();
+    /// The file cannot be written, for another reason than a full disk or quota. The kind is
+    /// [`io::ErrorKind::WouldBlock`] where the monitor was stopped during a wait for the lock.
+    pub(crate) fn announce(
+        &mut self,
+        item: &Item,
+        kind: &str,
+        now: Now,
+        monitor: &Monitor,
+    ) -> io::Result<()> {
+        let wait = Wait::of(monitor);
+        self.catch_up(wait);
         let id = self.next_id();
         let mut line = self.line(&id, item, kind, now);
-        match self.append(&text(&line)?, Sync::Now) {
+        match self.append(&text(&line)?, Sync::Now, wait) {
             Err(error) if is_full(&error) => {
                 line.late = true;
                 let line = text(&line)?;
@@ -273,8 +293,16 @@ impl Journal {
     /// Writes the end of an item, or all of its facts where it was refused.
     ///
     /// A line that fails waits, and counts as lost if it stays so: the item is gone.
-    pub(crate) fn end(&mut self, item: &Item, kind: &str, now: Now, end: &ItemEnd) {
-        self.catch_up();
+    pub(crate) fn end(
+        &mut self,
+        item: &Item,
+        kind: &str,
+        now: Now,
+        end: &ItemEnd,
+        monitor: &Monitor,
+    ) {
+        let wait = Wait::of(monitor);
+        self.catch_up(wait);
         let (trash, trash_b64) = match end.trash.as_deref().map(json_path) {
             Some((path, code)) => (Some(path), code),
             None => (None, None),
@@ -310,7 +338,7 @@ impl Journal {
             self.report.lost_count += 1;
             return;
         };
-        if !self.waiting.is_empty() || self.append(&line, Sync::Later).is_err() {
+        if !self.waiting.is_empty() || self.append(&line, Sync::Later, wait).is_err() {
             self.waiting.push(Waiting { line, is_end: true });
         }
     }
@@ -337,10 +365,10 @@ impl Journal {
     }
 
     /// Writes the lines that found no room before.
-    fn catch_up(&mut self) {
+    fn catch_up(&mut self, wait: Wait<'_>) {
         let mut waiting = std::mem::take(&mut self.waiting).into_iter();
         while let Some(next) = waiting.next() {
-            if self.append(&next.line, Sync::Now).is_err() {
+            if self.append(&next.line, Sync::Now, wait).is_err() {
                 self.waiting.push(next);
                 self.waiting.extend(waiting);
                 return;
@@ -350,8 +378,11 @@ impl Journal {
     }
 
     /// The lines that came late or not at all.
-    pub(crate) fn close(mut self) -> JournalReport {
-        self.catch_up();
+    pub(crate) fn close(mut self, monitor: &Monitor) -> JournalReport {
+        self.catch_up(Wait {
+            stopped_until: Some(Instant::now() + LAST_WAIT_MAX),
+            ..Wait::of(monitor)
+        });
         if self.is_unsynced && self.file.sync_data().is_err() {
             self.report.lost_count += 1;
         }
@@ -360,12 +391,27 @@ impl Journal {
     }
 
     /// Appends a whole line or nothing. A lock keeps other processes out meanwhile.
-    fn append(&mut self, line: &[u8], sync: Sync) -> io::Result<()> {
-        rustix::fs::flock(&self.file, FlockOperation::LockExclusive)?;
+    fn append(&mut self, line: &[u8], sync: Sync, wait: Wait<'_>) -> io::Result<()> {
+        self.lock(wait)?;
         let appended = self.append_locked(line, sync);
         // The lock ends with the file at the latest.
         let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
         appended
+    }
+
+    /// Waits for the lock. A blocking call would hold a removal that the user has stopped.
+    fn lock(&self, wait: Wait<'_>) -> io::Result<()> {
+        let mut interval = Duration::from_millis(1);
+        loop {
+            match rustix::fs::flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
+                Err(Errno::WOULDBLOCK) if !wait.is_over() => {}
+                // Where another host has the lock, a signal can end the call.
+                Err(Errno::INTR) => continue,
+                other => return Ok(other?),
+            }
+            thread::sleep(interval);
+            interval = (interval * 2).min(LOCK_INTERVAL_MAX);
+        }
     }
 
     fn append_locked(&mut self, line: &[u8], sync: Sync) -> io::Result<()> {
@@ -388,6 +434,30 @@ impl Journal {
             self.is_unsynced = sync == Sync::Later;
         }
         written
+    }
+}
+
+/// How long a line waits for the lock.
+#[derive(Clone, Copy)]
+struct Wait<'m> {
+    monitor: &'m Monitor,
+    /// The end of the wait after a stop, where that does not end at once.
+    stopped_until: Option<Instant>,
+}
+
+impl Wait<'_> {
+    fn of(monitor: &Monitor) -> Wait<'_> {
+        Wait {
+            monitor,
+            stopped_until: None,
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        let is_late = self
+            .stopped_until
+            .is_none_or(|until| Instant::now() >= until);
+        is_late && self.monitor.is_stopped()
     }
 }
 

@@ -26,7 +26,7 @@ impl Monitor {
         Monitor::default()
     }
 
-    /// Asks the work to end before its next entry.
+    /// Asks the work to end before its next entry, and ends a wait for the journal.
     pub fn stop(&self) {
         self.is_stopped.store(true, Relaxed);
     }

@@ -143,14 +143,15 @@ impl Removal {
         for item in std::mem::take(&mut self.items) {
             let before = (outcome.entry_count, outcome.freed_bytes);
             let failures_before = (outcome.failures.listed.len(), outcome.failures.count);
-            let was_stopped = monitor.is_stopped();
-            let (end, trashed) = match was_stopped {
-                true => (End::Untouched, None),
+            let begun = match monitor.is_stopped() {
+                true => None,
                 false => {
                     monitor.set_path(item.path().to_vec());
                     self.item(&item, monitor, &mut outcome)
                 }
             };
+            let has_begun = begun.is_some();
+            let (end, trashed) = begun.unwrap_or((End::Untouched, None));
             let ended = ItemOutcome {
                 path: item.path().to_vec(),
                 end,
@@ -158,7 +159,7 @@ impl Removal {
                 freed_bytes: outcome.freed_bytes - before.1,
                 trashed,
             };
-            if let (Some(journal), false) = (&mut self.journal, was_stopped) {
+            if let (Some(journal), true) = (&mut self.journal, has_begun) {
                 let first = outcome.failures.listed.get(failures_before.0);
                 let stopped = || monitor.is_stopped().then(|| "stopped".to_owned());
                 let reason = first.map(ToString::to_string).or_else(stopped);
@@ -170,28 +171,29 @@ impl Removal {
                     reason: reason.filter(|_| end != End::Removed),
                     trash: ended.trashed.as_ref().map(Trashed::place),
                 };
-                journal.end(&item, self.manner.kind(), (self.clock)(), &end);
+                journal.end(&item, self.manner.kind(), (self.clock)(), &end, monitor);
             }
             outcome.items.push(ended);
         }
         if let Some(journal) = self.journal {
-            outcome.journal = journal.close();
+            outcome.journal = journal.close(monitor);
         }
         outcome.is_stopped = monitor.is_stopped();
         outcome
     }
 
+    /// Removes an item, unless a stop ends the wait to write that this begins.
     fn item(
         &mut self,
         item: &Item,
         monitor: &Monitor,
         outcome: &mut Outcome,
-    ) -> (End, Option<Trashed>) {
+    ) -> Option<(End, Option<Trashed>)> {
         let path = || item.path().to_vec();
         let mut refuse = |operation, cause: Cause| {
             monitor.fail();
             outcome.failures.add(operation, cause, path);
-            (End::Untouched, None)
+            Some((End::Untouched, None))
         };
         // Something may have been mounted since the survey.
         if let Err(error) = self.surroundings.renew_mounts(&mut self.mount_watch) {
@@ -212,8 +214,11 @@ impl Removal {
         }
         let now = (self.clock)();
         if let Some(journal) = &mut self.journal
-            && let Err(error) = journal.announce(item, self.manner.kind(), now)
+            && let Err(error) = journal.announce(item, self.manner.kind(), now, monitor)
         {
+            if error.kind() == io::ErrorKind::WouldBlock && monitor.is_stopped() {
+                return None;
+            }
             return refuse(Operation::Journal, cause_of(&error));
         }
         match &self.manner {
@@ -221,7 +226,7 @@ impl Removal {
                 Ok(trashed) => {
                     outcome.entry_count += 1;
                     monitor.count(0);
-                    (End::Removed, Some(trashed))
+                    Some((End::Removed, Some(trashed)))
                 }
                 Err(cause) => refuse(Operation::Trash, cause),
             },
@@ -232,7 +237,7 @@ impl Removal {
                 outcome.failures = std::mem::take(&mut remover.failures);
                 outcome.entry_count += remover.entry_count;
                 outcome.freed_bytes += remover.freed_bytes;
-                (end, None)
+                Some((end, None))
             }
         }
     }

@@ -4,12 +4,18 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
 use std::path::Path;
+use std::sync::mpsc::channel;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use statwalk_remove::{End, Item, Journal, Manner, Monitor, Now, Operation, Removal};
+use statwalk_remove::{
+    End, Item, Journal, JournalReport, Manner, Monitor, Now, Operation, Outcome, Removal, Running,
+};
 use statwalk_testkit::mounts::FileSystem;
 use statwalk_testkit::unprivileged::{NOBODY, is_root};
 use statwalk_testkit::{Scratch, Skipped, or_skip};
@@ -99,10 +105,11 @@ fn items_that_nobody_could_confirm_have_a_line_each() {
     let scratch = Scratch::new().unwrap();
     let path = scratch.path().join("removed.jsonl");
     let mut journal = Journal::open(bytes(&path)).unwrap();
-    journal.refuse([], NOW).unwrap();
+    let monitor = Monitor::new();
+    journal.refuse([], NOW, &monitor).unwrap();
     assert!(lines(&path).is_empty());
     let refused = [(&b"/a\nb"[..], "it is a mount point"), (b"/f\xff", "why")];
-    journal.refuse(refused, NOW).unwrap();
+    journal.refuse(refused, NOW, &monitor).unwrap();
     let lines = lines(&path);
     let run = lines[0]["id"].as_str().unwrap().strip_suffix("-1").unwrap();
     let user = rustix::process::geteuid().as_raw();
@@ -355,6 +362,106 @@ fn a_journal_that_cannot_be_written_keeps_the_item() {
     assert_eq!(outcome.items[0].end, End::Untouched);
     assert_eq!(outcome.failures.listed[0].operation, Operation::Journal);
     assert!(dir.join("x").exists());
+}
+
+/// Another descriptor with the lock, as another process has it.
+fn locked(journal: &Path) -> File {
+    let other = File::open(journal).unwrap();
+    rustix::fs::flock(&other, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    other
+}
+
+/// The end of a removal that a test stops, or a panic where it does not come.
+fn end_of(running: Running) -> Outcome {
+    let begin = Instant::now();
+    while !running.is_finished() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "it waits on");
+        sleep(Duration::from_millis(1));
+    }
+    running.wait()
+}
+
+/// A stopped removal waited in the kernel for as long as another process had the lock.
+#[test]
+fn a_stop_ends_the_wait_for_the_lock() {
+    let scratch = Scratch::new().unwrap();
+    let journal = scratch.path().join("removed.jsonl");
+    let dir = make(&scratch.path().join("dir"), &["x"]);
+    let prepared = removal(vec![item(&dir)], &journal);
+    let other = locked(&journal);
+    let running = prepared.start().unwrap();
+    sleep(Duration::from_millis(100));
+    assert!(!running.is_finished() && dir.join("x").exists());
+    running.monitor().stop();
+    let outcome = end_of(running);
+    drop(other);
+    assert!(outcome.is_stopped && dir.join("x").exists());
+    assert_eq!(outcome.items[0].end, End::Untouched);
+    assert_eq!((outcome.entry_count, outcome.failures.count), (0, 0));
+    // Nothing happened, so no line lacks.
+    assert_eq!(outcome.journal, JournalReport::default());
+    assert!(lines(&journal).is_empty());
+
+    let monitor = Monitor::new();
+    monitor.stop();
+    let mut opened = Journal::open(bytes(&journal)).unwrap();
+    let _other = locked(&journal);
+    let refused = [(&b"/a"[..], "why")];
+    let error = opened.refuse(refused, NOW, &monitor).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::WouldBlock);
+}
+
+#[test]
+fn without_a_stop_the_line_comes_when_the_lock_is_free() {
+    let scratch = Scratch::new().unwrap();
+    let journal = scratch.path().join("removed.jsonl");
+    let dir = make(&scratch.path().join("dir"), &["x"]);
+    let prepared = removal(vec![item(&dir)], &journal);
+    let other = locked(&journal);
+    let running = prepared.start().unwrap();
+    sleep(Duration::from_millis(100));
+    assert!(!running.is_finished() && dir.join("x").exists());
+    drop(other);
+    let outcome = end_of(running);
+    assert_eq!(outcome.items[0].end, End::Removed);
+    assert_eq!(outcome.journal, JournalReport::default());
+    assert_eq!(lines(&journal).len(), 2);
+}
+
+/// The item is gone, so its line counts, whether it is written or not.
+#[test]
+fn a_stop_loses_no_line_of_an_act_without_a_word() {
+    for is_freed in [true, false] {
+        let scratch = Scratch::new().unwrap();
+        let journal = scratch.path().join("removed.jsonl");
+        let dir = make(&scratch.path().join("dir"), &["x"]);
+        let prepared = removal(vec![item(&dir)], &journal);
+        // The clock is asked before the first line, and before the line of the end.
+        let (asked, at) = channel();
+        let (go, going) = channel::<()>();
+        let clock = move || {
+            asked.send(()).unwrap();
+            going.recv().unwrap();
+            NOW
+        };
+        let running = prepared.clock(clock).start().unwrap();
+        at.recv().unwrap();
+        go.send(()).unwrap();
+        at.recv().unwrap();
+        assert!(!dir.exists());
+        let other = locked(&journal);
+        running.monitor().stop();
+        go.send(()).unwrap();
+        if is_freed {
+            sleep(Duration::from_millis(100));
+            drop(other);
+        }
+        let outcome = end_of(running);
+        assert_eq!(outcome.items[0].end, End::Removed);
+        let lost = u64::from(!is_freed);
+        assert_eq!(outcome.journal.lost_count, lost);
+        assert_eq!(lines(&journal).len() as u64, 2 - lost);
+    }
 }
 
 #[test]

@@ -416,7 +416,10 @@ fn propose(
     if let Some(journal) = &mut journal {
         let lines = refused.iter();
         let lines = lines.map(|(path, sentence)| (&path[..], &sentence[..]));
-        if let Err(error) = journal.refuse(lines, local_now()) {
+        if let Err(error) = journal.refuse(lines, local_now(), monitor) {
+            if monitor.is_stopped() {
+                return Err(stopped());
+            }
             warnings.push(format!("cannot write the journal: {}", reason(&error)));
         }
     }
