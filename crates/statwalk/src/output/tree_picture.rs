@@ -27,6 +27,8 @@ pub(crate) struct TreePicture<'a> {
     pub(crate) column: SizeColumn,
     /// Whether directories without any entry have no row: the user filters.
     pub(crate) is_filtered: bool,
+    /// The numbers of the roots without a row: an earlier one has their bytes.
+    pub(crate) further_names: Vec<usize>,
 }
 
 /// The largest files of a scan, by their directory.
@@ -152,6 +154,7 @@ impl<'a> Tree for TreePicture<'a> {
                 .chain(blocks.map(Part::Blocks))
         });
         let roots = roots.into_iter().flatten();
+        let roots = roots.filter(|(root, _)| !self.further_names.contains(root));
         roots.map(|(_, root)| Part::Node(root)).chain(below)
     }
 }

@@ -515,3 +515,56 @@ fn times_without_a_meaning_are_refused() {
         assert_eq!(answer.stdout, b"", "{words:?}");
     }
 }
+
+/// A path whose bytes count under an earlier one had a row of 0, and du has none.
+#[test]
+fn a_further_name_of_a_file_has_no_row_as_in_du() {
+    let tree = Tree::new("dir/\nfile 5000\nsingle 6000\nfollowed -> single");
+    let at = |name: &str| tree.path().join(name);
+    fs::hard_link(at("file"), at("link")).unwrap();
+    fs::hard_link(at("file"), at("dir/link")).unwrap();
+    settle(tree.parent()).unwrap();
+    let words: [&[&str]; 14] = [
+        &["tree/file", "tree/link"],
+        &["tree/link", "tree/file", "tree/link"],
+        &["-s", "tree/file", "tree/link"],
+        &["-a", "tree/file", "tree/link"],
+        &["-c", "tree/file", "tree/link"],
+        &["-b", "tree/file", "tree/link"],
+        &["-l", "tree/file", "tree/link"],
+        &["-sl", "tree/file", "tree/link"],
+        &["--inodes", "tree/file", "tree/link"],
+        &["tree/dir", "tree/file"],
+        &["tree/file", "tree/dir"],
+        &["-L", "tree/single", "tree/followed"],
+        &["-sL", "tree/followed", "tree/single"],
+        // A link is no name of its target.
+        &["tree/single", "tree/followed"],
+    ];
+    for words in words {
+        let is_of_sizes = !["-b", "--inodes"].contains(&words[0]);
+        let unit = is_of_sizes.then_some("-B1");
+        let words: Vec<&str> = unit.into_iter().chain(words.iter().copied()).collect();
+        let [ours, du] = [ours(&tree, &words).good(), du(&tree, &words)];
+        assert_eq!(ours.lines(), du.lines(), "{words:?}");
+    }
+    for words in [
+        &["tree/file", "tree/link"][..],
+        &["-s", "tree/file", "tree/link"],
+    ] {
+        let answer = tree.run(&[&["--table"], words].concat()).good();
+        let lines = answer.lines();
+        let rows = lines.iter().filter(|line| line.ends_with(" tree/link"));
+        assert_eq!(rows.count(), 0, "{lines:?}");
+        let sentence = "tree/link has no row: an earlier path has its bytes.";
+        assert!(lines.contains(&sentence), "{lines:?}");
+    }
+    let document = tree
+        .run(&["--json", "tree/file", "tree/link"])
+        .good()
+        .json();
+    let rows = document["tree"].as_array().unwrap();
+    assert_eq!(rows[0].get("extra_hard_link"), None);
+    assert_eq!(rows[1]["path"], "tree/link");
+    assert_eq!(rows[1]["extra_hard_link"], true);
+}

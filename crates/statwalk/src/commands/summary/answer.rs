@@ -90,7 +90,7 @@ impl Answer for SummaryAnswer {
         }
         let terminal = screen.terminal;
         let mut below = vec![String::new()];
-        below.extend(self.reached_earlier(screen));
+        below.extend(self.paths_without_row(screen));
         below.extend(match self.view.counted {
             Counted::Sizes if self.tree.is_some() => {
                 let mut lines = self.about.lines_below(self.view.sizes.format, screen);
@@ -158,6 +158,7 @@ impl Answer for SummaryAnswer {
             counted: self.view.counted,
             min_bytes: self.view.min_bytes,
             is_filtered: self.view.is_filtered,
+            further_names: self.further_names(),
         };
         let answer = TreeAnswer { tree: rows };
         self.about.document(answer)
@@ -211,7 +212,9 @@ impl SummaryAnswer {
         selection: Selection,
     ) -> impl Iterator<Item = (Node<'a>, u128)> + 'a {
         let order = self.view.order;
+        let further_names = self.further_names();
         let roots = self.roots(tree).into_iter();
+        let roots = roots.filter(move |(root, _)| !further_names.contains(root));
         let selected = selection.rows(roots, move |a, b| order.compare(a, b));
         // du, too, has no row for a mount that it does not enter, and none for a
         // further name of a file.
@@ -298,7 +301,9 @@ impl SummaryAnswer {
     /// root had reached. `sorted` by the user's order or in that of the paths; at most as
     /// many as the user wants, the first by that order.
     fn own_roots(&self, sorted: bool) -> Vec<(&[u8], &RootTotals)> {
-        let own = self.about.roots.iter().filter_map(|root| {
+        let own = self.about.roots.iter().enumerate();
+        let own = own.filter(|(place, _)| !self.is_further_name(*place));
+        let own = own.filter_map(|(_, root)| {
             let (gaps, totals) = (&root.gaps, &root.totals);
             let is_own = gaps.missing.is_none()
                 && !gaps.reached_earlier
@@ -329,18 +334,42 @@ impl SummaryAnswer {
         }
     }
 
-    /// A sentence for each root that an earlier one had reached: it has no row.
-    fn reached_earlier(&self, screen: Screen) -> Vec<String> {
+    /// A sentence for each root that has no row, because it counts under an earlier one.
+    fn paths_without_row(&self, screen: Screen) -> Vec<String> {
         let Terminal { width, charset, .. } = screen.terminal;
-        let roots = self.about.roots.iter();
+        let roots = self.about.roots.iter().enumerate();
         roots
-            .filter(|root| root.gaps.reached_earlier)
-            .map(|root| {
+            .filter_map(|(place, root)| {
+                let reason = match root.gaps.reached_earlier {
+                    true => "an earlier path contains it",
+                    false if self.is_further_name(place) => "an earlier path has its bytes",
+                    false => return None,
+                };
                 let path = escape(&root.path, charset);
-                let text = format!("{path} has no row: an earlier path contains it.");
-                truncate_end(&text, width, charset).into_owned()
+                let text = format!("{path} has no row: {reason}.");
+                Some(truncate_end(&text, width, charset).into_owned())
             })
             .collect()
+    }
+
+    /// The numbers of the roots that are further names of a file in an earlier one.
+    fn further_names(&self) -> Vec<usize> {
+        let roots = 0..self.about.roots.len();
+        roots.filter(|&root| self.is_further_name(root)).collect()
+    }
+
+    /// Whether a root is a file whose bytes count under an earlier root.
+    ///
+    /// A tree without files does not know it of its roots, but the totals do.
+    fn is_further_name(&self, root: usize) -> bool {
+        let is_file = match &self.tree {
+            Some(tree) => tree.root(root).is_some_and(|node| !node.is_dir()),
+            // A filter can leave a directory and count one file below it.
+            None => !self.view.is_filtered,
+        };
+        let totals = &self.about.roots[root].totals;
+        let extra = totals.sizes.map_or(0, |sizes| sizes.extra_hard_links);
+        is_file && (totals.entries, totals.dirs, extra) == (1, 0, 1)
     }
 
     /// The trees of all roots in one table.
@@ -381,6 +410,7 @@ impl SummaryAnswer {
             counted: view.counted,
             column: view.sizes.column,
             is_filtered: view.is_filtered,
+            further_names: self.further_names(),
         };
         tree_table(&picture, &options)
     }

@@ -27,6 +27,8 @@ pub(crate) struct TreeRows<'a> {
     pub(crate) min_bytes: u128,
     /// Whether a filter selects entries.
     pub(crate) is_filtered: bool,
+    /// The numbers of the roots that are further names of a file in an earlier one.
+    pub(crate) further_names: Vec<usize>,
 }
 
 impl Serialize for TreeRows<'_> {
@@ -75,7 +77,11 @@ pub(crate) struct NodeJson {
 
 impl TreeRows<'_> {
     fn row(&self, row: Row<Node<'_>>) -> NodeJson {
-        let row = node_json(&row.node);
+        let is_further_name = self.further_names.contains(&row.root);
+        let mut row = node_json(&row.node);
+        if is_further_name {
+            row.extra_hard_link = Some(true);
+        }
         match self.counted {
             Counted::Sizes | Counted::Names => row,
             Counted::Inodes => NodeJson {
