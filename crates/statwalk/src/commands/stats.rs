@@ -196,6 +196,7 @@ impl Answer for StatsAnswer {
         }
         let mut below = vec![String::new()];
         below.extend(self.about.lines_below(self.sizes.format, screen));
+        below.extend(self.about.no_blocks_lines(self.sizes.column, screen));
         let fitting = self.about.rows_that_fit(below.len(), screen);
         let names: Vec<_> = self.by.iter().map(|&by| name_of(by)).collect();
         let table = GroupsTable {

@@ -6,7 +6,9 @@ use std::ffi::OsStr;
 
 use serde::Serialize;
 use statwalk_core::Errno;
-use statwalk_view::{Charset, Ending, SizeFormat, Summary, Terminal, escape, truncate_end};
+use statwalk_view::{
+    Charset, Ending, SizeColumn, SizeFormat, Summary, Terminal, escape, truncate_end, wrap,
+};
 
 use crate::answer::about::{About, LeftOut, Root};
 use crate::exit_status::ExitStatus;
@@ -128,6 +130,23 @@ impl About {
             return self.closing_lines(format, screen);
         }
         summary(self, screen).brief_lines(screen.terminal)
+    }
+
+    /// The sentence below sizes on disk that are 0 for every file, as on phones by MTP and
+    /// some cloud mounts.
+    pub(crate) fn no_blocks_lines(&self, column: SizeColumn, screen: Screen) -> Vec<String> {
+        let sizes = self.roots.iter().filter_map(|root| root.totals.sizes);
+        let has_content = sizes
+            .map(|sizes| sizes.file_size_bytes)
+            .any(|bytes| bytes > 0);
+        let is_told = screen.rows >= ROWS_FOR_SENTENCES && column == SizeColumn::Disk;
+        if !is_told || !has_content || self.allocated_bytes() > 0 {
+            return Vec::new();
+        }
+        // A scan of sparse files alone looks the same.
+        let sentence = "No file here has blocks on disk; perhaps this file system counts none. \
+                        -A shows apparent sizes.";
+        wrap(sentence, screen.terminal)
     }
 
     /// The number of rows that fit on the screen between the head of a table and

@@ -771,3 +771,39 @@ fn a_list_of_no_files_names_the_one_of_directories() {
     let text = shown(&tree, &["top", "--dirs", "-g", "nothing", "tree"]);
     assert!(!text.contains("No file passes"), "{text}");
 }
+
+/// Every size was 0 and every share 0 %, and no word told why.
+#[test]
+fn a_file_system_without_blocks_is_told() {
+    let tree = Tree::new("mount/\nblocks/\nblocks/file 5000");
+    let tmpfs = or_skip!(FileSystem::Tmpfs.mount(&tree.path().join("mount")));
+    std::fs::create_dir(tmpfs.path().join("empty")).unwrap();
+    let sentence = "No file here has blocks on disk; perhaps this file system counts none. \
+                    -A shows apparent sizes.";
+    let is_told = |words: &[&str]| {
+        let text = shown(&tree, words);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        text.contains(sentence)
+    };
+    // No size is 0 for want of blocks.
+    assert!(!is_told(&["tree/mount"]));
+    let file = std::fs::File::create(tmpfs.path().join("file")).unwrap();
+    file.set_len(5_000_000).unwrap();
+    for words in [
+        &["tree/mount"][..],
+        &["-a", "tree/mount"],
+        &["-s", "tree/mount"],
+    ] {
+        assert!(is_told(words), "{words:?}");
+    }
+    for words in [&["top", "tree/mount"][..], &["stats", "tree/mount"]] {
+        assert!(is_told(words), "{words:?}");
+    }
+    for words in [
+        &["-A", "tree/mount"][..],
+        &["--count", "tree/mount"],
+        &["tree"],
+    ] {
+        assert!(!is_told(words), "{words:?}");
+    }
+}

@@ -109,6 +109,8 @@ impl Answer for SummaryAnswer {
                 lines
             }
         });
+        let column = self.view.sizes.column;
+        below.extend(self.about.no_blocks_lines(column, screen));
         if screen.rows >= ROWS_FOR_SENTENCES {
             below.extend(self.own_names(screen));
         }

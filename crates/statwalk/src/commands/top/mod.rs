@@ -298,6 +298,7 @@ impl Answer for LargestAnswer {
             below.extend(self.sum_lines(sum, whole, screen));
         }
         below.extend(self.about.lines_below(self.sizes.format, screen));
+        below.extend(self.about.no_blocks_lines(self.sizes.column, screen));
         if let Some(names) = self.names.as_ref().filter(|_| self.large.is_empty()) {
             below.extend(own_names::below_no_files(
                 &self.about,
