@@ -60,7 +60,7 @@ const SESSION: &[Act] = &[
     Hold(5.0),
     Key("Tab", "trash"),
     Hold(1.0),
-    Key("Enter", "Type target"),
+    Key("Enter", "to remove:"),
     Hold(1.0),
     Type("target"),
     Key("Enter", "in the trash"),

@@ -44,7 +44,7 @@ pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Re
 /// in 64 bits. A file system in user space can claim 2^64 blocks. The real disk
 /// usage is unknown then, and any number would be wrong.
 // A call out of line copies the 256 bytes of the answer three times: 9 % more CPU time
-// for a tree, most of it in the kernel (`farm-bench`, 300,000 files in turns).
+// for a tree, most of it in the kernel (300,000 files, in turns).
 #[inline(always)]
 fn believed(
     dir: BorrowedFd<'_>,

@@ -242,7 +242,8 @@ pub(crate) fn sort_in(
         kind if !options.wanted.need_stat() => {
             contents.batch.push_listed(name.to_bytes(), kind, false);
         }
-        kind if options.leaves_out(found.shown(), holder) => {
+        // Most scans enter all mounts, and need not know that of the entry.
+        kind if options.leaves_some_out() && options.leaves_out(found.shown(), holder) => {
             contents.crossings += 1;
             contents.batch.push_listed(name.to_bytes(), kind, false);
         }

@@ -127,6 +127,12 @@ impl ScanOptions {
         filter.is_some_and(|filter| !filter.passes(&Subdirectory::new(place, root, depth)))
     }
 
+    /// Whether the scan leaves out entries where mounts begin.
+    #[inline]
+    pub(super) fn leaves_some_out(&self) -> bool {
+        self.mounts != EnteredMounts::All
+    }
+
     /// Whether the scan leaves out an entry, because a mount begins there.
     #[inline]
     pub(super) fn leaves_out(&self, entry: Shown, holder: Shown) -> bool {
