@@ -17,7 +17,7 @@ text { font: 14px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; 
 fill: #1f2328; white-space: pre; }\
 .page { fill: #f6f8fa; } .bold { font-weight: bold; } .dim { fill: #6e7781; }\
 .warning { fill: #cf222e; } .mark { fill: #bf3989; } .bar { fill: #1b7c83; } .back { fill: #1f2328; }\
-.inverse { fill: #f6f8fa; }\
+.inverse { fill: #f6f8fa; } .underlined { text-decoration: underline; }\
 @media (prefers-color-scheme: dark) { text { fill: #e6edf3; } .page { fill: #161b22; }\
 .dim { fill: #8b949e; } .warning { fill: #ff7b72; } .mark { fill: #f778ba; } .bar { fill: #39c5cf; }\
 .back { fill: #e6edf3; } .inverse { fill: #161b22; } }";
@@ -27,6 +27,7 @@ fill: #1f2328; white-space: pre; }\
 pub(crate) struct Look {
     is_bold: bool,
     is_dim: bool,
+    is_underlined: bool,
     is_inverse: bool,
     colour: Option<Colour>,
 }
@@ -59,6 +60,8 @@ impl Look {
                 "" | "0" => *self = Look::default(),
                 "1" => self.is_bold = true,
                 "2" => self.is_dim = true,
+                "4" => self.is_underlined = true,
+                "24" => self.is_underlined = false,
                 "7" => self.is_inverse = true,
                 "22" => (self.is_bold, self.is_dim) = (false, false),
                 "27" => self.is_inverse = false,
@@ -76,6 +79,9 @@ impl Look {
         let mut names = Vec::new();
         if self.is_bold {
             names.push("bold");
+        }
+        if self.is_underlined {
+            names.push("underlined");
         }
         match (self.is_inverse, self.colour) {
             (true, _) => names.push("inverse"),
