@@ -24,7 +24,10 @@ pub(crate) fn package() -> Result<(), String> {
         "--exclude=statwalk-first-programs",
         "--allow-dirty",
     ];
-    Step::cargo(&package).run()?;
+    Step::cargo(&package)
+        // Nobody reads the traces of what is only built.
+        .env("CARGO_PROFILE_DEV_DEBUG", "0")
+        .run()?;
     install(&["--locked"])?;
     // With the newest dependencies that the manifests allow, as `cargo install`
     // takes them: one that no longer builds shows here before a user meets it.

@@ -45,6 +45,8 @@ fn data_used(at: &Path) -> u64 {
         assert!(out.status.success(), "{}", text(&out.stderr));
         String::from_utf8(out.stdout).unwrap()
     };
+    // What was deleted is looked at after a commit, which comes every half minute by itself.
+    btrfs(&["filesystem", "sync"]);
     btrfs(&["subvolume", "sync"]);
     btrfs(&["filesystem", "sync"]);
     let told = btrfs(&["filesystem", "df", "-b"]);

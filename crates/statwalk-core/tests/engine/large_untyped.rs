@@ -58,8 +58,8 @@ pub(crate) fn scanned_in_a_child(argument: &str) {
 }
 
 #[test]
-fn a_million_files_and_one_subdirectory_cost_a_few_stats() {
-    const FILES: u64 = 1_000_000;
+fn many_files_and_one_subdirectory_cost_a_few_stats() {
+    const FILES: u64 = 300_000;
     let (_scratch, mounted) = or_skip!(flat(FILES as usize));
     let dir = mounted.path().join("flat");
     let scan = |threads: usize| {
@@ -72,8 +72,8 @@ fn a_million_files_and_one_subdirectory_cost_a_few_stats() {
             assert_eq!(found["complete"], 1, "{found:?}");
             assert_eq!(found["dirs"], dirs, "{found:?}");
             assert_eq!(found["entries"], FILES + dirs, "{found:?}");
-            // Two listings of 32 MB, in buffers of 128 KiB.
-            assert!(found["calls"] < 1_000, "{found:?}");
+            // Two listings of 10 MB, in buffers of 128 KiB.
+            assert!(found["calls"] < 300, "{found:?}");
             assert!(found["peak_kib"] < 48 << 10, "{found:?}");
         }
     };

@@ -73,7 +73,7 @@ pub(crate) fn summed_in_an_order(argument: &str) {
 
 /// Entries of the smaller and of the larger directory: both are more than the
 /// 65,536 that one directory may withhold.
-const COUNTS: [usize; 2] = [100_000, 300_000];
+const COUNTS: [usize; 2] = [70_000, 180_000];
 
 /// How much more memory the larger of two directories takes in each order, in KiB.
 ///

@@ -65,6 +65,12 @@ fn every_choice_gives_the_same_answer() {
             .buffer_bytes(2 << 10),
     ];
     for (name, tree) in trees::named() {
+        // Each name of a path is looked up for each level: the square, with every choice.
+        let tree = if name == "deep" {
+            trees::deep(300)
+        } else {
+            tree
+        };
         let dir = scratch.path().join(name);
         tree.materialise(&dir).unwrap();
         settle(&dir).unwrap();
@@ -83,6 +89,12 @@ fn every_choice_gives_the_same_answer() {
             );
         }
     }
+    // Close to the limit of a path.
+    let dir = scratch.path().join("deeper");
+    trees::deep(trees::DEEP_DEFAULT).materialise(&dir).unwrap();
+    settle(&dir).unwrap();
+    let scan = scan_of(&[&dir], &Options::default()).calls(Calls::default().naming(Naming::Path));
+    check_scan(&[&dir], &Options::default(), &[1], &scan);
 }
 
 #[test]
