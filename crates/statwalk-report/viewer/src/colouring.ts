@@ -7,7 +7,7 @@ import { shownText } from "./name";
 import { type Ages, type Property, propertyOf } from "./filter";
 import { ownerName } from "./grouping";
 import { Cell, each, type Layout } from "./layout";
-import { ageColours, groupColours, NO_FILE, OTHER, type Rgb } from "./palette";
+import { ageColours, categoryColour, groupColours, NO_FILE, OTHER, type Rgb } from "./palette";
 
 export type Colour = "category" | "age" | "owner";
 export const COLOURS: Colour[] = ["category", "age", "owner"];
@@ -25,17 +25,12 @@ export interface LegendEntry {
 /** Groups of a property with their sums over the whole scan. */
 export function entriesOf(property: Property, facts: Facts): LegendEntry[] {
   switch (property) {
-    case "category": {
-      const isFile = (key: string) => key !== "not_files";
-      const colours = groupColours(facts.categories.map(({ key, allocated }) => ({
-        key, bytes: allocated, fixed: isFile(key) ? undefined : NO_FILE,
-      })));
-      return facts.categories.map((category, value) => entry(category, value, category.label, colours[value]!, category.files));
-    }
+    case "category":
+      return facts.categories.map((category, value) =>
+        entry(category, value, category.label, categoryColour(category.key), category.files));
     case "owner": {
-      const colours = groupColours(facts.owners.map(({ name, id, allocated }) => ({
-        key: "", bytes: allocated, fixed: name === undefined && id === undefined ? OTHER : undefined,
-      })));
+      const colours = groupColours(facts.owners.map(({ name, id, allocated }) =>
+        (name === undefined && id === undefined ? undefined : allocated)));
       return facts.owners.map((owner, value) => entry(owner, value, ownerName(facts, value), colours[value]!, owner.entries));
     }
     case "age": {

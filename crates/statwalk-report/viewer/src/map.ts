@@ -27,7 +27,9 @@ const STRIP = 18;
 const STRIPS_MAX = 3;
 /** How many cells the list for screen readers has. */
 const MIRRORED = 60;
-const ZOOM_MS = 150;
+const ZOOM_MS = 200;
+/** The stripes of a cell of the list of ten under the pointer; its ring and number at rest. */
+const STRIPES = ["#15181c", "#ffd400"] as const;
 /** Cells of this area have their block read at once, as many as these. */
 const OPENED_AREA = 6000;
 const OPENED_MAX = 8;
@@ -170,7 +172,7 @@ export class MapView {
         page: value("--map-page"),
         frames: [value("--map-frame"), value("--map-frame-2")],
         free: value("--map-free"),
-        stripe: [rgb("#15181c"), rgb("#ffd400")],
+        ring: rgb(STRIPES[0]),
         unreadable: rgb("#7a1f1f"),
       };
       this.labelFont = getComputedStyle(document.body).fontFamily;
@@ -205,7 +207,7 @@ export class MapView {
       return style;
     });
     const marked = viewer.showsMarks ? this.markedCells() : [];
-    for (const { cell } of marked) painter.band(cell);
+    for (const { cell } of marked) painter.ring(cell);
     const context = canvas.getContext("2d", { alpha: false })!;
     context.putImageData(painter.image, 0, 0);
     this.drawNames(context, isLit, new Set(marked.map(({ cell }) => cell)));
@@ -275,9 +277,9 @@ export class MapView {
       const height = layout.y1[index]! - y0;
       const cell = layout.cell[index];
       const node = layout.node[index]!;
-      // Labels stay clear of the stripes around a marked cell.
+      // Labels stay clear of the ring around a marked cell.
       const isMarked = marked.has(index);
-      const pad = (isMarked ? 9 : 5) * unit;
+      const pad = (isMarked ? 7 : 5) * unit;
       if (cell === Cell.Frame) {
         const strip = layout.strip[index]!;
         if (strip === 0) continue;
@@ -341,11 +343,11 @@ export class MapView {
       const [x0, y0, x1, y1] = [layout!.x0[cell]!, layout!.y0[cell]!, layout!.x1[cell]!, layout!.y1[cell]!];
       if (x1 - x0 < radius * 2.4 || y1 - y0 < radius * 2.4) continue;
       const [x, y] = [x1 - radius - 2 * unit, y1 - radius - 2 * unit];
-      context.fillStyle = "#15181c";
+      context.fillStyle = STRIPES[0];
       context.beginPath();
       context.arc(x, y, radius, 0, Math.PI * 2);
       context.fill();
-      context.fillStyle = "#ffd400";
+      context.fillStyle = STRIPES[1];
       context.fillText(String(number), x, y + unit / 2);
     }
     context.textAlign = "start";
@@ -369,7 +371,14 @@ export class MapView {
       }
     };
     if (viewer.hovered !== undefined) {
-      ring(this.cellOf(viewer.hovered), [["#fff", 3 * scale], ["#0b0d10", 1.5 * scale]]);
+      const cell = this.cellOf(viewer.hovered);
+      const isMarked = viewer.showsMarks && this.markedCells().some((marked) => marked.cell === cell);
+      ring(cell, isMarked ? [[STRIPES[0], 5 * scale]] : [["#fff", 3 * scale], ["#0b0d10", 1.5 * scale]]);
+      if (isMarked) {
+        context.setLineDash([6 * scale, 6 * scale]);
+        ring(cell, [[STRIPES[1], 5 * scale]]);
+        context.setLineDash([]);
+      }
     }
     const cell = this.cellOf(viewer.selection);
     const accent = getComputedStyle(document.documentElement).getPropertyValue("--ring").trim();

@@ -3,6 +3,7 @@
 // Puts the parts of the page together.
 
 import { crumbs, filterLine, footer, header, helpDialog, legend, selectionLine, Tools } from "./chrome";
+import { divider } from "./divider";
 import { el } from "./element";
 import { listenForKeys } from "./keys";
 import { MapView } from "./map";
@@ -30,12 +31,15 @@ export async function show(provider: Provider, root: HTMLElement): Promise<Viewe
   const tabs = new Tabs(panelsOf(viewer, toast, table.element));
   const help = helpDialog(viewer);
   const tools = new Tools(viewer, help);
+  const side = el("div", { class: "side" }, filterLine(viewer), tabs.list,
+    el("div", { class: "panels" }, tabs.panels[0], el("div", { class: "others" }, ...tabs.panels.slice(1))));
+  const main = el("main", {}, side);
+  main.append(divider(main, side),
+    el("div", { class: "picture" }, map.element, legend(viewer), selectionLine(viewer, menu)));
   const page = el("div", { class: "page" },
     header(viewer),
     el("div", { class: "bar-line" }, crumbs(viewer), tools.element),
-    el("main", {},
-      el("div", { class: "side" }, filterLine(viewer), tabs.list, el("div", { class: "panels" }, tabs.panels[0], el("div", { class: "others" }, ...tabs.panels.slice(1)))),
-      el("div", { class: "picture" }, map.element, legend(viewer), selectionLine(viewer, menu))),
+    main,
     footer(viewer));
   root.append(page, tooltip.element, menu.element, toast.element, help);
   listenForKeys(viewer, {

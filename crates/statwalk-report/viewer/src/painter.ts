@@ -11,7 +11,7 @@ export interface Theme {
   /** Frames of directories, by depth in turn. */
   frames: [Rgb, Rgb];
   free: Rgb;
-  stripe: [Rgb, Rgb];
+  ring: Rgb;
   unreadable: Rgb;
 }
 
@@ -153,21 +153,21 @@ export class Painter {
     for (let y = y0; y < y1 - 1; y++) darken(y * width + x1 - 1);
   }
 
-  /** A band of stripes around a cell that the page's list of ten is about. */
-  band(index: number): void {
+  /** A thin ring around a cell that the page's list of ten is about. */
+  ring(index: number): void {
     const { layout, pixels, scale, theme } = this;
-    const thick = Math.round(5 * scale);
-    const period = Math.round(12 * scale);
-    const [on, off] = [packed(theme.stripe[0]), packed(theme.stripe[1])];
+    const { width } = layout.options;
+    const thick = Math.max(1, Math.round(1.5 * scale));
+    const ink = packed(theme.ring);
     const [x0, y0, x1, y1] = [layout.x0[index]!, layout.y0[index]!, layout.x1[index]!, layout.y1[index]!];
     for (let y = y0; y < y1; y++) {
-      const isRow = y - y0 < thick || y1 - 1 - y < thick;
-      for (let x = x0; x < x1; x++) {
-        if (!isRow && x - x0 >= thick && x1 - 1 - x >= thick) {
-          x = x1 - 1 - thick;
-          continue;
-        }
-        pixels[y * layout.options.width + x] = (x + y) % period < period / 2 ? on : off;
+      const row = y * width;
+      const isEdge = y - y0 < thick || y1 - 1 - y < thick;
+      if (isEdge || x1 - x0 <= thick * 2) {
+        pixels.fill(ink, row + x0, row + x1);
+      } else {
+        pixels.fill(ink, row + x0, row + x0 + thick);
+        pixels.fill(ink, row + x1 - thick, row + x1);
       }
     }
   }

@@ -7,8 +7,8 @@
 export type Rgb = readonly [red: number, green: number, blue: number];
 
 export const GROUPS: Rgb[] = [
-  "#72b8fe", "#c97248", "#22a288", "#e6c863", "#b29cc5",
-  "#90bb8d", "#cc9b3b", "#8780d4", "#b3edae", "#77efff",
+  "#6aa0ff", "#cd6a00", "#9fc586", "#9472d7", "#e0b725", "#c87c6e",
+  "#73bffd", "#c59c3d", "#668ea6", "#abe99c", "#59e2ff", "#fed14a",
 ].map(rgb);
 
 /** Groups beyond those that have a colour. */
@@ -30,37 +30,36 @@ export function ageColours(count: number): Rgb[] {
   });
 }
 
-/** Slots that categories like to have, so that two reports look alike. */
-const PREFERRED: Record<string, number> = {
-  source: 0, video: 1, image: 2, database: 3, archive: 4, package: 5, machine: 6, object: 7,
-  document: 8, log: 9, audio: 2, model: 1, data: 8, cache: 9, web: 0, mail: 3, temporary: 4,
+/** The categories that fill disks: each has a colour of its own, the same in all reports. */
+const CATEGORIES: Record<string, number> = {
+  source: 0, video: 1, image: 2, archive: 3, database: 4, document: 5,
+  package: 6, machine: 7, object: 8, log: 9, audio: 10, mail: 11,
 };
+/** Those that seldom do are a tint of one that is kin. */
+const KIN: Record<string, string> = {
+  web: "source", design: "video", font: "image", cache: "archive", data: "database", key: "document",
+  temporary: "package", model: "machine", configuration: "object",
+};
+const TINT = 0.5;
+const WHITE: Rgb = [255, 255, 255];
+const NO_EXTENSION = rgb("#dbdad4");
 
-/**
- * A colour for each group, given by bytes: the largest choose first.
- * `fixed` has the groups that are none.
- */
-export function groupColours(
-  groups: { key: string; bytes: bigint; fixed?: Rgb | undefined }[],
-): Rgb[] {
-  const colours: Rgb[] = groups.map((group) => group.fixed ?? OTHER);
-  const order = groups
-    .map((_, index) => index)
-    .filter((index) => groups[index]!.fixed === undefined && groups[index]!.bytes > 0n)
-    .sort((a, b) => (groups[a]!.bytes > groups[b]!.bytes ? -1 : groups[a]!.bytes < groups[b]!.bytes ? 1 : a - b))
-    .slice(0, GROUPS.length);
-  const free = new Set(GROUPS.keys());
-  const late: number[] = [];
-  for (const index of order) {
-    const slot = PREFERRED[groups[index]!.key];
-    if (slot !== undefined && free.delete(slot)) colours[index] = GROUPS[slot]!;
-    else late.push(index);
-  }
-  for (const index of late) {
-    const [slot] = free;
-    free.delete(slot!);
-    colours[index] = GROUPS[slot!]!;
-  }
+/** The colour of a category by its key. What no name tells is neutral. */
+export function categoryColour(key: string): Rgb {
+  if (key === "not_files") return NO_FILE;
+  if (key === "no_extension") return NO_EXTENSION;
+  const own = CATEGORIES[key];
+  if (own !== undefined) return GROUPS[own]!;
+  const kin = CATEGORIES[KIN[key] ?? ""];
+  return kin === undefined ? OTHER : mix(GROUPS[kin]!, WHITE, TINT);
+}
+
+/** A colour for each group, by bytes: the largest have one of their own. `undefined` is none. */
+export function groupColours(bytes: (bigint | undefined)[]): Rgb[] {
+  const colours: Rgb[] = bytes.map(() => OTHER);
+  const sized = bytes.flatMap((sum, at) => (sum === undefined || sum === 0n ? [] : [{ sum, at }]));
+  sized.sort((a, b) => (a.sum > b.sum ? -1 : a.sum < b.sum ? 1 : a.at - b.at));
+  sized.slice(0, GROUPS.length).forEach(({ at }, slot) => { colours[at] = GROUPS[slot]!; });
   return colours;
 }
 

@@ -76,7 +76,7 @@ function worth(viewer: Viewer, toast: Toast): HTMLElement {
   const marks = el("label", { class: "check" });
   const box = el("input", { type: "checkbox", checked: true });
   box.addEventListener("change", () => viewer.setOptions({ showsMarks: box.checked }));
-  marks.append(box, "Mark them on the map with stripes");
+  marks.append(box, "Mark them on the map");
   return el("div", {}, el("ol", { class: "worth" }, ...items), marks);
 }
 

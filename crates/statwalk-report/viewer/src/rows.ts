@@ -46,6 +46,30 @@ export class Rows {
     this.places = undefined;
   }
 
+  /**
+   * Expands directories below the view, the largest first, where all rows fit in `room`;
+   * none that holds less than a hundredth.
+   */
+  openLargest(tree: Tree, view: number, room: number): void {
+    let rows = 1 + tree.childCount(view);
+    const waiting = [view];
+    while (waiting.length > 0) {
+      const node = waiting.shift()!;
+      if (node !== view) {
+        if (rows + tree.childCount(node) > room) continue;
+        rows += tree.childCount(node);
+        this.expanded.add(node);
+      }
+      if (rows >= room) return;
+      const first = tree.firstChild(node);
+      for (let child = first, end = first + tree.childCount(node); child < end; child++) {
+        const isLarge = tree.allocated(child) * 100n >= tree.allocated(view);
+        if (isLarge && isContainer(tree, child) && tree.childCount(child) > 0) waiting.push(child);
+      }
+      waiting.sort((a, b) => bySize(tree, b, a, "allocated") || a - b);
+    }
+  }
+
   private childRows(tree: Tree, node: number, level: number): Row[] {
     const of = tree.childCount(node);
     return this.sorted(tree, node).map((child, at) => ({ node: child, level, position: at + 1, of }));

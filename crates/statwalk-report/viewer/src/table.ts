@@ -30,6 +30,8 @@ const HEIGHT_MAX = 8_000_000;
 const PRINTED = 80;
 /** The changes that rows show. */
 const SHOWN: Change[] = ["view", "measure", "selection", "colour", "filter", "lit"];
+/** Up to this width names have two lines; style.css has the same number. */
+const NARROW_REM = 28;
 const TWIST = "M6 4l4 4-4 4";
 
 export class Table {
@@ -50,6 +52,10 @@ export class Table {
   private first = -1;
   private last = -1;
   private isPrinting = false;
+  /** Whether the selection is to be brought into sight when there is a height. */
+  private isSoughtLater = false;
+  /** The views whose largest branches were opened. */
+  private readonly opened = new Set<number>();
   private shownTree;
 
   constructor(
@@ -103,8 +109,12 @@ export class Table {
   private update(changes: Set<Change>): void {
     const { viewer, rows } = this;
     if (changes.has("view") || changes.has("measure")) {
-      if (this.shownTree !== viewer.shown) rows.expanded.clear();
+      if (this.shownTree !== viewer.shown) {
+        rows.expanded.clear();
+        this.opened.clear();
+      }
       this.shownTree = viewer.shown;
+      this.openLargest();
       if (changes.has("measure")) {
         const key = viewer.measure === "allocated" ? "disk" : "apparent";
         if (rows.sort.key === "disk" || rows.sort.key === "apparent") rows.sort = { key, isDescending: true };
@@ -115,11 +125,26 @@ export class Table {
     if (SHOWN.some((change) => changes.has(change))) this.render(true);
   }
 
+  /** Opens the largest branches of a view once: what the reader closes stays closed. */
+  private openLargest(): void {
+    const { viewer, rows, opened } = this;
+    const { shown, view } = viewer;
+    if (this.room <= 0 || opened.has(view) || shown.isClosed(view)) return;
+    opened.add(view);
+    rows.openLargest(shown, view, this.seen);
+  }
+
   /** Asks the page for its sizes: here alone, because it lays out everything to answer. */
   private measure(): void {
-    this.rowHeight = Math.round(Number.parseFloat(getComputedStyle(document.documentElement).fontSize) * 1.75);
-    this.room = this.grid.clientHeight - this.body.offsetTop;
-    this.top = this.topOfPage = this.grid.scrollTop;
+    const { grid } = this;
+    const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+    this.rowHeight = Math.round(rem * (grid.clientWidth <= NARROW_REM * rem ? 3 : 1.75));
+    this.room = grid.clientHeight - this.body.offsetTop;
+    this.top = this.topOfPage = grid.scrollTop;
+    const { size } = this.opened;
+    this.openLargest();
+    if (this.opened.size > size) this.fill();
+    if (this.isSoughtLater) this.reveal();
     this.render(true);
   }
 
@@ -179,6 +204,9 @@ export class Table {
   /** Brings a row into sight at the next drawing. */
   private scrollTo(index: number): void {
     if (index < 0) return;
+    // Without a height everything is below it.
+    this.isSoughtLater = this.room <= 0;
+    if (this.isSoughtLater) return;
     const { first, scale } = this.window();
     const top = index * this.rowHeight;
     const shownFrom = first * this.rowHeight;

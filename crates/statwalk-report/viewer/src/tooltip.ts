@@ -6,10 +6,14 @@
 import { details, label, remarks, smallerItems } from "./describe";
 import { el, named } from "./element";
 import { count } from "./locale";
+import { wayTo } from "./path";
 import { share } from "./share";
 import { size } from "./size";
 import { bytesOf } from "./tree";
 import type { Selection, Viewer } from "./viewer";
+
+/** How many directories above a cell its tooltip names. */
+const WAY_MAX = 6;
 
 export class Tooltip {
   readonly element = el("div", { class: "tooltip", hidden: true, "aria-hidden": "true" });
@@ -55,9 +59,22 @@ export class Tooltip {
     }
     return [
       el("strong", {}, named(label(shown, selection.node))),
+      ...this.way(selection.node),
       list(details(shown, selection.node, facts, view, this.viewer.wholeName())),
       ...remarks(shown, selection.node).map((remark) => el("div", { class: "remark" }, remark)),
     ];
+  }
+
+  /** The directories between the view and a node; none for its children. */
+  private way(node: number): HTMLElement[] {
+    const { shown, view } = this.viewer;
+    const way = wayTo(shown, node);
+    const between = way.slice(way.indexOf(view) + 1, -1);
+    if (between.length === 0) return [];
+    // The nearest ones tell the most: the others are in the line above the map.
+    const cut = between.length > WAY_MAX ? between.slice(-WAY_MAX) : between;
+    const names = cut.flatMap((at, index) => [index === 0 ? "" : " › ", named(label(shown, at))]);
+    return [el("div", { class: "of way" }, cut === between ? "" : "… › ", ...names)];
   }
 }
 

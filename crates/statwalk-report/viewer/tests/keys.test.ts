@@ -30,8 +30,10 @@ test("arrows, Enter and Backspace in the tree", inBrowser, async () => {
   await page.focus("#tree");
   await press(page, "ArrowDown");
   assert.equal(await selected(page), "films");
-  await press(page, "ArrowDown");
+  assert.equal(await page.getAttribute(".row.selected", "aria-expanded"), "true", "the largest is open by itself");
+  await press(page, "ArrowLeft", "ArrowDown");
   assert.equal(await selected(page), "pictures");
+  assert.equal(await page.getAttribute(".row.selected", "aria-expanded"), "true", "and the next, as there is room");
   await press(page, "ArrowUp", "ArrowRight");
   assert.equal(await page.getAttribute(".row.selected", "aria-expanded"), "true");
   await press(page, "ArrowRight");
@@ -104,6 +106,53 @@ test("the row of the cursor is in sight, wherever it goes", inBrowser, async () 
   await press(page, "Home", "End");
   assert.ok(await isInSight("a smaller window"), "a smaller window: the table is empty");
   assert.deepEqual(opened.complaints, []);
+  await close(opened);
+});
+
+test("the border between table and map moves, by keys and by the pointer", inBrowser, async () => {
+  const opened = await open(sample);
+  const { page } = opened;
+  const width = () => page.$eval(".side", (side) => (side as HTMLElement).offsetWidth);
+  const usual = await width();
+  await page.focus(".divider");
+  const value = await page.getAttribute(".divider", "aria-valuenow");
+  await press(page, "ArrowRight", "ArrowRight", "ArrowRight");
+  assert.equal(await width(), usual + 72);
+  assert.ok(Number(await page.getAttribute(".divider", "aria-valuenow")) > Number(value));
+  assert.deepEqual(await way(page), ["/srv"]);
+  const { x, y, width: thick, height } = (await (await page.$(".divider"))!.boundingBox())!;
+  await page.mouse.move(x + thick / 2, y + height / 2);
+  await page.mouse.down();
+  await page.mouse.move(x + thick / 2 - 300, y + height / 2, { steps: 3 });
+  await page.mouse.up();
+  await settled(page);
+  assert.ok(Math.abs(await width() - (usual + 72 - 300)) <= 1);
+  // Neither side goes away.
+  await page.focus(".divider");
+  for (let step = 0; step < 60; step++) await page.keyboard.press("ArrowLeft");
+  assert.equal(await width(), 220);
+  await press(page, "Home");
+  assert.equal(await width(), usual);
+  assert.deepEqual(opened.complaints, []);
+  await close(opened);
+});
+
+test("a tooltip names the directories between the view and a cell", inBrowser, async () => {
+  const opened = await open(sample);
+  const { page } = opened;
+  const { x, y, width, height } = (await (await page.$(".map"))!.boundingBox())!;
+  const ways = new Set<string>();
+  for (let at = 0; at < 400; at++) {
+    await page.mouse.move(x + ((at % 20) + 0.5) * (width / 20), y + (Math.floor(at / 20) + 0.5) * (height / 20));
+    const told = await page.$eval(".tooltip", (tooltip) => {
+      const between = tooltip.querySelector(".way")?.textContent ?? "";
+      return `${between}: ${tooltip.querySelector("strong")?.textContent}`;
+    });
+    ways.add(told);
+  }
+  for (const way of ["films › raw: a.mkv", "films: long.mkv", "pictures: sea.jpg", ": notes.md"]) {
+    assert.ok(ways.has(way), `${way} in ${[...ways].join("; ")}`);
+  }
   await close(opened);
 });
 
@@ -191,7 +240,7 @@ test("digits regroup the same bytes", inBrowser, async () => {
   assert.deepEqual((await rows()).slice(0, 2), ["films", "pictures"]);
   // Of a directory, what is mixed stays apart.
   await page.focus("#tree");
-  await press(page, "Home", "ArrowDown", "ArrowDown", "Enter", "2");
+  await press(page, "Home", "ArrowDown", "ArrowLeft", "ArrowDown", "Enter", "2");
   assert.deepEqual(await way(page), ["/srv", "pictures", "by category"]);
   assert.deepEqual(await rows(), ["images", "smaller items of several kinds"]);
   await press(page, "Backspace");
@@ -238,7 +287,7 @@ test("Back undoes a zoom, and the address brings the view back", inBrowser, asyn
   const opened = await open(sample);
   const { page } = opened;
   await page.focus("#tree");
-  await press(page, "ArrowDown", "Enter", "End", "ArrowUp", "Enter", "c");
+  await press(page, "ArrowDown", "Enter", "ArrowDown", "ArrowDown", "ArrowDown", "Enter", "c");
   assert.deepEqual(await way(page), ["/srv", "films", "raw"]);
   assert.equal(await fragmentOf(page), "#path=/films/raw&colour=age");
   const address = page.url();

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { EDGE, HATCH, SHADE } from "../src/painter";
-import { ageColours, groupColours, GROUPS, INK, mix, NO_FILE, OTHER, rgb, type Rgb } from "../src/palette";
+import { ageColours, categoryColour, groupColours, GROUPS, INK, mix, NO_FILE, OTHER, rgb, type Rgb } from "../src/palette";
 
 type Triple = [number, number, number];
 
@@ -107,17 +107,22 @@ test("text of the page has a contrast of 4.5 in both themes", () => {
   }
 });
 
-test("the largest groups have colours of their own, and a category keeps its colour", () => {
-  const keys = ["video", "model", "image", "not_files", ...Array.from({ length: 15 }, (_, at) => `x${at}`)];
-  const groups = keys.map((key, at) => ({
-    key, bytes: BigInt(1000 - at), fixed: key === "not_files" ? NO_FILE : undefined,
-  }));
-  const colours = groupColours(groups);
-  assert.equal(colours[3], NO_FILE);
-  const own = colours.filter((colour) => colour !== OTHER && colour !== NO_FILE);
+test("a category has the same colour in every report, and what no name tells is neutral", () => {
+  const keys = ["source", "video", "image", "archive", "database", "document", "package", "machine", "object", "log", "audio", "mail"];
+  assert.deepEqual(keys.map(categoryColour), GROUPS);
+  const kin = ["web", "design", "font", "cache", "data", "key", "temporary", "model", "configuration"].map(categoryColour);
+  const neutral = ["other", "no_extension", "not_files"].map(categoryColour);
+  assert.equal(new Set([...GROUPS, ...kin, ...neutral].map(String)).size, 24);
+  for (const colour of kin) assert.ok(contrast(INK, mix(colour, [0, 0, 0], SHADE)) >= 4.5);
+  for (const [red, green, blue] of neutral) assert.ok(Math.max(red, green, blue) - Math.min(red, green, blue) < 16);
+});
+
+test("the largest groups have colours of their own", () => {
+  const bytes = Array.from({ length: 20 }, (_, at) => (at === 3 ? undefined : BigInt(1000 - at)));
+  const colours = groupColours(bytes);
+  assert.equal(colours[3], OTHER);
+  const own = colours.filter((colour) => colour !== OTHER);
   assert.equal(new Set(own).size, GROUPS.length);
   assert.equal(own.length, GROUPS.length);
-  const alone = groupColours([{ key: "image", bytes: 1n }]);
-  assert.equal(alone[0], colours[2]);
-  assert.equal(groupColours([{ key: "image", bytes: 0n }])[0], OTHER);
+  assert.equal(groupColours([0n])[0], OTHER);
 });
