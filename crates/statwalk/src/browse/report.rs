@@ -19,7 +19,7 @@ use statwalk_view::{SizeFormat, counted};
 use super::desk::Desk;
 use super::message::Message;
 use crate::answer::about::About;
-use crate::commands::name_of_report;
+use crate::commands::{begin_numbered, name_of_report};
 use crate::flags::ReportFormat;
 use crate::report;
 use crate::request::{Request, safe};
@@ -30,9 +30,6 @@ use crate::system::whole_file::{Existing, WholeFile};
 const PERIOD: Duration = Duration::from_millis(20);
 /// How often the browser learns how far it has come.
 const NEWS_PERIOD: Duration = Duration::from_millis(100);
-/// The reports of one directory and one day that get a name.
-const NUMBER_MAX: u32 = 999;
-
 const STOPPED: &str = "the report was stopped, and there is no file";
 
 /// The desk for reports, one at a time.
@@ -140,27 +137,11 @@ fn write(
     Ok(format!("{path} has the report: {size}{errors}"))
 }
 
-/// Begins the file of a report. It has the name of `statwalk report`, and a number where
-/// there is one already: a report of before stays beside that of after.
+/// Begins the file of a report, which has the name of `statwalk report`.
 fn begin(request: &Request) -> Result<(WholeFile, PathBuf), String> {
     let plain = name_of_report(request, Names::Original, ReportFormat::Html);
-    let mut path = plain.clone();
-    for number in 2..=NUMBER_MAX {
-        match WholeFile::begin(&path, Existing::Kept) {
-            Ok(file) => return Ok((file, path)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let mut name = plain.file_stem().unwrap_or_default().to_owned();
-                name.push(format!("-{number}.html"));
-                path = PathBuf::from(name);
-            }
-            Err(error) => {
-                let path = safe(&path.to_string_lossy());
-                return Err(format!("cannot write {path}: {}", reason(&error)));
-            }
-        }
-    }
-    let path = safe(&plain.to_string_lossy());
-    Err(format!(
-        "cannot write {path}: file exists, {NUMBER_MAX} times"
-    ))
+    begin_numbered(&plain, Existing::Kept).map_err(|error| {
+        let path = safe(&plain.to_string_lossy());
+        format!("cannot write {path}: {}", reason(&error))
+    })
 }

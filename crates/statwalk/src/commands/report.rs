@@ -173,17 +173,51 @@ fn target(flags: &ReportFlags, request: &Request, names: Names) -> Result<Target
         };
         return Err(Failure::Usage(message.to_owned()));
     }
-    let path = match &flags.output {
-        Some(path) => path.clone(),
-        None => name_of(request, names, flags.format),
-    };
     let existing = match flags.force {
         true => Existing::Replaced,
         false => Existing::Kept,
     };
-    match WholeFile::begin(&path, existing) {
-        Ok(file) => Ok(Target::File(file, path)),
+    let (path, begun) = match &flags.output {
+        Some(path) => {
+            let begun = WholeFile::begin(path, existing).map(|file| (file, path.clone()));
+            (path.clone(), begun)
+        }
+        None => {
+            let plain = name_of(request, names, flags.format);
+            let begun = begin_numbered(&plain, existing);
+            (plain, begun)
+        }
+    };
+    match begun {
+        Ok((file, path)) => Ok(Target::File(file, path)),
         Err(error) => Err(cannot_write(&path, &error)),
+    }
+}
+
+/// How many reports of a day may stand beside each other.
+const NUMBER_MAX: u32 = 999;
+
+/// Begins a file of this name. Where there is one that is kept, the new one has a number: a
+/// report of before stays beside that of after.
+///
+/// # Errors
+///
+/// Returns an error for a directory that does not take it, and where there are 999 of them.
+pub(crate) fn begin_numbered(plain: &Path, existing: Existing) -> io::Result<(WholeFile, PathBuf)> {
+    let mut path = plain.to_owned();
+    let mut number = 1;
+    loop {
+        match WholeFile::begin(&path, existing) {
+            Ok(file) => return Ok((file, path)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < NUMBER_MAX => {
+                number += 1;
+                let mut name = plain.file_stem().unwrap_or_default().to_owned();
+                name.push(format!("-{number}."));
+                name.push(plain.extension().unwrap_or_default());
+                path = plain.with_file_name(name);
+            }
+            Err(error) => return Err(error),
+        }
     }
 }
 

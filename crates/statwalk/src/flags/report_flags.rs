@@ -31,6 +31,8 @@ pub(crate) struct ReportFlags {
     pub(crate) paths: Vec<OsString>,
 
     /// Write this file; - is the standard output [default: a name from host, path and day]
+    ///
+    /// Where a file has the default name, the new one has a number behind it.
     #[arg(short = 'o', long, value_name = "FILE", help_heading = SHOWN)]
     pub(crate) output: Option<PathBuf>,
 

@@ -709,6 +709,30 @@ fn the_same_tree_gives_the_same_blocks() {
 }
 
 #[test]
+fn a_report_without_a_name_stays_beside_those_of_before() {
+    let tree = Tree::new("file 5000");
+    let write = |more: &[&str]| {
+        let answer = tree.run(&[&["report", "tree"], more].concat()).good();
+        let [line] = &answer.lines()[..] else {
+            panic!("{:?}", answer.lines());
+        };
+        line.split_once('\t').unwrap().1.to_owned()
+    };
+    let first = write(&[]);
+    let plain = first.strip_suffix(".html").unwrap();
+    assert!(plain.starts_with("statwalk-"), "{first}");
+    assert_eq!(write(&[]), format!("{plain}-2.html"));
+    assert_eq!(write(&[]), format!("{plain}-3.html"));
+    assert_eq!(write(&["--force"]), first);
+    let markdown = ["--format", "markdown"];
+    assert_eq!(write(&markdown), format!("{plain}.md"));
+    assert_eq!(write(&markdown), format!("{plain}-2.md"));
+    for name in [&first, &format!("{plain}-2.html"), &format!("{plain}-3.html")] {
+        Page::of(&fs::read(tree.parent().join(name)).unwrap()).nodes();
+    }
+}
+
+#[test]
 fn a_file_is_written_whole_and_replaced_on_request_alone() {
     let tree = Tree::new("file 5000");
     let file = tree.parent().join("report.html");
