@@ -179,6 +179,8 @@ pub struct Directory {
     pub path: Vec<u8>,
     /// The sums over it and all below.
     pub sums: Sums,
+    /// Whether they are a lower bound: something below was not read.
+    pub is_incomplete: bool,
 }
 
 /// An entry that could not be read.

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use statwalk_view::{Charset, SizeFormat, escape, grouped, share};
 
 use crate::answer::{Answer, Owner, Sums};
-use crate::plain::{date, heading, totals};
+use crate::plain::{date, heading, mark, totals};
 use crate::redaction::{Names, Naming};
 
 /// The largest directories and files.
@@ -55,7 +55,12 @@ pub fn markdown(answer: &Answer, names: Names) -> String {
     for one in directories {
         let (sums, path) = (&one.sums, code(&one.path));
         let entries = grouped(sums.entries);
-        let _ = writeln!(text, "{} | {entries} | {path}", size(sums.allocated_bytes));
+        let mark = mark(one);
+        let _ = writeln!(
+            text,
+            "{} | {entries} | {path}{mark}",
+            size(sums.allocated_bytes)
+        );
     }
     head(
         &mut text,

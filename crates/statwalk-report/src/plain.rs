@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use jiff::tz::TimeZone;
 use statwalk_view::{Charset, DateStyle, SizeFormat, counted, escape, grouped, share};
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Directory};
 
 /// The largest directories and files.
 const ROWS: usize = 20;
@@ -34,10 +34,10 @@ pub(crate) fn body(answer: &Answer) -> String {
     paragraph("The map and the other tables need JavaScript. The page loads nothing.");
     let whole = answer.totals.sums.allocated_bytes;
     let directories = answer.directories.iter().take(ROWS);
-    let directories = directories.map(|one| (one.sums.allocated_bytes, &one.path[..]));
+    let directories = directories.map(|one| (one.sums.allocated_bytes, &one.path[..], mark(one)));
     table(&mut html, "Largest directories", whole, directories);
     let files = answer.largest.iter().take(ROWS);
-    let files = files.map(|one| (one.allocated_bytes.into(), &one.path[..]));
+    let files = files.map(|one| (one.allocated_bytes.into(), &one.path[..], ""));
     table(&mut html, "Largest files", whole, files);
     html.push_str("</main>");
     html
@@ -47,24 +47,32 @@ fn table<'a>(
     html: &mut String,
     title: &str,
     whole: u128,
-    rows: impl Iterator<Item = (u128, &'a [u8])>,
+    rows: impl Iterator<Item = (u128, &'a [u8], &'a str)>,
 ) {
     let _ = write!(
         html,
         "<table>\n<caption>{title}</caption>\n\
          <tr><th>Disk</th><th>Share</th><th>Path</th></tr>\n"
     );
-    for (bytes, path) in rows {
+    for (bytes, path, mark) in rows {
         let (size, share) = (SizeFormat::Binary.text(bytes), share(bytes, whole));
         let path = escape(path, Charset::Unicode);
         let _ = writeln!(
             html,
-            "<tr><td class=\"numbers\">{size}</td><td class=\"numbers\">{}</td><td>{}</td></tr>",
+            "<tr><td class=\"numbers\">{size}</td><td class=\"numbers\">{}</td><td>{}{mark}</td></tr>",
             share.trim_start(),
             text(&path)
         );
     }
     html.push_str("</table>\n");
+}
+
+/// Stands behind the path of a directory whose sums are a lower bound.
+pub(crate) fn mark(directory: &Directory) -> &'static str {
+    match directory.is_incomplete {
+        true => " (incomplete)",
+        false => "",
+    }
 }
 
 /// The roots and the machine, without letters that a terminal or a page obeys.

@@ -260,6 +260,7 @@ mod tests {
         let directory = |path: &str| crate::Directory {
             path: path.into(),
             sums: crate::Sums::default(),
+            is_incomplete: false,
         };
         let answer = Answer {
             roots: vec![b"/srv".to_vec()],

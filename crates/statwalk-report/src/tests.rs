@@ -410,6 +410,7 @@ fn hostile_names_stay_data() {
             .map(|path| Directory {
                 path,
                 sums: Sums::default(),
+                is_incomplete: false,
             })
             .collect(),
         ..Answer::default()

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use statwalk_core::{Cause, EntryError, Errno, Op, RootReport, RootTotals};
+use statwalk_core::{Cause, EntryError, Errno, Op, RootReport, RootTotals, path_order};
 
 use crate::answer::filter_texts::FilterTexts;
 use crate::answer::origin::Origin;
@@ -83,6 +83,12 @@ impl Root {
     pub(crate) fn word(&self) -> &OsStr {
         OsStr::from_bytes(&self.path)
     }
+
+    /// Whether its totals are a lower bound.
+    pub(crate) fn is_incomplete(&self) -> bool {
+        let gaps = &self.gaps;
+        gaps.interrupted || gaps.unreadable > 0 || gaps.changed_dirs > 0
+    }
 }
 
 impl About {
@@ -115,6 +121,16 @@ impl About {
             op: error.op,
             cause: error.cause,
         }))
+    }
+
+    /// Whether an entry at a path of the scan, or below it, could not be read. Exact where
+    /// the scan keeps all errors.
+    pub(crate) fn has_errors_at_or_below(&self, path: &[u8]) -> bool {
+        let errors = &self.gaps.errors;
+        let at = errors.partition_point(|error| path_order(&error.path, path).is_lt());
+        let first = errors.get(at).map(|error| &error.path[..]);
+        let rest = first.and_then(|first| first.strip_prefix(path));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/") || path.ends_with(b"/"))
     }
 
     /// The blocks of all entries.

@@ -63,7 +63,9 @@ pub(super) fn run(flags: ExtentsFlags) -> Result<ExitStatus, Failure> {
 /// Returns an error for flags without a meaning, and where the extents cannot be read.
 pub(super) fn answer_of(flags: ExtentsFlags) -> Result<(Request, Made), Failure> {
     let sizes = Sizes::on_disk(&flags.units)?;
-    let request = Request::of_walk(&flags.walk, flags.paths, form_of(&flags.walk.form))?;
+    let mut request = Request::of_walk(&flags.walk, flags.paths, form_of(&flags.walk.form))?;
+    // Their paths mark the rows.
+    request.scan = request.scan.errors_kept(usize::MAX);
     let selection = Selection {
         depth_max: match flags.summarize {
             true => 0,
@@ -178,7 +180,11 @@ impl Answer for ExtentsAnswer {
             ];
             let size = |bytes: u64| self.sizes.format.text(bytes.into());
             let mut cells: Vec<_> = bytes.map(|bytes| Cell::Text(size(bytes).into())).into();
-            cells.push(Cell::Name(dir.path().into()));
+            let path = dir.path();
+            cells.push(match self.about.has_errors_at_or_below(&path) {
+                true => Cell::Incomplete(path.into()),
+                false => Cell::Name(path.into()),
+            });
             cells
         };
         let rows: Vec<_> = self.dirs().map(cells).collect();
@@ -200,7 +206,8 @@ impl Answer for ExtentsAnswer {
     }
 
     fn document(&self) -> impl Serialize {
-        let answer = ExtentsJsonAnswer::new(&self.usage, self.dirs());
+        let is_incomplete = |path: &[u8]| self.about.has_errors_at_or_below(path);
+        let answer = ExtentsJsonAnswer::new(&self.usage, self.dirs(), is_incomplete);
         self.about.document(answer)
     }
 }

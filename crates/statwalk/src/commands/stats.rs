@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use statwalk_core::{GroupKey, Grouping, Stats, StatsGroup, Totals};
+use statwalk_view::wrap;
 
-use crate::answer::about::About;
+use crate::answer::about::{About, Root};
 use crate::answer::filter_texts::FilterTexts;
 use crate::answer::owner_names::OwnerNames;
 use crate::commands::delivery::{conclude, form_of, print};
@@ -20,7 +21,7 @@ use crate::output::group_label::label;
 use crate::output::groups_table::{GroupsTable, Percentiles, Section, Sum};
 use crate::output::json::{GroupJson, GroupsAnswer};
 use crate::output::plain::Rows;
-use crate::output::printer::Answer;
+use crate::output::printer::{Answer, ROWS_FOR_SENTENCES};
 use crate::request::filters::Filters;
 use crate::request::{Form, Request, Sizes, invalid};
 use crate::system::screen::Screen;
@@ -196,6 +197,7 @@ impl Answer for StatsAnswer {
         }
         let mut below = vec![String::new()];
         below.extend(self.about.lines_below(self.sizes.format, screen));
+        below.extend(self.lower_bound_lines(screen));
         below.extend(self.about.no_blocks_lines(self.sizes.column, screen));
         let fitting = self.about.rows_that_fit(below.len(), screen);
         let names: Vec<_> = self.by.iter().map(|&by| name_of(by)).collect();
@@ -246,6 +248,19 @@ impl Answer for StatsAnswer {
 }
 
 impl StatsAnswer {
+    /// The sentence in place of a mark at each row: nobody knows the groups of entries that
+    /// were not read.
+    fn lower_bound_lines(&self, screen: Screen) -> Vec<String> {
+        if !self.about.roots.iter().any(Root::is_incomplete) {
+            return Vec::new();
+        }
+        let sentence = match screen.rows >= ROWS_FOR_SENTENCES {
+            true => "Each row is a lower bound: entries that were not read can be of any group.",
+            false => "Each row is a lower bound.",
+        };
+        wrap(sentence, screen.terminal)
+    }
+
     /// All groups with their keys; with two keys those of the second.
     fn groups(&self) -> impl Iterator<Item = (Vec<&GroupKey>, &Sum)> {
         let is_crossed = self.by.len() > 1;

@@ -281,6 +281,7 @@ fn directories(tree: &ScannedTree<'_>) -> Vec<Directory> {
                 entries: node.entries(),
                 newest_s: None,
             },
+            is_incomplete: node.is_incomplete(),
         }
     });
     nodes.collect()

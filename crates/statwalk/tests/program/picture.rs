@@ -479,7 +479,7 @@ fn a_time_that_does_not_fit_has_no_age() {
 }
 
 /// The table of all directories marked those that lack something. That of the largest ones,
-/// and that with times, did not.
+/// that with times, and those with a row for each path did not.
 #[test]
 fn each_table_marks_directories_that_lack_something() {
     let tree = Tree::new("a/\na/none/ mode=000\na/x 9000\nb/\nb/y 20000");
@@ -487,6 +487,14 @@ fn each_table_marks_directories_that_lack_something() {
         (&["top", "--dirs", "tree"][..], 80),
         (&["top", "--dirs", "tree"], 30),
         (&["--time", "tree"], 80),
+        (&["-s", "--time", "tree/a", "tree/b"], 80),
+        (&["-s", "tree/a", "tree/b"], 80),
+        (&["-s", "tree/a", "tree/b"], 30),
+        (&["-sc", "tree/a", "tree/b"], 80),
+        (&["--count", "tree/a", "tree/b"], 80),
+        (&["-s", "--inodes", "tree/a", "tree/b"], 80),
+        (&["-s", "tree/b", "tree/a"], 80),
+        (&["-s", "tree/a"], 80),
         (&["tree"], 80),
     ] {
         let mut command = or_skip!(as_ordinary_user(&tree));
@@ -499,9 +507,32 @@ fn each_table_marks_directories_that_lack_something() {
             .collect();
         assert!(
             marked.iter().any(|line| line.ends_with(['a', '/'])),
-            "{text}"
+            "{arguments:?} {text}"
         );
-        assert!(!marked.iter().any(|line| line.ends_with('b')), "{text}");
+        let is_b = |line: &&str| line.trim_end_matches('/').ends_with('b');
+        assert!(!marked.iter().any(is_b), "{arguments:?} {text}");
+    }
+}
+
+/// No row of groups can tell what an unreadable directory holds, and nothing beside them said so.
+#[test]
+fn groups_that_can_lack_something_say_so() {
+    let tree = Tree::new("a/\na/none/ mode=000\na/x 9000\nb/\nb/y 20000");
+    let sentence = "Each row is a lower bound";
+    for (arguments, height) in [
+        (&["stats"][..], 24),
+        (&["stats"], 9),
+        (&["stats", "--by", "depth"], 24),
+        (&["stats", "--by", "owner,age"], 24),
+    ] {
+        let mut command = or_skip!(as_ordinary_user(&tree));
+        command.args(arguments).args(["tree", "--color=never"]);
+        let text = on_terminal(&mut command, 80, height);
+        assert!(text.contains(sentence), "{arguments:?} {text}");
+        let mut command = or_skip!(as_ordinary_user(&tree));
+        command.args(arguments).args(["tree/b", "--color=never"]);
+        let text = on_terminal(&mut command, 80, height);
+        assert!(!text.contains(sentence), "{arguments:?} {text}");
     }
 }
 

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use statwalk_testkit::fault_fs::{FaultFs, FaultMount, Hang, Op};
-use statwalk_testkit::{Skipped, or_skip, stretched};
+use statwalk_testkit::{Skipped, or_skip, program, stretched};
 
-use crate::run::{LONG, Tree, statwalk, wait_until};
+use crate::run::{LONG, Tree, statwalk, terminal, text_on, wait_until};
 
 /// A file system that answers for everything but `dead`.
 fn half_dead() -> Result<FaultMount, Skipped> {
@@ -94,6 +94,77 @@ fn the_first_signal_stops_the_scan_and_what_is_known_is_printed() {
         assert_eq!(document["interrupted"], true);
         assert_eq!(document["roots"][0]["files"], 5);
     }
+}
+
+/// A row for each path, and rows of groups, had no mark where a signal had stopped the scan.
+#[test]
+fn each_view_with_sums_says_that_a_stopped_scan_lacks_something() {
+    let mark = " (incomplete)";
+    let mut views = vec![
+        (&[][..], mark),
+        (&["-a"], mark),
+        (&["-d0"], mark),
+        (&["-s"], mark),
+        (&["-sc"], mark),
+        (&["--count"], mark),
+        (&["--inodes"], mark),
+        (&["--time"], mark),
+        (&["top", "--dirs"], mark),
+        (&["top"], "lower bound"),
+        (&["top", "--rebuildable"], "lower bound"),
+        (&["stats"], "Each row is a lower bound"),
+        (&["stats", "--by", "owner,age"], "Each row is a lower bound"),
+    ];
+    let markdown = ["report", "-o", "-", "--format", "markdown"];
+    let page = ["report", "-o", "-", "--format", "html"];
+    views.push((&markdown, "/up` (incomplete)"));
+    views.push((&page, "/up (incomplete)</td>"));
+    let mounts = views.iter().map(|_| {
+        let fs = FaultFs::builder().files("alive", 5, 1000).dir("up/dead");
+        fs.hang("up/dead", Op::Opendir, Hang::UntilSignal).mount()
+    });
+    let mounts: Vec<FaultMount> = or_skip!(mounts.collect());
+    // Each waits for a worker that hangs.
+    std::thread::scope(|scope| {
+        for ((arguments, expected), mount) in views.into_iter().zip(&mounts) {
+            scope.spawn(move || check_stopped(mount, arguments, expected));
+        }
+    });
+}
+
+/// The view of a stopped scan has a text, and no mark at the directory that was read.
+fn check_stopped(mount: &FaultMount, arguments: &[&str], expected: &str) {
+    let (master, screen) = terminal(100, 24);
+    let mut command = statwalk();
+    command.args(arguments).args(["-j2", "."]);
+    command.current_dir(mount.path()).env("NO_COLOR", "1");
+    command.stderr(Stdio::null());
+    // A page is nothing for a terminal.
+    match arguments.contains(&"html") {
+        true => command.stdout(Stdio::piped()),
+        false => command.stdout(screen),
+    };
+    let mut child = program::spawn(&mut command);
+    drop(command);
+    let hangs = mount.wait_for(LONG, |counts| counts.hanging == 1);
+    assert!(hangs, "{arguments:?} does not hang");
+    wait_until_the_rest_is_read(mount);
+    send(&child, Signal::INT);
+    let text = match child.stdout.take() {
+        Some(mut out) => {
+            let mut text = String::new();
+            out.read_to_string(&mut text).unwrap();
+            text
+        }
+        None => text_on(master),
+    };
+    assert_eq!(child.wait().unwrap().signal(), Some(2), "{arguments:?}");
+    assert!(text.contains(expected), "{arguments:?}: {text}");
+    let mut whole = ["alive (inc", "alive/ (inc", "alive` (inc"].iter();
+    assert!(
+        !whole.any(|row| text.contains(row)),
+        "{arguments:?}: {text}"
+    );
 }
 
 /// It was 2, and a shell that runs a loop went on.

@@ -5,10 +5,13 @@
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 
-use statwalk_testkit::mounts::{FileSystem, ext4_image};
+use rustix::io::Errno;
+use statwalk_testkit::fault_fs::{FaultFs, Op, When};
+use statwalk_testkit::mounts::{FileSystem, bind, ext4_image};
 use statwalk_testkit::{Skipped, or_skip, trees};
 
-use crate::run::{Answer, Tree, as_ordinary_user};
+use crate::picture::on_terminal;
+use crate::run::{Answer, Tree, as_ordinary_user, statwalk};
 
 /// What `--json` says of the first root, without its path.
 fn totals(answer: &Answer) -> serde_json::Value {
@@ -242,6 +245,48 @@ fn extents_tell_what_deleting_frees() {
     let told = tree.run(&["extents", "at", "nowhere"]);
     assert_eq!(told.code, Some(2));
     assert!(told.stderr.contains("nowhere"), "{}", told.stderr);
+}
+
+/// The rows had no mark where something below could not be read.
+#[test]
+fn extents_mark_directories_that_lack_something() {
+    let tree = Tree::of(&trees::basic());
+    let at = tree.parent().join("at");
+    std::fs::create_dir(&at).unwrap();
+    let btrfs = or_skip!(FileSystem::Btrfs.mount(&at));
+    for name in ["a", "a.b", "b"] {
+        std::fs::create_dir(at.join(name)).unwrap();
+        std::fs::write(at.join(name).join("file"), vec![7; 8192]).unwrap();
+    }
+    std::fs::create_dir(at.join("a/broken")).unwrap();
+    let broken = FaultFs::builder().dir("dir");
+    let broken = broken.fail("dir", Op::Opendir, Errno::IO, When::Always);
+    let broken = or_skip!(broken.mount());
+    let bound = or_skip!(bind(broken.path(), &at.join("a/broken")));
+    let mut command = statwalk();
+    command.args(["extents", "at", "--color=never"]);
+    let text = on_terminal(command.current_dir(tree.parent()), 80, 24);
+    for (path, is_marked) in [
+        ("at", true),
+        ("at/a", true),
+        ("at/a.b", false),
+        ("at/b", false),
+    ] {
+        let mark = if is_marked { " (incomplete)" } else { "" };
+        let row = format!("  {path}{mark}\n");
+        assert!(text.contains(&row), "{path}: {text}");
+    }
+    let json = tree.run(&["extents", "--json", "at"]).json();
+    let rows = json["extents"]["tree"].as_array().unwrap();
+    let marks: Vec<_> = (rows.iter())
+        .map(|row| (row["path"].as_str().unwrap(), row["incomplete"].as_bool()))
+        .collect();
+    assert_eq!(marks.len(), 4, "{json}");
+    for (path, mark) in marks {
+        assert_eq!(mark, Some(matches!(path, "at" | "at/a")), "{path}");
+    }
+    bound.unmount().unwrap();
+    btrfs.unmount().unwrap();
 }
 
 #[test]

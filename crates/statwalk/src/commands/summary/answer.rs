@@ -12,7 +12,7 @@ use statwalk_view::{
     TreeOptions, escape, grouped, list_table, tree_table, truncate_end, wrap,
 };
 
-use crate::answer::about::About;
+use crate::answer::about::{About, Root};
 use crate::failure::Failure;
 use crate::output::ending;
 use crate::output::error_summary::command;
@@ -136,8 +136,8 @@ impl Answer for SummaryAnswer {
             Counted::Sizes | Counted::Inodes => self.view.sizes.format_in_rows,
         };
         let Some(tree) = &self.tree else {
-            for (path, totals) in self.own_roots(self.view.has_own_order) {
-                rows.row(&[&format.text(self.number_of(totals))], path)?;
+            for root in self.own_roots(self.view.has_own_order) {
+                rows.row(&[&format.text(self.number_of(&root.totals))], &root.path)?;
             }
             return self.write_total(format, rows);
         };
@@ -302,7 +302,7 @@ impl SummaryAnswer {
     /// The roots with an answer of their own: those that exist, and that no earlier
     /// root had reached. `sorted` by the user's order or in that of the paths; at most as
     /// many as the user wants, the first by that order.
-    fn own_roots(&self, sorted: bool) -> Vec<(&[u8], &RootTotals)> {
+    fn own_roots(&self, sorted: bool) -> Vec<&Root> {
         let own = self.about.roots.iter().enumerate();
         let own = own.filter(|(place, _)| !self.is_further_name(*place));
         let own = own.filter_map(|(_, root)| {
@@ -311,7 +311,7 @@ impl SummaryAnswer {
                 && !gaps.reached_earlier
                 && (totals.entries > 0 || self.view.is_filtered);
             let is_shown = is_own && self.number_of(totals) >= self.view.min_bytes;
-            is_shown.then_some((&root.path[..], totals))
+            is_shown.then_some(root)
         });
         let mut own: Vec<_> = own.enumerate().collect();
         own.sort_by(|(_, a), (_, b)| self.compare(a, b));
@@ -322,14 +322,14 @@ impl SummaryAnswer {
         own.into_iter().map(|(_, root)| root).collect()
     }
 
-    fn compare(&self, a: &(&[u8], &RootTotals), b: &(&[u8], &RootTotals)) -> Ordering {
+    fn compare(&self, a: &Root, b: &Root) -> Ordering {
         let by_key = match self.view.order.key {
-            SortKey::Size => self.number_of(b.1).cmp(&self.number_of(a.1)),
-            SortKey::Count => b.1.entries.cmp(&a.1.entries),
+            SortKey::Size => self.number_of(&b.totals).cmp(&self.number_of(&a.totals)),
+            SortKey::Count => b.totals.entries.cmp(&a.totals.entries),
             // The command refuses times where it reads none.
             SortKey::Name | SortKey::Mtime => Ordering::Equal,
         };
-        let order = by_key.then_with(|| a.0.cmp(b.0));
+        let order = by_key.then_with(|| a.path.cmp(&b.path));
         match self.view.order.direction {
             Direction::Forward => order,
             Direction::Reversed => order.reverse(),
@@ -463,10 +463,10 @@ impl SummaryAnswer {
             columns.push(Column::new("SHARE", Align::Left).optional());
         }
         columns.push(Column::new("PATH", Align::Left));
-        let rows = roots.iter().map(|(path, totals)| {
-            let number = self.number_of(totals);
+        let rows = roots.iter().map(|root| {
+            let number = self.number_of(&root.totals);
             let text = match self.view.counted {
-                Counted::Names => grouped(totals.entries),
+                Counted::Names => grouped(root.totals.entries),
                 Counted::Sizes | Counted::Inodes => sizes.format.text(number),
             };
             let mut row = vec![Cell::Text(text.into())];
@@ -474,7 +474,10 @@ impl SummaryAnswer {
                 part: number,
                 whole,
             }));
-            row.push(Cell::Name((*path).into()));
+            row.push(match root.is_incomplete() {
+                true => Cell::Incomplete((&root.path).into()),
+                false => Cell::Name((&root.path).into()),
+            });
             row
         });
         list_table(&columns, &rows.collect::<Vec<_>>(), screen.terminal)

@@ -58,6 +58,8 @@ struct DirJson {
     path_b64: Option<String>,
     #[serde(flatten)]
     sums: SumsJson,
+    /// Whether something in it could not be read.
+    incomplete: bool,
 }
 
 impl SumsJson {
@@ -76,6 +78,7 @@ impl ExtentsJsonAnswer {
     pub(crate) fn new<'a>(
         usage: &'a ExtentUsage,
         dirs: impl Iterator<Item = ExtentDir<'a>>,
+        is_incomplete: impl Fn(&[u8]) -> bool,
     ) -> ExtentsJsonAnswer {
         let compression = usage.compression.iter().map(|way| CompressionJson {
             compression: way.compression.name(),
@@ -92,8 +95,10 @@ impl ExtentsJsonAnswer {
             }
         });
         let tree = dirs.map(|dir| {
-            let (path, path_b64) = json_path(&dir.path());
+            let bytes = dir.path();
+            let (path, path_b64) = json_path(&bytes);
             DirJson {
+                incomplete: is_incomplete(&bytes),
                 path,
                 path_b64,
                 sums: SumsJson::new(dir.sums()),

@@ -1026,3 +1026,29 @@ fn markdown_has_the_same_numbers_in_little_room() {
     }
     assert_eq!(found.join("\n") + "\n", expected);
 }
+
+/// The rows of directories did not say that something below them is not in their sums.
+#[test]
+fn tables_of_directories_mark_those_that_lack_something() {
+    let tree = Tree::new("a/\na/none/ mode=000\na/x 9000\nb/\nb/y 20000");
+    let run = |format: &str| {
+        let mut command = as_ordinary_user(&tree)?;
+        command.args(["report", "tree", "-o", "-", "--format", format]);
+        Ok::<_, Skipped>(Answer::of(&mut command))
+    };
+    let answer = or_skip!(run("markdown"));
+    assert_eq!(answer.code, Some(1), "{}", answer.stderr);
+    let text = String::from_utf8(answer.stdout).unwrap();
+    for path in ["a", "a/none"] {
+        assert!(
+            text.contains(&format!("/tree/{path}` (incomplete)\n")),
+            "{text}"
+        );
+    }
+    assert!(text.contains("/tree/b`\n"), "{text}");
+    // The table for readers without JavaScript.
+    let answer = or_skip!(run("html"));
+    let text = String::from_utf8(answer.stdout).unwrap();
+    assert!(text.contains("/tree/a (incomplete)</td>"));
+    assert!(text.contains("/tree/b</td>"));
+}
