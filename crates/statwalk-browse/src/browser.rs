@@ -34,6 +34,9 @@ const RESORT_PERIOD: Duration = Duration::from_millis(500);
 /// How often rows come while the screen has room for more.
 const FILL_PERIOD: Duration = Duration::from_millis(100);
 
+/// The sentence where nothing has blocks.
+const NO_BLOCKS: &str = "no file here has blocks on disk: sizes are apparent";
+
 /// How long no entry must have come before the scan counts as held up.
 const STALL_TIME: Duration = Duration::from_secs(2);
 
@@ -123,6 +126,8 @@ pub struct Browser {
     way_end: Option<Vec<u8>>,
     /// Answers about the present data, once it is final.
     known: KnownAnswers,
+    /// Whether the browser has looked at the end of the scan for blocks.
+    knows_blocks: bool,
 }
 
 impl fmt::Debug for Browser {
@@ -212,6 +217,7 @@ impl Browser {
             way: Vec::new(),
             way_end: None,
             known: KnownAnswers::default(),
+            knows_blocks: false,
         }
     }
 
@@ -362,8 +368,28 @@ impl Browser {
         }
         self.message.take_if(|message| message.is_old(at));
         self.settle(data);
+        self.look_for_blocks(at, data);
         self.ask_if_stale(at, data, &mut wishes);
         wishes
+    }
+
+    /// Shows apparent sizes where nothing has blocks, once the scan is over. The user can
+    /// have the other size back.
+    fn look_for_blocks(&mut self, at: Duration, data: &dyn Data) {
+        if self.knows_blocks || !data.is_final() {
+            return;
+        }
+        self.knows_blocks = true;
+        let roots: Vec<_> = (data.roots().into_iter())
+            .filter_map(|root| data.item(root))
+            .collect();
+        let has_blocks = roots.iter().any(|root| root.allocated_bytes > 0);
+        let has_content = roots.iter().any(|root| root.apparent_bytes > 0);
+        if self.bytes == Bytes::Disk && has_content && !has_blocks {
+            self.bytes = Bytes::Apparent;
+            self.reorder();
+            self.say_news(NO_BLOCKS.to_owned(), at);
+        }
     }
 
     /// Leaves what is not there, and goes into the only root, as soon as it is there.

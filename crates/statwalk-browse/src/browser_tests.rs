@@ -888,6 +888,56 @@ fn a_directory_with_a_name_is_not_empty() {
     assert!(src.starts_with("   ") && src.contains(" 1 "), "{src}");
 }
 
+/// Every row was 0 B and 0 %, in the order of the names.
+#[test]
+fn apparent_sizes_stand_in_where_nothing_has_blocks() {
+    let mut data = Small::default();
+    for (number, parent, name, kind, bytes) in [
+        (1, None, "/phone", Kind::Directory, 0),
+        (2, Some(1), "a", Kind::File, 2 << 20),
+        (3, Some(1), "b", Kind::File, 6 << 20),
+    ] {
+        data.put(number, parent, name.as_bytes(), kind, bytes);
+    }
+    let with_blocks = data.clone();
+    for (_, item) in data.items.values_mut() {
+        item.allocated_bytes = 0;
+    }
+    // While the scan goes on, blocks can come.
+    data.is_live = true;
+    let mut trial = Trial::new(data.clone(), 80, 12);
+    let screen = trial.screen();
+    assert!(screen[1].contains("DISK"), "{screen:?}");
+    data.is_live = false;
+    trial.replace(None, data);
+    let screen = trial.screen();
+    assert!(screen[1].contains("APPARENT"), "{screen:?}");
+    assert!(
+        screen[2].contains("3.00 MiB  75 %") && screen[2].ends_with(" b"),
+        "{screen:?}"
+    );
+    assert!(
+        screen[3].contains("1.00 MiB  25 %") && screen[3].ends_with(" a"),
+        "{screen:?}"
+    );
+    let is_told = |screen: &[String]| {
+        screen
+            .iter()
+            .any(|line| line.contains("no file here has blocks"))
+    };
+    assert!(is_told(&screen), "{screen:?}");
+    // The user has the last word.
+    trial.keys("a");
+    let screen = trial.screen();
+    assert!(screen[1].contains("DISK"), "{screen:?}");
+    let mut trial = Trial::new(with_blocks, 80, 12);
+    let screen = trial.screen();
+    assert!(
+        screen[1].contains("DISK") && !is_told(&screen),
+        "{screen:?}"
+    );
+}
+
 /// After `S` a directory that nobody had read was "empty", and the view of errors said that
 /// everything could be read.
 #[test]

@@ -52,6 +52,58 @@ pub struct Answer {
     pub worth: Vec<Hint>,
 }
 
+impl Answer {
+    /// Whether files have content, and nothing has blocks: so do phones by MTP and some cloud
+    /// mounts. Apparent sizes then order the rows, and shares are of them.
+    #[must_use]
+    pub fn lacks_blocks(&self) -> bool {
+        let totals = &self.totals;
+        let sums = &totals.sums;
+        totals.files > 0 && sums.apparent_bytes > 0 && sums.allocated_bytes == 0
+    }
+}
+
+/// The size that a text shows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measure {
+    is_apparent: bool,
+}
+
+impl Measure {
+    pub(crate) fn of(answer: &Answer) -> Measure {
+        Measure {
+            is_apparent: answer.lacks_blocks(),
+        }
+    }
+
+    /// The title of its column.
+    pub(crate) fn title(self) -> &'static str {
+        match self.is_apparent {
+            true => "Apparent",
+            false => "Disk",
+        }
+    }
+
+    pub(crate) fn bytes(self, sums: &Sums) -> u128 {
+        match self.is_apparent {
+            true => sums.apparent_bytes,
+            false => sums.allocated_bytes,
+        }
+    }
+
+    pub(crate) fn bytes_of_file(self, file: &Large) -> u128 {
+        match self.is_apparent {
+            true => file.apparent_bytes.into(),
+            false => file.allocated_bytes.into(),
+        }
+    }
+
+    /// The sentence beside it, where nobody expects this size.
+    pub(crate) fn sentence(self) -> Option<&'static str> {
+        self.is_apparent.then_some(statwalk_view::NO_BLOCKS)
+    }
+}
+
 /// Sums of bytes, and a number of entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {

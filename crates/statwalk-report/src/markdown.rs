@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use statwalk_view::{Charset, SizeFormat, escape, grouped, share};
 
-use crate::answer::{Answer, Owner, Sums};
+use crate::answer::{Answer, Measure, Owner, Sums};
 use crate::plain::{date, heading, mark, totals};
 use crate::redaction::{Names, Naming};
 
@@ -32,10 +32,15 @@ pub fn markdown(answer: &Answer, names: Names) -> String {
     for sentence in answer.gaps.iter().chain(&answer.left_out) {
         let _ = writeln!(text, "{sentence}");
     }
+    let measure = Measure::of(answer);
+    if let Some(sentence) = measure.sentence() {
+        let _ = writeln!(text, "{sentence}");
+    }
     if names == Names::Redacted {
         text.push_str("Names are replaced by numbers.\n");
     }
-    let whole = answer.totals.sums.allocated_bytes;
+    let whole = measure.bytes(&answer.totals.sums);
+    let title = measure.title();
     let size = |bytes: u128| {
         let share = share(bytes, whole);
         format!(
@@ -49,7 +54,7 @@ pub fn markdown(answer: &Answer, names: Names) -> String {
     head(
         &mut text,
         "Largest directories",
-        "Disk | Share | Entries | Path",
+        &format!("{title} | Share | Entries | Path"),
         "--: | --: | --: | ---",
     );
     for one in directories {
@@ -59,38 +64,54 @@ pub fn markdown(answer: &Answer, names: Names) -> String {
         let _ = writeln!(
             text,
             "{} | {entries} | {path}{mark}",
-            size(sums.allocated_bytes)
+            size(measure.bytes(sums))
         );
     }
     head(
         &mut text,
         "Largest files",
-        "Disk | Share | Path",
+        &format!("{title} | Share | Path"),
         "--: | --: | ---",
     );
     for one in answer.largest.iter().take(ROWS) {
         let _ = writeln!(
             text,
             "{} | {}",
-            size(one.allocated_bytes.into()),
+            size(measure.bytes_of_file(one)),
             code(&one.path)
         );
     }
     let categories = answer.categories.iter();
     let categories = categories.map(|one| (one.label.clone(), one.sums));
-    groups(&mut text, "Content", "Files", categories.collect(), size);
+    let columns = format!("{title} | Share | Files | ");
+    groups(
+        &mut text,
+        "Content",
+        &columns,
+        categories.collect(),
+        measure,
+        size,
+    );
     let owners = answer.owners.iter().map(|one| (owner(one), one.sums));
-    groups(&mut text, "Owners", "Entries", owners.collect(), size);
+    let columns = format!("{title} | Share | Entries | ");
+    groups(
+        &mut text,
+        "Owners",
+        &columns,
+        owners.collect(),
+        measure,
+        size,
+    );
     head(
         &mut text,
         "Last modified",
-        "Disk | Share | Files | ",
+        &format!("{title} | Share | Files | "),
         "--: | --: | --: | ---",
     );
     for age in answer.ages.iter().filter(|age| age.sums.entries > 0) {
         let (sums, label) = (&age.sums, &age.label);
         let files = grouped(sums.entries);
-        let _ = writeln!(text, "{} | {files} | {label}", size(sums.allocated_bytes));
+        let _ = writeln!(text, "{} | {files} | {label}", size(measure.bytes(sums)));
     }
     text
 }
@@ -103,26 +124,25 @@ fn head(text: &mut String, title: &str, columns: &str, alignment: &str) {
 fn groups(
     text: &mut String,
     title: &str,
-    counted: &str,
+    columns: &str,
     mut groups: Vec<(String, Sums)>,
+    measure: Measure,
     size: impl Fn(u128) -> String,
 ) {
     groups.retain(|(_, sums)| sums.entries > 0);
-    groups.sort_by_key(|(_, sums)| Reverse(sums.allocated_bytes));
+    groups.sort_by_key(|(_, sums)| Reverse(measure.bytes(sums)));
     if groups.len() > GROUPS + 1 {
         let rest = groups.split_off(GROUPS);
         let mut sum = Sums::default();
         for (_, sums) in &rest {
-            sum.allocated_bytes += sums.allocated_bytes;
-            sum.entries += sums.entries;
+            sum.add(*sums);
         }
         groups.push((format!("{} more", rest.len()), sum));
     }
-    let columns = format!("Disk | Share | {counted} | ");
-    head(text, title, &columns, "--: | --: | --: | ---");
+    head(text, title, columns, "--: | --: | --: | ---");
     for (label, sums) in groups {
         let (entries, label) = (grouped(sums.entries), inline(&label));
-        let _ = writeln!(text, "{} | {entries} | {label}", size(sums.allocated_bytes));
+        let _ = writeln!(text, "{} | {entries} | {label}", size(measure.bytes(&sums)));
     }
 }
 

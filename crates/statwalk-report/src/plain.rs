@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use jiff::tz::TimeZone;
 use statwalk_view::{Charset, DateStyle, SizeFormat, counted, escape, grouped, share};
 
-use crate::answer::{Answer, Directory};
+use crate::answer::{Answer, Directory, Measure};
 
 /// The largest directories and files.
 const ROWS: usize = 20;
@@ -31,14 +31,22 @@ pub(crate) fn body(answer: &Answer) -> String {
         .left_out
         .iter()
         .for_each(|sentence| paragraph(sentence));
+    let measure = Measure::of(answer);
+    measure.sentence().into_iter().for_each(&mut paragraph);
     paragraph("The map and the other tables need JavaScript. The page loads nothing.");
-    let whole = answer.totals.sums.allocated_bytes;
+    let whole = measure.bytes(&answer.totals.sums);
     let directories = answer.directories.iter().take(ROWS);
-    let directories = directories.map(|one| (one.sums.allocated_bytes, &one.path[..], mark(one)));
-    table(&mut html, "Largest directories", whole, directories);
+    let directories = directories.map(|one| (measure.bytes(&one.sums), &one.path[..], mark(one)));
+    table(
+        &mut html,
+        "Largest directories",
+        measure,
+        whole,
+        directories,
+    );
     let files = answer.largest.iter().take(ROWS);
-    let files = files.map(|one| (one.allocated_bytes.into(), &one.path[..], ""));
-    table(&mut html, "Largest files", whole, files);
+    let files = files.map(|one| (measure.bytes_of_file(one), &one.path[..], ""));
+    table(&mut html, "Largest files", measure, whole, files);
     html.push_str("</main>");
     html
 }
@@ -46,13 +54,15 @@ pub(crate) fn body(answer: &Answer) -> String {
 fn table<'a>(
     html: &mut String,
     title: &str,
+    measure: Measure,
     whole: u128,
     rows: impl Iterator<Item = (u128, &'a [u8], &'a str)>,
 ) {
     let _ = write!(
         html,
         "<table>\n<caption>{title}</caption>\n\
-         <tr><th>Disk</th><th>Share</th><th>Path</th></tr>\n"
+         <tr><th>{}</th><th>Share</th><th>Path</th></tr>\n",
+        measure.title()
     );
     for (bytes, path, mark) in rows {
         let (size, share) = (SizeFormat::Binary.text(bytes), share(bytes, whole));

@@ -8,6 +8,10 @@ use crate::count::counted;
 use crate::wrap::{glued, wrap};
 use crate::{SizeFormat, Terminal, compact, duration};
 
+/// The sentence beside apparent sizes in the place of disk space, where nothing has blocks.
+pub const NO_BLOCKS: &str = "No file here has blocks on disk; perhaps this file system counts \
+                             none. Sizes, shares and order are apparent sizes.";
+
 /// The totals of a scan, and the numbers of entries that they lack.
 ///
 /// The counts are those of the JSON document with the same names.

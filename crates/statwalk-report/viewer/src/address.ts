@@ -18,16 +18,16 @@ export interface Address {
   measure: Measure;
 }
 
-export function written(address: Address): string {
+export function written(address: Address, usual: Measure): string {
   const parts = [`path=${address.path.map((name) => `/${escaped(name)}`).join("") || "/"}`];
   if (address.by !== "tree") parts.push(`by=${address.by}`);
   if (address.inside.length > 0) parts.push(`in=${address.inside.map(escaped).join("/")}`);
   if (address.colour !== "category") parts.push(`colour=${address.colour}`);
-  if (address.measure !== "allocated") parts.push(`size=${address.measure}`);
+  if (address.measure !== usual) parts.push(`size=${address.measure}`);
   return `#${parts.join("&")}`;
 }
 
-export function read(fragment: string): Address {
+export function read(fragment: string, usual: Measure): Address {
   const values = new Map<string, string>();
   for (const part of fragment.replace(/^#/, "").split("&")) {
     const at = part.indexOf("=");
@@ -42,7 +42,7 @@ export function read(fragment: string): Address {
     by: one("by", GROUPINGS, "tree"),
     inside: names("in"),
     colour: one("colour", COLOURS, "category"),
-    measure: one("size", ["allocated", "apparent"] as const, "allocated"),
+    measure: one("size", ["allocated", "apparent"] as const, usual),
   };
 }
 

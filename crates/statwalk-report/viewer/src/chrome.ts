@@ -17,6 +17,7 @@ import { rootsText } from "./panels";
 import { pathBytes, shownPath, wayTo } from "./path";
 import { share } from "./share";
 import { size } from "./size";
+import { lacksBlocks } from "./facts";
 import { entriesIn, sumsOf } from "./sums";
 import { isContainer, type Measure } from "./tree";
 import { filterText, type Viewer } from "./viewer";
@@ -45,6 +46,10 @@ export function header(viewer: Viewer): HTMLElement {
   if (changed > 0n) figures.append(figure(count(changed), "changed", "directories that changed while statwalk read them"));
   const notes: HTMLElement[] = [];
   if (!complete.is && complete.why) notes.push(el("p", { class: "why" }, shownText(complete.why)));
+  if (lacksBlocks(facts)) {
+    notes.push(el("p", { class: "why" },
+      "No file here has blocks on disk; perhaps this file system counts none. Shares, bars and order are those of apparent sizes."));
+  }
   if (facts.is_redacted) {
     notes.push(el("p", { class: "why" }, "Names are replaced: host, owners and paths are numbers. Endings, sizes and times are true."));
   }

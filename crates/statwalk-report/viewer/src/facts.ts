@@ -3,6 +3,8 @@
 // The numbers beside the tree, as the program wrote them: counted from all entries of the
 // scan, and not from the part of them that the tree in this file shows.
 
+import type { Measure } from "./tree";
+
 /** What groups of files call all that is no file. */
 export const NOT_FILES = "directories, links and others";
 
@@ -115,6 +117,16 @@ export interface Facts {
   free_bytes?: bigint;
   worth: Worth[];
   detail: { nodes: bigint; of_entries: bigint };
+}
+
+/** Whether files have content, and nothing has blocks: so do phones by MTP and some clouds. */
+export function lacksBlocks({ totals }: Facts): boolean {
+  return totals.files > 0n && totals.apparent > 0n && totals.allocated === 0n;
+}
+
+/** The size that shares, bars and the order are of, until the reader chooses another. */
+export function usualMeasure(facts: Facts): Measure {
+  return lacksBlocks(facts) ? "apparent" : "allocated";
 }
 
 /** Numbers that can pass 2^53. The file has them as decimal strings. */

@@ -5,7 +5,7 @@
 
 import type { LegendEntry } from "./colouring";
 import { bar, button, el, named, swatch, type Child } from "./element";
-import { NOT_FILES, type PathText } from "./facts";
+import { NOT_FILES, usualMeasure, type PathText } from "./facts";
 import { shownText } from "./name";
 import type { Property } from "./filter";
 import { ownerName } from "./grouping";
@@ -16,6 +16,7 @@ import { fraction, share } from "./share";
 import { size } from "./size";
 import type { Panel } from "./tabs";
 import type { Toast } from "./toast";
+import type { Measure } from "./tree";
 import type { Viewer } from "./viewer";
 
 export function panelsOf(viewer: Viewer, toast: Toast, tree: HTMLElement): Panel[] {
@@ -100,8 +101,9 @@ function largest(viewer: Viewer, toast: Toast): HTMLElement {
 function groups(viewer: Viewer, property: Property, caption: string, noun: string): HTMLElement {
   const entries = viewer.legends[property].filter(({ allocated, apparent, count }) => allocated > 0n || apparent > 0n || count > 0n);
   const isOrdered = property === "age";
-  const sorted = isOrdered ? entries : [...entries].sort(byBytes);
-  const whole = viewer.facts.totals.allocated;
+  const measure = usualMeasure(viewer.facts);
+  const sorted = isOrdered ? entries : [...entries].sort((a, b) => byBytes(a, b, measure));
+  const whole = viewer.facts.totals[measure];
   const toggles: [HTMLButtonElement, number][] = [];
   const rows = sorted.map((entry) => {
     const isChoosable = property !== "ending" || viewer.facts.endings[entry.value]?.name !== undefined;
@@ -113,9 +115,9 @@ function groups(viewer: Viewer, property: Property, caption: string, noun: strin
     }
     const row = el("tr", {},
       cell("wide", el("div", { class: "led" }, property === "ending" ? undefined : swatch(css(entry.colour)), label)),
-      cell("bar-cell", bar(fraction(entry.allocated, whole), property === "ending" ? undefined : css(entry.colour))),
+      cell("bar-cell", bar(fraction(entry[measure], whole), property === "ending" ? undefined : css(entry.colour))),
       number(size(entry.allocated)),
-      number(share(entry.allocated, whole)),
+      number(share(entry[measure], whole)),
       cell("number narrow", size(entry.apparent)),
       cell("number quiet", count(entry.count)));
     if (isChoosable) {
@@ -135,8 +137,8 @@ function groups(viewer: Viewer, property: Property, caption: string, noun: strin
       ["Apparent", "number narrow"], [noun, "number"]], rows);
 }
 
-function byBytes(a: LegendEntry, b: LegendEntry): number {
-  return a.allocated < b.allocated ? 1 : a.allocated > b.allocated ? -1 : 0;
+function byBytes(a: LegendEntry, b: LegendEntry, measure: Measure): number {
+  return a[measure] < b[measure] ? 1 : a[measure] > b[measure] ? -1 : 0;
 }
 
 function types(viewer: Viewer): HTMLElement {
@@ -150,18 +152,20 @@ function sizes(viewer: Viewer): HTMLElement {
   const { facts } = viewer;
   const classes = facts.sizes.filter((entry) => !entry.not_files);
   const most = classes.reduce((most, { files }) => (files > most ? files : most), 0n);
-  const whole = facts.totals.allocated;
+  const measure = usualMeasure(facts);
+  const whole = facts.totals[measure];
   const rows = facts.sizes.map((entry) => el("tr", {},
     cell("wide", entry.label ?? NOT_FILES),
     cell("bar-cell", entry.not_files ? undefined : bar(fraction(entry.files, most))),
     number(count(entry.files)),
-    number(size(entry.allocated)),
-    number(share(entry.allocated, whole))));
+    number(size(entry[measure])),
+    number(share(entry[measure], whole))));
   const lines = facts.percentiles.map(({ of, bytes }) => el("tr", {},
     cell("wide", of === 50 ? "Half of the files" : of === 100 ? "The largest file" : `${of} % of the files`),
     number(of === 100 ? size(bytes) : `≤ ${size(bytes)}`)));
   return el("div", {},
-    table("Sizes of files", [["Size", "wide"], ["", "bar-cell"], ["Files", "number"], ["Disk", "number"], ["Share", "number"]], rows),
+    table("Sizes of files", [["Size", "wide"], ["", "bar-cell"], ["Files", "number"], [measure === "allocated" ? "Disk" : "Apparent", "number"],
+      ["Share", "number"]], rows),
     table("Percentiles", [["", "wide"], ["Size", "number"]], lines));
 }
 

@@ -4,7 +4,7 @@
 
 import { label } from "./describe";
 import { ownerName } from "./grouping";
-import type { Facts } from "./facts";
+import { lacksBlocks, type Facts } from "./facts";
 import { bytesOf, isContainer, type Measure, type Tree } from "./tree";
 
 export type SortKey = "name" | "disk" | "apparent" | "entries" | "newest" | "owner";
@@ -25,10 +25,12 @@ export interface Row {
 export class Rows {
   rows: Row[] = [];
   readonly expanded = new Set<number>();
-  sort: Sort = { key: "disk", isDescending: true };
+  sort: Sort;
   private places: Map<number, number> | undefined;
 
-  constructor(private readonly facts: Facts) {}
+  constructor(private readonly facts: Facts) {
+    this.sort = { key: lacksBlocks(facts) ? "apparent" : "disk", isDescending: true };
+  }
 
   /** Makes the rows anew. */
   fill(tree: Tree, view: number): void {

@@ -5,7 +5,7 @@
 
 import * as address from "./address";
 import { COLOURS, entriesOf, type Colour, type LegendEntry } from "./colouring";
-import type { Facts } from "./facts";
+import { usualMeasure, type Facts } from "./facts";
 import { Ages, Filter, LowerNames, PROPERTIES, Search, type Property } from "./filter";
 import { Chosen } from "./chosen";
 import { label } from "./describe";
@@ -36,7 +36,7 @@ export class Viewer {
   base: number;
   grouping: Grouping = "tree";
   colour: Colour = "category";
-  measure: Measure = "allocated";
+  measure: Measure;
   selection: Selection;
   hovered: Selection | undefined;
   readonly filter = new Filter();
@@ -60,6 +60,7 @@ export class Viewer {
     readonly facts: Facts,
   ) {
     this.shown = tree;
+    this.measure = usualMeasure(facts);
     this.view = tree.root;
     this.base = tree.root;
     this.selection = { node: tree.root, isRest: false };
@@ -310,7 +311,7 @@ export class Viewer {
   }
 
   private record(isSameView = false): void {
-    const fragment = address.written(this.addressNow());
+    const fragment = address.written(this.addressNow(), usualMeasure(this.facts));
     if (fragment === location.hash) return;
     try {
       if (isSameView) history.replaceState(null, "", fragment);
@@ -322,7 +323,7 @@ export class Viewer {
 
   /** Shows what the address says, as far as the report has it. */
   async follow(): Promise<void> {
-    const wanted = address.read(location.hash);
+    const wanted = address.read(location.hash, usualMeasure(this.facts));
     this.colour = wanted.colour;
     this.measure = wanted.measure;
     this.kept = undefined;

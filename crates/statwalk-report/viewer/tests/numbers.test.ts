@@ -157,3 +157,27 @@ test("on paper nothing lies over the rows of the tree, and a line tells of the o
   assert.ok(below >= 0, `${below}`);
   await close(opened);
 });
+
+test("apparent sizes make shares and the order where nothing has blocks", inBrowser, async () => {
+  const bare = (name: string, apparent: number): Node => file(name, 0, { apparent: BigInt(apparent) });
+  const opened = await open(report(directory("/phone", [bare("a.mp4", 1 << 20), bare("b.zip", 3 << 20)], { allocated: 0n })));
+  const { page } = opened;
+  await settled(page);
+  const { rows, map, why, measure } = await page.evaluate(() => ({
+    rows: [...document.querySelectorAll<HTMLElement>(".body .row")].map((row) => row.textContent),
+    map: document.querySelector(".tools")!.textContent,
+    why: document.querySelector(".why")?.textContent,
+    measure: [...document.querySelectorAll<HTMLSelectElement>("select")].map(({ value }) => value),
+  }));
+  assert.match(why ?? "", /^No file here has blocks on disk/);
+  assert.ok(measure.includes("apparent"), `${measure} ${map}`);
+  const [, first, second] = rows;
+  assert.match(first!, /b\.zip.*75/s);
+  assert.match(second!, /a\.mp4.*25/s);
+  await close(opened);
+  // With blocks there is no such sentence.
+  const usual = await open(small);
+  await settled(usual.page);
+  assert.equal(await usual.page.evaluate(() => document.querySelector(".why")?.textContent), undefined);
+  await close(usual);
+});

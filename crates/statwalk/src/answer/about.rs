@@ -133,6 +133,14 @@ impl About {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/") || path.ends_with(b"/"))
     }
 
+    /// Whether files have content, and nothing has blocks: so do phones by MTP and some cloud
+    /// mounts. A scan of sparse files alone looks the same.
+    pub(crate) fn has_no_blocks(&self) -> bool {
+        let sizes = self.roots.iter().filter_map(|root| root.totals.sizes);
+        let mut contents = sizes.map(|sizes| sizes.file_size_bytes);
+        contents.any(|bytes| bytes > 0) && self.allocated_bytes() == 0
+    }
+
     /// The blocks of all entries.
     pub(crate) fn allocated_bytes(&self) -> u128 {
         let sizes = self.roots.iter().filter_map(|root| root.totals.sizes);

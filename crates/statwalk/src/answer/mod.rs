@@ -8,6 +8,7 @@
 
 pub(crate) mod about;
 pub(crate) mod filter_texts;
+pub(crate) mod largest_files;
 mod of_scan;
 pub(crate) mod origin;
 pub(crate) mod owner_names;

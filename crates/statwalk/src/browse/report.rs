@@ -19,6 +19,7 @@ use statwalk_view::{SizeFormat, counted};
 use super::desk::Desk;
 use super::message::Message;
 use crate::answer::about::About;
+use crate::answer::largest_files;
 use crate::commands::{begin_numbered, name_of_report};
 use crate::flags::ReportFormat;
 use crate::report;
@@ -111,7 +112,7 @@ fn write(
     }
     let scan = report::Scan {
         tree,
-        largest,
+        largest: largest_files::chosen(largest, about.has_no_blocks()),
         traces,
     };
     let page = Some((Detail::default(), Names::Original));

@@ -12,6 +12,7 @@ use statwalk_report::{Detail, Names, html, markdown};
 use statwalk_view::{DateStyle, SizeFormat, grouped, json_path, wrap};
 
 use crate::answer::about::About;
+use crate::answer::largest_files;
 use crate::commands::delivery::{conclude, form_of, print};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -80,7 +81,7 @@ pub(super) fn run(flags: ReportFlags) -> Result<ExitStatus, Failure> {
     let about = About::of_scan(&request, outcome.report, &totals);
     let scan = report::Scan {
         tree,
-        largest,
+        largest: largest_files::chosen(largest, about.has_no_blocks()),
         traces,
     };
     if !about.has_root() {

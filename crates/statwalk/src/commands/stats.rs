@@ -72,6 +72,8 @@ pub(super) fn answer_of(flags: StatsFlags) -> Result<(Request, StatsAnswer), Fai
     let sink = (Totals::new(), stats);
     let outcome = watch(&request.scan, &sink, progress)?;
     let (totals, groups) = outcome.output;
+    let mut about = About::of_scan(&request, outcome.report, &totals);
+    let sizes = sizes.of_scan(&about, request.form);
 
     let order = Order {
         sizes,
@@ -88,7 +90,6 @@ pub(super) fn answer_of(flags: StatsFlags) -> Result<(Request, StatsAnswer), Fai
             order.apply(&mut section.parts, second, |(_, sum)| sum);
         }
     }
-    let mut about = About::of_scan(&request, outcome.report, &totals);
     about.owners = owners_of(&sections);
     let answer = StatsAnswer {
         by: flags.by,
@@ -180,7 +181,11 @@ impl Order {
             StatsSortName::Name => {}
             StatsSortName::Count => groups.sort_by_key(|group| Reverse(sum(group).tally.entries)),
             StatsSortName::Size => {
-                groups.sort_by_key(|group| Reverse(sum(group).bytes(self.sizes)))
+                let by = Sizes {
+                    column: self.sizes.order(),
+                    ..self.sizes
+                };
+                groups.sort_by_key(|group| Reverse(sum(group).bytes(by)))
             }
         }
         if self.reverse {
@@ -198,7 +203,7 @@ impl Answer for StatsAnswer {
         let mut below = vec![String::new()];
         below.extend(self.about.lines_below(self.sizes.format, screen));
         below.extend(self.lower_bound_lines(screen));
-        below.extend(self.about.no_blocks_lines(self.sizes.column, screen));
+        below.extend(self.about.no_blocks_lines(&self.sizes, screen));
         let fitting = self.about.rows_that_fit(below.len(), screen);
         let names: Vec<_> = self.by.iter().map(|&by| name_of(by)).collect();
         let table = GroupsTable {

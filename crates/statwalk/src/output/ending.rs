@@ -6,14 +6,13 @@ use std::ffi::OsStr;
 
 use serde::Serialize;
 use statwalk_core::Errno;
-use statwalk_view::{
-    Charset, Ending, SizeColumn, SizeFormat, Summary, Terminal, escape, truncate_end, wrap,
-};
+use statwalk_view::{Charset, Ending, NO_BLOCKS, SizeFormat, Summary, Terminal, escape, truncate_end, wrap};
 
 use crate::answer::about::{About, LeftOut, Root};
 use crate::exit_status::ExitStatus;
 use crate::output::printer::ROWS_FOR_SENTENCES;
 use crate::output::{error_summary, explain, json};
+use crate::request::Sizes;
 use crate::system::screen::{ErrorScreen, Screen};
 
 /// A table of fewer rows would say nothing.
@@ -132,21 +131,12 @@ impl About {
         summary(self, screen).brief_lines(screen.terminal)
     }
 
-    /// The sentence below sizes on disk that are 0 for every file, as on phones by MTP and
-    /// some cloud mounts.
-    pub(crate) fn no_blocks_lines(&self, column: SizeColumn, screen: Screen) -> Vec<String> {
-        let sizes = self.roots.iter().filter_map(|root| root.totals.sizes);
-        let has_content = sizes
-            .map(|sizes| sizes.file_size_bytes)
-            .any(|bytes| bytes > 0);
-        let is_told = screen.rows >= ROWS_FOR_SENTENCES && column == SizeColumn::Disk;
-        if !is_told || !has_content || self.allocated_bytes() > 0 {
-            return Vec::new();
+    /// The sentence below a table of apparent sizes that nobody asked for.
+    pub(crate) fn no_blocks_lines(&self, sizes: &Sizes, screen: Screen) -> Vec<String> {
+        match sizes.lacks_blocks && screen.rows >= ROWS_FOR_SENTENCES {
+            true => wrap(NO_BLOCKS, screen.terminal),
+            false => Vec::new(),
         }
-        // A scan of sparse files alone looks the same.
-        let sentence = "No file here has blocks on disk; perhaps this file system counts none. \
-                        -A shows apparent sizes.";
-        wrap(sentence, screen.terminal)
     }
 
     /// The number of rows that fit on the screen between the head of a table and

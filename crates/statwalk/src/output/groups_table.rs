@@ -230,6 +230,7 @@ mod tests {
             title: "X".to_owned(),
             sizes: Sizes {
                 column: SizeColumn::Disk,
+                lacks_blocks: false,
                 format: SizeFormat::Bytes,
                 format_in_rows: SizeFormat::Bytes,
             },

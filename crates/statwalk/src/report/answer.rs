@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use statwalk_core::{Extension, Largest, Top, TopOf, Totals, Tree, TreeSink};
+use statwalk_core::{Extension, TopOf, Totals, Tree, TreeSink};
 use statwalk_report::{
     Answer, Category, Choice, Detail, Directory, Ending, Failed, Large, Names, Owner, Space, Sums,
 };
@@ -17,6 +17,7 @@ use super::hints::Hints;
 use super::survey::Survey;
 use super::tree::{Indices, Part, ScannedTree, bytes, place_of_owner};
 use crate::answer::about::{About, Root};
+use crate::answer::largest_files::{LargestFiles, largest_files};
 use crate::answer::owner_names::{OwnerNames, Owners};
 use crate::output::rows::largest_directories;
 use crate::rebuildable::{self, FoundTraces, TraceSink};
@@ -28,7 +29,7 @@ const DIRECTORIES: usize = 20;
 const SECOND_NS: i64 = 1_000_000_000;
 
 /// The sinks of a report.
-pub(crate) type Sinks = (Totals, TreeSink, (Top, TraceSink));
+pub(crate) type Sinks = (Totals, TreeSink, (LargestFiles, TraceSink));
 
 /// The answers of the sinks, without the totals.
 pub(crate) struct Scan {
@@ -39,7 +40,7 @@ pub(crate) struct Scan {
 
 impl Scan {
     pub(crate) fn sinks() -> Sinks {
-        let top = Top::new(LARGEST, Largest::Allocated);
+        let top = largest_files(LARGEST, SizeColumn::Disk);
         let tree = TreeSink::new().with_files().with_owners();
         (Totals::new(), tree, (top, TraceSink))
     }
@@ -90,7 +91,11 @@ pub(crate) fn answer<'a>(
             now_ns: started_ns,
         };
         let groups = (survey, owners, categories, endings);
-        (groups, directories(&tree), hints.all())
+        let by = match about.has_no_blocks() {
+            true => SizeColumn::Apparent,
+            false => SizeColumn::Disk,
+        };
+        (groups, directories(&tree, by), hints.all())
     };
     let (choice, (groups, directories, worth)) = match page {
         Some((detail, names)) => {
@@ -269,8 +274,8 @@ fn large(tree: &ScannedTree<'_>, file: &TopOf) -> Large {
     }
 }
 
-fn directories(tree: &ScannedTree<'_>) -> Vec<Directory> {
-    let nodes = largest_directories(tree.tree, SizeColumn::Disk, |_| true, DIRECTORIES);
+fn directories(tree: &ScannedTree<'_>, by: SizeColumn) -> Vec<Directory> {
+    let nodes = largest_directories(tree.tree, by, |_| true, DIRECTORIES);
     let nodes = nodes.into_iter().map(|node| {
         let (allocated_bytes, apparent_bytes) = bytes(&node);
         Directory {

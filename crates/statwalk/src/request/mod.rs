@@ -21,6 +21,7 @@ use statwalk_core::{
 };
 use statwalk_view::{SizeColumn, SizeFilter, SizeFormat, Unit};
 
+use crate::answer::about::About;
 use crate::answer::filter_texts::FilterTexts;
 use crate::answer::origin::Origin;
 use crate::failure::Failure;
@@ -88,6 +89,9 @@ impl RowEnd {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
     pub(crate) column: SizeColumn,
+    /// Whether no file of the scan has blocks, so that apparent sizes order what the user
+    /// wants by space on disk.
+    pub(crate) lacks_blocks: bool,
     /// The format for a person.
     pub(crate) format: SizeFormat,
     /// The format in rows for programs: plain bytes, or with a unit as du writes them.
@@ -342,9 +346,45 @@ impl Sizes {
         };
         Ok(Sizes {
             column: SizeColumn::Disk,
+            lacks_blocks: false,
             format,
             format_in_rows,
         })
+    }
+
+    /// The same for a scan where no file has blocks: each size on disk is 0 there. A table
+    /// then shows apparent sizes, under their title; rows and JSON keep their numbers.
+    pub(crate) fn of_scan(self, about: &About, form: Form) -> Sizes {
+        if self.column != SizeColumn::Disk || !about.has_no_blocks() {
+            return self;
+        }
+        Sizes {
+            column: match form {
+                Form::Screen(_) => SizeColumn::Apparent,
+                Form::Rows(_) | Form::Json(_) => SizeColumn::Disk,
+            },
+            lacks_blocks: true,
+            ..self
+        }
+    }
+
+    /// The size that orders rows.
+    pub(crate) fn order(&self) -> SizeColumn {
+        match self.lacks_blocks {
+            true => SizeColumn::Apparent,
+            false => self.column,
+        }
+    }
+
+    /// The size that the user asks for.
+    pub(crate) fn asked(self) -> Sizes {
+        match self.lacks_blocks {
+            true => Sizes {
+                column: SizeColumn::Disk,
+                ..self
+            },
+            false => self,
+        }
     }
 
     /// The one of the two sizes that is shown.

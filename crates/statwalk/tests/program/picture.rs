@@ -803,38 +803,78 @@ fn a_list_of_no_files_names_the_one_of_directories() {
     assert!(!text.contains("No file passes"), "{text}");
 }
 
-/// Every size was 0 and every share 0 %, and no word told why.
+/// Every size was 0 and every share 0 %, and no word told why. A sentence about `-A` came, and
+/// the order of rows was still that of their names.
 #[test]
 fn a_file_system_without_blocks_is_told() {
     let tree = Tree::new("mount/\nblocks/\nblocks/file 5000");
     let tmpfs = or_skip!(FileSystem::Tmpfs.mount(&tree.path().join("mount")));
-    std::fs::create_dir(tmpfs.path().join("empty")).unwrap();
     let sentence = "No file here has blocks on disk; perhaps this file system counts none. \
-                    -A shows apparent sizes.";
+                    Sizes, shares and order are apparent sizes.";
     let is_told = |words: &[&str]| {
         let text = shown(&tree, words);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         text.contains(sentence)
     };
+    std::fs::create_dir(tmpfs.path().join("empty")).unwrap();
     // No size is 0 for want of blocks.
     assert!(!is_told(&["tree/mount"]));
-    let file = std::fs::File::create(tmpfs.path().join("file")).unwrap();
-    file.set_len(5_000_000).unwrap();
-    for words in [
-        &["tree/mount"][..],
-        &["-a", "tree/mount"],
-        &["-s", "tree/mount"],
+    for (dir, bytes) in [("a", 1_000_000), ("b", 3_000_000)] {
+        let dir = tmpfs.path().join(dir);
+        std::fs::create_dir(&dir).unwrap();
+        let file = std::fs::File::create(dir.join("file")).unwrap();
+        file.set_len(bytes).unwrap();
+    }
+    for (words, row) in [
+        (&["tree/mount"][..], "2.86 MiB  75 %"),
+        (&["-a", "tree/mount"], "2.86 MiB  75 %"),
+        (&["-d1", "--min-size", "2M", "tree/mount"], "2.86 MiB  75 %"),
+        (&["-s", "tree/mount/a", "tree/mount/b"], "2.86 MiB   75 %"),
+        (&["top", "tree/mount"], "2.86 MiB   75 %"),
+        (&["top", "--dirs", "tree/mount"], "2.86 MiB   75 %"),
+        (&["stats", "--by", "size", "tree/mount"], "2.86 MiB   75 %"),
+        (&["--time", "tree/mount"], "2.86 MiB"),
     ] {
         assert!(is_told(words), "{words:?}");
-    }
-    for words in [&["top", "tree/mount"][..], &["stats", "tree/mount"]] {
-        assert!(is_told(words), "{words:?}");
+        let text = shown(&tree, words);
+        assert!(
+            text.contains("APPARENT") && !text.contains("DISK"),
+            "{text}"
+        );
+        assert!(text.contains(row), "{words:?} {text}");
+        let places = ["2.86 MiB", "977 KiB"].map(|size| text.find(size));
+        assert!(
+            places[1].is_none() || places[0] < places[1] || words[0] == "stats",
+            "{text}"
+        );
     }
     for words in [
         &["-A", "tree/mount"][..],
         &["--count", "tree/mount"],
+        &["--inodes", "tree/mount"],
         &["tree"],
     ] {
         assert!(!is_told(words), "{words:?}");
+    }
+    // Numbers that a program reads stay those of the disk, in the other order.
+    let run = |words: &[&str]| String::from_utf8(tree.run(words).good().stdout).unwrap();
+    let mount = "tree/mount";
+    assert_eq!(run(&["top", "-n1", mount]), format!("0\t{mount}/b/file\n"));
+    assert_eq!(
+        run(&["top", "--dirs", "-n1", mount]),
+        format!("0\t{mount}/b\n")
+    );
+    assert_eq!(
+        run(&["-d1", mount]),
+        format!("0\t{mount}/b\n0\t{mount}/a\n0\t{mount}/empty\n0\t{mount}\n")
+    );
+    // A limit is for space on disk.
+    for arguments in [
+        &["-s", "--fail-over", "1M", mount][..],
+        &["--fail-over", "1M", mount],
+    ] {
+        let text = shown(&tree, arguments);
+        assert!(text.contains("APPARENT"), "{text}");
+        tree.run(arguments).good();
     }
 }

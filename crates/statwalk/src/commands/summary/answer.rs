@@ -23,7 +23,7 @@ use crate::output::printer::{Answer, ROWS_FOR_SENTENCES};
 use crate::output::rows::{Order, Selection, Side, bytes, is_left_out, is_selected, roots};
 use crate::output::tree_picture::{LargeFiles, TreePicture};
 use crate::request::filters::NameFilters;
-use crate::request::{Sizes, safe};
+use crate::request::{Form, Sizes, safe};
 use crate::system::screen::Screen;
 use crate::system::stdio::say;
 
@@ -58,6 +58,15 @@ pub(super) struct Times {
     pub(super) title: &'static str,
     pub(super) style: DateStyle,
     pub(super) zone: TimeZone,
+}
+
+impl SummaryView {
+    /// The same for a scan that is over: it can be one where no file has blocks.
+    pub(super) fn of_scan(mut self, about: &About, form: Form) -> SummaryView {
+        self.sizes = self.sizes.of_scan(about, form);
+        self.order.column = self.sizes.order();
+        self
+    }
 }
 
 impl Times {
@@ -109,8 +118,7 @@ impl Answer for SummaryAnswer {
                 lines
             }
         });
-        let column = self.view.sizes.column;
-        below.extend(self.about.no_blocks_lines(column, screen));
+        below.extend(self.about.no_blocks_lines(&self.view.sizes, screen));
         if screen.rows >= ROWS_FOR_SENTENCES {
             below.extend(self.own_names(screen));
         }
@@ -250,7 +258,7 @@ impl SummaryAnswer {
     pub(super) fn exceeds(&self, limit: u128) -> bool {
         let mut exceeds = false;
         for root in &self.about.roots {
-            let bytes = self.number_of(&root.totals);
+            let bytes = number(&root.totals, &self.view.sizes.asked());
             if bytes > limit {
                 let path = safe(&String::from_utf8_lossy(&root.path));
                 // Two sizes with three digits could look the same.
@@ -292,11 +300,7 @@ impl SummaryAnswer {
 
     /// The number that stands for a root.
     fn number_of(&self, totals: &RootTotals) -> u128 {
-        // Inodes are counted in a tree; this number then stands nowhere.
-        match totals.sizes {
-            None => totals.entries.into(),
-            Some(sizes) => (self.view.sizes).of(sizes.allocated_bytes, sizes.apparent_bytes),
-        }
+        number(totals, &self.view.sizes)
     }
 
     /// The roots with an answer of their own: those that exist, and that no earlier
@@ -323,8 +327,13 @@ impl SummaryAnswer {
     }
 
     fn compare(&self, a: &Root, b: &Root) -> Ordering {
+        let by = Sizes {
+            column: self.view.sizes.order(),
+            ..self.view.sizes
+        };
+        let rank = |root: &Root| number(&root.totals, &by);
         let by_key = match self.view.order.key {
-            SortKey::Size => self.number_of(&b.totals).cmp(&self.number_of(&a.totals)),
+            SortKey::Size => rank(b).cmp(&rank(a)),
             SortKey::Count => b.totals.entries.cmp(&a.totals.entries),
             // The command refuses times where it reads none.
             SortKey::Name | SortKey::Mtime => Ordering::Equal,
@@ -481,5 +490,14 @@ impl SummaryAnswer {
             row
         });
         list_table(&columns, &rows.collect::<Vec<_>>(), screen.terminal)
+    }
+}
+
+/// The size of a root, or its entries where it has none.
+fn number(totals: &RootTotals, sizes: &Sizes) -> u128 {
+    // Inodes are counted in a tree; this number then stands nowhere.
+    match totals.sizes {
+        None => totals.entries.into(),
+        Some(bytes) => sizes.of(bytes.allocated_bytes, bytes.apparent_bytes),
     }
 }

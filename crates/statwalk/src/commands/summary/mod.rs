@@ -5,12 +5,13 @@
 mod answer;
 
 use jiff::tz::TimeZone;
-use statwalk_core::{Largest, TimeKind, Top, Totals, TreeSink};
+use statwalk_core::{TimeKind, Top, Totals, TreeSink};
 use statwalk_view::{DateStyle, Files, SizeColumn, SizeFilter, SortKey};
 
 use self::answer::{SummaryAnswer, SummaryView, Times};
 use crate::answer::about::About;
 use crate::answer::filter_texts::FilterTexts;
+use crate::answer::largest_files::{self, LargestFiles};
 use crate::commands::delivery::{conclude, form_of, print};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -201,11 +202,12 @@ fn scan_totals(
     };
     let progress = ProgressOptions::new(request, shown);
     let outcome = watch(&request.scan, &sink, progress)?;
+    let about = About::of_scan(request, outcome.report, &outcome.output);
     Ok(SummaryAnswer {
-        view,
+        view: view.of_scan(&about, request.form),
         tree: None,
         large_files: Vec::new(),
-        about: About::of_scan(request, outcome.report, &outcome.output),
+        about,
     })
 }
 
@@ -250,7 +252,10 @@ fn scan_tree(
     let mut large = large_files(request, &view);
     let (totals, tree) = match filters.test() {
         Some((fields, test)) => {
-            large = large.map(|top| top.with_filter(fields, test.clone()));
+            large = large.map(|(top, apparent)| {
+                let filtered = |top: Top| top.with_filter(fields, test.clone());
+                (filtered(top), apparent.map(filtered))
+            });
             (
                 totals.with_filter(fields, test.clone()),
                 tree.with_filter(fields, test),
@@ -267,10 +272,13 @@ fn scan_tree(
         about.elsewhere = (request.cover())
             .and_then(|cover| used_inodes::elsewhere(&cover, about.allocated_bytes()));
     }
+    let view = view.of_scan(&about, request.form);
     Ok(SummaryAnswer {
+        large_files: large_files.map_or_else(Vec::new, |files| {
+            largest_files::chosen(files, view.sizes.lacks_blocks)
+        }),
         view,
         tree: Some(tree),
-        large_files: large_files.unwrap_or_default(),
         about,
     })
 }
@@ -281,7 +289,7 @@ const LARGE_FILES_PER_ROW: usize = 4;
 const LARGE_FILES_MAX: usize = 1 << 16;
 
 /// The sink of the files that can have a row: without `-a` the tree keeps none.
-fn large_files(request: &Request, view: &SummaryView) -> Option<Top> {
+fn large_files(request: &Request, view: &SummaryView) -> Option<LargestFiles> {
     let Form::Screen(screen) = request.form else {
         return None;
     };
@@ -291,15 +299,14 @@ fn large_files(request: &Request, view: &SummaryView) -> Option<Top> {
         return None;
     }
     let rows = view.rows_max.unwrap_or(screen.rows);
-    let by = match view.sizes.column {
-        SizeColumn::Disk => Largest::Allocated,
-        SizeColumn::Apparent => Largest::Apparent,
+    if view.sizes.column == SizeColumn::Inodes {
         // No file has more than another.
-        SizeColumn::Inodes => return None,
-    };
+        return None;
+    }
     let count = match view.depth_max {
         Some(_) => rows.saturating_mul(LARGE_FILES_PER_ROW),
         None => rows,
     };
-    Some(Top::new(count.min(LARGE_FILES_MAX), by))
+    let count = count.min(LARGE_FILES_MAX);
+    Some(largest_files::largest_files(count, view.sizes.column))
 }

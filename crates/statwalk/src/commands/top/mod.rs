@@ -4,12 +4,13 @@
 //! makes again.
 
 use serde::Serialize;
-use statwalk_core::{Largest, Node, Top, TopOf, Totals, TreeSink, path_order};
+use statwalk_core::{Node, TopOf, Totals, TreeSink, path_order};
 use statwalk_view::rebuildable::Rule;
-use statwalk_view::{Align, Cell, Column, SizeColumn, age, counted, list_table, share, wrap};
+use statwalk_view::{Align, Cell, Column, age, counted, list_table, share, wrap};
 
 use crate::answer::about::About;
 use crate::answer::filter_texts::FilterTexts;
+use crate::answer::largest_files;
 use crate::commands::delivery::{conclude, form_of, print};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -106,18 +107,18 @@ fn files(
     filters: Filters,
     count: usize,
 ) -> Result<LargestAnswer, Failure> {
-    let by = match sizes.column {
-        SizeColumn::Disk | SizeColumn::Inodes => Largest::Allocated,
-        SizeColumn::Apparent => Largest::Apparent,
-    };
-    let mut top = Top::new(count, by);
+    let (mut top, mut apparent) = largest_files::largest_files(count, sizes.column);
     if let Some((fields, test)) = filters.test() {
+        apparent = apparent.map(|top| top.with_filter(fields, test.clone()));
         top = top.with_filter(fields, test);
     }
     let progress = ProgressOptions::new(request, Some(sizes.format));
-    let sink = (Totals::new(), top);
+    let sink = (Totals::new(), (top, apparent));
     let outcome = watch(&request.scan, &sink, progress)?;
     let (totals, top) = outcome.output;
+    let about = About::of_scan(request, outcome.report, &totals);
+    let sizes = sizes.of_scan(&about, request.form);
+    let top = largest_files::chosen(top, sizes.lacks_blocks);
     Ok(LargestAnswer {
         sizes,
         rows_max: None,
@@ -126,7 +127,7 @@ fn files(
         rebuildable: None,
         title: "FILE",
         large: top.iter().map(|file| Large::file(file, &sizes)).collect(),
-        about: About::of_scan(request, outcome.report, &totals),
+        about,
     })
 }
 
@@ -140,10 +141,12 @@ fn directories(
     let sink = (Totals::new(), TreeSink::new());
     let outcome = watch(&request.scan, &sink, progress)?;
     let (totals, tree) = outcome.output;
+    let about = About::of_scan(request, outcome.report, &totals);
+    let sizes = sizes.of_scan(&about, request.form);
     let wanted = |node: &Node<'_>| {
         filters.pass_name(node.name()) && filters.pass_size(node.apparent_bytes().unwrap_or(0))
     };
-    let nodes = largest_directories(&tree, sizes.column, wanted, count);
+    let nodes = largest_directories(&tree, sizes.order(), wanted, count);
     let directory = |node| Large::directory(node, &sizes);
     let large = nodes.iter().map(directory).collect();
     // The program ends: to free a large tree piece by piece would only take time.
@@ -156,7 +159,7 @@ fn directories(
         rebuildable: None,
         title: "DIRECTORY",
         large,
-        about: About::of_scan(request, outcome.report, &totals),
+        about,
     })
 }
 
@@ -170,8 +173,10 @@ fn rebuildable(
     let sink = (Totals::new(), TreeSink::new(), TraceSink);
     let outcome = watch(&request.scan, &sink, progress)?;
     let (totals, tree, traces) = outcome.output;
-    let report = outcome.report;
-    let mut found = rebuildable::all(&tree, &request.paths, &traces, report.interrupted);
+    let about = About::of_scan(request, outcome.report, &totals);
+    let sizes = sizes.of_scan(&about, request.form);
+    let is_interrupted = about.gaps.interrupted;
+    let mut found = rebuildable::all(&tree, &request.paths, &traces, is_interrupted);
     found.retain(|(node, _)| {
         filters.pass_name(node.name())
             && filters.pass_size(node.apparent_bytes().unwrap_or(0))
@@ -183,14 +188,18 @@ fn rebuildable(
         sum.apparent_bytes += node.apparent_bytes().unwrap_or(0);
         sum.allocated_bytes += node.allocated_bytes().unwrap_or(0);
     }
-    let mut large: Vec<Large> = (found.iter())
-        .map(|(node, rule)| Large::rebuildable(node, rule, &sizes))
+    let mut large: Vec<(u128, Large)> = (found.iter())
+        .map(|(node, rule)| {
+            let rank = bytes(node, sizes.order());
+            (rank, Large::rebuildable(node, rule, &sizes))
+        })
         .collect();
-    large.sort_by(|a, b| {
-        let by_size = b.bytes.cmp(&a.bytes);
+    large.sort_by(|(a_rank, a), (b_rank, b)| {
+        let by_size = b_rank.cmp(a_rank);
         by_size.then_with(|| path_order(&a.path, &b.path))
     });
     large.truncate(count);
+    let large = large.into_iter().map(|(_, large)| large).collect();
     // As above.
     std::mem::forget(tree);
     Ok(LargestAnswer {
@@ -201,7 +210,7 @@ fn rebuildable(
         rebuildable: Some(sum),
         title: "DIRECTORY",
         large,
-        about: About::of_scan(request, report, &totals),
+        about,
     })
 }
 
@@ -298,7 +307,7 @@ impl Answer for LargestAnswer {
             below.extend(self.sum_lines(sum, whole, screen));
         }
         below.extend(self.about.lines_below(self.sizes.format, screen));
-        below.extend(self.about.no_blocks_lines(self.sizes.column, screen));
+        below.extend(self.about.no_blocks_lines(&self.sizes, screen));
         if let Some(names) = self.names.as_ref().filter(|_| self.large.is_empty()) {
             below.extend(own_names::below_no_files(
                 &self.about,

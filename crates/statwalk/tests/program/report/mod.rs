@@ -1052,3 +1052,55 @@ fn tables_of_directories_mark_those_that_lack_something() {
     assert!(text.contains("/tree/a (incomplete)</td>"));
     assert!(text.contains("/tree/b</td>"));
 }
+
+/// Each share was 0 %, and the files were the first by name.
+#[test]
+fn a_report_without_blocks_has_shares_of_apparent_sizes() {
+    let tree = Tree::new("mount/");
+    let tmpfs = or_skip!(FileSystem::Tmpfs.mount(&tree.path().join("mount")));
+    for (dir, bytes) in [("a", 1_000_000), ("b", 3_000_000)] {
+        let dir = tmpfs.path().join(dir);
+        fs::create_dir(&dir).unwrap();
+        File::create(dir.join("file"))
+            .unwrap()
+            .set_len(bytes)
+            .unwrap();
+    }
+    let run = |format: &str| {
+        let answer = tree.run(&["report", "tree/mount", "-o", "-", "--format", format]);
+        String::from_utf8(answer.good().stdout).unwrap()
+    };
+    let sentence = "No file here has blocks on disk; perhaps this file system counts none. \
+                    Sizes, shares and order are apparent sizes.";
+    let text = run("markdown");
+    assert!(text.contains(sentence), "{text}");
+    assert!(!text.contains("Disk"), "{text}");
+    for title in ["Largest directories", "Largest files"] {
+        let (_, table) = text.split_once(title).unwrap();
+        let rows: Vec<&str> = table.lines().skip(4).take(2).collect();
+        assert!(
+            rows[0].starts_with("2.86 MiB | 75 % ") && rows[0].contains("/b"),
+            "{rows:?}"
+        );
+        assert!(
+            rows[1].starts_with("977 KiB | 25 % ") && rows[1].contains("/a"),
+            "{rows:?}"
+        );
+    }
+    let page = run("html");
+    let (_, table) = page.split_once("<caption>Largest files").unwrap();
+    let (table, _) = table.split_once("</table>").unwrap();
+    assert!(
+        page.contains(sentence) && table.contains("<th>Apparent</th>"),
+        "{table}"
+    );
+    let [b, a] = ["2.86 MiB", "977 KiB"].map(|size| table.find(size).unwrap());
+    assert!(b < a, "{table}");
+    let page = Page::of(page.as_bytes());
+    assert!(
+        page.meta["largest"][0]["path"]["text"]
+            .as_str()
+            .unwrap()
+            .ends_with("/b/file")
+    );
+}
