@@ -6,7 +6,9 @@ use std::ffi::OsStr;
 
 use serde::Serialize;
 use statwalk_core::Errno;
-use statwalk_view::{Charset, Ending, NO_BLOCKS, SizeFormat, Summary, Terminal, escape, truncate_end, wrap};
+use statwalk_view::{
+    Charset, Ending, NO_BLOCKS, SizeFormat, Summary, Terminal, escape, truncate_end, wrap,
+};
 
 use crate::answer::about::{About, LeftOut, Root};
 use crate::exit_status::ExitStatus;

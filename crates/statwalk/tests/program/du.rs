@@ -551,6 +551,7 @@ fn a_further_name_of_a_file_has_no_row_as_in_du() {
     for words in [
         &["tree/file", "tree/link"][..],
         &["-s", "tree/file", "tree/link"],
+        &["-s", "-t", "f", "tree/file", "tree/link"],
     ] {
         let answer = tree.run(&[&["--table"], words].concat()).good();
         let lines = answer.lines();
@@ -558,6 +559,33 @@ fn a_further_name_of_a_file_has_no_row_as_in_du() {
         assert_eq!(rows.count(), 0, "{lines:?}");
         let sentence = "tree/link has no row: an earlier path has its bytes.";
         assert!(lines.contains(&sentence), "{lines:?}");
+    }
+    // A filter kept the row, with 0. A directory that has one file, of another path, has one.
+    for (words, rows) in [
+        (
+            &["-s", "-t", "f", "tree/file", "tree/link"][..],
+            &["tree/file"][..],
+        ),
+        (&["-s", "-g", "*", "tree/link", "tree/file"], &["tree/link"]),
+        (
+            &["-sL", "-t", "f", "tree/followed", "tree/single"],
+            &["tree/followed"],
+        ),
+        (
+            &["-s", "-t", "f", "tree/file", "tree/dir"],
+            &["tree/file", "tree/dir"],
+        ),
+        (
+            &["-s", "-t", "f", "tree/file", "tree/single"],
+            &["tree/file", "tree/single"],
+        ),
+    ] {
+        let answer = tree.run(words).good();
+        let found = answer.lines();
+        let found: Vec<&str> = (found.iter())
+            .map(|row| row.split_once('\t').unwrap().1)
+            .collect();
+        assert_eq!(found, rows, "{words:?}");
     }
     let document = tree
         .run(&["--json", "tree/file", "tree/link"])

@@ -3,6 +3,7 @@
 //! The answer of the default view: the tree that fits on the screen, or the totals.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -82,6 +83,9 @@ pub(in crate::commands) struct SummaryAnswer {
     pub(super) view: SummaryView,
     /// Absent where the user asked for totals alone.
     pub(super) tree: Option<Tree>,
+    /// The numbers of the roots that are no directories, where neither a tree nor the totals
+    /// tell.
+    pub(super) file_roots: BTreeSet<usize>,
     /// The largest files, where a picture shows them and the tree has none.
     pub(super) large_files: Vec<TopOf>,
     pub(in crate::commands) about: About,
@@ -376,7 +380,7 @@ impl SummaryAnswer {
         let is_file = match &self.tree {
             Some(tree) => tree.root(root).is_some_and(|node| !node.is_dir()),
             // A filter can leave a directory and count one file below it.
-            None => !self.view.is_filtered,
+            None => !self.view.is_filtered || self.file_roots.contains(&root),
         };
         let totals = &self.about.roots[root].totals;
         let extra = totals.sizes.map_or(0, |sizes| sizes.extra_hard_links);

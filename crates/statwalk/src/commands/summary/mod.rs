@@ -3,12 +3,16 @@
 //! `statwalk PATH…`: where the space went.
 
 mod answer;
+mod file_roots;
+
+use std::collections::BTreeSet;
 
 use jiff::tz::TimeZone;
 use statwalk_core::{TimeKind, Top, Totals, TreeSink};
 use statwalk_view::{DateStyle, Files, SizeColumn, SizeFilter, SortKey};
 
 use self::answer::{SummaryAnswer, SummaryView, Times};
+use self::file_roots::FileRoots;
 use crate::answer::about::About;
 use crate::answer::filter_texts::FilterTexts;
 use crate::answer::largest_files::{self, LargestFiles};
@@ -201,11 +205,15 @@ fn scan_totals(
         None => sink,
     };
     let progress = ProgressOptions::new(request, shown);
+    let is_asked = view.is_filtered && request.paths.len() > 1;
+    let sink = (sink, is_asked.then_some(FileRoots));
     let outcome = watch(&request.scan, &sink, progress)?;
-    let about = About::of_scan(request, outcome.report, &outcome.output);
+    let (totals, file_roots) = outcome.output;
+    let about = About::of_scan(request, outcome.report, &totals);
     Ok(SummaryAnswer {
         view: view.of_scan(&about, request.form),
         tree: None,
+        file_roots: file_roots.unwrap_or_default(),
         large_files: Vec::new(),
         about,
     })
@@ -279,6 +287,7 @@ fn scan_tree(
         }),
         view,
         tree: Some(tree),
+        file_roots: BTreeSet::new(),
         about,
     })
 }
