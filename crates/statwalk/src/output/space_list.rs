@@ -12,7 +12,7 @@ use statwalk_view::{
 };
 
 use crate::output::printer::ROWS_FOR_SENTENCES;
-use crate::output::space_table::signed_text;
+use crate::output::space_table::{has_no_free_inode, signed_text};
 use crate::system::file_systems::Space;
 
 /// The line of a small screen in place of the sentences.
@@ -120,6 +120,9 @@ impl ListedSpace<'_> {
             sentence.push_str(&format!(" ({part}: {})", unknown.reason));
         }
         sentence.push('.');
+        if has_no_free_inode(account) {
+            sentence.push_str(" No inode is free.");
+        }
         sentence
     }
 }

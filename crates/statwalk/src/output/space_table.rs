@@ -70,7 +70,29 @@ impl SpaceTable<'_> {
             lines.push(String::new());
         }
         lines.extend(sentences.iter().flat_map(|text| wrap(text, terminal)));
+        if sentences.is_empty() {
+            lines.push(String::new());
+        }
+        lines.extend(wrap(&self.inodes(), terminal));
         lines
+    }
+
+    /// The sentence about inodes: without a free one, free space takes no file.
+    fn inodes(&self) -> String {
+        let capacity = &self.account.capacity;
+        let (Some(used), Some(total)) = (capacity.used_inodes, capacity.total_inodes) else {
+            return "Inodes: the kernel tells no number of this file system.".to_owned();
+        };
+        let share = share(used.into(), total.into());
+        let (used_text, total_text) = (grouped(used), grouped(total));
+        let none_free = match used == total {
+            true => "; none is free, so it takes no new file",
+            false => "",
+        };
+        format!(
+            "Inodes: {used_text} of {total_text} in use, {}{none_free}.",
+            share.trim_start()
+        )
     }
 
     fn brief_lines(&self, rows_max: usize, terminal: Terminal) -> Vec<String> {
@@ -79,6 +101,7 @@ impl SpaceTable<'_> {
         let room = rows_max.saturating_sub(LINES_BESIDE).max(ROWS_MIN);
         let (head, mut parts) = self.rows();
         let mut is_whole = self.sentences().is_empty()
+            && !has_no_free_inode(self.account)
             && self.account.unnamed.is_empty()
             && self.hidden().next().is_none();
         let head: Vec<SpaceRow> = match head.len() + parts.len() > room {
@@ -332,6 +355,12 @@ impl SpaceTable<'_> {
             format!("The entries of all layers take {shown}, on one or several file systems."),
         ]
     }
+}
+
+/// Whether a file system takes no new file, whatever its free space.
+pub(crate) fn has_no_free_inode(account: &SpaceAccount) -> bool {
+    let capacity = &account.capacity;
+    capacity.total_inodes.is_some() && capacity.used_inodes == capacity.total_inodes
 }
 
 const FREE: &str = "free";

@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde_json::Value;
 use statwalk_testkit::fault_fs::{FaultFs, Hang, Op};
 use statwalk_testkit::mounts::{self, FileSystem};
-use statwalk_testkit::{Scratch, or_skip};
+use statwalk_testkit::{Scratch, Skipped, or_skip};
 
 use crate::run::{Answer, Tree, as_ordinary_user, statwalk};
 use crate::schema;
@@ -340,4 +340,53 @@ fn a_full_device_is_a_failure() {
         .status()
         .unwrap();
     assert_eq!(ended.code(), Some(2));
+}
+
+/// A file system without a free inode had "free 99 %", and no word of inodes.
+#[test]
+fn df_tells_of_inodes() {
+    let tree = Tree::new("mount/\nbtrfs/");
+    let at = tree.path().join("mount");
+    let mounted = or_skip!(FileSystem::Tmpfs.mount(&at));
+    let remounted = Command::new("mount")
+        .args(["-o", "remount,nr_inodes=20"])
+        .arg(&at)
+        .status();
+    if !remounted.is_ok_and(|status| status.success()) {
+        return Skipped::needs("mount(8)").report();
+    }
+    let table = || {
+        let answer = tree.run(&["df", "--table", "tree/mount"]).good();
+        let text = String::from_utf8(answer.stdout).unwrap();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(
+        table().contains("Inodes: 1 of 20 in use, 5 %."),
+        "{}",
+        table()
+    );
+    for number in 1..20 {
+        File::create(at.join(number.to_string())).unwrap();
+    }
+    assert!(File::create(at.join("more")).is_err());
+    let sentence = "Inodes: 20 of 20 in use, 100 %; none is free, so it takes no new file.";
+    assert!(table().contains(sentence), "{}", table());
+    let document = tree.run(&["df", "--json", "tree/mount"]).good().json();
+    let found = only(&document);
+    assert_eq!(
+        (&found["used_inodes"], &found["total_inodes"]),
+        (&20.into(), &20.into())
+    );
+    mounted.unmount().unwrap();
+    // A btrfs has as many as it needs, and says 0 of both.
+    let at = tree.path().join("btrfs");
+    let _mounted = or_skip!(FileSystem::Btrfs.mount(&at));
+    let answer = tree.run(&["df", "--table", "tree/btrfs"]).good();
+    let text = String::from_utf8(answer.stdout).unwrap();
+    assert!(
+        text.contains("Inodes: the kernel tells no number of this file system."),
+        "{text}"
+    );
+    let document = tree.run(&["df", "--json", "tree/btrfs"]).good().json();
+    assert_eq!(only(&document).get("total_inodes"), None);
 }

@@ -99,8 +99,12 @@ pub struct Capacity {
     pub free_bytes: u64,
     /// The part of the free blocks that only root may use.
     pub reserved_bytes: u64,
-    /// Inodes in use. Absent where the file system does not count inodes.
+    /// Inodes in use. Absent where the file system counts no inodes, or more free ones than it
+    /// has.
     pub used_inodes: Option<u64>,
+    /// The inodes that it has, free ones too; absent as `used_inodes` is. A file system that
+    /// makes inodes as it needs them can change it.
+    pub total_inodes: Option<u64>,
 }
 
 /// The used bytes of a file system, explained.
@@ -475,14 +479,16 @@ impl FileSystem {
 
     fn capacity(&self, numbers: &StatVfs) -> Capacity {
         let bytes = |blocks: u64| blocks.saturating_mul(numbers.f_frsize);
-        let used_inodes = numbers.f_files.saturating_sub(numbers.f_ffree);
+        let total_inodes = (numbers.f_files > 0).then_some(numbers.f_files);
+        let used_inodes = total_inodes.and_then(|total| total.checked_sub(numbers.f_ffree));
         Capacity {
             device_bytes: self.mounted.device_bytes(),
             total_bytes: bytes(numbers.f_blocks),
             used_bytes: used_bytes(numbers),
             free_bytes: bytes(numbers.f_bfree),
             reserved_bytes: bytes(numbers.f_bfree.saturating_sub(numbers.f_bavail)),
-            used_inodes: (numbers.f_files > 0).then_some(used_inodes),
+            used_inodes,
+            total_inodes: total_inodes.filter(|_| used_inodes.is_some()),
         }
     }
 }

@@ -63,6 +63,8 @@ pub(crate) struct FileSystemJson {
     used_bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     used_inodes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_inodes: Option<u64>,
     changed_bytes: i64,
     parts: Vec<PartJson>,
     unknown: Vec<UnknownJson>,
@@ -175,6 +177,7 @@ impl FileSystemJson {
             reserved_bytes: capacity.reserved_bytes,
             used_bytes: capacity.used_bytes,
             used_inodes: capacity.used_inodes,
+            total_inodes: capacity.total_inodes,
             changed_bytes: account.changed_bytes,
             parts: parts
                 .map(|(part, bytes)| PartJson {
