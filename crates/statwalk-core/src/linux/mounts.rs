@@ -93,6 +93,42 @@ impl State {
     }
 }
 
+/// The table of mounts for looks at file systems one after another: each look sees all changes
+/// before it, and the table is read again only where there are any.
+#[derive(Debug, Default)]
+pub(crate) struct FreshTable {
+    watch: Option<Watch>,
+    mounts: Arc<Vec<Mount>>,
+    #[cfg(test)]
+    reads: usize,
+}
+
+impl FreshTable {
+    /// The mounts as they are. Empty without `/proc`.
+    pub(crate) fn look(&mut self) -> Arc<Vec<Mount>> {
+        let is_known =
+            (self.watch.as_ref()).is_some_and(|watch| watch.has_changed().is_ok_and(|is| !is));
+        if !is_known {
+            self.mounts = Arc::new(self.read().unwrap_or_default());
+        }
+        Arc::clone(&self.mounts)
+    }
+
+    fn read(&mut self) -> io::Result<Vec<Mount>> {
+        #[cfg(test)]
+        {
+            self.reads += 1;
+        }
+        let mut watch = match self.watch.take() {
+            Some(watch) => watch,
+            None => Watch::open()?,
+        };
+        let mounts = watch.read()?;
+        self.watch = Some(watch);
+        Ok(mounts)
+    }
+}
+
 /// A root of a scan, as the kernel shows it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RootMount {
@@ -254,6 +290,11 @@ pub(crate) fn is_within(path: &[u8], directory: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStrExt;
+
+    use statwalk_testkit::mounts::FileSystem;
+    use statwalk_testkit::{Scratch, or_skip};
+
     use super::*;
 
     fn mount(id: u64, device: &str, root: &str, point: &str) -> Mount {
@@ -382,6 +423,33 @@ mod tests {
         }
         // Other tests mount meanwhile, in this mount namespace: most looks meet no change.
         assert!(lock(&table.state).reads < 500);
+    }
+
+    /// It was read anew for each file system of `statwalk df`.
+    #[test]
+    fn a_fresh_table_is_read_once() {
+        let mut table = FreshTable::default();
+        for _ in 0..1000 {
+            assert!(table.look().iter().any(|mount| mount.point == b"/"));
+        }
+        // As above.
+        assert!(table.reads < 500);
+    }
+
+    #[test]
+    fn a_fresh_table_misses_no_mount() {
+        let scratch = Scratch::new().unwrap();
+        let point = scratch.subdirectory("point").unwrap();
+        let has = |table: &mut FreshTable| {
+            let point = point.as_os_str().as_bytes();
+            table.look().iter().any(|mount| mount.point == point)
+        };
+        let mut table = FreshTable::default();
+        assert!(!has(&mut table));
+        let mounted = or_skip!(FileSystem::Tmpfs.mount(&point));
+        assert!(has(&mut table));
+        mounted.unmount().unwrap();
+        assert!(!has(&mut table));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
-use statwalk_core::space::FileSystem;
+use statwalk_core::space::{FileSystem, MountTable};
 
 use crate::answer::origin::Origin;
 use crate::commands::delivery::{conclude, fail, form_of, print};
@@ -96,8 +96,9 @@ impl DfAnswer {
     ) -> Result<ExitStatus, Failure> {
         let mut status = ExitStatus::Complete;
         let mut seen = HashSet::new();
+        let mut table = MountTable::default();
         for path in paths {
-            let file_system = match file_system_of(Path::new(path)) {
+            let file_system = match file_system_of(Path::new(path), &mut table) {
                 Ok(file_system) => file_system,
                 Err(failure) => {
                     status = fail(failure);
@@ -116,6 +117,7 @@ impl DfAnswer {
         let mut status = ExitStatus::Complete;
         let mut is_interrupted = false;
         let mut seen = HashSet::new();
+        let mut table = MountTable::default();
         for mounted in file_systems(ANSWER_WAIT)? {
             let mut leave_out = |reason: String| {
                 self.not_scanned.push(NotScanned {
@@ -131,7 +133,7 @@ impl DfAnswer {
             } else if mounted.is_remote() {
                 leave_out(format!("{} is not scanned unasked", mounted.file_system));
             } else {
-                match file_system_of(&mounted.point) {
+                match file_system_of(&mounted.point, &mut table) {
                     Ok(file_system) if seen.insert(file_system.device()) => {
                         is_interrupted = self.add(file_system, form, source)?;
                     }

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use statwalk_core::space::UsedPart;
+use statwalk_core::space::{MountTable, UsedPart};
 use statwalk_core::{Report, RootTotals, Totals};
 use statwalk_report::{Part, Space};
 
@@ -51,7 +51,7 @@ fn whole(request: &Request, root: &Path, totals: &[RootTotals], report: &Report)
     {
         return None;
     }
-    let file_system = file_system_of(root).ok()?;
+    let file_system = file_system_of(root, &mut MountTable::default()).ok()?;
     let points: Vec<&Path> = file_system.shown().collect();
     if points != [root.canonicalize().ok()?] {
         return None;

@@ -7,6 +7,7 @@ mod source;
 
 use std::path::{Path, PathBuf};
 
+use statwalk_core::space::MountTable;
 use statwalk_view::{SizeFormat, Terminal};
 
 pub(crate) use self::explained::{Explained, explain};
@@ -32,7 +33,7 @@ pub(crate) fn table_of(
     terminal: Terminal,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<String>, Failure> {
-    let file_system = file_system_of(directory)?;
+    let file_system = file_system_of(directory, &mut MountTable::default())?;
     let points = file_system.shown().map(PathBuf::from).collect();
     let form = Form::Rows(RowEnd::Newline);
     let request = Request::of_scan(file_system.scan(), points, form, When::Never);

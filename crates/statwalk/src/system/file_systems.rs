@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use statwalk_core::space::FileSystem;
+use statwalk_core::space::{FileSystem, MountTable};
 use statwalk_sys::mount_table::{self, Mount};
 use statwalk_view::{Charset, escape};
 
@@ -55,7 +55,7 @@ const REMOTE: [&str; 15] = [
 /// # Errors
 ///
 /// Returns the reason why there is none, or that there is no answer.
-pub(crate) fn file_system_of(path: &Path) -> Result<FileSystem, Failure> {
+pub(crate) fn file_system_of(path: &Path, table: &mut MountTable) -> Result<FileSystem, Failure> {
     let (sender, answer) = mpsc::channel();
     let asked = path.to_owned();
     let asks = thread::Builder::new().spawn(move || {
@@ -69,7 +69,7 @@ pub(crate) fn file_system_of(path: &Path) -> Result<FileSystem, Failure> {
         let text = format!("cannot stat {path}: no answer for {seconds} s");
         return Err(Failure::Usage(text));
     }
-    Ok(FileSystem::holding(path)?)
+    Ok(FileSystem::holding_by(path, table)?)
 }
 
 /// The file systems of this machine that hold something, the fullest first. Those that do

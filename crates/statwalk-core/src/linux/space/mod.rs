@@ -21,6 +21,7 @@ use rustix::fs::{CWD, Mode, OFlags, StatVfs, openat, statvfs};
 
 use crate::error::{Error, Op};
 use crate::linux::extent_usage::ExtentUsage;
+use crate::linux::mounts::FreshTable;
 use crate::linux::statx::uninterrupted;
 use crate::report::Report;
 use crate::scan::Scan;
@@ -82,6 +83,10 @@ pub struct UnknownPart {
     /// A clause, as `needs CAP_SYS_ADMIN`.
     pub reason: String,
 }
+
+/// The table of mounts, for [`FileSystem::holding_by`]. It holds one descriptor open.
+#[derive(Debug, Default)]
+pub struct MountTable(FreshTable);
 
 /// The space of the whole file system, as statfs(2) counts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,9 +167,32 @@ impl FileSystem {
     ///
     /// Returns an error if the path cannot be stat'ed.
     pub fn holding(path: impl AsRef<Path>) -> Result<FileSystem, Error> {
+        FileSystem::holding_by(path, &mut MountTable::default())
+    }
+
+    /// As [`holding`](Self::holding), for several paths one after another: with one table, the
+    /// mount table is read again only where it has changed.
+    ///
+    /// # Errors
+    ///
+    /// As for [`holding`](Self::holding).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use statwalk_core::space::{FileSystem, MountTable};
+    ///
+    /// let mut table = MountTable::default();
+    /// for path in ["/", "/proc"] {
+    ///     let file_system = FileSystem::holding_by(path, &mut table)?;
+    ///     println!("{}", file_system.point().display());
+    /// }
+    /// # Ok::<(), statwalk_core::Error>(())
+    /// ```
+    pub fn holding_by(path: impl AsRef<Path>, table: &mut MountTable) -> Result<FileSystem, Error> {
         let path = path.as_ref();
         let failed = |error: io::Error| Error::io(Op::Stat, Some(path.to_owned()), error);
-        let mounted = Mounted::holding(path).map_err(failed)?;
+        let mounted = Mounted::holding(path, &mut table.0).map_err(failed)?;
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let top = openat(CWD, mounted.point(), flags, Mode::empty()).ok();
         if let Some(top) = &top

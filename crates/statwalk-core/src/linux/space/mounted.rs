@@ -14,7 +14,7 @@ use rustix::fs::{AtFlags, CWD, Statx, StatxFlags};
 use rustix::io::Errno;
 use rustix::mount::{OpenTreeFlags, open_tree};
 
-use crate::linux::mounts::{self, Mount, is_within};
+use crate::linux::mounts::{FreshTable, Mount, is_within};
 use crate::linux::statx::{by_path, file_id, has_mount_id, mount_id};
 
 /// A mounted file system, as this process sees it.
@@ -54,9 +54,9 @@ pub(super) struct Covered {
 
 impl Mounted {
     /// Finds the file system that holds a path.
-    pub(super) fn holding(path: &Path) -> io::Result<Mounted> {
+    pub(super) fn holding(path: &Path, table: &mut FreshTable) -> io::Result<Mounted> {
         let stat = stat_at(path)?;
-        let table = mounts::read().unwrap_or_default();
+        let table = table.look();
         let own = table
             .iter()
             .find(|mount| has_mount_id(&stat) && mount.id == mount_id(&stat));
@@ -403,10 +403,10 @@ mod tests {
 
     #[test]
     fn the_root_of_the_machine_is_a_mount_point() {
-        let found = Mounted::holding(Path::new("/")).unwrap();
+        let found = Mounted::holding(Path::new("/"), &mut FreshTable::default()).unwrap();
         assert_eq!(found.point(), Path::new("/"));
-        let here = Mounted::holding(Path::new(".")).unwrap();
+        let here = Mounted::holding(Path::new("."), &mut FreshTable::default()).unwrap();
         assert!(here.point().is_absolute() && here.device() > 0);
-        assert!(Mounted::holding(Path::new("/nonexistent")).is_err());
+        assert!(Mounted::holding(Path::new("/nonexistent"), &mut FreshTable::default()).is_err());
     }
 }
