@@ -22,6 +22,9 @@ fuzz_target!(|bytes: &[u8]| {
         is_64bit: choice & 128 != 0,
         has_attribute_inodes: choice & 64 != 0,
         has_casefolding: choice & 32 != 0,
+        forbids_indexes: choice & 16 != 0,
+        first_inode: 11,
+        inodes_count: 1000,
         cluster_size_log2: 10 + u32::from(choice & 7),
         blocks: BlockRange {
             superblock: u32::from(choice & 1),

@@ -62,6 +62,31 @@ pub fn check_root(block_area: &[u8], blocks: BlockRange) -> Result<(), Malformed
     Ok(())
 }
 
+/// Whether a pointer in an inode leads to a block for which `is_taken`: not those to trees.
+pub(crate) fn root_claims(block_area: &[u8], mut is_taken: impl FnMut(u64, u64) -> bool) -> bool {
+    (0..DIRECT_COUNT)
+        .filter_map(|index| u32_at(block_area, index * 4))
+        .any(|block| block != 0 && is_taken(block.into(), 1))
+}
+
+/// The most blocks that a file can have, if the file system counts `counted` blocks for it:
+/// those with pointers count as well. `ext4_max_bitmap_size`, fs/ext4/super.c.
+pub(crate) fn blocks_max(block_size_log2: u32, counted: u64) -> u64 {
+    let per_block = 1_u64 << block_size_log2.saturating_sub(2);
+    let named = DIRECT_COUNT as u64 + per_block + per_block.pow(2) + per_block.pow(3);
+    let pointers = 3 + 2 * per_block + per_block.pow(2);
+    if named + pointers <= counted {
+        return named;
+    }
+    let behind_first = counted.saturating_sub(DIRECT_COUNT as u64 + per_block);
+    let Some(in_third) = behind_first.checked_sub(per_block.pow(2)) else {
+        return counted.saturating_sub(2 + behind_first.div_ceil(per_block));
+    };
+    let pointers =
+        3 + per_block + in_third.div_ceil(per_block) + in_third.div_ceil(per_block.pow(2));
+    counted.saturating_sub(pointers)
+}
+
 /// Returns the number of blocks of the file below one pointer.
 #[must_use]
 pub fn blocks_below(depth: u32, block_size_bytes: u32) -> u64 {

@@ -251,6 +251,34 @@ pub fn check_root(block_area: &[u8], blocks: BlockRange) -> Result<(), Malformed
     ExtentNode::decode_to(block_area, INODE_DEPTH_MAX)?.check(None, blocks)
 }
 
+/// Whether a record of the root in an inode names a block for which `is_taken`.
+#[inline]
+pub(crate) fn root_claims(block_area: &[u8], mut is_taken: impl FnMut(u64, u64) -> bool) -> bool {
+    let ([header, records @ ..], []) = block_area.as_chunks::<RECORD_BYTES>() else {
+        return false;
+    };
+    let [_, _, c0, c1, _, _, d0, d1, ..] = *header;
+    let count = usize::from(u16::from_le_bytes([c0, c1]));
+    let is_leaf = [d0, d1] == [0, 0];
+    records.iter().take(count).any(|record| {
+        let [_, _, _, _, n0, n1, h0, h1, p0, p1, p2, p3] = *record;
+        if is_leaf {
+            let length = u16::from_le_bytes([n0, n1]);
+            let is_unwritten = length > WRITTEN_BLOCKS_MAX;
+            let count = length - u16::from(is_unwritten) * WRITTEN_BLOCKS_MAX;
+            let high = u64::from(u16::from_le_bytes([h0, h1])) << 32;
+            is_taken(
+                high | u64::from(u32::from_le_bytes([p0, p1, p2, p3])),
+                count.into(),
+            )
+        } else {
+            // An index has the low half first.
+            let high = u64::from(u16::from_le_bytes([p0, p1])) << 32;
+            is_taken(high | u64::from(u32::from_le_bytes([n0, n1, h0, h1])), 1)
+        }
+    })
+}
+
 /// Returns whether this is the usual root: a leaf without a fault.
 #[inline]
 #[must_use]

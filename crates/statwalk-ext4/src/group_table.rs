@@ -7,6 +7,7 @@ use super::damage::Damage;
 use crate::Malformed;
 use crate::group_descriptor::{self, GroupDescriptor};
 use crate::superblock::Superblock;
+use crate::system_zones::GroupBlocks;
 
 /// How many groups are kept at most: 1 PiB in groups of 128 MiB, 100 MB of memory.
 pub(super) const GROUPS_MAX: u32 = 1 << 23;
@@ -112,8 +113,12 @@ impl NoPlace {
 
 impl GroupTable {
     /// Reads the descriptors, a block at a time. One that cannot be used is
-    /// looked at again when one of its inodes is wanted.
-    pub(super) fn read(bytes: &impl Bytes, superblock: &Superblock) -> GroupTable {
+    /// looked at again when one of its inodes is wanted. Adds their blocks to `blocks`.
+    pub(super) fn read(
+        bytes: &impl Bytes,
+        superblock: &Superblock,
+        blocks: &mut GroupBlocks,
+    ) -> GroupTable {
         let group_bytes =
             u64::from(superblock.blocks_per_group) * u64::from(superblock.block_size_bytes);
         let on_device = bytes.length_bytes().div_ceil(group_bytes);
@@ -131,10 +136,11 @@ impl GroupTable {
                 continue;
             }
             for ((group, raw), number) in chunk.iter_mut().zip(into.chunks(size)).zip(first..) {
-                *group = GroupDescriptor::decode(raw, number, superblock)
-                    .ok()
-                    .and_then(|descriptor| Group::of(descriptor, superblock))
-                    .unwrap_or_default();
+                let Ok(descriptor) = GroupDescriptor::decode(raw, number, superblock) else {
+                    continue;
+                };
+                blocks.add(number, &descriptor, superblock);
+                *group = Group::of(descriptor, superblock).unwrap_or_default();
             }
         }
         GroupTable {

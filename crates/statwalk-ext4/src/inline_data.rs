@@ -9,14 +9,9 @@
 
 use super::inode::Inode;
 use crate::Malformed;
+use crate::attributes::{ENTRY_BYTES, HEADER_BYTES, MAGIC};
 use crate::little_endian::{u8_at, u16_at, u32_at};
 
-/// `EXT4_XATTR_MAGIC`.
-const MAGIC: u32 = 0xEA02_0000;
-/// The magic number, before the first entry.
-const HEADER_BYTES: usize = 4;
-/// `struct ext4_xattr_entry` without the name.
-const ENTRY_BYTES: usize = 16;
 /// `EXT4_XATTR_INDEX_SYSTEM`.
 const INDEX_SYSTEM: u8 = 7;
 /// `EXT4_INLINE_DOTDOT_SIZE`: the parent's number, in place of `.` and `..`.
@@ -105,6 +100,9 @@ mod tests {
         is_64bit: true,
         has_attribute_inodes: false,
         has_casefolding: false,
+        forbids_indexes: false,
+        first_inode: 11,
+        inodes_count: 5000,
         cluster_size_log2: 12,
         blocks: BlockRange {
             superblock: 0,

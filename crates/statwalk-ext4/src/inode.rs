@@ -11,14 +11,20 @@ use super::inode_kind::InodeKind;
 use super::timestamp::Timestamp;
 use crate::Malformed;
 use crate::block_range::BlockRange;
-use crate::little_endian::u16_at;
+use crate::little_endian::{u16_at, u32_at};
 use crate::name::nuls;
-use crate::{block_map, extent_node};
+use crate::{attributes, block_map, extent_node};
 
-/// The part of an inode that is kept: all fields that exist, `sizeof(struct
-/// ext4_inode)`. Extended attributes lie behind them; of the usual 256 bytes they
-/// would be a third of the bytes to fetch from memory.
-pub const INODE_BYTES_MAX: usize = 160;
+/// The part of an inode that is kept: the whole of the usual one, because its checksum
+/// covers all of it.
+pub const INODE_BYTES_MAX: usize = 256;
+
+/// All fields that exist, `sizeof(struct ext4_inode)`. Extended attributes lie behind them.
+const FIELD_BYTES: usize = 160;
+
+/// The number and the generation, with which the sum of an inode begins. They lie before
+/// its bytes, so that one call sums all.
+const SUM_PREFIX_BYTES: usize = 8;
 
 /// The number of the root directory: `EXT4_ROOT_INO`.
 pub const ROOT_INODE: u32 = 2;
@@ -28,6 +34,10 @@ const OLD_BYTES: usize = 128;
 /// Where `i_block` lies, and how long it is.
 const BLOCK_AREA: std::ops::Range<usize> = 0x28..0x64;
 
+/// `EXT4_IMMUTABLE_FL`.
+const FLAG_IMMUTABLE: u32 = 0x10;
+/// `EXT4_APPEND_FL`.
+const FLAG_APPEND: u32 = 0x20;
 /// `EXT4_ENCRYPT_FL`.
 const FLAG_ENCRYPTED: u32 = 0x800;
 /// `EXT4_INDEX_FL`: a directory with an index.
@@ -60,6 +70,13 @@ pub struct InodeFormat {
     pub has_attribute_inodes: bool,
     /// Directories can ignore the case of names: the feature `casefold`.
     pub has_casefolding: bool,
+    /// An index would break the checksums of its directory: `metadata_csum` without
+    /// `dir_index`.
+    pub forbids_indexes: bool,
+    /// The lowest number of an inode that is not reserved.
+    pub first_inode: u32,
+    /// The highest number of an inode.
+    pub inodes_count: u32,
     /// The binary logarithm of the cluster size; without clusters that of the block size.
     pub cluster_size_log2: u32,
     /// The blocks that a file may have.
@@ -72,6 +89,29 @@ impl InodeFormat {
     #[must_use]
     pub fn kept_bytes(&self) -> usize {
         (self.size_bytes as usize).min(INODE_BYTES_MAX)
+    }
+
+    /// Returns whether an [`Inode`] keeps all bytes.
+    #[inline]
+    pub(crate) fn keeps_all(&self) -> bool {
+        self.size_bytes as usize <= INODE_BYTES_MAX
+    }
+
+    /// The most bytes that a file can have: `ext4_max_size` and `ext4_max_bitmap_size`,
+    /// fs/ext4/super.c.
+    fn file_bytes_max(&self, has_extents: bool) -> u64 {
+        let log2 = self.block_size_log2.clamp(10, 16);
+        // `i_blocks` counts sectors in 32 bits, or blocks in 48.
+        let counted_blocks = match self.has_huge_files {
+            true => (1 << 48) - 1,
+            false => u64::from(u32::MAX) >> (log2 - 9),
+        };
+        let blocks = match (has_extents, self.has_huge_files) {
+            (true, true) => u64::from(u32::MAX),
+            (true, false) => counted_blocks.min(u32::MAX.into()),
+            (false, _) => block_map::blocks_max(log2, counted_blocks),
+        };
+        (blocks << log2).min(i64::MAX as u64)
     }
 }
 
@@ -89,7 +129,8 @@ pub enum ContentLocation {
 /// A copy of one inode.
 #[derive(Clone, Debug)]
 pub struct Inode {
-    raw: [u8; INODE_BYTES_MAX],
+    /// Room for what its sum begins with, and its bytes.
+    raw: [u8; SUM_PREFIX_BYTES + INODE_BYTES_MAX],
     number: u32,
     format: InodeFormat,
 }
@@ -99,7 +140,7 @@ impl Inode {
     #[must_use]
     pub fn empty(format: InodeFormat) -> Inode {
         Inode {
-            raw: [0; INODE_BYTES_MAX],
+            raw: [0; SUM_PREFIX_BYTES + INODE_BYTES_MAX],
             number: 0,
             format,
         }
@@ -119,10 +160,11 @@ impl Inode {
     ) -> Result<(), E> {
         self.number = number;
         // Separate, because a copy of a known length needs no call.
+        let kept = &mut self.raw[SUM_PREFIX_BYTES..];
         if self.format.size_bytes as usize >= INODE_BYTES_MAX {
-            fill(&mut self.raw)
+            fill(kept)
         } else {
-            fill(&mut self.raw[..OLD_BYTES])
+            fill(&mut kept[..OLD_BYTES])
         }
     }
 
@@ -131,24 +173,99 @@ impl Inode {
     pub fn from_bytes(bytes: &[u8], number: u32, format: InodeFormat) -> Inode {
         let mut inode = Inode::empty(format);
         inode.number = number;
-        for (to, from) in inode.raw[..format.kept_bytes()].iter_mut().zip(bytes) {
+        let kept = inode.raw[SUM_PREFIX_BYTES..].iter_mut();
+        for (to, from) in kept.take(format.kept_bytes()).zip(bytes) {
             *to = *from;
         }
         inode
+    }
+
+    /// Returns whether its checksum matches; all its bytes are kept. As
+    /// [`is_checksum_right`], in one call for the sum.
+    #[inline]
+    pub(crate) fn has_right_checksum(&mut self, file_system_seed: u32) -> bool {
+        const LOW: usize = SUM_PREFIX_BYTES + 0x7C;
+        const HIGH: usize = SUM_PREFIX_BYTES + 0x82;
+        let (number, generation) = (self.number, self.generation());
+        let (low, high) = (self.u16(0x7C), self.u16(0x82));
+        let is_old = self.format.size_bytes as usize <= OLD_BYTES;
+        let has_high = !is_old && self.u16(0x80) >= 4;
+        let raw = &mut self.raw;
+        raw[..4].copy_from_slice(&number.to_le_bytes());
+        raw[4..8].copy_from_slice(&generation.to_le_bytes());
+        raw[LOW..LOW + 2].fill(0);
+        if has_high {
+            raw[HIGH..HIGH + 2].fill(0);
+        }
+        let seed = Crc32c(file_system_seed);
+        let sum = match is_old {
+            true => seed.with(&raw[..SUM_PREFIX_BYTES + OLD_BYTES]),
+            false => seed.with(raw),
+        };
+        raw[LOW..LOW + 2].copy_from_slice(&low.to_le_bytes());
+        if has_high {
+            raw[HIGH..HIGH + 2].copy_from_slice(&high.to_le_bytes());
+            sum.0 == u32::from(low) | u32::from(high) << 16
+        } else {
+            sum.0 as u16 == low
+        }
     }
 
     /// Checks the fields for which the kernel refuses an inode.
     ///
     /// # Errors
     ///
-    /// The extra fields do not fit, the size is negative, or blocks lie outside of the file
-    /// system. The root of its extents makes no sense, or a short link has another length
-    /// than its text.
+    /// The extra fields do not fit, the size is negative or larger than any file, the mode
+    /// has no type, or the flags contradict each other. Blocks lie outside of the file
+    /// system, the root of its extents makes no sense, or a short link has another length
+    /// than its text. The attributes within the inode overlap or lead nowhere; those of an
+    /// inode of more than 256 bytes are not looked at here.
     #[inline]
     pub fn check(&self) -> Result<(), Malformed> {
         match self.is_usual() {
             true => Ok(()),
             false => self.check_any(),
+        }
+    }
+
+    /// Checks the attributes of an inode; `whole` are all its bytes.
+    pub(crate) fn check_attributes(&self, whole: &[u8]) -> Result<(), Malformed> {
+        let format = self.format;
+        let inodes =
+            (format.has_attribute_inodes).then_some(format.first_inode..=format.inodes_count);
+        match self.attributes_begin(whole) {
+            Some(begin) => attributes::check(whole, begin, inodes),
+            None => Ok(()),
+        }
+    }
+
+    /// Where the attributes begin, if there are any: `EXT4_INODE_HAS_XATTR_SPACE`.
+    #[inline]
+    fn attributes_begin(&self, whole: &[u8]) -> Option<usize> {
+        let begin = self.attributes_offset();
+        let has_room =
+            begin > OLD_BYTES && begin + attributes::BYTES_MIN <= self.format.size_bytes as usize;
+        (has_room && u32_at(whole, begin) == Some(attributes::MAGIC)).then_some(begin)
+    }
+
+    /// Whether the file claims any of the blocks for which `is_taken`: the block with its
+    /// attributes, and those that the inode names for its content.
+    #[inline]
+    pub(crate) fn claims(&self, mut is_taken: impl FnMut(u64, u64) -> bool) -> bool {
+        let attributes = self.attribute_block();
+        if attributes != 0 && is_taken(attributes, 1) {
+            return true;
+        }
+        let has_blocks = match self.kind() {
+            InodeKind::File | InodeKind::Directory => true,
+            InodeKind::Symlink => !self.is_short_link(),
+            _ => false,
+        };
+        match self.content_location() {
+            _ if !has_blocks => false,
+            ContentLocation::Inline => false,
+            ContentLocation::Extents => extent_node::root_claims(self.block_area(), is_taken),
+            ContentLocation::BlockMap => block_map::root_claims(self.block_area(), is_taken),
         }
     }
 
@@ -160,12 +277,18 @@ impl Inode {
         let extra = u32::from(self.u16(0x80));
         let has_room =
             extra.is_multiple_of(4) && OLD_BYTES as u32 + extra <= self.format.size_bytes;
-        // A block of attributes; the sign of the size.
-        let has_more = self.u32(0x68) != 0 || self.u16(0x76) != 0 || self.u32(0x6C) >> 31 != 0;
-        if !has_room || has_more {
+        // A block of attributes; 4 GiB, which a file of any kind can have.
+        let has_more = self.u32(0x68) != 0 || self.u16(0x76) != 0 || self.u32(0x6C) != 0;
+        if !has_room || has_more || self.attributes_begin(self.bytes()).is_some() {
             return false;
         }
-        let flags = self.flags() & (FLAG_INLINE_DATA | FLAG_EXTENTS | FLAG_CASEFOLD);
+        const SPECIAL: u32 = FLAG_INLINE_DATA
+            | FLAG_EXTENTS
+            | FLAG_CASEFOLD
+            | FLAG_INDEX
+            | FLAG_APPEND
+            | FLAG_IMMUTABLE;
+        let flags = self.flags() & SPECIAL;
         match self.kind() {
             InodeKind::File | InodeKind::Directory if flags == FLAG_EXTENTS => {
                 extent_node::is_sound_leaf(self.block_area(), self.format.blocks)
@@ -191,17 +314,41 @@ impl Inode {
         if i64::try_from(self.size_bytes()).is_err() {
             return Err(Malformed::at(0x6C, "the size is negative"));
         }
-        self.check_content()
-    }
-
-    /// The part of the check that looks at the place of the content.
-    ///
-    /// The kernel also refuses blocks with metadata of the file system. To know them all
-    /// costs more than such damage is worth: no attribute is wrong for it.
-    fn check_content(&self) -> Result<(), Malformed> {
         if self.is_free() {
             return Ok(());
         }
+        self.check_flags()?;
+        if self.size_bytes() > self.format.file_bytes_max(self.has_flag(FLAG_EXTENTS)) {
+            return Err(Malformed::at(0x6C, "the size is larger than any file"));
+        }
+        if self.format.keeps_all() {
+            self.check_attributes(self.bytes())?;
+        }
+        self.check_content()
+    }
+
+    /// The part of the check that looks at type and flags.
+    fn check_flags(&self) -> Result<(), Malformed> {
+        let kind = self.kind();
+        if kind == InodeKind::Unknown {
+            return Err(Malformed::at(0x0, "the mode has no type"));
+        }
+        let what = if self.has_flag(FLAG_INLINE_DATA) && self.has_flag(FLAG_EXTENTS) {
+            "the content lies in the inode and in extents"
+        } else if self.has_flag(FLAG_INDEX) && self.format.forbids_indexes {
+            "the directory has an index where no directory can"
+        } else if self.is_casefolded() && !self.format.has_casefolding {
+            "the directory ignores case where no directory can"
+        } else if kind == InodeKind::Symlink && self.has_flag(FLAG_APPEND | FLAG_IMMUTABLE) {
+            "the link cannot be changed, as no link can be"
+        } else {
+            return Ok(());
+        };
+        Err(Malformed::at(0x20, what))
+    }
+
+    /// The part of the check that looks at the place of the content.
+    fn check_content(&self) -> Result<(), Malformed> {
         let blocks = self.format.blocks;
         let attributes = self.attribute_block();
         if attributes != 0 && !blocks.holds(attributes, 1) {
@@ -209,10 +356,6 @@ impl Inode {
             return Err(Malformed::at(0x68, what));
         }
         let kind = self.kind();
-        if kind == InodeKind::Directory && self.is_casefolded() && !self.format.has_casefolding {
-            let what = "the directory ignores case where no directory can";
-            return Err(Malformed::at(0x20, what));
-        }
         let has_blocks = match kind {
             InodeKind::File | InodeKind::Directory => true,
             InodeKind::Symlink if self.is_short_link() => return self.check_short_link(),
@@ -260,7 +403,7 @@ impl Inode {
     /// Whether `i_block` holds a text of the length of a short link.
     #[inline]
     fn has_right_text(&self) -> bool {
-        let length = text_bytes(&self.raw[BLOCK_AREA]);
+        let length = text_bytes(self.block_area());
         length.is_some_and(|length| length > 0 && length as u64 == self.size_bytes())
     }
 
@@ -279,7 +422,7 @@ impl Inode {
     /// Returns the bytes that it keeps.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        &self.raw[..self.format.kept_bytes()]
+        &self.raw[SUM_PREFIX_BYTES..SUM_PREFIX_BYTES + self.format.kept_bytes()]
     }
 
     /// Returns whether no name leads here: the inode was deleted, or never used.
@@ -478,7 +621,7 @@ impl Inode {
     /// or the beginning of the content.
     #[must_use]
     pub fn block_area(&self) -> &[u8] {
-        &self.raw[BLOCK_AREA]
+        &self.raw[SUM_PREFIX_BYTES + BLOCK_AREA.start..SUM_PREFIX_BYTES + BLOCK_AREA.end]
     }
 
     /// Returns the offset of the extended attributes within the inode, in bytes.
@@ -496,7 +639,8 @@ impl Inode {
 
     #[inline]
     fn u16(&self, offset: usize) -> u16 {
-        u16::from_le_bytes([self.raw[offset], self.raw[offset + 1]])
+        let at = SUM_PREFIX_BYTES + offset;
+        u16::from_le_bytes([self.raw[at], self.raw[at + 1]])
     }
 
     #[inline]
@@ -517,7 +661,7 @@ impl Inode {
         }
         // 0 means that nobody used them yet, and the kernel takes all of them.
         let end = match usize::from(self.u16(0x80)) {
-            0 => INODE_BYTES_MAX,
+            0 => FIELD_BYTES,
             extra => OLD_BYTES + extra,
         };
         offset + 4 <= end
@@ -598,6 +742,9 @@ mod tests {
         is_64bit: true,
         has_attribute_inodes: false,
         has_casefolding: false,
+        forbids_indexes: false,
+        first_inode: 11,
+        inodes_count: 5000,
         cluster_size_log2: 12,
         blocks: BlockRange {
             superblock: 0,

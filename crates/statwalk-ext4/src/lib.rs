@@ -43,6 +43,8 @@ pub mod inline_data;
 
 pub mod checksum;
 
+mod attributes;
+mod block_set;
 mod bytes;
 mod damage;
 mod directory_reader;
@@ -53,6 +55,7 @@ mod malformed;
 mod name;
 mod orphan;
 mod own_blocks;
+mod system_zones;
 mod timestamp;
 mod volume;
 

@@ -126,6 +126,13 @@ pub struct Superblock {
     pub encoding: u16,
     /// `s_mmp_block`: the block that says who has it mounted, with `mmp`.
     pub mmp_block: u64,
+    /// `s_journal_inum`: the inode of the journal, with `has_journal`; 0 where it lies on
+    /// another device.
+    pub journal_inode: u32,
+    /// `s_reserved_gdt_blocks`: the blocks behind the descriptors, for more of them.
+    pub reserved_descriptor_blocks: u32,
+    /// `s_creator_os`: 0 for Linux.
+    pub creator_os: u32,
     /// `s_orphan_file_inum`: the inode of the orphan file, with `orphan_file`.
     pub orphan_file: u32,
     /// `s_usr_quota_inum`, `s_grp_quota_inum` and `s_prj_quota_inum`: 0 where there is none.
@@ -282,6 +289,9 @@ impl Superblock {
             default_mount_options: u32(0x100),
             encoding: u16(0x27C),
             mmp_block: u64::from(u32(0x168)) | u64::from(u32(0x16C)) << 32,
+            journal_inode: u32(0xE0),
+            reserved_descriptor_blocks: u16(0xCE).into(),
+            creator_os: u32(0x48),
             orphan_file: u32(0x280),
             quota_files: [u32(0x240), u32(0x244), u32(0x26C)],
         })
@@ -321,6 +331,13 @@ impl Superblock {
             && self.features.ro_compat(feature::RO_COMPAT_METADATA_CSUM)
     }
 
+    /// Returns whether inodes have a CRC-32C that is compared. Those of another system
+    /// have none: `ext4_inode_csum_verify`, fs/ext4/inode.c.
+    #[must_use]
+    pub fn verifies_inodes(&self) -> bool {
+        self.verifies_metadata() && self.creator_os == 0
+    }
+
     /// Returns the features that this crate does not know, and by their definition
     /// need not know in order to read.
     #[must_use]
@@ -356,6 +373,10 @@ impl Superblock {
             is_64bit: self.features.incompat(feature::INCOMPAT_64BIT),
             has_attribute_inodes: self.features.incompat(feature::INCOMPAT_EA_INODE),
             has_casefolding: self.features.incompat(feature::INCOMPAT_CASEFOLD),
+            forbids_indexes: self.features.compat & feature::COMPAT_DIR_INDEX == 0
+                && self.features.ro_compat(feature::RO_COMPAT_METADATA_CSUM),
+            first_inode: self.first_inode,
+            inodes_count: self.inodes_count,
             cluster_size_log2: self.cluster_size_bytes.trailing_zeros(),
             blocks: BlockRange {
                 superblock: self.first_data_block,

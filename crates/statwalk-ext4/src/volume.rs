@@ -15,12 +15,14 @@ use super::bytes::{Bytes, ReadError};
 use super::damage::{Damage, Fault};
 use super::directory_reader::{Ahead, DirectoryReader, DirectoryScratch};
 use super::group_table::{GROUPS_MAX, GroupTable};
+use crate::block_set::Clusters;
 use crate::checksum::Crc32c;
 use crate::directory_block::{DirectoryEntries, DirectoryEntry};
 use crate::group_descriptor::GroupDescriptor;
 use crate::inode::{self, Inode, InodeFormat, ROOT_INODE};
 use crate::inode_kind::InodeKind;
 use crate::superblock::{Checksums, SUPERBLOCK_BYTES, SUPERBLOCK_OFFSET_BYTES, Superblock, Unfit};
+use crate::system_zones::{GroupBlocks, SystemZones};
 
 /// How long the superblock of a mounted file system is waited for whose checksum
 /// does not match, pause by pause, in milliseconds. The kernel changes first the
@@ -35,6 +37,8 @@ const DEVICE_READS_MAX: u64 = 4;
 /// How many inodes are copied before the first is looked at: as many as a core
 /// waits for at once (`examples/speed.rs`).
 const INODES_AT_ONCE: usize = 16;
+
+const WRONG_CHECKSUM: Fault = Fault::Malformed("the inode's checksum does not match");
 
 /// The reason why there is no volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +76,9 @@ pub struct Volume<B> {
     inode_format: InodeFormat,
     groups: GroupTable,
     blocks_on_device: u64,
+    /// The beginning of the sums of inodes, where they are compared.
+    inode_seed: Option<u32>,
+    zones: SystemZones,
     /// The bytes that all directories together may still read.
     bytes_left: AtomicU64,
 }
@@ -79,7 +86,7 @@ pub struct Volume<B> {
 impl<B: Bytes> Volume<B> {
     /// Reads the superblock, and the place of each group's inodes.
     ///
-    /// It takes 12 bytes of memory for each group that lies on the device.
+    /// It takes some 20 bytes of memory for each group that lies on the device.
     ///
     /// # Errors
     ///
@@ -99,9 +106,8 @@ impl<B: Bytes> Volume<B> {
 
     /// Opens a volume like [`open`](Self::open), and says whether to compare checksums.
     ///
-    /// These are the checksums of the superblock, group descriptors, extent blocks and
-    /// directory blocks. [`verify`](Self::verify) compares the checksum of an inode,
-    /// which costs as much as the inode.
+    /// These are the checksums of the superblock, group descriptors, inodes, extent blocks
+    /// and directory blocks.
     ///
     /// # Errors
     ///
@@ -115,11 +121,16 @@ impl<B: Bytes> Volume<B> {
     /// If the superblock's checksum does not match, this reads the superblock again,
     /// for a tenth of a second at most: the kernel changes it in two steps.
     ///
+    /// This compares no checksum of an inode, which would take a fifth of the time of an
+    /// entry and more (`examples/speed.rs`). The kernel compares it when it reads the inode.
+    ///
     /// # Errors
     ///
     /// As [`open`](Self::open).
     pub fn open_mounted(bytes: B) -> Result<Volume<B>, Refusal> {
-        Volume::open_patiently(bytes, Checksums::Verified, &SUPERBLOCK_PAUSES_MS)
+        let mut volume = Volume::open_patiently(bytes, Checksums::Verified, &SUPERBLOCK_PAUSES_MS)?;
+        volume.inode_seed = None;
+        Ok(volume)
     }
 
     fn open_patiently(
@@ -146,20 +157,26 @@ impl<B: Bytes> Volume<B> {
         if superblock.groups_count > GROUPS_MAX {
             return Err(Refusal::TooManyGroups(superblock.groups_count));
         }
-        let groups = GroupTable::read(&bytes, &superblock);
+        let mut group_blocks = GroupBlocks::new();
+        let groups = GroupTable::read(&bytes, &superblock, &mut group_blocks);
         let block_size = u64::from(superblock.block_size_bytes);
         let blocks_on_device = bytes
             .length_bytes()
             .div_ceil(block_size)
             .min(superblock.blocks_count);
-        Ok(Volume {
+        let mut volume = Volume {
             inode_format: superblock.inode_format(),
+            inode_seed: (superblock.verifies_inodes()).then_some(superblock.checksum_seed),
+            zones: SystemZones::new(GroupBlocks::new(), (0, Clusters::of_blocks()), 0),
             bytes_left: AtomicU64::new(bytes.length_bytes().saturating_mul(DEVICE_READS_MAX)),
             blocks_on_device,
             bytes,
             superblock,
             groups,
-        })
+        };
+        let journal = volume.journal_blocks();
+        volume.zones = SystemZones::new(group_blocks, journal, blocks_on_device);
+        Ok(volume)
     }
 
     /// Returns the superblock as it was when the volume was opened.
@@ -188,7 +205,8 @@ impl<B: Bytes> Volume<B> {
     /// # Errors
     ///
     /// There is no such inode, it belongs to the file system itself, or it cannot be
-    /// read or makes no sense.
+    /// read or makes no sense. Its checksum does not match, or it claims blocks of the
+    /// file system itself.
     #[inline]
     pub fn inode(&self, number: u32) -> Result<Inode, Damage> {
         let mut inode = Inode::empty(self.inode_format);
@@ -204,9 +222,7 @@ impl<B: Bytes> Volume<B> {
     #[inline]
     pub fn read_inode(&self, number: u32, inode: &mut Inode) -> Result<(), Damage> {
         self.copy_inode(number, inode)?;
-        inode
-            .check()
-            .map_err(|malformed| Damage::malformed(number, 0, malformed))
+        self.check_inode(inode)
     }
 
     /// Makes an inode for [`read_inode`](Self::read_inode).
@@ -235,24 +251,6 @@ impl<B: Bytes> Volume<B> {
         tables.filter(move |&(_, offset, bytes)| {
             offset.checked_add(bytes).is_some_and(|last| last <= end)
         })
-    }
-
-    /// Compares an inode's checksum, unless the volume ignores checksums or has none.
-    ///
-    /// # Errors
-    ///
-    /// It does not match, or the rest of a large inode cannot be read.
-    pub fn verify(&self, inode: &Inode, scratch: &mut DirectoryScratch) -> Result<(), Damage> {
-        if !self.superblock.verifies_metadata() {
-            return Ok(());
-        }
-        let whole = self.whole_inode(inode, scratch)?;
-        if inode::is_checksum_right(whole, inode.number(), self.superblock.checksum_seed) {
-            Ok(())
-        } else {
-            let fault = Fault::Malformed("the inode's checksum does not match");
-            Err(Damage::of_inode(inode.number(), fault))
-        }
     }
 
     /// Visits the entries of a directory, without `.` and `..`.
@@ -305,15 +303,12 @@ impl<B: Bytes> Volume<B> {
                     *outcome = self.copy_inode(entry.inode, inode);
                     count += 1;
                 }
-                for (inode, outcome) in inodes.iter().zip(outcomes).take(count) {
+                for (inode, outcome) in inodes.iter_mut().zip(outcomes).take(count) {
                     let Some(entry) = entries.next() else {
                         break;
                     };
-                    let outcome = outcome.and_then(|()| {
-                        let damage = |m| Damage::malformed(entry.inode, 0, m);
-                        inode.check().map_err(damage)
-                    });
-                    visit(entry, outcome.map(|()| inode));
+                    let outcome = outcome.and_then(|()| self.check_inode(inode));
+                    visit(entry, outcome.map(|()| &*inode));
                 }
                 if count < INODES_AT_ONCE {
                     return ControlFlow::Continue(());
@@ -399,6 +394,60 @@ impl<B: Bytes> Volume<B> {
             return Err(Damage::of_inode(number, fault));
         }
         Ok(whole)
+    }
+
+    /// Checks an inode that was copied, as far as the kernel does before it believes it:
+    /// `__ext4_iget`. One that is not in use can have old fields.
+    #[inline]
+    fn check_inode(&self, inode: &mut Inode) -> Result<(), Damage> {
+        if inode.is_free() {
+            return Ok(());
+        }
+        if !self.inode_format.keeps_all() {
+            self.check_large_inode(inode)?;
+        } else if let Some(seed) = self.inode_seed
+            && !inode.has_right_checksum(seed)
+        {
+            self.copy_inode_again(inode, seed)?;
+        }
+        let number = inode.number();
+        if let Err(malformed) = inode.check() {
+            return Err(Damage::malformed(number, 0, malformed));
+        }
+        if inode.claims(|first, count| self.zones.forbid(number, first, count)) {
+            let fault = Fault::Malformed("a block of the file claims one of the file system");
+            return Err(Damage::of_inode(number, fault));
+        }
+        Ok(())
+    }
+
+    /// Copies an inode whose checksum does not match once more: the kernel changes fields
+    /// and checksum in two steps.
+    #[cold]
+    #[inline(never)]
+    fn copy_inode_again(&self, inode: &mut Inode, seed: u32) -> Result<(), Damage> {
+        let number = inode.number();
+        self.copy_inode(number, inode)?;
+        match inode.has_right_checksum(seed) {
+            true => Ok(()),
+            false => Err(Damage::of_inode(number, WRONG_CHECKSUM)),
+        }
+    }
+
+    /// Checks the sum and the attributes of an inode that is larger than an [`Inode`] keeps.
+    #[cold]
+    #[inline(never)]
+    fn check_large_inode(&self, inode: &Inode) -> Result<(), Damage> {
+        let number = inode.number();
+        let mut scratch = DirectoryScratch::new();
+        let whole = self.whole_inode(inode, &mut scratch)?;
+        if let Some(seed) = self.inode_seed
+            && !inode::is_checksum_right(whole, number, seed)
+        {
+            return Err(Damage::of_inode(number, WRONG_CHECKSUM));
+        }
+        let checked = inode.check_attributes(whole);
+        checked.map_err(|malformed| Damage::malformed(number, 0, malformed))
     }
 
     #[inline]

@@ -54,7 +54,18 @@ const COMMON: &[Case] = &[
     (ShortLink, &[("size", "59")]),
     (ShortLink, &[("size", "70")]),
     (Directory, &[("flags", "0x40080000")]),
+    (Pipe, &[("flags", "0x40000000")]),
+    (ShortLink, &[("flags", "0x10")]),
+    (ShortLink, &[("flags", "0x20")]),
+    (ShortLink, &[("flags", "0x40")]),
+    (Pipe, &[("flags", "0x30")]),
     (File, &[("size", "100")]),
+    (File, &[("size", "0x7fffffffffff0000")]),
+    (File, &[("mode", "0050644")]),
+    (Pipe, &[("mode", "0170644")]),
+    (File, &[("file_acl", "3")]),
+    (File, &[("file_acl", "100")]),
+    (File, &[("file_acl", "16000")]),
 ];
 
 /// Those of extents: block[0] has magic and count, block[1] room and depth, then follow
@@ -120,6 +131,32 @@ const EXTENTS: &[Case] = &[
     (LongLink, &[("block[0]", "0x0001f30b")]),
     (LongLink, &[("block[5]", "99999999")]),
     (Pipe, &[("block[0]", "0x0001f30b")]),
+    (File, &[("flags", "0x10080000")]),
+    (LongLink, &[("flags", "0x80010")]),
+    (LongLink, &[("flags", "0x80020")]),
+    (File, &[("size", "4398046510080")]),
+    (File, &[("size", "4398046510081")]),
+    // Blocks of superblocks, descriptors, bitmaps, inode tables and the journal, and free
+    // ones in between.
+    (File, &[("block[5]", "2")]),
+    (File, &[("block[5]", "3")]),
+    (File, &[("block[5]", "40")]),
+    (File, &[("block[5]", "66")]),
+    (File, &[("block[5]", "82")]),
+    (File, &[("block[5]", "100")]),
+    (File, &[("block[5]", "300")]),
+    (File, &[("block[5]", "600")]),
+    (File, &[("block[5]", "1200")]),
+    (File, &[("block[5]", "4000")]),
+    (File, &[("block[5]", "7000")]),
+    (File, &[("block[5]", "8187")]),
+    (File, &[("block[5]", "8193")]),
+    (File, &[("block[5]", "8240")]),
+    (File, &[("block[5]", "8500")]),
+    (File, &[("block[5]", "9000")]),
+    (File, &[("block[5]", "12000")]),
+    (LongLink, &[("block[5]", "3")]),
+    (Directory, &[("block[5]", "100")]),
 ];
 
 /// Those of a map of blocks.
@@ -133,6 +170,18 @@ const BLOCK_MAP: &[Case] = &[
     (File, &[("block[12]", "99999999")]),
     (LongLink, &[("block[0]", "99999999")]),
     (LongLink, &[("block[3]", "99999999")]),
+    (File, &[("size", "17247252480")]),
+    (File, &[("size", "17247252481")]),
+    (File, &[("block[3]", "3")]),
+    (File, &[("block[3]", "66")]),
+    (File, &[("block[3]", "100")]),
+    (File, &[("block[3]", "300")]),
+    (File, &[("block[3]", "2000")]),
+    (File, &[("block[3]", "4000")]),
+    (File, &[("block[3]", "8193")]),
+    (File, &[("block[3]", "8300")]),
+    (File, &[("block[3]", "9000")]),
+    (File, &[("block[12]", "3")]),
 ];
 
 fn make(sort: Sort, at: &Path) {
@@ -233,6 +282,123 @@ fn inodes_are_refused_as_by_the_kernel() {
             refused > 15 && refused < cases.len() - 5,
             "{refused} of {kind:?}"
         );
+    }
+}
+
+/// The bytes of an inode that are changed: an offset and the new ones.
+type Change = (usize, &'static [u8]);
+
+/// Changes of a file with the attribute `user.ab`, whose value has 8 bytes. The header lies
+/// at 160, the first entry at 164.
+const CHANGES: &[Change] = &[
+    (0, &[]),
+    (164, &[77]),
+    (164, &[255]),
+    (181, &[0]),
+    (164, &[0]),
+    (166, &[20]),
+    (166, &[16]),
+    (166, &[92]),
+    (166, &[0xFF, 0xFF]),
+    (168, &[12]),
+    (168, &[0xFF, 0xFF]),
+    (172, &[9]),
+    (172, &[0, 0, 0, 1]),
+    (172, &[1, 0, 0, 1]),
+    (172, &[0, 0, 0, 0]),
+    (184, &[200, 1]),
+    (160, &[1]),
+    // The user, the time of birth, and a byte of the value.
+    (2, &[9]),
+    (0x90, &[7]),
+    (255, &[7]),
+];
+
+/// The source called a file complete whose attributes or checksum the kernel refuses.
+#[test]
+fn attributes_and_checksums_of_inodes_are_refused_as_by_the_kernel() {
+    for (features, size) in [
+        ("^metadata_csum", "256"),
+        ("^metadata_csum", "512"),
+        ("metadata_csum", "256"),
+        ("metadata_csum", "512"),
+        ("^metadata_csum,ea_inode", "256"),
+    ] {
+        let scratch = Scratch::new().unwrap();
+        let tree = scratch.subdirectory("tree").unwrap();
+        let mut script = String::new();
+        for index in 0..CHANGES.len() {
+            fs::write(tree.join(format!("case{index}")), b"x").unwrap();
+            script += &format!("ea_set /case{index} user.ab 12345678\n");
+        }
+        let kind = ["-t", "ext4", "-b", "1024", "-O", features, "-I", size];
+        let image = or_skip!(Image::make(16 << 20, &kind, Some(&tree)));
+        or_skip!(ext4_images::debugfs(
+            &image.file,
+            Access::ReadWrite,
+            &script
+        ));
+        let mut bytes = image.bytes();
+        let mut numbers = std::collections::BTreeMap::new();
+        let volume = Volume::open(bytes.clone()).unwrap();
+        let root = volume.inode(ROOT_INODE).unwrap();
+        volume
+            .read_directory(&root, &mut DirectoryScratch::new(), |entry| {
+                numbers.insert(entry.name.to_vec(), entry.inode);
+            })
+            .unwrap();
+        let (first, table, _) = volume.inode_tables().next().unwrap();
+        let size: usize = size.parse().unwrap();
+        for (index, (offset, change)) in CHANGES.iter().enumerate() {
+            let number = numbers[format!("case{index}").as_bytes()];
+            let inode = table as usize + (number - first) as usize * size;
+            assert_eq!(bytes[inode + 180..inode + 182], *b"ab");
+            let at = inode + offset;
+            bytes[at..at + change.len()].copy_from_slice(change);
+        }
+        fs::write(&image.file, &bytes).unwrap();
+        let volume = Volume::open(bytes).unwrap();
+        let mounted = or_skip!(image.mount(Access::ReadOnly));
+        let mut refused = 0;
+        for (index, change) in CHANGES.iter().enumerate() {
+            let name = format!("case{index}");
+            let expected = kernel_refuses(&mounted.path().join(&name));
+            let found = volume_refuses(&volume, numbers[name.as_bytes()]);
+            assert_eq!(found, expected, "{features}, {size}: {change:x?}");
+            refused += usize::from(expected);
+        }
+        assert!(refused > 5 && refused < CHANGES.len(), "{refused}");
+    }
+}
+
+/// With checksums and without `dir_index` a directory may have no index.
+#[test]
+fn an_index_is_refused_where_no_directory_can_have_one() {
+    for (features, is_refused) in [
+        ("metadata_csum,^dir_index", true),
+        ("^metadata_csum,^dir_index", false),
+        ("metadata_csum,dir_index", false),
+    ] {
+        let scratch = Scratch::new().unwrap();
+        let tree = scratch.subdirectory("tree").unwrap();
+        fs::write(tree.join("file"), b"x").unwrap();
+        let kind = ["-t", "ext4", "-b", "1024", "-O", features];
+        let image = or_skip!(Image::make(16 << 20, &kind, Some(&tree)));
+        let script = "set_inode_field /file flags 0x81000\n";
+        or_skip!(ext4_images::debugfs(&image.file, Access::ReadWrite, script));
+        let volume = Volume::open(image.bytes()).unwrap();
+        let root = volume.inode(ROOT_INODE).unwrap();
+        let mut number = 0;
+        volume
+            .read_directory(&root, &mut DirectoryScratch::new(), |entry| {
+                if entry.name == b"file" {
+                    number = entry.inode;
+                }
+            })
+            .unwrap();
+        let mounted = or_skip!(image.mount(Access::ReadOnly));
+        assert_eq!(kernel_refuses(&mounted.path().join("file")), is_refused);
+        assert_eq!(volume_refuses(&volume, number), is_refused, "{features}");
     }
 }
 

@@ -132,6 +132,7 @@ impl InPlace for Reader {
         let is_whole = || read_ahead::is_whole(mounted, number, dir.place);
         mounted.read_ahead.once(mounted, is_whole, is_cancelled);
         let inode = match mounted.volume.inode(number) {
+            Ok(inode) if inode.is_attribute() => return self.damaged(Fault::NoSuchInode),
             Ok(inode) if mounted.is_readable(&inode) => inode,
             Ok(inode) if inode.kind() == InodeKind::Directory && !inode.is_free() => {
                 return Begun::AskKernel;

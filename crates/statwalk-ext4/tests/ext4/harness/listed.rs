@@ -128,7 +128,6 @@ pub(crate) fn by_volume<B: Bytes>(volume: &Volume<B>) -> (Listing, Vec<Damage>) 
                 continue;
             }
         };
-        damages.extend(volume.verify(&inode, &mut scratch).err());
         if inode.is_free() || !matches!(kind, InodeKind::Unknown) && kind != inode.kind() {
             let damage = format!("{} is free or no {kind:?}", path.escape_ascii());
             println!("{damage}");
