@@ -11,6 +11,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
+use statwalk_sys::user;
 
 use crate::failure::Cause;
 use crate::identity::Identity;
@@ -215,7 +216,7 @@ pub(crate) fn rename_in(
     if !is_plain_name(name) || !is_plain_name(new_name) {
         return Err(Errno::INVAL.into());
     }
-    if !Seen::of_open(own)?.is_own_of(rustix::process::geteuid().as_raw()) {
+    if !Seen::of_open(own)?.is_own_of(user::effective()?) {
         return Err(Errno::PERM.into());
     }
     step();
@@ -259,7 +260,7 @@ pub(crate) fn rename_out(
     if !is_plain_name(own_name) || !is_plain_name(name) {
         return Err(Errno::INVAL.into());
     }
-    if !Seen::of_open(own)?.is_own_of(rustix::process::geteuid().as_raw()) {
+    if !Seen::of_open(own)?.is_own_of(user::effective()?) {
         return Err(Errno::PERM.into());
     }
     let held = hold(own, own_name)?;

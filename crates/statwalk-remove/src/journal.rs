@@ -23,6 +23,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use serde::Serialize;
+use statwalk_sys::user;
 use statwalk_view::json_path;
 
 use crate::item::Item;
@@ -185,7 +186,7 @@ impl Journal {
         let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(Errno::INVAL.into());
         };
-        let user = rustix::process::geteuid().as_raw();
+        let user = user::effective()?;
         let directory = trusted_way::open(directory, user)?;
         let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::CLOEXEC;
         let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK;

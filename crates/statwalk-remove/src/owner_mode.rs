@@ -5,6 +5,7 @@
 use std::os::fd::{AsFd, AsRawFd};
 
 use rustix::fs::Mode;
+use statwalk_sys::user;
 
 /// Gives the owner the rights on an entry that was just made.
 ///
@@ -14,7 +15,7 @@ pub(crate) fn grant(open: impl AsFd, rights: Mode) {
         return;
     };
     let mode = Mode::from_raw_mode(stat.st_mode);
-    if mode.contains(rights) || stat.st_uid != rustix::process::geteuid().as_raw() {
+    if mode.contains(rights) || user::effective() != Ok(stat.st_uid) {
         return;
     }
     // fchmod(2) refuses descriptors with O_PATH. Where this fails, so does the use of the

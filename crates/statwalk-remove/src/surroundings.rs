@@ -9,6 +9,7 @@ use std::path::Path;
 
 use rustix::fs::CWD;
 use statwalk_sys::mount_table::{self, Mount, Watch};
+use statwalk_sys::user;
 
 use crate::seen::Seen;
 
@@ -56,7 +57,7 @@ impl Surroundings {
             working_directory,
             kept: Vec::new(),
             protected,
-            user: rustix::process::geteuid().as_raw(),
+            user: user::effective()?,
         })
     }
 

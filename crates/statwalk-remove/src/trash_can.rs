@@ -16,6 +16,7 @@ use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
+use statwalk_sys::user;
 
 use crate::births::Births;
 use crate::door::{self, Expected};
@@ -261,7 +262,7 @@ fn restore_item(trashed: &Trashed) -> Result<Restored, Cause> {
         directory: trashed.trash.clone(),
         top: trashed.top.clone(),
     };
-    let rooms = Rooms::open(&place, rustix::process::geteuid().as_raw());
+    let rooms = Rooms::open(&place, user::effective()?);
     let mut rooms = rooms.map_err(Cause::from)?;
     let restored = rooms.restore(trashed);
     if restored.is_err() {

@@ -2,12 +2,10 @@
 
 //! How much address space a process may have (`ulimit -v`).
 
-use rustix::process::{Resource, getrlimit};
-
-/// The limit, `RLIMIT_AS` of getrlimit(2); absent where there is none.
+/// The limit, `RLIMIT_AS` of getrlimit(2); absent where there is none, or it is unknown.
 #[must_use]
 pub fn limit_bytes() -> Option<u64> {
-    getrlimit(Resource::As).current
+    crate::resource_limit::address_space().ok()?.current
 }
 
 /// Has the C library's allocator take little of it: one arena for all threads, and

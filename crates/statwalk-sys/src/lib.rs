@@ -39,9 +39,12 @@ mod linux {
     pub mod kernel_file_systems;
     pub mod memory_info;
     pub mod mount_table;
+    pub mod resource_limit;
     pub mod secure_execution;
     pub mod signal_action;
     pub mod statx;
     pub mod thread_clock;
+    pub mod uname;
+    pub mod user;
     pub mod xfs;
 }

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The processor time that a thread has used.
+//! The processor time that a thread has used, or all of the process.
 
 use std::time::Duration;
 
 /// `CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED`, include/linux/posix-timers_types.h
 /// of Linux 6.18: the bits below the complement of a thread's number in a clock id.
 const PER_THREAD_SCHED: libc::clockid_t = 0b110;
+
+/// The number of the calling thread: gettid(2). Absent where a filter of system calls
+/// refuses it; `rustix::thread::gettid` panics then.
+#[must_use]
+pub fn this_thread() -> Option<i32> {
+    // SAFETY: the call takes nothing and changes nothing.
+    let number = unsafe { libc::syscall(libc::SYS_gettid) };
+    i32::try_from(number).ok().filter(|&number| number > 0)
+}
 
 /// The time of a thread of this process, by its number; absent where the thread
 /// has ended.
@@ -16,6 +25,13 @@ const PER_THREAD_SCHED: libc::clockid_t = 0b110;
 #[must_use]
 pub fn of(thread: i32) -> Option<Duration> {
     read((!thread << 3) | PER_THREAD_SCHED)
+}
+
+/// The time of this process; absent where a filter of system calls refuses it.
+/// `rustix::time::clock_gettime` panics then.
+#[must_use]
+pub fn of_process() -> Option<Duration> {
+    read(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
 fn read(clock: libc::clockid_t) -> Option<Duration> {
@@ -40,8 +56,7 @@ mod tests {
         let (tell, told) = mpsc::channel();
         let (end, ended) = mpsc::channel::<()>();
         let waiting = std::thread::spawn(move || {
-            tell.send(rustix::thread::gettid().as_raw_nonzero().get())
-                .unwrap();
+            tell.send(this_thread().unwrap()).unwrap();
             let _ = ended.recv();
         });
         let thread = told.recv().unwrap();
@@ -62,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_computes_uses_some() {
-        let me = rustix::thread::gettid().as_raw_nonzero().get();
+        let me = this_thread().unwrap();
         let start = of(me).unwrap();
         let mut sum = 0u64;
         for number in 0..50_000_000 {

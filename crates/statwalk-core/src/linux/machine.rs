@@ -2,8 +2,6 @@
 
 //! Processors, open files and address space, as Linux grants them to a process.
 
-use rustix::process::{Resource, getrlimit};
-
 /// Descriptors that are left to the rest of the process.
 const DESCRIPTORS_SPARED: usize = 8;
 /// A limit of open files from which on they need not be counted: the usual one.
@@ -17,7 +15,11 @@ pub(crate) fn processors() -> usize {
 
 /// How many files the scan may open.
 pub(crate) fn free_descriptors() -> usize {
-    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let limit = match statwalk_sys::resource_limit::open_files() {
+        Ok(limit) => limit.current.unwrap_or(u64::MAX),
+        // Refused. A scan makes do with few, and the usual limit is no lower.
+        Err(_) => PLENTY as u64,
+    };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX).min(1 << 20);
     // Counting costs as much as scanning a small directory, so where there is
     // plenty, a guess will do.

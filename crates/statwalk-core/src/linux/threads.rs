@@ -8,9 +8,9 @@ use std::time::Duration;
 
 pub(crate) use statwalk_sys::io_priority::{IoPriority, set_idle};
 
-/// The number by which others can ask for the clocks of the calling thread.
+/// The number by which others can ask for the clocks of the calling thread; 0 if unknown.
 pub(crate) fn number() -> i32 {
-    rustix::thread::gettid().as_raw_nonzero().get()
+    statwalk_sys::thread_clock::this_thread().unwrap_or_default()
 }
 
 /// How far the calling thread stands behind others for a processor: -20 to 19. On Linux

@@ -145,8 +145,8 @@ unsafe fn end(info: *mut libc::siginfo_t) {
         libc::sigaction(libc::SIGBUS, &raw const default, ptr::null_mut());
         libc::syscall(
             libc::SYS_rt_tgsigqueueinfo,
-            rustix::process::getpid().as_raw_nonzero().get(),
-            rustix::thread::gettid().as_raw_nonzero().get(),
+            libc::getpid(),
+            libc::syscall(libc::SYS_gettid),
             libc::SIGBUS,
             info,
         );

@@ -8,6 +8,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::{Arc, OnceLock};
 
+use statwalk_sys::uname;
+
 use crate::system::clock;
 
 /// The origin of an answer.
@@ -15,7 +17,7 @@ use crate::system::clock;
 pub(crate) struct Origin {
     /// The time when the program began, in nanoseconds since 1970.
     pub(crate) started_ns: i64,
-    /// The name of the machine, as uname(2) has it: any bytes.
+    /// The name of the machine, as uname(2) has it: any bytes. Empty where that is refused.
     pub(crate) host: Vec<u8>,
     /// The words behind the name of the program.
     pub(crate) arguments: Vec<Vec<u8>>,
@@ -28,7 +30,7 @@ impl Origin {
         let origin = || {
             Arc::new(Origin {
                 started_ns: clock::now_ns(),
-                host: rustix::system::uname().nodename().to_bytes().to_vec(),
+                host: uname::read().map(|names| names.host).unwrap_or_default(),
                 arguments: std::env::args_os()
                     .skip(1)
                     .map(OsString::into_vec)

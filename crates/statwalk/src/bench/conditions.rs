@@ -10,9 +10,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Instant;
 
-use rustix::time::{ClockId, clock_gettime};
 use statwalk_sys::block_device;
 use statwalk_sys::mount_table::{self, Mount};
+use statwalk_sys::{thread_clock, uname};
 use statwalk_view::{Charset, escape};
 
 /// The surroundings of a measurement. An unknown field is absent.
@@ -31,14 +31,12 @@ pub(crate) struct Conditions {
 impl Conditions {
     /// The surroundings of the tree at `path`.
     pub(crate) fn of(path: &Path) -> Conditions {
-        let system = rustix::system::uname();
+        let kernel = uname::read().map(|names| {
+            let names = [names.system, names.release, names.processor];
+            names.map(|name| shown(&name)).join(" ")
+        });
         let mut conditions = Conditions {
-            kernel: format!(
-                "{} {} {}",
-                system.sysname().to_string_lossy(),
-                system.release().to_string_lossy(),
-                system.machine().to_string_lossy()
-            ),
+            kernel: kernel.unwrap_or_default(),
             processor: processor(),
             processors: std::thread::available_parallelism().map_or(1, usize::from),
             ..Conditions::default()
@@ -98,7 +96,7 @@ fn processor() -> Option<String> {
 #[derive(Debug)]
 pub(crate) struct Load {
     started: Instant,
-    own_s: f64,
+    own_s: Option<f64>,
     before: Option<Ticks>,
     /// The share of processor time that other processes used.
     pub(crate) others: Option<f64>,
@@ -128,6 +126,9 @@ impl Load {
         let (Some(before), Some(after)) = (self.before, ticks()) else {
             return;
         };
+        let (Some(own_before_s), Some(own_after_s)) = (self.own_s, processor_time_s()) else {
+            return;
+        };
         let all = after.all - before.all;
         if all <= 0.0 {
             return;
@@ -136,15 +137,14 @@ impl Load {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let whole_s = self.started.elapsed().as_secs_f64() * processors as f64;
         let busy = (after.busy - before.busy) / all;
-        self.others = Some((busy - (processor_time_s() - self.own_s) / whole_s).max(0.0));
+        self.others = Some((busy - (own_after_s - own_before_s) / whole_s).max(0.0));
         self.stolen = Some((after.stolen - before.stolen) / all);
     }
 }
 
-/// The processor time of this process.
-pub(super) fn processor_time_s() -> f64 {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+/// The processor time of this process; absent where a filter of system calls refuses it.
+pub(super) fn processor_time_s() -> Option<f64> {
+    Some(thread_clock::of_process()?.as_secs_f64())
 }
 
 /// The first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq,

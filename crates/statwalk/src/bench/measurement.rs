@@ -247,7 +247,12 @@ impl Plan<'_> {
     fn run(&self, setting: &Setting, limit: Option<Duration>) -> Result<Result<Ran, End>, Failure> {
         let scan = setting.apply(self.scan, self.calls);
         let sink = setting.sink();
-        let cpu = processor_time_s();
+        let processor_time = || {
+            processor_time_s().ok_or_else(|| {
+                Failure::Usage("cannot read the processor time: clock_gettime is refused".into())
+            })
+        };
+        let cpu = processor_time()?;
         let started = Instant::now();
         let running = scan.start(&sink)?;
         let mut stopped = None;
@@ -265,7 +270,7 @@ impl Plan<'_> {
         let outcome = running.finish();
         let run = Run {
             wall_s: started.elapsed().as_secs_f64(),
-            cpu_s: processor_time_s() - cpu,
+            cpu_s: processor_time()? - cpu,
             calls: outcome.report.calls,
             workers: outcome.report.workers,
         };

@@ -2,7 +2,8 @@
 
 //! How many files the program may open, and room for them.
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, setrlimit};
+use statwalk_sys::resource_limit;
 
 /// The descriptors that have a place in the table from the beginning, if so many are allowed.
 const PLACES: u64 = 4096;
@@ -13,7 +14,10 @@ const PLACES: u64 = 4096;
 /// keeps directories open for their subdirectories, and reopens them by name
 /// where it may not.
 pub(crate) fn raise_limit() {
-    let limit = getrlimit(Resource::Nofile);
+    // Where it is unknown, the scan makes do with the usual one.
+    let Ok(limit) = resource_limit::open_files() else {
+        return;
+    };
     let mut allowed = limit.current;
     if limit.current != limit.maximum {
         let raised = Rlimit {

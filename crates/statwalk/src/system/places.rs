@@ -16,6 +16,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use statwalk_sys::user;
 use statwalk_view::{Charset, escape};
 
 use crate::system::accounts;
@@ -55,6 +56,10 @@ pub(crate) fn no_home() -> String {
     }
 }
 
+/// No user has this number: setresuid(2). It stands for a user that is unknown, because a filter of
+/// system calls refuses geteuid.
+const NOBODY: u32 = u32::MAX;
+
 /// The facts that decide on the places.
 struct Facts<'a> {
     user: u32,
@@ -68,7 +73,7 @@ struct Facts<'a> {
 impl Facts<'_> {
     fn now() -> Facts<'static> {
         Facts {
-            user: rustix::process::geteuid().as_raw(),
+            user: user::effective().unwrap_or(NOBODY),
             variable: &|name| env::var_os(name),
             owner: &|path| {
                 let metadata = fs::metadata(path).ok()?;

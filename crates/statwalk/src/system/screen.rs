@@ -93,7 +93,10 @@ pub(crate) fn takes_colour(stream: &impl IsTerminal) -> bool {
 pub(crate) fn is_ours() -> bool {
     let foreground = rustix::termios::tcgetpgrp(rustix::stdio::stderr());
     // A terminal that does not control us has no foreground group.
-    foreground.map_or(true, |group| group == rustix::process::getpgrp())
+    let Ok(foreground) = foreground else {
+        return true;
+    };
+    rustix::process::getpgid(None).map_or(true, |own| own == foreground)
 }
 
 /// The screen for stderr; the default one where stderr is a file or a pipe, which a

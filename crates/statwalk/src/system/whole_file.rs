@@ -23,6 +23,7 @@ use rustix::fs::{
     Access, AtFlags, CWD, FileType, Gid, Mode, OFlags, RenameFlags, Stat, Uid, XattrFlags,
 };
 use rustix::io::Errno;
+use statwalk_sys::user;
 
 use crate::system::stdio::{self, INTERRUPTIONS_MAX};
 
@@ -266,7 +267,7 @@ impl Place {
     /// (proc(5)), and knows nothing of a link that we read. So the same rule holds here.
     fn behind(&self, link: &Entry) -> io::Result<Place> {
         let directory = rustix::fs::fstat(&self.directory)?;
-        let caller = rustix::process::geteuid().as_raw();
+        let caller = user::effective()?;
         if ![caller, directory.st_uid].contains(&link.stat.st_uid) {
             let why = "the link belongs to another user; try the path of the file itself";
             return Err(io::Error::other(why));

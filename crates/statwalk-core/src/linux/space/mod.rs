@@ -197,7 +197,7 @@ impl FileSystem {
         let top = openat(CWD, mounted.point(), flags, Mode::empty()).ok();
         if let Some(top) = &top
             && mounted.file_system() == Some("xfs")
-            && rustix::process::geteuid().is_root()
+            && statwalk_sys::user::effective() == Ok(0)
         {
             // A read-only file system cannot be synced, and has nothing to sync.
             let _ = rustix::fs::syncfs(top);
