@@ -144,6 +144,8 @@ pub enum Reason {
     },
     /// A file system is mounted twice below a root.
     MountedTwice,
+    /// The table of mounts cannot be read.
+    MountsUnknown,
 }
 
 /// Why a file system was left to the kernel.
@@ -208,6 +210,7 @@ impl Reason {
             Reason::BtrfsInPlace { .. } => "btrfs-in-place",
             Reason::Synced { .. } | Reason::Ext4Synced { .. } => "synced",
             Reason::MountedTwice => "mounted-twice",
+            Reason::MountsUnknown => "mounts-unknown",
         }
     }
 }
@@ -340,6 +343,10 @@ impl fmt::Display for Reason {
             Reason::MountedTwice => f.write_str(
                 "a file system is mounted twice below a root: its directories were remembered, so \
                  that each is listed once",
+            ),
+            Reason::MountsUnknown => f.write_str(
+                "the table of mounts cannot be read: all directories were remembered, so that each \
+                 is listed once",
             ),
         }
     }

@@ -15,7 +15,6 @@ use crate::order::results::{State, with_types};
 use crate::path::path_buf;
 use crate::plan::Plan;
 use crate::progress::{self, Progress};
-use crate::reason::Reason;
 use crate::report::{LeftOut, Outcome, Report, RootReport};
 use crate::sink::{Context, Sink, path_order};
 use crate::system::native::Native;
@@ -317,9 +316,7 @@ impl<D: DirectorySource> Ongoing<D> {
         plan.generation = account.generation;
         plan.why.extend(account.why);
         plan.why.extend(self.pool.concurrency_reason());
-        if self.scan_context.met_double_mounts() {
-            plan.why.push(Reason::MountedTwice);
-        }
+        plan.why.extend(self.scan_context.double_mounts_reason());
         plan
     }
 }

@@ -48,10 +48,22 @@ pub fn name(number: u64) -> Option<&'static str> {
     found.map(|(_, name)| *name)
 }
 
+/// Returns the number of the file system of this name in the table of mounts; absent where
+/// it holds data.
+///
+/// ```
+/// assert_eq!(statwalk_sys::kernel_file_systems::number("proc"), Some(0x9fa0));
+/// ```
+#[must_use]
+pub fn number(name: &str) -> Option<u64> {
+    let found = ALL.iter().find(|(_, known)| *known == name);
+    found.map(|(number, _)| *number)
+}
+
 /// Returns whether the file system of this name in the table of mounts is one of them.
 #[must_use]
 pub fn has(name: &str) -> bool {
-    ALL.iter().any(|(_, known)| *known == name)
+    number(name).is_some()
 }
 
 #[cfg(test)]
@@ -66,7 +78,7 @@ mod tests {
         assert_eq!((numbers.len(), names.len()), (ALL.len(), ALL.len()));
         assert!(
             ALL.iter()
-                .all(|&(number, own)| name(number) == Some(own) && has(own))
+                .all(|&(magic, own)| name(magic) == Some(own) && number(own) == Some(magic))
         );
         assert!(!has("tmpfs") && !has(""));
     }

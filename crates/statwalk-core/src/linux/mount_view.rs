@@ -62,6 +62,18 @@ impl MountView<'_> {
     }
 }
 
+/// The reason against all mounts where device numbers stand for their ids. Such a number can be
+/// the id of another mount.
+pub(crate) fn no_mount_id() -> NotInPlace {
+    Obstacle::Mount
+        .because("the mount is unknown: statx is refused or gives no mount id (before Linux 5.8)")
+}
+
+/// The reason against all mounts without their table.
+pub(crate) fn no_table() -> NotInPlace {
+    Obstacle::Mount.because("the table of mounts cannot be read")
+}
+
 /// The reason against a mount that is gone.
 pub(crate) fn no_mount() -> NotInPlace {
     Obstacle::Mount.because("the mount table does not have this mount")

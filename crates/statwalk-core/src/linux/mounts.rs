@@ -38,13 +38,19 @@ struct State {
 pub(crate) struct Mounts {
     pub(crate) all: Vec<Mount>,
     by_id: HashMap<u64, usize>,
+    /// Whether the table could be read. In a chroot it can lack every mount and be read.
+    pub(crate) is_known: bool,
 }
 
 impl Mounts {
     pub(crate) fn of(all: Vec<Mount>) -> Mounts {
         let numbers = all.iter().enumerate();
         let by_id = numbers.map(|(index, mount)| (mount.id, index)).collect();
-        Mounts { all, by_id }
+        Mounts {
+            all,
+            by_id,
+            is_known: true,
+        }
     }
 
     pub(crate) fn find(&self, id: u64) -> Option<&Mount> {
@@ -54,7 +60,7 @@ impl Mounts {
 
 impl MountTable {
     /// The mounts as they are, or as they were shortly before: where others mount all the
-    /// time, a look can miss their last changes. Empty without `/proc`.
+    /// time, a look can miss their last changes. Unknown without `/proc`.
     ///
     /// `is_kept` says that more looks will follow: then a descriptor stays open.
     pub(crate) fn look(&self, is_kept: bool) -> Arc<Mounts> {
@@ -69,8 +75,8 @@ impl MountTable {
             _ => true,
         };
         if is_new {
-            let mounts = state.read(is_kept).unwrap_or_default();
-            state.known = Some(Arc::new(Mounts::of(mounts)));
+            let mounts = state.read(is_kept).map(Mounts::of);
+            state.known = Some(Arc::new(mounts.unwrap_or_default()));
             state.looks_since_read = 0;
         }
         state.known.clone().unwrap_or_default()

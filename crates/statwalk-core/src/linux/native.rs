@@ -6,6 +6,7 @@ use std::ffi::CStr;
 use std::io;
 use std::sync::Arc;
 
+use super::mount_view;
 use super::posix::probe::{self, StatCall};
 use super::posix::{Posix, PosixOptions};
 use super::volumes::VolumeTable;
@@ -53,7 +54,7 @@ pub(crate) fn prepare(
         volumes: VolumeTable::new(
             options.source,
             options.syncing,
-            objection_to_reading_in_place(options),
+            objection_to_reading_in_place(options, has_mount_ids),
             options.now_ns,
         ),
     });
@@ -68,7 +69,13 @@ pub(crate) fn prepare(
 
 /// The reason against reading anything in place in this scan, although that may be
 /// possible.
-fn objection_to_reading_in_place(options: &SourceOptions<'_>) -> Option<NotInPlace> {
+fn objection_to_reading_in_place(
+    options: &SourceOptions<'_>,
+    has_mount_ids: bool,
+) -> Option<NotInPlace> {
+    if !has_mount_ids {
+        return Some(mount_view::no_mount_id());
+    }
     let asks_in_its_own_way = *options.calls != Calls::default();
     (options.source == Source::Auto && asks_in_its_own_way)
         .then(|| Obstacle::Calls.because("how the kernel is to be asked was said"))

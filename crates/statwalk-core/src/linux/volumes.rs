@@ -172,6 +172,9 @@ impl VolumeTable {
             return Known::Refused(lack.clone());
         }
         let mounts = self.mounts.look(true);
+        if !mounts.is_known {
+            return Known::Refused(mount_view::no_table());
+        }
         let Some(mount) = mounts.find(id) else {
             return Known::Refused(mount_view::no_mount());
         };

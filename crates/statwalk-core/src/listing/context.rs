@@ -2,19 +2,19 @@
 
 //! The state that the workers of a scan share.
 
-use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::options::{EnteredMounts, NamedRoots, RootTable, ScanOptions, Shown};
-use super::source::{DirectorySource, EntryStat};
+use super::source::{DirectorySource, DoubleMounts, EntryStat};
 use crate::dir_handle::DirHandle;
 use crate::directory::{MountMark, Place};
 use crate::entry::{FileId, FileType};
 use crate::exclusion::IgnoreRules;
 use crate::handle::DescriptorBudget;
 use crate::inode_set::InodeSet;
+use crate::reason::Reason;
 
 /// The options, the source, and the state that the workers of one scan share.
 pub(crate) struct ScanContext<D> {
@@ -28,7 +28,7 @@ pub(crate) struct ScanContext<D> {
     /// Roots that an earlier root has reached.
     reached_roots: Vec<AtomicBool>,
     /// Mounts whose directories can be reached by two ways. Empty until the first use.
-    reached_twice: OnceLock<HashSet<u64>>,
+    reached_twice: OnceLock<DoubleMounts>,
 }
 
 /// The kind of a visit to an entry.
@@ -110,21 +110,21 @@ impl<D: DirectorySource> ScanContext<D> {
     /// for it.
     pub(super) fn is_reached_twice(&self, mount: u64) -> bool {
         let mounts = self.reached_twice.get_or_init(|| {
-            // A scan that follows links remembers every directory anyway.
-            match self.options.mounts != EnteredMounts::None && !self.options.follows {
+            // Where device numbers stand for mounts, a scan of one mount enters the others of
+            // its device. A scan that follows links remembers every directory anyway.
+            let enters_mounts =
+                self.options.mounts != EnteredMounts::None || !self.source.tells_mounts_apart();
+            match enters_mounts && !self.options.follows {
                 true => self.source.mounts_reached_twice(),
-                false => HashSet::new(),
+                false => DoubleMounts::default(),
             }
         });
-        mounts.contains(&mount)
+        mounts.contains(mount)
     }
 
-    /// Whether the scan remembered directories, because a file system is mounted twice
-    /// below a root.
-    pub(crate) fn met_double_mounts(&self) -> bool {
-        self.reached_twice
-            .get()
-            .is_some_and(|mounts| !mounts.is_empty())
+    /// The reason why the scan remembered directories, if mounts made it do so.
+    pub(crate) fn double_mounts_reason(&self) -> Option<Reason> {
+        self.reached_twice.get()?.reason()
     }
 
     /// Whether an earlier root has reached this one, or is the same.

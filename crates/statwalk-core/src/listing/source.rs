@@ -213,9 +213,14 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
         None
     }
 
+    /// Whether two mounts of one device have two numbers.
+    fn tells_mounts_apart(&self) -> bool {
+        true
+    }
+
     /// The mounts whose directories can be reached by two ways.
-    fn mounts_reached_twice(&self) -> HashSet<u64> {
-        HashSet::new()
+    fn mounts_reached_twice(&self) -> DoubleMounts {
+        DoubleMounts::default()
     }
 
     // --- file systems that are read in place ---
@@ -360,6 +365,39 @@ pub(crate) enum Way {
     Across,
     /// It follows a link.
     ThroughLink,
+}
+
+/// The mounts whose directories a scan can reach by two ways.
+#[derive(Clone, Debug)]
+pub(crate) enum DoubleMounts {
+    /// These, by their numbers.
+    Known(HashSet<u64>),
+    /// The system does not tell. It can be any of them.
+    Unknown,
+}
+
+impl Default for DoubleMounts {
+    fn default() -> DoubleMounts {
+        DoubleMounts::Known(HashSet::new())
+    }
+}
+
+impl DoubleMounts {
+    pub(crate) fn contains(&self, mount: u64) -> bool {
+        match self {
+            DoubleMounts::Known(mounts) => mounts.contains(&mount),
+            DoubleMounts::Unknown => true,
+        }
+    }
+
+    /// The reason for the plan, if directories are remembered because of them.
+    pub(crate) fn reason(&self) -> Option<Reason> {
+        match self {
+            DoubleMounts::Known(mounts) if mounts.is_empty() => None,
+            DoubleMounts::Known(_) => Some(Reason::MountedTwice),
+            DoubleMounts::Unknown => Some(Reason::MountsUnknown),
+        }
+    }
 }
 
 /// The decision whether to read a mount in place is still open.

@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::{CWD, Mode, OFlags, StatxFlags, openat};
 use statwalk_sys::btrfs::Key;
 
 use super::attributes::attributes;
@@ -88,8 +88,9 @@ struct Written {
 pub(crate) fn find(path: &CStr, since: Generation) -> io::Result<Changes> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let fd = openat(CWD, path, flags, Mode::empty())?;
-    let found = statx::by_descriptor(fd.as_fd(), statx::IDENTITY)?;
-    let (mounted, mounts) = open_mounted(statx::mount_id(&found))?;
+    let mask = statx::IDENTITY | StatxFlags::MNT_ID;
+    let found = statx::by_descriptor(fd.as_fd(), mask)?;
+    let (mounted, mounts) = open_mounted(&found)?;
     require(&since, &mounted)?;
     let since = since.number;
     let dev = statx::file_id(&found).dev;

@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::{CWD, Mode, OFlags, StatxFlags, openat};
 use statwalk_sys::btrfs::{ExtentRef, ExtentRefs, Key, SearchKey, fs_info};
 use statwalk_sys::fiemap::FileExtent;
 
@@ -92,7 +92,12 @@ pub(crate) fn open_btrfs(path: &[u8], dev: u64) -> io::Result<Option<OwnedFd>> {
             "the subvolume was replaced during the scan",
         ));
     }
-    Ok(fs_info(fd.as_fd()).is_ok().then_some(fd))
+    match fs_info(fd.as_fd()) {
+        Ok(_) => Ok(Some(fd)),
+        // A filter of system calls says nothing of the file system.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(error),
+        Err(_) => Ok(None),
+    }
 }
 
 impl ExtentReader {
@@ -102,9 +107,10 @@ impl ExtentReader {
     ///
     /// The reason why its trees cannot be searched.
     pub(crate) fn new(fd: &OwnedFd) -> io::Result<ExtentReader> {
-        let found = statx::by_descriptor(fd.as_fd(), statx::IDENTITY)?;
+        let mask = statx::IDENTITY | StatxFlags::MNT_ID;
+        let found = statx::by_descriptor(fd.as_fd(), mask)?;
         let fsid = fs_info(fd.as_fd())?.fsid;
-        let (mounted, _) = open_mounted(statx::mount_id(&found))?;
+        let (mounted, _) = open_mounted(&found)?;
         Ok(ExtentReader { mounted, fsid })
     }
 

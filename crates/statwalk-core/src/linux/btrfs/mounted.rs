@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use rustix::fs::Statx;
 use statwalk_sys::btrfs::{
     self, ExtentRefs, Key, SEARCH_ARGUMENT_BYTES, SearchKey, fs_info, tree_search,
 };
@@ -20,6 +21,7 @@ use crate::linux::mount_points::MountPoints;
 use crate::linux::mount_view::{self, MountView};
 use crate::linux::mounts;
 use crate::linux::privilege;
+use crate::linux::statx;
 use crate::linux::sync::{SyncLimits, sync};
 use crate::linux::volume::Volume;
 use crate::listing::in_place::InPlace;
@@ -219,15 +221,19 @@ impl Volume for Mounted {
     }
 }
 
-/// Opens the btrfs of a mount, synced, and returns all mount points of the table.
+/// Opens the btrfs that holds an entry, synced, and returns all mount points of the table.
 ///
 /// # Errors
 ///
 /// The reason why it cannot be searched, as a sentence.
-pub(crate) fn open_mounted(id: u64) -> io::Result<(Mounted, Vec<Vec<u8>>)> {
+pub(crate) fn open_mounted(found: &Statx) -> io::Result<(Mounted, Vec<Vec<u8>>)> {
     if let Some(objection) = privilege::objection(true) {
         return Err(objection.into());
     }
+    if !statx::has_mount_id(found) {
+        return Err(mount_view::no_mount_id().into());
+    }
+    let id = statx::mount_id(found);
     let table = mounts::read()?;
     let Some(mount) = table.iter().find(|mount| mount.id == id) else {
         return Err(mount_view::no_mount().into());

@@ -13,16 +13,15 @@ pub(crate) mod open;
 pub(crate) mod probe;
 pub(crate) mod stat;
 
-use std::collections::HashSet;
 use std::ffi::CStr;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use rustix::fs::{AtFlags, CWD, SeekFrom, Statx, StatxFlags, fstatfs, seek};
+use rustix::fs::{AtFlags, CWD, SeekFrom, Statx, StatxFlags, seek};
 use rustix::io::Errno as KernelErrno;
-use rustix::process::geteuid;
 use rustix::time::{ClockId, clock_gettime};
+use statwalk_sys::{kernel_file_systems, user};
 
 use crate::calls::{self, BUFFER_BYTES, Calls, Detail, Freshness, LARGE_BUFFER_BYTES};
 use crate::dir_handle::DirHandle;
@@ -32,7 +31,9 @@ use crate::linux::statx;
 use crate::linux::volumes::{VolumeTable, is_worth_in_place};
 use crate::listing::in_place::InPlace;
 use crate::listing::listed::{KeptNames, Listed};
-use crate::listing::source::{Account, DirectorySource, More, NotOpened, NotYet, Way};
+use crate::listing::source::{
+    Account, DirectorySource, DoubleMounts, More, NotOpened, NotYet, Way,
+};
 use crate::tally;
 
 /// The kernel, by its system calls.
@@ -84,7 +85,7 @@ impl Posix {
             has_openat2: options.has_openat2,
             has_mount_ids: options.has_mount_ids,
             // The kernel refuses it to others for files they do not own: open(2).
-            no_atime: AtomicBool::new(geteuid().is_root()),
+            no_atime: AtomicBool::new(user::effective() == Ok(0)),
             root_paths: options.root_paths,
             volumes: options.volumes,
         }
@@ -241,23 +242,20 @@ impl DirectorySource for Posix {
     }
 
     fn mounts_on_demand(&self, dir: &DirHandle) -> bool {
-        fd(dir).is_ok_and(open::is_autofs)
+        fd(dir).is_ok_and(|fd| self.is_autofs(fd))
     }
 
     fn kernel_file_system(&self, dir: &DirHandle) -> Option<&'static str> {
-        open::kernel_file_system(dir.fd()?)
+        kernel_file_systems::name(self.file_system(dir.fd()?)?)
     }
 
     fn is_served(&self, dir: &DirHandle) -> bool {
-        fd(dir).is_ok_and(open::is_served)
+        fd(dir).is_ok_and(|fd| self.file_system(fd).is_some_and(open::is_served))
     }
 
     fn links_count_subdirs(&self, dir: &DirHandle) -> bool {
-        tally::count();
-        // The type is signed on some architectures; the number is not.
-        let found = fd(dir).and_then(fstatfs);
-        let magic = found.map_or(0, |found| found.f_type as u64 & 0xffff_ffff);
-        calls::counts_subdirectories(magic)
+        let magic = dir.fd().and_then(|fd| self.file_system(fd));
+        calls::counts_subdirectories(magic.unwrap_or(0))
     }
 
     fn is_cache_directory(&self, dir: &DirHandle) -> bool {
@@ -272,7 +270,11 @@ impl DirectorySource for Posix {
         clock_gettime(ClockId::RealtimeCoarse).tv_sec
     }
 
-    fn mounts_reached_twice(&self) -> HashSet<u64> {
+    fn tells_mounts_apart(&self) -> bool {
+        self.has_mount_ids
+    }
+
+    fn mounts_reached_twice(&self) -> DoubleMounts {
         let mounts = self.volumes.mounts();
         probe::mounts_reached_twice(&self.root_paths, &mounts, self.has_mount_ids)
     }

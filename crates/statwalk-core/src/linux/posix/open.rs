@@ -9,7 +9,9 @@ use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering;
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, SeekFrom, fstatfs, openat, openat2, seek};
+use rustix::fs::{
+    CWD, Mode, OFlags, ResolveFlags, SeekFrom, StatxFlags, fstatfs, openat, openat2, seek,
+};
 use rustix::io::Errno;
 use statwalk_sys::directory_records::DirectoryRecords;
 use statwalk_sys::kernel_file_systems;
@@ -61,7 +63,7 @@ pub(crate) fn child(
         return match opened {
             // The entry exists, and autofs waits for a mount on it: autofs_dir_open,
             // fs/autofs/root.c.
-            Err(NotOpened::Gone(_)) if is_autofs(parent) => Err(NotOpened::Automount),
+            Err(NotOpened::Gone(_)) if posix.is_autofs(parent) => Err(NotOpened::Automount),
             opened => opened,
         };
     }
@@ -106,7 +108,7 @@ fn without_mounting(
     let path = OFlags::PATH | OFlags::CLOEXEC | nofollow;
     let place = uninterrupted(|| openat(parent, name, path, Mode::empty()))?;
     tally::count();
-    if !is_autofs(place.as_fd()) {
+    if !posix.is_autofs(place.as_fd()) {
         return open(posix, |flags| {
             let flags = flags.difference(OFlags::NOFOLLOW) | nofollow;
             openat(parent, name, flags, Mode::empty())
@@ -124,13 +126,46 @@ fn without_mounting(
 /// AUTOFS_SUPER_MAGIC, include/uapi/linux/magic.h
 const AUTOFS: u64 = 0x0187;
 
-/// Whether a directory belongs to autofs.
-pub(crate) fn is_autofs(fd: BorrowedFd<'_>) -> bool {
-    file_system(fd) == Some(AUTOFS)
+impl Posix {
+    /// Whether a directory belongs to autofs.
+    pub(crate) fn is_autofs(&self, fd: BorrowedFd<'_>) -> bool {
+        self.file_system(fd) == Some(AUTOFS)
+    }
+
+    /// The magic number of a descriptor's file system, by `f_type` of statfs(2).
+    pub(crate) fn file_system(&self, fd: BorrowedFd<'_>) -> Option<u64> {
+        tally::count();
+        match fstatfs(fd) {
+            // The type is signed on some architectures; the number is not.
+            Ok(found) => Some(found.f_type as u64 & 0xffff_ffff),
+            Err(_) => self.file_system_by_name(fd),
+        }
+    }
+
+    /// The same where a filter of system calls refuses statfs, as far as it matters for a
+    /// total: the table of mounts has names in place of numbers.
+    #[cold]
+    fn file_system_by_name(&self, fd: BorrowedFd<'_>) -> Option<u64> {
+        let mask = statx::IDENTITY | StatxFlags::MNT_ID;
+        let found = statx::by_descriptor(fd, mask).ok()?;
+        let mounts = self.volumes.mounts();
+        let mount = match self.has_mount_ids {
+            true => mounts.find(statx::mount_id(&found))?,
+            false => {
+                let device = statx::file_id(&found).dev;
+                let mut all = mounts.all.iter();
+                all.find(|mount| mount.device_number() == Some(device))?
+            }
+        };
+        match mount.file_system.as_str() {
+            "autofs" => Some(AUTOFS),
+            name => kernel_file_systems::number(name),
+        }
+    }
 }
 
-/// Whether a server gives the names and times of a directory, by its `f_type` of statfs(2).
-pub(crate) fn is_served(fd: BorrowedFd<'_>) -> bool {
+/// Whether a server gives the names and times of a file system with this magic number.
+pub(crate) fn is_served(magic: u64) -> bool {
     const MAGICS: [u64; 12] = [
         0x6573_5546, // FUSE_SUPER_MAGIC, include/uapi/linux/magic.h
         0x6969,      // NFS_SUPER_MAGIC
@@ -145,7 +180,7 @@ pub(crate) fn is_served(fd: BorrowedFd<'_>) -> bool {
         0x0bd0_0bd0, // LL_SUPER_MAGIC, Lustre: lustre/include/uapi/linux/lustre/lustre_user.h
         0x786f_4256, // VBOXSF_SUPER_MAGIC, fs/vboxsf/super.c
     ];
-    file_system(fd).is_some_and(|magic| MAGICS.contains(&magic))
+    MAGICS.contains(&magic)
 }
 
 /// Whether an open directory is empty. The next listing begins at its start.
@@ -186,26 +221,11 @@ fn counted(answer: Result<OwnedFd, Errno>) -> Result<OwnedFd, NotOpened> {
 
 /// Whether the kernel has openat2 and allows it.
 ///
-/// Linux has it since 5.6. Some containers forbid system calls that they do not know.
+/// Linux has it since 5.6. Some containers forbid system calls that they do not know, with an
+/// error of their choice; without a filter this call needs no right.
 pub(crate) fn has_openat2() -> bool {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
-    !matches!(
-        openat2(CWD, c"/", flags, Mode::empty(), ResolveFlags::NO_XDEV),
-        Err(Errno::NOSYS | Errno::PERM | Errno::INVAL)
-    )
-}
-
-/// The name of the kernel file system that a directory belongs to, if it does.
-pub(crate) fn kernel_file_system(fd: BorrowedFd<'_>) -> Option<&'static str> {
-    kernel_file_systems::name(file_system(fd)?)
-}
-
-/// The magic number of a descriptor's file system.
-fn file_system(fd: BorrowedFd<'_>) -> Option<u64> {
-    tally::count();
-    let found = fstatfs(fd).ok()?;
-    // The type is signed on some architectures; the number is not.
-    Some(found.f_type as u64 & 0xffff_ffff)
+    openat2(CWD, c"/", flags, Mode::empty(), ResolveFlags::NO_XDEV).is_ok()
 }
 
 /// Whether a directory holds a valid `CACHEDIR.TAG`.
@@ -228,7 +248,7 @@ pub(crate) fn read_gitignore(dir: BorrowedFd<'_>, posix: &Posix) -> Option<Vec<u
             false => Err(Errno::XDEV),
         };
         match within {
-            Err(Errno::XDEV) if !is_autofs(dir) => {
+            Err(Errno::XDEV) if !posix.is_autofs(dir) => {
                 uninterrupted(|| openat(dir, NAME, flags, Mode::empty()))
             }
             answer => answer,

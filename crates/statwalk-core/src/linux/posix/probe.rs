@@ -3,16 +3,17 @@
 //! Probes the kernel before a scan: its features, and the mounts that lead to one
 //! directory twice.
 
-use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
-use rustix::fs::{CWD, Mode, OFlags, StatxFlags};
+use rustix::fs::{CWD, Mode, OFlags, StatxFlags, openat, readlinkat};
+use rustix::io::Errno;
 use statwalk_sys::statx::{is_fstatat_refused, is_refused};
 
 use crate::linux::mounts::{self, Mount, Mounts, RootMount};
 use crate::linux::statx;
+use crate::listing::source::DoubleMounts;
 
 pub(crate) use super::open::has_openat2;
 
@@ -47,8 +48,14 @@ pub(crate) fn mounts_reached_twice(
     roots: &[Arc<CStr>],
     mounts: &Mounts,
     has_mount_ids: bool,
-) -> HashSet<u64> {
-    let real: Vec<Vec<u8>> = roots.iter().filter_map(|root| real_path(root)).collect();
+) -> DoubleMounts {
+    if !mounts.is_known {
+        return DoubleMounts::Unknown;
+    }
+    let real: Result<Vec<_>, Errno> = roots.iter().filter_map(|root| real_path(root)).collect();
+    let Ok(real) = real else {
+        return DoubleMounts::Unknown;
+    };
     let look = |index: usize| {
         let path = CString::new(real[index].as_slice()).ok()?;
         let known = statx::IDENTITY | StatxFlags::MNT_ID;
@@ -59,22 +66,28 @@ pub(crate) fn mounts_reached_twice(
         })
     };
     let twice = mounts::reached_twice(mounts, &real, look).into_iter();
-    match has_mount_ids {
+    DoubleMounts::Known(match has_mount_ids {
         true => twice.collect(),
         false => (twice.filter_map(|id| mounts.find(id)))
             .filter_map(Mount::device_number)
             .collect(),
-    }
+    })
 }
 
 /// The path of a root without links.
 ///
 /// The kernel knows the path of an open file. realpath(3) reads a link for each name of it,
 /// and each read walks from the top. Roots within each other take cubic time so.
-fn real_path(root: &CStr) -> Option<Vec<u8>> {
-    let open = rustix::fs::open(root, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
+///
+/// Absent where the root cannot be opened: then it cannot be scanned either.
+///
+/// # Errors
+///
+/// The kernel's, where it opens the root and does not tell its path.
+fn real_path(root: &CStr) -> Option<Result<Vec<u8>, Errno>> {
+    let open = openat(CWD, root, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let link = format!("/proc/self/fd/{}", open.as_raw_fd());
     // Large enough for any path that the kernel tells, so one call does.
-    let path = rustix::fs::readlinkat(CWD, link, Vec::with_capacity(4097)).ok()?;
-    Some(path.into_bytes())
+    let path = readlinkat(CWD, link, Vec::with_capacity(4097));
+    Some(path.map(CString::into_bytes))
 }
