@@ -36,6 +36,7 @@ mod pairs;
 mod picture;
 mod progress;
 mod rebuildable;
+mod refused_calls;
 mod report;
 mod rows;
 mod run;
