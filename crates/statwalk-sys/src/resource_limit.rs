@@ -38,6 +38,8 @@ fn read(resource: i32) -> io::Result<Rlimit> {
     if unsafe { libc::getrlimit(resource as _, &raw mut limit) } != 0 {
         return Err(io::Error::last_os_error());
     }
+    // It has 32 bits on some architectures.
+    #[allow(clippy::useless_conversion, reason = "as above")]
     let finite = |value: libc::rlim_t| (value != libc::RLIM_INFINITY).then_some(u64::from(value));
     Ok(Rlimit {
         current: finite(limit.rlim_cur),
