@@ -210,7 +210,7 @@ fn says_what_is_unknown(found: &Answer, expected: &Answer) -> bool {
         let found = part(&found, name);
         found.is_none() || found == part(&expected, name)
     };
-    !is_empty(&found["unknown"]) && parts.iter().all(|name| is_right(name))
+    !is_empty(&found["unknown"]) && parts.iter().all(is_right)
 }
 
 /// Refuses each call of each job: with all errors where no earlier job made the call, else
