@@ -29,7 +29,8 @@ pub struct Mount {
     pub source: Vec<u8>,
     /// The options of this mount, separated by commas.
     pub options: Vec<u8>,
-    /// The options of the file system, the same for all its mounts.
+    /// The options of the file system, the same for all its mounts, with the escapes of the
+    /// kernel: a path in a value can hold commas. See [`values_of`](Mount::values_of).
     pub file_system_options: Vec<u8>,
 }
 
@@ -38,6 +39,15 @@ impl Mount {
     #[must_use]
     pub fn has_option(&self, option: &str) -> bool {
         has(&self.options, option) || has(&self.file_system_options, option)
+    }
+
+    /// The values of an option of the file system, in the order of the table.
+    pub fn values_of<'a>(&'a self, option: &'a str) -> impl Iterator<Item = Vec<u8>> + 'a {
+        let options = self.file_system_options.split(|&byte| byte == b',');
+        options.filter_map(move |own| {
+            let value = own.strip_prefix(option.as_bytes())?.strip_prefix(b"=")?;
+            Some(unescape(value))
+        })
     }
 
     /// Whether no mount of the file system allows writing.
@@ -56,7 +66,7 @@ impl Mount {
 
 fn has(options: &[u8], option: &str) -> bool {
     let mut options = options.split(|&byte| byte == b',');
-    options.any(|own| own == option.as_bytes())
+    options.any(|own| unescape(own) == option.as_bytes())
 }
 
 /// Reads the table. Later mounts cover earlier ones at the same place.
@@ -141,7 +151,7 @@ fn line(line: &[u8]) -> Option<Mount> {
         file_system: String::from_utf8(words.next()?.to_vec()).ok()?,
         source: unescape(words.next()?),
         options,
-        file_system_options: words.next().map(unescape).unwrap_or_default(),
+        file_system_options: words.next().unwrap_or_default().to_vec(),
     })
 }
 
@@ -202,6 +212,16 @@ mod tests {
             parse(table.as_bytes())[0].is_read_only_file_system()
         };
         assert!(!of("ro", "rw") && of("ro", "ro"));
+    }
+
+    #[test]
+    fn a_value_holds_the_separators_of_options() {
+        let table = b"1 0 0:9 / /m rw - overlay o rw,lowerdir=/a\\054b\\040c:/d,upperdir=/e\\075\n";
+        let mount = &parse(table)[0];
+        let values = |option| mount.values_of(option).collect::<Vec<_>>();
+        assert_eq!(values("lowerdir"), [b"/a,b c:/d".to_vec()]);
+        assert_eq!(values("upperdir"), [b"/e=".to_vec()]);
+        assert!(values("lower").is_empty() && values("b c").is_empty());
     }
 
     #[test]

@@ -248,7 +248,7 @@ impl FileSystem {
     /// The upper layer of an overlay, as the mount options name it. The path may lead
     /// nowhere here, as in a container.
     #[must_use]
-    pub fn upper_layer(&self) -> Option<&Path> {
+    pub fn upper_layer(&self) -> Option<PathBuf> {
         self.mounted.upper_layer()
     }
 

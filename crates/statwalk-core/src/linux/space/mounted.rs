@@ -4,10 +4,10 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Statx, StatxFlags};
@@ -187,11 +187,10 @@ impl Mounted {
 
     /// The upper layer of an overlay, as its mount options name it: a path at the mount,
     /// which may lead nowhere here. Absent if the overlay is read-only.
-    pub(super) fn upper_layer(&self) -> Option<&Path> {
+    pub(super) fn upper_layer(&self) -> Option<PathBuf> {
         let mount = self.mount.as_ref().filter(|_| self.is_overlay())?;
-        let mut options = mount.file_system_options.split(|&byte| byte == b',');
-        let upper = options.find_map(|option| option.strip_prefix(b"upperdir="))?;
-        Some(Path::new(OsStr::from_bytes(upper)))
+        let upper = mount.values_of("upperdir").next()?;
+        Some(OsString::from_vec(upper).into())
     }
 
     /// The device number in the kernel's encoding of 32 bits: `new_encode_dev`,
