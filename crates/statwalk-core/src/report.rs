@@ -75,6 +75,12 @@ pub struct RootReport {
     /// Directories whose times moved while they were read, and whose entries did not.
     /// They are whole: the times of that file system do not hold.
     pub restless_dirs: u64,
+    /// Overlays that were left out, because their layers were read: the files count there.
+    pub overlays_left_out: u64,
+    /// Mounts that were entered although the files that they show can count in other
+    /// directories, too: overlays with a layer that is unknown, or was not read whole, and
+    /// unions of a program such as mergerfs and bindfs.
+    pub mounts_perhaps_twice: u64,
 }
 
 impl RootReport {
@@ -88,6 +94,8 @@ impl RootReport {
         self.excluded += other.excluded;
         self.crossings += other.crossings;
         self.restless_dirs += other.restless_dirs;
+        self.overlays_left_out += other.overlays_left_out;
+        self.mounts_perhaps_twice += other.mounts_perhaps_twice;
     }
 }
 

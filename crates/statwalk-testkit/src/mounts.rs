@@ -478,6 +478,26 @@ pub fn overlay_with(
     Ok(Mounted::new(at))
 }
 
+/// Mounts an overlay with any options by mount(8), which runs in the directory `from`: paths
+/// can be relative to it.
+///
+/// # Errors
+///
+/// Skipped without root, mount(8) or the kernel's support.
+///
+/// # Panics
+///
+/// If the kernel refuses the options.
+pub fn overlay_from(from: &Path, at: &Path, options: &str) -> Result<Mounted, Skipped> {
+    needs_root()?;
+    let mut command = Command::new(program("mount")?);
+    let command = command
+        .current_dir(from)
+        .args(["-i", "-t", "overlay", "-o"]);
+    run(command.arg(options).arg("overlay").arg(at));
+    Ok(Mounted::new(at))
+}
+
 /// Shows a directory, or a file, a second time: `at` must be of the same kind. Mounts below `source` are not shown.
 ///
 /// # Errors

@@ -14,6 +14,7 @@ pub(crate) mod threads;
 
 mod mounts;
 mod posix;
+mod stacked;
 mod statx;
 
 mod btrfs;

@@ -81,6 +81,11 @@ impl MountTable {
         }
         state.known.clone().unwrap_or_default()
     }
+
+    /// The mounts as they were at the last look; none before the first.
+    pub(crate) fn known(&self) -> Arc<Mounts> {
+        lock(&self.state).known.clone().unwrap_or_default()
+    }
 }
 
 impl State {
@@ -277,7 +282,7 @@ fn holds(directory: &[u8], key: &[u8]) -> bool {
 }
 
 /// The directories above a path, the nearest first.
-fn ancestors(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(crate) fn ancestors(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::successors(above(path), |path| above(path))
 }
 

@@ -217,6 +217,11 @@ impl VolumeTable {
         self.mounts.look(self.choice != Source::Posix)
     }
 
+    /// The mounts as they were when somebody asked last.
+    pub(crate) fn known_mounts(&self) -> Arc<Mounts> {
+        self.mounts.known()
+    }
+
     /// The reason why this process may read no device. Absent if there is none.
     fn lack(&self) -> Option<&NotInPlace> {
         let lack = (self.lack).get_or_init(|| privilege::objection(self.choice != Source::Auto));

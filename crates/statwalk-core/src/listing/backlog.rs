@@ -26,6 +26,8 @@ pub(crate) trait Backlog {
     fn queue_part(&mut self, listing: &Arc<SharedListing>, part: Listed);
     /// Defers a crossing until the rest of the scan is done.
     fn defer(&mut self, parent: &Arc<OpenParent>, name_offset: u32);
+    /// Defers an overlay until all other crossings are done.
+    fn defer_overlay(&mut self, parent: &Arc<OpenParent>, name_offset: u32);
     /// Defers a subdirectory that was not found. When the rest is done, a worker
     /// judges whether it has vanished.
     fn defer_vanished(&mut self, parent: &Arc<Dir>, name_offset: u32);

@@ -2,15 +2,18 @@
 
 //! The state that the workers of a scan share.
 
+use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::options::{EnteredMounts, NamedRoots, RootTable, ScanOptions, Shown};
-use super::source::{DirectorySource, DoubleMounts, EntryStat};
+use super::read_layers::ReadLayers;
+use super::source::{DirectorySource, EntryStat};
+use super::stacked::{DoubleWays, Stacked};
 use crate::dir_handle::DirHandle;
 use crate::directory::{MountMark, Place};
-use crate::entry::{FileId, FileType};
+use crate::entry::{DirId, FileId, FileType};
 use crate::exclusion::IgnoreRules;
 use crate::handle::DescriptorBudget;
 use crate::inode_set::InodeSet;
@@ -27,8 +30,9 @@ pub(crate) struct ScanContext<D> {
     pub(super) visited: InodeSet,
     /// Roots that an earlier root has reached.
     reached_roots: Vec<AtomicBool>,
-    /// Mounts whose directories can be reached by two ways. Empty until the first use.
-    reached_twice: OnceLock<DoubleMounts>,
+    /// The ways by which a file can be counted twice. Empty until the first use.
+    double_ways: OnceLock<DoubleWays>,
+    read_layers: ReadLayers,
 }
 
 /// The kind of a visit to an entry.
@@ -97,7 +101,8 @@ impl<D: DirectorySource> ScanContext<D> {
             budget: DescriptorBudget::new(open_dirs_max),
             visited: InodeSet::new(),
             reached_roots: options.roots.repeat.iter().map(|&is| is.into()).collect(),
-            reached_twice: OnceLock::new(),
+            double_ways: OnceLock::new(),
+            read_layers: ReadLayers::default(),
             stats_entries: options.wanted.without(source.listed_fields()).need_stat(),
             options,
             source,
@@ -109,22 +114,73 @@ impl<D: DirectorySource> ScanContext<D> {
     /// The first call asks the source, so that a scan of a small directory never pays
     /// for it.
     pub(super) fn is_reached_twice(&self, mount: u64) -> bool {
-        let mounts = self.reached_twice.get_or_init(|| {
+        let ways = self.double_ways.get_or_init(|| {
             // Where device numbers stand for mounts, a scan of one mount enters the others of
             // its device. A scan that follows links remembers every directory anyway.
             let enters_mounts =
                 self.options.mounts != EnteredMounts::None || !self.source.tells_mounts_apart();
-            match enters_mounts && !self.options.follows {
-                true => self.source.mounts_reached_twice(),
-                false => DoubleMounts::default(),
+            let mut ways = match enters_mounts && !self.options.follows {
+                true => self.source.double_ways(),
+                false => DoubleWays::default(),
+            };
+            // An overlay is another device.
+            if self.options.mounts != EnteredMounts::All {
+                ways.layers.clear();
             }
+            ways
         });
-        mounts.contains(mount)
+        ways.mounts.contains(mount)
+    }
+
+    fn layers(&self) -> Option<&HashSet<FileId>> {
+        let ways = self.double_ways.get()?;
+        (!ways.layers.is_empty()).then_some(&ways.layers)
+    }
+
+    /// Notes that a directory is read, in case it is a layer of an overlay.
+    #[inline]
+    pub(super) fn begin_layer(&self, dir: DirId, id: Option<FileId>) {
+        if let (Some(layers), Some(id)) = (self.layers(), id)
+            && layers.contains(&id)
+        {
+            self.read_layers.begin(dir, id);
+        }
+    }
+
+    /// Notes that something in a directory, or below the one that holds a place, was not
+    /// read: an overlay can show it all the same.
+    #[inline]
+    pub(crate) fn lack(&self, dir: Option<DirId>, place: &Place) {
+        if self.layers().is_some() {
+            self.read_layers.lack(dir, place);
+        }
+    }
+
+    /// Whether the scan has read directories, and left out nothing in them.
+    pub(super) fn has_read(&self, layers: &[FileId]) -> bool {
+        self.layers().is_some() && self.read_layers.have_all(layers)
+    }
+
+    /// Whether a mount shows the files of other directories.
+    pub(super) fn stacked(&self, mount: u64) -> Option<Stacked> {
+        match self.options.mounts {
+            EnteredMounts::All => self.source.stacked(mount),
+            // It is left out, or shows what is below itself.
+            EnteredMounts::OfSameDevice | EnteredMounts::None => None,
+        }
+    }
+
+    /// Whether a root lies on a mount.
+    pub(super) fn holds_root(&self, mount: u64) -> bool {
+        let roots = &self.options.roots;
+        let others = roots.others.values().flat_map(|named| named.values());
+        let mut all = roots.directories.values().chain(others);
+        all.any(|&(_, there)| there == mount)
     }
 
     /// The reason why the scan remembered directories, if mounts made it do so.
     pub(crate) fn double_mounts_reason(&self) -> Option<Reason> {
-        self.reached_twice.get()?.reason()
+        self.double_ways.get()?.mounts.reason()
     }
 
     /// Whether an earlier root has reached this one, or is the same.
@@ -136,7 +192,11 @@ impl<D: DirectorySource> ScanContext<D> {
     /// Whether a directory within a mount must be stat'ed.
     pub(super) fn stats_directories(&self, shared: bool) -> bool {
         let options = &self.options;
-        options.wanted.need_stat() || shared || options.follows || self.has_several_roots()
+        options.wanted.need_stat()
+            || shared
+            || options.follows
+            || self.has_several_roots()
+            || self.layers().is_some()
     }
 
     pub(super) fn has_several_roots(&self) -> bool {

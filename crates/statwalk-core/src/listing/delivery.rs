@@ -41,6 +41,9 @@ pub(crate) fn deliver(
     for _ in 0..contents.vanished + contents.missing.len() as u64 {
         out.note(root, Note::Vanished);
     }
+    if contents.excluded + contents.crossings > 0 {
+        out.lacks(directory);
+    }
     for _ in 0..contents.excluded {
         out.note(root, Note::Excluded);
     }

@@ -17,6 +17,11 @@ pub(crate) enum Note {
     Excluded,
     /// Another file system, or a second mount, that was not entered.
     Crossing,
+    /// An overlay that was left out, because all its layers were read.
+    OverlayLeftOut,
+    /// A mount that was entered although the files that it shows can lie in directories
+    /// that the scan reads, too.
+    PerhapsTwice,
     /// The times of a directory moved while it was read, and its entries did not.
     TimesMoved,
 }
@@ -34,6 +39,8 @@ pub(crate) trait Events {
     fn root_finished(&mut self, root: u32);
     /// Notes that the result lacks something in the directory.
     fn incomplete(&mut self, directory: &Directory<'_>);
+    /// Notes that something in a directory was left out on request.
+    fn lacks(&mut self, directory: &Directory<'_>);
     /// Notes a directory that changed while it was read.
     fn changed(&mut self, directory: &Directory<'_>);
     /// Notes an entry that could not be read.

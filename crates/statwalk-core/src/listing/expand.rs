@@ -14,6 +14,7 @@ use super::outlet::{Events, Note, Outlet};
 use super::read::Opening;
 use super::read_in_place::Attempt;
 use super::source::{DirectorySource, EntryStat, NotOpened};
+use super::stacked::{Layers, Stacked};
 use super::suspicion::Confirmed;
 use crate::dir_handle::DirHandle;
 use crate::directory::{Dir, DirState, Place};
@@ -46,6 +47,15 @@ enum Crossing {
     /// It stays unlisted: it was delivered or noted, or else deferred.
     Stays(Fate),
     Refused(NotOpened),
+}
+
+/// Whether the files that a mount shows count in other directories, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Elsewhere {
+    /// All of them do.
+    Whole,
+    Perhaps,
+    Not,
 }
 
 /// Whether an error says that a path leads nowhere.
@@ -317,6 +327,7 @@ impl<D: DirectorySource> Lister<D> {
         let (root, depth, mount) = (dir.root, dir.depth + 1, dir.mount);
         let place = Place::Child(Arc::clone(dir), offset);
         if sight == Sight::First && self.context.options.refuses(&place, root, depth) {
+            self.context.lack(None, &place);
             out.note(root, Note::Excluded);
             return Fate::Settled;
         }
@@ -329,6 +340,9 @@ impl<D: DirectorySource> Lister<D> {
             is_visited: false,
         };
         let is_limit = depth >= self.context.options.max_depth;
+        if is_limit {
+            self.context.lack(None, &place);
+        }
         if is_limit && !self.context.options.wanted.need_stat() && !self.context.has_several_roots()
         {
             let nothing = Attributes::of_type(FileType::Directory);
@@ -508,7 +522,11 @@ impl<D: DirectorySource> Lister<D> {
         let visit = self
             .context
             .visit_of_root(found.id(), found.mount(), root, depth);
-        visit == Visit::EarlierRoot
+        let is_earlier = visit == Visit::EarlierRoot;
+        if is_earlier {
+            self.context.lack(Some(parent.dir.id), &parent.dir.place);
+        }
+        is_earlier
     }
 
     /// Decides about a directory on which a file system is mounted.
@@ -523,6 +541,8 @@ impl<D: DirectorySource> Lister<D> {
     ) -> Crossing {
         let (root, depth) = (parent.dir.root, parent.dir.depth + 1);
         let name = place.name();
+        // An overlay of the directory shows what the mount covers.
+        self.context.lack(None, place);
         let found = match self.context.source.recognise(base, name) {
             Ok(found) => found,
             Err(failure) => return Crossing::Refused(NotOpened::from(failure)),
@@ -560,14 +580,47 @@ impl<D: DirectorySource> Lister<D> {
             out.left_out(place.path(), file_system);
             return Crossing::Stays(Fate::Settled);
         }
-        if sight != Sight::Deferred && self.context.is_reached_twice(found.mount()) {
+        let stacked = self.context.stacked(found.mount());
+        let waits =
+            stacked == Some(Stacked::Overlay) || self.context.is_reached_twice(found.mount());
+        if sight != Sight::Deferred && waits {
             let Place::Child(_, offset) = place else {
                 return Crossing::Stays(Fate::Open);
             };
-            out.defer(parent, *offset);
+            match stacked {
+                Some(Stacked::Overlay) => out.defer_overlay(parent, *offset),
+                _ => out.defer(parent, *offset),
+            }
             return Crossing::Stays(Fate::Open);
         }
+        match stacked.map(|stacked| self.counts_elsewhere(&fd, &found, stacked)) {
+            Some(Elsewhere::Whole) => {
+                self.left_standing(place, root, depth, DirState::Crossing, out);
+                out.note(root, Note::OverlayLeftOut);
+                return Crossing::Stays(Fate::Settled);
+            }
+            Some(Elsewhere::Perhaps) => out.note(root, Note::PerhapsTwice),
+            Some(Elsewhere::Not) | None => {}
+        }
         Crossing::Entered(fd)
+    }
+
+    /// Whether the files that a mount shows count in other directories, too.
+    fn counts_elsewhere(&self, fd: &DirHandle, found: &D::Stat, stacked: Stacked) -> Elsewhere {
+        let mount = found.mount();
+        let is_listed =
+            self.context.is_reached_twice(mount) && self.context.visited.contains(found.id());
+        // Another mount of the same was entered: this one is a second way.
+        if is_listed {
+            return Elsewhere::Not;
+        }
+        // The caller has asked for a root by name, so it has an answer of its own.
+        let can_stay = stacked == Stacked::Overlay && !self.context.holds_root(mount);
+        match self.context.source.layers_of(fd, mount) {
+            Layers::Elsewhere => Elsewhere::Not,
+            Layers::Known(layers) if can_stay && self.context.has_read(&layers) => Elsewhere::Whole,
+            Layers::Known(_) | Layers::Unknown => Elsewhere::Perhaps,
+        }
     }
 
     /// Whether the scan leaves out an entry of a directory, because a mount begins there.

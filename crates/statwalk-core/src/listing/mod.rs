@@ -16,6 +16,7 @@ pub(crate) mod pace;
 
 mod expand;
 mod read;
+mod read_layers;
 pub(crate) mod shared;
 
 mod attributes;
@@ -35,6 +36,7 @@ pub(crate) mod change_stamp;
 mod reopen;
 mod repeats;
 pub(crate) mod source;
+pub(crate) mod stacked;
 
 pub(crate) mod in_place;
 pub(crate) mod names;

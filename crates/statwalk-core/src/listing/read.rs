@@ -135,6 +135,11 @@ impl<D: DirectorySource> Lister<D> {
             // The parent's mount, unless device numbers stand for mounts: then a nested
             // btrfs subvolume has its own.
             mount.id = found.mount();
+            if depth == 0 && context.has_several_roots() {
+                // Before the first entry is read: a root can be a layer of an overlay
+                // below a later one.
+                context.is_reached_twice(mount.id);
+            }
             if parent_mount.is_none() {
                 // `mount_below` decides this for a root with subdirectories.
                 mount.shared = depth > 0 && context.is_reached_twice(mount.id);
@@ -177,6 +182,7 @@ impl<D: DirectorySource> Lister<D> {
             mark: 0,
             holds_doubles,
         };
+        context.begin_layer(dir.id, dir.identity);
         Ok((dir, fd))
     }
 
@@ -197,7 +203,10 @@ impl<D: DirectorySource> Lister<D> {
                 out.note(root, Note::Crossing);
                 return Some(Fate::Settled);
             }
-            Visit::EarlierRoot => return Some(Fate::Settled),
+            Visit::EarlierRoot => {
+                context.lack(None, place);
+                return Some(Fate::Settled);
+            }
         }
         if place.leads_through(found.id(), dir.mount.id) {
             // The kernel's error if it notices the circle itself: d_splice_alias,
@@ -263,6 +272,7 @@ impl<D: DirectorySource> Lister<D> {
                     return self.share(dir, fd, None, out);
                 }
                 End::CacheDirectory => {
+                    context.lack(Some(dir.id), &dir.place);
                     self.left_standing(&dir.place, root, depth, DirState::Excluded, out);
                     out.note(root, Note::Excluded);
                     return Fate::Settled;

@@ -154,7 +154,13 @@ impl Delivery {
                 out.note(dir.root, Note::Crossing);
                 return false;
             }
-            Visit::EarlierRoot => return false,
+            Visit::EarlierRoot => {
+                lister.context.lack(None, dir.place);
+                return false;
+            }
+        }
+        if !self.is_released {
+            (lister.context).begin_layer(open_dir.id, open_dir.identity);
         }
         tally::count_reads(contents.entry_count() as u64 + 1);
         if let Some(before) = self.node.take() {

@@ -5,7 +5,6 @@
 //! A source asks the system and returns its answer. It decides nothing: the lister
 //! chooses the questions, repeats them, and uses the answers.
 
-use std::collections::HashSet;
 use std::ffi::CStr;
 use std::sync::atomic::Ordering;
 
@@ -13,6 +12,7 @@ use super::change_stamp::ChangeStamp;
 use super::in_place::InPlace;
 use super::listed::{KeptNames, Listed};
 use super::options::Shown;
+use super::stacked::{DoubleWays, Layers, Stacked};
 use crate::dir_handle::DirHandle;
 use crate::entry::{Attributes, Fields, FileId, FileType};
 use crate::failure::Failure;
@@ -218,9 +218,19 @@ pub(crate) trait DirectorySource: Send + Sync + 'static {
         true
     }
 
-    /// The mounts whose directories can be reached by two ways.
-    fn mounts_reached_twice(&self) -> DoubleMounts {
-        DoubleMounts::default()
+    /// The ways by which the scan can count a file twice.
+    fn double_ways(&self) -> DoubleWays {
+        DoubleWays::default()
+    }
+
+    /// Whether a mount shows the files of other directories.
+    fn stacked(&self, _mount: u64) -> Option<Stacked> {
+        None
+    }
+
+    /// The layers of such a mount, whose topmost directory is open.
+    fn layers_of(&self, _dir: &DirHandle, _mount: u64) -> Layers {
+        Layers::Unknown
     }
 
     // --- file systems that are read in place ---
@@ -365,39 +375,6 @@ pub(crate) enum Way {
     Across,
     /// It follows a link.
     ThroughLink,
-}
-
-/// The mounts whose directories a scan can reach by two ways.
-#[derive(Clone, Debug)]
-pub(crate) enum DoubleMounts {
-    /// These, by their numbers.
-    Known(HashSet<u64>),
-    /// The system does not tell. It can be any of them.
-    Unknown,
-}
-
-impl Default for DoubleMounts {
-    fn default() -> DoubleMounts {
-        DoubleMounts::Known(HashSet::new())
-    }
-}
-
-impl DoubleMounts {
-    pub(crate) fn contains(&self, mount: u64) -> bool {
-        match self {
-            DoubleMounts::Known(mounts) => mounts.contains(&mount),
-            DoubleMounts::Unknown => true,
-        }
-    }
-
-    /// The reason for the plan, if directories are remembered because of them.
-    pub(crate) fn reason(&self) -> Option<Reason> {
-        match self {
-            DoubleMounts::Known(mounts) if mounts.is_empty() => None,
-            DoubleMounts::Known(_) => Some(Reason::MountedTwice),
-            DoubleMounts::Unknown => Some(Reason::MountsUnknown),
-        }
-    }
 }
 
 /// The decision whether to read a mount in place is still open.

@@ -117,6 +117,7 @@ impl<D: DirectorySource> Lister<D> {
         state: DirState,
         out: &mut dyn Events,
     ) {
+        self.context.lack(None, place);
         let directory = Directory {
             place,
             id: out.next_id(),

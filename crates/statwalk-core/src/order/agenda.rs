@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The items that are scanned one after another: roots, then crossings, then links.
+//! The items that are scanned one after another: roots, then crossings, overlays, links.
 //!
 //! Two ways can lead to one directory, and chance must not choose. So such ways wait,
 //! and are taken one by one in path order.
@@ -18,6 +18,8 @@ pub(super) struct Agenda {
     next_root: usize,
     /// Mounts that show the directories of another mount.
     pub(super) crossings: Vec<(Arc<OpenParent>, u32)>,
+    /// Overlays, which are left out if all their layers were read.
+    pub(super) overlays: Vec<(Arc<OpenParent>, u32)>,
     /// Symbolic links to follow.
     pub(super) links: Vec<(Arc<Dir>, u32)>,
     /// Subdirectories that were not found. A second listing decides whether they
@@ -42,6 +44,7 @@ impl Agenda {
             roots,
             next_root: 0,
             crossings: Vec::new(),
+            overlays: Vec::new(),
             links: Vec::new(),
             vanished: Vec::new(),
             sorted: Vec::new(),
@@ -51,6 +54,7 @@ impl Agenda {
     /// Drops all items.
     pub(super) fn clear(&mut self) {
         self.crossings.clear();
+        self.overlays.clear();
         self.links.clear();
         self.vanished.clear();
         self.sorted.clear();
@@ -62,6 +66,14 @@ impl Agenda {
         if self.sorted.is_empty() && !self.crossings.is_empty() {
             let crossings = std::mem::take(&mut self.crossings);
             self.sorted = last_first(crossings, |parent| &parent.dir, Item::Crossing);
+        }
+        if self.sorted.is_empty() && !self.overlays.is_empty() {
+            // Those that come up again can lie in a layer.
+            self.sorted = by_parent(std::mem::take(&mut self.vanished));
+        }
+        if self.sorted.is_empty() && !self.overlays.is_empty() {
+            let overlays = std::mem::take(&mut self.overlays);
+            self.sorted = last_first(overlays, |parent| &parent.dir, Item::Crossing);
         }
         if self.sorted.is_empty() && !self.links.is_empty() {
             let links = std::mem::take(&mut self.links);

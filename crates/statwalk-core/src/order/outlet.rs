@@ -217,6 +217,11 @@ impl<D: DirectorySource> Backlog for WorkerOutlet<D> {
         lock(&self.pool.agenda).crossings.push(item);
     }
 
+    fn defer_overlay(&mut self, parent: &Arc<OpenParent>, name_offset: u32) {
+        let item = (Arc::clone(parent), name_offset);
+        lock(&self.pool.agenda).overlays.push(item);
+    }
+
     fn defer_vanished(&mut self, parent: &Arc<Dir>, name_offset: u32) {
         let item = (Arc::clone(parent), name_offset);
         lock(&self.pool.agenda).vanished.push(item);
@@ -348,10 +353,16 @@ impl<D: DirectorySource> Events for WorkerOutlet<D> {
         if has_no_number(directory) {
             return;
         }
+        self.lacks(directory);
         self.with_results(|results| results.state.collector().incomplete(directory));
     }
 
+    fn lacks(&mut self, directory: &Directory<'_>) {
+        (self.pool.context).lack(Some(directory.id), directory.place);
+    }
+
     fn changed(&mut self, directory: &Directory<'_>) {
+        self.lacks(directory);
         let error = EntryError {
             path: directory.path(),
             op: Op::Read,
@@ -387,6 +398,8 @@ impl<D: DirectorySource> Events for WorkerOutlet<D> {
                 Note::Vanished => root.vanished += 1,
                 Note::Excluded => root.excluded += 1,
                 Note::Crossing => root.crossings += 1,
+                Note::OverlayLeftOut => root.overlays_left_out += 1,
+                Note::PerhapsTwice => root.mounts_perhaps_twice += 1,
                 Note::TimesMoved => root.restless_dirs += 1,
             }
         });

@@ -38,6 +38,7 @@ mod churn;
 mod circles;
 mod devices;
 mod mounts;
+mod overlays;
 mod read_ahead;
 mod subvolumes;
 mod unwritten;

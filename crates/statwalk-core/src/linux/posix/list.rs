@@ -58,7 +58,7 @@ pub(super) fn list<const ALL_NAMES: bool>(
 }
 
 /// Reads records into the buffer, and returns their length; 0 at the end.
-pub(super) fn read(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<usize, Errno> {
+pub(in crate::linux) fn read(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<usize, Errno> {
     uninterrupted(|| {
         let answer = directory_records::read(fd, buffer);
         answer.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))

@@ -8,15 +8,15 @@
 //! nothing.
 
 mod find;
-mod list;
+pub(super) mod list;
 pub(crate) mod open;
 pub(crate) mod probe;
 pub(crate) mod stat;
 
 use std::ffi::CStr;
 use std::os::fd::BorrowedFd;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 
 use rustix::fs::{AtFlags, CWD, SeekFrom, Statx, StatxFlags, seek};
 use rustix::io::Errno as KernelErrno;
@@ -27,13 +27,13 @@ use crate::calls::{self, BUFFER_BYTES, Calls, Detail, Freshness, LARGE_BUFFER_BY
 use crate::dir_handle::DirHandle;
 use crate::entry::{Fields, FileId};
 use crate::failure::Failure;
-use crate::linux::statx;
+use crate::linux::mounts::{Mount, Mounts};
 use crate::linux::volumes::{VolumeTable, is_worth_in_place};
+use crate::linux::{stacked, statx};
 use crate::listing::in_place::InPlace;
 use crate::listing::listed::{KeptNames, Listed};
-use crate::listing::source::{
-    Account, DirectorySource, DoubleMounts, More, NotOpened, NotYet, Way,
-};
+use crate::listing::source::{Account, DirectorySource, More, NotOpened, NotYet, Way};
+use crate::listing::stacked::{DoubleMounts, DoubleWays, Layers, Stacked};
 use crate::tally;
 
 /// The kernel, by its system calls.
@@ -52,6 +52,8 @@ pub(crate) struct Posix {
     /// Whether to open with `O_NOATIME`; false after the first refusal.
     no_atime: AtomicBool,
     root_paths: Vec<Arc<CStr>>,
+    /// Those that exist, without links. Absent where the kernel does not tell.
+    real_roots: OnceLock<Option<Vec<Vec<u8>>>>,
     /// The file systems that are read in place.
     pub(crate) volumes: VolumeTable,
 }
@@ -87,7 +89,37 @@ impl Posix {
             // The kernel refuses it to others for files they do not own: open(2).
             no_atime: AtomicBool::new(user::effective() == Ok(0)),
             root_paths: options.root_paths,
+            real_roots: OnceLock::new(),
             volumes: options.volumes,
+        }
+    }
+
+    fn real_roots(&self) -> Option<&[Vec<u8>]> {
+        let roots = || probe::real_paths(&self.root_paths).ok();
+        self.real_roots.get_or_init(roots).as_deref()
+    }
+
+    /// The mount of a number, among the mounts that it was found in.
+    fn find_mount(&self, mount: u64) -> (Arc<Mounts>, Option<Mount>) {
+        let find = |mounts: &Mounts| match self.has_mount_ids {
+            true => mounts.find(mount).cloned(),
+            // A device number stands for the mount then.
+            false => {
+                let mut all = mounts.all.iter();
+                all.find(|other| {
+                    stacked::kind(other).is_some() && other.device_number() == Some(mount)
+                })
+                .cloned()
+            }
+        };
+        let known = self.volumes.known_mounts();
+        match find(&known) {
+            None if self.has_mount_ids || known.all.is_empty() => {
+                let mounts = self.volumes.mounts();
+                let found = find(&mounts);
+                (mounts, found)
+            }
+            found => (known, found),
         }
     }
 }
@@ -274,9 +306,31 @@ impl DirectorySource for Posix {
         self.has_mount_ids
     }
 
-    fn mounts_reached_twice(&self) -> DoubleMounts {
+    fn double_ways(&self) -> DoubleWays {
         let mounts = self.volumes.mounts();
-        probe::mounts_reached_twice(&self.root_paths, &mounts, self.has_mount_ids)
+        let Some(roots) = self.real_roots() else {
+            return DoubleWays {
+                mounts: DoubleMounts::Unknown,
+                ..DoubleWays::default()
+            };
+        };
+        DoubleWays {
+            mounts: probe::mounts_reached_twice(roots, &mounts, self.has_mount_ids),
+            layers: stacked::layers_below(&mounts, roots),
+        }
+    }
+
+    fn stacked(&self, mount: u64) -> Option<Stacked> {
+        stacked::kind(&self.find_mount(mount).1?)
+    }
+
+    fn layers_of(&self, dir: &DirHandle, mount: u64) -> Layers {
+        match (self.find_mount(mount), fd(dir), self.real_roots()) {
+            ((mounts, Some(mount)), Ok(dir), Some(roots)) => {
+                stacked::layers_of(&mount, dir, &mounts, roots)
+            }
+            _ => Layers::Unknown,
+        }
     }
 
     fn in_place(

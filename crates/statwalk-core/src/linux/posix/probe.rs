@@ -13,7 +13,7 @@ use statwalk_sys::statx::{is_fstatat_refused, is_refused};
 
 use crate::linux::mounts::{self, Mount, Mounts, RootMount};
 use crate::linux::statx;
-use crate::listing::source::DoubleMounts;
+use crate::listing::stacked::DoubleMounts;
 
 pub(crate) use super::open::has_openat2;
 
@@ -41,21 +41,17 @@ pub(crate) fn stat_call() -> StatCall {
     }
 }
 
-/// The mounts whose directories the scan can reach by two ways.
+/// The mounts whose directories the scan can reach by two ways, by the roots without links.
 ///
 /// The numbers are those of [`statx::mount_id`].
 pub(crate) fn mounts_reached_twice(
-    roots: &[Arc<CStr>],
+    real: &[Vec<u8>],
     mounts: &Mounts,
     has_mount_ids: bool,
 ) -> DoubleMounts {
     if !mounts.is_known {
         return DoubleMounts::Unknown;
     }
-    let real: Result<Vec<_>, Errno> = roots.iter().filter_map(|root| real_path(root)).collect();
-    let Ok(real) = real else {
-        return DoubleMounts::Unknown;
-    };
     let look = |index: usize| {
         let path = CString::new(real[index].as_slice()).ok()?;
         let known = statx::IDENTITY | StatxFlags::MNT_ID;
@@ -65,13 +61,22 @@ pub(crate) fn mounts_reached_twice(
             device: statx::file_id(&found).dev,
         })
     };
-    let twice = mounts::reached_twice(mounts, &real, look).into_iter();
+    let twice = mounts::reached_twice(mounts, real, look).into_iter();
     DoubleMounts::Known(match has_mount_ids {
         true => twice.collect(),
         false => (twice.filter_map(|id| mounts.find(id)))
             .filter_map(Mount::device_number)
             .collect(),
     })
+}
+
+/// The paths of the roots that exist, without links.
+///
+/// # Errors
+///
+/// The kernel's, where it opens a root and does not tell its path.
+pub(crate) fn real_paths(roots: &[Arc<CStr>]) -> Result<Vec<Vec<u8>>, Errno> {
+    roots.iter().filter_map(|root| real_path(root)).collect()
 }
 
 /// The path of a root without links.

@@ -727,7 +727,11 @@ fn a_report_without_a_name_stays_beside_those_of_before() {
     let markdown = ["--format", "markdown"];
     assert_eq!(write(&markdown), format!("{plain}.md"));
     assert_eq!(write(&markdown), format!("{plain}-2.md"));
-    for name in [&first, &format!("{plain}-2.html"), &format!("{plain}-3.html")] {
+    for name in [
+        &first,
+        &format!("{plain}-2.html"),
+        &format!("{plain}-3.html"),
+    ] {
         Page::of(&fs::read(tree.parent().join(name)).unwrap()).nodes();
     }
 }
