@@ -64,7 +64,7 @@ pub use share::share;
 pub use shell_word::shell_word;
 pub use size::{ParseSizeError, SizeFilter, SizeFormat, Unit};
 pub use spread::Spread;
-pub use summary::{Ending, NO_BLOCKS, Summary};
+pub use summary::{Ending, NO_BLOCKS, Summary, sentences_of_stacked};
 pub use terminal::Terminal;
 pub use tree_table::{
     Direction, Figures, Files, SizeColumn, Small, SortKey, Tree, TreeOptions, tree_table,

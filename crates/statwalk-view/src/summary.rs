@@ -68,6 +68,10 @@ pub struct Summary {
     pub changed_dirs: u64,
     /// Directories whose times moved while they were read, and whose entries did not.
     pub restless_dirs: u64,
+    /// Overlays that were left out, because their layers were read.
+    pub overlays_left_out: u64,
+    /// Mounts that were entered and show files that can count in other directories, too.
+    pub mounts_perhaps_twice: u64,
     /// How the scan ended.
     pub ending: Ending,
 }
@@ -181,8 +185,42 @@ impl Summary {
                 "Times do not hold in {dirs}; the entries there did not change."
             ));
         }
+        texts.extend(sentences_of_stacked(
+            self.overlays_left_out,
+            self.mounts_perhaps_twice,
+        ));
         texts
     }
+}
+
+/// The sentences about mounts that show the files of other directories: overlays that were
+/// left out, and mounts that were entered.
+#[must_use]
+pub fn sentences_of_stacked(overlays_left_out: u64, mounts_perhaps_twice: u64) -> Vec<String> {
+    let mut texts = Vec::new();
+    if overlays_left_out > 0 {
+        let overlays = counted(overlays_left_out, "overlay", "overlays");
+        let whose = if overlays_left_out == 1 {
+            "its"
+        } else {
+            "their"
+        };
+        texts.push(format!(
+            "Counted once: {overlays} left out, as {whose} layers are in this total."
+        ));
+    }
+    if mounts_perhaps_twice > 0 {
+        let mounts = counted(mounts_perhaps_twice, "mount", "mounts");
+        let verb = if mounts_perhaps_twice == 1 {
+            "shows"
+        } else {
+            "show"
+        };
+        texts.push(format!(
+            "Perhaps counted twice: {mounts} {verb} files of other directories (overlay, union)."
+        ));
+    }
+    texts
 }
 
 fn bytes(bytes: u128, size: SizeFormat) -> String {
@@ -274,6 +312,8 @@ mod tests {
                 excluded: 1,
                 changed_dirs: 1,
                 restless_dirs: 1,
+                overlays_left_out: 1,
+                mounts_perhaps_twice: 1,
                 ending: Ending::Interrupted,
             },
             &[
@@ -283,6 +323,8 @@ mod tests {
                 "Not in this total: 1 unreadable entry, 1 other file system, 1 excluded entry.",
                 "Perhaps not exact: 1 directory changed while being read.",
                 "Times do not hold in 1 directory; the entries there did not change.",
+                "Counted once: 1 overlay left out, as its layers are in this total.",
+                "Perhaps counted twice: 1 mount shows files of other directories (overlay, union).",
             ],
         );
         check(
@@ -293,6 +335,8 @@ mod tests {
                 extra_hard_links: 2,
                 excluded: 1_200,
                 changed_dirs: 2,
+                overlays_left_out: 3,
+                mounts_perhaps_twice: 2,
                 ..Summary::default()
             },
             &[
@@ -300,6 +344,8 @@ mod tests {
                  2 extra hard links counted once.",
                 "Not in this total: 1,200 excluded entries.",
                 "Perhaps not exact: 2 directories changed while being read.",
+                "Counted once: 3 overlays left out, as their layers are in this total.",
+                "Perhaps counted twice: 2 mounts show files of other directories (overlay, union).",
             ],
         );
     }

@@ -176,6 +176,8 @@ pub(crate) fn summary(about: &About, screen: Screen) -> Summary {
         excluded: left_out.excluded,
         changed_dirs: if is_told { 0 } else { left_out.changed_dirs },
         restless_dirs: left_out.restless_dirs,
+        overlays_left_out: left_out.overlays_left_out,
+        mounts_perhaps_twice: left_out.mounts_perhaps_twice,
         ending: match about.gaps.interrupted {
             true => Ending::Interrupted,
             false => Ending::Finished,

@@ -341,5 +341,9 @@ fn left_out(about: &About) -> Vec<String> {
     };
     say(sum.crossings, "other file system", "other file systems");
     say(sum.excluded, "excluded entry", "excluded entries");
+    left_out.extend(statwalk_view::sentences_of_stacked(
+        sum.overlays_left_out,
+        sum.mounts_perhaps_twice,
+    ));
     left_out
 }

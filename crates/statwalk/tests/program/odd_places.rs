@@ -86,3 +86,46 @@ fn roots_within_each_other_take_no_link_for_each_name() {
     // One for each root, and a few of the program.
     assert!((60..150).contains(&calls), "{calls}");
 }
+
+/// Hosts of containers have many overlays of a few layers: `statwalk /` counted the layers
+/// once more for each of them, and said nothing.
+#[test]
+fn overlays_beside_their_layers_count_once_and_others_are_told() {
+    let tree = Tree::new("lower/\nupper/\nwork/\nat/\nview/");
+    let home = tree.path();
+    let [lower, upper, work, at] = ["lower", "upper", "work", "at"].map(|name| home.join(name));
+    fs::write(lower.join("base"), vec![7; 4 << 20]).unwrap();
+    fs::write(upper.join("app"), vec![7; 2 << 20]).unwrap();
+    let counts = || {
+        let document = tree.run(&["--json", "-s", "tree"]).good().json();
+        let root = &document["roots"][0];
+        let mib = root["file_size_bytes"].as_u64().unwrap() >> 20;
+        let told = ["overlays_left_out", "mounts_perhaps_twice", "crossings"];
+        (mib, told.map(|field| root[field].as_u64()))
+    };
+    let sentences = |command: &str| {
+        let words = [command, "--table", "--width", "300", "tree"];
+        let words = words.into_iter().filter(|word| !word.is_empty());
+        let told = tree.run(&words.collect::<Vec<_>>()).good();
+        told.lines().join("\n")
+    };
+    {
+        let _mounted = or_skip!(mounts::overlay(&at, &lower, &upper, &work));
+        assert_eq!(counts(), (6, [Some(1), None, Some(0)]));
+        let left_out = "Counted once: 1 overlay left out, as its layers are in this total.";
+        let text = sentences("");
+        assert!(
+            text.contains(left_out) && !text.contains("Not in this"),
+            "{text}"
+        );
+        // By itself it answers as ever.
+        let document = tree.run(&["--json", "-s", "tree/at"]).good().json();
+        assert_eq!(document["roots"][0]["files"], 2, "{document:#}");
+    }
+    let options = "lowerdir=lower,upperdir=upper,workdir=work";
+    let _mounted = or_skip!(mounts::overlay_from(&home, &at, options));
+    assert_eq!(counts(), (12, [None, Some(1), Some(0)]));
+    let perhaps = "Perhaps counted twice: 1 mount shows files of other directories";
+    let text = sentences("");
+    assert!(text.contains(perhaps), "{text}");
+}

@@ -99,6 +99,10 @@ struct CountsJson {
     /// Present where there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     restless_dirs: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overlays_left_out: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mounts_perhaps_twice: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -107,6 +111,11 @@ struct SizesJson {
     apparent_bytes: u128,
     allocated_bytes: u128,
     extra_hard_links: u64,
+}
+
+/// A count that is left out where it is zero.
+fn present(count: u64) -> Option<u64> {
+    (count > 0).then_some(count)
 }
 
 impl RootJson {
@@ -131,7 +140,9 @@ impl RootJson {
             changed_dirs: gaps.changed_dirs,
             excluded: gaps.excluded,
             crossings: gaps.crossings,
-            restless_dirs: (gaps.restless_dirs > 0).then_some(gaps.restless_dirs),
+            restless_dirs: present(gaps.restless_dirs),
+            overlays_left_out: present(gaps.overlays_left_out),
+            mounts_perhaps_twice: present(gaps.mounts_perhaps_twice),
         };
         RootJson {
             path,
