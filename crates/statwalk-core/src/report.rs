@@ -77,9 +77,9 @@ pub struct RootReport {
     pub restless_dirs: u64,
     /// Overlays that were left out, because their layers were read: the files count there.
     pub overlays_left_out: u64,
-    /// Mounts that were entered although the files that they show can count in other
-    /// directories, too: overlays with a layer that is unknown, or was not read whole, and
-    /// unions of a program such as mergerfs and bindfs.
+    /// Mounts that were entered, and whose files can count in other directories, too. They
+    /// are overlays with a layer that is unknown or was not read whole. Unions of a program
+    /// are such mounts as well: mergerfs, bindfs.
     pub mounts_perhaps_twice: u64,
 }
 
