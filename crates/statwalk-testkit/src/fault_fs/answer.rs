@@ -12,7 +12,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 
 use super::edits::Edits;
-use super::rules::{Changes, Hang, Op, Rule, RuleBook, RuleState};
+use super::rules::{Changes, Hang, Op, Repetition, Rule, RuleBook, RuleState};
 use super::tree::{Listed, Object, Tree};
 use super::wire::{self, Attributes, Call, Dirents, Request, Validity};
 use crate::model::EntryType;
@@ -314,6 +314,13 @@ impl Answers {
             .rules
             .of(base)
             .any(|(_, rule)| rule == Rule::UnknownTypes);
+        let repetition = self.repetition(dir, grown);
+        let place = |index: u64| match repetition {
+            None => Some(index),
+            Some((Repetition::Beside, _)) => Some(index / 2),
+            Some((Repetition::Again, count)) if index >= 2 * count => None,
+            Some((_, count)) => index.checked_rem(count),
+        };
         let mut dirents = Dirents::new(size);
         for at in offset..stop {
             if dirents.count() == self.settings.entries_per_readdir_max {
@@ -329,7 +336,7 @@ impl Answers {
                     shown(EntryType::Directory),
                     b"..",
                 ),
-                _ => match self.listed(dir, at - DOTS, grown) {
+                _ => match place(at - DOTS).and_then(|place| self.listed(dir, place, grown)) {
                     Some((entry, _)) if self.gone.contains(&entry.ino) => true,
                     Some((_, true)) => true,
                     Some((entry, false)) => {
@@ -351,6 +358,27 @@ impl Answers {
             }
         }
         Answer::Payload(dirents.into_bytes())
+    }
+
+    /// How a directory gives its names again, if it does, and how many they are.
+    fn repetition(&self, dir: u64, grown: u64) -> Option<(Repetition, u64)> {
+        let repetition = self.rules.of(dir).find_map(|(_, rule)| match rule {
+            Rule::Repeats(repetition) => Some(repetition),
+            _ => None,
+        })?;
+        let is_listed = |index| self.listed(dir, index, grown).is_some();
+        let (mut least, mut most) = (0, 1);
+        while is_listed(most - 1) {
+            most *= 2;
+        }
+        while least < most {
+            let middle = least + (most - least) / 2;
+            match is_listed(middle) {
+                true => least = middle + 1,
+                false => most = middle,
+            }
+        }
+        Some((repetition, least))
     }
 
     /// The name at a place of a directory, and whether it is gone. Those of the tree come

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use super::answer::Settings;
 use super::disk::{Disk, Head};
 use super::mount::FaultMount;
-use super::rules::{Changes, Hang, Latency, Op, Rule, RuleBook, When, Where};
+use super::rules::{Changes, Hang, Latency, Op, Repetition, Rule, RuleBook, When, Where};
 use super::run::Letter;
 use super::server::Slots;
 use super::tree::Tree;
@@ -305,6 +305,11 @@ impl FaultFsBuilder {
                 changes,
             },
         )
+    }
+
+    /// Lets a directory list its names more than once. It must have an end without that.
+    pub fn repeats(self, place: impl Into<Where>, repetition: Repetition) -> Self {
+        self.rule(place, Rule::Repeats(repetition))
     }
 
     /// Lets calls of one operation hang until they are released.

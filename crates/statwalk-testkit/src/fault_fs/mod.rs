@@ -36,7 +36,7 @@ pub use self::builder::{FaultFs, FaultFsBuilder, Uniform};
 pub use self::counts::Counts;
 pub use self::disk::Disk;
 pub use self::mount::FaultMount;
-pub use self::rules::{Changes, Hang, Latency, Op, When, Where};
+pub use self::rules::{Changes, Hang, Latency, Op, Repetition, When, Where};
 
 mod answer;
 mod builder;

@@ -106,6 +106,17 @@ impl Changes {
     }
 }
 
+/// Which names of a directory its listing gives again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repetition {
+    /// Each name comes twice, one beside the other.
+    Beside,
+    /// All names come a second time after the last one.
+    Again,
+    /// All names come again and again, without end.
+    Forever,
+}
+
 /// How long a call takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Latency {
@@ -166,6 +177,7 @@ pub(super) enum Rule {
         entries_per_listing: u64,
         changes: Changes,
     },
+    Repeats(Repetition),
 }
 
 /// The index of a rule, which stands for it in the counts.

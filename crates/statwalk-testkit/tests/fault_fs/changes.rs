@@ -10,7 +10,7 @@ use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use rustix::fs::{Dir, FileType};
 use rustix::io::Errno;
 use statwalk_testkit::EntryType;
-use statwalk_testkit::fault_fs::{Changes, FaultFs};
+use statwalk_testkit::fault_fs::{Changes, FaultFs, Repetition};
 use statwalk_testkit::or_skip;
 
 use super::{list, names, open, read_on, stat};
@@ -78,6 +78,27 @@ fn an_endless_directory_goes_on() {
         assert!(entry.file_type().unwrap().is_dir());
         assert_eq!(names(&entry.path()), [""; 0]);
     }
+}
+
+#[test]
+fn names_come_again_where_asked_for() {
+    let listed = |repetition| {
+        let fs = FaultFs::builder()
+            .entries("d/\nd/x 1\nd/y 1\nonce 1")
+            .repeats("d", repetition);
+        fs.mount().map(|mount| {
+            assert_eq!(names(mount.path()), ["d", "once"]);
+            let entries = fs::read_dir(mount.join("d")).unwrap().take(100);
+            let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+            names.collect::<Vec<_>>()
+        })
+    };
+    let beside = or_skip!(listed(Repetition::Beside));
+    assert_eq!(beside, ["x", "x", "y", "y"]);
+    let again = or_skip!(listed(Repetition::Again));
+    assert_eq!(again, ["x", "y", "x", "y"]);
+    let forever = or_skip!(listed(Repetition::Forever));
+    assert_eq!(forever, ["x", "y"].repeat(50));
 }
 
 #[test]
