@@ -71,6 +71,8 @@ pub(crate) struct MountMark {
     /// Whether its directories can be reached through another mount, so that
     /// each must be remembered.
     pub(crate) shared: bool,
+    /// Whether a server gives its names, so that a directory can list one twice.
+    pub(crate) served: bool,
 }
 
 impl Place {
@@ -577,6 +579,7 @@ mod tests {
             mount: MountMark {
                 id: MOUNT,
                 shared: false,
+                served: false,
             },
             followed: false,
             identity: OnceLock::from(id(ino)),

@@ -683,6 +683,7 @@ impl<S: Sink> Replay<S> {
             mount: MountMark {
                 id: 0,
                 shared: false,
+                served: false,
             },
             followed: above.is_followed,
             identity: OnceLock::new(),

@@ -81,6 +81,9 @@ pub struct RootReport {
     /// are overlays with a layer that is unknown or was not read whole. Unions of a program
     /// are such mounts as well: mergerfs, bindfs.
     pub mounts_perhaps_twice: u64,
+    /// Names that a directory listed more than once, without the first time. Each counts
+    /// once.
+    pub repeated_names: u64,
 }
 
 impl RootReport {
@@ -96,6 +99,7 @@ impl RootReport {
         self.restless_dirs += other.restless_dirs;
         self.overlays_left_out += other.overlays_left_out;
         self.mounts_perhaps_twice += other.mounts_perhaps_twice;
+        self.repeated_names += other.repeated_names;
     }
 }
 

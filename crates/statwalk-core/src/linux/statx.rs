@@ -192,6 +192,14 @@ pub(crate) fn has_mount_id(stat: &Statx) -> bool {
     stat.stx_mask & StatxFlags::MNT_ID.bits() != 0
 }
 
+/// Whether the file system of the entry has the flag of chattr(1) that dump(8) reads.
+///
+/// ext4, XFS, btrfs, F2FS, GFS2, tmpfs and ZFS say so with every answer. FUSE, NFS, SMB, 9P,
+/// AFS and Ceph do not: they have no such flag, or know it only after a question of its own.
+pub(crate) fn knows_dump_flag(stat: &Statx) -> bool {
+    (stat.stx_attributes_mask).contains(StatxAttributes::NODUMP)
+}
+
 /// Whether the entry is an automount point on which nothing is mounted yet.
 ///
 /// `STATX_ATTR_MOUNT_ROOT` is there since Linux 5.8, when mount ids came.

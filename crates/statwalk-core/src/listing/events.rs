@@ -24,6 +24,8 @@ pub(crate) enum Note {
     PerhapsTwice,
     /// The times of a directory moved while it was read, and its entries did not.
     TimesMoved,
+    /// So many names of a directory that it had listed before.
+    NamesRepeated(u64),
 }
 
 /// The worker's side that takes results.

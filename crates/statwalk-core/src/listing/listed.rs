@@ -9,6 +9,7 @@ use std::ffi::CStr;
 
 use statwalk_sys::c_strings::CStrings;
 
+use super::seen_names::SeenNames;
 use crate::batch::Batch;
 use crate::entry::{Attributes, FileType};
 
@@ -136,6 +137,29 @@ impl Listed {
         self.attributes.clear();
         self.entries.clear();
         self.counts = [0; FileType::COUNT];
+    }
+
+    /// Removes the entries from `start` on whose names are in `seen`, and counts those whose
+    /// names `names` leaves out.
+    ///
+    /// An entry without a name stays: each is an error.
+    pub(super) fn keep_first(&mut self, start: usize, names: KeptNames, seen: &mut SeenNames) {
+        let mut kept = start;
+        for index in start..self.entries.len() {
+            let kind = self.kind(index);
+            let name = self.name_bytes(index);
+            if !name.is_empty() && !seen.add(name) {
+                continue;
+            }
+            match names.keep(kind) {
+                true => {
+                    self.entries.swap(kept, index);
+                    kept += 1;
+                }
+                false => self.count(kind),
+            }
+        }
+        self.entries.truncate(kept);
     }
 
     /// Sorts the entries by their inode numbers.

@@ -12,6 +12,7 @@ use super::listed::Listed;
 use super::outlet::Outlet;
 use super::read_in_place::InPlaceState;
 use super::repeats::Print;
+use super::seen_names::SeenNames;
 use super::source::DirectorySource;
 use crate::dir_handle::DirHandle;
 use crate::directory::Dir;
@@ -33,6 +34,8 @@ pub(crate) struct Lister<D> {
     pub(super) in_place: InPlaceState,
     /// The names of the reading in progress, where a directory has changed.
     pub(super) print: Option<Print>,
+    /// The names of the reading in progress, where a server gives them.
+    pub(super) seen: Option<SeenNames>,
     /// Whether the subdirectory that was looked for again was not found again.
     pub(super) is_lost_again: bool,
 }
@@ -48,6 +51,7 @@ impl<D: DirectorySource> Lister<D> {
             in_place: InPlaceState::default(),
             is_lost_again: false,
             print: None,
+            seen: None,
             context,
         }
     }

@@ -35,6 +35,7 @@ mod vanished;
 pub(crate) mod change_stamp;
 mod reopen;
 mod repeats;
+mod seen_names;
 pub(crate) mod source;
 pub(crate) mod stacked;
 

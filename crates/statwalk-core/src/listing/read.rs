@@ -15,6 +15,7 @@ use super::open_dir::OpenDir;
 use super::options::PART_MIN;
 use super::outlet::{Note, Outlet, Pace};
 use super::repeats::Repeats;
+use super::seen_names::{Repeated, SeenNames};
 use super::source::{DirectorySource, EntryStat, More};
 use super::suspicion::Confirmed;
 use super::{Lister, REREADS_MAX};
@@ -117,6 +118,7 @@ impl<D: DirectorySource> Lister<D> {
         let mut mount = parent_mount.unwrap_or(MountMark {
             id: 0,
             shared: false,
+            served: false,
         });
         // A second attempt by the same inode number would fail again.
         let may_be_in_place =
@@ -143,6 +145,7 @@ impl<D: DirectorySource> Lister<D> {
             if parent_mount.is_none() {
                 // `mount_below` decides this for a root with subdirectories.
                 mount.shared = depth > 0 && context.is_reached_twice(mount.id);
+                mount.served = !found.is_surely_local() && context.source.is_served(&fd);
             }
             let dir = InPlaceDir {
                 place: &place,
@@ -255,6 +258,7 @@ impl<D: DirectorySource> Lister<D> {
         let mut repeats = None;
         loop {
             self.contents.clear();
+            self.begin_reading(&dir);
             let end = self.read_directory(&fd, &dir, out);
             let print = self.print.take();
             match end {
@@ -325,7 +329,7 @@ impl<D: DirectorySource> Lister<D> {
 
     /// Delivers what was read of a directory when the scan was cancelled. Nobody has
     /// verified that the directory held still.
-    fn cut_off(&self, dir: &OpenDir, out: &mut dyn Outlet) {
+    fn cut_off(&mut self, dir: &OpenDir, out: &mut dyn Outlet) {
         if !out.takes_parts() {
             return;
         }
@@ -335,6 +339,7 @@ impl<D: DirectorySource> Lister<D> {
         };
         deliver(&view, true, &self.contents, out);
         out.incomplete(&view);
+        self.take_repeated().note(dir.root, out);
     }
 
     /// Judges the missing names of the directory in `self.contents`.
@@ -346,6 +351,16 @@ impl<D: DirectorySource> Lister<D> {
         let missing = std::mem::take(&mut contents.missing);
         self.judge_missing(missing, fd, dir, &mut contents, out);
         self.contents = contents;
+    }
+
+    /// Prepares to read a directory from its start.
+    pub(super) fn begin_reading(&mut self, dir: &OpenDir) {
+        self.seen = dir.mount.served.then(SeenNames::new);
+    }
+
+    /// The names that came again in the reading in progress.
+    pub(super) fn take_repeated(&mut self) -> Repeated {
+        (self.seen.as_mut()).map_or_else(Repeated::default, SeenNames::take_repeated)
     }
 
     /// Reads the next entries of an open directory into `listed`.
@@ -362,7 +377,17 @@ impl<D: DirectorySource> Lister<D> {
         };
         let (buffer, listed) = (&mut self.buffer, &mut self.listed);
         let start = listed.len();
-        let more = self.context.source.list(fd, buffer, names, listed)?;
+        let more = match &mut self.seen {
+            None => self.context.source.list(fd, buffer, names, listed)?,
+            // The error that the kernel gave for NFS before Linux 5.18:
+            // nfs_readdir_search_for_cookie, fs/nfs/dir.c.
+            Some(seen) if seen.goes_in_circles() => return Err(Failure::LOOP),
+            Some(seen) => {
+                let more = (self.context.source).list(fd, buffer, KeptNames::All, listed)?;
+                listed.keep_first(start, names, seen);
+                more
+            }
+        };
         if let Some(print) = &mut self.print
             && more == More::Entries
         {
@@ -494,6 +519,9 @@ impl<D: DirectorySource> Lister<D> {
             true => self.contents.take_doubles(),
             false => Vec::new(),
         };
+        let repeated = self.take_repeated();
+        let doubt = (repeated.may_be_more).then_some(Trouble::Failed(Failure::DAMAGED));
+        let trouble = trouble.or(doubt);
         let contents = &self.contents;
         let mut parent = None;
         if !contents.waiting_names.is_empty() {
@@ -522,6 +550,7 @@ impl<D: DirectorySource> Lister<D> {
             ..dir.view()
         };
         deliver(&view, true, &self.contents, out);
+        repeated.note(dir.root, out);
         if let Some(parent) = &parent {
             self.deliver_doubles(parent, &doubles, out);
         }

@@ -270,7 +270,11 @@ impl<D: DirectorySource> Lister<D> {
             root,
             depth: 0,
             // In a damaged image a directory can be its own descendant.
-            mount: MountMark { id, shared: true },
+            mount: MountMark {
+                id,
+                shared: true,
+                served: false,
+            },
             followed: false,
             is_visited: false,
         };

@@ -34,6 +34,7 @@ use super::open_dir::OpenDir;
 use super::options::PART_MIN;
 use super::outlet::{Backlog, Gathering, Note, Outlet, Pace};
 use super::repeats::Repeats;
+use super::seen_names::{Repeated, SeenNames};
 use super::source::{DirectorySource, EntryStat, More};
 use super::{Lister, REREADS_MAX};
 use crate::calls::Sharing;
@@ -97,6 +98,15 @@ struct Progress {
     /// Whether workers deliver pieces at once.
     released: bool,
     failed: Option<Failure>,
+    /// The listed names, where a server gives them. A worker that reads has them meanwhile.
+    seen: Option<SeenNames>,
+}
+
+impl Progress {
+    /// The names that came again since the last call.
+    fn take_repeated(&mut self) -> Repeated {
+        (self.seen.as_mut()).map_or_else(Repeated::default, SeenNames::take_repeated)
+    }
 }
 
 impl SharedListing {
@@ -105,6 +115,7 @@ impl SharedListing {
         dir: OpenDir,
         fd: Arc<SharedFd>,
         begun: Contents,
+        seen: Option<SeenNames>,
         known: Option<Arc<KnownSubdirs>>,
         is_gathered: bool,
     ) -> Arc<SharedListing> {
@@ -127,6 +138,7 @@ impl SharedListing {
                 lost_sight: false,
                 released: false,
                 failed: None,
+                seen,
             }),
         })
     }
@@ -182,6 +194,8 @@ pub(crate) fn cut_off(listing: &SharedListing, begun: Option<Contents>, out: &mu
     if !withheld.is_empty() {
         out.incomplete(&listing.dir.view());
     }
+    let repeated = listing.progress().take_repeated();
+    repeated.note(listing.dir.root, out);
 }
 
 impl<D: DirectorySource> Lister<D> {
@@ -204,7 +218,8 @@ impl<D: DirectorySource> Lister<D> {
         }
         let read = std::mem::replace(&mut self.contents, Contents::new(&self.context.options));
         let fd = SharedFd::new(fd);
-        let listing = SharedListing::new(dir, Arc::clone(&fd), read, known, false);
+        let listing =
+            SharedListing::new(dir, Arc::clone(&fd), read, self.seen.take(), known, false);
         if self.piece(&listing, &fd, out) {
             self.read_on(&listing, &fd, out);
         }
@@ -215,7 +230,9 @@ impl<D: DirectorySource> Lister<D> {
     pub(super) fn gather(&mut self, dir: OpenDir, fd: DirHandle, out: &mut dyn Outlet) -> Fate {
         // The empty contents make sure that an empty directory is delivered too.
         let begun = Contents::new(&self.context.options);
-        let listing = SharedListing::new(dir, SharedFd::new(fd), begun, None, true);
+        self.begin_reading(&dir);
+        let seen = self.seen.take();
+        let listing = SharedListing::new(dir, SharedFd::new(fd), begun, seen, None, true);
         out.gathering(Gathering::Begins);
         self.gather_on(&listing, out);
         Fate::Open
@@ -226,7 +243,7 @@ impl<D: DirectorySource> Lister<D> {
         let fd = listing.fd().expect("a gathered listing stays open");
         let mut entries = 0;
         while entries < self.context.options.withheld_max {
-            match self.fill(&fd) {
+            match self.fill_shared(listing, &fd) {
                 Ok(More::Entries) => {}
                 Ok(More::End) => return self.part_done(listing, out),
                 Err(failure) => {
@@ -350,7 +367,7 @@ impl<D: DirectorySource> Lister<D> {
     fn read_on(&mut self, listing: &Arc<SharedListing>, fd: &Arc<SharedFd>, out: &mut dyn Outlet) {
         self.enlarge_buffer();
         loop {
-            match self.fill(fd) {
+            match self.fill_shared(listing, fd) {
                 Ok(More::Entries) => {}
                 Ok(More::End) => return self.part_done(listing, out),
                 Err(failure) => {
@@ -365,6 +382,20 @@ impl<D: DirectorySource> Lister<D> {
                 return;
             }
         }
+    }
+
+    /// Reads the next entries into `self.listed`, for the worker with the token.
+    fn fill_shared(&mut self, listing: &SharedListing, fd: &DirHandle) -> Result<More, Failure> {
+        // Nobody else reads meanwhile, so nobody misses them.
+        self.seen = match listing.dir.mount.served {
+            true => listing.progress().seen.take(),
+            false => None,
+        };
+        let more = self.fill(fd);
+        if let Some(seen) = self.seen.take() {
+            listing.progress().seen = Some(seen);
+        }
+        more
     }
 
     /// Works on the piece in `self.listed`.
@@ -546,6 +577,7 @@ impl<D: DirectorySource> Lister<D> {
         }
         let released = progress.released;
         let failed = progress.failed;
+        let mut repeated = progress.take_repeated();
         let mut withheld = std::mem::take(&mut progress.withheld);
         let mut missing = std::mem::take(&mut progress.missing);
         let lost_sight = progress.lost_sight;
@@ -570,6 +602,7 @@ impl<D: DirectorySource> Lister<D> {
             let Some((contents, stamp, held)) = read else {
                 break;
             };
+            repeated = self.take_repeated();
             still = held;
             if !still && repeats.is_same(print, Some(stamp), &contents) {
                 out.note(root, Note::TimesMoved);
@@ -594,6 +627,8 @@ impl<D: DirectorySource> Lister<D> {
         for contents in &mut withheld {
             self.hand_out(listing, contents, listing.announce_once(), out);
         }
+        repeated.note(root, out);
+        let failed = failed.or(repeated.may_be_more.then_some(Failure::DAMAGED));
         let identity = self.identity_of_shared(listing, fd.as_ref());
         if matches!(failed, Some(Failure::NotFound(_))) && self.is_gone(&dir.place, identity, out) {
             // The directory was removed while it was read.
@@ -680,6 +715,7 @@ impl<D: DirectorySource> Lister<D> {
         self.context.source.seek(&fd, 0).ok()?;
         let before = self.context.source.stat_directory(&fd).ok()?.change_stamp();
         let mut contents = Contents::new(&self.context.options);
+        self.begin_reading(&listing.dir);
         loop {
             match self.fill(&fd).ok()? {
                 More::End => break,

@@ -282,6 +282,10 @@ pub(crate) trait EntryStat: Sized {
     fn has_mount_id(&self) -> bool {
         true
     }
+    /// Whether it shows by itself that a kernel file system has it, and no server.
+    fn is_surely_local(&self) -> bool {
+        false
+    }
     /// Whether it is an automount point on which nothing is mounted yet.
     fn is_idle_automount(&self) -> bool {
         false

@@ -60,6 +60,7 @@ impl<D: DirectorySource> Lister<D> {
     ) -> Result<Option<Arc<KnownSubdirs>>, Failure> {
         let mut link_stop = std::mem::take(&mut self.contents.link_stop);
         self.contents.clear();
+        self.begin_reading(dir);
         self.context.source.seek(fd, 0)?;
         let found = match link_stop.subdirs {
             Some(wanted) if self.context.options.calls.likely_first => {
@@ -68,6 +69,7 @@ impl<D: DirectorySource> Lister<D> {
             _ => None,
         };
         self.listed.clear();
+        self.begin_reading(dir);
         self.context.source.seek(fd, 0)?;
         link_stop.was_used = true;
         let is_trusted =

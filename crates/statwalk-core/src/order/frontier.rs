@@ -434,6 +434,7 @@ mod tests {
             mount: MountMark {
                 id: 0,
                 shared: false,
+                served: false,
             },
             followed: false,
             identity: OnceLock::new(),

@@ -401,6 +401,7 @@ impl<D: DirectorySource> Events for WorkerOutlet<D> {
                 Note::OverlayLeftOut => root.overlays_left_out += 1,
                 Note::PerhapsTwice => root.mounts_perhaps_twice += 1,
                 Note::TimesMoved => root.restless_dirs += 1,
+                Note::NamesRepeated(names) => root.repeated_names += names,
             }
         });
     }

@@ -98,6 +98,8 @@ fn scenario(device: &Device, processors: usize, threads: Option<usize>, tree: &T
             at_once: 256,
             have_types: true,
             links_count: true,
+            copies: 1,
+            rounds: 1,
         },
         caller: Caller {
             cancels: None,

@@ -210,6 +210,8 @@ impl Scenario {
                 at_once: 1 + some(rng, 256) as usize,
                 have_types: rng.u32(0..3) > 0,
                 links_count: rng.bool(),
+                copies: [1, 1, 1, 2][rng.usize(0..4)],
+                rounds: [1, 1, 1, 2][rng.usize(0..4)],
             },
             caller: Caller {
                 cancels: (hangs || rng.u32(0..5) == 0).then(|| match hangs {

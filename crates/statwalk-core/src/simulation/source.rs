@@ -86,6 +86,10 @@ pub(super) struct Listings {
     pub(super) have_types: bool,
     /// Whether the link count of a directory tells the number of its subdirectories.
     pub(super) links_count: bool,
+    /// How often each name comes, one beside the other.
+    pub(super) copies: usize,
+    /// How often the whole list comes.
+    pub(super) rounds: usize,
 }
 
 /// Attributes as they are at a moment.
@@ -319,12 +323,11 @@ impl DirectorySource for Simulated {
         let now = world.time();
         let mut position = self.position(dir)?;
         let mut listed = 0;
-        for (name, node) in self
-            .memory
-            .children_of(handle.node)
-            .iter()
-            .skip(position as usize)
-        {
+        let children = self.memory.children_of(handle.node);
+        let Listings { copies, rounds, .. } = self.listings;
+        let round = (children.iter()).flat_map(|child| std::iter::repeat_n(child, copies));
+        let all = round.cycle().take(children.len() * copies * rounds);
+        for (name, node) in all.skip(position as usize) {
             if listed == self.listings.at_once {
                 break;
             }
@@ -349,6 +352,10 @@ impl DirectorySource for Simulated {
         }
         self.seek(dir, position)?;
         Ok(More::after(listed))
+    }
+
+    fn is_served(&self, _dir: &DirHandle) -> bool {
+        self.listings.copies > 1 || self.listings.rounds > 1
     }
 
     fn links_count_subdirs(&self, dir: &DirHandle) -> bool {

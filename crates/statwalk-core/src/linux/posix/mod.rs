@@ -282,7 +282,7 @@ impl DirectorySource for Posix {
     }
 
     fn is_served(&self, dir: &DirHandle) -> bool {
-        fd(dir).is_ok_and(|fd| self.file_system(fd).is_some_and(open::is_served))
+        fd(dir).is_ok_and(|fd| open::is_served(self.file_system(fd)))
     }
 
     fn links_count_subdirs(&self, dir: &DirHandle) -> bool {

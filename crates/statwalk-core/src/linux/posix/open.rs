@@ -165,7 +165,9 @@ impl Posix {
 }
 
 /// Whether a server gives the names and times of a file system with this magic number.
-pub(crate) fn is_served(magic: u64) -> bool {
+///
+/// Only a server can refuse to tell it: FUSE passes statfs(2) on.
+pub(crate) fn is_served(magic: Option<u64>) -> bool {
     const MAGICS: [u64; 12] = [
         0x6573_5546, // FUSE_SUPER_MAGIC, include/uapi/linux/magic.h
         0x6969,      // NFS_SUPER_MAGIC
@@ -180,7 +182,7 @@ pub(crate) fn is_served(magic: u64) -> bool {
         0x0bd0_0bd0, // LL_SUPER_MAGIC, Lustre: lustre/include/uapi/linux/lustre/lustre_user.h
         0x786f_4256, // VBOXSF_SUPER_MAGIC, fs/vboxsf/super.c
     ];
-    MAGICS.contains(&magic)
+    magic.is_none_or(|magic| MAGICS.contains(&magic))
 }
 
 /// Whether an open directory is empty. The next listing begins at its start.

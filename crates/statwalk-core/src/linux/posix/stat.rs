@@ -26,6 +26,10 @@ impl EntryStat for Statx {
         statx::has_mount_id(self)
     }
 
+    fn is_surely_local(&self) -> bool {
+        statx::knows_dump_flag(self)
+    }
+
     fn is_idle_automount(&self) -> bool {
         statx::is_idle_automount(self)
     }

@@ -9,6 +9,7 @@ pub(crate) mod endless;
 mod errors;
 mod hangs;
 mod interruptions;
+mod repeated;
 mod vanished;
 
 use std::time::Duration;
