@@ -14,10 +14,10 @@ use crate::entry::Fields;
 use crate::error::{Error, Op};
 use crate::exclusion::Exclusions;
 use crate::inode_numbers::InodeNumbers;
-use crate::listing::WITHHELD_MAX;
 use crate::listing::context::ScanContext;
 use crate::listing::options::{EnteredMounts, RootTable, ScanOptions, Shortcuts};
 use crate::listing::source::DirectorySource;
+use crate::listing::{NAMES_MAX, WITHHELD_MAX};
 use crate::machine;
 use crate::order::concurrency::WORKERS_MAX;
 use crate::order::pool::{Pool, PoolOptions, WantedPool};
@@ -109,6 +109,7 @@ pub struct Scan {
     dir_filter: Option<DirFilter>,
     max_depth: u32,
     withheld_max: usize,
+    names_max: usize,
     threads: Option<usize>,
     order: AnyOrder,
     calls: Calls,
@@ -169,6 +170,7 @@ impl Scan {
             dir_filter: None,
             max_depth: u32::MAX,
             withheld_max: WITHHELD_MAX,
+            names_max: NAMES_MAX,
             threads: None,
             order: Order::default().into(),
             calls: Calls::default(),
@@ -282,6 +284,13 @@ impl Scan {
     #[cfg(test)]
     pub(crate) fn withheld_max(mut self, entries: usize) -> Scan {
         self.withheld_max = entries;
+        self
+    }
+
+    /// How many names of a directory are remembered: few, where a test lists more.
+    #[cfg(test)]
+    pub(crate) fn names_max(mut self, names: usize) -> Scan {
+        self.names_max = names;
         self
     }
 
@@ -523,6 +532,7 @@ impl Scan {
             dir_filter: self.dir_filter.clone(),
             max_depth: self.max_depth,
             withheld_max: self.withheld_max,
+            names_max: self.names_max,
             roots,
         }
     }

@@ -46,4 +46,4 @@ pub(crate) mod suspicion;
 
 pub(crate) use job::{Fate, Job};
 pub(crate) use lister::{Lister, REREADS_MAX};
-pub(crate) use options::WITHHELD_MAX;
+pub(crate) use options::{NAMES_MAX, WITHHELD_MAX};

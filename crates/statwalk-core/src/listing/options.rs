@@ -14,6 +14,10 @@ use crate::exclusion::{Exclusions, IgnoreRules};
 /// directory.
 pub(crate) const WITHHELD_MAX: usize = 64 * 1024;
 
+/// The most names of a directory that are remembered where a server gives them: 17 MiB, the
+/// last size of the table before 34 MiB. A listing without end must not take all memory.
+pub(crate) const NAMES_MAX: usize = (1 << 20) / 8 * 7;
+
 /// The entries of one part where calls wait.
 ///
 /// Their stats take longer than a hand-over. Larger parts would let a directory end
@@ -53,6 +57,8 @@ pub(crate) struct ScanOptions {
     /// Up to how many entries of a directory are withheld until it has been verified
     /// that it held still. A source that reads in place has a bound of its own.
     pub(crate) withheld_max: usize,
+    /// Up to how many names of a directory are remembered where a server gives them.
+    pub(crate) names_max: usize,
     pub(crate) roots: RootTable,
     pub(crate) shortcuts: Shortcuts,
 }

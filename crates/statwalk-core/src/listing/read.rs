@@ -355,7 +355,8 @@ impl<D: DirectorySource> Lister<D> {
 
     /// Prepares to read a directory from its start.
     pub(super) fn begin_reading(&mut self, dir: &OpenDir) {
-        self.seen = dir.mount.served.then(SeenNames::new);
+        let names_max = self.context.options.names_max;
+        self.seen = (dir.mount.served).then(|| SeenNames::of_at_most(names_max));
     }
 
     /// The names that came again in the reading in progress.

@@ -13,10 +13,6 @@ use hashbrown::HashTable;
 
 use super::events::{Events, Note};
 
-/// The most names of a directory that are remembered: 17 MiB, the last size of the table
-/// before 34 MiB. A listing without end must not take all memory.
-const NAMES_MAX: usize = (1 << 20) / 8 * 7;
-
 /// Names that follow one another without a new one, at least and for each known name, until
 /// a listing counts as one without end.
 const STALE_MIN: u64 = 1 << 16;
@@ -55,11 +51,7 @@ impl Repeated {
 }
 
 impl SeenNames {
-    pub(super) fn new() -> SeenNames {
-        SeenNames::of_at_most(NAMES_MAX)
-    }
-
-    fn of_at_most(names_max: usize) -> SeenNames {
+    pub(super) fn of_at_most(names_max: usize) -> SeenNames {
         SeenNames {
             hashers: [RandomState::new(), RandomState::new()],
             marks: HashTable::new(),
@@ -105,10 +97,11 @@ impl SeenNames {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::listing::NAMES_MAX;
 
     #[test]
     fn a_name_is_new_once() {
-        let mut seen = SeenNames::new();
+        let mut seen = SeenNames::of_at_most(NAMES_MAX);
         for round in 0..3 {
             for number in 0..10_000_u32 {
                 assert_eq!(seen.add(&number.to_le_bytes()), round == 0);
@@ -137,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_listing_goes_in_circles_where_nothing_new_comes_for_long() {
-        let mut seen = SeenNames::new();
+        let mut seen = SeenNames::of_at_most(NAMES_MAX);
         for _ in 0..=STALE_MIN + 1 {
             assert!(!seen.goes_in_circles());
             seen.add(b"a");

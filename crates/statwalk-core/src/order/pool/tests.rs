@@ -45,6 +45,7 @@ fn context(tree: MemoryTree) -> Arc<ScanContext<Memory>> {
         dir_filter: None,
         max_depth: u32::MAX,
         withheld_max: 8,
+        names_max: 8,
         roots,
     };
     Arc::new(ScanContext::new(options, Memory::new(tree), 8))

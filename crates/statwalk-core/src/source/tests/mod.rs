@@ -13,6 +13,7 @@ use std::sync::atomic::Ordering;
 use tar_index::TarIndex;
 
 use crate::entry::Fields;
+use crate::error::Op;
 use crate::order::Order;
 use crate::report::Outcome;
 use crate::scan::Scan;
@@ -99,4 +100,35 @@ fn a_tar_archive_is_scanned_in_pieces() {
     let (outcome, _) = scan_index(&scan, TarIndex::of(&archive));
     assert!(outcome.report.is_complete(), "{:?}", outcome.report);
     assert_eq!(outcome.output[0].files, disk.files);
+}
+
+/// Past the bound of names, a repeated one may go unnoticed: then the directory is an error.
+#[test]
+fn a_source_that_repeats_names_gives_each_once_or_an_error() {
+    let Some((archive, disk)) = archive() else {
+        return;
+    };
+    let index = || {
+        let mut index = TarIndex::of(&archive);
+        index.repeats = true;
+        index
+    };
+    for withheld_max in [10, 65_536] {
+        for threads in [1, 3] {
+            let scan = Scan::new("t/").withheld_max(withheld_max).threads(threads);
+            let (outcome, _) = scan_index(&scan, index());
+            assert!(outcome.report.is_complete(), "{:?}", outcome.report);
+            assert_eq!(outcome.output[0].entries, disk.entries);
+            assert_eq!(outcome.report.sum().repeated_names, disk.entries - 1);
+
+            let (outcome, _) = scan_index(&scan.names_max(100), index());
+            assert!(!outcome.report.is_complete());
+            let errors = &outcome.report.errors;
+            assert_eq!(errors.len(), 1, "{errors:?}");
+            assert_eq!(errors[0].path, b"t/large");
+            assert_eq!(errors[0].op, Op::Read);
+            // The other 900 came twice.
+            assert_eq!(outcome.report.sum().repeated_names, disk.entries - 1 - 900);
+        }
+    }
 }

@@ -20,6 +20,8 @@ pub(super) struct TarIndex {
     nodes: Vec<(Attributes, usize, Entries)>,
     /// How many names were asked about.
     pub(super) stats: AtomicU64,
+    /// Whether each listing comes a second time.
+    pub(super) repeats: bool,
 }
 
 impl TarIndex {
@@ -132,14 +134,20 @@ impl DirectorySource for TarIndex {
     ) -> Result<More, Failure> {
         let position = self.position(dir)?;
         let entries = &self.nodes[opened(dir)?].2;
-        let listed = entries.iter().skip(position as usize).take(100);
-        let count = listed.len();
+        let rounds = 1 + usize::from(self.repeats);
+        let all = entries.iter().cycle().take(rounds * entries.len());
+        let listed = all.skip(position as usize).take(100);
+        let count = listed.clone().count();
         for (name, child) in listed {
             let attributes = &self.nodes[*child].0;
             into.add_with(name, attributes.id.ino, attributes, names);
         }
         self.seek(dir, position + count as u64)?;
         Ok(More::after(count))
+    }
+
+    fn is_served(&self, _: &DirHandle) -> bool {
+        self.repeats
     }
 
     fn listed_fields(&self) -> Fields {
