@@ -72,6 +72,8 @@ pub struct Summary {
     pub overlays_left_out: u64,
     /// Mounts that were entered and show files that can count in other directories, too.
     pub mounts_perhaps_twice: u64,
+    /// Names that a directory listed more than once, without the first time.
+    pub repeated_names: u64,
     /// How the scan ended.
     pub ending: Ending,
 }
@@ -189,6 +191,12 @@ impl Summary {
             self.overlays_left_out,
             self.mounts_perhaps_twice,
         ));
+        if self.repeated_names > 0 {
+            let names = counted(self.repeated_names, "name", "names");
+            texts.push(format!(
+                "The file system listed {names} more than once; each counts once."
+            ));
+        }
         texts
     }
 }
@@ -314,6 +322,7 @@ mod tests {
                 restless_dirs: 1,
                 overlays_left_out: 1,
                 mounts_perhaps_twice: 1,
+                repeated_names: 1,
                 ending: Ending::Interrupted,
             },
             &[
@@ -325,6 +334,7 @@ mod tests {
                 "Times do not hold in 1 directory; the entries there did not change.",
                 "Counted once: 1 overlay left out, as its layers are in this total.",
                 "Perhaps counted twice: 1 mount shows files of other directories (overlay, union).",
+                "The file system listed 1 name more than once; each counts once.",
             ],
         );
         check(

@@ -178,6 +178,7 @@ pub(crate) fn summary(about: &About, screen: Screen) -> Summary {
         restless_dirs: left_out.restless_dirs,
         overlays_left_out: left_out.overlays_left_out,
         mounts_perhaps_twice: left_out.mounts_perhaps_twice,
+        repeated_names: left_out.repeated_names,
         ending: match about.gaps.interrupted {
             true => Ending::Interrupted,
             false => Ending::Finished,

@@ -6,10 +6,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use statwalk_testkit::fault_fs::{FaultFs, Repetition, Where};
 use statwalk_testkit::mounts::FileSystem;
 use statwalk_testkit::{or_skip, trees};
 
-use crate::run::{Answer, Tree, as_ordinary_user};
+use crate::run::{Answer, Tree, as_ordinary_user, statwalk};
 
 fn allocated(path: &Path) -> u64 {
     std::fs::symlink_metadata(path).unwrap().blocks() * 512
@@ -416,5 +417,39 @@ fn every_named_tree_gives_its_totals() {
                 "{name} {field}"
             );
         }
+    }
+}
+
+/// A file system that lists each name twice, as the table, JSON, a count and find see it.
+#[test]
+fn names_that_come_twice_count_once_and_are_told() {
+    for repetition in [Repetition::Beside, Repetition::Again] {
+        let fs = FaultFs::builder()
+            .entries("a/\na/x 1000\na/y 2000\na/deep/\nz 5")
+            .repeats(Where::Everywhere, repetition);
+        let mount = or_skip!(fs.mount());
+        let run = |arguments: &[&str]| {
+            let mut command = statwalk();
+            command.args(arguments).current_dir(mount.path());
+            Answer::of(&mut command).good()
+        };
+        for arguments in [&["--json"][..], &["--json", "-s"], &["--json", "--count"]] {
+            let document = run(arguments).json();
+            assert_eq!(document["complete"], true, "{arguments:?}");
+            let root = &document["roots"][0];
+            assert_eq!(root["repeated_names"], 5, "{arguments:?}");
+            assert_eq!(root["entries"], 6, "{arguments:?}");
+        }
+        assert_eq!(
+            run(&["--json", "-s"]).json()["roots"][0]["file_size_bytes"],
+            3005
+        );
+        assert_eq!(run(&["--count"]).lines(), ["6\t."]);
+        let found = run(&["find"]);
+        let mut names = found.lines();
+        names.sort_unstable();
+        assert_eq!(names, ["./a", "./a/deep", "./a/x", "./a/y", "./z"]);
+        // The rows of `a`, `z` and the root.
+        assert_eq!(run(&["-a"]).lines().len(), 3);
     }
 }

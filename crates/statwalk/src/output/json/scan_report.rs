@@ -103,6 +103,8 @@ struct CountsJson {
     overlays_left_out: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mounts_perhaps_twice: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeated_names: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -143,6 +145,7 @@ impl RootJson {
             restless_dirs: present(gaps.restless_dirs),
             overlays_left_out: present(gaps.overlays_left_out),
             mounts_perhaps_twice: present(gaps.mounts_perhaps_twice),
+            repeated_names: present(gaps.repeated_names),
         };
         RootJson {
             path,
