@@ -294,11 +294,16 @@ impl fmt::Display for Reason {
                 f,
                 "{device}: {} read in place; the kernel was asked for \
                  {dirs_by_kernel} that changed, hold mounts or did not check out, and for \
-                 {files_by_kernel} files that changed lately",
+                 {files_by_kernel} files that changed lately; checksums of inodes and indexes \
+                 of directories were not compared",
                 directories_were(*dirs)
             ),
             Reason::ImageInPlace { image, dirs } => {
-                write!(f, "{image}: {} read in place", directories_were(*dirs))
+                let dirs = directories_were(*dirs);
+                write!(
+                    f,
+                    "{image}: {dirs} read in place; indexes of directories were not compared"
+                )
             }
             Reason::JournalNotReplayed { image } => write!(
                 f,
