@@ -103,9 +103,13 @@ pub(super) fn is_whole(mounted: &Mounted, number: u32, mut place: &Place) -> boo
 
 /// Whether less than a quarter of the inode tables is in memory, by a sample.
 fn is_cold(volume: &Volume<Device>) -> bool {
-    let step = (volume.inode_tables().count() / SAMPLES_MAX).max(1);
+    let count = volume.inode_tables().count();
+    let step = (count / SAMPLES_MAX).max(1);
+    // The first has the journal's inode: to open the volume brought that to memory, and what
+    // lies around it.
+    let first = usize::from(count > 1);
     let (mut resident, mut all) = (0, 0);
-    for (_, offset, bytes) in volume.inode_tables().step_by(step) {
+    for (_, offset, bytes) in volume.inode_tables().skip(first).step_by(step) {
         let Ok((here, pages)) = volume
             .bytes()
             .resident_pages(offset, bytes.min(SAMPLE_BYTES))
