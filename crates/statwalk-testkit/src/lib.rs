@@ -64,7 +64,7 @@ pub mod unprivileged;
 
 mod skipped;
 
-pub use limit::{slowness, stretched};
+pub use limit::{is_within, slowness, stretched};
 pub use model::{EntryType, Model, Totals};
 pub use random::Random;
 pub use remove_tree::remove_tree;

@@ -30,6 +30,16 @@ pub fn stretched(limit: Duration) -> Duration {
     limit.mul_f64(slowness())
 }
 
+/// Whether a time is below a limit of a machine with nothing beside, in the time that this
+/// machine takes now.
+///
+/// Only a time above the limit itself costs a look at the machine, which takes 30 ms of a
+/// processor: a loop can ask as often as it likes.
+#[must_use]
+pub fn is_within(took: Duration, limit: Duration) -> bool {
+    took < limit || took < stretched(limit)
+}
+
 /// How many times as long as on a machine with nothing beside a job takes now: at least 1.
 ///
 /// A thread works until it has had some processor time, and that is compared with the clock.
