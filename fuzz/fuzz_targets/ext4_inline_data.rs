@@ -19,6 +19,9 @@ fuzz_target!(|bytes: &[u8]| {
         is_64bit: true,
         has_attribute_inodes: false,
         has_casefolding: false,
+        forbids_indexes: false,
+        first_inode: 11,
+        inodes_count: 1000,
         cluster_size_log2: 12,
         blocks: BlockRange {
             superblock: 0,
