@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Extended attributes within an inode: the kernel refuses an inode whose attributes make
-//! no sense, whoever asks for it.
+//! Extended attributes within an inode: the kernel gives nobody an inode whose attributes
+//! make no sense.
 //!
 //! `struct ext4_xattr_entry`, fs/ext4/xattr.h; `check_xattrs`, fs/ext4/xattr.c, which
 //! `ext4_iget_extra_inode` calls, of Linux 6.18. It does not look at the block with more
