@@ -107,36 +107,18 @@ impl State {
 /// The table of mounts for looks at file systems one after another: each look sees all changes
 /// before it, and the table is read again only where there are any.
 #[derive(Debug, Default)]
-pub(crate) struct FreshTable {
-    watch: Option<Watch>,
-    mounts: Arc<Vec<Mount>>,
-    #[cfg(test)]
-    reads: usize,
-}
+pub(crate) struct FreshTable(State);
 
 impl FreshTable {
-    /// The mounts as they are. Empty without `/proc`.
-    pub(crate) fn look(&mut self) -> Arc<Vec<Mount>> {
-        let is_known =
-            (self.watch.as_ref()).is_some_and(|watch| watch.has_changed().is_ok_and(|is| !is));
-        if !is_known {
-            self.mounts = Arc::new(self.read().unwrap_or_default());
+    /// The mounts as they are. Unknown without `/proc`.
+    pub(crate) fn look(&mut self) -> Arc<Mounts> {
+        let FreshTable(state) = self;
+        let has_changed = |watch: &Watch| watch.has_changed().unwrap_or(true);
+        if state.watch.as_ref().is_none_or(has_changed) {
+            let mounts = state.read(true).map(Mounts::of);
+            state.known = Some(Arc::new(mounts.unwrap_or_default()));
         }
-        Arc::clone(&self.mounts)
-    }
-
-    fn read(&mut self) -> io::Result<Vec<Mount>> {
-        #[cfg(test)]
-        {
-            self.reads += 1;
-        }
-        let mut watch = match self.watch.take() {
-            Some(watch) => watch,
-            None => Watch::open()?,
-        };
-        let mounts = watch.read()?;
-        self.watch = Some(watch);
-        Ok(mounts)
+        state.known.clone().unwrap_or_default()
     }
 }
 
@@ -441,10 +423,10 @@ mod tests {
     fn a_fresh_table_is_read_once() {
         let mut table = FreshTable::default();
         for _ in 0..1000 {
-            assert!(table.look().iter().any(|mount| mount.point == b"/"));
+            assert!(table.look().all.iter().any(|mount| mount.point == b"/"));
         }
         // As above.
-        assert!(table.reads < 500);
+        assert!(table.0.reads < 500);
     }
 
     #[test]
@@ -453,7 +435,7 @@ mod tests {
         let point = scratch.subdirectory("point").unwrap();
         let has = |table: &mut FreshTable| {
             let point = point.as_os_str().as_bytes();
-            table.look().iter().any(|mount| mount.point == point)
+            table.look().all.iter().any(|mount| mount.point == point)
         };
         let mut table = FreshTable::default();
         assert!(!has(&mut table));

@@ -56,7 +56,7 @@ impl Mounted {
     /// Finds the file system that holds a path.
     pub(super) fn holding(path: &Path, table: &mut FreshTable) -> io::Result<Mounted> {
         let stat = stat_at(path)?;
-        let table = table.look();
+        let table = &table.look().all;
         let own = table
             .iter()
             .find(|mount| has_mount_id(&stat) && mount.id == mount_id(&stat));
@@ -90,7 +90,7 @@ impl Mounted {
             copies: Vec::new(),
             shown: Vec::new(),
         };
-        let mounts = OneFileSystem::of(own, &table);
+        let mounts = OneFileSystem::of(own, table);
         for (mount, point) in shown {
             mounted.look_below(mount, &point, &mounts);
             mounted.shown.push(point);
