@@ -17,13 +17,13 @@ use crate::tree::Tree;
 #[derive(Debug)]
 pub struct Batches {
     feed: Feed,
-    has_paths: bool,
     ready: VecDeque<Arc<OwnRows>>,
     /// The numbers that stand for roots that are no directories.
     holders: Vec<u32>,
 }
 
 /// Up to 65,536 entries of many directories, and the directories that begin among them.
+/// It has at least one of these.
 #[derive(Debug)]
 pub struct Batch {
     rows: Arc<OwnRows>,
@@ -47,13 +47,15 @@ impl Batches {
     ///
     /// Returns an error if a root holds a NUL.
     pub fn new(request: &Request) -> Result<Batches, Failure> {
-        let has_paths = request.has_paths();
-        Ok(Batches {
-            feed: Feed::new(request, has_paths)?,
-            has_paths,
+        Ok(Batches::of(Feed::new(request, request.has_paths())?))
+    }
+
+    pub(crate) fn of(feed: Feed) -> Batches {
+        Batches {
+            feed,
             ready: VecDeque::new(),
             holders: Vec::new(),
-        })
+        }
     }
 
     /// The next batch; waits for it up to a time.
@@ -67,7 +69,13 @@ impl Batches {
                 return Ok(Step::Value(self.batch(rows)));
             }
             match self.feed.next_within(timeout)? {
-                Step::Value(ready) => self.ready = ready.rows.into(),
+                Step::Value(ready) => {
+                    // What a slow worker had can be nothing but ends of directories.
+                    let has_some = |rows: &Arc<OwnRows>| {
+                        !rows.get().is_empty() || !rows.get().directories().is_empty()
+                    };
+                    self.ready = ready.rows.into_iter().filter(has_some).collect();
+                }
                 Step::Error(error) if self.feed.is_below_pruned(&error) => {}
                 Step::Error(error) => return Ok(Step::Error(error)),
                 Step::Waiting => return Ok(Step::Waiting),
@@ -82,8 +90,7 @@ impl Batches {
         let states = directories.states.iter().zip(&directories.ids);
         let holders = states.filter(|&(&state, _)| state == holds_root);
         self.holders.extend(holders.map(|(_, &id)| id));
-        let tree = self.feed.tree().filter(|_| self.has_paths);
-        let paths = tree.map(|tree| {
+        let paths = self.feed.tree().map(|tree| {
             let (entries, directories) = (rows.get().entries(), rows.get().directories());
             [
                 Paths::of_entries(entries, tree),

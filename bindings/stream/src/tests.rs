@@ -280,6 +280,34 @@ fn batches_without_paths_know_no_directory() {
     assert!(!batches.prune(0));
 }
 
+/// Workers that are slow are swept: what one has can be the end of a directory alone.
+#[test]
+fn a_batch_has_an_entry_or_a_directory() {
+    let scratch = Scratch::new().unwrap();
+    for number in 0..100 {
+        std::fs::create_dir(scratch.path().join(number.to_string())).unwrap();
+    }
+    let scan = Scan::new(scratch.path()).threads(4).filter_dir(|_| {
+        std::thread::sleep(Duration::from_millis(3));
+        true
+    });
+    let mut batches = Batches::of(Feed::of(scan, true).unwrap());
+    let mut count = 0;
+    loop {
+        match batches.next_within(LONG).unwrap() {
+            Step::Value(batch) => {
+                let rows = batch.rows();
+                assert!(!rows.is_empty() || !rows.directories().is_empty());
+                count += rows.directories().len();
+            }
+            Step::End => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(count, 101);
+    assert!(batches.finish().unwrap().is_complete());
+}
+
 #[test]
 fn a_worker_that_panics_is_a_failure() {
     let hook = std::panic::take_hook();

@@ -73,7 +73,10 @@ static int early_exit(const char *root) {
             if (round % 3) CHECK(sw_batches_next(batches, -1, &batch) >= 0);
             CHECK(sw_batches_close(batches, NULL) >= 0);
             // A batch outlives its scan.
-            if (batch) CHECK(sw_batch_directories(batch)->columns->len > 0);
+            if (batch) {
+                size_t entries = sw_batch_entries(batch)->len;
+                CHECK(entries + sw_batch_directories(batch)->columns->len > 0);
+            }
             sw_batch_free(batch);
         }
         sw_scan_free(scan);
