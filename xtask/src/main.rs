@@ -156,7 +156,15 @@ fn main() -> ExitCode {
 fn test() -> Result<(), String> {
     install::tools();
     let beside = Beside::begin(&["viewer", "bindings", "model"]);
-    let done = Step::cargo(&["test", "--workspace", "--", "--show-output"]).run_and_note_skipped();
+    // One program of tests that fails keeps no other from its tests.
+    let words = [
+        "test",
+        "--workspace",
+        "--no-fail-fast",
+        "--",
+        "--show-output",
+    ];
+    let done = Step::cargo(&words).run_and_note_skipped();
     let failed = [done, beside.end()].into_iter().filter_map(Result::err);
     let failed: Vec<String> = failed.collect();
     match failed.is_empty() {

@@ -34,27 +34,33 @@ pub(crate) fn check() -> Result<(), String> {
         .run()
 }
 
+/// One language that fails keeps no other from its tests.
 pub(crate) fn test() -> Result<(), String> {
     trees::make()?;
-    match is_there("cc") && is_there("c++") {
-        true => {
-            let words = [
-                "--workspace",
-                "--exclude=statwalk-python",
-                "--exclude=statwalk-node",
-                "--",
-                "--show-output",
-            ];
-            cargo(&["test"], &words).run_and_note_skipped()?;
-            c::test_installed()?;
-            examples::test()?;
-        }
-        false => skipped::suite("cc and c++", "bindings to C"),
+    let each = [test_c, python::test, node::test, java::test, docs];
+    let failed: Vec<String> = each.iter().filter_map(|test| test().err()).collect();
+    match failed.is_empty() {
+        true => Ok(()),
+        false => Err(failed.join("; ")),
     }
-    python::test()?;
-    node::test()?;
-    java::test()?;
-    docs()
+}
+
+fn test_c() -> Result<(), String> {
+    if !is_there("cc") || !is_there("c++") {
+        skipped::suite("cc and c++", "bindings to C");
+        return Ok(());
+    }
+    let words = [
+        "--workspace",
+        "--exclude=statwalk-python",
+        "--exclude=statwalk-node",
+        "--no-fail-fast",
+        "--",
+        "--show-output",
+    ];
+    cargo(&["test"], &words).run_and_note_skipped()?;
+    c::test_installed()?;
+    examples::test()
 }
 
 /// A call of cargo in the workspace of the bindings.

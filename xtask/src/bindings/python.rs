@@ -68,7 +68,8 @@ pub(crate) fn wheel(build: Build) -> Result<(), String> {
     let (program, profile) = match build {
         Build::Release => (dist::build()?, "--release"),
         Build::Dev => {
-            Step::cargo(&["build", "-p", "statwalk"]).run()?;
+            // Built alone, it would have other features than the one that the tests run.
+            Step::cargo(&["test", "--workspace", "--no-run"]).run()?;
             (PathBuf::from("target/debug/statwalk"), "")
         }
     };
