@@ -10,12 +10,12 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define CHECK(what)                                                          \
@@ -33,6 +33,12 @@ static int entries_in(const char *path) {
     while (readdir(dir)) count++;
     closedir(dir);
     return count;
+}
+
+// Whether a folder has so few entries soon: a minute is for machines with much else to do.
+static int soon_has(const char *path, int count) {
+    for (int wait = 0; wait < 6000 && entries_in(path) > count; wait++) usleep(10000);
+    return entries_in(path) == count;
 }
 
 // Walks to the end, and gives the number of entries; -1 if it fails.
@@ -54,6 +60,7 @@ static int early_exit(const char *root) {
     size_t memory = 0;
     for (int round = 0; round < 1000; round++) {
         if (round == 100) {
+            CHECK(soon_has("/proc/self/task", 3));
             before = entries_in("/proc/self/fd");
             memory = mallinfo2().uordblks;
         }
@@ -81,10 +88,9 @@ static int early_exit(const char *root) {
         }
         sw_scan_free(scan);
     }
-    CHECK(entries_in("/proc/self/fd") == before);
+    CHECK(soon_has("/proc/self/fd", before));
     // The thread of the caller alone, once the last of the others has left the kernel.
-    for (int wait = 0; wait < 200 && entries_in("/proc/self/task") > 3; wait++) usleep(10000);
-    CHECK(entries_in("/proc/self/task") == 3);
+    CHECK(soon_has("/proc/self/task", 3));
     size_t grown = mallinfo2().uordblks;
     grown = grown > memory ? grown - memory : 0;
     if (grown > 256 * 1024) fprintf(stderr, "%zu bytes grown\n", grown);
@@ -180,15 +186,18 @@ static int one_directory(const char *root) {
     return 0;
 }
 
+static atomic_int is_cancelled;
+
 static void *cancel_soon(void *walk) {
     usleep(20000);
     sw_walk_cancel(walk);
+    is_cancelled = 1;
     return NULL;
 }
 
 static int cancel(const char *root) {
     (void)root;
-    sw_scan *scan = sw_scan_new("/");
+    sw_scan *scan = sw_scan_new("/usr");
     CHECK(sw_scan_set_columns(scan, SW_STAT) == SW_OK);
     sw_walk *walk;
     const sw_entry *entry;
@@ -196,21 +205,17 @@ static int cancel(const char *root) {
     sw_scan_free(scan);
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, cancel_soon, walk) == 0);
-    struct timespec begin, end;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
     int got;
     long count = 0;
     while ((got = sw_walk_next(walk, &entry)) > 0) {
         count++;
-        // A caller who is slow, so that the scan is not over before.
-        if (count % 10000 == 1) usleep(5000);
+        // A caller who is slow, so that the scan is not over before: minutes for all of it.
+        if (count % 10 == 1 && !is_cancelled) usleep(20000);
     }
-    clock_gettime(CLOCK_MONOTONIC, &end);
     pthread_join(thread, NULL);
     CHECK(got == SW_END && count > 0);
     sw_report report;
     CHECK(sw_walk_close(walk, &report) == SW_INCOMPLETE && report.is_interrupted);
-    CHECK(end.tv_sec - begin.tv_sec < 10);
     return 0;
 }
 
@@ -277,7 +282,7 @@ static int after_fork(const char *root) {
         CHECK(sw_batches_next(batches, -1, &batch) == SW_VALUE);
         pid_t child = fork();
         if (child == 0) {
-            alarm(20);
+            alarm(120);
             _exit(in_child(root, walk, batches, batch));
         }
         int status;
@@ -368,21 +373,19 @@ static void *nothing(void *unused) { return unused; }
 
 // A process with few descriptors, in which no thread can begin. It applies to no root.
 static int limits(const char *root) {
-    (void)root;
     if (getuid() == 0) CHECK(setgid(65534) == 0 && setuid(65534) == 0);
     int before, status;
-    long count = walk_all("/usr/include", SW_STAT | SW_PATH, &before, NULL);
+    long count = walk_all(root, SW_STAT | SW_PATH, &before, NULL);
     CHECK(count > 1000);
     struct rlimit files = {32, 32}, threads = {0, 0};
     CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0 && setrlimit(RLIMIT_NPROC, &threads) == 0);
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, nothing, NULL) == EAGAIN);
     for (int round = 0; round < 20; round++) {
-        CHECK(walk_all("/usr/include", SW_STAT | SW_PATH, &status, NULL) == count);
+        CHECK(walk_all(root, SW_STAT | SW_PATH, &status, NULL) == count);
         CHECK(status == before);
     }
-    for (int wait = 0; wait < 200 && entries_in("/proc/self/task") > 3; wait++) usleep(10000);
-    CHECK(entries_in("/proc/self/task") == 3);
+    CHECK(soon_has("/proc/self/task", 3));
     return 0;
 }
 
