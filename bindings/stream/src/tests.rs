@@ -158,9 +158,16 @@ fn a_directory_comes_before_all_below_it() {
     let mut request = everything(std::path::Path::new("/usr/share"));
     for threads in [1, 2, 8] {
         request.threads = Some(threads);
-        let found = of_walk(&request);
-        assert!(found.len() > 1_000);
-        assert_eq!(of_ordered(&request), found);
+        // Others write there now and then: a difference counts if a walk sees the same again.
+        let is_same = (0..20).any(|_| {
+            let found = of_walk(&request);
+            assert!(found.len() > 1_000);
+            of_ordered(&request) == found || {
+                assert!(of_walk(&request) != found);
+                false
+            }
+        });
+        assert!(is_same, "/usr/share changes all the time");
     }
 }
 
@@ -233,33 +240,36 @@ fn nothing_below_a_pruned_directory_comes() {
     assert!(walk.finish().unwrap().is_complete());
 }
 
+/// The only worker waits at what is below a directory until the caller has pruned that.
 #[test]
 fn no_worker_opens_what_is_below_a_pruned_directory_of_a_batch() {
     let scratch = Scratch::new().unwrap();
-    for number in 0..3_000 {
+    for number in 0..100 {
         let path = scratch.path().join(format!("a/{number}/b"));
         std::fs::create_dir_all(path).unwrap();
     }
-    // A worker can have read all of it before this thread runs again.
-    let mut counts = (0..50).map(|_| directories_with_a_pruned(scratch.path()));
-    assert!(counts.any(|count| (2..6_002).contains(&count)));
-}
-
-/// How many directories come where one worker reads and `a` is pruned.
-fn directories_with_a_pruned(root: &std::path::Path) -> usize {
-    let mut request = everything(root);
-    request.threads = Some(1);
-    let mut batches = Batches::new(&request).unwrap();
+    let (pruned, is_pruned) = std::sync::mpsc::channel::<()>();
+    let is_pruned = std::sync::Mutex::new(is_pruned);
+    let scan = Scan::new(scratch.path()).threads(1).filter_dir(move |dir| {
+        if dir.depth() == 2 {
+            // Fails at once when the sender is gone.
+            let _ = is_pruned.lock().unwrap().recv_timeout(LONG);
+        }
+        true
+    });
+    let mut batches = Batches::of(Feed::of(scan, true).unwrap());
     assert!(!batches.prune(u32::MAX));
-    let mut count = 0;
+    let mut pruned = Some(pruned);
+    let mut names = Vec::new();
     loop {
         match batches.next_within(LONG).unwrap() {
             Step::Value(batch) => {
                 let directories = batch.rows().directories();
-                count += directories.len();
                 for (row, &id) in directories.ids.iter().enumerate() {
-                    if directories.columns.name(row) == b"a" {
+                    names.push(directories.columns.name(row).to_vec());
+                    if names.last().is_some_and(|name| name == b"a") {
                         assert!(batches.prune(id));
+                        pruned = None;
                     }
                 }
             }
@@ -267,8 +277,9 @@ fn directories_with_a_pruned(root: &std::path::Path) -> usize {
             other => panic!("{other:?}"),
         }
     }
+    assert!(pruned.is_none());
+    assert!(!names.contains(&b"b".to_vec()), "{}", names.len());
     assert!(batches.finish().unwrap().is_complete());
-    count
 }
 
 #[test]
@@ -330,10 +341,14 @@ fn a_worker_that_panics_is_a_failure() {
 
 #[test]
 fn a_summary_is_stopped_from_outside() {
-    let summary = Summary::new(&Request::new("/usr"), Totals::new()).unwrap();
-    summary.canceller().unwrap().cancel();
-    assert!(summary.wait_for(LONG).unwrap());
-    assert!(summary.finish().unwrap().report.interrupted);
+    // The scan can be over before this thread runs again.
+    let is_interrupted = (0..20).any(|_| {
+        let summary = Summary::new(&Request::new("/usr"), Totals::new()).unwrap();
+        summary.canceller().unwrap().cancel();
+        assert!(summary.wait_for(LONG).unwrap());
+        summary.finish().unwrap().report.interrupted
+    });
+    assert!(is_interrupted);
 }
 
 #[test]
