@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -55,6 +56,16 @@ def tree(tmp_path: Path) -> Path:
     os.utime(root / "a" / "file1", ns=(1_000_000_001, -5_000_000_001))
     os.truncate(root / "a" / "file2", 1 << 33)
     return root
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    """A part of Python's own library that nobody changes: an import can write in the other."""
+    ours = tmp_path / "library"
+    unwanted = shutil.ignore_patterns("__pycache__")
+    for name, place in (("email", ours), ("ctypes", ours / "ctypes"), ("json", ours / "a" / "b")):
+        shutil.copytree(Path(os.__file__).parent / name, place, ignore=unwanted)
+    return ours
 
 
 # An ordinary user may not reach the module, so root loads all of it and then changes the user.

