@@ -16,21 +16,24 @@ const { tableOf } = require('./table.js')
 
 const FIELDS = [
   'name', 'type', 'size', 'allocated', 'links', 'id', 'mtime', 'atime', 'ctime', 'btime',
-  'owner', 'mode', 'rdev', 'path',
+  'owner', 'mode', 'rdev',
 ]
-const PATH = 1 << 13
+/** Not among the bits of fields: paths come from names. */
+const PATH = 2 ** 31
 const STAT = ['size', 'allocated', 'links', 'id', 'mtime', 'atime', 'ctime', 'btime', 'owner', 'mode', 'rdev']
 
 function bits(fields) {
-  let columns = PATH
+  let columns = 0
   for (const field of typeof fields === 'string' ? [fields] : fields) {
     for (const name of field === 'stat' ? STAT : [field]) {
+      if (name === 'path') continue
       const bit = FIELDS.indexOf(name)
-      if (bit < 0) throw new RangeError(`there is no field '${field}'; the fields are stat, ${FIELDS.join(', ')}`)
+      if (bit < 0) throw new RangeError(`there is no field '${field}'; the fields are stat, ${FIELDS.join(', ')}, path`)
       columns |= 1 << bit
     }
   }
-  return columns
+  // Every batch has paths.
+  return columns + PATH
 }
 
 /** So far the threads of a scan stand behind the event loop, where both want a processor. */

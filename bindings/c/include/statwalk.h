@@ -154,7 +154,7 @@ struct ArrowArrayStream {
 #define SW_RDEV (1 << 12)
 
 /// Whole paths as a column of batches. A walk always has them.
-#define SW_PATH (1 << 13)
+#define SW_PATH 2147483648
 
 /// All that stat(2) gives.
 #define SW_STAT ((((((((((SW_TYPE | SW_SIZE) | SW_ALLOCATED) | SW_LINKS) | SW_ID) | SW_MTIME) | SW_ATIME) | SW_CTIME) | SW_OWNER) | SW_MODE) | SW_RDEV)

@@ -2,7 +2,7 @@
 
 //! The columns of a batch as pointers.
 
-use statwalk_core::{Bits, Columns, Directories, Fields};
+use statwalk_core::{Bits, Columns, Directories};
 use statwalk_stream::Paths;
 
 /// A time of a row that 64 bits of nanoseconds do not hold: before 1677, after 2262.
@@ -107,16 +107,10 @@ pub struct DirectoryPointers {
 
 /// The times of some columns as the interface has them.
 pub(crate) fn odd_times(columns: &Columns) -> Vec<OddTimeRow> {
-    let bit = |field: Fields| {
-        let column = statwalk_stream::COLUMNS
-            .iter()
-            .find(|column| column.fields == field);
-        column.map_or(0, |column| column.bit)
-    };
     let odd = columns.attributes.odd_times.iter();
     odd.map(|odd| OddTimeRow {
         row: odd.row,
-        column: bit(odd.field),
+        column: odd.time.field().bits(),
         seconds: odd.seconds,
     })
     .collect()
@@ -128,6 +122,13 @@ pub(crate) fn pointers(
     odd: &[OddTimeRow],
 ) -> ColumnPointers {
     let of = &columns.attributes;
+    let [mtime_ns, atime_ns, ctime_ns, btime_ns] = of.times_ns.each_ref().map(|ns| start(ns));
+    let [
+        mtime_is_known,
+        atime_is_known,
+        ctime_is_known,
+        btime_is_known,
+    ] = columns.times_are_known.each_ref().map(bits);
     let has_names = !columns.name_offsets.is_empty();
     ColumnPointers {
         len: columns.len(),
@@ -147,14 +148,14 @@ pub(crate) fn pointers(
         links: start(&of.links),
         ino: start(&of.inos),
         dev: start(&of.devs),
-        mtime_ns: start(&of.mtime_ns),
-        atime_ns: start(&of.atime_ns),
-        ctime_ns: start(&of.ctime_ns),
-        btime_ns: start(&of.btime_ns),
-        mtime_is_known: bits(&columns.mtime_is_known),
-        atime_is_known: bits(&columns.atime_is_known),
-        ctime_is_known: bits(&columns.ctime_is_known),
-        btime_is_known: bits(&columns.btime_is_known),
+        mtime_ns,
+        atime_ns,
+        ctime_ns,
+        btime_ns,
+        mtime_is_known,
+        atime_is_known,
+        ctime_is_known,
+        btime_is_known,
         uid: start(&of.uids),
         gid: start(&of.gids),
         mode: start(&of.modes),

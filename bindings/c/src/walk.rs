@@ -4,7 +4,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use statwalk_core::{Canceller, Fields};
+use statwalk_core::Canceller;
 use statwalk_stream::{Entry, Failure, Step, Walk};
 
 use crate::border::{exclusive, guard, guard_unit, patience, shared};
@@ -324,17 +324,18 @@ fn fill(out: &mut WalkEntry, entry: &Entry<'_>) {
     let id = of.id();
     // Seconds are also known where nanoseconds do not hold the time.
     let mut known = of.valid;
-    let mut time = |field: Fields, ns: Option<i64>, seconds: Option<i64>| {
-        let Some(seconds) = seconds else {
+    let [mtime, atime, ctime, btime] = statwalk_core::Time::ALL.map(|time| {
+        let Some(seconds) = of.time_s(time) else {
             return Time::default();
         };
-        known |= field;
+        known |= time.field();
+        let ns = of.time_ns(time);
         let nanoseconds = ns.map_or(0, |ns| ns.rem_euclid(1_000_000_000) as u32);
         Time {
             seconds,
             nanoseconds,
         }
-    };
+    });
     *out = WalkEntry {
         path: path.as_ptr().cast(),
         path_len: path.len() - 1,
@@ -355,18 +356,10 @@ fn fill(out: &mut WalkEntry, entry: &Entry<'_>) {
         uid: of.uid().unwrap_or(0),
         gid: of.gid().unwrap_or(0),
         mode: of.mode().unwrap_or(0).into(),
-        mtime: time(Fields::MTIME, of.mtime_ns(), of.mtime_s()),
-        atime: time(Fields::ATIME, of.atime_ns(), of.atime_s()),
-        ctime: time(Fields::CTIME, of.ctime_ns(), of.ctime_s()),
-        btime: time(Fields::BTIME, of.btime_ns(), of.btime_s()),
+        mtime,
+        atime,
+        ctime,
+        btime,
     };
-    out.known = bits(known) | crate::SW_NAME | crate::SW_PATH;
-}
-
-/// The bits of fields, as the columns of this interface have them.
-fn bits(fields: Fields) -> u32 {
-    let known = statwalk_stream::COLUMNS
-        .iter()
-        .filter(|column| column.fields != Fields::NAME && fields.contains(column.fields));
-    known.fold(0, |bits, column| bits | column.bit)
+    out.known = known.bits() | crate::SW_NAME | crate::SW_PATH;
 }

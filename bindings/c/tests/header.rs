@@ -4,6 +4,8 @@
 
 use std::path::Path;
 
+use statwalk_core::Fields;
+
 const HEADER: &str = "include/statwalk.h";
 
 #[test]
@@ -23,6 +25,19 @@ fn the_header_is_that_of_the_source() {
         made == kept,
         "{HEADER} is old; STATWALK_WRITE_HEADER=1 cargo test -p statwalk-c --test header writes it"
     );
+}
+
+#[test]
+fn every_field_has_its_bit() {
+    let header = std::fs::read_to_string(HEADER).unwrap();
+    for bit in 0..32 {
+        let Some(field) = Fields::from_bits(1 << bit) else {
+            continue;
+        };
+        let name = field.names().next().unwrap().to_uppercase();
+        let line = format!("#define SW_{name} (1 << {bit})");
+        assert!(header.lines().any(|has| has == line), "{line}");
+    }
 }
 
 /// Without the sections on safety, which say what every caller in C knows.

@@ -340,6 +340,16 @@ fn columns_of(tables: Tables) -> Vec<Columns> {
 fn columns(ids: Option<Vec<u32>>, columns: CoreColumns, paths: Paths) -> Columns {
     let of = columns.attributes;
     let bits = |bits: Bits| bits.into_bytes().map(Uint8Array::new);
+    let [mtime_ms, atime_ms, ctime_ms, btime_ms] =
+        of.times_ns.each_ref().map(|ns| milliseconds(ns));
+    let [mtime_ns, atime_ns, ctime_ns, btime_ns] =
+        of.times_ns.map(|ns| some(ns).map(BigInt64Array::new));
+    let [
+        mtime_is_known,
+        atime_is_known,
+        ctime_is_known,
+        btime_is_known,
+    ] = columns.times_are_known.map(bits);
     Columns {
         // Rows have at most 65,536, and their paths less than 2^32 bytes.
         length: columns.kinds.len() as u32,
@@ -356,18 +366,18 @@ fn columns(ids: Option<Vec<u32>>, columns: CoreColumns, paths: Paths) -> Columns
         links: some(of.links).map(Uint32Array::new),
         ino: some(of.inos).map(BigUint64Array::new),
         dev: some(of.devs).map(BigUint64Array::new),
-        mtime_ms: milliseconds(&of.mtime_ns),
-        atime_ms: milliseconds(&of.atime_ns),
-        ctime_ms: milliseconds(&of.ctime_ns),
-        btime_ms: milliseconds(&of.btime_ns),
-        mtime_ns: some(of.mtime_ns).map(BigInt64Array::new),
-        atime_ns: some(of.atime_ns).map(BigInt64Array::new),
-        ctime_ns: some(of.ctime_ns).map(BigInt64Array::new),
-        btime_ns: some(of.btime_ns).map(BigInt64Array::new),
-        mtime_is_known: bits(columns.mtime_is_known),
-        atime_is_known: bits(columns.atime_is_known),
-        ctime_is_known: bits(columns.ctime_is_known),
-        btime_is_known: bits(columns.btime_is_known),
+        mtime_ms,
+        atime_ms,
+        ctime_ms,
+        btime_ms,
+        mtime_ns,
+        atime_ns,
+        ctime_ns,
+        btime_ns,
+        mtime_is_known,
+        atime_is_known,
+        ctime_is_known,
+        btime_is_known,
         uid: some(of.uids).map(Uint32Array::new),
         gid: some(of.gids).map(Uint32Array::new),
         mode: some(of.modes).map(Uint16Array::new),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
-use statwalk_core::{Attributes, Fields, FileType};
+use statwalk_core::{Attributes, Fields, FileType, Time};
 
 use crate::errors::name;
 
@@ -131,7 +131,7 @@ fn stat_by_call<'py>(entry: &Bound<'py, Entry>, follow: bool) -> PyResult<Bound<
 }
 
 /// The fields that every `os.stat_result` has.
-const ALL: Fields = Fields::SIZE
+pub(crate) const ALL: Fields = Fields::SIZE
     .union(Fields::ALLOCATED)
     .union(Fields::LINKS)
     .union(Fields::ID)
@@ -145,6 +145,11 @@ const ALL: Fields = Fields::SIZE
 impl Stat {
     fn of(&self) -> &Attributes {
         &self.entry.get().attributes
+    }
+
+    /// A time in nanoseconds and in whole seconds.
+    fn time(&self, time: Time) -> (Option<i64>, Option<i64>) {
+        (self.of().time_ns(time), self.of().time_s(time))
     }
 
     fn known<T>(&self, value: Option<T>, column: &str) -> PyResult<T> {
@@ -162,26 +167,22 @@ fn seconds(ns: i64) -> f64 {
     whole as f64 + 1e-9 * rest as f64
 }
 
-/// Nanoseconds; whole seconds for a time that 64 bits of them do not hold.
-fn ns(ns: Option<i64>, seconds: Option<i64>) -> Option<i128> {
-    ns.map(i128::from)
-        .or(seconds.map(|seconds| i128::from(seconds) * 1_000_000_000))
-}
-
 macro_rules! times {
-    ($($column:literal $seconds:ident $nanoseconds:ident $of_ns:ident $of_s:ident;)+) => {
+    ($($column:literal $seconds:ident $nanoseconds:ident $time:ident;)+) => {
         #[pymethods]
         impl Stat {
             $(#[getter]
             fn $seconds(&self) -> PyResult<f64> {
-                let of = self.of();
-                let known = of.$of_ns().map(seconds).or(of.$of_s().map(|seconds| seconds as f64));
-                self.known(known, $column)
+                let (ns, whole) = self.time(Time::$time);
+                self.known(ns.map(seconds).or(whole.map(|seconds| seconds as f64)), $column)
             }
 
             #[getter]
             fn $nanoseconds(&self) -> PyResult<i128> {
-                self.known(ns(self.of().$of_ns(), self.of().$of_s()), $column)
+                let (ns, whole) = self.time(Time::$time);
+                // Whole seconds for a time that 64 bits of nanoseconds do not hold.
+                let whole = whole.map(|seconds| i128::from(seconds) * 1_000_000_000);
+                self.known(ns.map(i128::from).or(whole), $column)
             })+
 
             #[getter]
@@ -250,8 +251,8 @@ macro_rules! times {
     };
 }
 times! {
-    "mtime" st_mtime st_mtime_ns mtime_ns mtime_s;
-    "atime" st_atime st_atime_ns atime_ns atime_s;
-    "ctime" st_ctime st_ctime_ns ctime_ns ctime_s;
-    "btime" st_birthtime st_birthtime_ns btime_ns btime_s;
+    "mtime" st_mtime st_mtime_ns Modified;
+    "atime" st_atime st_atime_ns Accessed;
+    "ctime" st_ctime st_ctime_ns Changed;
+    "btime" st_birthtime st_birthtime_ns Born;
 }

@@ -14,10 +14,13 @@ mod table;
 mod waiting;
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use statwalk_core::Fields;
 
 #[pymodule]
 fn _statwalk(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("_BITS", bits(module.py())?)?;
     module.add(
         "IncompleteScan",
         module.py().get_type::<errors::IncompleteScan>(),
@@ -33,4 +36,18 @@ fn _statwalk(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(summaries::usage, module)?)?;
     module.add_function(wrap_pyfunction!(summaries::largest, module)?)?;
     module.add_function(wrap_pyfunction!(summaries::groups, module)?)
+}
+
+/// The bit of each field by its name, of the path, and the bits of all that
+/// `os.stat_result` has.
+fn bits(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let bits = PyDict::new(py);
+    for field in (0..32).filter_map(|bit| Fields::from_bits(1 << bit)) {
+        for name in field.names() {
+            bits.set_item(name, field.bits())?;
+        }
+    }
+    bits.set_item("path", statwalk_stream::PATH)?;
+    bits.set_item("stat", entry::ALL.bits())?;
+    Ok(bits)
 }

@@ -11,7 +11,6 @@ use statwalk_core::{Canceller, Columns, Directories, Report};
 use crate::batch::Paths;
 use crate::failure::Failure;
 use crate::feed::{Feed, OwnRows, Ready, Step};
-use crate::gather;
 use crate::request::Request;
 use crate::tree::Pruned;
 
@@ -86,7 +85,7 @@ impl Ordered {
         };
         for (rows, row) in std::mem::take(&mut self.directories) {
             let rows = rows.get();
-            gather::push_row(&mut tables.directories, rows.directories(), row);
+            (tables.directories).push_row(rows.directories(), row);
         }
         tables.directory_paths = Paths::of_directories(&tables.directories, tree);
         if let Some(rows) = self.ready.pop_front() {

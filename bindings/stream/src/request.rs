@@ -7,51 +7,17 @@ use std::path::PathBuf;
 use statwalk_core::{Error, SymlinkPolicy};
 use statwalk_core::{Exclusions, Fields, KernelFileSystems, MountCrossing, Scan, Source};
 
-/// A column that a caller can ask for.
-#[derive(Clone, Copy, Debug)]
-pub struct Column {
-    /// Its name in Python, Node and Arrow.
-    pub name: &'static str,
-    /// Its bit in C.
-    pub bit: u32,
-    /// The fields that it needs.
-    pub fields: Fields,
-}
-
-/// The bit of the whole path. Paths come from names, so they cost no call.
-pub const PATH: u32 = 1 << 13;
-
-/// All columns, in the order of their bits.
-pub const COLUMNS: [Column; 14] = [
-    column("name", 0, Fields::NAME),
-    column("type", 1, Fields::TYPE),
-    column("size", 2, Fields::SIZE),
-    column("allocated", 3, Fields::ALLOCATED),
-    column("links", 4, Fields::LINKS),
-    column("id", 5, Fields::ID),
-    column("mtime", 6, Fields::MTIME),
-    column("atime", 7, Fields::ATIME),
-    column("ctime", 8, Fields::CTIME),
-    column("btime", 9, Fields::BTIME),
-    column("owner", 10, Fields::OWNER),
-    column("mode", 11, Fields::MODE),
-    column("rdev", 12, Fields::RDEV),
-    column("path", 13, Fields::NAME),
-];
-
-const fn column(name: &'static str, bit: u32, fields: Fields) -> Column {
-    Column {
-        name,
-        bit: 1 << bit,
-        fields,
-    }
-}
+/// The bit of the whole path beside the bits of [`Fields`]. Paths come from names, so they
+/// cost no call.
+pub const PATH: u32 = 1 << 31;
 
 /// The trees to scan, the columns, and the options.
 #[derive(Clone, Debug)]
 pub struct Request {
     roots: Vec<PathBuf>,
-    columns: u32,
+    /// The fields that are columns.
+    fields: Fields,
+    has_paths: bool,
     exclusions: Exclusions,
     /// The number of workers; absent where the scan decides.
     pub threads: Option<usize>,
@@ -75,7 +41,8 @@ impl Request {
     pub fn new(root: impl Into<PathBuf>) -> Request {
         Request {
             roots: vec![root.into()],
-            columns: COLUMNS[0].bit | COLUMNS[1].bit,
+            fields: Fields::NAME | Fields::TYPE,
+            has_paths: false,
             exclusions: Exclusions::default(),
             threads: None,
             niceness: 0,
@@ -95,18 +62,17 @@ impl Request {
     /// The columns, by their bits.
     #[must_use]
     pub fn columns(&self) -> u32 {
-        self.columns
+        self.fields.bits() | if self.has_paths { PATH } else { 0 }
     }
 
     /// Asks for columns in place of names and types. Answers whether there is one for
     /// each bit.
     #[must_use]
     pub fn set_columns(&mut self, bits: u32) -> bool {
-        let all = COLUMNS.iter().fold(0, |all, column| all | column.bit);
-        if bits & !all != 0 {
+        let Some(fields) = Fields::from_bits(bits & !PATH) else {
             return false;
-        }
-        self.columns = bits;
+        };
+        (self.fields, self.has_paths) = (fields, bits & PATH != 0);
         true
     }
 
@@ -121,16 +87,16 @@ impl Request {
     }
 
     pub(crate) fn has_paths(&self) -> bool {
-        self.columns & PATH != 0
+        self.has_paths
     }
 
     /// The fields of the engine that the columns need.
     #[must_use]
     pub fn fields(&self) -> Fields {
-        let wanted = COLUMNS
-            .iter()
-            .filter(|column| self.columns & column.bit != 0);
-        wanted.fold(Fields::TYPE, |fields, column| fields | column.fields)
+        match self.has_paths {
+            true => self.fields | Fields::TYPE | Fields::NAME,
+            false => self.fields | Fields::TYPE,
+        }
     }
 
     pub(crate) fn scan(&self) -> Scan {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use statwalk_core::{Attributes, FileType, Scan, Totals};
+use statwalk_core::{Attributes, Fields, FileType, Scan, Totals};
 use statwalk_testkit::{Scratch, trees};
 
 use crate::feed::Feed;
-use crate::{Batches, COLUMNS, Failure, Ordered, PATH, Request, Step, Summary, Walk};
+use crate::{Batches, Failure, Ordered, PATH, Request, Step, Summary, Walk};
 
 const LONG: Duration = Duration::from_secs(3600);
 
@@ -30,8 +30,7 @@ fn facts(attributes: &Attributes) -> Facts {
 
 fn everything(root: &std::path::Path) -> Request {
     let mut request = Request::new(root);
-    let all = COLUMNS.iter().fold(0, |bits, column| bits | column.bit);
-    assert!(request.set_columns(all));
+    assert!(request.set_columns(Fields::ALL.bits() | PATH));
     request
 }
 
@@ -285,7 +284,7 @@ fn no_worker_opens_what_is_below_a_pruned_directory_of_a_batch() {
 #[test]
 fn batches_without_paths_know_no_directory() {
     let mut request = Request::new("/usr/include");
-    assert!(request.set_columns(COLUMNS[0].bit));
+    assert!(request.set_columns(Fields::NAME.bits()));
     let mut batches = Batches::new(&request).unwrap();
     while !matches!(batches.next_within(LONG).unwrap(), Step::End) {}
     assert!(!batches.prune(0));

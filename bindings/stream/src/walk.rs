@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use statwalk_core::{Attributes, Canceller, DirState, Report, Rows};
+use statwalk_core::{Attributes, Canceller, DirState, Fields, Report, Rows};
 
 use crate::failure::Failure;
 use crate::feed::{Feed, OwnRows, Step};
@@ -95,7 +95,7 @@ impl Walk {
     pub fn new(request: &Request) -> Result<Walk, Failure> {
         // An entry without a name would be of no use to anybody.
         let mut request = request.clone();
-        let with_names = request.columns() | crate::request::COLUMNS[0].bit;
+        let with_names = request.columns() | Fields::NAME.bits();
         let _ = request.set_columns(with_names);
         Ok(Walk::of(Feed::new(&request, true)?))
     }

@@ -5,7 +5,10 @@
 
 use std::ops::Range;
 
-use crate::entry::{Attributes, Fields, FileId, TIMES, TOO_EARLY, is_time, mark_of};
+use crate::column_table::with_numbers;
+use crate::entry::{Attributes, FileId};
+use crate::fields::Fields;
+use crate::time::{ALL_TIMES, TOO_EARLY, Time, is_time, mark_of};
 
 /// A time of one row that 64 bits of nanoseconds do not hold: before 1677 or after 2262.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,72 +16,55 @@ use crate::entry::{Attributes, Fields, FileId, TIMES, TOO_EARLY, is_time, mark_o
 pub struct OddTime {
     /// The row.
     pub row: u32,
-    /// Which of its times: [`Fields::MTIME`], `ATIME`, `CTIME` or `BTIME`.
-    pub field: Fields,
+    /// Which of its times.
+    pub time: Time,
     /// Whole seconds since 1970, rounded down.
     pub seconds: i64,
 }
 
 impl OddTime {
-    /// A time of a row in whole seconds since 1970. The field is one of the four times.
+    /// A time of a row in whole seconds since 1970.
     #[must_use]
-    pub fn new(row: u32, field: Fields, seconds: i64) -> OddTime {
-        OddTime {
-            row,
-            field,
-            seconds,
-        }
+    pub fn new(row: u32, time: Time, seconds: i64) -> OddTime {
+        OddTime { row, time, seconds }
     }
 }
 
-/// Attributes of rows, a column for each.
-///
-/// Every column has one value for each row, or none at all where its field is not kept.
-/// Where a value is not known it has no meaning; the owner of the columns knows which are.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct AttributeColumns {
-    /// `st_size`, in bytes.
-    pub size_bytes: Vec<u64>,
-    /// 512 × `st_blocks`, in bytes.
-    pub allocated_bytes: Vec<u64>,
-    /// Numbers of hard links.
-    pub links: Vec<u32>,
-    /// Inode numbers.
-    pub inos: Vec<u64>,
-    /// Device numbers; a file can be a mount point too.
-    pub devs: Vec<u64>,
-    /// Last changes of the contents, in nanoseconds since 1970. `i64::MIN` and `i64::MAX`
-    /// stand for times before 1677 and after 2262; their seconds are among
-    /// [`odd_times`](Self::odd_times). A time that is not known is `i64::MIN`, too.
-    pub mtime_ns: Vec<i64>,
-    /// Last accesses, as [`mtime_ns`](Self::mtime_ns).
-    pub atime_ns: Vec<i64>,
-    /// Last changes of the inodes, as [`mtime_ns`](Self::mtime_ns).
-    pub ctime_ns: Vec<i64>,
-    /// Births, as [`mtime_ns`](Self::mtime_ns); not known where the file system keeps none.
-    pub btime_ns: Vec<i64>,
-    /// User ids.
-    pub uids: Vec<u32>,
-    /// Group ids.
-    pub gids: Vec<u32>,
-    /// Types and permission bits, as in `st_mode`.
-    pub modes: Vec<u16>,
-    /// The devices that device nodes stand for.
-    pub rdevs: Vec<u64>,
-    /// The times that nanoseconds do not hold, by row: nearly always none.
-    pub odd_times: Vec<OddTime>,
-    /// Whether a time of a row has no nanoseconds.
-    pub(crate) lacks_times: bool,
-}
+macro_rules! columns {
+    ($($(#[$doc:meta])* $field:ident $value:ident: $type:ident, $column:ident $name:literal
+        $(, $with:ident)?;)+) => {
+        /// Attributes of rows, a column for each.
+        ///
+        /// Every column has one value for each row, or none at all where its field is not
+        /// kept. Where a value is not known it has no meaning; the owner of the columns
+        /// knows which are.
+        #[derive(Clone, Debug, Default)]
+        #[non_exhaustive]
+        pub struct AttributeColumns {
+            $($(#[$doc])* pub $column: Vec<$type>,)+
+            /// Inode numbers.
+            pub inos: Vec<u64>,
+            /// Device numbers; a file can be a mount point too.
+            pub devs: Vec<u64>,
+            /// The times in the order of [`Time::ALL`], in nanoseconds since 1970. `i64::MIN`
+            /// and `i64::MAX` stand for times before 1677 and after 2262; their seconds are
+            /// among [`odd_times`](Self::odd_times). A time that is not known is `i64::MIN`,
+            /// too.
+            pub times_ns: [Vec<i64>; 4],
+            /// The times that nanoseconds do not hold, by row: nearly always none.
+            pub odd_times: Vec<OddTime>,
+            /// Whether a time of a row has no nanoseconds.
+            pub(crate) lacks_times: bool,
+        }
 
-/// Calls a macro with each column but [`AttributeColumns::odd_times`].
-macro_rules! with_each_column {
-    ($call:ident) => {
-        $call!(size_bytes allocated_bytes links inos devs mtime_ns atime_ns ctime_ns btime_ns
-            uids gids modes rdevs);
+        /// Calls a macro with each column but those of times.
+        macro_rules! with_each_column {
+            ($call:ident) => { $call!(inos devs $($column)+); };
+        }
     };
 }
+
+with_numbers!(columns);
 
 impl AttributeColumns {
     /// Forgets the rows and keeps the memory.
@@ -87,6 +73,9 @@ impl AttributeColumns {
             ($($column:ident)+) => { $(self.$column.clear();)+ };
         }
         with_each_column!(clear);
+        for times_ns in &mut self.times_ns {
+            times_ns.clear();
+        }
         self.odd_times.clear();
         self.lacks_times = false;
     }
@@ -95,51 +84,47 @@ impl AttributeColumns {
     // A call for each entry would cost as much as its columns.
     #[inline(always)]
     pub(crate) fn push(&mut self, attributes: &Attributes, wanted: Fields) {
-        if wanted.contains(Fields::SIZE) {
-            self.size_bytes.push(attributes.size_bytes);
+        macro_rules! push {
+            ($($(#[$doc:meta])* $field:ident $value:ident: $type:ident, $column:ident
+                $name:literal $(, $with:ident)?;)+) => {
+                $(if !Fields::RARE.contains(Fields::$field) && wanted.contains(Fields::$field) {
+                    self.$column.push(attributes.$value);
+                })+
+                // One question for all of them.
+                if wanted.has_any(Fields::RARE) {
+                    $(if Fields::RARE.contains(Fields::$field) && wanted.contains(Fields::$field) {
+                        self.$column.push(attributes.$value);
+                    })+
+                }
+            };
         }
-        if wanted.contains(Fields::ALLOCATED) {
-            self.allocated_bytes.push(attributes.allocated_bytes);
-        }
-        if wanted.contains(Fields::LINKS) {
-            self.links.push(attributes.links);
-        }
+        with_numbers!(push);
         if wanted.contains(Fields::ID) {
             let FileId { dev, ino } = attributes.id;
             self.inos.push(ino);
             self.devs.push(dev);
         }
-        if wanted.contains(Fields::MTIME) {
-            self.mtime_ns.push(attributes.mtime_ns);
-            if !attributes.valid.contains(Fields::MTIME) {
-                self.note_odd_times(attributes, Fields::MTIME);
+        let times = wanted.intersection(ALL_TIMES);
+        if times != Fields::NONE {
+            self.push_times(attributes, times);
+        }
+    }
+
+    #[inline(always)]
+    fn push_times(&mut self, attributes: &Attributes, times: Fields) {
+        // Nearly always the only one.
+        if times.contains(Fields::MTIME) {
+            self.times_ns[0].push(attributes.times_ns[0]);
+        }
+        if times != Fields::MTIME {
+            for time in [Time::Accessed, Time::Changed, Time::Born] {
+                if times.contains(time.field()) {
+                    self.times_ns[time.index()].push(attributes.times_ns[time.index()]);
+                }
             }
         }
-        if wanted.contains(Fields::OWNER) {
-            self.uids.push(attributes.uid);
-            self.gids.push(attributes.gid);
-        }
-        if wanted.has_any(Fields::RARE) {
-            if wanted.contains(Fields::ATIME) {
-                self.atime_ns.push(attributes.atime_ns);
-            }
-            if wanted.contains(Fields::CTIME) {
-                self.ctime_ns.push(attributes.ctime_ns);
-            }
-            if wanted.contains(Fields::BTIME) {
-                self.btime_ns.push(attributes.btime_ns);
-            }
-            if wanted.contains(Fields::MODE) {
-                self.modes.push(attributes.mode);
-            }
-            if wanted.contains(Fields::RDEV) {
-                self.rdevs.push(attributes.rdev);
-            }
-            let times = Fields::ATIME | Fields::CTIME | Fields::BTIME;
-            let times = wanted.intersection(times);
-            if !attributes.valid.contains(times) {
-                self.note_odd_times(attributes, times);
-            }
+        if !attributes.valid.contains(times) {
+            self.note_odd_times(attributes, times);
         }
     }
 
@@ -149,14 +134,8 @@ impl AttributeColumns {
     #[inline(never)]
     fn note_odd_times(&mut self, attributes: &Attributes, times: Fields) {
         self.lacks_times = true;
-        let columns = [
-            &mut self.mtime_ns,
-            &mut self.atime_ns,
-            &mut self.ctime_ns,
-            &mut self.btime_ns,
-        ];
-        for (time, (field, column)) in TIMES.into_iter().zip(columns).enumerate() {
-            if !times.contains(field) || attributes.valid.contains(field) {
+        for (time, column) in Time::ALL.into_iter().zip(&mut self.times_ns) {
+            if !times.contains(time.field()) || attributes.valid.contains(time.field()) {
                 continue;
             }
             let Some((ns, above)) = column.split_last_mut() else {
@@ -166,13 +145,8 @@ impl AttributeColumns {
             if let Some(seconds) = attributes.odd_s(time) {
                 *ns = mark_of(seconds);
                 // No table has 2^32 rows.
-                let row = above.len() as u32;
-                let odd = OddTime {
-                    row,
-                    field,
-                    seconds,
-                };
-                self.odd_times.push(odd);
+                self.odd_times
+                    .push(OddTime::new(above.len() as u32, time, seconds));
             }
         }
     }
@@ -189,6 +163,11 @@ impl AttributeColumns {
             };
         }
         with_each_column!(extend);
+        for (times_ns, others) in self.times_ns.iter_mut().zip(&other.times_ns) {
+            if !others.is_empty() {
+                times_ns.extend_from_slice(&others[rows.clone()]);
+            }
+        }
         if other.lacks_times {
             self.extend_odd_times(first, other, rows);
         }
@@ -215,15 +194,18 @@ impl AttributeColumns {
             };
         }
         with_each_column!(misfit);
+        let fits = |times_ns: &Vec<i64>| times_ns.is_empty() || times_ns.len() == rows;
+        if !self.times_ns.iter().all(fits) {
+            return Some("times_ns");
+        }
         if self.inos.len() != self.devs.len() {
             return Some("devs");
         }
         if self.uids.len() != self.gids.len() {
             return Some("gids");
         }
-        let is_time = |odd: &OddTime| TIMES.contains(&odd.field) && (odd.row as usize) < rows;
         let is_sorted = self.odd_times.is_sorted_by_key(|odd| odd.row);
-        let fit = is_sorted && self.odd_times.iter().all(is_time);
+        let fit = is_sorted && self.odd_times.iter().all(|odd| (odd.row as usize) < rows);
         (!fit).then_some("odd_times")
     }
 
@@ -231,16 +213,22 @@ impl AttributeColumns {
     pub(crate) fn fields(&self, rows: usize) -> Fields {
         let mut fields = Fields::NONE;
         macro_rules! fields {
-            ($($column:ident $field:ident),+) => {
+            ($($(#[$doc:meta])* $field:ident $value:ident: $type:ident, $column:ident
+                $name:literal $(, $with:ident)?;)+) => {
                 $(if self.$column.len() == rows {
                     fields |= Fields::$field;
                 })+
             };
         }
-        fields!(
-            size_bytes SIZE, allocated_bytes ALLOCATED, links LINKS, inos ID, mtime_ns MTIME,
-            atime_ns ATIME, ctime_ns CTIME, btime_ns BTIME, uids OWNER, modes MODE, rdevs RDEV
-        );
+        with_numbers!(fields);
+        if self.inos.len() == rows {
+            fields |= Fields::ID;
+        }
+        for (time, times_ns) in Time::ALL.into_iter().zip(&self.times_ns) {
+            if times_ns.len() == rows {
+                fields |= time.field();
+            }
+        }
         fields
     }
 
@@ -263,47 +251,35 @@ impl AttributeColumns {
             }
         }
         macro_rules! read {
-            ($($column:ident $($field:ident).+ $f:ident),+) => {
-                $(read(&self.$column, row, &mut out.$($field).+, &mut out.valid, Fields::$f);)+
+            ($($(#[$doc:meta])* $field:ident $value:ident: $type:ident, $column:ident
+                $name:literal $(, $with:ident)?;)+) => {
+                $(read(&self.$column, row, &mut out.$value, &mut out.valid, Fields::$field);)+
             };
         }
-        read!(
-            size_bytes size_bytes SIZE,
-            allocated_bytes allocated_bytes ALLOCATED,
-            links links LINKS,
-            inos id.ino ID,
-            devs id.dev ID,
-            mtime_ns mtime_ns MTIME,
-            atime_ns atime_ns ATIME,
-            ctime_ns ctime_ns CTIME,
-            btime_ns btime_ns BTIME,
-            uids uid OWNER,
-            gids gid OWNER,
-            modes mode MODE,
-            rdevs rdev RDEV
-        );
+        with_numbers!(read);
+        read(&self.inos, row, &mut out.id.ino, &mut out.valid, Fields::ID);
+        read(&self.devs, row, &mut out.id.dev, &mut out.valid, Fields::ID);
+        for time in Time::ALL {
+            let (times_ns, ns) = (
+                &self.times_ns[time.index()],
+                &mut out.times_ns[time.index()],
+            );
+            read(times_ns, row, ns, &mut out.valid, time.field());
+        }
     }
 
     /// Takes away the times of a row that nanoseconds do not hold, and adds their seconds.
     #[cold]
     pub(crate) fn read_odd_times(&self, row: usize, out: &mut Attributes) {
-        let columns = [
-            &self.mtime_ns,
-            &self.atime_ns,
-            &self.ctime_ns,
-            &self.btime_ns,
-        ];
-        for (field, column) in TIMES.into_iter().zip(columns) {
-            if column.get(row).is_some_and(|&ns| !is_time(ns)) {
-                out.valid = out.valid.without(field);
+        for (time, times_ns) in Time::ALL.into_iter().zip(&self.times_ns) {
+            if times_ns.get(row).is_some_and(|&ns| !is_time(ns)) {
+                out.valid = out.valid.without(time.field());
             }
         }
         let begin = (self.odd_times).partition_point(|odd| (odd.row as usize) < row);
         let of_row = self.odd_times[begin..].iter();
         for odd in of_row.take_while(|odd| odd.row as usize == row) {
-            if let Some(time) = TIMES.iter().position(|&time| time == odd.field) {
-                out.set_odd_s(time, odd.seconds);
-            }
+            out.set_odd_s(odd.time, odd.seconds);
         }
     }
 }

@@ -8,7 +8,10 @@
 use std::fmt;
 
 use crate::attribute_columns::{AttributeColumns, OddTime};
-use crate::entry::{ALL_TIMES, Attributes, Fields, FileId, FileType};
+use crate::column_table::with_numbers;
+use crate::entry::{Attributes, FileId, FileType};
+use crate::fields::Fields;
+use crate::time::{ALL_TIMES, Time};
 
 /// Some or all entries of one directory that are not directories themselves.
 ///
@@ -90,42 +93,31 @@ impl Batch {
         kinds: FileType);
     column!(/// Whether the attributes of the entry were read.
         known: bool);
-    column!(/// `st_size`, in bytes.
-        size_bytes: u64, attributes);
-    column!(/// 512 × `st_blocks`, in bytes.
-        allocated_bytes: u64, attributes);
-    column!(/// Numbers of hard links.
-        links: u32, attributes);
     column!(/// Inode numbers.
         inos: u64, attributes);
     column!(/// Device numbers; a file can be a mount point too.
         devs: u64, attributes);
-    column!(/// Last changes of the contents, in nanoseconds since 1970. `i64::MIN` and
-        /// `i64::MAX` stand for times before 1677 and after 2262, which do not fit; their
-        /// seconds are among [`odd_times`](Self::odd_times).
-        mtime_ns: i64, attributes);
-    column!(/// Last accesses, as [`mtime_ns`](Self::mtime_ns).
-        atime_ns: i64, attributes);
-    column!(/// Last changes of the inodes, as [`mtime_ns`](Self::mtime_ns).
-        ctime_ns: i64, attributes);
-    column!(/// Births, as [`mtime_ns`](Self::mtime_ns); `i64::MIN` too where the file system
-        /// keeps none.
-        btime_ns: i64, attributes);
     column!(/// The times that do not fit into nanoseconds, by row: nearly always none.
         odd_times: OddTime, attributes);
-    column!(/// User ids.
-        uids: u32, attributes);
-    column!(/// Group ids.
-        gids: u32, attributes);
-    column!(/// Types and permission bits, as in `st_mode`.
-        modes: u16, attributes);
-    column!(/// The devices that device nodes stand for.
-        rdevs: u64, attributes);
     column!(/// The bytes of all names, one after another.
         names: u8);
     column!(/// Where each name ends in [`names`](Self::names), and the next one begins: with
         /// a 0 before them, these are the offsets of an Arrow array.
         name_ends: u32);
+
+    /// A time of all entries, in nanoseconds since 1970. `i64::MIN` and `i64::MAX` stand for
+    /// times before 1677 and after 2262, which do not fit; their seconds are among
+    /// [`odd_times`](Self::odd_times). `i64::MIN` too where the file system keeps none.
+    #[must_use]
+    pub fn time_ns(&self, time: Time) -> &[i64] {
+        &self.attributes.times_ns[time.index()]
+    }
+
+    /// The last changes of the contents, as [`time_ns`](Self::time_ns).
+    #[must_use]
+    pub fn mtime_ns(&self) -> &[i64] {
+        self.time_ns(Time::Modified)
+    }
 
     /// The name of entry `index`; empty where names were not wanted.
     ///
@@ -278,6 +270,17 @@ impl Batch {
     }
 }
 
+macro_rules! numbers {
+    ($($(#[$doc:meta])* $field:ident $value:ident: $type:ident, $column:ident $name:literal
+        $(, $with:ident)?;)+) => {
+        impl Batch {
+            $(column!($(#[$doc])* $column: $type, attributes);)+
+        }
+    };
+}
+
+with_numbers!(numbers);
+
 /// One entry of a [`Batch`].
 #[derive(Clone, Copy, Debug)]
 pub struct EntryRef<'a> {
@@ -314,22 +317,20 @@ mod tests {
         let (early, late) = (-10_000_000_000, 10_000_000_000);
         for seconds in [early, -1, 0, 1, late] {
             let file = Attributes::of_type(FileType::File);
-            let file = file.with_mtime(seconds, 0).with_atime(seconds, 0);
-            batch.push(b"", &file.with_ctime(seconds, 0).with_btime(seconds, 0));
+            let with = |file: Attributes, time| file.with_time(time, seconds, 0);
+            batch.push(b"", &Time::ALL.into_iter().fold(file, with));
         }
         let billion = 1_000_000_000;
         let known = [None, Some(-billion), Some(0), Some(billion), None];
         for (entry, known) in batch.iter().zip(known) {
-            let found = entry.attributes;
-            let times = [found.mtime_ns(), found.atime_ns(), found.ctime_ns()];
-            assert_eq!((times, found.btime_ns()), ([known; 3], known));
+            let found = Time::ALL.map(|time| entry.attributes.time_ns(time));
+            assert_eq!(found, [known; 4]);
         }
         assert_eq!(batch.odd_times().len(), 8);
         for (row, seconds) in [(0, early), (1, -1), (4, late)] {
             let found = batch.entry(row).attributes;
-            let times = [found.mtime_s(), found.atime_s(), found.ctime_s()];
-            let seconds = Some(seconds);
-            assert_eq!((times, found.btime_s()), ([seconds; 3], seconds));
+            let found = Time::ALL.map(|time| found.time_s(time));
+            assert_eq!(found, [Some(seconds); 4]);
         }
         assert!((batch.entry(0).attributes.mtime_order(0)).is_some_and(|order| order.is_lt()));
         assert!((batch.entry(4).attributes.mtime_order(0)).is_some_and(|order| order.is_gt()));
@@ -343,7 +344,8 @@ mod tests {
         batch.push(b"", &Attributes::of_type(FileType::File).with_mtime(5, 0));
         let found = batch.entry(0).attributes;
         assert_eq!((found.size_bytes(), found.mtime_s()), (Some(7), Some(5)));
-        assert_eq!((found.btime_ns(), found.btime_s()), (None, None));
+        let birth = (found.time_ns(Time::Born), found.time_s(Time::Born));
+        assert_eq!(birth, (None, None));
         assert_eq!(batch.known(), [true, false]);
         assert_eq!(batch.entry(1).attributes.mtime_s(), None);
     }
@@ -357,7 +359,7 @@ mod tests {
         assert_eq!(batch.entry(1).name, b"bad");
         assert_eq!(batch.entry(1).attributes.size_bytes(), None);
         assert_eq!(batch.entry(0).attributes.size_bytes(), Some(1));
-        assert_eq!(batch.entry(0).attributes.btime_ns(), None);
+        assert_eq!(batch.entry(0).attributes.time_ns(Time::Born), None);
         batch.clear();
         assert!(batch.is_empty() && batch.all_known());
     }

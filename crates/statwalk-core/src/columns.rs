@@ -8,7 +8,9 @@ use crate::attribute_columns::AttributeColumns;
 use crate::batch::{Batch, EntryRef};
 use crate::bits::Bits;
 use crate::directory::{DirState, Directory};
-use crate::entry::{ALL_TIMES, Attributes, DirId, Fields, FileType, is_time};
+use crate::entry::{Attributes, DirId, FileType};
+use crate::fields::Fields;
+use crate::time::{ALL_TIMES, Time, is_time};
 
 /// Entries of many directories, a column for each fact.
 ///
@@ -29,18 +31,11 @@ pub struct Columns {
     /// Whether each entry was reached without following a link to it.
     pub is_direct: Bits,
     /// Whether the attributes of each entry are known: a stat can fail. For times this is
-    /// part of the four columns below.
+    /// part of [`times_are_known`](Self::times_are_known).
     pub is_known: Bits,
-    /// Whether each last change of the content is known, and fits into nanoseconds. Without
-    /// rows where the field was not wanted, as the next three.
-    pub mtime_is_known: Bits,
-    /// Whether each last access is known, as [`mtime_is_known`](Self::mtime_is_known).
-    pub atime_is_known: Bits,
-    /// Whether each last change of the inode is known, as
-    /// [`mtime_is_known`](Self::mtime_is_known).
-    pub ctime_is_known: Bits,
-    /// Whether each birth is known, as [`mtime_is_known`](Self::mtime_is_known).
-    pub btime_is_known: Bits,
+    /// Whether each time is known, and fits into nanoseconds, in the order of [`Time::ALL`].
+    /// Without rows where its field was not wanted.
+    pub times_are_known: [Bits; 4],
     /// The attributes.
     pub attributes: AttributeColumns,
 }
@@ -136,13 +131,28 @@ impl Columns {
 
     /// Whether a time of a row is not known, or does not fit into nanoseconds.
     fn lacks_times(&self) -> bool {
-        let bits = [
-            &self.mtime_is_known,
-            &self.atime_is_known,
-            &self.ctime_is_known,
-            &self.btime_is_known,
-        ];
-        bits.into_iter().any(|bits| bits.zeros() > 0)
+        self.times_are_known.iter().any(|bits| bits.zeros() > 0)
+    }
+
+    /// Adds a row of another table, which keeps the same fields.
+    fn push_row(&mut self, others: &Columns, row: usize) {
+        if self.name_offsets.is_empty() {
+            self.begin_names();
+        }
+        let place = self.len();
+        self.names.extend_from_slice(others.name(row));
+        self.name_offsets.push(self.names.len() as i32);
+        self.dirs.push(others.dirs[row]);
+        self.kinds.push(others.kinds[row]);
+        self.is_direct.push(others.is_direct.get(row));
+        self.is_known.push(others.is_known.get(row));
+        for (bits, others) in self.times_are_known.iter_mut().zip(&others.times_are_known) {
+            if !others.is_empty() {
+                bits.push(others.get(row));
+            }
+        }
+        self.attributes
+            .extend(place, &others.attributes, row..row + 1);
     }
 
     /// The name of a column that does not go with the others; absent where all do.
@@ -163,21 +173,14 @@ impl Columns {
         if let Some(column) = self.attributes.misfit(rows) {
             return Some(column);
         }
-        let times = &self.attributes;
-        let times = [
-            (&self.mtime_is_known, &times.mtime_ns, "mtime_is_known"),
-            (&self.atime_is_known, &times.atime_ns, "atime_is_known"),
-            (&self.ctime_is_known, &times.ctime_ns, "ctime_is_known"),
-            (&self.btime_is_known, &times.btime_ns, "btime_is_known"),
-        ];
-        let fits = |bits: &Bits, times_ns: &[i64]| {
+        let fits = |(bits, times_ns): (&Bits, &Vec<i64>)| {
             let mut times_ns = times_ns.iter().enumerate();
             bits.len() == times_ns.len()
                 && times_ns
                     .all(|(row, &ns)| !self.is_known.get(row) || bits.get(row) == is_time(ns))
         };
-        let misfit = times.into_iter().find(|(bits, ns, _)| !fits(bits, ns));
-        misfit.map(|(.., column)| column)
+        let mut times = self.times_are_known.iter().zip(&self.attributes.times_ns);
+        (!times.all(fits)).then_some("times_are_known")
     }
 
     /// Whether every name lies in `names`, and nothing else does.
@@ -238,19 +241,10 @@ impl Columns {
         self.kinds.clear();
         self.is_direct.clear();
         self.is_known.clear();
-        for bits in self.times_are_known() {
+        for bits in &mut self.times_are_known {
             bits.clear();
         }
         self.attributes.clear();
-    }
-
-    fn times_are_known(&mut self) -> [&mut Bits; 4] {
-        [
-            &mut self.mtime_is_known,
-            &mut self.atime_is_known,
-            &mut self.ctime_is_known,
-            &mut self.btime_is_known,
-        ]
     }
 
     /// Adds some entries of a directory.
@@ -272,13 +266,8 @@ impl Columns {
         self.attributes.extend(first, attributes, rows.clone());
         if batch.all_known() && !attributes.lacks_times {
             self.is_known.push_ones(count);
-            let times = [
-                &attributes.mtime_ns,
-                &attributes.atime_ns,
-                &attributes.ctime_ns,
-                &attributes.btime_ns,
-            ];
-            for (bits, times_ns) in self.times_are_known().into_iter().zip(times) {
+            let times = attributes.times_ns.iter();
+            for (bits, times_ns) in self.times_are_known.iter_mut().zip(times) {
                 if !times_ns.is_empty() {
                     bits.push_ones(count);
                 }
@@ -308,17 +297,11 @@ impl Columns {
     fn push_what_is_known(&mut self, is_known: bool, wanted: Fields) {
         let row = self.is_known.len();
         self.is_known.push(is_known);
-        let columns = &self.attributes;
-        let known = |times_ns: &[i64]| is_known && times_ns.get(row).is_some_and(|&ns| is_time(ns));
-        let known = [
-            (Fields::MTIME, known(&columns.mtime_ns)),
-            (Fields::ATIME, known(&columns.atime_ns)),
-            (Fields::CTIME, known(&columns.ctime_ns)),
-            (Fields::BTIME, known(&columns.btime_ns)),
-        ];
-        for (bits, (field, is_known)) in self.times_are_known().into_iter().zip(known) {
-            if wanted.contains(field) {
-                bits.push(is_known);
+        for time in Time::ALL {
+            if wanted.contains(time.field()) {
+                let ns = self.attributes.times_ns[time.index()].get(row);
+                let fits = is_known && ns.is_some_and(|&ns| is_time(ns));
+                self.times_are_known[time.index()].push(fits);
             }
         }
     }
@@ -368,6 +351,19 @@ impl Directories {
             state: DirState::from_number(self.states[row]).unwrap_or(DirState::Listed),
             is_followed: !self.columns.is_direct.get(row),
         }
+    }
+
+    /// Adds a directory of another table, which keeps the same fields.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `row` is not below the length of the other table.
+    pub fn push_row(&mut self, others: &Directories, row: usize) {
+        self.columns.push_row(&others.columns, row);
+        self.ids.push(others.ids[row]);
+        self.has_parent.push(others.has_parent.get(row));
+        self.roots.push(others.roots[row]);
+        self.states.push(others.states[row]);
     }
 
     /// The name of a column that does not go with the others; absent where all do.

@@ -12,8 +12,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::batch::Batch;
 use crate::directory::{Directory, join};
-use crate::entry::{Attributes, Fields, FileType};
+use crate::entry::{Attributes, FileType};
 use crate::error::{EntryError, Error};
+use crate::fields::Fields;
 use crate::gather::{Fill, Found, Gathered, Next, deadline_after};
 use crate::path::{file_name, file_name_of_root, path_buf};
 use crate::progress::Progress;

@@ -6,8 +6,11 @@
 
 use std::cmp::Ordering;
 use std::fmt;
-use std::ops::{BitOr, BitOrAssign};
 use std::time::{Duration, SystemTime};
+
+use crate::column_table::with_numbers;
+use crate::fields::Fields;
+use crate::time::{ALL_TIMES, TOO_EARLY, Time, is_time, mark_of, nanoseconds_of};
 
 /// The type of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -139,141 +142,6 @@ impl FileType {
     }
 }
 
-/// A set of attributes: those that a caller wants, or those that are known.
-///
-/// The fields decide the system calls: [`NAME`](Self::NAME) and
-/// [`TYPE`](Self::TYPE) come with the listing of a directory, anything else
-/// costs one stat for each entry.
-///
-/// ```
-/// use statwalk_core::Fields;
-/// let wanted = Fields::SIZE | Fields::MTIME;
-/// assert!(wanted.contains(Fields::SIZE) && wanted.need_stat());
-/// assert!(!(Fields::NAME | Fields::TYPE).need_stat());
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Fields(u16);
-
-impl Fields {
-    /// No field.
-    pub const NONE: Fields = Fields(0);
-    /// The name.
-    pub const NAME: Fields = Fields(1);
-    /// The type.
-    pub const TYPE: Fields = Fields(1 << 1);
-    /// `st_size`, in bytes.
-    pub const SIZE: Fields = Fields(1 << 2);
-    /// The space taken, 512 × `st_blocks`, in bytes.
-    pub const ALLOCATED: Fields = Fields(1 << 3);
-    /// The number of hard links.
-    pub const LINKS: Fields = Fields(1 << 4);
-    /// Device and inode number.
-    pub const ID: Fields = Fields(1 << 5);
-    /// Time of the last change of the content.
-    pub const MTIME: Fields = Fields(1 << 6);
-    /// Time of the last access.
-    pub const ATIME: Fields = Fields(1 << 7);
-    /// Time of the last change of the inode.
-    pub const CTIME: Fields = Fields(1 << 8);
-    /// Time of birth; absent where the file system keeps none.
-    pub const BTIME: Fields = Fields(1 << 9);
-    /// User and group id.
-    pub const OWNER: Fields = Fields(1 << 10);
-    /// Type and permission bits, as in `st_mode`.
-    pub const MODE: Fields = Fields(1 << 11);
-    /// The device that a device node stands for.
-    pub const RDEV: Fields = Fields(1 << 12);
-
-    /// The fields that neither the browser nor a table nor totals want, unless somebody
-    /// asks for them.
-    pub(crate) const RARE: Fields = Fields::ATIME
-        .union(Fields::CTIME)
-        .union(Fields::BTIME)
-        .union(Fields::MODE)
-        .union(Fields::RDEV);
-
-    /// All fields.
-    pub(crate) const ALL: Fields = Fields((1 << Fields::NAMED.len()) - 1);
-
-    const NAMED: [(Fields, &'static str); 13] = [
-        (Self::NAME, "name"),
-        (Self::TYPE, "type"),
-        (Self::SIZE, "size"),
-        (Self::ALLOCATED, "allocated"),
-        (Self::LINKS, "links"),
-        (Self::ID, "id"),
-        (Self::MTIME, "mtime"),
-        (Self::ATIME, "atime"),
-        (Self::CTIME, "ctime"),
-        (Self::BTIME, "btime"),
-        (Self::OWNER, "owner"),
-        (Self::MODE, "mode"),
-        (Self::RDEV, "rdev"),
-    ];
-
-    /// Whether every field of `other` is in this set.
-    #[must_use]
-    pub const fn contains(self, other: Fields) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    /// Whether a field of `other` is in this set.
-    pub(crate) const fn has_any(self, other: Fields) -> bool {
-        self.0 & other.0 != 0
-    }
-
-    /// Both sets together.
-    #[must_use]
-    pub const fn union(self, other: Fields) -> Fields {
-        Fields(self.0 | other.0)
-    }
-
-    /// This set without the fields of `other`.
-    #[must_use]
-    pub const fn without(self, other: Fields) -> Fields {
-        Fields(self.0 & !other.0)
-    }
-
-    /// The fields that are in both sets.
-    #[must_use]
-    pub(crate) const fn intersection(self, other: Fields) -> Fields {
-        Fields(self.0 & other.0)
-    }
-
-    /// Whether the listing of a directory alone cannot give these fields.
-    #[must_use]
-    pub const fn need_stat(self) -> bool {
-        self.0 & !(Self::NAME.0 | Self::TYPE.0) != 0
-    }
-
-    /// The names of the fields, in a fixed order.
-    pub fn names(self) -> impl Iterator<Item = &'static str> {
-        Self::NAMED
-            .into_iter()
-            .filter(move |&(field, _)| self.contains(field))
-            .map(|(_, name)| name)
-    }
-}
-
-impl BitOr for Fields {
-    type Output = Fields;
-    fn bitor(self, other: Fields) -> Fields {
-        self.union(other)
-    }
-}
-
-impl BitOrAssign for Fields {
-    fn bitor_assign(&mut self, other: Fields) {
-        *self = self.union(other);
-    }
-}
-
-impl fmt::Debug for Fields {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.names()).finish()
-    }
-}
-
 /// Identifies an inode: two names with the same value are the same file.
 ///
 /// Inode numbers repeat across devices, and every btrfs subvolume has inode
@@ -338,115 +206,102 @@ impl DirId {
     }
 }
 
-/// The fields of times, in the order of the bits of [`Attributes::odd`].
-pub(crate) const TIMES: [Fields; 4] = [Fields::MTIME, Fields::ATIME, Fields::CTIME, Fields::BTIME];
+macro_rules! attributes {
+    ($($(#[$doc:meta])* $field:ident $value:ident: $type:ident, $column:ident $name:literal
+        $(, $with:ident)?;)+) => {
+        /// The attributes of one entry, as one stat gives them.
+        ///
+        /// [`valid`](Self::valid) says which fields are known; the others hold
+        /// nothing of meaning. The accessors return `None` for them.
+        ///
+        /// A scan makes them. Tests, and programs that read a stored scan, begin with
+        /// [`of_type`](Self::of_type) and add the fields that they know by `with_…`.
+        ///
+        /// ```
+        /// use statwalk_core::{Attributes, FileId, FileType, Time};
+        ///
+        /// let attributes = Attributes::of_type(FileType::File)
+        ///     .with_size_bytes(70)
+        ///     .with_id(FileId::new(2049, 12))
+        ///     .with_time(Time::Modified, -1, 500_000_000);
+        /// assert_eq!(attributes.mtime_ns(), Some(-500_000_000));
+        /// assert_eq!(attributes.links(), None);
+        /// ```
+        #[derive(Clone, Copy)]
+        pub struct Attributes {
+            /// Which fields are known.
+            pub valid: Fields,
+            /// The type.
+            pub kind: FileType,
+            /// A bit for each time, in their order: whether it has seconds, because
+            /// nanoseconds do not hold it. The struct is not larger for it.
+            pub(crate) odd: u8,
+            pub(crate) id: FileId,
+            pub(crate) times_ns: [i64; 4],
+            $(pub(crate) $value: $type,)+
+        }
 
-/// All of [`TIMES`].
-pub(crate) const ALL_TIMES: Fields = Fields::MTIME
-    .union(Fields::ATIME)
-    .union(Fields::CTIME)
-    .union(Fields::BTIME);
+        impl Attributes {
+            /// Attributes of which only the type is known.
+            #[must_use]
+            pub const fn of_type(kind: FileType) -> Attributes {
+                Attributes {
+                    valid: Fields::TYPE,
+                    kind,
+                    odd: 0,
+                    id: FileId { dev: 0, ino: 0 },
+                    times_ns: [0; 4],
+                    $($value: 0,)+
+                }
+            }
 
-/// Stand in place of a time that does not fit into 64 bits of nanoseconds: one before
-/// 1677 and one after 2262. They compare with any other as the time would. Its seconds
-/// lie beside it, in an [`OddTime`](crate::OddTime).
-pub(crate) const TOO_EARLY: i64 = i64::MIN;
-pub(crate) const TOO_LATE: i64 = i64::MAX;
+            $(
+                $(#[$doc])*
+                #[must_use]
+                pub fn $value(&self) -> Option<$type> {
+                    self.valid.contains(Fields::$field).then_some(self.$value)
+                }
 
-/// Nanoseconds since 1970, or what stands for a time that they cannot hold.
-#[inline]
-pub(crate) fn nanoseconds_of(seconds: i64, nanoseconds: u32) -> i64 {
-    let ns = seconds.checked_mul(1_000_000_000);
-    let ns = ns.and_then(|ns| ns.checked_add(i64::from(nanoseconds)));
-    ns.unwrap_or_else(|| mark_of(seconds))
-}
+                $(
+                    /// The same with this attribute.
+                    #[doc = concat!("[`", stringify!($value), "`](Self::", stringify!($value),
+                        ") has it.")]
+                    #[must_use]
+                    pub fn $with(mut self, value: $type) -> Attributes {
+                        self.$value = value;
+                        self.valid |= Fields::$field;
+                        self
+                    }
+                )?
+            )+
+        }
 
-/// Stands for a time of so many seconds since 1970 that nanoseconds do not hold.
-pub(crate) fn mark_of(seconds: i64) -> i64 {
-    match seconds < 0 {
-        true => TOO_EARLY,
-        false => TOO_LATE,
-    }
-}
-
-/// Whether nanoseconds since 1970 say when, and do not stand for a time that they
-/// cannot hold.
-#[inline]
-pub(crate) fn is_time(ns: i64) -> bool {
-    ns != TOO_EARLY && ns != TOO_LATE
-}
-
-/// The attributes of one entry, as one stat gives them.
-///
-/// [`valid`](Self::valid) says which fields are known; the others hold
-/// nothing of meaning. The accessors return `None` for them.
-///
-/// A scan makes them. Tests, and programs that read a stored scan, begin with
-/// [`of_type`](Self::of_type) and add the fields that they know by `with_…`.
-///
-/// ```
-/// use statwalk_core::{Attributes, FileId, FileType};
-///
-/// let attributes = Attributes::of_type(FileType::File)
-///     .with_size_bytes(70)
-///     .with_id(FileId::new(2049, 12))
-///     .with_mtime(-1, 500_000_000);
-/// assert_eq!(attributes.mtime_ns(), Some(-500_000_000));
-/// assert_eq!(attributes.links(), None);
-/// ```
-#[derive(Clone, Copy)]
-pub struct Attributes {
-    /// Which fields are known.
-    pub valid: Fields,
-    /// The type.
-    pub kind: FileType,
-    /// A bit for each of [`TIMES`]: whether its field has seconds, because nanoseconds do
-    /// not hold the time. The struct is not larger for it.
-    pub(crate) odd: u8,
-    pub(crate) size_bytes: u64,
-    pub(crate) allocated_bytes: u64,
-    pub(crate) links: u32,
-    pub(crate) id: FileId,
-    pub(crate) mtime_ns: i64,
-    pub(crate) atime_ns: i64,
-    pub(crate) ctime_ns: i64,
-    pub(crate) btime_ns: i64,
-    pub(crate) uid: u32,
-    pub(crate) gid: u32,
-    pub(crate) mode: u16,
-    pub(crate) rdev: u64,
-}
-
-macro_rules! accessor {
-    ($(#[$doc:meta])* $name:ident: $type:ty, $field:ident, $($value:tt)+) => {
-        $(#[$doc])*
-        #[must_use]
-        pub fn $name(&self) -> Option<$type> {
-            self.valid.contains(Fields::$field).then_some(self.$($value)+)
+        /// The known fields alone: the others hold nothing of meaning.
+        impl fmt::Debug for Attributes {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let mut attributes = f.debug_struct("Attributes");
+                attributes.field("kind", &self.kind);
+                $(if let Some(value) = self.$value() {
+                    match Fields::$field == Fields::MODE {
+                        true => attributes.field("mode", &format_args!("{value:#o}")),
+                        false => attributes.field(stringify!($value), &value),
+                    };
+                })+
+                if let Some(id) = self.id() {
+                    attributes.field("id", &id);
+                }
+                for time in Time::ALL {
+                    if let Some(ns) = self.time_ns(time) {
+                        attributes.field(&format!("{}_ns", time.name()), &ns);
+                    }
+                }
+                attributes.finish_non_exhaustive()
+            }
         }
     };
 }
 
-/// The known fields alone: the others hold nothing of meaning.
-impl fmt::Debug for Attributes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut attributes = f.debug_struct("Attributes");
-        attributes.field("kind", &self.kind);
-        macro_rules! known {
-            ($($field:ident)+) => {
-                $(if let Some(value) = self.$field() {
-                    attributes.field(stringify!($field), &value);
-                })+
-            };
-        }
-        known!(size_bytes allocated_bytes links id mtime_ns atime_ns ctime_ns btime_ns uid gid);
-        if let Some(mode) = self.mode() {
-            attributes.field("mode", &format_args!("{mode:#o}"));
-        }
-        known!(rdev);
-        attributes.finish_non_exhaustive()
-    }
-}
+with_numbers!(attributes);
 
 impl Attributes {
     /// The same with no more than the wanted fields and the type.
@@ -466,57 +321,19 @@ impl Attributes {
         }
     }
 
-    /// Attributes of which only the type is known.
-    #[must_use]
-    pub const fn of_type(kind: FileType) -> Attributes {
-        Attributes {
-            valid: Fields::TYPE,
-            kind,
-            odd: 0,
-            size_bytes: 0,
-            allocated_bytes: 0,
-            links: 0,
-            id: FileId { dev: 0, ino: 0 },
-            mtime_ns: 0,
-            atime_ns: 0,
-            ctime_ns: 0,
-            btime_ns: 0,
-            uid: 0,
-            gid: 0,
-            mode: 0,
-            rdev: 0,
-        }
+    /// Takes over nanoseconds of a time, or what stands for a time that they cannot hold.
+    /// [`with_odd_times`](Self::with_odd_times) has the seconds then.
+    // A call would cost a scan with times 2 % of its instructions (callgrind).
+    #[inline]
+    pub(crate) fn set_time_ns(&mut self, time: Time, ns: i64) {
+        self.times_ns[time.index()] = ns;
+        self.fit(time.field(), ns);
     }
 
-    /// Takes over nanoseconds of the last change of the content, or what stands for a time
-    /// that they cannot hold. [`with_odd_times`](Self::with_odd_times) has the seconds then.
-    // The setters below cost a scan with times 2 % of its instructions (callgrind).
+    /// As [`set_time_ns`](Self::set_time_ns), of birth, where there is one.
     #[inline]
-    pub(crate) fn set_mtime_ns(&mut self, ns: i64) {
-        self.mtime_ns = ns;
-        self.fit(Fields::MTIME, ns);
-    }
-
-    /// As [`set_mtime_ns`](Self::set_mtime_ns), of the last access.
-    #[inline]
-    pub(crate) fn set_atime_ns(&mut self, ns: i64) {
-        self.atime_ns = ns;
-        self.fit(Fields::ATIME, ns);
-    }
-
-    /// As [`set_mtime_ns`](Self::set_mtime_ns), of the last change of the inode.
-    #[inline]
-    pub(crate) fn set_ctime_ns(&mut self, ns: i64) {
-        self.ctime_ns = ns;
-        self.fit(Fields::CTIME, ns);
-    }
-
-    /// As [`set_mtime_ns`](Self::set_mtime_ns), of birth, where there is one.
-    #[inline]
-    pub(crate) fn set_btime_ns(&mut self, ns: Option<i64>) {
-        let ns = ns.unwrap_or(TOO_EARLY);
-        self.btime_ns = ns;
-        self.fit(Fields::BTIME, ns);
+    pub(crate) fn set_birth_ns(&mut self, ns: Option<i64>) {
+        self.set_time_ns(Time::Born, ns.unwrap_or(TOO_EARLY));
     }
 
     #[inline]
@@ -528,7 +345,7 @@ impl Attributes {
     }
 
     /// Adds the seconds of those wanted times that nanoseconds do not hold. `seconds` has
-    /// them in the order of [`TIMES`]; absent where the file system keeps none.
+    /// them in the order of [`Time::ALL`]; absent where the file system keeps none.
     #[inline]
     pub(crate) fn with_odd_times(
         self,
@@ -544,8 +361,8 @@ impl Attributes {
     #[cold]
     #[inline(never)]
     fn with_odd_s(mut self, wanted: Fields, seconds: [Option<i64>; 4]) -> Attributes {
-        for (time, seconds) in seconds.into_iter().enumerate() {
-            let field = TIMES[time];
+        for (time, seconds) in Time::ALL.into_iter().zip(seconds) {
+            let field = time.field();
             if let Some(seconds) = seconds
                 && wanted.contains(field)
                 && !self.valid.contains(field)
@@ -556,102 +373,35 @@ impl Attributes {
         self
     }
 
-    /// Takes over the time of the last change of the content.
+    /// Takes over a time.
     #[inline]
-    pub(crate) fn set_mtime(&mut self, seconds: i64, nanoseconds: u32) {
-        self.mtime_ns = self.know_time(0, seconds, nanoseconds);
-    }
-
-    /// Takes over the time of the last access.
-    #[inline]
-    pub(crate) fn set_atime(&mut self, seconds: i64, nanoseconds: u32) {
-        self.atime_ns = self.know_time(1, seconds, nanoseconds);
-    }
-
-    /// Takes over the time of the last change of the inode.
-    #[inline]
-    pub(crate) fn set_ctime(&mut self, seconds: i64, nanoseconds: u32) {
-        self.ctime_ns = self.know_time(2, seconds, nanoseconds);
-    }
-
-    /// Takes over the time of birth, where there is one.
-    #[inline]
-    pub(crate) fn set_btime(&mut self, time: Option<(i64, u32)>) {
-        match time {
-            Some((seconds, nanoseconds)) => {
-                self.btime_ns = self.know_time(3, seconds, nanoseconds);
-            }
-            None => self.valid = self.valid.without(Fields::BTIME),
-        }
-    }
-
-    /// Notes whether a time fits into nanoseconds. Gives these, or its seconds.
-    #[inline]
-    fn know_time(&mut self, time: usize, seconds: i64, nanoseconds: u32) -> i64 {
+    pub(crate) fn set_time(&mut self, time: Time, seconds: i64, nanoseconds: u32) {
         let ns = nanoseconds_of(seconds, nanoseconds);
         let is_odd = !is_time(ns);
         self.mark(time, is_odd);
-        if is_odd { seconds } else { ns }
+        self.times_ns[time.index()] = if is_odd { seconds } else { ns };
     }
 
     /// Notes whether the field of a time has seconds.
     #[inline]
-    fn mark(&mut self, time: usize, is_odd: bool) {
-        self.odd |= u8::from(is_odd) << time;
+    fn mark(&mut self, time: Time, is_odd: bool) {
+        self.odd |= u8::from(is_odd) << time.index();
         self.valid = match is_odd {
-            true => self.valid.without(TIMES[time]),
-            false => self.valid.union(TIMES[time]),
+            true => self.valid.without(time.field()),
+            false => self.valid.union(time.field()),
         };
     }
 
-    /// Takes over the seconds of a time, in the order of [`TIMES`], that nanoseconds do not
-    /// hold.
-    pub(crate) fn set_odd_s(&mut self, time: usize, seconds: i64) {
+    /// Takes over the seconds of a time that nanoseconds do not hold.
+    pub(crate) fn set_odd_s(&mut self, time: Time, seconds: i64) {
         self.mark(time, true);
-        let values = [
-            &mut self.mtime_ns,
-            &mut self.atime_ns,
-            &mut self.ctime_ns,
-            &mut self.btime_ns,
-        ];
-        if let Some(value) = values.into_iter().nth(time) {
-            *value = seconds;
-        }
+        self.times_ns[time.index()] = seconds;
     }
 
-    /// The seconds of a time, in the order of [`TIMES`], that nanoseconds do not hold.
-    pub(crate) fn odd_s(&self, time: usize) -> Option<i64> {
-        let values = [self.mtime_ns, self.atime_ns, self.ctime_ns, self.btime_ns];
-        (self.odd & 1 << time != 0).then(|| values[time])
-    }
-
-    /// The whole seconds of a time, in the order of [`TIMES`].
-    fn seconds(&self, time: usize, ns: Option<i64>) -> Option<i64> {
-        ns.map_or_else(|| self.odd_s(time), |ns| Some(ns.div_euclid(1_000_000_000)))
-    }
-
-    /// The same with a size in bytes.
-    #[must_use]
-    pub fn with_size_bytes(mut self, bytes: u64) -> Attributes {
-        self.size_bytes = bytes;
-        self.valid |= Fields::SIZE;
-        self
-    }
-
-    /// The same with the space taken, in bytes.
-    #[must_use]
-    pub fn with_allocated_bytes(mut self, bytes: u64) -> Attributes {
-        self.allocated_bytes = bytes;
-        self.valid |= Fields::ALLOCATED;
-        self
-    }
-
-    /// The same with a number of hard links.
-    #[must_use]
-    pub fn with_links(mut self, links: u32) -> Attributes {
-        self.links = links;
-        self.valid |= Fields::LINKS;
-        self
+    /// The seconds of a time that nanoseconds do not hold.
+    pub(crate) fn odd_s(&self, time: Time) -> Option<i64> {
+        let is_odd = self.odd & (1 << time.index()) != 0;
+        is_odd.then_some(self.times_ns[time.index()])
     }
 
     /// The same with a device and an inode number.
@@ -662,37 +412,19 @@ impl Attributes {
         self
     }
 
-    /// The same with the last change of the content: seconds since 1970, and nanoseconds
-    /// after them. Where 64 bits of nanoseconds do not hold the time, its seconds stay.
+    /// The same with a time: seconds since 1970, and nanoseconds after them. Where 64 bits of
+    /// nanoseconds do not hold the time, its seconds stay.
     #[must_use]
-    pub fn with_mtime(mut self, seconds: i64, nanoseconds: u32) -> Attributes {
-        self.odd &= !(1 << 0);
-        self.set_mtime(seconds, nanoseconds);
+    pub fn with_time(mut self, time: Time, seconds: i64, nanoseconds: u32) -> Attributes {
+        self.odd &= !(1 << time.index());
+        self.set_time(time, seconds, nanoseconds);
         self
     }
 
-    /// The same with the last access, as [`with_mtime`](Self::with_mtime).
+    /// The same with the last change of the content, as [`with_time`](Self::with_time).
     #[must_use]
-    pub fn with_atime(mut self, seconds: i64, nanoseconds: u32) -> Attributes {
-        self.odd &= !(1 << 1);
-        self.set_atime(seconds, nanoseconds);
-        self
-    }
-
-    /// The same with the last change of the inode, as [`with_mtime`](Self::with_mtime).
-    #[must_use]
-    pub fn with_ctime(mut self, seconds: i64, nanoseconds: u32) -> Attributes {
-        self.odd &= !(1 << 2);
-        self.set_ctime(seconds, nanoseconds);
-        self
-    }
-
-    /// The same with the birth, as [`with_mtime`](Self::with_mtime).
-    #[must_use]
-    pub fn with_btime(mut self, seconds: i64, nanoseconds: u32) -> Attributes {
-        self.odd &= !(1 << 3);
-        self.set_btime(Some((seconds, nanoseconds)));
-        self
+    pub fn with_mtime(self, seconds: i64, nanoseconds: u32) -> Attributes {
+        self.with_time(Time::Modified, seconds, nanoseconds)
     }
 
     /// The same with user and group id.
@@ -700,22 +432,6 @@ impl Attributes {
     pub fn with_owner(mut self, uid: u32, gid: u32) -> Attributes {
         (self.uid, self.gid) = (uid, gid);
         self.valid |= Fields::OWNER;
-        self
-    }
-
-    /// The same with `st_mode`.
-    #[must_use]
-    pub fn with_mode(mut self, mode: u16) -> Attributes {
-        self.mode = mode;
-        self.valid |= Fields::MODE;
-        self
-    }
-
-    /// The same with the device that a device node stands for.
-    #[must_use]
-    pub fn with_rdev(mut self, rdev: u64) -> Attributes {
-        self.rdev = rdev;
-        self.valid |= Fields::RDEV;
         self
     }
 
@@ -730,7 +446,7 @@ impl Attributes {
 
     /// The same in nanoseconds since 1970, with what stands for times that do not fit.
     pub(crate) fn clamped_mtime_ns(&self) -> Option<i64> {
-        self.mtime_ns().or_else(|| self.odd_s(0).map(mark_of))
+        (self.mtime_ns()).or_else(|| self.odd_s(Time::Modified).map(mark_of))
     }
 
     /// Last change of the content, as `std` has it; absent as [`mtime_ns`](Self::mtime_ns).
@@ -756,63 +472,46 @@ impl Attributes {
         }
     }
 
-    accessor!(/// `st_size`, in bytes.
-        size_bytes: u64, SIZE, size_bytes);
-    accessor!(/// The space taken, 512 × `st_blocks`, in bytes.
-        allocated_bytes: u64, ALLOCATED, allocated_bytes);
-    accessor!(/// The number of hard links.
-        links: u32, LINKS, links);
-    accessor!(/// Device and inode number.
-        id: FileId, ID, id);
-    accessor!(/// Last change of the content, in nanoseconds since 1970. As every time,
-        /// absent where it does not fit: before 1677 and after 2262.
-        mtime_ns: i64, MTIME, mtime_ns);
-    accessor!(/// Last access, in nanoseconds since 1970.
-        atime_ns: i64, ATIME, atime_ns);
-    accessor!(/// Last change of the inode, in nanoseconds since 1970.
-        ctime_ns: i64, CTIME, ctime_ns);
-    accessor!(/// Birth, in nanoseconds since 1970.
-        btime_ns: i64, BTIME, btime_ns);
+    /// Device and inode number.
+    #[must_use]
+    pub fn id(&self) -> Option<FileId> {
+        self.valid.contains(Fields::ID).then_some(self.id)
+    }
 
-    /// Last change of the content, in whole seconds since 1970, rounded down. Known also
-    /// before 1677 and after 2262, where [`mtime_ns`](Self::mtime_ns) is absent.
+    /// A time in nanoseconds since 1970. Absent where it does not fit, too: before 1677 and
+    /// after 2262.
+    #[must_use]
+    pub fn time_ns(&self, time: Time) -> Option<i64> {
+        let is_known = self.valid.contains(time.field());
+        is_known.then_some(self.times_ns[time.index()])
+    }
+
+    /// A time in whole seconds since 1970, rounded down. Known also before 1677 and after
+    /// 2262, where [`time_ns`](Self::time_ns) is absent.
     ///
     /// ```
-    /// use statwalk_core::{Attributes, FileType};
+    /// use statwalk_core::{Attributes, FileType, Time};
     /// let year_2400 = Attributes::of_type(FileType::File).with_mtime(13_569_465_600, 5);
-    /// assert_eq!((year_2400.mtime_ns(), year_2400.mtime_s()), (None, Some(13_569_465_600)));
+    /// assert_eq!(year_2400.time_ns(Time::Modified), None);
+    /// assert_eq!(year_2400.time_s(Time::Modified), Some(13_569_465_600));
     /// ```
     #[must_use]
+    pub fn time_s(&self, time: Time) -> Option<i64> {
+        let seconds = self.time_ns(time).map(|ns| ns.div_euclid(1_000_000_000));
+        seconds.or_else(|| self.odd_s(time))
+    }
+
+    /// The last change of the content, as [`time_ns`](Self::time_ns).
+    #[must_use]
+    pub fn mtime_ns(&self) -> Option<i64> {
+        self.time_ns(Time::Modified)
+    }
+
+    /// The last change of the content, as [`time_s`](Self::time_s).
+    #[must_use]
     pub fn mtime_s(&self) -> Option<i64> {
-        self.seconds(0, self.mtime_ns())
+        self.time_s(Time::Modified)
     }
-
-    /// Last access, as [`mtime_s`](Self::mtime_s).
-    #[must_use]
-    pub fn atime_s(&self) -> Option<i64> {
-        self.seconds(1, self.atime_ns())
-    }
-
-    /// Last change of the inode, as [`mtime_s`](Self::mtime_s).
-    #[must_use]
-    pub fn ctime_s(&self) -> Option<i64> {
-        self.seconds(2, self.ctime_ns())
-    }
-
-    /// Birth, as [`mtime_s`](Self::mtime_s).
-    #[must_use]
-    pub fn btime_s(&self) -> Option<i64> {
-        self.seconds(3, self.btime_ns())
-    }
-
-    accessor!(/// User id.
-        uid: u32, OWNER, uid);
-    accessor!(/// Group id.
-        gid: u32, OWNER, gid);
-    accessor!(/// Type and permission bits, as in `st_mode`.
-        mode: u16, MODE, mode);
-    accessor!(/// The device that a device node stands for.
-        rdev: u64, RDEV, rdev);
 }
 
 #[cfg(test)]
@@ -855,37 +554,18 @@ mod tests {
             (9_223_372_036, 854_775_807, None, Ordering::Greater),
             (-1, 999_999_999, Some(-1), Ordering::Less),
         ] {
-            attributes = (attributes.with_mtime(seconds, ns)).with_atime(seconds, ns);
-            attributes = (attributes.with_ctime(seconds, ns)).with_btime(seconds, ns);
+            for time in Time::ALL {
+                attributes = attributes.with_time(time, seconds, ns);
+            }
             assert_eq!(attributes.mtime_order(0), Some(order));
-            let (a, b) = (attributes.mtime_ns(), attributes.atime_ns());
-            let (c, d) = (attributes.ctime_ns(), attributes.btime_ns());
-            assert_eq!([a, b, c, d], [known; 4]);
-            let (a, b) = (attributes.mtime_s(), attributes.atime_s());
-            let (c, d) = (attributes.ctime_s(), attributes.btime_s());
-            assert_eq!([a, b, c, d], [Some(seconds); 4]);
+            for time in Time::ALL {
+                assert_eq!(attributes.time_ns(time), known);
+                assert_eq!(attributes.time_s(time), Some(seconds));
+            }
         }
         let mut unborn = Attributes::of_type(FileType::File);
-        unborn.set_btime(None);
-        assert_eq!((unborn.btime_ns(), unborn.btime_s()), (None, None));
-    }
-
-    #[test]
-    fn nanoseconds_end_in_1677_and_2262() {
-        assert_eq!(nanoseconds_of(-1, 999_999_999), -1);
-        assert_eq!(nanoseconds_of(9_223_372_036, 854_775_806), i64::MAX - 1);
-        assert_eq!(nanoseconds_of(9_223_372_036, 999_999_999), TOO_LATE);
-        assert_eq!(nanoseconds_of(9_223_372_037, 0), TOO_LATE);
-        assert_eq!(nanoseconds_of(i64::MAX, 999_999_999), TOO_LATE);
-        // The fraction must not bring it back.
-        assert_eq!(nanoseconds_of(-9_223_372_037, 999_999_999), TOO_EARLY);
-        assert_eq!(nanoseconds_of(i64::MIN, 999_999_999), TOO_EARLY);
-    }
-
-    #[test]
-    fn fields_know_their_names() {
-        let fields = Fields::MTIME | Fields::TYPE;
-        assert_eq!(fields.names().collect::<Vec<_>>(), ["type", "mtime"]);
-        assert_eq!(format!("{fields:?}"), r#"{"type", "mtime"}"#);
+        unborn.set_birth_ns(None);
+        let (ns, seconds) = (unborn.time_ns(Time::Born), unborn.time_s(Time::Born));
+        assert_eq!((ns, seconds), (None, None));
     }
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use crate::batch::Batch;
 use crate::directory::Directory;
-use crate::entry::Fields;
 use crate::error::Error;
+use crate::fields::Fields;
 use crate::report::Outcome;
 use crate::scan::Scan;
 use crate::sink::{Collect, Context, Sink};

@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use crate::batch::Batch;
 use crate::directory::Directory;
-use crate::entry::Fields;
 use crate::error::{Cause, EntryError, Error, Op};
+use crate::fields::Fields;
 use crate::lock::lock;
 use crate::progress::Progress;
 use crate::report::Report;

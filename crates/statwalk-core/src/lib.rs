@@ -52,6 +52,7 @@ mod batch;
 mod bits;
 mod calls;
 mod chunks;
+mod column_table;
 mod columns;
 mod dir_handle;
 mod directory;
@@ -61,6 +62,7 @@ mod entry_name;
 mod error;
 mod exclusion;
 mod failure;
+mod fields;
 mod fold;
 mod gather;
 mod generation;
@@ -89,6 +91,7 @@ mod sink;
 mod source;
 mod tally;
 mod threads;
+mod time;
 mod unfinished;
 
 /// Options that change the system calls of a scan, or their order, and never its answer,
@@ -104,12 +107,14 @@ pub mod tuning {
 pub use attribute_columns::{AttributeColumns, OddTime};
 pub use batch::{Batch, EntryRef};
 pub use bits::Bits;
+pub use column_table::{Column, ColumnKind, Values};
 pub use columns::{Columns, Directories, DirectoryRow};
 pub use directory::{DirState, Directory, Subdirectory};
 pub use entries::{Entries, Entry};
-pub use entry::{Attributes, DirId, Fields, FileId, FileType};
+pub use entry::{Attributes, DirId, FileId, FileType};
 pub use error::{Cause, EntryError, Errno, Error, Op};
 pub use exclusion::Exclusions;
+pub use fields::Fields;
 pub use gather::{Fill, Found, Gathered, Next};
 pub use generation::{Generation, NoGeneration, Uuid};
 pub use order::Order;
@@ -124,8 +129,9 @@ pub use scan::{IoClass, KernelFileSystems, MountCrossing, Scan, SymlinkPolicy};
 pub use sink::{
     Category, Collect, Context, Endings, Extension, GroupKey, Grouping, InodeTable, Inodes,
     InodesState, Largest, LinkPolicy, LiveDir, LiveState, LiveTree, Node, NodeId, NodeKind,
-    RootSizes, RootTotals, Sink, SizeHistogram, Stats, StatsGroup, StatsState, Tally, TimeKind,
-    Top, TopOf, TopState, Totals, TotalsState, Tree, TreeFile, TreeSink, TreeState, path_order,
+    RootSizes, RootTotals, Sink, SizeHistogram, Stats, StatsGroup, StatsState, Tally, Top, TopOf,
+    TopState, Totals, TotalsState, Tree, TreeFile, TreeSink, TreeState, path_order,
 };
 pub use source::choice::{Source, SyncPolicy};
 pub use source::memory::{MemoryEntry, MemoryTree, MemoryTreeError};
+pub use time::Time;

@@ -2,7 +2,7 @@
 
 //! Which source, order, workers and calls a scan uses, and why.
 
-use crate::entry::Fields;
+use crate::fields::Fields;
 use crate::generation::Generation;
 use crate::reason::Reason;
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use crossbeam_utils::CachePadded;
 
 use crate::directory::{Dir, Place};
-use crate::entry::Fields;
+use crate::fields::Fields;
 use crate::lock::lock;
 use crate::threads;
 

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::calls::{Calls, Sharing};
 use crate::directory::{DirFilter, Subdirectory};
-use crate::entry::Fields;
 use crate::error::{Error, Op};
 use crate::exclusion::Exclusions;
+use crate::fields::Fields;
 use crate::inode_numbers::InodeNumbers;
 use crate::listing::context::ScanContext;
 use crate::listing::options::{EnteredMounts, RootTable, ScanOptions, Shortcuts};

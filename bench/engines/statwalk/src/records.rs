@@ -5,7 +5,7 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
-use statwalk_core::{Attributes, Batch, Collect, Context, Directory, Fields, FileType, Sink};
+use statwalk_core::{Attributes, Batch, Collect, Context, Directory, Fields, FileType, Sink, Time};
 
 /// Keeps a record of each entry but the root.
 pub struct Records;
@@ -75,8 +75,8 @@ impl Kept {
             // What could not be read is told by the report.
             size_bytes: attributes.size_bytes().unwrap_or(0),
             mtime_ns: attributes.mtime_ns().unwrap_or(0),
-            atime_ns: attributes.atime_ns().unwrap_or(0),
-            ctime_ns: attributes.ctime_ns().unwrap_or(0),
+            atime_ns: attributes.time_ns(Time::Accessed).unwrap_or(0),
+            ctime_ns: attributes.time_ns(Time::Changed).unwrap_or(0),
         });
     }
 }

@@ -29,6 +29,7 @@ from ._statwalk import (
     Stat,
     Table,
     __version__,
+    _BITS,
     groups,
     largest,
     usage,
@@ -77,37 +78,7 @@ __all__ = [
 ]
 
 #: The fields that a scan can read. "stat" stands for all that `os.stat_result` has.
-FIELDS = (
-    "name",
-    "type",
-    "size",
-    "allocated",
-    "links",
-    "id",
-    "mtime",
-    "atime",
-    "ctime",
-    "btime",
-    "owner",
-    "mode",
-    "rdev",
-    "path",
-)
-
-_BITS = {name: 1 << bit for bit, name in enumerate(FIELDS)}
-_STAT = (
-    "size",
-    "allocated",
-    "links",
-    "id",
-    "mtime",
-    "atime",
-    "ctime",
-    "owner",
-    "mode",
-    "rdev",
-)
-_BITS["stat"] = sum(_BITS[name] for name in _STAT)
+FIELDS = tuple(name for name in _BITS if name != "stat")
 
 
 _OF_SUMMARIES = ("Group", "Groups", "LargestEntries", "Usage")

@@ -7,6 +7,8 @@ from typing import Any, AnyStr, Generic, Literal, Self, final
 from . import _Options
 
 __version__: str
+# The bits of fields, by name, those of "stat" last.
+_BITS: dict[str, int]
 
 class IncompleteScan(OSError):
     errors: list[OSError]

@@ -2,7 +2,9 @@
 
 //! The columns of a scan as one table: entries and directories in the same columns.
 
-use statwalk_core::{Bits, Columns, Directories, Fields, FileType};
+use statwalk_core::{
+    Bits, Column as Attribute, ColumnKind, Columns, DirState, Directories, Fields, FileType, Values,
+};
 
 use super::abi::{ArrowArray, ArrowSchema};
 use super::array::{Buffer, array, schema as column_schema};
@@ -53,30 +55,17 @@ pub fn schema(request: &Request) -> ArrowSchema {
     add("id", "I", true);
     let words = column_schema("", "u", false, Vec::new(), None);
     columns.push(column_schema("type", "C", false, Vec::new(), Some(words)));
-    for (field, names) in BY_FIELD {
-        if fields.contains(field) {
-            for (name, format) in names {
-                columns.push(column_schema(name, format, true, Vec::new(), None));
-            }
-        }
+    for column in Attribute::of(fields) {
+        let format = match column.kind {
+            ColumnKind::U16 => "S",
+            ColumnKind::U32 => "I",
+            ColumnKind::U64 => "L",
+            _ => TIME,
+        };
+        columns.push(column_schema(column.name, format, true, Vec::new(), None));
     }
     column_schema("", "+s", false, columns, None)
 }
-
-/// The columns of attributes, in the order in which [`table`] makes them.
-const BY_FIELD: [(Fields, &[(&str, &str)]); 11] = [
-    (Fields::SIZE, &[("size", "L")]),
-    (Fields::ALLOCATED, &[("allocated", "L")]),
-    (Fields::LINKS, &[("links", "I")]),
-    (Fields::ID, &[("ino", "L"), ("dev", "L")]),
-    (Fields::MTIME, &[("mtime", TIME)]),
-    (Fields::ATIME, &[("atime", TIME)]),
-    (Fields::CTIME, &[("ctime", TIME)]),
-    (Fields::BTIME, &[("btime", TIME)]),
-    (Fields::OWNER, &[("uid", "I"), ("gid", "I")]),
-    (Fields::MODE, &[("mode", "S")]),
-    (Fields::RDEV, &[("rdev", "L")]),
-];
 
 /// Nanoseconds since 1970, in UTC.
 const TIME: &str = "tsn:UTC";
@@ -93,9 +82,10 @@ pub fn tables(batch: Batch, request: &Request) -> [Option<ArrowArray>; 2] {
         Some([entries, directories]) => (Some(entries), Some(directories)),
         None => (None, None),
     };
-    let is_holder = |&row: &usize| directories.states[row] == HOLDS_ROOT;
-    let none: Vec<usize> = (0..directories.len()).filter(is_holder).collect();
-    remove_rows(&mut directories, &none);
+    let none = holder_rows(&directories);
+    if !none.is_empty() {
+        directories = without_rows(&directories, &none);
+    }
     let rows = directories.len();
     let of_directories = (rows > 0).then(|| {
         let ids = Column::all(Buffer::of(directories.ids));
@@ -119,45 +109,20 @@ pub fn tables(batch: Batch, request: &Request) -> [Option<ArrowArray>; 2] {
     [of_directories, of_entries]
 }
 
-const HOLDS_ROOT: u8 = statwalk_core::DirState::NoDirectory.number();
-
-/// Removes rows: those of roots that are no directories, of which there are few.
-fn remove_rows(directories: &mut Directories, rows: &[usize]) {
-    for &row in rows.iter().rev() {
-        directories.ids.remove(row);
-        without_bit(&mut directories.has_parent, row);
-        let columns = &mut directories.columns;
-        columns.dirs.remove(row);
-        // Its name is empty, so that no byte of the names goes with it.
-        columns.name_offsets.remove(row);
-        columns.kinds.remove(row);
-        for bits in [
-            &mut columns.is_known,
-            &mut columns.mtime_is_known,
-            &mut columns.atime_is_known,
-            &mut columns.ctime_is_known,
-            &mut columns.btime_is_known,
-        ] {
-            without_bit(bits, row);
-        }
-        macro_rules! remove {
-            ($($column:ident)+) => {
-                $(if row < columns.attributes.$column.len() {
-                    columns.attributes.$column.remove(row);
-                })+
-            };
-        }
-        remove!(size_bytes allocated_bytes links inos devs mtime_ns atime_ns ctime_ns btime_ns
-            uids gids modes rdevs);
-    }
+/// The rows that stand for roots that are no directories.
+fn holder_rows(directories: &Directories) -> Vec<usize> {
+    let holds_root = DirState::NoDirectory.number();
+    let states = directories.states.iter().enumerate();
+    let held = states.filter(|&(_, &state)| state == holds_root);
+    held.map(|(row, _)| row).collect()
 }
 
-fn without_bit(bits: &mut Bits, row: usize) {
-    let mut rest = Bits::default();
-    for other in (0..bits.len()).filter(|&other| other != row) {
-        rest.push(bits.get(other));
-    }
-    *bits = rest;
+/// The other rows. The given ones are sorted.
+fn without_rows(directories: &Directories, rows: &[usize]) -> Directories {
+    let mut rest = Directories::default();
+    let others = (0..directories.len()).filter(|row| rows.binary_search(row).is_err());
+    others.for_each(|row| rest.push_row(directories, row));
+    rest
 }
 
 /// Values, and which of them are null.
@@ -176,11 +141,11 @@ impl Column {
         }
     }
 
-    fn of<T: Send + 'static>(values: Vec<T>, known: Bits) -> Column {
+    fn of(values: Buffer, known: Bits) -> Column {
         Column {
             nulls: known.zeros(),
             validity: Buffer::of_bits(known),
-            values: Buffer::of(values),
+            values,
         }
     }
 
@@ -191,51 +156,38 @@ impl Column {
 }
 
 fn table(
-    columns: Columns,
+    mut columns: Columns,
     dirs_known: Bits,
     ids: Column,
     paths: Option<Paths>,
     fields: Fields,
 ) -> ArrowArray {
     let rows = columns.len();
-    let known = columns.is_known;
     let mut children = Vec::new();
     if let Some(Paths { bytes, offsets }) = paths {
         children.push(bytes_array(rows, Buffer::of(offsets), bytes));
     }
     if fields.contains(Fields::NAME) {
-        children.push(bytes_array(
-            rows,
-            Buffer::of(columns.name_offsets),
-            columns.names,
-        ));
+        let offsets = std::mem::take(&mut columns.name_offsets);
+        let names = std::mem::take(&mut columns.names);
+        children.push(bytes_array(rows, Buffer::of(offsets), names));
     }
-    children.push(Column::of(columns.dirs, dirs_known).array(rows));
+    let dirs = Buffer::of(std::mem::take(&mut columns.dirs));
+    children.push(Column::of(dirs, dirs_known).array(rows));
     children.push(ids.array(rows));
-    let kinds = vec![Buffer::absent(), Buffer::of(columns.kinds)];
+    let kinds = Buffer::of(std::mem::take(&mut columns.kinds));
+    let kinds = vec![Buffer::absent(), kinds];
     children.push(array(rows, 0, kinds, Vec::new(), Some(words_of_types())));
-    let of = columns.attributes;
-    macro_rules! add {
-        ($($field:ident $values:expr, $known:expr;)+) => {
-            $(if fields.contains(Fields::$field) {
-                children.push(Column::of($values, $known).array(rows));
-            })+
+    for (_, values, known) in columns.into_values(fields) {
+        let values = match values {
+            Values::U16(values) => Buffer::of(values),
+            Values::U32(values) => Buffer::of(values),
+            Values::U64(values) => Buffer::of(values),
+            Values::TimeNs(values) => Buffer::of(values),
+            // The schema has no column of another kind.
+            _ => Buffer::absent(),
         };
-    }
-    add! {
-        SIZE of.size_bytes, known.clone();
-        ALLOCATED of.allocated_bytes, known.clone();
-        LINKS of.links, known.clone();
-        ID of.inos, known.clone();
-        ID of.devs, known.clone();
-        MTIME of.mtime_ns, columns.mtime_is_known;
-        ATIME of.atime_ns, columns.atime_is_known;
-        CTIME of.ctime_ns, columns.ctime_is_known;
-        BTIME of.btime_ns, columns.btime_is_known;
-        OWNER of.uids, known.clone();
-        OWNER of.gids, known.clone();
-        MODE of.modes, known.clone();
-        RDEV of.rdevs, known;
+        children.push(Column::of(values, known).array(rows));
     }
     array(rows, 0, vec![Buffer::absent()], children, None)
 }

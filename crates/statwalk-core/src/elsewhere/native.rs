@@ -7,8 +7,9 @@ use std::io;
 use std::sync::Arc;
 
 use crate::dir_handle::DirHandle;
-use crate::entry::{Attributes, Fields, FileId, FileType};
+use crate::entry::{Attributes, FileId, FileType};
 use crate::failure::Failure;
+use crate::fields::Fields;
 use crate::listing::change_stamp::ChangeStamp;
 use crate::listing::listed::{KeptNames, Listed};
 use crate::listing::source::{Account, DirectorySource, EntryStat, More, Way};

@@ -15,8 +15,10 @@ use rustix::io::Errno;
 use rustix::path::Arg;
 use statwalk_sys::statx::{by_fstatat, is_refused};
 
-use crate::entry::{Attributes, Fields, FileId, FileType, nanoseconds_of};
+use crate::entry::{Attributes, FileId, FileType};
+use crate::fields::Fields;
 use crate::tally;
+use crate::time::{Time, nanoseconds_of};
 
 /// How often [`uninterrupted`] repeats a call.
 ///
@@ -225,18 +227,18 @@ pub(crate) fn attributes(stat: &Statx, wanted: Fields) -> Attributes {
     attributes.gid = stat.stx_gid;
     attributes.mode = stat.stx_mode;
     if wanted.contains(Fields::MTIME) {
-        attributes.set_mtime_ns(nanoseconds(&stat.stx_mtime));
+        attributes.set_time_ns(Time::Modified, nanoseconds(&stat.stx_mtime));
     }
     if wanted.has_any(Fields::RARE) {
         if wanted.contains(Fields::ATIME) {
-            attributes.set_atime_ns(nanoseconds(&stat.stx_atime));
+            attributes.set_time_ns(Time::Accessed, nanoseconds(&stat.stx_atime));
         }
         if wanted.contains(Fields::CTIME) {
-            attributes.set_ctime_ns(nanoseconds(&stat.stx_ctime));
+            attributes.set_time_ns(Time::Changed, nanoseconds(&stat.stx_ctime));
         }
         if wanted.contains(Fields::BTIME) {
             let ns = has_birth(stat).then(|| nanoseconds(&stat.stx_btime));
-            attributes.set_btime_ns(ns);
+            attributes.set_birth_ns(ns);
         }
         if wanted.contains(Fields::RDEV) {
             attributes.rdev = makedev(stat.stx_rdev_major, stat.stx_rdev_minor);

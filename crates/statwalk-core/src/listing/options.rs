@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use crate::calls::Calls;
 use crate::directory::{DirFilter, Place, Subdirectory};
-use crate::entry::{Fields, FileId};
+use crate::entry::FileId;
 use crate::exclusion::{Exclusions, IgnoreRules};
+use crate::fields::Fields;
 
 /// The most entries of a directory that a worker withholds until it has verified the
 /// directory.

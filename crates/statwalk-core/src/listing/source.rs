@@ -14,10 +14,12 @@ use super::listed::{KeptNames, Listed};
 use super::options::Shown;
 use super::stacked::{DoubleWays, Layers, Stacked};
 use crate::dir_handle::DirHandle;
-use crate::entry::{Attributes, Fields, FileId, FileType};
+use crate::entry::{Attributes, FileId, FileType};
 use crate::failure::Failure;
+use crate::fields::Fields;
 use crate::generation::Generation;
 use crate::reason::Reason;
+use crate::time::Time;
 
 /// A source of directories and attributes: the kernel by its system calls, or a tree in
 /// memory.
@@ -320,8 +322,8 @@ impl EntryStat for KeptStat {
 
     fn change_stamp(&self) -> ChangeStamp {
         ChangeStamp {
-            mtime: (self.0.mtime_ns, 0),
-            ctime: (self.0.ctime_ns, 0),
+            mtime: (self.0.times_ns[Time::Modified.index()], 0),
+            ctime: (self.0.times_ns[Time::Changed.index()], 0),
             links: self.0.links,
             size_bytes: self.0.size_bytes,
         }

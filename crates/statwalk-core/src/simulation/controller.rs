@@ -12,7 +12,7 @@ use super::run;
 use super::scenario::{Caller, Scenario, Tree};
 use super::source::Listings;
 use super::world::{Machine, Span};
-use crate::entry::Fields;
+use crate::fields::Fields;
 use crate::order::Order;
 
 /// A device, and how many of a hundred calls it is needed for.

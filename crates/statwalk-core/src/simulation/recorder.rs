@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use crate::batch::Batch;
 use crate::directory::Directory;
-use crate::entry::{DirId, Fields};
+use crate::entry::DirId;
+use crate::fields::Fields;
 use crate::lock::lock;
 use crate::sink::{Collect, Context, Sink};
 

@@ -10,9 +10,9 @@ use rustix::io::Errno;
 
 use super::source::{Call, Fate, Listings, Simulated};
 use super::world::{Machine, Span};
-use crate::entry::Fields;
 use crate::exclusion::Exclusions;
 use crate::failure::Failure;
+use crate::fields::Fields;
 use crate::order::{AnyOrder, Order};
 use crate::scan::Scan;
 use crate::source::memory::{MemoryEntry, MemoryTree};

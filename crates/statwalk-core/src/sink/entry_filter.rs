@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::batch::EntryRef;
 use crate::directory::Directory;
-use crate::entry::Fields;
+use crate::fields::Fields;
 
 type Test = dyn Fn(&Directory<'_>, &EntryRef<'_>) -> bool + Send + Sync;
 

@@ -9,7 +9,8 @@ use std::ops::ControlFlow;
 use super::{Collect, Context, Sink};
 use crate::batch::Batch;
 use crate::directory::{DirState, Directory, join};
-use crate::entry::{Attributes, Fields, FileId, FileType};
+use crate::entry::{Attributes, FileId, FileType};
+use crate::fields::Fields;
 
 /// Keeps all directories, and of each regular file that has blocks its number.
 ///

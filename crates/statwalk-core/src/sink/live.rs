@@ -19,7 +19,8 @@ use super::seen_inodes::SeenInodes;
 use super::{Collect, Context, Sink};
 use crate::batch::Batch;
 use crate::directory::{Dir, Directory};
-use crate::entry::{DirId, Fields, FileType};
+use crate::entry::{DirId, FileType};
+use crate::fields::Fields;
 use crate::lock::lock;
 
 /// The end of a list of siblings.

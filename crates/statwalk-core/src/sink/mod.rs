@@ -35,12 +35,12 @@ pub use live::{LiveDir, LiveState, LiveTree};
 pub use stats::{GroupKey, Grouping, SizeHistogram, Stats, StatsGroup, StatsState, Tally};
 pub use top::{Largest, Top, TopOf, TopState};
 pub use totals::{RootSizes, RootTotals, Totals, TotalsState};
-pub use tree::{Node, NodeId, NodeKind, TimeKind, Tree, TreeFile, TreeSink, TreeState};
+pub use tree::{Node, NodeId, NodeKind, Tree, TreeFile, TreeSink, TreeState};
 
 use crate::batch::Batch;
 use crate::directory::Directory;
-use crate::entry::Fields;
 use crate::error::EntryError;
+use crate::fields::Fields;
 use crate::inode_numbers::InodeNumbers;
 
 /// The facts that a sink learns before the scan begins.

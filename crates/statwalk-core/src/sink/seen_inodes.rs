@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use super::{Context, LinkPolicy};
 use crate::batch::Batch;
-use crate::entry::{Fields, FileId, FileType};
+use crate::entry::{FileId, FileType};
+use crate::fields::Fields;
 use crate::inode_numbers::{InodeNumber, InodeNumbers};
 use crate::inode_set::InodeSet;
 use crate::parts::Parts;

@@ -13,7 +13,8 @@ use super::seen_inodes::may_repeat;
 use super::{Collect, Context, Sink};
 use crate::batch::{Batch, EntryRef};
 use crate::directory::Directory;
-use crate::entry::{Attributes, DirId, Fields, FileId};
+use crate::entry::{Attributes, DirId, FileId};
+use crate::fields::Fields;
 
 /// By what entries are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,8 @@ use super::seen_inodes::SeenInodes;
 use super::{Collect, Context, Sink};
 use crate::batch::{Batch, EntryRef};
 use crate::directory::Directory;
-use crate::entry::{Fields, FileType};
+use crate::entry::FileType;
+use crate::fields::Fields;
 use crate::per_root::of_root;
 
 /// Counts and sums for each root, as `docs/json.md` defines them.

@@ -3,8 +3,8 @@
 //! The options of a scan about its source.
 
 use crate::calls::Calls;
-use crate::entry::Fields;
 use crate::exclusion::Exclusions;
+use crate::fields::Fields;
 
 /// The source of entries and attributes.
 ///

@@ -12,7 +12,7 @@ use proptest::sample::{Index, select};
 use statwalk_core::{
     Attributes, Batch, Bits, Columns, Context, DirId, DirState, Directories, DirectoryRow,
     EntryError, Fields, FileId, FileType, Grouping, Inodes, Largest, LiveTree, Node, OddTime,
-    Replay, ReplayError, Sink, Stats, TimeKind, Top, Totals, TreeSink,
+    Replay, ReplayError, Sink, Stats, Time, Top, Totals, TreeSink,
 };
 
 const ROOTS: [&str; 2] = ["/srv", "/data/file"];
@@ -61,8 +61,8 @@ fn attributes(kind: FileType) -> impl Strategy<Value = Attributes> {
                 .with_id(FileId::new(size % 3, ino))
                 .with_owner(owner, owner)
                 .with_mtime(mtime, nanoseconds)
-                .with_ctime(ctime, 0)
-                .with_atime(7, 0)
+                .with_time(Time::Changed, ctime, 0)
+                .with_time(Time::Accessed, 7, 0)
         },
     )
 }
@@ -421,25 +421,17 @@ fn push(columns: &mut Columns, dir: u32, name: &[u8], is_direct: bool, of: &Attr
     into.devs.push(id.dev());
     into.uids.push(of.uid().unwrap_or(7));
     into.gids.push(of.gid().unwrap_or(7));
-    let odd_times = &mut into.odd_times;
-    let mut odd = |field, ns: Option<i64>, seconds: Option<i64>| {
+    for time in [Time::Modified, Time::Accessed, Time::Changed] {
+        let (ns, seconds) = (of.time_ns(time), of.time_s(time));
         if let (None, Some(seconds)) = (ns, seconds) {
-            odd_times.push(OddTime::new(row, field, seconds));
+            into.odd_times.push(OddTime::new(row, time, seconds));
         }
-        ns.unwrap_or(match seconds.unwrap_or(-1) < 0 {
+        into.times_ns[time.index()].push(ns.unwrap_or(match seconds.unwrap_or(-1) < 0 {
             true => i64::MIN,
             false => i64::MAX,
-        })
-    };
-    into.mtime_ns
-        .push(odd(Fields::MTIME, of.mtime_ns(), of.mtime_s()));
-    into.atime_ns
-        .push(odd(Fields::ATIME, of.atime_ns(), of.atime_s()));
-    into.ctime_ns
-        .push(odd(Fields::CTIME, of.ctime_ns(), of.ctime_s()));
-    columns.mtime_is_known.push(of.mtime_ns().is_some());
-    columns.atime_is_known.push(of.atime_ns().is_some());
-    columns.ctime_is_known.push(of.ctime_ns().is_some());
+        }));
+        columns.times_are_known[time.index()].push(ns.is_some());
+    }
 }
 
 fn id(number: u32) -> DirId {
@@ -459,7 +451,7 @@ fn answer(
     let trees = (
         TreeSink::new().with_files().with_owners().with_identities(),
         TreeSink::new().with_inode_counts(),
-        TreeSink::new().with_newest(TimeKind::Changed),
+        TreeSink::new().with_newest(Time::Changed),
         Totals::new(),
     );
     let mut replay = Replay::new(&trees, context.clone());
@@ -618,19 +610,18 @@ impl Spoil {
             7 => self.column(&mut of.links, |value| value as u32),
             8 => self.column(&mut of.inos, |value| value as u64),
             9 => self.column(&mut of.devs, |value| value as u64),
-            10 => self.column(&mut of.mtime_ns, |value| value),
-            11 => self.column(&mut of.ctime_ns, |value| value),
+            10 => self.column(&mut of.times_ns[Time::Modified.index()], |value| value),
+            11 => self.column(&mut of.times_ns[Time::Changed.index()], |value| value),
             12 => self.column(&mut of.uids, |value| value as u32),
             13 => self.column(&mut of.gids, |value| value as u32),
             14 => self.column(&mut of.modes, |value| value as u16),
             15 => self.bits(&mut columns.is_direct),
             16 => self.bits(&mut columns.is_known),
-            17 => self.bits(&mut columns.mtime_is_known),
-            18 => self.bits(&mut columns.btime_is_known),
+            17 => self.bits(&mut columns.times_are_known[Time::Modified.index()]),
+            18 => self.bits(&mut columns.times_are_known[Time::Born.index()]),
             _ => self.column(&mut of.odd_times, |value| {
-                let fields = [Fields::MTIME, Fields::CTIME, Fields::SIZE];
-                let field = fields[value.unsigned_abs() as usize % 3];
-                OddTime::new(value as u32, field, value)
+                let time = Time::ALL[value.unsigned_abs() as usize % 4];
+                OddTime::new(value as u32, time, value)
             }),
         }
     }
@@ -706,14 +697,14 @@ fn full(kind: FileType) -> Attributes {
         .with_id(FileId::new(1, 2))
         .with_owner(0, 0)
         .with_mtime(7, 0)
-        .with_ctime(7, 0)
-        .with_atime(7, 0)
+        .with_time(Time::Changed, 7, 0)
+        .with_time(Time::Accessed, 7, 0)
 }
 
 #[test]
 fn a_column_that_does_not_fit_is_named() {
     type Change = fn(&mut Columns, &mut Directories);
-    let changes: [(&str, Change); 19] = [
+    let changes: [(&str, Change); 18] = [
         ("dirs", |entries, _| entries.dirs.push(5)),
         ("is_direct", |entries, _| entries.is_direct.push(true)),
         ("is_known", |entries, _| entries.is_known = Bits::default()),
@@ -729,18 +720,14 @@ fn a_column_that_does_not_fit_is_named() {
         ("devs", |entries, _| entries.attributes.devs.clear()),
         ("gids", |entries, _| entries.attributes.gids.clear()),
         ("odd_times", |entries, _| {
-            let odd = OddTime::new(0, Fields::SIZE, 1);
+            let odd = OddTime::new(1, Time::Modified, 1);
             entries.attributes.odd_times.push(odd);
         }),
-        ("odd_times", |entries, _| {
-            let odd = OddTime::new(1, Fields::MTIME, 1);
-            entries.attributes.odd_times.push(odd);
+        ("times_are_known", |entries, _| {
+            entries.attributes.times_ns[Time::Modified.index()][0] = i64::MAX;
         }),
-        ("mtime_is_known", |entries, _| {
-            entries.attributes.mtime_ns[0] = i64::MAX;
-        }),
-        ("ctime_is_known", |entries, _| {
-            entries.ctime_is_known = Bits::default();
+        ("times_are_known", |entries, _| {
+            entries.times_are_known[Time::Changed.index()] = Bits::default();
         }),
         ("has_parent", |_, directories| {
             directories.has_parent.push(true);

@@ -8,17 +8,17 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use statwalk_core::{Fields, LinkPolicy, Node, Scan, Source, TimeKind, TreeSink};
+use statwalk_core::{Fields, LinkPolicy, Node, Scan, Source, Time, TreeSink};
 use statwalk_testkit::{Scratch, settle, trees};
 
 use super::harness::{ORDERS, THREADS, scratch_in_memory};
 
-const TIMES: [TimeKind; 3] = [TimeKind::Modified, TimeKind::Accessed, TimeKind::Changed];
+const TIMES: [Time; 3] = [Time::Modified, Time::Accessed, Time::Changed];
 
-fn time_ns(of: &Metadata, kind: TimeKind) -> i64 {
+fn time_ns(of: &Metadata, kind: Time) -> i64 {
     let (seconds, ns) = match kind {
-        TimeKind::Modified => (of.mtime(), of.mtime_nsec()),
-        TimeKind::Accessed => (of.atime(), of.atime_nsec()),
+        Time::Modified => (of.mtime(), of.mtime_nsec()),
+        Time::Accessed => (of.atime(), of.atime_nsec()),
         _ => (of.ctime(), of.ctime_nsec()),
     };
     seconds * 1_000_000_000 + ns
@@ -45,7 +45,7 @@ fn inodes_and_names(path: &Path) -> (u64, u64) {
     (inodes.len() as u64, names)
 }
 
-fn newest_ns(path: &Path, kind: TimeKind) -> Option<i64> {
+fn newest_ns(path: &Path, kind: Time) -> Option<i64> {
     let mut newest = None;
     visit(path, &mut |metadata| {
         newest = newest.max(Some(time_ns(metadata, kind)))

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use statwalk_core::{
     Attributes, Batch, Collect, Context, DirId, DirState, Directory, DirectoryRow, EntryError,
     Exclusions, Fields, FileId, FileType, Grouping, Inodes, Largest, LinkPolicy, LiveDir, LiveTree,
-    Node, Replay, Scan, Sink, Stats, SymlinkPolicy, TimeKind, Top, Totals, Tree, TreeSink,
+    Node, Replay, Scan, Sink, Stats, SymlinkPolicy, Time, Top, Totals, Tree, TreeSink,
 };
 use statwalk_testkit::fault_fs::{FaultFs, Op, When};
 use statwalk_testkit::generator::{Shape, generate};
@@ -229,9 +229,9 @@ impl Everything {
             TreeSink::new().with_files().with_owners().with_identities(),
             TreeSink::new().with_files().with_inode_counts(),
             TreeSink::new()
-                .with_newest(TimeKind::Modified)
+                .with_newest(Time::Modified)
                 .with_inode_counts(),
-            TreeSink::new().with_files().with_newest(TimeKind::Changed),
+            TreeSink::new().with_files().with_newest(Time::Changed),
             TreeSink::new().without_sizes(),
             TreeSink::new().without_types().with_files(),
             TreeSink::new().with_filter(Fields::NAME, |directory, entry| {

@@ -9,7 +9,7 @@ use arrow_array::{Array, BinaryArray, Int64Array, UInt32Array, UInt64Array};
 use arrow_buffer::{BooleanBuffer, NullBuffer, OffsetBuffer};
 use proptest::prelude::*;
 use rustix::io::Errno;
-use statwalk_core::{Bits, DirId, DirState, Fields, Rows, Scan, Sink};
+use statwalk_core::{Bits, DirId, DirState, Fields, Rows, Scan, Sink, Time};
 use statwalk_testkit::fault_fs::{FaultFs, Op, When};
 use statwalk_testkit::trees::{WideFiles, make_wide};
 use statwalk_testkit::{or_skip, strategy, stretched, trees};
@@ -189,11 +189,13 @@ fn arrow_takes_the_buffers_without_a_copy() {
         let sizes = entries.attributes.size_bytes.into();
         let sizes = UInt64Array::new(sizes, validity(entries.is_known));
         assert_eq!((sizes.values().as_ptr(), sizes.null_count()), (buffer, 0));
-        let mtimes = entries.attributes.mtime_ns.into();
-        let mtimes = Int64Array::new(mtimes, validity(entries.mtime_is_known));
+        let [mtimes, ..] = entries.attributes.times_ns;
+        let mtimes = mtimes.into();
+        let [mtime_is_known, ..] = entries.times_are_known;
+        let mtimes = Int64Array::new(mtimes, validity(mtime_is_known));
         for time in &entries.attributes.odd_times {
             let row = time.row as usize;
-            assert!(mtimes.is_null(row) && time.field == Fields::MTIME);
+            assert!(mtimes.is_null(row) && time.time == Time::Modified);
             assert_eq!(names.value(row), b"year-2400");
             assert_eq!(time.seconds, 13_569_465_600);
         }
@@ -227,7 +229,10 @@ fn an_entry_that_cannot_be_read_is_an_error_and_a_row_without_attributes() {
         let (entries, of) = rows.into_columns();
         for row in 0..entries.len() {
             let is_known = entries.is_known.get(row);
-            let both = [is_known, entries.mtime_is_known.get(row)];
+            let both = [
+                is_known,
+                entries.times_are_known[Time::Modified.index()].get(row),
+            ];
             known.insert(entries.name(row).to_vec(), both);
             let size_bytes = entries.entry(row).attributes.size_bytes();
             assert_eq!(size_bytes.is_some(), is_known);

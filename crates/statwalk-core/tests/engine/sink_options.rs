@@ -10,8 +10,8 @@ use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
 
 use statwalk_core::{
-    FileId, FileType, MemoryEntry, MemoryTree, Node, NodeId, NodeKind, Scan, TimeKind, Totals,
-    Tree, TreeSink, path_order,
+    FileId, FileType, MemoryEntry, MemoryTree, Node, NodeId, NodeKind, Scan, Time, Totals, Tree,
+    TreeSink, path_order,
 };
 use statwalk_testkit::unprivileged::is_root;
 use statwalk_testkit::{Scratch, settle, trees};
@@ -69,7 +69,7 @@ impl Options {
         set_if(self.owners, TreeSink::with_owners);
         set_if(self.identities, TreeSink::with_identities);
         set_if(self.link_names, TreeSink::with_link_names);
-        set_if(self.newest, |sink| sink.with_newest(TimeKind::Changed));
+        set_if(self.newest, |sink| sink.with_newest(Time::Changed));
         if reversed {
             set.reverse();
         }

@@ -6,7 +6,7 @@ use std::io::Write as _;
 
 use jiff::tz::TimeZone;
 use rustix::fs::{major, minor};
-use statwalk_core::{Attributes, Fields, FileType};
+use statwalk_core::{Attributes, Fields, FileType, Time};
 use statwalk_view::{Charset, DateStyle, SizeFormat, escape};
 
 use crate::answer::owner_names::Owners;
@@ -126,9 +126,9 @@ impl FoundFields {
             FieldName::Inode => attributes.id().map(|id| id.ino().to_string()),
             FieldName::Device => attributes.id().map(|id| device(id.dev())),
             FieldName::Mtime => time(attributes.mtime_ns()),
-            FieldName::Atime => time(attributes.atime_ns()),
-            FieldName::Ctime => time(attributes.ctime_ns()),
-            FieldName::Btime => time(attributes.btime_ns()),
+            FieldName::Atime => time(attributes.time_ns(Time::Accessed)),
+            FieldName::Ctime => time(attributes.time_ns(Time::Changed)),
+            FieldName::Btime => time(attributes.time_ns(Time::Born)),
             FieldName::Uid => attributes.uid().map(|uid| uid.to_string()),
             FieldName::Gid => attributes.gid().map(|gid| gid.to_string()),
             FieldName::Owner => attributes.uid().map(|uid| account(uid, owners.user(uid))),

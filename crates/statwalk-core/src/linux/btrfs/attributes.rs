@@ -5,8 +5,10 @@
 
 use rustix::fs::makedev;
 
-use crate::entry::{Attributes, Fields, FileId, FileType};
+use crate::entry::{Attributes, FileId, FileType};
+use crate::fields::Fields;
 use crate::linux::decode::btrfs::inode_item::InodeItem;
+use crate::time::Time;
 
 /// The wanted attributes, and those that cost nothing.
 #[inline]
@@ -26,17 +28,11 @@ pub(super) fn attributes(
     attributes.uid = inode.uid;
     attributes.gid = inode.gid;
     attributes.mode = inode.mode as u16;
-    if wanted.contains(Fields::MTIME) {
-        attributes.set_mtime(inode.mtime.seconds, inode.mtime.nanoseconds);
-    }
-    if wanted.contains(Fields::ATIME) {
-        attributes.set_atime(inode.atime.seconds, inode.atime.nanoseconds);
-    }
-    if wanted.contains(Fields::CTIME) {
-        attributes.set_ctime(inode.ctime.seconds, inode.ctime.nanoseconds);
-    }
-    if wanted.contains(Fields::BTIME) {
-        attributes.set_btime(Some((inode.btime.seconds, inode.btime.nanoseconds)));
+    let times = [inode.mtime, inode.atime, inode.ctime, inode.btime];
+    for (time, at) in Time::ALL.into_iter().zip(times) {
+        if wanted.contains(time.field()) {
+            attributes.set_time(time, at.seconds, at.nanoseconds);
+        }
     }
     if wanted.contains(Fields::RDEV) {
         // statx shows 0:0 for an entry that is no device.

@@ -5,7 +5,9 @@
 use rustix::fs::makedev;
 use statwalk_ext4::{Inode, InodeKind, Timestamp};
 
-use crate::entry::{Attributes, Fields, FileId, FileType, nanoseconds_of};
+use crate::entry::{Attributes, FileId, FileType};
+use crate::fields::Fields;
+use crate::time::{Time, nanoseconds_of};
 
 /// The wanted attributes, and those that cost nothing; `dev` becomes `st_dev`.
 #[inline]
@@ -24,18 +26,18 @@ pub(super) fn attributes(inode: &Inode, wanted: Fields, dev: u64) -> Attributes 
         attributes.gid = inode.gid();
     }
     if wanted.contains(Fields::MTIME) {
-        attributes.set_mtime_ns(nanoseconds(inode.mtime()));
+        attributes.set_time_ns(Time::Modified, nanoseconds(inode.mtime()));
     }
     if wanted.has_any(Fields::RARE) {
         attributes.mode = inode.mode();
         if wanted.contains(Fields::ATIME) {
-            attributes.set_atime_ns(nanoseconds(inode.atime()));
+            attributes.set_time_ns(Time::Accessed, nanoseconds(inode.atime()));
         }
         if wanted.contains(Fields::CTIME) {
-            attributes.set_ctime_ns(nanoseconds(inode.ctime()));
+            attributes.set_time_ns(Time::Changed, nanoseconds(inode.ctime()));
         }
         if wanted.contains(Fields::BTIME) {
-            attributes.set_btime_ns(inode.btime().map(nanoseconds));
+            attributes.set_birth_ns(inode.btime().map(nanoseconds));
         }
         if wanted.contains(Fields::RDEV) {
             // statx shows 0:0 for an entry that is no device.

@@ -25,8 +25,9 @@ use statwalk_sys::{kernel_file_systems, user};
 
 use crate::calls::{self, BUFFER_BYTES, Calls, Detail, Freshness, LARGE_BUFFER_BYTES};
 use crate::dir_handle::DirHandle;
-use crate::entry::{Fields, FileId};
+use crate::entry::FileId;
 use crate::failure::Failure;
+use crate::fields::Fields;
 use crate::linux::mounts::{Mount, Mounts};
 use crate::linux::volumes::{VolumeTable, is_worth_in_place};
 use crate::linux::{stacked, statx};

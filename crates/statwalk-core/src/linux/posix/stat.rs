@@ -4,7 +4,8 @@
 
 use rustix::fs::Statx;
 
-use crate::entry::{Attributes, Fields, FileId, FileType};
+use crate::entry::{Attributes, FileId, FileType};
+use crate::fields::Fields;
 use crate::linux::statx;
 use crate::listing::change_stamp::ChangeStamp;
 use crate::listing::source::EntryStat;

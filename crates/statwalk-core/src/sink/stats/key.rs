@@ -2,7 +2,8 @@
 
 //! The properties that entries are grouped by, and their values.
 
-use crate::entry::{Fields, FileType};
+use crate::entry::FileType;
+use crate::fields::Fields;
 use crate::sink::category::Category;
 use crate::sink::extension::Extension;
 
@@ -129,7 +130,7 @@ pub(super) fn age_limit(now_ns: i64, mtime_ns: i64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entry::{TOO_EARLY, TOO_LATE};
+    use crate::time::{TOO_EARLY, TOO_LATE};
 
     #[test]
     fn ages_fall_into_their_limits() {

@@ -28,7 +28,8 @@ use super::seen_inodes::may_repeat;
 use super::{Collect, Context, Sink};
 use crate::batch::{Batch, EntryRef};
 use crate::directory::Directory;
-use crate::entry::{Fields, FileId};
+use crate::entry::FileId;
+use crate::fields::Fields;
 
 /// The sums of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

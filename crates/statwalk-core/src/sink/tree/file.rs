@@ -8,7 +8,8 @@ use super::TreeState;
 use super::names::NameAt;
 use super::node::{At, Node};
 use super::record::{FileRecord, Traits};
-use crate::entry::{FileType, is_time};
+use crate::entry::FileType;
+use crate::time::is_time;
 
 /// An entry of a [`Tree`](super::Tree) that is no directory.
 ///

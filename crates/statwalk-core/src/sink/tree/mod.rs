@@ -30,11 +30,12 @@ use self::node::At;
 pub use self::node::{Node, NodeId, NodeKind};
 use self::owners::AllOwners;
 use self::record::{DirRecord, FileRecord, FileRun, NOWHERE, Traits};
-pub use self::sink::{TimeKind, TreeSink};
+pub use self::sink::TreeSink;
 pub use self::state::TreeState;
 use self::state::{BLOCK, Links};
 use super::Context;
 use crate::entry::{DirId, FileType};
+use crate::time::Time;
 
 /// A scanned tree.
 pub struct Tree {
@@ -55,7 +56,7 @@ pub struct Tree {
     /// The blocks of directories that take many themselves, in bytes.
     large_dirs: HashMap<u32, u64>,
     /// The time that the sink was asked for.
-    time: Option<TimeKind>,
+    time: Option<Time>,
     owners: AllOwners,
     /// Devices by their number.
     devices: Vec<u64>,

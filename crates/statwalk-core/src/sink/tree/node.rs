@@ -11,8 +11,9 @@ use super::link_names::{LinkName, identity_of};
 use super::record::{DirRecord, FileRecord, FileRun, NOWHERE, Sums, Traits};
 use super::state::{BLOCK, TreeState};
 use crate::directory::{DirState, join};
-use crate::entry::{DirId, FileId, FileType, is_time};
+use crate::entry::{DirId, FileId, FileType};
 use crate::path::path_buf;
+use crate::time::is_time;
 
 /// A directory of a [`Tree`], or a file where files are kept.
 #[derive(Clone, Copy)]

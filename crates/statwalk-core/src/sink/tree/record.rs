@@ -6,7 +6,8 @@ use super::names::NameAt;
 use super::node::NodeKind;
 use super::owners::OwnerNumber;
 use crate::directory::DirState;
-use crate::entry::{FileType, TOO_EARLY};
+use crate::entry::FileType;
+use crate::time::TOO_EARLY;
 
 /// No directory.
 pub(super) const NOWHERE: u32 = u32::MAX;

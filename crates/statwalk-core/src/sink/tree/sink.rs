@@ -12,10 +12,11 @@ use super::owners::Owners;
 use super::state::{Links, TreeState};
 use crate::batch::EntryRef;
 use crate::directory::Directory;
-use crate::entry::Fields;
+use crate::fields::Fields;
 use crate::sink::entry_filter::EntryFilter;
 use crate::sink::first_names::FirstNames;
 use crate::sink::{Context, Sink};
+use crate::time::Time;
 
 /// Keeps the tree: directories with the sums of their subtrees, and, on
 /// request, files.
@@ -39,33 +40,11 @@ pub struct TreeSink {
     inodes: bool,
     /// The time that counts of every entry; absent where it is the modification of
     /// everything but directories.
-    time: Option<TimeKind>,
+    time: Option<Time>,
     filter: EntryFilter,
     owners: bool,
     identities: bool,
     link_names: bool,
-}
-
-/// One of the times of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TimeKind {
-    /// The last change of the content, `st_mtime`.
-    Modified,
-    /// The last access, `st_atime`.
-    Accessed,
-    /// The last change of the inode, `st_ctime`.
-    Changed,
-}
-
-impl TimeKind {
-    fn field(self) -> Fields {
-        match self {
-            TimeKind::Modified => Fields::MTIME,
-            TimeKind::Accessed => Fields::ATIME,
-            TimeKind::Changed => Fields::CTIME,
-        }
-    }
 }
 
 impl TreeSink {
@@ -252,8 +231,8 @@ impl TreeSink {
     /// it is the newest modification of anything but directories.
     ///
     /// ```
-    /// use statwalk_core::{Scan, TimeKind, TreeSink};
-    /// let sink = TreeSink::new().with_newest(TimeKind::Changed);
+    /// use statwalk_core::{Scan, Time, TreeSink};
+    /// let sink = TreeSink::new().with_newest(Time::Changed);
     /// let outcome = Scan::new(".").run(&sink)?;
     /// let tree = outcome.output;
     /// let root = tree.root(0).expect("the root was read");
@@ -262,7 +241,7 @@ impl TreeSink {
     /// # Ok::<(), statwalk_core::Error>(())
     /// ```
     #[must_use]
-    pub fn with_newest(self, time: TimeKind) -> TreeSink {
+    pub fn with_newest(self, time: Time) -> TreeSink {
         TreeSink {
             time: Some(time),
             ..self

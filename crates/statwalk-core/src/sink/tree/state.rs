@@ -7,18 +7,19 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::TimeKind;
 use super::identities::Identities;
 use super::names::Names;
 use super::owners::{OwnerNumber, Owners};
 use super::record::{DirRecord, FileRecord, FileRun, NEVER, NOWHERE, RecordKind, Sums, Traits};
 use crate::batch::Batch;
 use crate::directory::{DirState, Directory};
-use crate::entry::{DirId, FileType, TOO_LATE};
+use crate::entry::{DirId, FileType};
 use crate::sink::entry_filter::EntryFilter;
 use crate::sink::first_names::{FirstNames, Kept, LinkName};
 use crate::sink::seen_inodes::may_repeat;
 use crate::sink::{Collect, Context};
+use crate::time::TOO_LATE;
+use crate::time::Time;
 
 /// How many directories the numbers are given out for at once.
 pub(super) const BLOCK: usize = DirId::BLOCK as usize;
@@ -41,7 +42,7 @@ pub struct TreeState {
     pub(super) inodes: bool,
     /// The time that counts of every entry; absent where it is the modification of
     /// everything but directories.
-    pub(super) time: Option<TimeKind>,
+    pub(super) time: Option<Time>,
     /// The blocks of directories that take many themselves, in bytes.
     pub(super) large_dirs: Vec<(u32, u64)>,
     pub(super) filter: EntryFilter,
@@ -207,14 +208,10 @@ impl Collect for TreeState {
         // du, too, leaves out a mount that it does not enter.
         let is_entered = !matches!(state, DirState::Crossing | DirState::Excluded);
         let counts = passes && (is_entered || !self.inodes);
-        let time_ns = self.time.filter(|_| passes && is_entered).and_then(|time| {
-            let attributes = directory.attributes();
-            match time {
-                TimeKind::Modified => attributes.mtime_ns(),
-                TimeKind::Accessed => attributes.atime_ns(),
-                TimeKind::Changed => attributes.ctime_ns(),
-            }
-        });
+        let time_ns = self
+            .time
+            .filter(|_| passes && is_entered)
+            .and_then(|time| directory.attributes().time_ns(time));
         let latest_ns = self.latest_ns();
         if let (Some(owners), Some(uid)) = (&mut self.owners, directory.attributes().uid()) {
             owners.keep_dir(directory.id().0, uid);
@@ -353,9 +350,8 @@ impl TreeState {
     fn times_ns<'b>(&self, batch: &'b Batch) -> &'b [i64] {
         match self.time {
             None if !self.sizes => &[],
-            None | Some(TimeKind::Modified) => batch.mtime_ns(),
-            Some(TimeKind::Accessed) => batch.atime_ns(),
-            Some(TimeKind::Changed) => batch.ctime_ns(),
+            None => batch.mtime_ns(),
+            Some(time) => batch.time_ns(time),
         }
     }
 

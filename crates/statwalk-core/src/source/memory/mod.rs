@@ -47,8 +47,9 @@ use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
 use crate::dir_handle::DirHandle;
-use crate::entry::{Attributes, Fields, FileType};
+use crate::entry::{Attributes, FileType};
 use crate::failure::Failure;
+use crate::fields::Fields;
 use crate::listing::listed::{KeptNames, Listed};
 use crate::listing::source::{Account, DirectorySource, KeptStat, More, Way};
 pub(crate) use handle::MemoryHandle;

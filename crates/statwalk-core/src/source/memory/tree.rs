@@ -6,8 +6,10 @@ use std::collections::HashMap;
 use std::ffi::CString;
 use std::fmt;
 
-use crate::entry::{Attributes, Fields, FileId, FileType};
+use crate::entry::{Attributes, FileId, FileType};
+use crate::fields::Fields;
 use crate::path::path_buf;
+use crate::time::Time;
 
 /// The device number of all entries.
 const DEV: u64 = 1;
@@ -84,7 +86,10 @@ impl fmt::Debug for MemoryEntry {
             .field("kind", &self.attributes.kind)
             .field("size_bytes", &self.attributes.size_bytes)
             .field("allocated_bytes", &self.attributes.allocated_bytes)
-            .field("mtime_ns", &self.attributes.mtime_ns)
+            .field(
+                "mtime_ns",
+                &self.attributes.times_ns[Time::Modified.index()],
+            )
             .field("target", &path_buf(self.target.clone()))
             .finish_non_exhaustive()
     }
@@ -269,7 +274,7 @@ impl MemoryTree {
             attributes.links = 2;
         }
         // Of the times it keeps this one, which nanoseconds may not hold.
-        let odd = match attributes.odd_s(0) {
+        let odd = match attributes.odd_s(Time::Modified) {
             None => Fields::NONE,
             Some(_) => Fields::MTIME,
         };

@@ -12,8 +12,8 @@ use std::sync::atomic::Ordering;
 
 use tar_index::TarIndex;
 
-use crate::entry::Fields;
 use crate::error::Op;
+use crate::fields::Fields;
 use crate::order::Order;
 use crate::report::Outcome;
 use crate::scan::Scan;

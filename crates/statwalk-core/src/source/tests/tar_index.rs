@@ -6,8 +6,9 @@ use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::dir_handle::DirHandle;
-use crate::entry::{Attributes, Fields, FileId, FileType};
+use crate::entry::{Attributes, FileId, FileType};
 use crate::failure::Failure;
+use crate::fields::Fields;
 use crate::listing::listed::{KeptNames, Listed};
 use crate::listing::source::{Account, DirectorySource, KeptStat, More, Way};
 

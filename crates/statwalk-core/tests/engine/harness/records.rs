@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use statwalk_core::{Attributes, Batch, Collect, Context, Directory, Fields, Sink};
+use statwalk_core::{Attributes, Batch, Collect, Context, Directory, Fields, Sink, Time};
 
 /// Keeps all that is known of every entry, by path.
 pub(crate) struct Records;
@@ -43,13 +43,13 @@ impl Record {
             id: attributes.id(),
             times_ns: [
                 attributes.mtime_ns(),
-                attributes.ctime_ns(),
-                attributes.btime_ns(),
+                attributes.time_ns(Time::Changed),
+                attributes.time_ns(Time::Born),
             ],
             times_s: [
                 attributes.mtime_s(),
-                attributes.ctime_s(),
-                attributes.btime_s(),
+                attributes.time_s(Time::Changed),
+                attributes.time_s(Time::Born),
             ],
             owner: (attributes.uid(), attributes.gid()),
             mode: attributes.mode(),

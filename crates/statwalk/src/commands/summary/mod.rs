@@ -8,7 +8,7 @@ mod file_roots;
 use std::collections::BTreeSet;
 
 use jiff::tz::TimeZone;
-use statwalk_core::{TimeKind, Top, Totals, TreeSink};
+use statwalk_core::{Time, Top, Totals, TreeSink};
 use statwalk_view::{DateStyle, Files, SizeColumn, SizeFilter, SortKey};
 
 use self::answer::{SummaryAnswer, SummaryView, Times};
@@ -248,9 +248,9 @@ fn scan_tree(
                 _ => tree,
             };
             let tree = match time {
-                Some(TimeName::Mtime) => tree.with_newest(TimeKind::Modified),
-                Some(TimeName::Atime) => tree.with_newest(TimeKind::Accessed),
-                Some(TimeName::Ctime) => tree.with_newest(TimeKind::Changed),
+                Some(TimeName::Mtime) => tree.with_newest(Time::Modified),
+                Some(TimeName::Atime) => tree.with_newest(Time::Accessed),
+                Some(TimeName::Ctime) => tree.with_newest(Time::Changed),
                 None => tree,
             };
             (Totals::new(), tree, Some(view.sizes.format))

@@ -4,7 +4,7 @@
 //! and `find`.
 
 use serde::Serialize;
-use statwalk_core::{Attributes, GroupKey, SizeHistogram, Tally, TopOf};
+use statwalk_core::{Attributes, GroupKey, SizeHistogram, Tally, Time, TopOf};
 use statwalk_view::json_path;
 
 use super::seconds_and_rest;
@@ -313,13 +313,14 @@ impl FoundJson {
                 (self.mtime_s, self.mtime_ns) = seconds_and_rest(attributes.mtime_ns());
             }
             FieldName::Atime => {
-                (self.atime_s, self.atime_ns) = seconds_and_rest(attributes.atime_ns());
+                (self.atime_s, self.atime_ns) =
+                    seconds_and_rest(attributes.time_ns(Time::Accessed));
             }
             FieldName::Ctime => {
-                (self.ctime_s, self.ctime_ns) = seconds_and_rest(attributes.ctime_ns());
+                (self.ctime_s, self.ctime_ns) = seconds_and_rest(attributes.time_ns(Time::Changed));
             }
             FieldName::Btime => {
-                (self.btime_s, self.btime_ns) = seconds_and_rest(attributes.btime_ns());
+                (self.btime_s, self.btime_ns) = seconds_and_rest(attributes.time_ns(Time::Born));
             }
             FieldName::Owner => {
                 self.uid = attributes.uid();

@@ -19,7 +19,7 @@ final class NativeBatches implements Batches {
     private static final int ATTRIBUTES =
             1 << 2 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11;
     private static final int NAME = 1;
-    private static final int PATH = 1 << 13;
+    private static final int PATH = 1 << 31;
     private static final int ONE_FILE_SYSTEM = 1;
     private static final String[] OPERATIONS = {"open", "read", "stat", "follow"};
 
