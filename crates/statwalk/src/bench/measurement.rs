@@ -114,10 +114,6 @@ pub(crate) enum End {
 }
 
 /// Runs all settings, round after round.
-///
-/// # Errors
-///
-/// Returns an error where the scan cannot begin, or statwalk cannot drop the caches.
 pub(crate) fn measure(plan: &Plan<'_>) -> Result<Measurements, Failure> {
     signals::install();
     open_files::raise_limit();

@@ -70,10 +70,6 @@ impl Ticket {
 
 impl Desk {
     /// A desk with one thread.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error where the system gives no thread.
     pub(crate) fn new(name: &'static str, answers: Sender<Message>) -> io::Result<Desk> {
         let (jobs, waiting) = mpsc::channel::<(Ticket, Job)>();
         let sender = answers.clone();
@@ -190,10 +186,6 @@ impl Drop for Desk {
 }
 
 /// Starts a thread of the browser.
-///
-/// # Errors
-///
-/// Returns an error where the system gives none.
 pub(crate) fn start(
     name: &str,
     work: impl FnOnce() + Send + 'static,

@@ -11,10 +11,6 @@ use crate::system::accounts::USERS;
 
 /// The filter that the texts of the fields make: size, changed within, changed before,
 /// owner, ending, name.
-///
-/// # Errors
-///
-/// Returns the reason why a text has no meaning.
 pub(super) fn filter(texts: &[String]) -> Result<Filter, String> {
     let text = |place: usize| {
         texts

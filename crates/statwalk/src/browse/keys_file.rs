@@ -35,8 +35,6 @@ const BYTES_MAX: u64 = 1 << 20;
 
 /// Reads the file; without one, nothing is set.
 ///
-/// # Errors
-///
 /// Returns an error if the file cannot be read, or has a line without a meaning.
 pub(crate) fn read() -> Result<KeysFile, Failure> {
     let mut own = KeysFile::default();

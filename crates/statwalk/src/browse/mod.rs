@@ -140,8 +140,6 @@ struct Shell {
 
 /// Runs the browser until the user quits.
 ///
-/// # Errors
-///
 /// Returns an error if there is no terminal, if a path is missing, or if the scan cannot
 /// begin.
 pub(crate) fn run(request: Request, options: Options) -> Result<ExitStatus, Failure> {
@@ -159,10 +157,6 @@ pub(crate) fn run(request: Request, options: Options) -> Result<ExitStatus, Fail
 }
 
 /// Runs the browser on a file system that the user selects.
-///
-/// # Errors
-///
-/// As [`run`].
 pub(crate) fn run_on_mounts(
     request: impl FnOnce(OsString) -> Result<Request, Failure>,
     options: Options,

@@ -44,10 +44,6 @@ const RETURN_PERIOD: Duration = Duration::from_millis(1);
 const RETURN_LOOKS: u32 = 100;
 
 /// Opens the terminal of the process.
-///
-/// # Errors
-///
-/// Returns an error if there is none.
 pub(super) fn open() -> io::Result<()> {
     if TTY.get().is_none() {
         let tty = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
@@ -61,10 +57,6 @@ fn tty() -> io::Result<&'static File> {
 }
 
 /// Takes the terminal for the browser.
-///
-/// # Errors
-///
-/// Returns an error if it is gone.
 pub(super) fn take() -> io::Result<()> {
     let mut tty = tty()?;
     let modes = tcgetattr(tty)?;

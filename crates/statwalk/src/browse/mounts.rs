@@ -25,10 +25,6 @@ const PERIOD: Duration = Duration::from_millis(100);
 
 /// Lets the user select a file system. Answers with its mount point; absent where the
 /// user quits.
-///
-/// # Errors
-///
-/// Returns an error if the mount table or the terminal cannot be read.
 pub(super) fn select(
     screen: &mut dyn Screen,
     options: &Options,

@@ -298,10 +298,6 @@ impl Remover {
     }
 
     /// Begins to move the items of the last move to the trash back.
-    ///
-    /// # Errors
-    ///
-    /// Returns a sentence where nothing begins.
     pub(super) fn undo(&mut self) -> Result<(), String> {
         if self.trashed.is_empty() {
             return Err("nothing was moved to the trash here".to_owned());

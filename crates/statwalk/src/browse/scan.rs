@@ -41,10 +41,6 @@ type Sinks = (LiveTree, TreeSink);
 
 impl LiveScan {
     /// Starts a scan. For removals its tree keeps identities.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if it cannot begin.
     pub(crate) fn start(
         request: &Request,
         keeps_identities: bool,

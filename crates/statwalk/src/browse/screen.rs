@@ -33,32 +33,16 @@ pub(crate) trait Screen {
 
     /// Draws a frame. `draw` answers with the place of the cursor, if there is one: there it
     /// is afterwards, shown or hidden.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the screen is gone.
     fn draw(&mut self, draw: &mut dyn FnMut(&mut Buffer) -> Option<Cursor>) -> Result<(), Failure>;
 
     /// Whether there is input, or comes within a time.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the screen is gone.
     fn has_input(&mut self, wait: Duration) -> Result<bool, Failure>;
 
     /// The next input, if it comes within a time.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the screen is gone.
     fn input(&mut self, wait: Duration) -> Result<Option<Input>, Failure>;
 
     /// Draws a frame with a question, and forgets all keys that were pressed before it is
     /// there, read or not.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the screen is gone.
     fn draw_question(
         &mut self,
         draw: &mut dyn FnMut(&mut Buffer) -> Option<Cursor>,
@@ -77,10 +61,6 @@ pub(crate) trait Screen {
     fn suspend(&mut self);
 
     /// Puts a path into the clipboard.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the path is too long, or the screen is gone.
     fn copy(&mut self, path: &[u8]) -> io::Result<()>;
 
     /// Gives the screen back.

@@ -66,10 +66,6 @@ pub(crate) struct Tty {
 
 impl Tty {
     /// Takes the terminal, and the signals that end the browser.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if there is none.
     pub(crate) fn open() -> Result<Tty, Failure> {
         let none = |error: io::Error| Failure::Usage(no_terminal(&error));
         let refused = |error: io::Error| {

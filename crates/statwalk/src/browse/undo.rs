@@ -59,8 +59,6 @@ struct Shared {
 impl Undo {
     /// Begins to move items back.
     ///
-    /// # Errors
-    ///
     /// The system has no thread; then nothing moves.
     pub(super) fn start(items: Vec<Moved>, sender: Sender<Message>) -> io::Result<Undo> {
         let shared = Arc::new(Shared::default());

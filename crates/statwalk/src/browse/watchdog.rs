@@ -33,10 +33,6 @@ const PERIOD: Duration = Duration::from_millis(500);
 static IS_LENT: AtomicBool = AtomicBool::new(false);
 
 /// Begins to look, and takes the signals that end the browser.
-///
-/// # Errors
-///
-/// Returns an error if the system gives no thread or no pipe.
 pub(super) fn start() -> Result<(), Failure> {
     let refused = |what, error: io::Error| {
         let reason = reason(&error);

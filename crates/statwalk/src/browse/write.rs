@@ -13,8 +13,6 @@ use crate::system::whole_file::{Existing, WholeFile};
 /// be used in any directory. A name with the ending `.sh` makes a script, any other a list
 /// where each path ends with NUL.
 ///
-/// # Errors
-///
 /// Returns an error if the file is there already, or cannot be written whole. Then there
 /// is no new file: a path that is cut off would be another path.
 pub(super) fn marks(paths: &[Vec<u8>], file: &Path) -> io::Result<()> {

@@ -47,10 +47,6 @@ pub(super) fn run(flags: ChangesFlags) -> Result<ExitStatus, Failure> {
 }
 
 /// Searches for the changes, and makes the answer.
-///
-/// # Errors
-///
-/// Returns an error for flags without a meaning, and where no btrfs tells its changes.
 pub(super) fn answer_of(flags: &ChangesFlags) -> Result<ChangesAnswer<'_>, Failure> {
     let sizes = Sizes::new(&flags.sizes)?;
     let path = Path::new(&flags.path);

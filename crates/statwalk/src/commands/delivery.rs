@@ -35,10 +35,6 @@ pub(super) fn form_of(flags: &FormFlags) -> Form {
 
 /// Prints an answer in the form that the user asked for. A terminal may have another size
 /// now than at the beginning.
-///
-/// # Errors
-///
-/// Returns an error if stdout does not take it.
 pub(super) fn print(answer: &impl Answer, form: Form) -> Result<(), Failure> {
     let form = match form {
         Form::Screen(screen) => Form::Screen(screen.with_present_size()),

@@ -58,10 +58,6 @@ pub(super) fn run(flags: DfFlags) -> Result<ExitStatus, Failure> {
 }
 
 /// Scans the file systems, and makes the answer; with the status of those that have none.
-///
-/// # Errors
-///
-/// Returns an error for flags without a meaning, and where no answer can be made.
 pub(super) fn answer_of(flags: &DfFlags) -> Result<(DfAnswer, ExitStatus), Failure> {
     let sizes = Sizes::on_disk(&flags.units)?;
     let form = form_of(&flags.form);

@@ -36,10 +36,6 @@ pub(super) fn run(flags: ErrorsFlags) -> Result<ExitStatus, Failure> {
 }
 
 /// Scans, and makes the answer.
-///
-/// # Errors
-///
-/// Returns an error for flags without a meaning, and where the scan cannot begin.
 pub(super) fn answer_of(flags: ErrorsFlags) -> Result<(Request, ErrorsAnswer), Failure> {
     let has_json = flags.scan.walk.form.json;
     if flags.scan.links.count_links && !has_json {

@@ -57,10 +57,6 @@ pub(super) fn run(flags: ExtentsFlags) -> Result<ExitStatus, Failure> {
 }
 
 /// Scans, and makes the answer.
-///
-/// # Errors
-///
-/// Returns an error for flags without a meaning, and where the extents cannot be read.
 pub(super) fn answer_of(flags: ExtentsFlags) -> Result<(Request, Made), Failure> {
     let sizes = Sizes::on_disk(&flags.units)?;
     let mut request = Request::of_walk(&flags.walk, flags.paths, form_of(&flags.walk.form))?;

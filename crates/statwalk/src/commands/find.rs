@@ -457,10 +457,6 @@ impl Printer {
     }
 
     /// Writes what is left, sorted if nothing was written before.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if stdout takes no more.
     fn finish(mut self) -> Result<(), Failure> {
         if !self.is_short.load(Ordering::Relaxed) {
             return self.write();

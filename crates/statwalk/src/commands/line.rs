@@ -73,10 +73,6 @@ pub(super) fn similar_command(word: &OsStr) -> Option<&'static str> {
 }
 
 /// Reads the command line, without the name of the program.
-///
-/// # Errors
-///
-/// Returns clap's message: a usage error, or help that the user asked for.
 pub(crate) fn parse(words: &[OsString]) -> Result<Invocation, clap::Error> {
     if let Some(words) = foreign::spelled_out(words, is_command) {
         return parse(&words);

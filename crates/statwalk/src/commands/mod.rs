@@ -32,10 +32,6 @@ use crate::failure::Failure;
 use crate::output;
 
 /// Runs the command.
-///
-/// # Errors
-///
-/// Returns an error where there is no answer, or stdout does not take it.
 pub(crate) fn run(invocation: Invocation) -> Result<ExitStatus, Failure> {
     let status = invocation()?;
     // An answer without a byte, as of a search that finds nothing, meets no failing

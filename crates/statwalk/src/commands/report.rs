@@ -135,8 +135,6 @@ pub(super) fn run(flags: ReportFlags) -> Result<ExitStatus, Failure> {
 
 /// The level of detail that the flags ask for.
 ///
-/// # Errors
-///
 /// Returns an error for a value that is neither a number nor `full`, and where the format
 /// has no detail.
 fn detail(flags: &ReportFlags) -> Result<Detail, Failure> {
@@ -155,10 +153,6 @@ fn detail(flags: &ReportFlags) -> Result<Detail, Failure> {
 }
 
 /// The place where the report goes. It is checked before the scan.
-///
-/// # Errors
-///
-/// Returns an error for a place that does not take it.
 fn target(flags: &ReportFlags, request: &Request, names: Names) -> Result<Target, Failure> {
     let stdout = Path::new("-");
     if flags.output.as_deref() == Some(stdout) {
@@ -200,10 +194,6 @@ const NUMBER_MAX: u32 = 999;
 
 /// Begins a file of this name. Where there is one that is kept, the new one has a number: a
 /// report of before stays beside that of after.
-///
-/// # Errors
-///
-/// Returns an error for a directory that does not take it, and where there are 999 of them.
 pub(crate) fn begin_numbered(plain: &Path, existing: Existing) -> io::Result<(WholeFile, PathBuf)> {
     let mut path = plain.to_owned();
     let mut number = 1;

@@ -48,10 +48,6 @@ pub(super) fn run(flags: StatsFlags) -> Result<ExitStatus, Failure> {
 }
 
 /// Scans, and makes the answer.
-///
-/// # Errors
-///
-/// Returns an error for flags without a meaning, and where the scan cannot begin.
 pub(super) fn answer_of(flags: StatsFlags) -> Result<(Request, StatsAnswer), Failure> {
     let sizes = Sizes::new(&flags.sizes)?;
     let filters = Filters::new(&flags.filters)?;
@@ -104,10 +100,6 @@ pub(super) fn answer_of(flags: StatsFlags) -> Result<(Request, StatsAnswer), Fai
 }
 
 /// The sink that groups by one key or two.
-///
-/// # Errors
-///
-/// Returns an error for more keys, and for one that stands twice.
 fn grouped_by(by: &[By]) -> Result<Stats, Failure> {
     match *by {
         [first] => Ok(Stats::new(grouping(first))),

@@ -36,8 +36,6 @@ struct Translation {
 /// The command of statwalk with the effect of the words behind `find`; for one that removes
 /// a sentence about the ways to do so.
 ///
-/// # Errors
-///
 /// Gives the word for which there is no equivalent.
 pub(super) fn translated(words: &[OsString]) -> Result<String, Untranslated<'_>> {
     check_alternatives(words)?;

@@ -55,10 +55,6 @@ pub(crate) use summary_flags::{SortName, SummaryFlags, TimeName};
 pub(crate) use top_flags::TopFlags;
 
 /// Reads the words behind the name of a command.
-///
-/// # Errors
-///
-/// Returns clap's message: a usage error, or help that the user asked for.
 pub(crate) fn parse_as<P: FromArgMatches>(
     definition: Command,
     words: &[OsString],

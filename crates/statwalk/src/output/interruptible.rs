@@ -52,10 +52,6 @@ impl InterruptibleStdout {
 
     /// Writes all bytes. Dies of a signal where the reader does not read: nobody would
     /// see the rest.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if stdout takes no more.
     pub(crate) fn write_all(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         if !self.waits {
             return Stdout.write_all(bytes).map_err(Failure::Output);

@@ -79,10 +79,6 @@ impl Output {
 }
 
 /// Refuses a stdout that was closed when the program began.
-///
-/// # Errors
-///
-/// Returns the error that a write gives.
 pub(crate) fn require_open() -> Result<(), Failure> {
     let flags = rustix::fs::fcntl_getfl(rustix::stdio::stdout());
     // A closed descriptor is replaced at the start by one that is only for reading

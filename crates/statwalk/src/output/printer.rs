@@ -20,10 +20,6 @@ pub(crate) trait Answer {
     fn lines(&self, screen: Screen) -> Vec<String>;
 
     /// Writes the rows for a program.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if stdout does not take them.
     fn write_rows(&self, rows: &mut Rows) -> Result<(), Failure>;
 
     /// The JSON document.
@@ -31,10 +27,6 @@ pub(crate) trait Answer {
 }
 
 /// Prints an answer in the form that the user asked for.
-///
-/// # Errors
-///
-/// Returns an error if stdout does not take it.
 pub(crate) fn print(answer: &impl Answer, form: Form) -> Result<(), Failure> {
     match form {
         Form::Screen(screen) => {

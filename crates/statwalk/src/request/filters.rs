@@ -65,10 +65,6 @@ impl NameFilters {
 
 impl Filters {
     /// The filters that `flags` set.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error that names a value without a meaning.
     pub(crate) fn new(flags: &FilterFlags) -> Result<Filters, Failure> {
         let globs = flags.glob.iter().map(|glob| name_pattern::glob(glob));
         let kinds = flags.kind.iter().map(|kind| parse_kind(kind));

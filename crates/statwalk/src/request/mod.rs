@@ -100,10 +100,6 @@ pub(crate) struct Sizes {
 
 impl Request {
     /// The request that `flags` and `paths` make.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error for an invalid pattern or size.
     pub(crate) fn new(
         flags: &ScanFlags,
         paths: impl IntoIterator<Item = OsString>,
@@ -117,10 +113,6 @@ impl Request {
     /// The request that `flags` and a list of paths make.
     ///
     /// A list without paths asks for nothing, and not for the current directory.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error for an invalid pattern or size.
     pub(crate) fn of_list(
         flags: &ScanFlags,
         list: PathList,
@@ -136,10 +128,6 @@ impl Request {
     }
 
     /// The request of a browser, which has no other form.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error for an invalid pattern or size.
     pub(crate) fn of_browser(
         flags: &ReadFlags,
         links: &LinkFlags,
@@ -167,10 +155,6 @@ impl Request {
     }
 
     /// The request that `flags` and `paths` make, without policies on links.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error for an invalid pattern or size.
     pub(crate) fn of_walk(
         flags: &WalkFlags,
         paths: impl IntoIterator<Item = OsString>,
@@ -308,10 +292,6 @@ impl Request {
 
 impl Sizes {
     /// The sizes that `flags` ask for.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error for an invalid unit.
     pub(crate) fn new(flags: &SizeFlags) -> Result<Sizes, Failure> {
         let mut sizes = Sizes::on_disk(&flags.units)?;
         if flags.apparent_size || flags.bytes {
@@ -326,10 +306,6 @@ impl Sizes {
     }
 
     /// Sizes on disk, in the unit of `flags`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error for an invalid unit.
     pub(crate) fn on_disk(flags: &UnitFlags) -> Result<Sizes, Failure> {
         let (format, format_in_rows) = if let Some(text) = &flags.unit {
             unit_formats(text)?
@@ -439,10 +415,6 @@ pub(crate) fn invalid(flag: &str, value: &str, reason: impl std::fmt::Display) -
 }
 
 /// A size without a sign, such as `10G`, in bytes.
-///
-/// # Errors
-///
-/// Returns an error that names the flag for any other text.
 pub(crate) fn size(flag: &str, text: &str) -> Result<u128, Failure> {
     match text.parse() {
         Ok(SizeFilter::Exactly(bytes)) => Ok(bytes.into()),
@@ -466,10 +438,6 @@ fn source(name: SourceName) -> Source {
 }
 
 /// The options of the source's calls.
-///
-/// # Errors
-///
-/// Returns an error for an invalid size.
 pub(crate) fn calls(flags: &ReadFlags) -> Result<Calls, Failure> {
     let mut calls = Calls::default();
     if let Some(text) = &flags.buffer {

@@ -9,10 +9,6 @@ use crate::request::{invalid, safe};
 
 /// Reads a regular expression. A text that begins with `*` or `?` is none, because these
 /// repeat something before them: so it is the glob that it is without a path.
-///
-/// # Errors
-///
-/// Returns an error that names the text if it is none.
 pub(crate) fn regex(text: &str) -> Result<NamePattern, Failure> {
     let pattern = match text.starts_with(['*', '?']) {
         true => NamePattern::glob(text),
@@ -22,10 +18,6 @@ pub(crate) fn regex(text: &str) -> Result<NamePattern, Failure> {
 }
 
 /// Reads a glob.
-///
-/// # Errors
-///
-/// Returns an error that names the text if it is none, or holds a slash.
 pub(crate) fn glob(text: &str) -> Result<NamePattern, Failure> {
     NamePattern::glob(text).map_err(|reason| invalid("--glob", text, reason))
 }

@@ -47,10 +47,6 @@ impl Id {
 impl OwnerFilter {
     /// Reads `user`, `user:group` or `:group`, by name or number, either with
     /// a `!` before it.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error that names the user or group that nobody knows.
     pub(crate) fn parse(text: &str) -> Result<OwnerFilter, Failure> {
         let (user, group) = text.split_once(':').unwrap_or((text, ""));
         let unknown = |what: &str, name: &str| {

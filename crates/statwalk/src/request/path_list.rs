@@ -30,8 +30,6 @@ const LIST_BYTES_MAX: usize = 1 << 28;
 impl PathList {
     /// Reads the list; `-` is standard input.
     ///
-    /// # Errors
-    ///
     /// Returns an error if the file cannot be read, or is no list: an endless file would
     /// take all memory.
     pub(crate) fn read(file: &Path) -> Result<PathList, Failure> {

@@ -23,10 +23,6 @@ pub(crate) const DETAILS_DEFAULT: usize = 5;
 
 /// The table for the file system of a directory, for the browser. It shows nothing while
 /// it scans, and ends where `stop` asks for it.
-///
-/// # Errors
-///
-/// Returns the reason why there is no table.
 pub(crate) fn table_of(
     directory: &Path,
     format: SizeFormat,

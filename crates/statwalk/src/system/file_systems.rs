@@ -52,8 +52,6 @@ const REMOTE: [&str; 15] = [
 /// Finds the file system that holds a path. It may be on a server that is dead, so a
 /// thread asks it first, and stays behind. To find it can take longer, for an XFS is synced.
 ///
-/// # Errors
-///
 /// Returns the reason why there is none, or that there is no answer.
 pub(crate) fn file_system_of(path: &Path, table: &mut MountTable) -> Result<FileSystem, Failure> {
     let (sender, answer) = mpsc::channel();
@@ -74,8 +72,6 @@ pub(crate) fn file_system_of(path: &Path, table: &mut MountTable) -> Result<File
 
 /// The file systems of this machine that hold something, the fullest first. Those that do
 /// not answer within `patience` come last, without numbers.
-///
-/// # Errors
 ///
 /// Returns an error if the mount table cannot be read.
 pub(crate) fn file_systems(patience: Duration) -> Result<Vec<MountedSpace>, Failure> {

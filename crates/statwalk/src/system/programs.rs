@@ -14,10 +14,6 @@ use crate::system::stdio::reason;
 
 /// Runs the user's shell in a directory until the user leaves it, as ncdu does. Without a
 /// directory it begins where the program does.
-///
-/// # Errors
-///
-/// Returns the reason why there is no shell.
 pub(crate) fn shell(directory: Option<&[u8]>) -> Result<(), String> {
     let set = env::var_os("SHELL").filter(|shell| !shell.is_empty());
     let shell = set.unwrap_or_else(|| OsString::from("/bin/sh"));
@@ -35,10 +31,6 @@ pub(crate) fn shell(directory: Option<&[u8]>) -> Result<(), String> {
 }
 
 /// Opens an item with the program of the desktop.
-///
-/// # Errors
-///
-/// Returns the reason why there is no such program.
 pub(crate) fn open(path: &[u8]) -> Result<(), String> {
     // A path that begins with a dash is no flag.
     let path = Path::new(".").join(Path::new(OsStr::from_bytes(path)));

@@ -57,8 +57,6 @@ const KILLING: [i32; 6] = [SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGXCPU]
 ///
 /// SIGUSR1 asks for the status, which the screen shows. SIGXFSZ is a write that fails.
 ///
-/// # Errors
-///
 /// Returns an error if the system refuses one. It kills then, as it does by default.
 pub(crate) fn install_with_pipe(pipe: &UnixStream) -> io::Result<()> {
     for signal in ending() {

@@ -90,10 +90,6 @@ impl Drop for WholeFile {
 
 impl WholeFile {
     /// Begins a file. Nothing of it can be seen yet.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the directory takes no file, or if the file exists and stays.
     pub(crate) fn begin(path: &Path, existing: Existing) -> io::Result<WholeFile> {
         let mut place = Place::of(CWD, path.as_os_str())?;
         let mut found = place.look()?;
@@ -132,10 +128,6 @@ impl WholeFile {
     }
 
     /// Appends bytes.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the disk does not take them.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let file = self.file()?;
         let mut rest = bytes;
@@ -165,8 +157,6 @@ impl WholeFile {
 
     /// Gives the file its name, when it is on the disk. Answers with its path: the one of
     /// the user, or where the directory is now.
-    ///
-    /// # Errors
     ///
     /// Returns an error if the disk does not take the rest, or if a file of this name has
     /// come meanwhile and stays. Then there is no new file.
@@ -349,10 +339,6 @@ fn mode_at_first(replaced: Option<&Replaced>) -> Mode {
 }
 
 /// Makes a file without a name, where the file system has such files.
-///
-/// # Errors
-///
-/// Returns an error if the directory takes no file.
 fn nameless(directory: &OwnedFd, mode: Mode) -> io::Result<Option<File>> {
     let flags = OFlags::WRONLY | OFlags::TMPFILE | OFlags::CLOEXEC;
     match steady(|| rustix::fs::openat(directory, ".", flags, mode)) {

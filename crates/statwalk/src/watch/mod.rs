@@ -19,10 +19,6 @@ use crate::watch::progress::{ProgressLine, ProgressOptions};
 pub(crate) const PERIOD: Duration = Duration::from_millis(40);
 
 /// Runs a scan until it is done or a signal stops it.
-///
-/// # Errors
-///
-/// Returns an error if the scan cannot begin.
 pub(crate) fn watch<S: Sink>(
     scan: &Scan,
     sink: &S,

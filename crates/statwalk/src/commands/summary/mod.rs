@@ -49,10 +49,6 @@ pub(super) fn run(flags: SummaryFlags) -> Result<ExitStatus, Failure> {
 }
 
 /// Scans, and makes the answer.
-///
-/// # Errors
-///
-/// Returns an error for flags without a meaning, and where the scan cannot begin.
 pub(super) fn answer_of(flags: SummaryFlags) -> Result<(Request, SummaryAnswer), Failure> {
     refuse_ignored(&flags)?;
     let mut sizes = Sizes::new(&flags.sizes)?;
@@ -124,10 +120,6 @@ fn as_of_du(error: Failure, flags: &SummaryFlags) -> Failure {
 }
 
 /// The column of times that the flags select.
-///
-/// # Errors
-///
-/// Returns an error for a style that is none.
 fn times(time: TimeName, flags: &SummaryFlags) -> Result<Times, Failure> {
     let style = match &flags.time_style {
         Some(text) => text

@@ -71,10 +71,6 @@ pub(super) fn run(flags: TopFlags) -> Result<ExitStatus, Failure> {
 }
 
 /// Scans, and makes the answer.
-///
-/// # Errors
-///
-/// Returns an error for flags without a meaning, and where the scan cannot begin.
 pub(super) fn answer_of(flags: TopFlags) -> Result<(Request, LargestAnswer), Failure> {
     let sizes = Sizes::new(&flags.sizes)?;
     let filters = Filters::new(&flags.filters)?;

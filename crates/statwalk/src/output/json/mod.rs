@@ -122,10 +122,6 @@ pub(crate) fn alone(origin: &Origin, answer: impl Serialize) -> impl Serialize {
 }
 
 /// Writes a document: on a screen indented, and without letters that a terminal obeys.
-///
-/// # Errors
-///
-/// Returns an error if stdout does not take it.
 pub(crate) fn write(screen: Option<Screen>, document: &impl Serialize) -> Result<(), Failure> {
     let mut out = Output::new();
     out.write(|out| {
