@@ -54,8 +54,6 @@ export interface Options {
   followLinks?: boolean
   /** Patterns of paths that are left out, as du --exclude has them. */
   exclude?: readonly string[]
-  /** false takes plain JavaScript even where the native module is there. */
-  native?: boolean
 }
 
 /** An entry: a view into the columns of a batch, which it keeps alive. */
@@ -208,7 +206,3 @@ export function du(path: string | Buffer, options?: DuOptions): Promise<Usage | 
 export function entryOf(columns: Columns, row: number): Entry
 
 export const FIELDS: readonly Field[]
-/** Whether the native module was loaded; if not, plain JavaScript gives equal answers. */
-export const isNative: boolean
-/** Why the native module was not loaded; null if it was. */
-export const reasonForFallback: string | null

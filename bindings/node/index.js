@@ -6,34 +6,25 @@
 
 const fs = require('node:fs')
 const { Entry, UndecodablePathError } = require('./entry.js')
-const { Fallback } = require('./fallback.js')
-const native = require('./native.js')
-const { PlainSum } = require('./plain-sum.js')
+const { fieldBits, Stream, Sum } = require('./native.js')
 const { IncompleteScanError, Reading } = require('./reading.js')
 const { Scan } = require('./scan.js')
 const { sumOf } = require('./sum.js')
 const { tableOf } = require('./table.js')
 
-const FIELDS = [
-  'name', 'type', 'size', 'allocated', 'links', 'id', 'mtime', 'atime', 'ctime', 'btime',
-  'owner', 'mode', 'rdev',
-]
-/** Not among the bits of fields: paths come from names. */
-const PATH = 2 ** 31
-const STAT = ['size', 'allocated', 'links', 'id', 'mtime', 'atime', 'ctime', 'btime', 'owner', 'mode', 'rdev']
+/** The bits of fields by their names, and of all that fs.Stats has. */
+const BITS = Object.fromEntries(fieldBits().map(({ name, bits }) => [name, bits]))
+const FIELDS = Object.keys(BITS).filter((name) => name !== 'stat')
 
 function bits(fields) {
-  let columns = 0
-  for (const field of typeof fields === 'string' ? [fields] : fields) {
-    for (const name of field === 'stat' ? STAT : [field]) {
-      if (name === 'path') continue
-      const bit = FIELDS.indexOf(name)
-      if (bit < 0) throw new RangeError(`there is no field '${field}'; the fields are stat, ${FIELDS.join(', ')}, path`)
-      columns |= 1 << bit
+  let columns = BITS.path
+  for (const name of typeof fields === 'string' ? [fields] : fields) {
+    if (!Object.hasOwn(BITS, name)) {
+      throw new RangeError(`there is no field '${name}'; the fields are stat, ${FIELDS.join(', ')}`)
     }
+    columns |= BITS[name]
   }
-  // Every batch has paths.
-  return columns + PATH
+  return columns >>> 0
 }
 
 /** So far the threads of a scan stand behind the event loop, where both want a processor. */
@@ -69,8 +60,7 @@ async function open(path, options) {
   }
   const isLink = root.at(-1) !== 0x2f && (await fs.promises.lstat(root)).isSymbolicLink()
   const target = isLink ? Buffer.concat([root, Buffer.from('/')]) : root
-  const Stream = options.native === false ? null : native.Stream
-  return Stream === null ? new Fallback(target, given) : new Stream(target, given)
+  return new Stream(target, given)
 }
 
 const reading = (path, options) => new Reading(() => open(path, options), options)
@@ -99,7 +89,6 @@ async function du(path, options = {}) {
   const given = wishes(['size', 'allocated', 'links', 'id'], { ...options, maxDepth: undefined })
   // What is not there is an error, and nothing that can be missing in a sum.
   await (given.followLinks ? fs.promises.stat : fs.promises.lstat)(root)
-  const Sum = (options.native === false ? null : native.Sum) ?? PlainSum
   return sumOf(new Sum(root, given), options)
 }
 
@@ -117,5 +106,3 @@ exports.Scan = Scan
 exports.IncompleteScanError = IncompleteScanError
 exports.UndecodablePathError = UndecodablePathError
 exports.FIELDS = FIELDS
-exports.isNative = native.Stream !== null
-exports.reasonForFallback = native.reason

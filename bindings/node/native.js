@@ -14,18 +14,17 @@ function load() {
   ]
   for (const place of places) {
     try {
-      const { Stream, Sum } = require(place)
-      return { Stream, Sum, reason: null }
+      return require(place)
     } catch (error) {
       errors.push(error.message.split('\n', 1)[0])
     }
   }
-  const reason =
-    `statwalk has no native module for ${process.platform}-${process.arch} here, ` +
-    'and uses plain JavaScript, which is slower. If package-lock.json was made on another ' +
-    'platform, remove it and node_modules and install again: ' +
-    `https://github.com/npm/cli/issues/4828 (${errors.join('; ')})`
-  return { Stream: null, Sum: null, reason }
+  const error = new Error(
+    `statwalk has no native module for ${process.platform}-${process.arch} here. ` +
+      'If package-lock.json was made on another platform, remove it and node_modules and install again: ' +
+      `https://github.com/npm/cli/issues/4828 (${errors.join('; ')})`,
+  )
+  throw Object.assign(error, { code: 'ERR_STATWALK_NO_MODULE' })
 }
 
 module.exports = load()

@@ -2,7 +2,7 @@
 
 'use strict'
 
-// The sums of a scan, by the native module or by plain JavaScript.
+// The sums of a scan.
 
 const { errorOf } = require('./reading.js')
 

@@ -147,7 +147,7 @@ function tableOf(columns) {
   return table
 }
 
-/** The columns of a batch, as the native module or the fallback has made them. */
+/** The columns of a batch, as the native module has made them. */
 function prepare(columns) {
   const { buffer, byteOffset, byteLength } = columns.paths
   columns.paths = Buffer.from(buffer, byteOffset, byteLength)

@@ -4,8 +4,7 @@
 
 import { createRequire } from 'node:module';
 
-const { batches, isNative, scan } = createRequire(import.meta.url)('./node/index.js');
-if (!isNative) throw new Error('the native module is missing');
+const { batches, scan } = createRequire(import.meta.url)('./node/index.js');
 
 const SECOND = 1_000_000_000n;
 const FIELDS = {

@@ -20,8 +20,10 @@ use napi::bindgen_prelude::{
 };
 use napi::{Env, Status};
 use napi_derive::napi;
-use statwalk_core::{Bits, Canceller, Columns as CoreColumns, DirState, EntryError};
-use statwalk_stream::{Failure, Gaps, Ordered, Paths, Pruner, Request, Step as Found, Tables};
+use statwalk_core::{Bits, Canceller, Columns as CoreColumns, DirState, EntryError, Fields};
+use statwalk_stream::{
+    Failure, Gaps, Ordered, PATH, Paths, Pruner, Request, Step as Found, Tables,
+};
 
 /// How long a thread waits before it looks whether somebody has closed the scan.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -123,6 +125,30 @@ pub struct Step {
     pub error: Option<ErrorItem>,
     /// The report, at the end.
     pub report: Option<Report>,
+}
+
+/// The bits of a field.
+#[napi(object)]
+#[derive(Debug)]
+#[allow(missing_docs, reason = "index.js reads it")]
+pub struct FieldBits {
+    pub name: String,
+    pub bits: u32,
+}
+
+/// The bit of each field by its name, of the path, and the bits of all that `fs.Stats` has.
+#[napi]
+#[must_use]
+pub fn field_bits() -> Vec<FieldBits> {
+    let fields = (0..32).filter_map(|bit| Fields::from_bits(1 << bit));
+    let named = fields.flat_map(|field| field.names().map(move |name| (name, field.bits())));
+    let stat = Fields::ALL.without(Fields::NAME | Fields::TYPE).bits();
+    let others = [("path", PATH), ("stat", stat)];
+    let each = named.chain(others).map(|(name, bits)| FieldBits {
+        name: name.to_owned(),
+        bits,
+    });
+    each.collect()
 }
 
 type Shared = Arc<Mutex<Option<Ordered>>>;

@@ -75,67 +75,61 @@ async function byScan(root, skips, options) {
   return [...found].sort()
 }
 
-for (const native of [true, false]) {
-  const kind = native ? 'native' : 'plain'
-
-  test(`what is below a skipped directory does not come (${kind})`, async () => {
-    for (let seed = 1; seed <= 12; seed += 1) {
-      const root = path.join(place, `${kind}${seed}`)
-      grow(root, numbers(seed), 40 * seed)
-      for (const share of [0, 0.2, 0.6, 1]) {
-        const skips = decider(seed, share)
-        for (const threads of [1, 4]) {
-          const found = await byScan(root, skips, { native, threads, fields: 'type' })
-          assert.deepStrictEqual(found, byReaddir(root, skips), `seed ${seed}, ${share}`)
-        }
+test('what is below a skipped directory does not come', async () => {
+  for (let seed = 1; seed <= 12; seed += 1) {
+    const root = path.join(place, `${seed}`)
+    grow(root, numbers(seed), 40 * seed)
+    for (const share of [0, 0.2, 0.6, 1]) {
+      const skips = decider(seed, share)
+      for (const threads of [1, 4]) {
+        const found = await byScan(root, skips, { threads, fields: 'type' })
+        assert.deepStrictEqual(found, byReaddir(root, skips), `seed ${seed}, ${share}`)
       }
     }
-  })
+  }
+})
 
-  test(`a large tree, skipped in part (${kind})`, async () => {
-    for (const share of [0, 0.05, 0.3]) {
-      const skips = decider(7, share)
-      await checkCalm('/usr', async () => {
-        const found = await byScan('/usr', skips, { native, fields: 'type' })
-        assert.deepStrictEqual(found, byReaddir('/usr', skips))
-      })
-    }
-  })
+test('a large tree, skipped in part', async () => {
+  for (const share of [0, 0.05, 0.3]) {
+    const skips = decider(7, share)
+    await checkCalm('/usr', async () => {
+      const found = await byScan('/usr', skips, { fields: 'type' })
+      assert.deepStrictEqual(found, byReaddir('/usr', skips))
+    })
+  }
+})
 
-  test(`only a directory can be skipped (${kind})`, async () => {
-    const root = path.join(place, `${kind}-file`)
-    fs.mkdirSync(path.join(root, 'directory'), { recursive: true })
-    fs.writeFileSync(path.join(root, 'file'), '')
-    const entries = statwalk.scan(root, { native })
-    assert.throws(() => entries.skip(), /no directory/)
-    for await (const entry of entries) {
-      if (entry.isDirectory) entries.skip()
-      else assert.throws(() => entries.skip(), /no directory/)
-    }
-    assert.throws(() => entries.skip(), /no directory/)
-  })
+test('only a directory can be skipped', async () => {
+  const root = path.join(place, `file`)
+  fs.mkdirSync(path.join(root, 'directory'), { recursive: true })
+  fs.writeFileSync(path.join(root, 'file'), '')
+  const entries = statwalk.scan(root)
+  assert.throws(() => entries.skip(), /no directory/)
+  for await (const entry of entries) {
+    if (entry.isDirectory) entries.skip()
+    else assert.throws(() => entries.skip(), /no directory/)
+  }
+  assert.throws(() => entries.skip(), /no directory/)
+})
 
-  test(`the answers of calls at once keep their order (${kind})`, async () => {
-    const entries = statwalk.scan('/usr/include', { native, fields: 'type' })
-    const calls = []
-    for (let at = 0; at < 300; at += 1) calls.push(entries.next())
-    const found = await Promise.all(calls)
-    const paths = new Set(found.map(({ value }) => value.path))
-    assert.strictEqual(paths.size, 300)
-    for (const file of paths) assert(path.dirname(file) === '/usr/include' || paths.has(path.dirname(file)))
-    assert.deepStrictEqual(await entries.return(), { done: true, value: undefined })
-    assert.deepStrictEqual(await entries.next(), { done: true, value: undefined })
-  })
-}
+test('the answers of calls at once keep their order', async () => {
+  const entries = statwalk.scan('/usr/include', { fields: 'type' })
+  const calls = []
+  for (let at = 0; at < 300; at += 1) calls.push(entries.next())
+  const found = await Promise.all(calls)
+  const paths = new Set(found.map(({ value }) => value.path))
+  assert.strictEqual(paths.size, 300)
+  for (const file of paths) assert(path.dirname(file) === '/usr/include' || paths.has(path.dirname(file)))
+  assert.deepStrictEqual(await entries.return(), { done: true, value: undefined })
+  assert.deepStrictEqual(await entries.next(), { done: true, value: undefined })
+})
 
 test('directories of batches come before what is below them', async () => {
-  for (const native of [true, false]) {
-    const known = new Set()
-    for await (const { ids, dirs, length } of statwalk.batches('/usr', { native, fields: 'type' })) {
-      for (let row = 0; row < length; row += 1) {
-        assert(known.has(dirs[row]) || dirs[row] === ids?.[row])
-        if (ids) known.add(ids[row])
-      }
+  const known = new Set()
+  for await (const { ids, dirs, length } of statwalk.batches('/usr', { fields: 'type' })) {
+    for (let row = 0; row < length; row += 1) {
+      assert(known.has(dirs[row]) || dirs[row] === ids?.[row])
+      if (ids) known.add(ids[row])
     }
   }
 })
@@ -150,23 +144,21 @@ test('skipped directories are not opened', { skip: !hasStrace && 'needs strace' 
       fs.mkdirSync(path.join(root, 'skipped', `${at}`, `${below}`, 'more'), { recursive: true })
     }
   }
-  const code = (native, skips) => `
+  const code = (skips) => `
     const statwalk = require(${JSON.stringify(path.join(__dirname, '..', 'index.js'))})
     const run = async () => {
-      const entries = statwalk.scan(${JSON.stringify(root)}, { native: ${native}, threads: 1, fields: 'type' })
+      const entries = statwalk.scan(${JSON.stringify(root)}, { threads: 1, fields: 'type' })
       for await (const entry of entries) if (${skips} && entry.name === 'skipped') entries.skip()
     }
     run()`
-  const opened = (native, skips) => {
+  const opened = (skips) => {
     const trace = path.join(place, 'trace')
-    const words = ['-f', '-qq', '-e', 'trace=openat,openat2,open', '-o', trace, process.execPath, '-e', code(native, skips)]
+    const words = ['-f', '-qq', '-e', 'trace=openat,openat2,open', '-o', trace, process.execPath, '-e', code(skips)]
     assert.strictEqual(spawnSync('strace', words).status, 0)
     return fs.readFileSync(trace, 'utf8').split('\n').filter((line) => /O_DIRECTORY/.test(line)).length
   }
-  for (const native of [true, false]) {
-    const [all, some] = [opened(native, false), opened(native, true)]
-    assert(all > 7000, `${all} directories opened`)
-    // Rows come when the caller waits, and then a worker has read little.
-    assert(some < all / 2, `${some} of ${all} directories opened`)
-  }
+  const [all, some] = [opened(false), opened(true)]
+  assert(all > 7000, `${all} directories opened`)
+  // Rows come when the caller waits, and then a worker has read little.
+  assert(some < all / 2, `${some} of ${all} directories opened`)
 })
