@@ -17,6 +17,7 @@ mod figures;
 mod fuzz;
 mod install;
 mod linking;
+mod map;
 mod package;
 mod picture;
 mod quick;
@@ -56,6 +57,8 @@ usage: cargo xtask TASK
            `check` (needs Debian's rustc-web, cargo-web and rust-web-src)
   viewer   the tests of the page of reports, in Node and in Chromium where they are
            installed; a part of `test`
+  map      each source file and the first sentence of its head: `map listing` those with
+           this word in their path
   model    the model checks of the hand-over of work (loom)
   simulate the simulation of the scheduler: `simulate SEED` runs one again with all its
            steps, `simulate seeds COUNT` many, `simulate table` writes docs/workers.md
@@ -100,6 +103,7 @@ fn main() -> ExitCode {
         Some("targets") => targets::check(),
         Some("viewer") => viewer::test(),
         Some("model") => model(),
+        Some("map") => map::print(std::env::args().nth(2).as_deref()),
         Some("simulate") => simulate::simulate(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("tidy") => tidy::tidy(),
         Some("fuzz") => match std::env::args().nth(2).map(|text| text.parse()) {

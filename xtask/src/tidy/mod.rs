@@ -25,17 +25,14 @@ use crate::picture::age;
 pub(crate) fn tidy() -> Result<(), String> {
     let mut faults = Vec::new();
     let files = tracked_files()?;
-    let [map, platform, manual] = [
-        "ARCHITECTURE.md",
-        environment::PAGES[0],
-        environment::PAGES[1],
-    ]
-    .map(|page| fs::read_to_string(page).unwrap_or_default());
+    let [platform, manual] =
+        environment::PAGES.map(|page| fs::read_to_string(page).unwrap_or_default());
     for file in &files {
         let Ok(text) = fs::read_to_string(file) else {
             continue;
         };
         licence::check(file, &text, &mut faults);
+        map::check(file, &text, &mut faults);
         layers::check(file, &text, &mut faults);
         constructors::check(file, &text, &mut faults);
         door::check(file, &text, &mut faults);
@@ -51,7 +48,6 @@ pub(crate) fn tidy() -> Result<(), String> {
             paths::check(file, &text, &mut faults);
         }
     }
-    map::check(&files, &map, &mut faults);
     figures::check(&mut faults);
     age::check(&mut faults);
     rust_versions::check(&mut faults);
@@ -68,7 +64,7 @@ fn is_product_source(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == "rs") && !file.starts_with("xtask")
 }
 
-fn tracked_files() -> Result<Vec<PathBuf>, String> {
+pub(crate) fn tracked_files() -> Result<Vec<PathBuf>, String> {
     let output = std::process::Command::new("git")
         .args(["ls-files", "--cached", "--others", "--exclude-standard"])
         .output()
