@@ -72,8 +72,8 @@ usage: cargo xtask TASK
            --keep: keeps it, for new words that no screen of the session shows
   page-picture
            takes docs/pictures/report-light.png and report-dark.png (needs Node and Chromium, too)
-  captures plays docs/captures with an earlier program and this one: `captures PROGRAM`;
-           target/captures has them in colour, on black and on white (needs the same)
+  captures plays docs/captures; target/captures has them in colour, on black and on white
+           (needs the same)
   figures  writes the figures of README.md from the records of bench
   deny     licences, versions and sources of dependencies, those of the bindings too
            (needs cargo-deny)
@@ -127,10 +127,7 @@ fn main() -> ExitCode {
             )),
         },
         Some("page-picture") => picture::page::page_picture(),
-        Some("captures") => match std::env::args_os().nth(2) {
-            Some(before) => captures::captures(before.as_ref()),
-            None => Err("captures: name the program of before".to_owned()),
-        },
+        Some("captures") => captures::captures(),
         Some("deny") => deny(),
         Some("install") => {
             install::tools();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Screens of an earlier program and of this one, side by side, at three sizes.
+//! Screens of the program as new users would fill them, at three sizes.
 //!
 //! The pages in `docs/captures` have them as text. `target/captures` has them in the
 //! colours of a terminal, on black and on white, to be looked at in a browser.
@@ -45,20 +45,19 @@ const GROUNDS: [(&str, &str); 2] = [
     ),
 ];
 
-/// A screen of one program at one size.
+/// A screen at one size.
 struct Capture {
-    is_before: bool,
     size: (usize, usize),
     lines: Vec<String>,
 }
 
-/// Plays all points with the program `before` and with this one. Needs root, tmux and
-/// mkfs.ext4, and writes the folders of pages and of looks.
-pub(crate) fn captures(before: &Path) -> Result<(), String> {
-    let now = Path::new("target/release/statwalk");
+/// Plays all points. Needs root, tmux and mkfs.ext4, and writes the folders of pages and of
+/// looks.
+pub(crate) fn captures() -> Result<(), String> {
+    let program = Path::new("target/release/statwalk");
     Step::cargo(&["build", "--release", "-p", "statwalk"]).run()?;
     let stage = Stage::new(&CAST)?;
-    let played = play(&stage, before, now);
+    let played = play(&stage, program);
     stage.end();
     let all = played?;
     for folder in [PAGES, LOOKS] {
@@ -82,39 +81,30 @@ fn write(file: &str, text: &str) -> Result<(), String> {
     fs::write(file, text).map_err(|error| format!("cannot write {file}: {error}"))
 }
 
-fn play(
-    stage: &Stage,
-    before: &Path,
-    now: &Path,
-) -> Result<Vec<(&'static Point, Vec<Capture>)>, String> {
-    let mut all: Vec<(&Point, Vec<Capture>)> =
-        POINTS.iter().map(|point| (point, Vec::new())).collect();
-    for (program, is_before) in [(before, true), (now, false)] {
-        stage.take_program(program)?;
-        for (point, captures) in &mut all {
-            for size in SIZES {
-                stage.restart(size.0, size.1)?;
-                // A line that is longer than the screen would be in the capture.
-                stage.letters(&format!("clear; {}", point.line))?;
-                stage.press("Enter")?;
-                stage.settle(|text| match point.keys {
-                    [] => text.trim_end().ends_with("\n$"),
-                    _ => text.contains("? help") && !text.contains('≥'),
-                })?;
-                for key in point.keys {
-                    stage.press(key)?;
-                }
-                let lines = stage.screen()?;
-                if lines.iter().any(|line| line.contains("not found")) {
-                    return Err(format!("{}: {}", point.name, lines.join("\n")));
-                }
-                captures.push(Capture {
-                    is_before,
-                    size,
-                    lines,
-                });
+fn play(stage: &Stage, program: &Path) -> Result<Vec<(&'static Point, Vec<Capture>)>, String> {
+    stage.take_program(program)?;
+    let mut all = Vec::new();
+    for point in POINTS {
+        let mut captures = Vec::new();
+        for size in SIZES {
+            stage.restart(size.0, size.1)?;
+            // A line that is longer than the screen would be in the capture.
+            stage.letters(&format!("clear; {}", point.line))?;
+            stage.press("Enter")?;
+            stage.settle(|text| match point.keys {
+                [] => text.trim_end().ends_with("\n$"),
+                _ => text.contains("? help") && !text.contains('≥'),
+            })?;
+            for key in point.keys {
+                stage.press(key)?;
             }
+            let lines = stage.screen()?;
+            if lines.iter().any(|line| line.contains("not found")) {
+                return Err(format!("{}: {}", point.name, lines.join("\n")));
+            }
+            captures.push(Capture { size, lines });
         }
+        all.push((point, captures));
     }
     Ok(all)
 }
@@ -128,8 +118,7 @@ fn page(point: &Point, captures: &[Capture]) -> String {
     page.push('\n');
     for capture in captures {
         let (columns, lines) = capture.size;
-        let when = if capture.is_before { "before" } else { "now" };
-        let _ = write!(page, "\n=== {when}, {columns}×{lines}\n");
+        let _ = write!(page, "\n=== {columns}×{lines}\n");
         let mut was_blank = false;
         for line in &capture.lines {
             let text = plain(line);
@@ -159,16 +148,12 @@ fn plain(line: &str) -> String {
 
 fn index() -> String {
     let mut page = String::from(
-        "# Screens of a new user, before and now\n\n\
-         <!-- Made by `cargo xtask captures PROGRAM`. -->\n\n\
-         Each line and its keys, in commit 307874b and now: the same tree, on screens of 40×10, 80×24 and 120×40.\n\
+        "# Screens of a new user\n\n\
+         <!-- Made by `cargo xtask captures`. -->\n\n\
+         Each line and its keys, on screens of 40×10, 80×24 and 120×40.\n\
          A user without rights played them on an ext4 of 400,000 entries. `/srv/backup` is unreadable, and a program holds a deleted log.\n\
          Several blank lines are one here.\n\
          Durations, process numbers, the number of other processes and the loop device differ from run to run.\n\n\
-         ```\n\
-         git worktree add ../before 307874b && (cd ../before && cargo build --release -p statwalk)\n\
-         cargo xtask captures ../before/target/release/statwalk\n\
-         ```\n\n\
          The command also writes `target/captures/black.html` and `white.html`: the same screens in xterm's colours, on black and on white.\n\n\
          | Wish | Line | Keys |\n|---|---|---|\n",
     );
@@ -186,7 +171,7 @@ fn index() -> String {
     page
 }
 
-/// All captures as a page of HTML, before beside now.
+/// All captures as a page of HTML.
 fn looks(style: &str, all: &[(&Point, Vec<Capture>)]) -> String {
     let mut page = format!(
         "<!DOCTYPE html><meta charset=\"utf-8\"><style>\
@@ -195,13 +180,11 @@ fn looks(style: &str, all: &[(&Point, Vec<Capture>)]) -> String {
     );
     for (point, captures) in all {
         let _ = writeln!(page, "<h3>{}: {}</h3>", point.name, point.line);
-        for size in SIZES {
-            page.push_str("<div>");
-            for capture in captures.iter().filter(|capture| capture.size == size) {
-                page.push_str(&svg(capture));
-            }
-            page.push_str("</div>\n");
+        page.push_str("<div>");
+        for capture in captures {
+            page.push_str(&svg(capture));
         }
+        page.push_str("</div>\n");
     }
     page
 }
@@ -229,14 +212,13 @@ mod tests {
     #[test]
     fn a_page_has_the_text_of_each_screen() {
         let lines = ["\x1b[1mab\x1b[0m c ", "", "", "d", "", ""];
-        let capture = |is_before| Capture {
-            is_before,
+        let capture = Capture {
             size: (40, 10),
             lines: lines.iter().map(|&line| line.to_owned()).collect(),
         };
         let point = POINTS.iter().find(|point| point.name == "search");
-        let page = page(point.unwrap(), &[capture(true), capture(false)]);
-        let screens = "\n=== before, 40×10\nab c\n\nd\n\n=== now, 40×10\nab c\n\nd\n";
+        let page = page(point.unwrap(), &[capture]);
+        let screens = "\n=== 40×10\nab c\n\nd\n";
         assert!(page.ends_with(screens), "{page}");
         assert!(page.contains("\nKeys: F *.mp4 Enter Space\n"), "{page}");
     }
