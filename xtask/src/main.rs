@@ -16,6 +16,7 @@ mod dist;
 mod figures;
 mod fuzz;
 mod install;
+mod lines;
 mod linking;
 mod map;
 mod package;
@@ -57,6 +58,7 @@ usage: cargo xtask TASK
            `check` (needs Debian's rustc-web, cargo-web and rust-web-src)
   viewer   the tests of the page of reports, in Node and in Chromium where they are
            installed; a part of `test`
+  lines    the lines of the product by crate, here or at a commit: `lines HEAD~3`
   map      each source file and the first sentence of its head: `map listing` those with
            this word in their path
   model    the model checks of the hand-over of work (loom)
@@ -103,6 +105,7 @@ fn main() -> ExitCode {
         Some("targets") => targets::check(),
         Some("viewer") => viewer::test(),
         Some("model") => model(),
+        Some("lines") => lines::print(std::env::args().nth(2).as_deref()),
         Some("map") => map::print(std::env::args().nth(2).as_deref()),
         Some("simulate") => simulate::simulate(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("tidy") => tidy::tidy(),
